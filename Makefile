@@ -1,0 +1,194 @@
+# hsumma: distributed GEMM over MPI.  "make help" lists the targets and the variables.
+
+# Variables, for the command line or the environment.
+BUILD    ?= build## directory of everything that is built; one per set of flags, e.g. build/clang
+CFLAGS   ?= -O2 -g## optimisation and debugging
+LDFLAGS  ?=## further flags of the linker
+WERROR   ?=## 1: warnings are errors
+SANITIZE ?=## sanitizers, e.g. address,undefined (as "make asan" does)
+V        ?=## 1: print full commands
+PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDEDIR, BINDIR, DOCDIR
+DESTDIR  ?=## put before installed paths, for packagers
+DEPS     ?=## no: never install what is missing
+TESTS    ?=## a pattern: only the lines of tests/suite that match
+BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
+RANKS    ?= 2## and on how many ranks
+
+# Compiler and libraries; found here, unless the caller says otherwise.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CC       ?= gcc## gcc or clang, under the MPI wrapper
+MPICC    ?= $(or $(shell command -v mpicc.mpich 2>&1),mpicc)## MPI compiler wrapper
+MPIEXEC  ?= $(or $(shell command -v mpiexec.mpich 2>&1),mpiexec)## MPI launcher
+BLAS     ?= openblas## a CBLAS: name for pkg-config, or of the library; else set both BLAS_CFLAGS and BLAS_LIBS
+MPICC := $(MPICC)
+MPIEXEC := $(MPIEXEC)
+module = $(shell pkg-config $(1) $(2) 2>/dev/null)
+found = $(filter /%,$(shell $(MPICC) -print-file-name=lib$(1).so 2>/dev/null))
+BLAS_CFLAGS    ?= $(call module,--cflags,$(BLAS))
+BLAS_LIBS      ?= $(or $(call module,--libs,$(BLAS)),-l$(BLAS))
+HWLOC_LIBS     ?= $(or $(call module,--libs,hwloc),$(if $(call found,hwloc),-lhwloc))
+JANSSON_LIBS   ?= $(or $(call module,--libs,jansson),-ljansson)
+SCALAPACK_LIBS ?= $(if $(call found,scalapack-mpich),-lscalapack-mpich)## empty: without ScaLAPACK
+export MPICH_CC = $(CC)
+MAKEFLAGS += --no-print-directory
+
+# The compile and the link command.
+flag = $(if $(2),-D$(1)=1,-D$(1)=0)
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+    $(if $(filter 1,$(WERROR)),-Werror)
+# gcc takes MPICH's MPI_STATUSES_IGNORE, a constant address, for an array that is too small.
+warnings += $(if $(findstring clang,$(CC)),,-Wno-stringop-overflow)
+sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+# Headers of the libraries: -isystem, whose warnings are not ours.
+system := $(patsubst -I%,-isystem %,$(BLAS_CFLAGS) $(call module,--cflags,hwloc) $(call module,--cflags,jansson))
+compile := $(MPICC) -std=c11 -D_GNU_SOURCE $(call flag,HSUMMA_HAVE_SCALAPACK,$(SCALAPACK_LIBS)) \
+    $(call flag,HSUMMA_HAVE_HWLOC,$(HWLOC_LIBS)) -Iinclude -Isrc $(CPPFLAGS) $(system) $(warnings) $(CFLAGS) $(sanitize) \
+    -fPIC -fvisibility=hidden -MMD -MP
+link := $(MPICC) $(CFLAGS) $(sanitize) $(LDFLAGS) -Wl,--as-needed
+lib_libs := $(HWLOC_LIBS) $(BLAS_LIBS) -lm -ldl
+program_libs := $(SCALAPACK_LIBS) $(JANSSON_LIBS) $(lib_libs)
+
+# What is built: every source that is there.
+layers := base dist coll summa hsumma api
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+lib_objects := $(call objects,$(foreach layer,$(layers),$(sort $(wildcard src/$(layer)/*.c))))
+main := $(wildcard benchmarks/main.c)
+bench_objects := $(call objects,$(filter-out $(main),$(sort $(wildcard benchmarks/*.c))))
+test_sources := $(sort $(wildcard tests/unit_*.c tests/mpi_*.c))
+programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
+tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
+command := $(if $(main),$(BUILD)/hsumma_bench)
+archives := $(BUILD)/libbench.a $(BUILD)/libhsumma.a
+
+version_part = $(shell sed -n 's/^.define HSUMMA_VERSION_$(1)  *\([0-9][0-9]*\).*/\1/p' include/hsumma.h 2>/dev/null)
+major := $(or $(call version_part,MAJOR),0)
+VERSION := $(major).$(or $(call version_part,MINOR),0).$(or $(call version_part,PATCH),0)
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.PHONY: all everything bench bench-built check check-built check-layers asan install uninstall format clean help FORCE
+# Targets that start another make (the packages that it needs may be installed just before) come one after another;
+# the makes that they start run in parallel all the same.
+ifneq ($(filter bench check asan,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+
+all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(command) ## libraries and command
+everything: all $(programs) $(tools) ## all, tests and examples, without running them
+
+# A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
+define stamp
+$(BUILD)/obj/$(1).stamp: FORCE
+	@mkdir -p $$(@D); printf '%s\n' '$$(subst ','\'',$(2))' | cmp -s - $$@ || printf '%s\n' '$$(subst ','\'',$(2))' >$$@
+endef
+compiler = $(CC) $(shell $(CC) -dumpfullversion 2>&1) $(compile)
+$(eval $(call stamp,compile,$$(compiler)))
+$(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(bench_objects)))
+
+$(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
+$(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(compile) -c -o $@ $<
+
+$(BUILD)/libhsumma.a: $(lib_objects)
+$(BUILD)/libbench.a: $(bench_objects)
+$(archives): $(BUILD)/obj/link.stamp
+	$(call say,AR,$@)
+	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
+
+$(BUILD)/libhsumma.so: $(lib_objects) $(BUILD)/obj/link.stamp
+	$(call say,LINK,$@)
+	$(Q)$(link) -shared -Wl,-soname,libhsumma.so.$(major) -o $@ $(filter %.o,$^) $(lib_libs)
+
+$(BUILD)/libhsumma.so.$(major): $(BUILD)/libhsumma.so
+	$(Q)ln -sf libhsumma.so $@
+
+define link_program
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $(filter %.o,$^) $(archives) $(program_libs)
+endef
+$(BUILD)/hsumma_bench: $(BUILD)/obj/benchmarks/main.o $(archives) $(BUILD)/obj/link.stamp
+	$(link_program)
+$(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.stamp
+	$(link_program)
+
+# Preloaded by tests that run a foreign program: no sanitizer, no flags of ours.
+$(tools): $(BUILD)/tests/%.so: tests/tools/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
+
+-include $(patsubst %.o,%.d,$(lib_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o))
+
+# Running.  The packages come first, then a make that sees them.
+bench: ## a short benchmark, against ScaLAPACK where there is one
+	@scripts/deps
+	@$(MAKE) bench-built
+
+bench-built: all
+	$(MPIEXEC) -n $(RANKS) $(BUILD)/hsumma_bench $(BENCH) $(if $(SCALAPACK_LIBS),--compare scalapack)
+
+check: ## builds everything and runs the tests; the last line counts them
+	@scripts/deps --tests
+	@$(MAKE) check-built
+
+# MPICH loads hwloc, whose PCI component leaks in libpciaccess and is unloaded before the leak is reported, so that no
+# suppression can name it: under a sanitizer, hwloc goes without.
+sanitizer_environment = HWLOC_COMPONENTS=-pci UBSAN_OPTIONS=print_stacktrace=1 \
+    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
+check-built: everything
+	@MPIEXEC='$(MPIEXEC)' SANITIZE='$(SANITIZE)' $(if $(SANITIZE),$(sanitizer_environment)) \
+	    tests/run --build $(BUILD) $(if $(SANITIZE),--slow 4) $(if $(TESTS),'$(TESTS)')
+
+asan: ## the same tests under AddressSanitizer and UBSan, in BUILD/asan
+	@scripts/deps --tests
+	@$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-built
+
+check-layers: ## the include borders of src/
+	@scripts/check-layers
+
+# Installation.
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+BINDIR     ?= $(PREFIX)/bin
+DOCDIR     ?= $(PREFIX)/share/doc/hsumma
+so := libhsumma.so
+headers := $(wildcard include/*.h)
+mpi_module = $(if $(findstring mpich,$(MPICC)),$(if $(call module,--modversion,mpich),mpich))
+substitutions = PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) INCLUDEDIR=$(INCLUDEDIR) VERSION=$(VERSION)
+
+install: all ## libraries, headers, command, pkg-config file, licence
+	install -d $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(INCLUDEDIR) $(BINDIR) $(DOCDIR))
+	install -m 644 $(BUILD)/libhsumma.a $(DESTDIR)$(LIBDIR)
+	install -m 755 $(BUILD)/$(so) $(DESTDIR)$(LIBDIR)/$(so).$(VERSION)
+	ln -sf $(so).$(VERSION) $(DESTDIR)$(LIBDIR)/$(so).$(major)
+	ln -sf $(so).$(major) $(DESTDIR)$(LIBDIR)/$(so)
+	install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)
+	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR))
+	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
+	sed -e '/^# @/d' $(foreach s,$(substitutions),-e 's|@$(subst =,@|,$(s))|g') \
+	    -e 's|@REQUIRES_PRIVATE@|$(mpi_module)|' -e 's|@LIBS_PRIVATE@|$(lib_libs)|' \
+	    scripts/hsumma.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hsumma.pc
+
+uninstall: ## removes what "make install" has put there
+	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a $(so) $(so).$(major) $(so).$(VERSION) pkgconfig/hsumma.pc) \
+	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE)
+	-rmdir $(DESTDIR)$(DOCDIR)
+
+format: ## clang-format over the sources
+	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*.inc benchmarks/*.[ch] tests/*.[ch] examples/*.[ch])
+
+clean: ## removes BUILD
+	rm -rf $(BUILD)
+
+help: ## this text
+	@echo 'Targets:'; sed -nE 's/^([a-z-]+):.*## *(.*)/\1|\2/p' Makefile | awk -F'|' '{ printf "  %-15s %s\n", $$1, $$2 }'
+	@echo 'Variables (default):'; sed -nE 's/^([A-Z_]+) *\?= *([^#]*)## *(.*)/\1|\3|\2/p' Makefile | \
+	    awk -F'|' '{ d = $$3; sub(/ +$$/, "", d); printf "  %-15s %s%s\n", $$1, $$2, d == "" || d ~ /\$$/ ? "" : " (" d ")" }'

@@ -1,0 +1,40 @@
+/* The arithmetic of the checks: the part of an operand that this rank owns, times vectors that every rank holds whole. */
+#ifndef HSUMMA_BENCHMARKS_CHECK_VECTORS_H
+#define HSUMMA_BENCHMARKS_CHECK_VECTORS_H
+
+#include <stdint.h>
+
+#include "problem.h"
+
+typedef struct vector {
+    int64_t n;
+    long double *re, *im; /* one allocation; im is NULL for real vectors */
+} vector;
+
+/* Zeros. Returns 0 without memory. */
+int vector_init(vector *x, int64_t n, int complex);
+void vector_free(vector *x);
+
+/* The rows and columns of an operand that this rank owns: consecutive locally, with their places in the whole matrix. */
+typedef struct part {
+    const problem *p;
+    const operand *of;
+    int64_t first_row, first_col, rows, cols; /* local */
+    int64_t *row, *col;                       /* in the whole matrix, rows and cols of them */
+    double *re, *im;                          /* room for one column */
+} part;
+
+int part_init(part *x, const problem *p, const operand *of);
+void part_free(part *x);
+
+/* count entries of column s of the part from row r on; local NULL: as generated. im is left alone for real types. */
+void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t count, double *re, double *im);
+
+/* out = op(X) in, summed over all ranks; local as above. */
+void part_times(const part *x, const void *local, char op, const vector *in, vector *out);
+
+/* Over all ranks: sums[i] = sum_j |x_ij|, squares[i] = sum_j |x_ij|^2 in[j], X being op of the generated operand; in NULL
+ * means ones. */
+void part_moduli(const part *x, char op, const double *in, double *sums, double *squares);
+
+#endif

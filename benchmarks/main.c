@@ -1,0 +1,78 @@
+/* hsumma_bench: benchmarks of hsumma, and products of matrices in files. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "commands.h"
+#include "contender_scalapack.h"
+#include "multiply.h"
+
+static const struct {
+    const char *name, *help;
+    int (*run)(int argc, char **argv, MPI_Comm comm);
+} commands[] = {
+    {"gemm", "time one product, beside the local GEMM rate and ScaLAPACK, and check it", cmd_gemm},
+    {"multiply", "multiply two matrices in NumPy files", cmd_multiply},
+    {"sweep", "time SUMMA and HSUMMA for every grid of groups, and plot", cmd_sweep},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    printf("Usage: mpiexec -n RANKS hsumma_bench COMMAND [OPTION...]\n\n"
+           "Distributed C := alpha op(A) op(B) + beta C by SUMMA and HSUMMA.\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].help);
+    printf("\n  hsumma_bench COMMAND --help    the options of a command\n"
+           "  hsumma_bench --version\n\n"
+           "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
+}
+
+static void print_version(void)
+{
+    char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+    int major, minor, patch, length;
+
+    hsumma_version(&major, &minor, &patch);
+    MPI_Get_library_version(mpi, &length);
+    printf("hsumma_bench %d.%d.%d, library %d.%d.%d\n%s ScaLAPACK to compare with\nMPI: %.*s\n", HSUMMA_VERSION_MAJOR,
+           HSUMMA_VERSION_MINOR, HSUMMA_VERSION_PATCH, major, minor, patch, scalapack_available() ? "with" : "without",
+           (int)strcspn(mpi, "\n"), mpi);
+}
+
+/* What argv asks for, on all ranks alike. */
+static int dispatch(int argc, char **argv, int rank)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
+        if (rank == 0)
+            print_help();
+        return COMMAND_OK;
+    }
+    if (!strcmp(word, "--version")) {
+        if (rank == 0)
+            print_version();
+        return COMMAND_OK;
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(word, commands[i].name))
+            return commands[i].run(argc - 1, argv + 1, MPI_COMM_WORLD);
+    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected gemm, multiply or sweep; try hsumma_bench --help",
+                 argc > 1 ? "there is no command " : "no command", word);
+    return COMMAND_BAD_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, provided, code;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    code = dispatch(argc, argv, rank);
+    quiet_barrier(MPI_COMM_WORLD); /* the blocking one of MPI_Finalize would take the cores from slower ranks */
+    MPI_Finalize();
+    return code;
+}

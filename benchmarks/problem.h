@@ -1,0 +1,51 @@
+/* One product, ready to run: context, grid, descriptors, and this rank's parts of the matrices. */
+#ifndef HSUMMA_BENCHMARKS_PROBLEM_H
+#define HSUMMA_BENCHMARKS_PROBLEM_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "arguments.h"
+#include "hsumma.h"
+#include "machine.h"
+
+typedef struct operand {
+    int matrix;         /* MATRIX_A, MATRIX_B, MATRIX_C */
+    int64_t rows, cols; /* the part of the matrix that is used, as stored */
+    hsumma_desc desc;
+    void *local;  /* NULL where this rank owns nothing */
+    size_t bytes; /* of local */
+} operand;
+
+typedef struct problem {
+    const arguments *args; /* borrowed */
+    MPI_Comm comm;         /* borrowed */
+    int rank, ranks;
+    machine mach;
+    hsumma_context *ctx;
+    hsumma_grid *grid;
+    int nprow, npcol;
+    int row, col;                            /* of this rank in the grid; -1 outside */
+    union { double align; char byte[16]; } alpha, beta; /* one element of the type each */
+    operand a, b, c;
+} problem;
+
+/* Makes everything and fills A, B and C; options are the library's, for the context. Collective. Returns an exit status
+ * (enum of command.h), the same on every rank, after rank 0 has printed what was wrong. Undo with problem_free always. */
+int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm);
+void problem_free(problem *p);
+
+/* C as it is before the product: the generated matrix, or NaN where beta = 0, because it must not be read then. */
+void problem_refresh(const problem *p, void *c);
+
+/* A plan of this problem. Agrees on the outcome: returns an exit status, nothing printed; the message, if it failed on
+ * this rank, is in text. */
+int problem_plan(problem *p, const char *options, hsumma_plan **plan, char *text, size_t size);
+
+/* 2 m n k, or 8 m n k for complex types. */
+double problem_flops(const problem *p);
+
+/* Bytes of this rank's A, B and C. */
+int64_t problem_bytes(const problem *p);
+
+#endif

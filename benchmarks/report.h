@@ -1,0 +1,58 @@
+/* What hsumma_bench gemm prints: a table for people, or csv, or json whose keys are a contract. */
+#ifndef HSUMMA_BENCHMARKS_REPORT_H
+#define HSUMMA_BENCHMARKS_REPORT_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "check.h"
+#include "gemm_rate.h"
+#include "problem.h"
+#include "timing.h"
+
+/* One contender. A number is NaN or -1 where it is not known: a foreign library does not count its messages. */
+typedef struct result {
+    const char *name;
+    const char *plan; /* what was run: for hsumma, options that give this plan again */
+    const char *why;  /* NULL if there is nothing to say */
+    spread seconds;   /* of the slowest rank */
+    double gflops;    /* at the median */
+    spread fraction;  /* of the GEMM rate, round by round */
+    spread ratio;     /* of this contender's time to hsumma's, round by round */
+    double comm_share; /* of all ranks' time, 0 to 1 */
+    double comm_s, gemm_s, copy_s; /* medians of the slowest rank's */
+    double predicted_s;
+    int64_t bytes_max, messages_max; /* sent by the rank that sends most */
+    int64_t workspace;               /* of the rank that needs most */
+    int64_t peak_rss, peak_above;    /* of the rank that held most; and beyond its A, B and C */
+    check_outcome check;
+} result;
+
+typedef struct gemm_report {
+    const problem *p;
+    const gemm_rate *rate;
+    spread rate_seconds;
+    const result *results; /* hsumma first */
+    int count;
+    int planted; /* an error was planted: said in the output */
+} gemm_report;
+
+/* Prints in the format of the arguments. Call it on rank 0. Returns 0 if writing failed. */
+int report_gemm(const gemm_report *report, FILE *file);
+
+/* For other reports of this command: a text field of csv; a number of json or null where it is not finite (negative for
+ * the integer); "0.123" for the unit that suits the size: the factor from seconds, its name in *unit. */
+void report_csv_text(FILE *file, const char *text);
+json_t *report_real(double value);
+json_t *report_integer(int64_t value);
+double report_time_unit(double seconds, const char **unit);
+
+/* "12.3 MiB"; returns text. */
+const char *report_bytes(char *text, size_t size, int64_t bytes);
+
+/* The lines on the product, the grid and the machine that stand above a table, and the same as keys of a json object. */
+void report_head(const problem *p, const char *command, FILE *file);
+json_t *report_head_json(const problem *p, const char *command);
+
+#endif

@@ -1,0 +1,38 @@
+/* The figure of the HSUMMA paper: time against the number of groups. */
+#ifndef HSUMMA_BENCHMARKS_SWEEP_H
+#define HSUMMA_BENCHMARKS_SWEEP_H
+
+#include <stdio.h>
+
+#include "check.h"
+#include "problem.h"
+#include "timing.h"
+
+/* One way of grouping the grid. */
+typedef struct candidate {
+    char name[24];  /* "SUMMA", or the groups, "2x4" */
+    int rows, cols; /* of the grid of groups; 0 for SUMMA */
+    hsumma_plan *plan;
+    const char *line;  /* the plan in one line */
+    char message[400]; /* why there is no plan */
+    double *times, *comms; /* one per round: total and communication, of the slowest rank each */
+    double *gemms;
+    spread total, comm, gemm;
+    spread ratio; /* SUMMA's time to this one's, round by round */
+    int64_t bytes_max, messages_max, workspace;
+    double predicted_s, predicted_comm_s;
+    int best_of_g, best; /* the fastest of those with as many groups, of all of HSUMMA */
+    int checked;
+    check_outcome check;
+} candidate;
+
+typedef struct sweep {
+    problem p;
+    candidate *candidates; /* SUMMA first, then by G = rows * cols, then by rows */
+    int count;
+} sweep;
+
+/* Prints in the format of the arguments. Call it on rank 0. Returns 0 if writing failed. */
+int sweep_report(const sweep *s, FILE *file);
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * hsumma: distributed dense matrix multiplication over MPI.
+ *
+ *     C := alpha op(A) op(B) + beta C
+ *
+ * A, B and C are spread over a P x Q grid of processes, block-cyclically or one block per process
+ * (block-checkerboard), as in ScaLAPACK.  The algorithms are SUMMA (van de Geijn and Watts 1997) and its hierarchical
+ * form HSUMMA (Quintin, Hasanov and Lastovetsky 2013, Section III), with two levels and more.
+ *
+ * Conventions that hold for every declaration below
+ *   - Indices are 0-based, sizes are 64-bit and count elements unless the text says bytes.
+ *   - Local matrices are stored by columns with leading dimension ld (Fortran order).
+ *   - A function that can fail returns a status; HSUMMA_OK is 0.  Nothing prints unasked, nothing ends the program.
+ *     hsumma_message() says which argument was wrong, its value, and what was expected.
+ *   - "Collective" means: every process of the context's communicator calls it, with the same global arguments
+ *     (everything but pointers, leading dimensions and output arguments).  A collective call returns the same status on
+ *     every process of the grid, also when only one of them was given a bad pointer or has no memory left.
+ *   - One context is used by one thread at a time; MPI_THREAD_FUNNELED is enough.
+ *   - Memory: whoever made an object frees it, with the function named beside its constructor.  Matrices always belong
+ *     to the caller.  Options, descriptors and rank lists are copied.
+ */
+#ifndef HSUMMA_H
+#define HSUMMA_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HSUMMA_VERSION_MAJOR 0
+#define HSUMMA_VERSION_MINOR 1
+#define HSUMMA_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define HSUMMA_API __attribute__((visibility("default")))
+#else
+#define HSUMMA_API
+#endif
+
+/* Levels of a hierarchy at most: 1 is SUMMA, 2 is the paper's HSUMMA. */
+#define HSUMMA_MAX_LEVELS 6
+
+/* What a call returns. */
+typedef enum hsumma_status {
+    HSUMMA_OK = 0,
+    HSUMMA_ERR_ARGUMENT,    /* an argument is out of its range */
+    HSUMMA_ERR_OPTION,      /* an option is unknown, or its value cannot be read */
+    HSUMMA_ERR_UNSUPPORTED, /* a valid request that this version cannot serve */
+    HSUMMA_ERR_MEMORY,      /* an allocation failed, on this process or another */
+    HSUMMA_ERR_WORKSPACE,   /* what was asked for needs more workspace than workspace_limit allows */
+    HSUMMA_ERR_BUSY,        /* another plan of this context has been started and not yet waited for */
+    HSUMMA_ERR_MPI,         /* MPI returned an error */
+    HSUMMA_ERR_INTERNAL     /* a defect of this library: please report it */
+} hsumma_status;
+
+/* Element types, as BLAS names them.  Complex types are two consecutive reals. */
+typedef enum hsumma_type { HSUMMA_S = 0, HSUMMA_D, HSUMMA_C, HSUMMA_Z } hsumma_type;
+
+/* A communicator of the library's own with options, tuning tables and scratch memory. */
+typedef struct hsumma_context hsumma_context;
+/* P x Q processes of a context. */
+typedef struct hsumma_grid hsumma_grid;
+/* One multiplication, checked, chosen and sized, to be executed any number of times. */
+typedef struct hsumma_plan hsumma_plan;
+
+/*
+ * How one matrix is spread over a grid, and which part of it an operation works on.  A plain value: fill it with
+ * hsumma_desc_init or hsumma_desc_checkerboard and change single fields afterwards.
+ */
+typedef struct hsumma_desc {
+    const hsumma_grid *grid; /* borrowed; must live as long as the descriptor is used */
+    int64_t m, n;            /* rows and columns of the whole distributed matrix */
+    int64_t mb, nb;          /* rows and columns of a block */
+    int64_t imb, inb;        /* rows of the first block row, columns of the first block column: 1..mb, 1..nb */
+    int rsrc, csrc;          /* grid row and grid column that own the first block */
+    int64_t i, j;            /* first row and column of the operand inside the matrix (0: the whole matrix) */
+    int64_t ld;              /* local leading dimension, at least max(1, local rows); may differ between processes */
+} hsumma_desc;
+
+/* One level of the hierarchy, outermost first. */
+typedef struct hsumma_level {
+    int rows, cols;            /* this level broadcasts over `rows` by `cols` processes (or groups of them) */
+    int64_t block;             /* width of the panels that move on this level, in elements of the looped dimension */
+    const char *bcast, *reduce; /* algorithms, by their names in the registry */
+} hsumma_level;
+
+/* What a plan has chosen, why, what it will cost, and what its last execution did on this process. */
+typedef struct hsumma_plan_info {
+    const char *line;       /* one line: options that give this plan again, word for word; valid until the plan is freed */
+    const char *why;        /* what decided each choice (caller, environment, model or default); valid likewise */
+    char stationary;        /* 'A', 'B' or 'C': the operand that does not move */
+    int nprow, npcol;       /* the grid */
+    int nlevels;            /* 1 (SUMMA) to HSUMMA_MAX_LEVELS */
+    hsumma_level level[HSUMMA_MAX_LEVELS];
+    int lookahead;          /* panels under way ahead of the multiplication; 0: blocking, the paper's algorithm */
+    int64_t segment;        /* bytes of a segment of pipelined broadcasts */
+    int threads;            /* BLAS threads per process; 0: left as the user has set them */
+    int64_t panels;         /* innermost panels in all */
+    size_t workspace_bytes; /* of this process, held while the plan lives */
+    size_t workspace_bytes_max;   /* of the process that needs most */
+    size_t workspace_limit_bytes; /* what workspace_limit allows the process that needs most */
+    double predicted_seconds;     /* of one execution, by the cost model of the schedules */
+    double predicted_comm_seconds;
+    double predicted_gemm_seconds;
+    /* the last execution on this process; zeros before the first */
+    double seconds;          /* from start to completion */
+    double gemm_seconds;     /* in the local GEMM */
+    double copy_seconds;     /* packing and unpacking panels */
+    double comm_seconds;     /* the rest: posting, progressing and waiting for messages */
+    int64_t bytes_sent;      /* bytes given to MPI */
+    int64_t messages_sent;
+} hsumma_plan_info;
+
+/* The version of the library that is running, which may be newer than the header's.  Any pointer may be NULL. */
+HSUMMA_API void hsumma_version(int *major, int *minor, int *patch);
+
+/* A short English name of a status; a constant string, never NULL. */
+HSUMMA_API const char *hsumma_status_string(hsumma_status status);
+
+/*
+ * Options.  Text of the form "name=value name=value", in three places: the environment (HSUMMA_NAME, read by the first
+ * process at hsumma_create and sent to the others), the context, the plan; the later wins.  NULL or "" means none.
+ * hsumma_option(i) describes the i-th of them for programs that want to offer all; it returns 0 past the last.
+ */
+typedef struct hsumma_option_info {
+    const char *name, *value_name, *default_value, *help, *environment;
+} hsumma_option_info;
+HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
+
+/*
+ * Makes a context over a duplicate of comm.  Collective over comm.  MPI must be initialised.
+ * Errors: HSUMMA_ERR_OPTION (the context is not made), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.  After an error *ctx is NULL
+ * and, if message is not NULL, up to size bytes of explanation have been stored there.
+ * Free with hsumma_free.
+ */
+HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message,
+                                       size_t size);
+
+/*
+ * Gives up the caller's hold on a context and sets *ctx to NULL; grids and plans made from it stay usable and the
+ * context goes with the last of them.  Not collective.  NULL is ignored.
+ */
+HSUMMA_API void hsumma_free(hsumma_context **ctx);
+
+/* The explanation of the last error of this context on this process; "" if there was none.  Valid until the next call. */
+HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
+
+/*
+ * A grid of nprow x npcol processes.  order 'R' counts the processes along rows, 'C' along columns; ranks, if not NULL,
+ * lists nprow * npcol ranks of the context's communicator in that order (copied), else it is the first ones.
+ * Processes that are left over own nothing and may take part in every call.  Not collective, but all must agree.
+ * Errors: HSUMMA_ERR_ARGUMENT.  Free with hsumma_grid_free.
+ */
+HSUMMA_API hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
+                                            hsumma_grid **grid);
+HSUMMA_API void hsumma_grid_free(hsumma_grid **grid);
+
+/* Shape and this process's place: 0 <= *row < *nprow, or -1 for a process outside the grid.  Any pointer may be NULL. */
+HSUMMA_API void hsumma_grid_info(const hsumma_grid *grid, int *nprow, int *npcol, int *row, int *col);
+
+/* The factors of size nearest to a square, *nprow <= *npcol. */
+HSUMMA_API void hsumma_grid_shape(int size, int *nprow, int *npcol);
+
+/* Describes an m x n matrix in mb x nb blocks, the first on grid row and column 0; ld is the local number of rows.
+ * Nothing is checked until the descriptor is used. */
+HSUMMA_API void hsumma_desc_init(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb,
+                                 int64_t nb);
+
+/* The same with one block per process: mb = ceil(m / nprow), nb = ceil(n / npcol). */
+HSUMMA_API void hsumma_desc_checkerboard(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n);
+
+/* Rows and columns of the whole matrix that this process stores (0 outside the grid). */
+HSUMMA_API int64_t hsumma_local_rows(const hsumma_desc *desc);
+HSUMMA_API int64_t hsumma_local_cols(const hsumma_desc *desc);
+
+/* The global index of this process's local row or column, 0 <= local < hsumma_local_rows or _cols. */
+HSUMMA_API int64_t hsumma_global_row(const hsumma_desc *desc, int64_t local);
+HSUMMA_API int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local);
+
+/*
+ * Plans C := alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) k x n and C m x n, and each operand begins at
+ * (desc.i, desc.j) of its matrix.  trans is 'N', 'T' or 'C' (conjugate transpose; the same as 'T' for real types).
+ * Collective.  Allocates the workspace; a rank without memory makes the call fail everywhere.
+ *
+ * Alignment: A, B and C lie on one grid.  A dimension that stays in place has to be spread alike in the two operands
+ * that share it: rows of C and of A, columns of C and of B (for stationary C without transposition); otherwise
+ * HSUMMA_ERR_UNSUPPORTED and the message names the two.
+ *
+ * Errors: HSUMMA_ERR_ARGUMENT, _OPTION, _UNSUPPORTED, _WORKSPACE, _MEMORY; *plan is NULL then.
+ * Free with hsumma_plan_free.
+ */
+HSUMMA_API hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
+                                            int64_t n, int64_t k, const hsumma_desc *a, const hsumma_desc *b,
+                                            const hsumma_desc *c, const char *options, hsumma_plan **plan);
+
+/* Fills *info.  Local. */
+HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info);
+
+/*
+ * Runs the plan on local matrices a, b, c (NULL where this process owns nothing), which have the leading dimensions of
+ * the plan's descriptors; alpha and beta point to one element of the plan's type and are the same on all processes.
+ * beta = 0 never reads C; alpha = 0 or k = 0 never reads A or B.  Collective over the grid; returns when this process's
+ * part of C is complete and its A and B may be changed.
+ * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL: C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI (C is
+ * undefined).
+ */
+HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
+                                             const void *beta, void *c);
+
+/*
+ * The same without waiting: start begins and returns; test advances the work by at most about one slice of the local
+ * GEMM and sets *done; wait finishes.  Between start and the end a, b and c must not be touched, and the plan is the
+ * only one of its context that runs.  The work advances only inside these calls.
+ */
+HSUMMA_API hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
+                                           const void *beta, void *c);
+HSUMMA_API hsumma_status hsumma_plan_test(hsumma_plan *plan, int *done);
+HSUMMA_API hsumma_status hsumma_plan_wait(hsumma_plan *plan);
+
+/* Frees a plan and sets *plan to NULL.  Local; a plan that was started is waited for first.  NULL is ignored. */
+HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
+
+/*
+ * Plan and execute in one call, as p?gemm does.  Plans are cached in the context by their global arguments (a bounded
+ * number, least recently used first out), so that repeated shapes plan once.  Collective; options are those of the
+ * context.  Scalars of the complex types are passed by pointer to two reals.  Errors: those of hsumma_plan_create and
+ * hsumma_plan_execute.
+ */
+HSUMMA_API hsumma_status hsumma_sgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                      float alpha, const float *a, const hsumma_desc *desca, const float *b,
+                                      const hsumma_desc *descb, float beta, float *c, const hsumma_desc *descc);
+HSUMMA_API hsumma_status hsumma_dgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                      double alpha, const double *a, const hsumma_desc *desca, const double *b,
+                                      const hsumma_desc *descb, double beta, double *c, const hsumma_desc *descc);
+HSUMMA_API hsumma_status hsumma_cgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                      const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
+                                      const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc);
+HSUMMA_API hsumma_status hsumma_zgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                      const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
+                                      const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,151 @@
+#include "api/cache.h"
+#include "base/threads.h"
+#include "hsumma/context.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENVIRONMENT_TEXT = 2048 };
+
+void hsumma_version(int *major, int *minor, int *patch)
+{
+    if (major)
+        *major = HSUMMA_VERSION_MAJOR;
+    if (minor)
+        *minor = HSUMMA_VERSION_MINOR;
+    if (patch)
+        *patch = HSUMMA_VERSION_PATCH;
+}
+
+/*
+ * BLAS threads of this process: its share of the processors of its node.  Processes that are pinned apart have their own
+ * ones; processes that may all run anywhere divide what there is.
+ */
+static int share_of_node(MPI_Comm comm)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    cpu_set_t mine, all;
+    int share = 1, ranks;
+    CPU_ZERO(&mine);
+    CPU_ZERO(&all);
+    sched_getaffinity(0, sizeof mine, &mine);
+    if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
+        return 1;
+    if (MPI_Comm_size(node, &ranks) == MPI_SUCCESS &&
+        MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node) == MPI_SUCCESS) {
+        int own = CPU_COUNT(&mine), together = CPU_COUNT(&all);
+        share = (long)own * ranks <= together ? own : together / ranks;
+    }
+    MPI_Comm_free(&node);
+    return share > 0 ? share : 1;
+}
+
+/* The environment is read by one process and told to the others, so that they cannot differ. */
+static hsumma_status read_options(hsumma_context *ctx, const char *options)
+{
+    char text[ENVIRONMENT_TEXT] = "";
+    int threads = hs_threads_user_chose() ? 0 : share_of_node(ctx->comm.comm);
+    ctx->threads = threads;
+    if (ctx->comm.rank == 0)
+        hs_options_environment(text, sizeof text);
+    if (MPI_Bcast(text, sizeof text, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast failed");
+    hs_options_default(&ctx->options);
+    hsumma_status status = hs_options_apply(&ctx->options, text, HS_BY_ENVIRONMENT, &ctx->message);
+    if (!status)
+        status = hs_options_apply(&ctx->options, options, HS_BY_CONTEXT, &ctx->message);
+    return status;
+}
+
+static hsumma_status fill(hsumma_context *ctx)
+{
+    ctx->profile = hs_profile_builtin;
+    ctx->ranks = hs_get(&ctx->memory, (size_t)ctx->comm.size, sizeof *ctx->ranks);
+    ctx->cache = hs_plan_cache_new(&ctx->memory);
+    if (!ctx->ranks || !ctx->cache)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a context");
+    for (int i = 0; i < ctx->comm.size; i++)
+        ctx->ranks[i] = i;
+    struct hs_group all = {ctx->ranks, 0, 1, ctx->comm.size, ctx->comm.rank};
+    return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, &ctx->memory);
+}
+
+/* Whether all processes have a context: by MPI itself, for ours is not there yet. */
+static hsumma_status agree_by_mpi(MPI_Comm comm, hsumma_status status)
+{
+    int mine = (int)status, worst = mine;
+    return MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS ? (hsumma_status)worst
+                                                                                  : HSUMMA_ERR_MPI;
+}
+
+hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **result, char *message, size_t size)
+{
+    int initialised = 0;
+    struct hs_message text = {""};
+    hsumma_context *ctx = NULL;
+    MPI_Comm own = MPI_COMM_NULL;
+    *result = NULL;
+    hsumma_status status = HSUMMA_OK;
+    if (MPI_Initialized(&initialised) != MPI_SUCCESS || !initialised)
+        status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Init has not been called");
+    else if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS)
+        status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Comm_dup failed");
+    if (!status) {
+        MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+        ctx = hs_get_zero(&hs_heap, 1, sizeof *ctx);
+        status = agree_by_mpi(own, ctx ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    }
+    if (!status) {
+        ctx->holders = 1;
+        ctx->memory = hs_heap;
+        ctx->comm.comm = own;
+        ctx->comm.cut = HS_CUT;
+        MPI_Comm_rank(own, &ctx->comm.rank);
+        MPI_Comm_size(own, &ctx->comm.size);
+        status = read_options(ctx, options);
+        if (!status)
+            status = agree_by_mpi(own, fill(ctx));
+        text = ctx->message;
+        if (status)
+            hsumma_free(&ctx);
+    } else {
+        hs_put(&hs_heap, ctx);
+        if (own != MPI_COMM_NULL)
+            MPI_Comm_free(&own);
+    }
+    if (status && message && size)
+        snprintf(message, size, "%s", text.text[0] ? text.text : hsumma_status_string(status));
+    *result = status ? NULL : ctx;
+    return status;
+}
+
+void hs_context_release(hsumma_context *ctx)
+{
+    if (--ctx->holders > 0)
+        return;
+    int finalised = 1;
+    MPI_Finalized(&finalised);
+    if (!finalised)
+        MPI_Comm_free(&ctx->comm.comm);
+    hs_agreement_free(&ctx->agreement, &ctx->memory);
+    hs_put(&ctx->memory, ctx->ranks);
+    hs_put(&hs_heap, ctx);
+}
+
+void hsumma_free(hsumma_context **ctx)
+{
+    if (!ctx || !*ctx)
+        return;
+    hs_plan_cache_free(*ctx, (*ctx)->cache);
+    (*ctx)->cache = NULL;
+    hs_context_release(*ctx);
+    *ctx = NULL;
+}
+
+const char *hsumma_message(const hsumma_context *ctx)
+{
+    return ctx ? ctx->message.text : "";
+}

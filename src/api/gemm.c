@@ -1,0 +1,136 @@
+/* The public calls on plans, and the one-call routines on cached ones. */
+#include "api/cache.h"
+
+#include <string.h>
+
+hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,
+                                 int64_t k, const hsumma_desc *a, const hsumma_desc *b, const hsumma_desc *c,
+                                 const char *options, hsumma_plan **plan)
+{
+    struct hs_request request = {type, {transa, transb, 'N'}, {m, n, k}, {a, b, c}, options};
+    return hs_plan_create(ctx, &request, 0, plan);
+}
+
+static void fill_levels(const hsumma_plan *plan, hsumma_plan_info *info)
+{
+    const struct hs_spec *spec = &plan->choice.spec;
+    info->nlevels = spec->levels;
+    for (int l = 0; l < spec->levels; l++)
+        info->level[l] = (hsumma_level){spec->factors[0].size[l], spec->factors[1].size[l], spec->width[l],
+                                        spec->bcast[l]->name, spec->reduce[l]->name};
+}
+
+void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
+{
+    const struct hs_spec *spec = &plan->choice.spec;
+    const struct hs_loop_times *times = &plan->loop.times;
+    memset(info, 0, sizeof *info);
+    info->line = plan->line;
+    info->why = plan->why;
+    info->stationary = "ABC"[spec->stationary];
+    info->nprow = plan->problem.grid.extent[0];
+    info->npcol = plan->problem.grid.extent[1];
+    fill_levels(plan, info);
+    info->lookahead = spec->lookahead;
+    info->segment = spec->segment;
+    info->threads = spec->threads;
+    info->panels = plan->loop.panels.count;
+    info->workspace_bytes = plan->loop.arena_bytes;
+    info->workspace_bytes_max = (size_t)plan->choice.workspace_bytes;
+    info->workspace_limit_bytes = (size_t)plan->choice.workspace_limit;
+    info->predicted_seconds = plan->choice.prediction.seconds;
+    info->predicted_comm_seconds = plan->choice.prediction.comm;
+    info->predicted_gemm_seconds = plan->choice.prediction.gemm;
+    info->seconds = times->seconds;
+    info->gemm_seconds = times->gemm;
+    info->copy_seconds = times->copy;
+    double rest = times->seconds - times->gemm - times->copy;
+    info->comm_seconds = rest > 0 ? rest : 0;
+    info->bytes_sent = times->bytes;
+    info->messages_sent = times->messages;
+}
+
+static hsumma_status start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta, void *c)
+{
+    const void *const data[3] = {a, b, c};
+    int64_t ld[3];
+    for (int x = 0; x < 3; x++)
+        ld[x] = plan->problem.view[x].ld;
+    return hs_plan_start(plan, alpha, data, ld, beta);
+}
+
+hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
+                                void *c)
+{
+    return start(plan, alpha, a, b, beta, c);
+}
+
+hsumma_status hsumma_plan_test(hsumma_plan *plan, int *done)
+{
+    return hs_plan_test(plan, done);
+}
+
+hsumma_status hsumma_plan_wait(hsumma_plan *plan)
+{
+    return hs_plan_wait(plan);
+}
+
+hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
+                                  void *c)
+{
+    hsumma_status status = start(plan, alpha, a, b, beta, c);
+    return status ? status : hs_plan_wait(plan);
+}
+
+void hsumma_plan_free(hsumma_plan **plan)
+{
+    if (!plan || !*plan)
+        return;
+    hs_plan_destroy(*plan);
+    *plan = NULL;
+}
+
+static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *request, const void *alpha, const void *a,
+                              const void *b, const void *beta, void *c)
+{
+    hsumma_plan *plan;
+    hsumma_status status = hs_plan_cached(ctx, request, &plan);
+    if (status)
+        return status;
+    const void *const data[3] = {a, b, c};
+    const int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
+    status = hs_plan_start(plan, alpha, data, ld, beta);
+    return status ? status : hs_plan_wait(plan);
+}
+
+hsumma_status hsumma_sgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha,
+                           const float *a, const hsumma_desc *desca, const float *b, const hsumma_desc *descb, float beta,
+                           float *c, const hsumma_desc *descc)
+{
+    struct hs_request request = {HSUMMA_S, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL};
+    return one_call(ctx, &request, &alpha, a, b, &beta, c);
+}
+
+hsumma_status hsumma_dgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k, double alpha,
+                           const double *a, const hsumma_desc *desca, const double *b, const hsumma_desc *descb,
+                           double beta, double *c, const hsumma_desc *descc)
+{
+    struct hs_request request = {HSUMMA_D, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL};
+    return one_call(ctx, &request, &alpha, a, b, &beta, c);
+}
+
+hsumma_status hsumma_cgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                           const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
+                           const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc)
+{
+    struct hs_request request = {HSUMMA_C, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL};
+    return one_call(ctx, &request, alpha, a, b, beta, c);
+}
+
+hsumma_status hsumma_zgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                           const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
+                           const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc)
+{
+    struct hs_request request = {HSUMMA_Z, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL};
+    return one_call(ctx, &request, alpha, a, b, beta, c);
+}

@@ -1,0 +1,34 @@
+/* Memory goes through an allocator that the context carries, so that a caller, a test or a simulator can supply one. */
+#ifndef HS_BASE_MEMORY_H
+#define HS_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_allocator {
+    void *(*get)(void *state, size_t bytes); /* NULL when there is none; aligned to HS_ALIGN */
+    void (*put)(void *state, void *memory);
+    void *state;
+};
+
+enum { HS_ALIGN = 64 };
+
+/* The C library's memory. */
+extern const struct hs_allocator hs_heap;
+
+/* count * size bytes, or NULL when there is none or the product overflows; 0 bytes give NULL as well. */
+void *hs_get(const struct hs_allocator *from, size_t count, size_t size);
+/* The same, filled with zeros. */
+void *hs_get_zero(const struct hs_allocator *from, size_t count, size_t size);
+/* Grows an array to hold at least `need` elements: doubles *capacity.  Returns 0, or -1 and leaves the array as it is. */
+int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *capacity, size_t need);
+/* NULL is ignored. */
+void hs_put(const struct hs_allocator *to, void *memory);
+
+/* Rounds up to a multiple of the alignment. */
+static inline size_t hs_aligned(size_t bytes)
+{
+    return (bytes + HS_ALIGN - 1) / HS_ALIGN * HS_ALIGN;
+}
+
+#endif

@@ -1,0 +1,342 @@
+#include "base/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Readers: each reads a whole text into its place and returns 0, or -1. */
+typedef int reader(const char *text, struct hs_settings *settings);
+
+static int whole_number(const char **text, int64_t least, int64_t most, int64_t *value)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return -1;
+    long long number = strtoll(*text, &end, 10);
+    if (number < least || number > most)
+        return -1;
+    *value = number;
+    *text = end;
+    return 0;
+}
+
+/* A number with an optional factor k, M or G of 1024. */
+static int size_text(const char *text, int64_t least, int64_t *value)
+{
+    static const char factor[] = "kMG";
+    if (whole_number(&text, 0, INT64_MAX >> 31, value))
+        return -1;
+    for (int i = 0; i < 3; i++) {
+        if (*text == factor[i] || (*text == 'K' && i == 0)) {
+            *value <<= 10 * (i + 1);
+            text++;
+            break;
+        }
+    }
+    return *text || *value < least ? -1 : 0;
+}
+
+static int is_auto(const char *text)
+{
+    return strcmp(text, "auto") == 0;
+}
+
+static int read_stationary(const char *text, struct hs_settings *settings)
+{
+    settings->stationary = -1;
+    if (is_auto(text))
+        return 0;
+    if (text[0] < 'A' || text[0] > 'C' || text[1])
+        return -1;
+    settings->stationary = text[0] - 'A';
+    return 0;
+}
+
+/* IxJ,IxJ,...: at most HS_LEVELS - 1 of them, for one more level is what is left. */
+static int read_levels(const char *text, struct hs_settings *settings)
+{
+    settings->levels = 0;
+    for (;; text++) {
+        int64_t factor[2];
+        if (settings->levels == HS_LEVELS - 1 || whole_number(&text, 1, INT32_MAX, &factor[0]) || *text++ != 'x' ||
+            whole_number(&text, 1, INT32_MAX, &factor[1]))
+            return -1;
+        settings->factor[settings->levels][0] = (int)factor[0];
+        settings->factor[settings->levels++][1] = (int)factor[1];
+        if (!*text)
+            return 0;
+        if (*text != ',')
+            return -1;
+    }
+}
+
+static int read_groups(const char *text, struct hs_settings *settings)
+{
+    if (is_auto(text)) {
+        settings->levels = -1;
+        return 0;
+    }
+    return read_levels(text, settings) || settings->levels != 1 ? -1 : 0;
+}
+
+/* levels wins over groups where both are given; "" is "not given". */
+static int read_deeper(const char *text, struct hs_settings *settings)
+{
+    return *text ? read_levels(text, settings) : 0;
+}
+
+static int read_block(const char *text, struct hs_settings *settings)
+{
+    settings->block = 0;
+    if (is_auto(text))
+        return 0;
+    return size_text(text, 1, &settings->block) || settings->block > INT32_MAX ? -1 : 0;
+}
+
+static int read_outer(const char *text, struct hs_settings *settings)
+{
+    settings->outers = 0;
+    if (is_auto(text))
+        return 0;
+    for (;; text++) {
+        if (settings->outers == HS_LEVELS - 1 ||
+            whole_number(&text, 1, INT32_MAX, &settings->outer[settings->outers]))
+            return -1;
+        settings->outers++;
+        if (!*text)
+            return 0;
+        if (*text != ',')
+            return -1;
+    }
+}
+
+static int read_names(const char *text, struct hs_names *names)
+{
+    memset(names, 0, sizeof *names);
+    if (is_auto(text))
+        return 0;
+    names->outer_inner = strncmp(text, "outer=", 6) == 0;
+    for (;; text++) {
+        static const char *const prefix[] = {"outer=", "inner="};
+        if (names->outer_inner) {
+            if (names->count == 2 || strncmp(text, prefix[names->count], 6) != 0)
+                return -1;
+            text += 6;
+        }
+        size_t length = strcspn(text, ",");
+        if (length == 0 || length >= HS_NAME_TEXT || names->count == HS_LEVELS)
+            return -1;
+        memcpy(names->name[names->count++], text, length);
+        text += length;
+        if (!*text)
+            return names->outer_inner && names->count != 2 ? -1 : 0;
+    }
+}
+
+static int read_bcast(const char *text, struct hs_settings *settings)
+{
+    return read_names(text, &settings->bcast);
+}
+
+static int read_reduce(const char *text, struct hs_settings *settings)
+{
+    return read_names(text, &settings->reduce);
+}
+
+static int read_segment(const char *text, struct hs_settings *settings)
+{
+    return size_text(text, 1, &settings->segment);
+}
+
+static int read_lookahead(const char *text, struct hs_settings *settings)
+{
+    int64_t value = -1;
+    if (!is_auto(text) && (whole_number(&text, 0, 64, &value) || *text))
+        return -1;
+    settings->lookahead = (int)value;
+    return 0;
+}
+
+static int read_threads(const char *text, struct hs_settings *settings)
+{
+    int64_t value = is_auto(text) ? -1 : 0;
+    if (value == 0 && strcmp(text, "user") != 0 && (whole_number(&text, 1, 4096, &value) || *text))
+        return -1;
+    settings->threads = (int)value;
+    return 0;
+}
+
+static int read_workspace(const char *text, struct hs_settings *settings)
+{
+    char *end;
+    settings->workspace_bytes = 0;
+    double share = strtod(text, &end);
+    if (end != text && end[0] == '%' && !end[1] && share > 0 && share <= 1e6) {
+        settings->workspace_share = share / 100;
+        return 0;
+    }
+    return size_text(text, 1, &settings->workspace_bytes);
+}
+
+static int read_explain(const char *text, struct hs_settings *settings)
+{
+    settings->explain = text[0] == '1';
+    return (text[0] != '0' && text[0] != '1') || text[1] ? -1 : 0;
+}
+
+static const struct row {
+    hsumma_option_info info;
+    const char *expected;
+    reader *read;
+} table[HS_OPTIONS] = {
+    [HS_OPT_STATIONARY] = {{"stationary", "auto|A|B|C", "auto", "the operand that does not move", "HSUMMA_STATIONARY"},
+                           "auto, A, B or C",
+                           read_stationary},
+    [HS_OPT_GROUPS] = {{"groups", "auto|IxJ", "auto",
+                        "group grid of two-level HSUMMA; 1x1 is SUMMA; auto takes the one of least modelled cost",
+                        "HSUMMA_GROUPS"},
+                       "auto or IxJ with I and J at least 1",
+                       read_groups},
+    [HS_OPT_LEVELS] = {{"levels", "IxJ,IxJ...", "",
+                        "group grids of the outer levels, outermost first (one is the same as groups)",
+                        "HSUMMA_LEVELS"},
+                       "IxJ or IxJ,IxJ... with all at least 1, five at most",
+                       read_deeper},
+    [HS_OPT_BLOCK] = {{"block", "auto|b", "auto", "width of the innermost panels", "HSUMMA_BLOCK"},
+                      "auto or a number from 1 to 2147483647",
+                      read_block},
+    [HS_OPT_OUTER] = {{"outer", "auto|B[,B...]", "auto",
+                       "width of the panels of the outer levels, outermost first, each a multiple of the next and of "
+                       "block",
+                       "HSUMMA_OUTER"},
+                      "auto or numbers of at least 1, one for each outer level",
+                      read_outer},
+    [HS_OPT_BCAST] = {{"bcast", "auto|NAME|outer=NAME,inner=NAME", "auto",
+                       "broadcast algorithm, for all levels, for outer and innermost, or one for each level",
+                       "HSUMMA_BCAST"},
+                      "auto, NAME, outer=NAME,inner=NAME or NAME,NAME,...",
+                      read_bcast},
+    [HS_OPT_REDUCE] = {{"reduce", "auto|NAME|outer=NAME,inner=NAME", "auto", "reduction algorithm, likewise",
+                        "HSUMMA_REDUCE"},
+                       "auto, NAME, outer=NAME,inner=NAME or NAME,NAME,...",
+                       read_reduce},
+    [HS_OPT_SEGMENT] = {{"segment", "BYTES", "64k", "segment of pipelined broadcasts", "HSUMMA_SEGMENT"},
+                        "a number of bytes, at least 1, with k, M or G for powers of 1024",
+                        read_segment},
+    [HS_OPT_LOOKAHEAD] = {{"lookahead", "auto|N", "auto",
+                           "innermost panels that travel ahead of the multiplication; 0 is blocking",
+                           "HSUMMA_LOOKAHEAD"},
+                          "auto or a number from 0 to 64",
+                          read_lookahead},
+    [HS_OPT_THREADS] = {{"threads", "auto|user|N", "auto",
+                         "BLAS threads of a process: auto is its share of the node's cores unless OPENBLAS_NUM_THREADS "
+                         "or OMP_NUM_THREADS is set",
+                         "HSUMMA_THREADS"},
+                        "auto, user or a number from 1 to 4096",
+                        read_threads},
+    [HS_OPT_WORKSPACE] = {{"workspace_limit", "PERCENT%|BYTES", "15%",
+                           "panel buffers of a process at most, in per cent of its part of A, B and C (but 1 MiB may "
+                           "always be used)",
+                           "HSUMMA_WORKSPACE_LIMIT"},
+                          "a percentage such as 15% or a number of bytes, with k, M or G for powers of 1024",
+                          read_workspace},
+    [HS_OPT_EXPLAIN] = {{"explain", "0|1", "0", "1 prints each new plan on standard error", "HSUMMA_EXPLAIN"},
+                        "0 or 1",
+                        read_explain},
+};
+
+int hsumma_option(int i, hsumma_option_info *info)
+{
+    if (i < 0 || i >= HS_OPTIONS)
+        return 0;
+    *info = table[i].info;
+    return 1;
+}
+
+void hs_options_default(struct hs_options *options)
+{
+    memset(options, 0, sizeof *options);
+    for (int i = 0; i < HS_OPTIONS; i++)
+        snprintf(options->value[i], HS_OPTION_TEXT, "%s", table[i].info.default_value);
+}
+
+static int find(const char *name, size_t length)
+{
+    for (int i = 0; i < HS_OPTIONS; i++)
+        if (strlen(table[i].info.name) == length && memcmp(table[i].info.name, name, length) == 0)
+            return i;
+    return -1;
+}
+
+static const char *sayer(enum hs_said_by by)
+{
+    static const char *const names[] = {"default", "environment", "context options", "plan options"};
+    return names[by];
+}
+
+static hsumma_status apply_one(struct hs_options *options, const char *word, size_t length, enum hs_said_by by,
+                               struct hs_message *message)
+{
+    const char *equals = memchr(word, '=', length);
+    int i = equals ? find(word, (size_t)(equals - word)) : -1;
+    if (i < 0)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: \"%.*s\" is not a known option of the form name=value",
+                       sayer(by), (int)(length < 80 ? length : 80), word);
+    char value[HS_OPTION_TEXT];
+    size_t size = length - (size_t)(equals + 1 - word);
+    struct hs_settings scratch;
+    memset(&scratch, 0, sizeof scratch);
+    if (size < sizeof value) {
+        memcpy(value, equals + 1, size);
+        value[size] = 0;
+    }
+    if (size >= sizeof value || table[i].read(value, &scratch))
+        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s is \"%.*s\"; expected %s", sayer(by), table[i].info.name,
+                       (int)(size < 80 ? size : 80), equals + 1, table[i].expected);
+    memcpy(options->value[i], value, sizeof value);
+    options->said_by[i] = (unsigned char)by;
+    if (i == HS_OPT_GROUPS && options->said_by[HS_OPT_LEVELS] <= by) /* the later word for the hierarchy wins */
+        options->value[HS_OPT_LEVELS][0] = 0;
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
+                               struct hs_message *message)
+{
+    hsumma_status status = HSUMMA_OK;
+    while (!status && text && *(text += strspn(text, " \t\n"))) {
+        size_t length = strcspn(text, " \t\n");
+        status = apply_one(options, text, length, by, message);
+        text += length;
+    }
+    return status;
+}
+
+void hs_options_environment(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < HS_OPTIONS; i++) {
+        const char *value = getenv(table[i].info.environment);
+        if (!value || !*value)
+            continue;
+        int more = snprintf(text + used, size - used, "%s=%s ", table[i].info.name, value);
+        if (more < 0 || (size_t)more >= size - used) {
+            text[used] = 0;
+            return;
+        }
+        used += (size_t)more;
+    }
+}
+
+hsumma_status hs_settings_read(const struct hs_options *options, struct hs_settings *settings,
+                               struct hs_message *message)
+{
+    memset(settings, 0, sizeof *settings);
+    for (int i = 0; i < HS_OPTIONS; i++)
+        if (table[i].read(options->value[i], settings))
+            return hs_fail(message, HSUMMA_ERR_OPTION, "%s is \"%s\"; expected %s", table[i].info.name,
+                           options->value[i], table[i].expected);
+    return HSUMMA_OK;
+}

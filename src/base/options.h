@@ -1,0 +1,69 @@
+/*
+ * Options: one table (options.c) with name, type, default, help and environment variable.  Values stay text until a plan
+ * reads them (hs_settings_read), so that a caller, the environment and a command line all say the same words.
+ */
+#ifndef HS_BASE_OPTIONS_H
+#define HS_BASE_OPTIONS_H
+
+#include "base/status.h"
+
+enum hs_option {
+    HS_OPT_STATIONARY,
+    HS_OPT_GROUPS,
+    HS_OPT_LEVELS,
+    HS_OPT_BLOCK,
+    HS_OPT_OUTER,
+    HS_OPT_BCAST,
+    HS_OPT_REDUCE,
+    HS_OPT_SEGMENT,
+    HS_OPT_LOOKAHEAD,
+    HS_OPT_THREADS,
+    HS_OPT_WORKSPACE,
+    HS_OPT_EXPLAIN,
+    HS_OPTIONS
+};
+
+/* Who has said it; the later wins. */
+enum hs_said_by { HS_BY_DEFAULT, HS_BY_ENVIRONMENT, HS_BY_CONTEXT, HS_BY_PLAN };
+
+enum { HS_OPTION_TEXT = 128, HS_NAME_TEXT = 32, HS_LEVELS = HSUMMA_MAX_LEVELS };
+
+struct hs_options {
+    char value[HS_OPTIONS][HS_OPTION_TEXT];
+    unsigned char said_by[HS_OPTIONS];
+};
+
+void hs_options_default(struct hs_options *options);
+/* Reads "name=value name=value".  HSUMMA_ERR_OPTION: an unknown name or an unreadable value; options may be half changed. */
+hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
+                               struct hs_message *message);
+/* The environment's options as such a text. */
+void hs_options_environment(char *text, size_t size);
+
+/* Names per level: count 0: choose; 1: all levels alike; or {for the outer levels, for the innermost}; or one per level. */
+struct hs_names {
+    int count, outer_inner;
+    char name[HS_LEVELS][HS_NAME_TEXT];
+};
+
+/* The same, read. */
+struct hs_settings {
+    int stationary;      /* 0, 1, 2 for A, B, C; -1: choose */
+    int levels;          /* outer levels given: 0 is SUMMA; -1: choose a group grid */
+    int factor[HS_LEVELS][2];
+    int64_t block;       /* 0: choose */
+    int outers;          /* widths of outer panels given; 0: choose */
+    int64_t outer[HS_LEVELS];
+    struct hs_names bcast, reduce;
+    int64_t segment;
+    int lookahead;       /* -1: choose */
+    int threads;         /* -1: choose; 0: leave alone */
+    double workspace_share; /* of the process's A, B and C; or ... */
+    int64_t workspace_bytes; /* ... if not 0, bytes */
+    int explain;
+};
+
+hsumma_status hs_settings_read(const struct hs_options *options, struct hs_settings *settings,
+                               struct hs_message *message);
+
+#endif

@@ -1,0 +1,62 @@
+#include "base/scalar.h"
+
+#include <cblas.h>
+#include <complex.h>
+#include <string.h>
+
+static CBLAS_TRANSPOSE cblas_op(char trans)
+{
+    return trans == 'N' ? CblasNoTrans : trans == 'T' ? CblasTrans : CblasConjTrans;
+}
+
+#define NAME(x) x##s
+#define SCALAR float
+#define CBLAS_GEMM cblas_sgemm
+#define BY_VALUE *(const SCALAR *)
+#include "base/scalar.inc"
+#undef NAME
+#undef SCALAR
+#undef CBLAS_GEMM
+
+#define NAME(x) x##d
+#define SCALAR double
+#define CBLAS_GEMM cblas_dgemm
+#include "base/scalar.inc"
+#undef NAME
+#undef SCALAR
+#undef CBLAS_GEMM
+#undef BY_VALUE
+
+#define NAME(x) x##c
+#define SCALAR float complex
+#define CBLAS_GEMM cblas_cgemm
+#define BY_VALUE
+#include "base/scalar.inc"
+#undef NAME
+#undef SCALAR
+#undef CBLAS_GEMM
+
+#define NAME(x) x##z
+#define SCALAR double complex
+#define CBLAS_GEMM cblas_zgemm
+#include "base/scalar.inc"
+
+const struct hs_scalar hs_scalars[4] = {
+    {'s', sizeof(float), 0, 0x1p-24, add_s, gemm_s, update_s, is_zero_s, &zero_s, &one_s},
+    {'d', sizeof(double), 0, 0x1p-53, add_d, gemm_d, update_d, is_zero_d, &zero_d, &one_d},
+    {'c', sizeof(float complex), 1, 0x1p-24, add_c, gemm_c, update_c, is_zero_c, &zero_c, &one_c},
+    {'z', sizeof(double complex), 1, 0x1p-53, add_z, gemm_z, update_z, is_zero_z, &zero_z, &one_z},
+};
+
+void hs_copy_block(size_t size, int64_t rows, int64_t cols, void *dst, int64_t ldd, const void *src, int64_t lds)
+{
+    if (rows <= 0 || cols <= 0)
+        return;
+    size_t run = (size_t)rows * size;
+    if (ldd == rows && lds == rows) {
+        memcpy(dst, src, run * (size_t)cols);
+        return;
+    }
+    for (int64_t j = 0; j < cols; j++)
+        memcpy((char *)dst + (size_t)(j * ldd) * size, (const char *)src + (size_t)(j * lds) * size, run);
+}

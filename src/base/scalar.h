@@ -1,0 +1,29 @@
+/* What depends on the element type, in one table row per type; everything else in the library moves bytes. */
+#ifndef HS_BASE_SCALAR_H
+#define HS_BASE_SCALAR_H
+
+#include <hsumma.h>
+
+struct hs_scalar {
+    char letter; /* s, d, c, z */
+    size_t size;
+    int complex_type;
+    double epsilon; /* unit roundoff: 2^-24 or 2^-53 */
+
+    /* dst = left + right over `bytes` bytes; dst may be left or right. */
+    void (*add)(void *dst, const void *left, const void *right, int64_t bytes);
+    /* C = alpha op(A) op(B) + beta C on the calling process; beta = 0 never reads C.  Sizes are below 2^31. */
+    void (*gemm)(char transa, char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
+                 int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
+    /* C = beta C + S for rows x cols; S = NULL stands for zero; beta = 0 never reads C. */
+    void (*update)(int64_t rows, int64_t cols, const void *beta, void *c, int64_t ldc, const void *s, int64_t lds);
+    int (*is_zero)(const void *value);
+    const void *zero, *one;
+};
+
+extern const struct hs_scalar hs_scalars[4];
+
+/* Copies rows x cols elements of `size` bytes between two column-major places. */
+void hs_copy_block(size_t size, int64_t rows, int64_t cols, void *dst, int64_t ldd, const void *src, int64_t lds);
+
+#endif

@@ -1,0 +1,19 @@
+/* The one wait loop of the library, and how an idle process gives its processor away. */
+#ifndef HS_BASE_WAIT_H
+#define HS_BASE_WAIT_H
+
+#include "base/status.h"
+
+/* Moves work forward.  *worked: something happened; *done: nothing is left.  An error ends the wait. */
+typedef hsumma_status hs_advance(void *state, int *worked, int *done);
+
+/*
+ * Calls advance until it is done.  MPICH's own waits never yield, so that with more ranks than cores each would cost a
+ * scheduler slice (about 8 ms): here a process that has polled in vain for a moment yields after every further poll.
+ */
+hsumma_status hs_wait(hs_advance *advance, void *state);
+
+/* Seconds on a clock that never goes back. */
+double hs_now(void);
+
+#endif

@@ -1,0 +1,82 @@
+#include "coll/agree.h"
+
+#include "base/wait.h"
+#include "coll/registry.h"
+
+#include <string.h>
+
+static void larger(void *dst, const void *left, const void *right, int64_t bytes)
+{
+    int64_t l, r;
+    (void)bytes; /* one value */
+    memcpy(&l, left, sizeof l);
+    memcpy(&r, right, sizeof r);
+    memcpy(dst, l > r ? &l : &r, sizeof l);
+}
+
+hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
+                                const struct hs_allocator *memory)
+{
+    memset(agreement, 0, sizeof *agreement);
+    agreement->comm = comm;
+    agreement->group = *group;
+    struct hs_shape shape = {group->me, group->size, 0, sizeof(int64_t), sizeof(int64_t), 0, NULL};
+    hsumma_status status =
+        hs_build(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, memory, &agreement->list);
+    if (status)
+        return status;
+    int steps = agreement->list.steps;
+    agreement->room = hs_get(memory, 1, hs_instance_bytes(steps));
+    if (!agreement->room || agreement->list.extent[HS_SCRATCH] > (int64_t)sizeof agreement->scratch) {
+        status = agreement->room ? HSUMMA_ERR_INTERNAL : HSUMMA_ERR_MEMORY;
+        hs_agreement_free(agreement, memory);
+        return status;
+    }
+    hs_instance_init(&agreement->instance, agreement->room, steps);
+    return HSUMMA_OK;
+}
+
+void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory)
+{
+    hs_list_free(memory, &agreement->list);
+    hs_put(memory, agreement->room);
+    agreement->room = NULL;
+}
+
+hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail)
+{
+    agreement->mine = (int64_t)status << 40 | (int64_t)detail << 32 | (INT32_MAX - agreement->comm->rank);
+    agreement->result = agreement->mine;
+    struct hs_binding binding = {&agreement->list,
+                                 agreement->group,
+                                 0,
+                                 hs_tag(HS_STREAM_AGREE, 0),
+                                 {&agreement->mine, &agreement->result, agreement->scratch},
+                                 larger};
+    return hs_start(&agreement->instance, agreement->comm, &binding);
+}
+
+struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
+{
+    int64_t value = agreement->result;
+    return (struct hs_verdict){(hsumma_status)(value >> 40), (int)(value >> 32 & 255),
+                               INT32_MAX - (int)(value & INT32_MAX)};
+}
+
+static hsumma_status advance(void *state, int *worked, int *done)
+{
+    struct hs_agreement *agreement = state;
+    hsumma_status status = hs_progress(&agreement->instance, worked);
+    *done = !agreement->instance.active;
+    return status;
+}
+
+struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail)
+{
+    hsumma_status mine = hs_agreement_start(agreement, status, detail);
+    if (!mine)
+        mine = hs_wait(advance, agreement);
+    if (mine)
+        return (struct hs_verdict){mine, detail, agreement->comm->rank};
+    return hs_agreement_verdict(agreement);
+}

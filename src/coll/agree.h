@@ -1,0 +1,34 @@
+/* Agreement: every member of a group contributes a verdict and all get the worst one, so that nobody is left waiting. */
+#ifndef HS_COLL_AGREE_H
+#define HS_COLL_AGREE_H
+
+#include "coll/exec_mpi.h"
+
+/* A verdict: a status, what it is about (the caller's code, 0..255), and who says so.  The worst wins, then the lowest rank. */
+struct hs_verdict {
+    hsumma_status status;
+    int detail;
+    int rank; /* in the communicator */
+};
+
+/* All memory is taken by hs_agreement_init, so that agreeing cannot fail for want of it. */
+struct hs_agreement {
+    struct hs_comm *comm;
+    struct hs_group group;
+    struct hs_list list;
+    struct hs_instance instance;
+    void *room;
+    int64_t mine, result, scratch[2];
+};
+
+hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
+                                const struct hs_allocator *memory);
+void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory);
+
+/* Nonblocking: start, hs_progress on agreement->instance until it is no longer active, then the verdict. */
+hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail);
+struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement);
+/* Blocking. */
+struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail);
+
+#endif

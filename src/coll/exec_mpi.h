@@ -1,0 +1,64 @@
+/* The executor of step lists over MPI point-to-point: start, progress, done; several instances under way at a time. */
+#ifndef HS_COLL_EXEC_MPI_H
+#define HS_COLL_EXEC_MPI_H
+
+#include "coll/steps.h"
+#include "dist/grid.h"
+
+/* One duplicated communicator of the library's own, and what has gone through it. */
+struct hs_comm {
+    MPI_Comm comm;
+    int rank, size;
+    int64_t cut; /* bytes of one MPI message at most, the same on all ranks; longer steps go in pieces */
+    int64_t bytes_sent, messages_sent;
+};
+
+enum { HS_CUT = 1 << 30 };
+
+/* dst = left op right over `bytes` bytes; dst may be left or right. */
+typedef void hs_combine(void *dst, const void *left, const void *right, int64_t bytes);
+
+/*
+ * Matching.  A stream is a sequence of instances over the same group for the same purpose, numbered alike on all ranks;
+ * its instances are started in the same order by all members.  The tag says (stream, instance modulo); messages of an
+ * ordered pair inside an instance match in list order.
+ */
+enum { HS_STREAMS = 32, HS_INSTANCES = 1024, HS_STREAM_AGREE = HS_STREAMS - 1 };
+
+static inline int hs_tag(int stream, int64_t instance)
+{
+    return stream * HS_INSTANCES + (int)(instance % HS_INSTANCES);
+}
+
+struct hs_binding {
+    const struct hs_list *list;
+    struct hs_group group;
+    int rotation; /* list rank r is group member (r + rotation) mod size */
+    int tag;
+    void *slot[HS_SLOTS];
+    hs_combine *combine;
+};
+
+/* One collective under way.  Memory: hs_instance_bytes, given by the caller, so that starting never allocates. */
+struct hs_instance {
+    struct hs_binding bound;
+    struct hs_comm *comm;
+    int active, left, head, in_flight;
+    int capacity; /* steps */
+    unsigned char *state;
+    int64_t *moved; /* bytes of a SEND or RECV whose pieces have been posted or completed */
+    MPI_Request *request;
+    int *request_step, *completed;
+};
+
+size_t hs_instance_bytes(int steps);
+void hs_instance_init(struct hs_instance *instance, void *memory, int steps);
+/* Begins; the list must not have more steps than the instance was made for. */
+hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding);
+/* Moves it forward without waiting; *worked is set to 1 if something happened.  Does nothing when it is not active. */
+hsumma_status hs_progress(struct hs_instance *instance, int *worked);
+
+/* start + wait, with memory from the allocator: for one-off collectives. */
+hsumma_status hs_run(struct hs_comm *comm, const struct hs_binding *binding, const struct hs_allocator *memory);
+
+#endif

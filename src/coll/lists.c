@@ -1,0 +1,243 @@
+#include "coll/lists.h"
+
+#include <limits.h>
+
+/* An algorithm without a root, or with a true one, sees true ranks; the others see them rotated so that the root is 0.
+ */
+static int rotation(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    int rooted = alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
+    return rooted && !(alg->flags & HS_TRUE_ROOT) ? shape->root : 0;
+}
+
+hsumma_status hs_build_all(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
+                           struct hs_list **list)
+{
+    int size = shape->size, shift = rotation(alg, shape);
+    hsumma_status status = HSUMMA_OK;
+
+    *list = NULL;
+    if (size < 1 || shape->root < 0 || shape->root >= size)
+        return HSUMMA_ERR_INTERNAL;
+    struct hs_list *all = hs_get_zero(memory, (size_t)size, sizeof *all);
+    if (!all)
+        return HSUMMA_ERR_MEMORY;
+    for (int r = 0; r < size && !status; r++) {
+        struct hs_shape mine = *shape;
+        mine.rank = (r - shift + size) % size;
+        mine.root = alg->flags & HS_TRUE_ROOT ? shape->root : 0;
+        status = hs_build(alg, &mine, memory, &all[r]);
+        for (int i = 0; i < all[r].steps; i++)
+            if (all[r].step[i].peer >= 0 && all[r].step[i].peer < size)
+                all[r].step[i].peer = (all[r].step[i].peer + shift) % size;
+    }
+    if (status)
+        hs_free_all(memory, all, size);
+    else
+        *list = all;
+    return status;
+}
+
+void hs_free_all(const struct hs_allocator *memory, struct hs_list *list, int size)
+{
+    for (int r = 0; list && r < size; r++)
+        hs_list_free(memory, &list[r]);
+    hs_put(memory, list);
+}
+
+hsumma_status hs_lists_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
+                             struct hs_lists *lists)
+{
+    struct hs_list *owned;
+    *lists = (struct hs_lists){0};
+    hsumma_status status = hs_build_all(alg, shape, memory, &owned);
+    if (status)
+        return status;
+    status = hs_lists_index(owned, shape->size, memory, lists);
+    if (status)
+        hs_free_all(memory, owned, shape->size);
+    else
+        lists->owned = owned;
+    return status;
+}
+
+/* Stable counting sort of the global steps in `from` by their rank (by_peer: by their peer) into `to`. */
+static void sort_steps(const struct hs_lists *lists, int by_peer, const int *from, int count, int *to, int *bucket)
+{
+    for (int r = 0; r <= lists->size; r++)
+        bucket[r] = 0;
+    for (int i = 0; i < count; i++)
+        bucket[(by_peer ? hs_lists_step(lists, from[i])->peer : lists->rank[from[i]]) + 1]++;
+    for (int r = 0; r < lists->size; r++)
+        bucket[r + 1] += bucket[r];
+    for (int i = 0; i < count; i++)
+        to[bucket[by_peer ? hs_lists_step(lists, from[i])->peer : lists->rank[from[i]]]++] = from[i];
+}
+
+/* Negative, 0 or positive as the pair (receiver, sender) of the SEND comes before, with or after that of the RECV. */
+static int compare_pairs(const struct hs_lists *lists, int send, int receive)
+{
+    int to = hs_lists_step(lists, send)->peer - lists->rank[receive];
+    return to ? to : lists->rank[send] - hs_lists_step(lists, receive)->peer;
+}
+
+/* Pairs the i-th SEND from a to b with the i-th RECV of b from a, whatever their counts.  Linear in the steps. */
+static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *memory)
+{
+    size_t steps = (size_t)lists->steps + 1;
+    int *send = hs_get(memory, steps, sizeof *send), *receive = hs_get(memory, steps, sizeof *receive);
+    int *other = hs_get(memory, steps, sizeof *other),
+        *bucket = hs_get(memory, (size_t)lists->size + 1, sizeof *bucket);
+    hsumma_status status = HSUMMA_ERR_MEMORY;
+
+    if (send && receive && other && bucket) {
+        int sends = 0, receives = 0;
+        for (int g = 0; g < lists->steps; g++) {
+            lists->mate[g] = -1;
+            if (hs_lists_step(lists, g)->kind == HS_SEND)
+                other[sends++] = g;
+        }
+        sort_steps(lists, 1, other, sends, send, bucket); /* by receiver, then sender, then list order */
+        for (int g = 0; g < lists->steps; g++)
+            if (hs_lists_step(lists, g)->kind == HS_RECV)
+                receive[receives++] = g;
+        sort_steps(lists, 1, receive, receives, other, bucket);
+        sort_steps(lists, 0, other, receives, receive, bucket);
+        for (int s = 0, r = 0; s < sends && r < receives;) {
+            int order = compare_pairs(lists, send[s], receive[r]);
+            if (order == 0) {
+                lists->mate[send[s]] = receive[r];
+                lists->mate[receive[r]] = send[s];
+            }
+            s += order <= 0;
+            r += order >= 0;
+        }
+        status = HSUMMA_OK;
+    }
+    hs_put(memory, send);
+    hs_put(memory, receive);
+    hs_put(memory, other);
+    hs_put(memory, bucket);
+    return status;
+}
+
+static void find_users(struct hs_lists *lists)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (int g = 0; g < lists->steps; g++) {
+            int base = lists->base[lists->rank[g]];
+            const struct hs_step *step = hs_lists_step(lists, g);
+            const int *dep = lists->list[lists->rank[g]].dep;
+            for (int i = 0; i < step->deps; i++) {
+                int on = base + dep[step->first_dep + i];
+                if (pass == 0)
+                    lists->first_user[on + 2]++;
+                else
+                    lists->user[lists->first_user[on + 1]++] = g;
+            }
+        }
+        for (int g = 0; pass == 0 && g < lists->steps; g++)
+            lists->first_user[g + 2] += lists->first_user[g + 1];
+    }
+}
+
+/* Counts steps and dependencies, all of which must be in range. */
+static hsumma_status measure(const struct hs_list *list, int size, int64_t *steps, int64_t *deps)
+{
+    for (int r = 0; r < size; r++) {
+        *steps += list[r].steps;
+        for (int i = 0; i < list[r].steps; i++) {
+            const struct hs_step *step = &list[r].step[i];
+            if ((step->kind == HS_SEND || step->kind == HS_RECV) && (step->peer < 0 || step->peer >= size))
+                return HSUMMA_ERR_INTERNAL;
+            for (int d = 0; d < step->deps; d++)
+                if (list[r].dep[step->first_dep + d] < 0 || list[r].dep[step->first_dep + d] >= list[r].steps)
+                    return HSUMMA_ERR_INTERNAL;
+            *deps += step->deps;
+        }
+    }
+    return *steps > INT_MAX - 2 || *deps > INT_MAX - 2 ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
+}
+
+hsumma_status hs_lists_index(const struct hs_list *list, int size, const struct hs_allocator *memory,
+                             struct hs_lists *lists)
+{
+    int64_t steps = 0, deps = 0;
+    *lists = (struct hs_lists){.size = size, .list = list};
+    hsumma_status status = measure(list, size, &steps, &deps);
+    if (status)
+        return status;
+    lists->steps = (int)steps;
+    lists->base = hs_get_zero(memory, (size_t)size + 1, sizeof *lists->base);
+    lists->rank = hs_get(memory, (size_t)steps + 1, sizeof *lists->rank);
+    lists->mate = hs_get(memory, (size_t)steps + 1, sizeof *lists->mate);
+    lists->first_user = hs_get_zero(memory, (size_t)steps + 2, sizeof *lists->first_user);
+    lists->user = hs_get(memory, (size_t)deps + 1, sizeof *lists->user);
+    status = HSUMMA_ERR_MEMORY;
+    if (lists->base && lists->rank && lists->mate && lists->first_user && lists->user) {
+        for (int r = 0; r < size; r++) {
+            lists->base[r + 1] = lists->base[r] + list[r].steps;
+            for (int g = lists->base[r]; g < lists->base[r + 1]; g++)
+                lists->rank[g] = r;
+        }
+        find_users(lists);
+        status = match(lists, memory);
+    }
+    if (status)
+        hs_lists_free(memory, lists);
+    return status;
+}
+
+void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists)
+{
+    hs_free_all(memory, lists->owned, lists->size);
+    hs_put(memory, lists->base);
+    hs_put(memory, lists->rank);
+    hs_put(memory, lists->mate);
+    hs_put(memory, lists->first_user);
+    hs_put(memory, lists->user);
+    *lists = (struct hs_lists){0};
+}
+
+/* Later of the two; a message that has been sent in round n is received in round n at the earliest. */
+static void raise_to(int *round, int to)
+{
+    if (*round < to)
+        *round = to;
+}
+
+hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allocator *memory, int *round)
+{
+    int *pending = hs_get(memory, (size_t)lists->steps + 1, sizeof *pending);
+    int *ready = hs_get(memory, (size_t)lists->steps + 1, sizeof *ready);
+    int count = 0, done = 0;
+
+    for (int g = 0; pending && ready && g < lists->steps; g++) {
+        const struct hs_step *step = hs_lists_step(lists, g);
+        round[g] = 0;
+        pending[g] = step->deps + (step->kind == HS_RECV); /* a RECV waits for its SEND as well */
+        if (pending[g] == 0)
+            ready[count++] = g;
+    }
+    while (pending && ready && done < count) {
+        int g = ready[done++];
+        round[g] += hs_lists_step(lists, g)->kind == HS_SEND;
+        for (int i = lists->first_user[g]; i < lists->first_user[g + 1]; i++) {
+            raise_to(&round[lists->user[i]], round[g]);
+            if (--pending[lists->user[i]] == 0)
+                ready[count++] = lists->user[i];
+        }
+        int mate = lists->mate[g];
+        if (mate >= 0 && hs_lists_step(lists, g)->kind == HS_SEND) {
+            raise_to(&round[mate], round[g]);
+            if (--pending[mate] == 0)
+                ready[count++] = mate;
+        }
+    }
+    hsumma_status status = !pending || !ready    ? HSUMMA_ERR_MEMORY
+                           : done < lists->steps ? HSUMMA_ERR_INTERNAL
+                                                 : HSUMMA_OK;
+    hs_put(memory, pending);
+    hs_put(memory, ready);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* The lists of all ranks of a group side by side, for the readers that need no MPI: verify, clock, dump. */
+#ifndef HS_COLL_LISTS_H
+#define HS_COLL_LISTS_H
+
+#include "coll/registry.h"
+
+/* Steps of all ranks are numbered through: step i of rank r is base[r] + i, a "global" step. */
+struct hs_lists {
+    int size, steps;
+    const struct hs_list *list; /* a list per rank, with true ranks as peers */
+    struct hs_list *owned;      /* the same if hs_lists_build has made them */
+    int *base;                  /* size + 1 */
+    int *rank;                  /* of each global step */
+    int *mate;                  /* global step at the other end of a message, -1: none */
+    int *first_user, *user;     /* user[first_user[g] .. first_user[g + 1]): the global steps that depend on g */
+};
+
+/*
+ * Builds the list of every rank into an array that hs_free_all frees.  Peers are true ranks, whether or not the
+ * algorithm is built with rotated ones; shape->rank is ignored.  After an error *list is NULL.
+ */
+hsumma_status hs_build_all(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
+                           struct hs_list **list);
+void hs_free_all(const struct hs_allocator *memory, struct hs_list *list, int size);
+
+/* hs_build_all, and the index below. */
+hsumma_status hs_lists_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
+                             struct hs_lists *lists);
+/* The same from lists that the caller keeps.  HSUMMA_ERR_INTERNAL if a peer or a dependency is out of range. */
+hsumma_status hs_lists_index(const struct hs_list *list, int size, const struct hs_allocator *memory,
+                             struct hs_lists *lists);
+void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists);
+
+static inline const struct hs_step *hs_lists_step(const struct hs_lists *lists, int global)
+{
+    return &lists->list[lists->rank[global]].step[global - lists->base[lists->rank[global]]];
+}
+
+/*
+ * The round of every step, in round[lists->steps]: the length of the longest chain of dependent messages that ends in
+ * it.  A SEND counts itself; a RECV is in the round of its SEND, or later when something that it waits for is.
+ * HSUMMA_ERR_INTERNAL if messages do not match or the steps wait for each other in a circle.
+ */
+hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allocator *memory, int *round);
+
+#endif

@@ -1,0 +1,15 @@
+/* The ring, shared by the allgather and by the second half of van de Geijn's broadcast. */
+#ifndef HS_COLL_RING_H
+#define HS_COLL_RING_H
+
+#include "coll/registry.h"
+
+/*
+ * At the start rank r holds the parts [r, r + held(r, size)) of shape's vector; at the end it has all of them in OUT.
+ * A part is passed only to a rank that lacks it.  A rank's own part is read from `own` (HS_IN, where it begins at 0, or
+ * HS_OUT, at its offset), other parts that it holds from OUT.  The first SEND waits for step `after` (-1: none).
+ */
+void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int (*held)(int rank, int size),
+                  enum hs_slot own, int after);
+
+#endif

@@ -1,0 +1,105 @@
+#include "dist/axis.h"
+
+/* The block that holds g, and where it begins. */
+static int64_t block_of(const struct hs_axis *axis, int64_t g)
+{
+    return g < axis->first ? 0 : 1 + (g - axis->first) / axis->nb;
+}
+
+static int64_t block_begin(const struct hs_axis *axis, int64_t block)
+{
+    return block == 0 ? 0 : axis->first + (block - 1) * axis->nb;
+}
+
+/* proc's place in the order in which processes get their first block. */
+static int turn_of(const struct hs_axis *axis, int proc)
+{
+    return (proc - axis->src + axis->nprocs) % axis->nprocs;
+}
+
+int hs_axis_owner(const struct hs_axis *axis, int64_t g)
+{
+    return (int)((axis->src + block_of(axis, g)) % axis->nprocs);
+}
+
+int64_t hs_axis_before(const struct hs_axis *axis, int proc, int64_t g)
+{
+    if (g <= 0)
+        return 0;
+    int turn = turn_of(axis, proc);
+    int64_t block = block_of(axis, g); /* for g = n possibly one past the last: nothing below is counted twice */
+    int64_t whole = block > turn ? (block - 1 - turn) / axis->nprocs + 1 : 0;
+    int64_t count = whole * axis->nb;
+    if (turn == 0 && whole > 0)
+        count -= axis->nb - axis->first;
+    if (block % axis->nprocs == turn)
+        count += g - block_begin(axis, block);
+    return count;
+}
+
+int64_t hs_axis_count(const struct hs_axis *axis, int proc)
+{
+    return hs_axis_before(axis, proc, axis->n);
+}
+
+int64_t hs_axis_count_max(const struct hs_axis *axis)
+{
+    int64_t most = 0;
+    for (int proc = 0; proc < axis->nprocs; proc++) {
+        int64_t count = hs_axis_count(axis, proc);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+int64_t hs_axis_global(const struct hs_axis *axis, int proc, int64_t local)
+{
+    int turn = turn_of(axis, proc);
+    int64_t skipped = turn == 0 ? axis->nb - axis->first : 0; /* as if the first block were whole */
+    int64_t block = (local + skipped) / axis->nb * axis->nprocs + turn;
+    int64_t inside = (local + skipped) % axis->nb;
+    return block == 0 ? inside - skipped : block_begin(axis, block) + inside;
+}
+
+int64_t hs_axis_block_end(const struct hs_axis *axis, int64_t g)
+{
+    int64_t end = block_begin(axis, block_of(axis, g) + 1);
+    return end < axis->n ? end : axis->n;
+}
+
+int64_t hs_axis_next(const struct hs_axis *axis, int proc, int64_t g)
+{
+    if (g >= axis->n)
+        return axis->n;
+    int64_t block = block_of(axis, g);
+    int64_t wait = (turn_of(axis, proc) - block % axis->nprocs + axis->nprocs) % axis->nprocs;
+    if (wait == 0)
+        return g;
+    int64_t begin = block_begin(axis, block + wait);
+    return begin < axis->n ? begin : axis->n;
+}
+
+struct hs_axis hs_axis_part(const struct hs_axis *axis, int64_t offset, int64_t n)
+{
+    struct hs_axis part = *axis;
+    part.n = n;
+    if (offset > 0) {
+        int64_t block = block_of(axis, offset);
+        part.src = (int)((axis->src + block) % axis->nprocs);
+        part.first = block_begin(axis, block + 1) - offset;
+    }
+    return part;
+}
+
+int hs_axis_same(const struct hs_axis *x, const struct hs_axis *y)
+{
+    if (x->n != y->n || x->nprocs != y->nprocs)
+        return 0;
+    if (x->n == 0 || x->nprocs == 1)
+        return 1;
+    if (x->src != y->src)
+        return 0;
+    if (x->first >= x->n && y->first >= y->n)
+        return 1;
+    return x->first == y->first && (x->nb == y->nb || (x->n - x->first <= x->nb && y->n - y->first <= y->nb));
+}

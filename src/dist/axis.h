@@ -1,0 +1,37 @@
+/*
+ * One block-cyclically distributed dimension: pure arithmetic, O(1) per call.
+ *
+ * The n indices are cut into blocks: the first of `first` indices (1..nb, it may be shorter than the others), all further
+ * ones of nb, the last ragged; block i lives on process (src + i) mod nprocs.  A matrix is two of these; a sub-matrix is
+ * again two of these (hs_axis_part); block-checkerboard is nb = ceil(n / nprocs).
+ */
+#ifndef HS_DIST_AXIS_H
+#define HS_DIST_AXIS_H
+
+#include <stdint.h>
+
+struct hs_axis {
+    int64_t n, nb, first;
+    int src, nprocs;
+};
+
+/* The process that owns index g, 0 <= g < n. */
+int hs_axis_owner(const struct hs_axis *axis, int64_t g);
+/* Indices below g that proc owns, 0 <= g <= n: with g owned by proc this is its local index. */
+int64_t hs_axis_before(const struct hs_axis *axis, int proc, int64_t g);
+/* Indices that proc owns. */
+int64_t hs_axis_count(const struct hs_axis *axis, int proc);
+/* The most that any process owns. */
+int64_t hs_axis_count_max(const struct hs_axis *axis);
+/* The global index of proc's local index, 0 <= local < count. */
+int64_t hs_axis_global(const struct hs_axis *axis, int proc, int64_t local);
+/* The end of the block that holds g. */
+int64_t hs_axis_block_end(const struct hs_axis *axis, int64_t g);
+/* The first index >= g that proc owns, or n. */
+int64_t hs_axis_next(const struct hs_axis *axis, int proc, int64_t g);
+/* The axis of the indices [offset, offset + n) of axis. */
+struct hs_axis hs_axis_part(const struct hs_axis *axis, int64_t offset, int64_t n);
+/* 1 if every index has the same owner on both (whatever the blocks are called). */
+int hs_axis_same(const struct hs_axis *x, const struct hs_axis *y);
+
+#endif

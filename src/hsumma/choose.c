@@ -1,0 +1,344 @@
+#include "hsumma/choose.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { FLOOR = 1 << 20 }; /* workspace that may be used however small the matrices are */
+enum { NARROW = 64 };     /* panels narrower than this waste the local GEMM: rather give up the lookahead */
+
+struct chooser {
+    const struct hs_problem *problem;
+    const struct hs_settings *settings;
+    const struct hs_profile *profile;
+    int threads;
+    const struct hs_allocator *memory;
+    struct hs_message *message;
+    struct hs_clock_memo memo;
+    int64_t limit;
+    /* of the stationary operand that is looked at */
+    struct hs_variant variant;
+    struct hs_pairs pairs;
+};
+
+static int64_t workspace_limit(const struct chooser *chooser)
+{
+    if (chooser->settings->workspace_bytes)
+        return chooser->settings->workspace_bytes;
+    double elements = 0;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_view *view = &chooser->problem->view[x];
+        elements += (double)hs_axis_count_max(&view->axis[0]) * (double)hs_axis_count_max(&view->axis[1]);
+    }
+    double bytes = elements * (double)chooser->problem->scalar->size * chooser->settings->workspace_share;
+    return bytes < FLOOR ? FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
+}
+
+/* The name for a level, NULL if it is to be chosen. */
+static const char *name_for(const struct hs_names *names, int level, int levels)
+{
+    if (names->count == 0)
+        return NULL;
+    if (names->outer_inner)
+        return names->name[level == levels - 1];
+    return names->name[names->count == 1 ? 0 : level];
+}
+
+static hsumma_status find_alg(struct chooser *chooser, enum hs_collective collective, const struct hs_names *names,
+                              int level, int levels, const struct hs_alg **alg)
+{
+    const char *name = name_for(names, level, levels);
+    *alg = NULL;
+    if (!name)
+        return HSUMMA_OK;
+    if (names->count > 1 && !names->outer_inner && names->count != levels)
+        return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels",
+                       collective == HS_BCAST ? "bcast" : "reduce", names->count, levels);
+    *alg = hs_alg_find(collective, name);
+    if (*alg)
+        return HSUMMA_OK;
+    char known[200] = "";
+    size_t used = 0;
+    const struct hs_alg *row;
+    for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
+        size_t length = strlen(row->name);
+        if (row->collective != collective || used + length + 3 > sizeof known)
+            continue;
+        if (used) {
+            memcpy(known + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(known + used, row->name, length + 1);
+        used += length;
+    }
+    return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s",
+                   collective == HS_BCAST ? "bcast" : "reduce", name, known);
+}
+
+/* The cheapest row by the clock for a level of so many members and bytes. */
+static const struct hs_alg *cheapest(struct chooser *chooser, enum hs_collective collective, int size, int64_t bytes,
+                                     int64_t segment, hsumma_status *status)
+{
+    const struct hs_alg *best = NULL, *row;
+    double least = 0;
+    for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
+        struct hs_shape shape = {0, size, 0, bytes, (int64_t)chooser->problem->scalar->size, segment, NULL};
+        if (row->collective != collective || (row->fits && !row->fits(&shape)))
+            continue;
+        double seconds = hs_clock_of(&chooser->memo, row, size, bytes, shape.unit, segment, status);
+        if (!best || seconds < least) {
+            best = row;
+            least = seconds;
+        }
+    }
+    return best;
+}
+
+/* Chooses the algorithms that the caller has not named, by the larger of the two axes on each level. */
+static hsumma_status choose_algs(struct chooser *chooser, struct hs_spec *spec)
+{
+    hsumma_status status = HSUMMA_OK;
+    for (int l = 0; !status && l < spec->levels; l++) {
+        status = find_alg(chooser, HS_BCAST, &chooser->settings->bcast, l, spec->levels, &spec->bcast[l]);
+        if (!status)
+            status = find_alg(chooser, HS_REDUCE_TO, &chooser->settings->reduce, l, spec->levels, &spec->reduce[l]);
+        int64_t length = 1;
+        for (int x = 0; x < 3; x++)
+            if (chooser->variant.role[x].moves && hs_axis_count_max(chooser->variant.role[x].want) > length)
+                length = hs_axis_count_max(chooser->variant.role[x].want);
+        int size = spec->factors[0].size[l] > spec->factors[1].size[l] ? spec->factors[0].size[l]
+                                                                       : spec->factors[1].size[l];
+        int64_t bytes = spec->width[l] * length * (int64_t)chooser->problem->scalar->size;
+        if (!status && !spec->bcast[l])
+            spec->bcast[l] = cheapest(chooser, HS_BCAST, size, bytes, spec->segment, &status);
+        if (!status && !spec->reduce[l])
+            spec->reduce[l] = cheapest(chooser, HS_REDUCE_TO, size, bytes, spec->segment, &status);
+    }
+    return status;
+}
+
+/* Nothing travels and nothing is gathered: one panel as wide as it gets. */
+static int stays_in_place(const struct chooser *chooser, const struct hs_spec *spec)
+{
+    for (int x = 0; x < 3; x++) {
+        if (!chooser->variant.role[x].moves)
+            continue;
+        struct hs_mover mover;
+        hs_mover_init(&mover, chooser->problem, &chooser->variant, spec, NULL, x);
+        if (mover.levels > 0 || mover.role->exchanged || !chooser->pairs.in_place[mover.index])
+            return 0;
+    }
+    return 1;
+}
+
+static int64_t workspace(const struct chooser *chooser, const struct hs_spec *spec)
+{
+    return hs_workspace_max(chooser->problem, &chooser->variant, spec, &chooser->pairs);
+}
+
+/* Widths of the outer levels for a given innermost one. */
+static hsumma_status set_widths(const struct chooser *chooser, struct hs_spec *spec, int64_t block)
+{
+    const struct hs_settings *settings = chooser->settings;
+    int inner = spec->levels - 1;
+    spec->width[inner] = block;
+    for (int l = inner - 1; l >= 0; l--)
+        spec->width[l] = settings->outers ? settings->outer[l < settings->outers ? l : settings->outers - 1]
+                                          : spec->width[l + 1];
+    for (int l = 0; l < inner; l++)
+        if (spec->width[l] % spec->width[l + 1])
+            return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                           "outer panels of %" PRId64 " are not a multiple of the panels inside them, %" PRId64
+                           " (level %d of %d)",
+                           spec->width[l], spec->width[l + 1], l + 1, spec->levels);
+    return HSUMMA_OK;
+}
+
+/* The largest width up to `wanted` that divides `whole` (outer panels that the caller has fixed), or about even cuts of it. */
+static int64_t nested_block(const struct chooser *chooser, const struct hs_spec *spec, int64_t wanted)
+{
+    if (spec->levels > 1 && chooser->settings->outers) {
+        int last = spec->levels - 2 < chooser->settings->outers ? spec->levels - 2 : chooser->settings->outers - 1;
+        int64_t whole = chooser->settings->outer[last], pieces = (whole + wanted - 1) / wanted;
+        while (whole % pieces)
+            pieces++;
+        return whole / pieces;
+    }
+    int64_t whole = chooser->pairs.width_max, pieces = (whole + wanted - 1) / wanted;
+    int64_t even = pieces ? (whole + pieces - 1) / pieces : 1;
+    even = (even + 7) / 8 * 8;
+    return even < wanted ? even : wanted;
+}
+
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Panel widths and lookahead: as wide as the local GEMM wants, and as the limit allows. */
+static hsumma_status choose_widths(struct chooser *chooser, struct hs_spec *spec)
+{
+    const struct hs_settings *settings = chooser->settings;
+    int64_t most = clamp(chooser->pairs.width_max, 1, INT32_MAX);
+    int in_place = stays_in_place(chooser, spec);
+    spec->lookahead = settings->lookahead >= 0 ? settings->lookahead : in_place ? 0 : 1;
+    int64_t wanted = settings->block ? settings->block : in_place ? most : clamp(chooser->profile->knee, 1, most);
+    for (;;) {
+        int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted);
+        hsumma_status status = set_widths(chooser, spec, block);
+        if (status)
+            return status;
+        int64_t bytes = workspace(chooser, spec);
+        if (bytes <= chooser->limit)
+            return HSUMMA_OK;
+        int64_t fitting = (int64_t)((double)block * (double)chooser->limit / (double)bytes);
+        fitting = fitting < block ? fitting : block - 1;
+        if (settings->lookahead < 0 && spec->lookahead > 0 && (settings->block || fitting < NARROW))
+            spec->lookahead = 0;
+        else if (!settings->block && fitting >= 1)
+            wanted = fitting;
+        else
+            return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
+                           "panels of %" PRId64 " need %" PRId64 " bytes of workspace on a process; workspace_limit "
+                           "allows %" PRId64 " (smaller block, outer or lookahead, or a larger limit)",
+                           block, bytes, chooser->limit);
+    }
+}
+
+/* One hierarchy, made complete and priced. */
+static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice, int levels,
+                              const int (*factor)[2])
+{
+    struct hs_spec *spec = &choice->spec;
+    int outer[2][HS_LEVELS_MAX];
+    spec->levels = levels + 1;
+    spec->segment = chooser->settings->segment;
+    spec->slice = chooser->profile->slice;
+    for (int l = 0; l < levels; l++) {
+        outer[0][l] = factor[l][0];
+        outer[1][l] = factor[l][1];
+    }
+    for (int axis = 0; axis < 2; axis++)
+        if (!hs_factors_make(&spec->factors[axis], chooser->problem->grid.extent[axis], levels, outer[axis]))
+            return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                           "group grids (the first is %dx%d) do not divide the grid, which is %dx%d", factor[0][0],
+                           factor[0][1], chooser->problem->grid.extent[0], chooser->problem->grid.extent[1]);
+    hsumma_status status = choose_widths(chooser, spec);
+    if (!status)
+        status = choose_algs(chooser, spec);
+    if (!status)
+        status = hs_predict(&chooser->memo, chooser->problem, &chooser->variant, spec, &chooser->pairs,
+                            chooser->threads, &choice->prediction);
+    choice->workspace_bytes = workspace(chooser, spec);
+    return status;
+}
+
+/* Every valid group grid of two levels; the least communication by the clock wins, SUMMA where nothing is less. */
+static hsumma_status choose_groups(struct chooser *chooser, struct hs_choice *choice)
+{
+    const int *extent = chooser->problem->grid.extent;
+    hsumma_status status = complete(chooser, choice, 0, NULL);
+    for (int i = 1; !status && i <= extent[0]; i++) {
+        for (int j = 1; !status && j <= extent[1]; j++) {
+            const int factor[1][2] = {{i, j}};
+            struct hs_choice other = *choice;
+            if (extent[0] % i || extent[1] % j || i * j == 1 || (i == extent[0] && j == extent[1]))
+                continue;
+            status = complete(chooser, &other, 1, factor);
+            if (status == HSUMMA_ERR_WORKSPACE || status == HSUMMA_ERR_ARGUMENT) {
+                status = HSUMMA_OK; /* not a valid candidate with what the caller has fixed */
+                continue;
+            }
+            if (!status && other.prediction.comm < choice->prediction.comm * (1 - 1e-9) &&
+                other.prediction.seconds <= choice->prediction.seconds)
+                *choice = other;
+        }
+    }
+    return status;
+}
+
+static hsumma_status choose_hierarchy(struct chooser *chooser, int stationary, struct hs_choice *choice)
+{
+    const struct hs_settings *settings = chooser->settings;
+    choice->spec.stationary = stationary;
+    if (settings->levels < 0)
+        return choose_groups(chooser, choice);
+    return complete(chooser, choice, settings->levels, settings->factor);
+}
+
+/* Looks at one stationary operand: variant, owners, hierarchy. */
+static hsumma_status look_at(struct chooser *chooser, int stationary, struct hs_choice *choice)
+{
+    const struct hs_axis *axis[2];
+    int movers = 0;
+    hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, chooser->message);
+    if (status)
+        return status;
+    for (int x = 0; x < 3; x++)
+        if (chooser->variant.role[x].moves)
+            axis[movers++] = chooser->variant.role[x].looped;
+    status = hs_pairs_make(axis[0], axis[1], chooser->memory, &chooser->pairs);
+    if (!status)
+        status = choose_hierarchy(chooser, stationary, choice);
+    hs_pairs_free(chooser->memory, &chooser->pairs);
+    return status;
+}
+
+/* An outer level of one group does nothing: SUMMA is SUMMA however it is said. */
+static struct hs_settings without_empty_levels(const struct hs_settings *settings)
+{
+    struct hs_settings kept = *settings;
+    int with_outers = settings->outers == settings->levels;
+    if (settings->levels <= 0)
+        return kept;
+    kept.levels = 0;
+    kept.outers = with_outers ? 0 : settings->outers;
+    for (int l = 0; l < settings->levels; l++) {
+        if (settings->factor[l][0] == 1 && settings->factor[l][1] == 1)
+            continue;
+        if (with_outers)
+            kept.outer[kept.outers++] = settings->outer[l];
+        kept.factor[kept.levels][0] = settings->factor[l][0];
+        kept.factor[kept.levels++][1] = settings->factor[l][1];
+    }
+    return kept;
+}
+
+hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
+                        const struct hs_profile *profile, int threads, const struct hs_allocator *memory,
+                        struct hs_choice *choice, struct hs_message *message)
+{
+    const struct hs_settings kept = without_empty_levels(given), *settings = &kept;
+    static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
+    struct chooser chooser;
+    memset(&chooser, 0, sizeof chooser);
+    chooser.problem = problem;
+    chooser.settings = settings;
+    chooser.profile = profile;
+    chooser.threads = threads;
+    chooser.memory = memory;
+    chooser.message = message;
+    hs_clock_memo_begin(&chooser.memo, profile, memory);
+    chooser.limit = workspace_limit(&chooser);
+    hsumma_status first = HSUMMA_OK;
+    struct hs_message why = {""};
+    int found = 0;
+    for (int i = 0; i < 3; i++) {
+        struct hs_choice other;
+        if (settings->stationary >= 0 && settings->stationary != order[i])
+            continue;
+        memset(&other, 0, sizeof other);
+        hsumma_status status = look_at(&chooser, order[i], &other);
+        if (!status && (!found || other.prediction.seconds < choice->prediction.seconds * (1 - 1e-9))) {
+            *choice = other;
+            found = 1;
+        } else if (status && !first) {
+            first = status;
+            why = *message;
+        }
+    }
+    hs_clock_memo_free(&chooser.memo);
+    if (!found)
+        *message = why;
+    choice->workspace_limit = chooser.limit;
+    return found ? HSUMMA_OK : first;
+}

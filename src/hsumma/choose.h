@@ -1,0 +1,24 @@
+/* Fills a spec: what the caller has said, else what the model finds cheapest, within the workspace limit. */
+#ifndef HS_HSUMMA_CHOOSE_H
+#define HS_HSUMMA_CHOOSE_H
+
+#include "base/options.h"
+#include "hsumma/predict.h"
+
+struct hs_choice {
+    struct hs_spec spec;
+    struct hs_prediction prediction;
+    int64_t workspace_bytes; /* of the process that needs most */
+    int64_t workspace_limit;
+};
+
+/*
+ * A pure function of global arguments: every process gets the same.  HSUMMA_ERR_ARGUMENT (blocks that do not nest, groups that do
+ * not divide the grid), HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (layouts), HSUMMA_ERR_WORKSPACE,
+ * HSUMMA_ERR_MEMORY.  threads is for the model only.
+ */
+hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
+                        const struct hs_profile *profile, int threads, const struct hs_allocator *memory,
+                        struct hs_choice *choice, struct hs_message *message);
+
+#endif

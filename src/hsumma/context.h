@@ -1,0 +1,37 @@
+/* The objects behind the public handles.  A context is held by its owner, its grids and its plans, and goes with the last. */
+#ifndef HS_HSUMMA_CONTEXT_H
+#define HS_HSUMMA_CONTEXT_H
+
+#include "base/memory.h"
+#include "base/options.h"
+#include "coll/agree.h"
+#include "hsumma/profile.h"
+
+struct hs_plan_cache; /* api/gemm.c */
+
+struct hsumma_context {
+    int holders;
+    struct hs_allocator memory;
+    struct hs_comm comm;
+    struct hs_options options;
+    struct hs_profile profile;
+    int threads;      /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int *ranks;       /* 0, 1, 2, ...: the group of all */
+    struct hs_agreement agreement;
+    hsumma_plan *running;
+    struct hs_plan_cache *cache;
+    struct hs_message message;
+};
+
+struct hsumma_grid {
+    hsumma_context *ctx;
+    int holders;
+    struct hs_grid grid;
+    int *rank;
+};
+
+/* In api/context.c and api/grid.c; the lower layers only hold and release. */
+void hs_context_release(hsumma_context *ctx);
+void hs_grid_release(hsumma_grid *grid);
+
+#endif

@@ -1,0 +1,79 @@
+/* A plan in words: the line of options that gives it again, and who decided what. */
+#include "hsumma/plan.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+struct text {
+    char *at;
+    size_t left;
+};
+
+static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text->at, text->left, format, args);
+    va_end(args);
+    size_t used = length < 0 ? 0 : (size_t)length < text->left ? (size_t)length : text->left - 1;
+    text->at += used;
+    text->left -= used;
+}
+
+static void add_names(struct text *text, const char *option, const struct hs_spec *spec,
+                      const struct hs_alg *const alg[])
+{
+    int alike = 1;
+    for (int l = 1; l < spec->levels; l++)
+        alike &= alg[l] == alg[0];
+    add(text, " %s=", option);
+    for (int l = 0; l < (alike ? 1 : spec->levels); l++)
+        add(text, "%s%s", l ? "," : "", alg[l]->name);
+}
+
+static void write_line(const hsumma_plan *plan, struct text text)
+{
+    const struct hs_spec *spec = &plan->choice.spec;
+    add(&text, "stationary=%c", "ABC"[spec->stationary]);
+    if (spec->levels == 1)
+        add(&text, " groups=1x1");
+    for (int l = 0; l < spec->levels - 1; l++)
+        add(&text, "%s%dx%d", l ? "," : " levels=", spec->factors[0].size[l], spec->factors[1].size[l]);
+    add(&text, " block=%" PRId64, spec->width[spec->levels - 1]);
+    for (int l = 0; l < spec->levels - 1; l++)
+        add(&text, "%s%" PRId64, l ? "," : " outer=", spec->width[l]);
+    add_names(&text, "bcast", spec, spec->bcast);
+    add_names(&text, "reduce", spec, spec->reduce);
+    add(&text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
+    if (spec->threads)
+        add(&text, " threads=%d", spec->threads);
+    else
+        add(&text, " threads=user");
+}
+
+static void write_why(const hsumma_plan *plan, const struct hs_options *options, struct text text)
+{
+    static const char *const sayer[] = {"model", "environment", "context", "caller"};
+    static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS, HS_OPT_BLOCK,     HS_OPT_OUTER,
+                                           HS_OPT_BCAST,      HS_OPT_REDUCE, HS_OPT_LOOKAHEAD, HS_OPT_THREADS};
+    for (unsigned i = 0; i < sizeof shown / sizeof *shown; i++) {
+        hsumma_option_info info;
+        int by = options->said_by[shown[i]];
+        if (shown[i] == HS_OPT_GROUPS && options->value[HS_OPT_LEVELS][0])
+            by = options->said_by[HS_OPT_LEVELS];
+        hsumma_option(shown[i], &info);
+        add(&text, "%s%s: %s", i ? ", " : "", info.name, sayer[by]);
+    }
+    add(&text, "; workspace limit: %s", options->said_by[HS_OPT_WORKSPACE] ? sayer[options->said_by[HS_OPT_WORKSPACE]]
+                                                                             : "default");
+    (void)plan;
+}
+
+void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
+{
+    write_line(plan, (struct text){plan->line, sizeof plan->line});
+    write_why(plan, options, (struct text){plan->why, sizeof plan->why});
+}

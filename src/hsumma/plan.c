@@ -1,0 +1,240 @@
+#include "hsumma/plan.h"
+
+#include "base/wait.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct hs_axis axis_of(const hsumma_desc *desc, int axis)
+{
+    const struct hs_grid *grid = &desc->grid->grid;
+    return axis == 0 ? (struct hs_axis){desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0]}
+                     : (struct hs_axis){desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]};
+}
+
+static void make_problem(const struct hs_request *request, struct hs_problem *problem)
+{
+    memset(problem, 0, sizeof *problem);
+    problem->scalar = &hs_scalars[request->type];
+    problem->grid = request->desc[0]->grid->grid;
+    memcpy(problem->extent, request->extent, sizeof problem->extent);
+    for (int x = 0; x < 3; x++) {
+        const hsumma_desc *desc = request->desc[x];
+        struct hs_axis rows = axis_of(desc, 0), cols = axis_of(desc, 1);
+        char op = request->op[x] == 'C' && !problem->scalar->complex_type ? 'T' : request->op[x];
+        int64_t logical[2] = {request->extent[hs_operand_dims[x][0]], request->extent[hs_operand_dims[x][1]]};
+        problem->view[x] = hs_view_make(&rows, &cols, desc->i, desc->j, logical[op == 'N' ? 0 : 1],
+                                        logical[op == 'N' ? 1 : 0], problem->grid.coord, desc->ld, op);
+    }
+}
+
+/* BLAS counts in 32 bits: what a process stores of one dimension has to fit. */
+static hsumma_status check_blas_limits(const struct hs_problem *problem, struct hs_message *message)
+{
+    for (int x = 0; x < 3; x++)
+        for (int axis = 0; axis < 2; axis++)
+            if (hs_axis_count_max(&problem->view[x].axis[axis]) > INT32_MAX)
+                return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                               "%c has %" PRId64 " local %s; the BLAS counts to 2147483647", "ABC"[x],
+                               hs_axis_count_max(&problem->view[x].axis[axis]), axis ? "columns" : "rows");
+    return HSUMMA_OK;
+}
+
+/* The local verdict on the leading dimensions. */
+static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], int *about)
+{
+    const int *coord = plan->problem.grid.coord;
+    for (int x = 0; x < 3; x++) {
+        int64_t least = plan->local_rows[x] > 1 ? plan->local_rows[x] : 1;
+        if (ld[x] >= least && ld[x] <= INT32_MAX)
+            continue;
+        *about = HS_ABOUT_A + x;
+        return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
+                       "leading dimension of %c is %" PRId64 " on process (%d,%d); expected %" PRId64 " to 2147483647",
+                       "ABC"[x], ld[x], coord[0], coord[1], least);
+    }
+    return HSUMMA_OK;
+}
+
+/* Joins the verdicts; a process whose own was better tells who complained, and about what. */
+static hsumma_status explain(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict)
+{
+    static const char *const about[] = {"", " (A: pointer or leading dimension)", " (B: pointer or leading dimension)",
+                                        " (C: pointer or leading dimension)", " (workspace)"};
+    if (verdict.status && verdict.status != mine)
+        hs_fail(&ctx->message, verdict.status, "process %d reports: %s%s", verdict.rank,
+                hsumma_status_string(verdict.status), verdict.detail <= HS_ABOUT_MEMORY ? about[verdict.detail] : "");
+    return verdict.status;
+}
+
+static int threads_of(const hsumma_context *ctx, const struct hs_settings *settings)
+{
+    return settings->threads >= 0 ? settings->threads : ctx->threads;
+}
+
+/* Everything that this process can do alone; *about says what a failure is about. */
+static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
+                             int *about)
+{
+    hsumma_context *ctx = plan->ctx;
+    int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
+    plan->choice.spec.threads = threads_of(ctx, settings);
+    if (!plan->member)
+        return HSUMMA_OK;
+    for (int x = 0; x < 3; x++) {
+        struct hs_axis rows = axis_of(request->desc[x], 0);
+        plan->local_rows[x] = hs_axis_count(&rows, plan->problem.grid.coord[0]);
+    }
+    hsumma_status status = check_local(plan, ld, about);
+    if (!status) {
+        *about = HS_ABOUT_MEMORY;
+        status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, &ctx->message);
+    }
+    return status;
+}
+
+hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **result)
+{
+    struct hs_options options = ctx->options;
+    struct hs_settings settings;
+    *result = NULL;
+    hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &ctx->message);
+    if (!status)
+        status = hs_settings_read(&options, &settings, &ctx->message);
+    if (!status)
+        status = hs_request_check(request, &ctx->message);
+    if (status)
+        return status;
+    /* from here on processes may differ: they go on together to the agreement */
+    hsumma_plan *plan = hs_get_zero(&ctx->memory, 1, sizeof *plan);
+    int about = HS_ABOUT_MEMORY;
+    if (plan) {
+        hsumma_grid *grid = (hsumma_grid *)request->desc[0]->grid; /* only counted, by its holders */
+        plan->ctx = ctx;
+        plan->grid = grid;
+        plan->member = grid->grid.coord[0] >= 0;
+        plan->cached = cached;
+        ctx->holders += !cached;
+        grid->holders++;
+        make_problem(request, &plan->problem);
+        status = check_blas_limits(&plan->problem, &ctx->message);
+        if (!status)
+            status = hs_choose(&plan->problem, &settings, &ctx->profile, settings.threads > 0 ? settings.threads : 1,
+                               &ctx->memory, &plan->choice, &ctx->message);
+        if (!status)
+            status = prepare(plan, request, &settings, &about);
+        else
+            about = HS_ABOUT_NOTHING;
+    } else {
+        status = hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a plan");
+    }
+    status = explain(ctx, status, hs_agree(&ctx->agreement, status, about));
+    if (status) {
+        hs_plan_destroy(plan);
+        return status;
+    }
+    hs_plan_describe(plan, &options);
+    if (settings.explain && ctx->comm.rank == 0)
+        fprintf(stderr, "hsumma: m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " %c%c%c grid=%dx%d %s [%s]\n",
+                request->extent[0], request->extent[1], request->extent[2], plan->problem.scalar->letter,
+                request->op[0], request->op[1], plan->problem.grid.extent[0], plan->problem.grid.extent[1], plan->line,
+                plan->why);
+    *result = plan;
+    return HSUMMA_OK;
+}
+
+void hs_plan_destroy(hsumma_plan *plan)
+{
+    if (!plan)
+        return;
+    hsumma_context *ctx = plan->ctx;
+    int cached = plan->cached;
+    if (ctx->running == plan)
+        hs_plan_wait(plan);
+    if (plan->member)
+        hs_loop_free(&plan->loop, &ctx->memory);
+    hs_grid_release(plan->grid);
+    hs_put(&ctx->memory, plan);
+    if (!cached)
+        hs_context_release(ctx);
+}
+
+/* The first local element of each operand; a NULL where something is owned is this process's complaint. */
+static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], const int64_t ld[3],
+                          struct hs_matrix matrix[3], int *about)
+{
+    const struct hs_problem *problem = &plan->problem;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_view *view = &problem->view[x];
+        int64_t rows = hs_axis_count(&view->axis[0], problem->grid.coord[0]);
+        int64_t cols = hs_axis_count(&view->axis[1], problem->grid.coord[1]);
+        size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
+        matrix[x] = (struct hs_matrix){NULL, ld[x]};
+        if (rows == 0 || cols == 0)
+            continue;
+        if (!data[x]) {
+            *about = HS_ABOUT_A + x;
+            return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
+                           "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", "ABC"[x],
+                           problem->grid.coord[0], problem->grid.coord[1], rows, cols);
+        }
+        matrix[x].base = (char *)data[x] + offset; /* A and B are only read: feed.c */
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                            const void *beta)
+{
+    hsumma_context *ctx = plan->ctx;
+    if (ctx->running)
+        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
+    if (!plan->member)
+        return HSUMMA_OK;
+    struct hs_matrix matrix[3] = {{NULL, 0}};
+    int about = HS_ABOUT_NOTHING;
+    hsumma_status mine = check_local(plan, ld, &about);
+    if (!mine)
+        mine = bind(plan, data, ld, matrix, &about);
+    ctx->running = plan;
+    hsumma_status status = hs_loop_start(&plan->loop, alpha, matrix, beta, mine, about);
+    if (status) {
+        ctx->running = NULL;
+        return hs_fail(&ctx->message, status, "MPI failed at the start");
+    }
+    return HSUMMA_OK;
+}
+
+/* The end of an execution, good or bad. */
+static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
+{
+    hsumma_context *ctx = plan->ctx;
+    ctx->running = NULL;
+    if (!status)
+        return HSUMMA_OK;
+    struct hs_verdict verdict = hs_agreement_verdict(&plan->loop.agreement);
+    if (verdict.status != status)
+        return hs_fail(&ctx->message, status, "the multiplication ended early: %s; C is undefined",
+                       hsumma_status_string(status));
+    if (verdict.rank != ctx->comm.rank)
+        explain(ctx, HSUMMA_OK, verdict);
+    return status;
+}
+
+hsumma_status hs_plan_wait(hsumma_plan *plan)
+{
+    if (plan->ctx->running != plan)
+        return HSUMMA_OK;
+    return finish(plan, hs_wait(hs_loop_advance, &plan->loop));
+}
+
+hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
+{
+    int worked = 0;
+    *done = 1;
+    if (plan->ctx->running != plan)
+        return HSUMMA_OK;
+    hsumma_status status = hs_loop_advance(&plan->loop, &worked, done);
+    return status || *done ? finish(plan, status) : HSUMMA_OK;
+}

@@ -1,0 +1,46 @@
+/* The plan: arguments checked, everything chosen and sized, memory held; then executed any number of times. */
+#ifndef HS_HSUMMA_PLAN_H
+#define HS_HSUMMA_PLAN_H
+
+#include "hsumma/choose.h"
+#include "hsumma/context.h"
+#include "summa/loop.h"
+
+/* The arguments of a multiplication as the API gets them. */
+struct hs_request {
+    hsumma_type type;
+    char op[3]; /* of A and B; 'N' for C */
+    int64_t extent[3]; /* m, n, k */
+    const hsumma_desc *desc[3];
+    const char *options;
+};
+
+struct hsumma_plan {
+    hsumma_context *ctx;
+    hsumma_grid *grid;
+    int member; /* this process is in the grid */
+    int cached; /* held by the context's cache, not by the caller: holds no context in turn */
+    struct hs_problem problem;
+    int64_t local_rows[3]; /* of the whole matrices, for the leading dimensions */
+    struct hs_choice choice;
+    struct hs_loop loop;
+    char line[512], why[512];
+};
+
+/* Wrong global arguments give the same verdict on every process without communication. */
+hsumma_status hs_request_check(const struct hs_request *request, struct hs_message *message);
+
+/* Collective over the context: the verdicts of all processes are joined. */
+hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **plan);
+void hs_plan_destroy(hsumma_plan *plan);
+
+/* Leading dimensions of this call (a cached plan meets new ones); the local verdict on them and on the pointers. */
+hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                            const void *beta);
+hsumma_status hs_plan_wait(hsumma_plan *plan);
+hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
+
+/* describe.c: the line that gives the plan again, and who decided what. */
+void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);
+
+#endif

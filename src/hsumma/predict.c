@@ -1,0 +1,118 @@
+#include "hsumma/predict.h"
+
+#include <string.h>
+
+void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
+                         const struct hs_allocator *memory)
+{
+    *memo = (struct hs_clock_memo){profile, memory, NULL, 0, 0};
+}
+
+void hs_clock_memo_free(struct hs_clock_memo *memo)
+{
+    hs_put(memo->memory, memo->entry);
+    hs_clock_memo_begin(memo, memo->profile, memo->memory);
+}
+
+double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int size, int64_t bytes, int64_t unit,
+                   int64_t segment, hsumma_status *status)
+{
+    if (size == 1 || bytes == 0)
+        return 0;
+    if (!(alg->flags & HS_USES_SEGMENT))
+        segment = 0;
+    for (int i = memo->count - 1; i >= 0; i--) {
+        const struct hs_clock_entry *known = &memo->entry[i];
+        if (known->alg == alg && known->size == size && known->bytes == bytes && known->segment == segment)
+            return known->seconds;
+    }
+    struct hs_shape shape = {0, size, 0, bytes, unit, segment, NULL};
+    struct hs_clock_report report = {0};
+    hsumma_status mine = hs_clock(alg, &shape, &memo->profile->machine, memo->memory, &report);
+    if (!mine && hs_grow(memo->memory, (void **)&memo->entry, sizeof *memo->entry, &memo->capacity,
+                         (size_t)memo->count + 1))
+        mine = HSUMMA_ERR_MEMORY;
+    if (mine) {
+        *status = mine;
+        return 0;
+    }
+    memo->entry[memo->count++] = (struct hs_clock_entry){alg, size, bytes, segment, report.seconds};
+    return report.seconds;
+}
+
+/* What one moving operand costs: all its panels, and the first of them alone. */
+struct cost {
+    double all, first;
+};
+
+/* All panels of one level, from the widths of the pairs: so many whole ones, and the ragged last ones. */
+static struct cost level_cost(struct hs_clock_memo *memo, const struct hs_mover *mover, const struct hs_spec *spec,
+                              const struct hs_pairs *pairs, int level, int64_t length, hsumma_status *status)
+{
+    int64_t width = spec->width[mover->tier[level]], unit = (int64_t)mover->problem->scalar->size;
+    int64_t whole = 0;
+    struct cost cost = {0, 0};
+    for (int i = 0; i < pairs->count; i++) {
+        whole += pairs->pair[i].width / width;
+        cost.all += hs_clock_of(memo, mover->alg[level], mover->factors.size[level],
+                                pairs->pair[i].width % width * length * unit, unit, spec->segment, status);
+    }
+    double one = hs_clock_of(memo, mover->alg[level], mover->factors.size[level], width * length * unit, unit,
+                             spec->segment, status);
+    cost.first = one;
+    cost.all += (double)whole * one;
+    return cost;
+}
+
+static struct cost mover_cost(struct hs_clock_memo *memo, const struct hs_mover *mover, const struct hs_spec *spec,
+                              const struct hs_pairs *pairs, hsumma_status *status)
+{
+    struct cost cost = {0, 0};
+    const struct hs_role *role = mover->role;
+    int64_t length = hs_axis_count_max(role->want);
+    for (int l = 0; l < mover->levels; l++) {
+        struct cost level = level_cost(memo, mover, spec, pairs, l, length, status);
+        cost.all += level.all;
+        cost.first += level.first;
+    }
+    if (role->exchanged) {
+        const struct hs_machine *machine = &memo->profile->machine;
+        int64_t width = spec->width[mover->tier0];
+        int64_t panels = 0, bytes = hs_axis_count_max(role->own) * (int64_t)mover->problem->scalar->size;
+        for (int i = 0; i < pairs->count; i++)
+            panels += (pairs->pair[i].width + width - 1) / width;
+        int peers = mover->problem->grid.extent[role->want_axis];
+        double messages = machine->alpha * peers, per_index = (double)bytes * (machine->beta + 2 * machine->copy);
+        cost.all += (double)panels * messages + (double)role->looped->n * per_index;
+        cost.first += messages + (double)width * per_index;
+    }
+    return cost;
+}
+
+hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *problem, const struct hs_variant *variant,
+                         const struct hs_spec *spec, const struct hs_pairs *pairs, int threads,
+                         struct hs_prediction *prediction)
+{
+    hsumma_status status = HSUMMA_OK;
+    double all = 0, first = 0;
+    double extent[3];
+    for (int dim = 0; dim < 3; dim++)
+        extent[dim] = dim == variant->looped ? (double)problem->extent[dim]
+                                             : (double)hs_axis_count_max(variant->axis[dim]);
+    for (int x = 0; x < 3; x++) {
+        if (!variant->role[x].moves)
+            continue;
+        struct hs_mover mover;
+        hs_mover_init(&mover, problem, variant, spec, NULL, x);
+        struct cost cost = mover_cost(memo, &mover, spec, pairs, &status);
+        all += cost.all;
+        first += cost.first;
+    }
+    double width = (double)spec->width[spec->levels - 1];
+    double gemm = hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,
+                                  extent[0], extent[1], extent[2], width);
+    double hidden = first < all ? first : all;
+    *prediction = (struct hs_prediction){spec->lookahead == 0 ? gemm + all : (gemm > all ? gemm : all) + hidden, all,
+                                         gemm};
+    return status;
+}

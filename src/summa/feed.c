@@ -1,0 +1,287 @@
+#include "summa/feed.h"
+
+#include "base/wait.h"
+
+#include <string.h>
+
+int hs_ahead(const struct hs_spec *spec, int tier)
+{
+    int64_t inner = spec->width[spec->levels - 1];
+    return (int)((spec->lookahead * inner + spec->width[tier] - 1) / spec->width[tier]);
+}
+
+static int64_t slot_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                          int tier, int64_t length)
+{
+    int64_t width = spec->width[tier] < pairs->width_max ? spec->width[tier] : pairs->width_max;
+    return width * length * (int64_t)mover->problem->scalar->size;
+}
+
+/* A line of one process without an exchange only gathers, just before the multiplication: nothing to overlap. */
+static int local_only(const struct hs_mover *mover)
+{
+    return mover->levels == 0 && !mover->role->exchanged;
+}
+
+static int fill_slots(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs)
+{
+    if (local_only(mover))
+        return pairs->in_place[mover->index] ? 0 : 1;
+    return hs_ahead(spec, mover->tier0) + 1;
+}
+
+int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                      int64_t length, int64_t held)
+{
+    int64_t bytes = fill_slots(mover, spec, pairs) * slot_bytes(mover, spec, pairs, mover->tier0, length);
+    for (int l = 1; l < mover->levels; l++)
+        bytes += (hs_ahead(spec, mover->tier[l]) + 1) * slot_bytes(mover, spec, pairs, mover->tier[l], length);
+    if (mover->role->exchanged)
+        bytes += slot_bytes(mover, spec, pairs, mover->tier0, length + held);
+    return bytes;
+}
+
+static int panels_of(const struct hs_feed *feed, int s)
+{
+    return feed->mover.panels->tier[feed->stream[s].tier].count;
+}
+
+hsumma_status hs_feed_init(struct hs_feed *feed, const struct hs_spec *spec, const struct hs_mover *mover,
+                           struct hs_cache *lists, const struct hs_allocator *memory)
+{
+    memset(feed, 0, sizeof *feed);
+    feed->mover = *mover;
+    feed->streams = 1 + mover->levels;
+    hsumma_status status = HSUMMA_OK;
+    for (int s = 0; s < feed->streams; s++) {
+        struct hs_stream *stream = &feed->stream[s];
+        stream->id = mover->operand * 8 + s;
+        stream->tier = s == 0 ? mover->tier0 : mover->tier[s - 1];
+        feed->ahead[s] = s == 0 && local_only(mover) ? 0 : hs_ahead(spec, stream->tier);
+        feed->slots[s] = s == 0 ? fill_slots(mover, spec, &mover->panels->pairs) : feed->ahead[s] + 1;
+        stream->slots = s == 0 ? 1 : feed->slots[s];
+        feed->slot_bytes[s] = slot_bytes(mover, spec, &mover->panels->pairs, stream->tier, mover->length);
+        int panels = panels_of(feed, s);
+        stream->list = hs_get(memory, (size_t)panels + 1, sizeof *stream->list);
+        if (!stream->list)
+            status = HSUMMA_ERR_MEMORY;
+        else if (s > 0 && !status)
+            status = hs_mover_lists(mover, s - 1, spec->segment, lists, stream->list);
+        else if (mover->role->exchanged && !status)
+            status = hs_mover_exchange_lists(mover, 0, lists, stream->list);
+        else
+            memset(stream->list, -1, ((size_t)panels + 1) * sizeof *stream->list);
+    }
+    return status;
+}
+
+void hs_feed_free(struct hs_feed *feed, const struct hs_allocator *memory)
+{
+    for (int s = 0; s < feed->streams; s++)
+        hs_put(memory, feed->stream[s].list);
+    feed->streams = 0;
+}
+
+void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct hs_arena *arena)
+{
+    for (int s = 0; s < feed->streams; s++) {
+        hs_stream_lay_out(&feed->stream[s], lists, panels_of(feed, s), arena);
+        feed->ring[s] = s == 1 ? feed->ring[0] : hs_arena_take(arena, (size_t)(feed->slots[s] * feed->slot_bytes[s]));
+    }
+    feed->source = hs_arena_take(arena, (size_t)(feed->slots[0] + 1) * sizeof *feed->source);
+    if (feed->mover.role->exchanged) {
+        int64_t per_line = feed->mover.length ? feed->slot_bytes[0] / feed->mover.length : 0;
+        if (!per_line) { /* owns nothing of the wanted layout, but may hold something */
+            int64_t most = 0;
+            for (int o = 0; o < panels_of(feed, 0); o++) {
+                int64_t width = hs_tier_width(feed->mover.panels, feed->mover.tier0, o);
+                most = width > most ? width : most;
+            }
+            per_line = most * (int64_t)feed->mover.problem->scalar->size;
+        }
+        feed->outgoing = hs_arena_take(arena, (size_t)(per_line * feed->mover.held));
+        feed->incoming = hs_arena_take(arena, (size_t)(per_line * feed->mover.length));
+    }
+}
+
+void hs_feed_reset(struct hs_feed *feed, const struct hs_matrix *matrix)
+{
+    feed->matrix = *matrix;
+    feed->copy_seconds = 0;
+    for (int s = 0; s < feed->streams; s++)
+        hs_stream_reset(&feed->stream[s]);
+}
+
+/* The stream by which this process gets innermost panel t: 0 if it is the root of its line. */
+static int stream_of(const struct hs_feed *feed, int t)
+{
+    return 1 + hs_mover_level(&feed->mover, hs_mover_root(&feed->mover, feed->mover.panels->panel[t].pair));
+}
+
+int hs_feed_ready(const struct hs_feed *feed, int t)
+{
+    const struct hs_stream *stream = &feed->stream[stream_of(feed, t)];
+    return feed->mover.panels->tier[stream->tier].of[t] < stream->done;
+}
+
+struct hs_matrix hs_feed_panel(const struct hs_feed *feed, int t)
+{
+    const struct hs_mover *mover = &feed->mover;
+    int s = stream_of(feed, t), tier = feed->stream[s].tier, loop_axis = mover->role->loop_axis;
+    int64_t offset = hs_tier_offset(mover->panels, tier, t), size = (int64_t)mover->problem->scalar->size;
+    int slots = feed->slots[s] ? feed->slots[s] : 1, slot = mover->panels->tier[tier].of[t] % slots;
+    if (s == 0 && feed->source[slot].in_place) {
+        const struct hs_source *source = &feed->source[slot];
+        return (struct hs_matrix){source->base + offset * (loop_axis == 0 ? 1 : source->ld) * size, source->ld};
+    }
+    return (struct hs_matrix){feed->ring[s] + slot * feed->slot_bytes[s] + offset * mover->length * size,
+                              loop_axis == 0 ? mover->panels->panel[t].width : mover->length};
+}
+
+/* 1 if the buffer that tier panel o of stream s would use is no longer needed by what was in it before. */
+static int buffer_free(const struct hs_feed *feed, int s, int o, int now)
+{
+    const struct hs_panels *panels = feed->mover.panels;
+    int before = o - feed->slots[s];
+    if (before < 0)
+        return 1;
+    int last = panels->tier[feed->stream[s].tier].first[before + 1] - 1;
+    if (last >= now)
+        return 0;
+    for (int j = s > 0 ? s : 1; j < feed->streams; j++)
+        if (panels->tier[feed->stream[j].tier].of[last] >= feed->stream[j].done)
+            return 0;
+    return 1;
+}
+
+/* The owner's panel o: in place if it may be sent and multiplied from there, else packed. */
+static void fill(struct hs_feed *feed, int o)
+{
+    const struct hs_mover *mover = &feed->mover;
+    struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
+    int64_t width = hs_tier_width(mover->panels, mover->tier0, o), size = (int64_t)mover->problem->scalar->size;
+    int slots = feed->slots[0] ? feed->slots[0] : 1, one_slab = run.end - run.begin == 1;
+    struct hs_source *source = &feed->source[o % slots];
+    /* to be sent it must be as contiguous as a packed panel; to be multiplied only, any leading dimension will do */
+    int contiguous = mover->role->loop_axis == 0 ? one_slab && feed->matrix.ld == width
+                                                 : feed->matrix.ld == mover->length;
+    int64_t start = mover->levels == 0 || contiguous ? hs_in_place(&run) : -1;
+    *source = (struct hs_source){NULL, feed->matrix.ld, start >= 0};
+    if (source->in_place) {
+        source->base = feed->matrix.base + start * (mover->role->loop_axis == 0 ? 1 : feed->matrix.ld) * size;
+        return;
+    }
+    double begin = hs_now();
+    hs_pack(&run, &feed->matrix, mover->length, feed->ring[0] + o % slots * feed->slot_bytes[0]);
+    feed->copy_seconds += hs_now() - begin;
+}
+
+static hsumma_status start_exchange(struct hs_feed *feed, struct hs_comm *comm, const struct hs_cache *lists, int o)
+{
+    const struct hs_mover *mover = &feed->mover;
+    double begin = hs_now();
+    if (hs_mover_holds(mover, hs_mover_pair(mover, mover->tier0, o)))
+        hs_mover_exchange_copy(mover, o, HS_MATRIX_TO_MESSAGE, feed->outgoing, &feed->matrix, NULL, NULL);
+    feed->copy_seconds += hs_now() - begin;
+    feed->source[o % feed->slots[0]].in_place = 0;
+    struct hs_binding binding = {NULL, hs_grid_all(&mover->problem->grid), 0, 0, {feed->outgoing, feed->incoming, NULL},
+                                 mover->problem->scalar->add};
+    return hs_stream_start(&feed->stream[0], comm, &binding, lists);
+}
+
+static hsumma_status start_fill(struct hs_feed *feed, struct hs_comm *comm, const struct hs_cache *lists)
+{
+    struct hs_stream *stream = &feed->stream[0];
+    int o = stream->next, pair = hs_mover_pair(&feed->mover, stream->tier, o);
+    if (stream->list[o] >= 0)
+        return start_exchange(feed, comm, lists, o);
+    if (!feed->mover.role->exchanged && hs_mover_takes(&feed->mover, pair))
+        fill(feed, o);
+    hs_stream_skip(stream);
+    return HSUMMA_OK;
+}
+
+static hsumma_status start_bcast(struct hs_feed *feed, int s, struct hs_comm *comm, const struct hs_cache *lists)
+{
+    struct hs_stream *stream = &feed->stream[s];
+    int o = stream->next, first = feed->mover.panels->tier[stream->tier].first[o];
+    if (stream->list[o] < 0) {
+        hs_stream_skip(stream);
+        return HSUMMA_OK;
+    }
+    struct hs_binding binding = hs_mover_binding(&feed->mover, s - 1, hs_mover_pair(&feed->mover, stream->tier, o));
+    binding.slot[HS_OUT] = hs_feed_panel(feed, first).base;
+    return hs_stream_start(stream, comm, &binding, lists);
+}
+
+/* 1 if the next panel of stream s may start: inside the window, buffer free, and what it forwards is here. */
+static int may_start(const struct hs_feed *feed, int s, int now)
+{
+    const struct hs_stream *stream = &feed->stream[s];
+    const struct hs_tier *tier = &feed->mover.panels->tier[stream->tier];
+    int o = stream->next;
+    if (!hs_stream_open(stream, tier->count) || o > tier->of[now] + feed->ahead[s])
+        return 0;
+    int first = tier->first[o], from = stream_of(feed, first);
+    if (s == 0 || from == s)
+        return feed->slots[s] == 0 || buffer_free(feed, s, o, now);
+    return from > s || hs_feed_ready(feed, first);
+}
+
+hsumma_status hs_feed_start(struct hs_feed *feed, struct hs_comm *comm, const struct hs_cache *lists, int now,
+                            int one_at_a_time, int *worked)
+{
+    for (int s = 0; s < feed->streams; s++) {
+        while ((!one_at_a_time || hs_feed_idle(feed)) && may_start(feed, s, now)) {
+            *worked = 1;
+            hsumma_status status = s == 0 ? start_fill(feed, comm, lists) : start_bcast(feed, s, comm, lists);
+            if (!status)
+                status = hs_feed_progress(feed, worked);
+            if (status)
+                return status;
+        }
+    }
+    return HSUMMA_OK;
+}
+
+/* What arrived in the exchange goes to its place as soon as the instance is over, before the next one may start. */
+static void take_exchanged(struct hs_feed *feed, int o)
+{
+    const struct hs_mover *mover = &feed->mover;
+    if (feed->stream[0].list[o] < 0 || !hs_mover_takes(mover, hs_mover_pair(mover, mover->tier0, o)))
+        return;
+    double begin = hs_now();
+    hs_mover_exchange_copy(mover, o, HS_MESSAGE_TO_SLABS, feed->incoming, NULL,
+                           feed->ring[0] + o % feed->slots[0] * feed->slot_bytes[0], NULL);
+    feed->copy_seconds += hs_now() - begin;
+}
+
+hsumma_status hs_feed_progress(struct hs_feed *feed, int *worked)
+{
+    for (int s = 0; s < feed->streams; s++) {
+        int before = feed->stream[s].done;
+        hsumma_status status = hs_stream_progress(&feed->stream[s], worked);
+        if (status)
+            return status;
+        for (int o = before; s == 0 && feed->mover.role->exchanged && o < feed->stream[0].done; o++)
+            take_exchanged(feed, o);
+    }
+    return HSUMMA_OK;
+}
+
+int hs_feed_idle(const struct hs_feed *feed)
+{
+    for (int s = 0; s < feed->streams; s++)
+        if (!hs_stream_idle(&feed->stream[s]))
+            return 0;
+    return 1;
+}
+
+int hs_feed_settled(const struct hs_feed *feed, int now)
+{
+    for (int s = 0; s < feed->streams; s++)
+        if (feed->stream[s].next < panels_of(feed, s) &&
+            feed->stream[s].next <= feed->mover.panels->tier[feed->stream[s].tier].of[now])
+            return 0;
+    return hs_feed_idle(feed);
+}

@@ -1,0 +1,207 @@
+#include "summa/mover.h"
+
+#include <string.h>
+
+/* Keeps the levels with more than one member; for C they are first merged so that the sums are bracketed alike. */
+static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec)
+{
+    struct hs_factors all = spec->factors[mover->role->line_axis];
+    int tier[HS_LEVELS_MAX];
+    for (int l = 0; l < all.levels; l++)
+        tier[l] = l;
+    if (mover->operand == HS_C) {
+        struct hs_factors given = all;
+        hs_factors_merge_for_sums(&given, &all, tier);
+    }
+    for (int l = 0; l < all.levels; l++) {
+        if (all.size[l] == 1)
+            continue;
+        int kept = mover->levels++;
+        mover->factors.size[kept] = all.size[l];
+        mover->factors.stride[kept] = all.stride[l];
+        mover->tier[kept] = tier[l];
+        mover->alg[kept] = mover->operand == HS_C ? spec->reduce[tier[l]] : spec->bcast[tier[l]];
+    }
+    mover->factors.levels = mover->levels;
+    mover->tier0 = mover->levels ? mover->tier[0] : spec->levels - 1;
+}
+
+void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
+                   const struct hs_spec *spec, const struct hs_panels *panels, int operand)
+{
+    const struct hs_grid *grid = &problem->grid;
+    memset(mover, 0, sizeof *mover);
+    mover->operand = operand;
+    mover->index = operand - (variant->stationary < operand);
+    mover->problem = problem;
+    mover->role = &variant->role[operand];
+    mover->panels = panels;
+    mover->length = hs_axis_count(mover->role->want, grid->coord[mover->role->want_axis]);
+    mover->held = hs_axis_count(mover->role->own, grid->coord[mover->role->own_axis]);
+    mover->line = grid->coord[mover->role->line_axis];
+    mover->loop_coord = grid->coord[mover->role->loop_axis];
+    keep_levels(mover, spec);
+    int me = grid->coord[0] * grid->extent[1] + grid->coord[1];
+    int step = hs_grid_stride(grid, mover->role->line_axis);
+    for (int l = 0; l < mover->levels; l++) {
+        int digit = hs_digit(&mover->factors, l, mover->line), stride = mover->factors.stride[l] * step;
+        mover->group[l] = (struct hs_group){grid->rank, me - digit * stride, stride, mover->factors.size[l], digit};
+    }
+}
+
+int hs_mover_root(const struct hs_mover *mover, int pair)
+{
+    int owner = mover->panels->pairs.pair[pair].owner[mover->index];
+    return mover->role->exchanged ? owner % mover->problem->grid.extent[mover->role->line_axis] : owner;
+}
+
+int hs_mover_level(const struct hs_mover *mover, int root)
+{
+    int l = mover->levels - 1;
+    while (l >= 0 && hs_digit(&mover->factors, l, mover->line) == hs_digit(&mover->factors, l, root))
+        l--;
+    return l;
+}
+
+int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o)
+{
+    return hs_tier_width(mover->panels, tier, o) * mover->length * (int64_t)mover->problem->scalar->size;
+}
+
+struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int o)
+{
+    const struct hs_tier *of = &mover->panels->tier[tier];
+    int pair = mover->panels->panel[of->first[o]].pair;
+    return (struct hs_run_of_panels){mover->panels,
+                                     mover->role,
+                                     mover->problem->scalar,
+                                     mover->panels->pairs.pair[pair].owner[mover->index],
+                                     of->first[o],
+                                     of->first[o + 1]};
+}
+
+int hs_mover_pair(const struct hs_mover *mover, int tier, int o)
+{
+    return mover->panels->panel[mover->panels->tier[tier].first[o]].pair;
+}
+
+struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int pair)
+{
+    int true_root = (mover->alg[level]->flags & HS_TRUE_ROOT) != 0;
+    int root = hs_digit(&mover->factors, level, hs_mover_root(mover, pair));
+    return (struct hs_binding){NULL, mover->group[level], true_root ? 0 : root, 0, {NULL, NULL, NULL},
+                               mover->problem->scalar->add};
+}
+
+hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t segment, struct hs_cache *lists, int *list)
+{
+    const struct hs_tier *tier = &mover->panels->tier[mover->tier[level]];
+    const struct hs_alg *alg = mover->alg[level];
+    int true_root = (alg->flags & HS_TRUE_ROOT) != 0, size = mover->factors.size[level], me = mover->group[level].me;
+    hsumma_status status = HSUMMA_OK;
+    for (int o = 0; !status && o < tier->count; o++) {
+        int root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
+        list[o] = -1;
+        if (hs_mover_level(mover, root) > level)
+            continue;
+        int digit = hs_digit(&mover->factors, level, root);
+        struct hs_list_key key = {alg,
+                                  true_root ? me : (me - digit + size) % size,
+                                  size,
+                                  true_root ? digit : 0,
+                                  hs_mover_bytes(mover, mover->tier[level], o),
+                                  (int64_t)mover->problem->scalar->size,
+                                  segment};
+        status = hs_cache_get(lists, &key, &list[o]);
+    }
+    return status;
+}
+
+int hs_mover_holds(const struct hs_mover *mover, int pair)
+{
+    return mover->panels->pairs.pair[pair].owner[mover->index] == mover->loop_coord;
+}
+
+int hs_mover_takes(const struct hs_mover *mover, int pair)
+{
+    return hs_mover_root(mover, pair) == mover->line;
+}
+
+/* The pieces that a holder shares with each taker (as_holder) or a taker with each holder, and their number. */
+static int share(const struct hs_mover *mover, int as_holder, int pair, int64_t width, struct hs_piece *piece)
+{
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    int others = grid->extent[as_holder ? role->want_axis : role->own_axis], count = 0;
+    int64_t at = 0;
+    for (int other = 0; other < others; other++) {
+        int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
+        int64_t bytes = hs_overlap_count(role->own, q, role->want, i) * width * (int64_t)mover->problem->scalar->size;
+        int coord[2];
+        coord[role->want_axis] = as_holder ? i : mover->panels->pairs.pair[pair].owner[mover->index];
+        coord[role->own_axis] = as_holder ? hs_mover_root(mover, pair) : q;
+        if (bytes > 0)
+            piece[count++] = (struct hs_piece){coord[0] * grid->extent[1] + coord[1], at, bytes};
+        at += bytes;
+    }
+    return count;
+}
+
+static hsumma_status exchange_list(const struct hs_mover *mover, int outward, int pair, int64_t width,
+                                   const struct hs_allocator *memory, struct hs_list *list)
+{
+    const struct hs_grid *grid = &mover->problem->grid;
+    int me = grid->coord[0] * grid->extent[1] + grid->coord[1];
+    size_t most = (size_t)(grid->extent[0] + grid->extent[1]);
+    struct hs_piece *piece = hs_get(memory, 2 * most, sizeof *piece);
+    if (!piece)
+        return HSUMMA_ERR_MEMORY;
+    int held = hs_mover_holds(mover, pair) ? share(mover, 1, pair, width, piece) : 0;
+    int taken = hs_mover_takes(mover, pair) ? share(mover, 0, pair, width, piece + most) : 0;
+    hsumma_status status = outward ? hs_exchange_build(me, piece + most, taken, piece, held, memory, list)
+                                   : hs_exchange_build(me, piece, held, piece + most, taken, memory, list);
+    hs_put(memory, piece);
+    return status;
+}
+
+hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward, struct hs_cache *lists, int *list)
+{
+    const struct hs_tier *tier = &mover->panels->tier[mover->tier0];
+    for (int o = 0; o < tier->count; o++) {
+        int pair = hs_mover_pair(mover, mover->tier0, o);
+        int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
+        list[o] = -1;
+        if (!hs_mover_holds(mover, pair) && !hs_mover_takes(mover, pair))
+            continue;
+        struct hs_list_key key = {NULL, mover->operand, outward, pair, width, 0, 0};
+        list[o] = hs_cache_find(lists, &key);
+        if (list[o] >= 0)
+            continue;
+        struct hs_list made;
+        hsumma_status status = exchange_list(mover, outward, pair, width, lists->memory, &made);
+        if (!status)
+            status = hs_cache_add(lists, &key, &made);
+        if (status)
+            return status;
+        list[o] = lists->last;
+    }
+    return HSUMMA_OK;
+}
+
+void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchange_step step, char *message,
+                            const struct hs_matrix *matrix, char *slabs, const void *beta)
+{
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
+    int as_holder = step == HS_MATRIX_TO_MESSAGE || step == HS_MESSAGE_TO_MATRIX;
+    int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
+    int others = grid->extent[as_holder ? role->want_axis : role->own_axis];
+    for (int other = 0; other < others; other++) {
+        int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
+        int64_t count = hs_overlap_count(role->own, q, role->want, i) * width;
+        if (count > 0)
+            hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
+        message += count * (int64_t)mover->problem->scalar->size;
+    }
+}

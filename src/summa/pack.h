@@ -1,0 +1,51 @@
+/*
+ * Between a user's local matrix and panels.
+ *
+ * A panel in memory is its innermost panels one after the other; each of those (a slab) is contiguous, in the operand's
+ * own orientation: width x length where the looped dimension lies on the stored rows (leading dimension: its width),
+ * length x width where it lies on the stored columns (leading dimension: the length).  So any inner part of an outer
+ * panel is contiguous, can be sent on as it is, and goes to the local GEMM with the operand's own transposition flag.
+ */
+#ifndef HS_SUMMA_PACK_H
+#define HS_SUMMA_PACK_H
+
+#include "summa/panels.h"
+#include "summa/problem.h"
+
+/* A local matrix: the address of the operand's first local element. */
+struct hs_matrix {
+    char *base;
+    int64_t ld;
+};
+
+/* A run of innermost panels [begin, end) of one tier panel, for one moving operand. */
+struct hs_run_of_panels {
+    const struct hs_panels *panels;
+    const struct hs_role *role;
+    const struct hs_scalar *scalar;
+    int loop_coord; /* coordinate of the owner on the axis of the looped dimension */
+    int begin, end;
+};
+
+/*
+ * The local index (on the looped axis) where the run begins if its segments lie one after the other in the owner's
+ * memory, else -1.
+ */
+int64_t hs_in_place(const struct hs_run_of_panels *run);
+
+/* Gathers the owner's part of the run into slabs; length is the local extent of the pinned dimension. */
+void hs_pack(const struct hs_run_of_panels *run, const struct hs_matrix *from, int64_t length, char *slabs);
+/* The way back: matrix = beta * matrix + slabs. */
+void hs_unpack(const struct hs_run_of_panels *run, const char *slabs, int64_t length, const void *beta,
+               const struct hs_matrix *to);
+
+/*
+ * The panel transpose.  The process with coordinate q on the pinned dimension's own axis holds, and the one with
+ * coordinate i on the wanted axis takes, what both layouts give to them; a message is these blocks, each tight, in one
+ * order on both sides.
+ */
+enum hs_exchange_step { HS_MATRIX_TO_MESSAGE, HS_MESSAGE_TO_SLABS, HS_SLABS_TO_MESSAGE, HS_MESSAGE_TO_MATRIX };
+void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step step, int q, int i, char *message,
+                      const struct hs_matrix *matrix, char *slabs, const void *beta);
+
+#endif

@@ -1,0 +1,164 @@
+#include "summa/panels.h"
+
+#include <string.h>
+
+/* Adds [at, end) to its pair of owners. */
+static void add_segment(struct hs_pairs *pairs, int32_t *index, const int owner[2], int64_t at, int64_t end)
+{
+    if (*index < 0) {
+        *index = pairs->count;
+        pairs->pair[pairs->count++] = (struct hs_pair){{owner[0], owner[1]},
+                                                       0,
+                                                       at,
+                                                       {hs_axis_before(pairs->axis[0], owner[0], at),
+                                                        hs_axis_before(pairs->axis[1], owner[1], at)}};
+    }
+    struct hs_pair *pair = &pairs->pair[*index];
+    for (int i = 0; i < 2; i++)
+        if (hs_axis_before(pairs->axis[i], owner[i], at) != pair->local[i] + pair->width)
+            pairs->in_place[i] = 0;
+    pair->width += end - at;
+    pairs->width_max = pair->width > pairs->width_max ? pair->width : pairs->width_max;
+}
+
+/* All segments in ascending order; pairs are numbered in the order in which they first occur. */
+static void collect_pairs(struct hs_pairs *pairs, int32_t *place)
+{
+    const struct hs_axis *x = pairs->axis[0], *y = pairs->axis[1];
+    for (int64_t at = 0; at < x->n;) {
+        int64_t end = hs_axis_block_end(x, at), other = hs_axis_block_end(y, at);
+        end = other < end ? other : end;
+        int owner[2] = {hs_axis_owner(x, at), hs_axis_owner(y, at)};
+        add_segment(pairs, &place[(int64_t)owner[0] * y->nprocs + owner[1]], owner, at, end);
+        at = end;
+    }
+}
+
+hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, const struct hs_allocator *memory,
+                            struct hs_pairs *pairs)
+{
+    size_t most = (size_t)x->nprocs * (size_t)y->nprocs;
+    *pairs = (struct hs_pairs){{x, y}, hs_get(memory, most, sizeof *pairs->pair), 0, 0, {1, 1}};
+    int32_t *place = hs_get(memory, most, sizeof *place);
+    if (place && pairs->pair) {
+        memset(place, -1, most * sizeof *place);
+        collect_pairs(pairs, place);
+    }
+    int failed = !place || !pairs->pair;
+    hs_put(memory, place);
+    if (failed)
+        hs_pairs_free(memory, pairs);
+    return failed ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
+}
+
+void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs)
+{
+    hs_put(memory, pairs->pair);
+    pairs->pair = NULL;
+    pairs->count = 0;
+}
+
+static int64_t cuts(int64_t width, int64_t by)
+{
+    return (width + by - 1) / by;
+}
+
+/* The innermost panels of one pair: where each begins. */
+static int cut_pair(struct hs_panels *panels, int pair, int t)
+{
+    const struct hs_pair *who = &panels->pairs.pair[pair];
+    struct hs_overlap walk = hs_overlap_begin(panels->pairs.axis[0], who->owner[0], panels->pairs.axis[1],
+                                              who->owner[1], who->at, panels->pairs.axis[0]->n);
+    for (int64_t left = who->width; left > 0; t++) {
+        int64_t width = left < panels->width ? left : panels->width;
+        int64_t begin, length, got = 0;
+        panels->panel[t] = (struct hs_panel){-1, (int32_t)width, pair};
+        while (got < width && hs_overlap_next(&walk, width - got, &begin, &length)) {
+            if (got == 0)
+                panels->panel[t].at = begin;
+            got += length;
+        }
+        left -= width;
+    }
+    return t;
+}
+
+static hsumma_status make_tier(struct hs_panels *panels, struct hs_tier *tier, int64_t width,
+                               const struct hs_allocator *memory)
+{
+    int64_t ratio = width / panels->width;
+    int64_t most = 0;
+    for (int i = 0; i < panels->pairs.count; i++)
+        most += cuts(panels->pairs.pair[i].width, width);
+    tier->first = hs_get(memory, (size_t)most + 1, sizeof *tier->first);
+    tier->of = hs_get(memory, (size_t)panels->count + 1, sizeof *tier->of);
+    if (!tier->first || !tier->of)
+        return HSUMMA_ERR_MEMORY;
+    int64_t inside = 0;
+    for (int t = 0; t < panels->count; t++, inside++) {
+        if (t == 0 || panels->panel[t].pair != panels->panel[t - 1].pair || inside == ratio) {
+            tier->first[tier->count++] = t;
+            inside = 0;
+        }
+        tier->of[t] = tier->count - 1;
+    }
+    tier->first[tier->count] = panels->count;
+    tier->of[panels->count] = tier->count; /* so that "past the last" has a tier panel, too */
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *width, const struct hs_allocator *memory,
+                             struct hs_panels *panels)
+{
+    memset(panels, 0, sizeof *panels);
+    panels->pairs = *pairs;
+    pairs->pair = NULL;
+    panels->tiers = tiers;
+    panels->width = width[tiers - 1];
+    int64_t count = 0;
+    for (int i = 0; i < panels->pairs.count; i++)
+        count += cuts(panels->pairs.pair[i].width, panels->width);
+    hsumma_status status = HSUMMA_OK;
+    if (count > INT32_MAX - 1 || !(panels->panel = hs_get(memory, (size_t)count + 1, sizeof *panels->panel)))
+        status = HSUMMA_ERR_MEMORY;
+    if (!status) {
+        for (int i = 0; i < panels->pairs.count; i++)
+            panels->count = cut_pair(panels, i, panels->count);
+        for (int l = 0; !status && l < tiers; l++)
+            status = make_tier(panels, &panels->tier[l], width[l], memory);
+    }
+    if (status)
+        hs_panels_free(memory, panels);
+    return status;
+}
+
+void hs_panels_free(const struct hs_allocator *memory, struct hs_panels *panels)
+{
+    for (int l = 0; l < panels->tiers; l++) {
+        hs_put(memory, panels->tier[l].first);
+        hs_put(memory, panels->tier[l].of);
+    }
+    hs_put(memory, panels->panel);
+    hs_pairs_free(memory, &panels->pairs);
+    memset(panels, 0, sizeof *panels);
+}
+
+int64_t hs_tier_width(const struct hs_panels *panels, int tier, int o)
+{
+    int last = panels->tier[tier].first[o + 1] - 1;
+    return hs_tier_offset(panels, tier, last) + panels->panel[last].width;
+}
+
+int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t)
+{
+    const struct hs_tier *of = &panels->tier[tier];
+    return (t - of->first[of->of[t]]) * panels->width;
+}
+
+struct hs_overlap hs_panel_walk(const struct hs_panels *panels, int t)
+{
+    const struct hs_pairs *pairs = &panels->pairs;
+    const struct hs_pair *who = &pairs->pair[panels->panel[t].pair];
+    return hs_overlap_begin(pairs->axis[0], who->owner[0], pairs->axis[1], who->owner[1], panels->panel[t].at,
+                            pairs->axis[0]->n);
+}

@@ -1,0 +1,70 @@
+/*
+ * Panels: how the looped dimension is cut.
+ *
+ * A panel is a set of segments, not an interval.  The looped dimension is cut wherever a block of either moving operand
+ * ends; the segments that one pair of owners (one of each moving operand) has are taken together in ascending order,
+ * pair after pair, and cut into innermost panels of width b.  So a panel has one owner per operand and a width that does
+ * not depend on the blocking.  An outer panel is a run of inner ones of the same pair: boundaries and order of the
+ * innermost panels do not depend on the levels, and neither do the bits of the result.
+ */
+#ifndef HS_SUMMA_PANELS_H
+#define HS_SUMMA_PANELS_H
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "dist/grid.h"
+#include "dist/overlap.h"
+
+struct hs_pair {
+    int owner[2];  /* coordinate of the owner of each moving operand, on the axis where the looped dimension lies */
+    int64_t width; /* indices that they own together */
+    int64_t at;    /* the first of them */
+    int64_t local[2]; /* local index of the first of them on each owner */
+};
+
+struct hs_pairs {
+    const struct hs_axis *axis[2]; /* the looped dimension in the two moving operands */
+    struct hs_pair *pair;
+    int count;
+    int64_t width_max;
+    int in_place[2]; /* 1: what any pair owns lies in one piece of the owner's memory, in the same order */
+};
+
+hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, const struct hs_allocator *memory,
+                            struct hs_pairs *pairs);
+void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs);
+
+struct hs_panel {
+    int64_t at;    /* its first index; further ones follow by walking the overlap of the owners */
+    int32_t width;
+    int32_t pair;
+};
+
+/* Panels of one level: tier panel o consists of the innermost panels first[o] .. first[o + 1) - 1. */
+struct hs_tier {
+    int count;
+    int32_t *first;
+    int32_t *of; /* innermost panel -> tier panel */
+};
+
+struct hs_panels {
+    struct hs_pairs pairs;
+    int count, tiers;
+    int64_t width; /* of an innermost panel that is not the last of its pair */
+    struct hs_panel *panel;
+    struct hs_tier tier[HS_LEVELS_MAX];
+};
+
+/* width[l] is the width of tier l, outermost first, each a multiple of the next.  Takes `pairs` over, also on failure. */
+hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *width, const struct hs_allocator *memory,
+                             struct hs_panels *panels);
+void hs_panels_free(const struct hs_allocator *memory, struct hs_panels *panels);
+
+/* Indices in tier panel o. */
+int64_t hs_tier_width(const struct hs_panels *panels, int tier, int o);
+/* Indices that come before innermost panel t inside its tier panel. */
+int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t);
+/* A walk over the segments of innermost panel t. */
+struct hs_overlap hs_panel_walk(const struct hs_panels *panels, int t);
+
+#endif

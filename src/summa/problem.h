@@ -1,0 +1,67 @@
+/*
+ * The multiplication as the loop sees it, and how it is to be done.
+ *
+ * Dimensions: C is m x n, op(A) m x k, op(B) k x n.  A variant is a row in a table: stationary X pins X's two dimensions to the
+ * axes of the grid on which X lies and loops over the third dimension.
+ */
+#ifndef HS_SUMMA_PROBLEM_H
+#define HS_SUMMA_PROBLEM_H
+
+#include "base/scalar.h"
+#include "coll/registry.h"
+#include "dist/grid.h"
+#include "dist/view.h"
+
+enum hs_dim { HS_M, HS_N, HS_K };
+enum hs_operand { HS_A, HS_B, HS_C };
+
+struct hs_problem {
+    const struct hs_scalar *scalar;
+    int64_t extent[3]; /* m, n, k */
+    struct hs_view view[3];
+    struct hs_grid grid;
+};
+
+/* How one operand takes part. */
+struct hs_role {
+    int moves;      /* 0 for the stationary operand; the rest is for those that move */
+    int pinned;     /* its dimension that the stationary operand shares ... */
+    int own_axis;   /* ... the grid axis on which it lies in this operand ... */
+    int want_axis;  /* ... and in the stationary one */
+    int exchanged;  /* these differ: the panel passes once through an exchange across the grid */
+    int line_axis;  /* broadcasts and reductions run along this axis of the grid (the other one than want_axis) */
+    int loop_axis;  /* stored axis of the looped dimension: 0: panels are width x length, 1: length x width */
+    const struct hs_axis *own, *want, *looped;
+};
+
+struct hs_variant {
+    int stationary, looped;
+    struct hs_role role[3];
+    const struct hs_axis *axis[3]; /* of the pinned dimensions, as the stationary operand has them; NULL for looped */
+    int axis_of[3];                /* grid axis of each pinned dimension */
+};
+
+/* The operand's dimensions in the order rows, columns of op(X). */
+extern const int hs_operand_dims[3][2];
+
+/*
+ * The table.  HSUMMA_ERR_UNSUPPORTED if a dimension that stays in place is not spread alike in the two operands that
+ * share it; the message names them.
+ */
+hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, struct hs_variant *variant,
+                              struct hs_message *message);
+
+/* Everything that is to be chosen; the layer above chooses, this one executes. */
+struct hs_spec {
+    int stationary;
+    int levels;
+    struct hs_factors factors[2]; /* of the grid's rows and columns */
+    int64_t width[HS_LEVELS_MAX]; /* of panels per level, outermost first; each a multiple of the next */
+    const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX];
+    int64_t segment;
+    int lookahead;
+    int64_t slice; /* flops of one slice of the local GEMM; progress runs between slices */
+    int threads;   /* of the local BLAS; 0: leave alone */
+};
+
+#endif

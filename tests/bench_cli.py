@@ -1,0 +1,252 @@
+"""TAP: "hsumma_bench gemm" and "hsumma_bench sweep": options, the three formats, the checks, the contender, errors.
+
+Environment: BUILD (where hsumma_bench is), MPIEXEC (default: mpiexec.mpich). Times are looked at for their form only.
+"""
+import csv
+import io
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+BENCH = os.path.join(BUILD, "hsumma_bench")
+MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
+YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
+FORMS = [(61, 43, 57), (96, 96, 96), (1, 70, 33)]  # m, n, k
+
+count = failed = 0
+
+
+def ok(good, name, *remarks):
+    """One test; remarks are printed if it fails."""
+    global count, failed
+    count += 1
+    failed += not good
+    print(f"{'ok' if good else 'not ok'} {count} - {name.replace('#', '')}")
+    if not good:
+        for line in "\n".join(map(str, remarks)).splitlines():
+            print("#", line)
+    sys.stdout.flush()
+    return good
+
+
+def skip(name, reason):
+    global count
+    count += 1
+    print(f"ok {count} - {name} # SKIP {reason}")
+
+
+def bench(ranks, *args, path=None):
+    """The finished process. ScaLAPACK waits in blocking calls, and more ranks than processors are the rule here."""
+    launch = [*MPIEXEC, "-n", str(ranks)]
+    settings = []
+    if os.path.exists(YIELD):
+        settings.append(f"LD_PRELOAD={YIELD}")
+        settings.append("ASAN_OPTIONS=" + os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
+    if path is not None:
+        settings.append(f"PATH={path}")
+    if settings:
+        launch += [shutil.which("env"), *settings]
+    return subprocess.run([*launch, BENCH, *map(str, args)], capture_output=True, text=True, timeout=300)
+
+
+def said(process):
+    return [f"exit code {process.returncode}", process.stdout, process.stderr]
+
+
+def gemm_json(ranks, *args, code=0):
+    """The object that a run with --format json prints; None, and a failed test, if it does not."""
+    process = bench(ranks, "gemm", "--format", "json", "--reps", "2", *args)
+    name = f"{ranks} ranks: gemm {' '.join(map(str, args))}"
+    try:
+        report = json.loads(process.stdout)
+    except ValueError:
+        report = None
+    good = process.returncode == code and report is not None and process.stderr == ""
+    return report if ok(good, name, *said(process)) else None
+
+
+def number(value, least=0):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= least
+
+
+REALS = ["median_s", "min_s", "max_s", "gflops", "fraction_of_gemm_rate", "fraction_min", "fraction_max", "residual"]
+OURS = ["bytes_per_rank_max", "messages_per_rank_max", "workspace_bytes", "peak_rss_bytes"]
+
+
+def complaints(report):
+    """What the keys of a report lack."""
+    bad = [key for key in REALS if not number(report.get(key))]
+    bad += [key for key in OURS if not (number(report.get(key)) and isinstance(report[key], int))]
+    bad += [key for key in ("plan", "why") if not isinstance(report.get(key), str)]
+    if not report.get("min_s", 1) <= report.get("median_s", 0) <= report.get("max_s", 0):
+        bad.append("min_s <= median_s <= max_s")
+    if not 0 <= report.get("comm_share", -1) <= 1:
+        bad.append("comm_share")
+    rate = report.get("gemm_rate", {})
+    bad += [f"gemm_rate.{key}" for key in ("m", "n", "k", "threads", "nodes", "median_s") if not number(rate.get(key))]
+    if report.get("passed") is not True:
+        bad.append("passed")
+    return bad
+
+
+def test_help():
+    for args, word in [(["--help"], "sweep"), (["gemm", "--help"], "--plant-error"), (["sweep", "--help"], "--plot"),
+                       (["--version"], "library")]:
+        process = bench(2, *args)
+        ok(process.returncode == 0 and process.stdout.count(word) >= 1 and not process.stderr,
+           f"hsumma_bench {' '.join(args)} prints once", *said(process))
+
+
+def test_products():
+    """Four types, three operations, ranks, layouts: every one passes the strict check."""
+    for ranks in (1, 2, 3, 4):
+        for i, kind in enumerate("sdcz"):
+            m, n, k = FORMS[(i + ranks) % len(FORMS)]
+            ta, tb = ["NN", "TN", "NC", "CT"][(i + ranks) % 4]
+            report = gemm_json(ranks, "-m", m, "-n", n, "-k", k, "--type", kind, "--transa", ta, "--transb", tb,
+                               "--nb", [8, "checkerboard", 5][(i + ranks) % 3], "--alpha", "0.7", "--beta", [0, -1.5][i % 2],
+                               "--check")
+            if report:
+                bad = complaints(report)
+                ok(not bad and report["check"]["entries"] > 0 and report["type"] == kind, "  its keys and its check", bad)
+    report = gemm_json(2, "-m", 40, "--type", "z", "--alpha", "(0.5,-2)", "--beta", "(0,1)", "--check")
+    ok(bool(report) and report["alpha"] == [0.5, -2] and report["passed"], "  complex scalars", report)
+    gemm_json(4, "-m", 50, "--order", "C", "--grid", "2x2", "--seed", 7, "--check",
+              "--layout", "mb=8,nb=8,i=8,j=8,pad=3")
+    gemm_json(3, "-m", 30, "--grid", "1x2", "--check")  # a rank is left over
+    gemm_json(2, "-m", 0, "-n", 10, "-k", 5, "--check")
+    gemm_json(2, "-m", 10, "-k", 0, "--beta", 2, "--check")
+
+
+def test_planted():
+    """1e-9 in one entry of C is found, wherever it is; with k = 1000 the residual alone does not see it."""
+    for ranks, n, kind, places in [(1, 100, "d", ["0,0", "99,99"]), (2, 300, "d", ["299,0", "17,150"]),
+                                   (4, 200, "z", ["0,199", "101,99"]), (2, 1000, "d", ["0,0", "999,999", "512,77"])]:
+        for place in places:
+            report = gemm_json(ranks, "-m", n, "--type", kind, "--check", "--plant-error", f"1e-9@{place}", code=1)
+            if report:
+                found = [report["check"].get("row"), report["check"].get("col")]
+                ok(report["passed"] is False and found == [int(x) for x in place.split(",")],
+                   f"  is found at {place} (residual {report['residual']:.2g})", report["check"])
+    gemm_json(2, "-m", 1000, "--check")  # and without it the same product passes
+    report = gemm_json(2, "-m", 100, "--plant-error", "1@5,5", code=1)
+    ok(bool(report) and report["residual"] >= 16, "  a gross error is seen without --check", report and report["residual"])
+
+
+def test_formats():
+    process = bench(2, "gemm", "-m", "64", "--reps", "2", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(process.stdout)))
+    ok(process.returncode == 0 and len(rows) == 1 and rows[0]["contender"] == "hsumma" and float(rows[0]["median_s"]) > 0
+       and None not in rows[0] and rows[0]["plan"], "csv: a header and a row of as many fields", *said(process))
+    process = bench(2, "gemm", "-m", "64", "--reps", "2")
+    ok(process.returncode == 0 and "GFLOP/s" in process.stdout and "passed" in process.stdout and "nan" not in process.stdout,
+       "the table", *said(process))
+
+
+def test_plan():
+    """The plan's line gives the same plan again."""
+    report = gemm_json(4, "-m", 96, "--nb", 8, "--groups", "1x2", "--block", 8, "--outer", 16, "--lookahead", 0)
+    if not report:
+        return
+    options = [word for pair in report["plan"].split() if "=" in pair
+               for word in ("--" + pair.split("=", 1)[0].replace("_", "-"), pair.split("=", 1)[1])]
+    again = gemm_json(4, "-m", 96, "--nb", 8, *options)
+    ok(bool(again) and again["plan"] == report["plan"], "  the same plan", report["plan"], again and again["plan"])
+
+
+def test_scalapack():
+    if "with ScaLAPACK" not in bench(1, "--version").stdout:
+        process = bench(2, "gemm", "--compare", "scalapack")
+        ok(process.returncode == 2 and process.stderr.count("\n") == 1, "--compare scalapack without it", *said(process))
+        return
+    for ranks, args in [(1, ["--type", "s"]), (2, ["--type", "z", "--transa", "C"]), (3, ["--grid", "2x1"]),
+                        (4, ["--nb", "checkerboard", "--beta", "1"]), (4, ["--layout", "mb=8,nb=8,i=8,j=8", "--order", "C"])]:
+        report = gemm_json(ranks, "-m", 64, "-k", 80, "--nb", 8, "--compare", "scalapack", "--check", *args)
+        if not report:
+            continue
+        other = report["contenders"]["scalapack"]
+        bad = [key for key in REALS + ["ratio", "ratio_min", "ratio_max"] if not number(other.get(key))]
+        ok(not bad and other["passed"] and isinstance(other["plan"], str) and other["ratio"] == report["ratio"]
+           and other["ratio_min"] <= other["ratio"] <= other["ratio_max"], "  the contender's block and the ratio", bad, other)
+    process = bench(2, "gemm", "-m", "64", "--reps", "2", "--compare", "scalapack", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(process.stdout)))
+    ok([row["contender"] for row in rows] == ["hsumma", "scalapack"], "csv: a row for each contender", *said(process))
+
+
+def test_errors():
+    """One line on stderr, nothing on stdout, exit code 2."""
+    for args in (["gemm", "--grid", "2x2"], ["gemm", "--grid", "0x2"], ["gemm", "--nb", "0"], ["gemm", "--nb", "-3"],
+                 ["gemm", "--bcast", "no-such-algorithm"], ["gemm", "--groups", "1x3"], ["gemm", "--groups", "3"],
+                 ["gemm", "--block", "0"], ["gemm", "--stationary", "D"], ["gemm", "--no-such-option"], ["gemm", "--type"],
+                 ["gemm", "--type", "q"], ["gemm", "--transa", "X"], ["gemm", "--reps", "0"], ["gemm", "-m", "-1"],
+                 ["gemm", "--alpha", "(1,2)"], ["gemm", "--compare", "other"], ["gemm", "--format", "xml"],
+                 ["gemm", "--layout", "imb=200"], ["gemm", "--layout-a", "rsrc=5"], ["gemm", "--layout", "depth=1"],
+                 ["gemm", "--plant-error", "1e-9"], ["gemm", "-m", "8", "--plant-error", "1@8,0"], ["gemm", "operand"],
+                 ["gemm", "-m", "100G"], ["sweep", "--groups", "1x1"], ["sweep", "--levels", "1x1"],
+                 ["sweep", "--plot", "/no/such/directory/x.svg"], ["no-such-command"], []):
+        process = bench(2, *args[:1], *(["-m", "64"] if args[:1] == ["gemm"] else []), *args[1:])
+        lines = process.stderr.splitlines()
+        ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: ") and not process.stdout,
+           "refused: hsumma_bench " + " ".join(args), *said(process))
+
+
+def groupings(rows, cols):
+    return sorted(f"{i}x{j}" for i in range(1, rows + 1) for j in range(1, cols + 1) if rows % i == 0 and cols % j == 0)
+
+
+def test_sweep():
+    for ranks, grid in [(1, (1, 1)), (2, (1, 2)), (3, (3, 1)), (4, (2, 2)), (4, (1, 4))]:
+        process = bench(ranks, "sweep", "-m", "64", "--nb", "8", "--reps", "2", "--grid", "%dx%d" % grid, "--check",
+                        "--format", "json")
+        try:
+            report = json.loads(process.stdout)
+            found = sorted(c["groups"] for c in report["hsumma"])
+            good = all(number(c["median_s"]) and number(c["comm_s"]) and number(c["ratio"]) and c["passed"]
+                       for c in [report["summa"], *report["hsumma"]])
+            best = [sum(c["best_of_g"] for c in report["hsumma"] if c["g"] == g) for g in {c["g"] for c in report["hsumma"]}]
+            good = good and set(best) == {1} and sum(c["best"] for c in report["hsumma"]) == 1
+        except (ValueError, KeyError) as error:
+            found, good = [repr(error)], False
+        ok(process.returncode == 0 and good and found == groupings(*grid),
+           "sweep of a %d x %d grid: every grouping once, the best of each G marked" % grid, found, *said(process))
+    process = bench(2, "sweep", "-m", "32", "--nb", "8", "--reps", "1")
+    ok(process.returncode == 0 and process.stdout.count("1x2") == 1, "sweep as a table", *said(process))
+    process = bench(2, "sweep", "-m", "32", "--nb", "8", "--reps", "1", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(process.stdout)))
+    ok([row["candidate"] for row in rows] == ["SUMMA", "HSUMMA", "HSUMMA"] and all(None not in row for row in rows),
+       "sweep as csv", *said(process))
+
+
+def test_plot():
+    with tempfile.TemporaryDirectory() as scratch:
+        drawing = os.path.join(scratch, "it's a sweep.svg")
+        args = ["sweep", "-m", "48", "--nb", "8", "--reps", "2", "--plot", drawing]
+        if not shutil.which("gnuplot"):
+            skip("sweep --plot", "no gnuplot")
+        else:
+            process = bench(4, *args)
+            text = open(drawing).read() if os.path.exists(drawing) else ""
+            ok(process.returncode == 0 and "<svg" in text and "</svg>" in text and "communication" in text and not process.stderr,
+               "sweep --plot draws", *said(process))
+        if os.path.exists(drawing):
+            os.remove(drawing)
+        process = bench(2, *args, path=scratch)
+        ok(process.returncode == 2 and "gnuplot" in process.stderr and process.stderr.count("\n") == 1 and
+           not process.stdout and not os.path.exists(drawing), "sweep --plot without gnuplot: refused", *said(process))
+
+
+def main():
+    for test in (test_help, test_errors, test_products, test_planted, test_formats, test_plan, test_scalapack, test_sweep,
+                 test_plot):
+        test()
+    print(f"1..{count}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

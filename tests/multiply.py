@@ -1,0 +1,368 @@
+"""TAP: "hsumma_bench multiply" against NumPy, which writes the files, reads them back, and multiplies itself.
+
+Environment: BUILD (where hsumma_bench is), MPIEXEC (default: mpiexec.mpich). The product counts as right if it differs
+from NumPy's, computed in double precision, by no more than the rounding of sums of k products explains.
+"""
+import itertools
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP this Python has no NumPy")
+    sys.exit(0)
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+BENCH = os.path.join(BUILD, "hsumma_bench")
+MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
+YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
+TYPES = [np.float32, np.float64, np.complex64, np.complex128]
+
+count = failed = 0
+rng = np.random.default_rng(20)
+
+
+def ok(good, name, *remarks):
+    """One test; remarks are printed if it fails."""
+    global count, failed
+    count += 1
+    failed += not good
+    print(f"{'ok' if good else 'not ok'} {count} - {name.replace('#', '')}")
+    if not good:
+        for line in "\n".join(map(str, remarks)).splitlines():
+            print("#", line)
+    sys.stdout.flush()
+
+
+def skip(name, reason):
+    global count
+    count += 1
+    print(f"ok {count} - {name} # SKIP {reason}")
+
+
+def environment(*preloads):
+    """More ranks than processors are the rule here, and MPI-IO waits in blocking calls."""
+    env = dict(os.environ)
+    libraries = [p for p in (YIELD, *preloads) if os.path.exists(p)]
+    if libraries:
+        env["LD_PRELOAD"] = " ".join(libraries)
+        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        if preloads:  # MPICH's MPI-IO leaks a little after an error
+            env["ASAN_OPTIONS"] += ":detect_leaks=0"
+    return env
+
+
+def run(ranks, *args, preloads=()):
+    """multiply with these arguments: the finished process."""
+    launch = [*MPIEXEC, "-n", str(ranks)]
+    env = environment(*preloads)
+    if env.get("LD_PRELOAD"):  # for the ranks only
+        launch += ["env"] + [f"{name}={env[name]}" for name in ("LD_PRELOAD", "ASAN_OPTIONS") if name in env]
+    return subprocess.run([*launch, BENCH, "multiply", *map(str, args)], capture_output=True, text=True, timeout=120)
+
+
+def matrix(rows, cols, dtype):
+    values = rng.standard_normal((rows, cols))
+    if np.issubdtype(dtype, np.complexfloating):
+        values = values + 1j * rng.standard_normal((rows, cols))
+    return values.astype(dtype)
+
+
+def save(path, values, order="C", version=(1, 0)):
+    """As NumPy writes it, but a matrix of one row or column is stored as `order` says, too."""
+    with open(path, "wb") as file:
+        if values.flags.c_contiguous and values.flags.f_contiguous and order == "F":
+            header = {"descr": values.dtype.str, "fortran_order": True, "shape": values.shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            file.write(values.tobytes(order))
+        else:
+            np.lib.format.write_array(file, np.asarray(values, order=order), version=version)
+
+
+def stored_by_columns(path):
+    with open(path, "rb") as file:
+        return b"'fortran_order': True" in file.read(128)
+
+
+def op(values, how):
+    return {"N": values, "T": values.T, "C": values.conj().T}[how]
+
+
+def left_over(directory):
+    return [name for name in os.listdir(directory) if ".part-" in name]
+
+
+def check_product(name, result, out, expected, scale, k, dtype, by_columns):
+    """The result file is NumPy's matrix, stored and typed as it should be, and nothing is left beside it."""
+    if result.returncode or not os.path.exists(out):
+        return ok(False, name, f"exit status {result.returncode}", result.stderr, result.stdout)
+    found = np.load(out)
+    distance = np.linalg.norm(found.astype(expected.dtype) - expected) if found.shape == expected.shape else np.inf
+    bound = 4 * (k + 4) ** 0.5 * np.finfo(dtype).eps * scale
+    faults = [
+        fault
+        for fault, there in [
+            (f"type {found.dtype}", found.dtype != dtype),
+            (f"shape {found.shape} instead of {expected.shape}", found.shape != expected.shape),
+            (f"distance {distance:.3g}, at most {bound:.3g}", not distance <= bound),
+            ("the other order", stored_by_columns(out) != by_columns),
+            (f"left over: {left_over(os.path.dirname(out))}", left_over(os.path.dirname(out))),
+            (f"on standard error: {result.stderr}", result.stderr),
+            (f"on standard output: {result.stdout}", len(result.stdout.splitlines()) != 1),
+        ]
+        if there
+    ]
+    ok(not faults, name, *faults)
+
+
+def round_trip(directory, ranks, shape, dtype, orders="CC", trans="NN", versions=((1, 0), (1, 0)), alpha=None, beta=None,
+               c0=None, order=None, options=()):
+    """Files to a file; orders are those of A and B, c0 that of C0 if there is to be one."""
+    m, n, k = shape
+    a = matrix(*((m, k) if trans[0] == "N" else (k, m)), dtype)
+    b = matrix(*((k, n) if trans[1] == "N" else (n, k)), dtype)
+    paths = {name: os.path.join(directory, name + ".npy") for name in ("A", "B", "C0", "C")}
+    save(paths["A"], a, orders[0], versions[0])
+    save(paths["B"], b, orders[1], versions[1])
+    args = [paths["A"], paths["B"], "-o", paths["C"], *options]
+    for side, how in zip("ab", trans):
+        args += [f"--trans{side}", how] if how != "N" else []
+    args += ["--alpha", alpha] if alpha is not None else []
+    args += ["--beta", beta] if beta is not None else []
+    args += ["--order", order] if order else []
+    wide = np.result_type(dtype, np.float64)
+    factor = number(alpha, 1)
+    expected = factor * (op(a, trans[0]).astype(wide) @ op(b, trans[1]).astype(wide))
+    scale = abs(factor) * np.linalg.norm(a) * np.linalg.norm(b)
+    if c0:
+        old = matrix(m, n, dtype)
+        save(paths["C0"], old, c0)
+        args += ["-c", paths["C0"]]
+        expected = expected + number(beta, 1) * old.astype(wide)
+        scale += abs(number(beta, 1)) * np.linalg.norm(old)
+    name = f"{ranks} ranks: {m}x{n}x{k} {np.dtype(dtype).name} stored {orders}{c0 or ''} " + " ".join(map(str, args[4:]))
+    name = re.sub(r"\S*/", "", name)
+    if os.path.exists(paths["C"]):
+        os.remove(paths["C"])
+    check_product(name, run(ranks, *args), paths["C"], expected, scale, k, dtype, (order or c0 or orders[0]) == "F")
+
+
+def number(text, default):
+    """What --alpha and --beta mean."""
+    if text is None:
+        return default
+    if text.startswith("("):
+        return complex(*map(float, text[1:-1].split(",")))
+    value = complex(text.replace("i", "j"))
+    return value if value.imag else value.real
+
+
+def test_round_trips(directory):
+    """Every pairing of ops and orders for a type, the rest drawn from what is interesting."""
+    draw = random.Random(13)
+    layouts = [(1, ()), (2, ("--nb", 3)), (3, ("--nb", "checkerboard")), (4, ("--grid", "2x2", "--nb", 16)),
+               (4, ("--grid", "4x1")), (6, ("--grid", "2x3", "--nb", 3)), (6, ("--grid", "3x2")), (2, ("--grid", "1x1"))]
+    shapes = [(37, 41, 53), (16, 48, 32), (7, 100, 5), (64, 3, 97), (31, 31, 31)]
+    ops = list(itertools.product("NTC", "NTC"))
+    orders = list(itertools.product("CF", "CF", "CF"))
+    for i in range(28):
+        dtype = TYPES[(i + i // 4) % 4]
+        is_complex = np.issubdtype(dtype, np.complexfloating)
+        ranks, options = layouts[i % len(layouts)]
+        a, b, c = orders[i % len(orders)] if i < 8 else draw.choice(orders)
+        adds = i % 3 == 2
+        round_trip(directory, ranks, draw.choice(shapes), dtype, a + b, "".join(ops[i % len(ops)]),
+                   ((draw.randint(1, 3), 0), (draw.randint(1, 3), 0)),
+                   alpha=draw.choice([None, "-1.5", "1e-3"] + 3 * ["(0.5,-2)", "0.5-2i", "2i"][:is_complex * 3]),
+                   beta=draw.choice([None, "-0.5"] + ["1+i"] * is_complex) if adds else None,
+                   c0=draw.choice("CF") if adds else None, order=draw.choice([None, c]), options=options)
+
+
+def test_conjugates(directory):
+    """Both ops C in each order of the files and of the output: some are done by the library, some while reading."""
+    for a, b, c in itertools.product("CF", "CF", "CF"):
+        round_trip(directory, 2, (11, 6, 9), np.complex128, a + b, "CC", order=c, options=("--nb", 4))
+
+
+def test_odd_shapes(directory):
+    round_trip(directory, 4, (1, 29, 13), np.float64, "FC")
+    round_trip(directory, 4, (29, 1, 13), np.complex64, "CF", options=("--nb", 3))
+    round_trip(directory, 3, (1, 1, 101), np.float64, "FF", options=("--nb", 16))
+    round_trip(directory, 6, (13, 17, 1), np.float32, "CC", "TT")
+    round_trip(directory, 4, (5, 6, 0), np.float64, "CF")
+    round_trip(directory, 2, (5, 6, 0), np.complex128, "CF", beta="2i", c0="F", order="C")
+    round_trip(directory, 4, (0, 6, 5), np.float64, "FC", options=("--nb", 3))
+    round_trip(directory, 2, (4, 0, 3), np.float32, "CC")
+    # collective calls that move a few elements each, and C0 turned around in such pieces
+    round_trip(directory, 4, (23, 19, 17), np.complex64, "CF", c0="C", order="F", options=("--nb", 3, "--piece", 80))
+
+
+# --- what must be refused ---------------------------------------------------------------------------------------------
+
+
+def with_header(path, text, data=b"", version=1):
+    length = len(text).to_bytes(2 if version == 1 else 4, "little")
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + data)
+
+
+def bad_files(d):
+    """Files that are wrong in one way each: name, and what the message must say."""
+    good = matrix(8, 8, np.float64)
+    save(f"{d}/good.npy", good)
+    content = open(f"{d}/good.npy", "rb").read()
+    for name, data in [("short", content[:-8]), ("stub", content[:50]), ("empty", b""), ("long", content + b"12345678"),
+                       ("text", b"1 2 3\n4 5 6\n")]:
+        with open(f"{d}/{name}.npy", "wb") as file:
+            file.write(data)
+    np.save(f"{d}/single.npy", good.astype(np.float32))
+    np.save(f"{d}/object.npy", good.astype(object), allow_pickle=True)
+    np.save(f"{d}/big.npy", good.astype(">f8"))
+    np.save(f"{d}/int.npy", good.astype(np.int64))
+    np.save(f"{d}/vector.npy", good[0])
+    np.save(f"{d}/cube.npy", good.reshape(2, 4, 8))
+    np.save(f"{d}/record.npy", np.zeros((8, 8), [("x", "f8"), ("y", "i4")]))
+    np.save(f"{d}/narrow.npy", good[:5])
+    with_header(f"{d}/huge.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (4000000000, 4000000000), }")
+    os.mkdir(f"{d}/directory.npy")
+    return [("missing", "No such file"), ("short", r"cut short: 632 bytes.* 640"), ("stub", "cut short: 50 bytes"),
+            ("empty", "not a .npy file"), ("long", "too long"), ("text", "not a .npy file"),
+            ("single", "good.npy is float64.*single.npy is float32"), ("object", "object"), ("big", "big-endian.*>f8"),
+            ("int", "int64.*supported are float32"), ("vector", "1 dimension;"), ("cube", "3 dimensions"),
+            ("record", "structured"), ("narrow", r"8 x 8 and op\(B\) is 5 x 8"), ("huge", "more bytes than a file"),
+            ("directory", "directory")]
+
+
+def refused(name, result, out, pattern, lines=1, keep=None):
+    """Exit status 2, so many lines, and the output is as it was: not there or `keep`."""
+    there = open(out, "rb").read() if os.path.isfile(out) else None
+    said = result.stderr.splitlines()
+    directory = os.path.dirname(out)
+    left = left_over(directory) if os.path.isdir(directory) else []
+    good = (result.returncode == 2 and len(said) == lines and all(s.startswith("hsumma_bench: ") for s in said)
+            and re.search(pattern, result.stderr) and not result.stdout and there == keep and not left)
+    ok(bool(good), f"refused: {name}", f"exit status {result.returncode}", f"expected: {pattern}", result.stderr,
+       result.stdout, f"left over: {left}, output there: {there is not None}")
+
+
+def test_bad_files(d):
+    for name, pattern in bad_files(d):
+        result = run(2, f"{d}/good.npy", f"{d}/{name}.npy", "-o", f"{d}/C.npy")
+        refused(f"{name}.npy", result, f"{d}/C.npy", pattern)
+    result = run(2, f"{d}/missing.npy", f"{d}/short.npy", "-o", f"{d}/C.npy")
+    refused("two bad files, two messages", result, f"{d}/C.npy", "missing.npy: .*\n.*short.npy: ", lines=2)
+
+
+def test_bad_arguments(d):
+    good, out = f"{d}/good.npy", f"{d}/C.npy"
+    for ranks, args, pattern in [
+        (2, ["--nb", "0"], "--nb 0"),
+        (2, ["--block", "0"], "block"),
+        (4, ["--grid", "2x2", "--groups", "3x1"], "3x1|group"),
+        (2, ["--grid", "2x2"], "needs 4 ranks"),
+        (2, ["--grid", "2"], "--grid 2:"),
+        (2, ["--alpha", "1i"], "imaginary"),
+        (2, ["--alpha", "one"], "--alpha one"),
+        (2, ["--beta", "2"], "-c C0.npy"),
+        (2, ["--transa", "X"], "--transa X"),
+        (2, ["--nonsense"], "--nonsense"),
+        (2, ["-c", f"{d}/narrow.npy"], "narrow.npy is 5 x 8"),
+        (2, ["-o"], "-o needs a value"),
+        (2, [good], "two files"),
+    ]:
+        refused(" ".join(args).replace(d + "/", ""), run(ranks, good, good, "-o", out, *args), out, pattern)
+    refused("no output", run(1, good, good), out, "-o C.npy")
+
+
+def test_output_names(d):
+    good, out, nowhere = f"{d}/good.npy", f"{d}/C.npy", f"{d}/nowhere/C.npy"
+    refused("no such directory", run(2, good, good, "-o", nowhere), nowhere, "no directory")
+    refused("the output is a directory", run(2, good, good, "-o", f"{d}/directory.npy", "--force"), f"{d}/directory.npy",
+            "is a directory")
+    with open(out, "wb") as file:
+        file.write(b"precious")
+    refused("an existing file", run(2, f"{d}/missing.npy", good, "-o", out), out, "C.npy: exists.*\n.*missing", lines=2,
+            keep=b"precious")
+    a = np.load(good)
+    check_product("--force replaces it", run(2, good, good, "-o", out, "--force"), out, a @ a, np.linalg.norm(a) ** 2, 8,
+                  np.float64, False)
+    result = run(1, good, good, "-o", out, "--force", "--quiet")
+    ok(result.returncode == 0 and not result.stdout, "--quiet says nothing", result.stdout, result.stderr)
+    result = run(1, good, good, "-o", f"{d}/a:b \u00e9.npy", "-q", "--progress")
+    ok(result.returncode == 0 and os.path.exists(f"{d}/a:b \u00e9.npy") and "multiplying" in result.stderr,
+       "a name with a colon, a forced progress bar", result.stdout, result.stderr)
+    result = run(3, "--help")
+    ok(result.returncode == 0 and result.stdout.count("Usage:") == 1 and not result.stderr, "--help, once", result.stdout)
+
+
+def test_full_disk(d):
+    """A file system of a few pages; once the space is reserved beforehand, once the writing itself fails."""
+    names = ["refused: a full disk", "refused: a full disk that is found by writing"]
+    disk = f"{d}/disk"
+    os.mkdir(disk)
+    mounted = os.geteuid() == 0 and shutil.which("mount") and not subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", disk], capture_output=True).returncode
+    if not mounted:
+        for name in names:
+            skip(name, "needs root and the right to mount a tmpfs")
+        return
+    try:
+        save(f"{d}/large.npy", matrix(100, 100, np.float64))
+        args = (2, f"{d}/large.npy", f"{d}/large.npy", "-o", f"{disk}/C.npy")
+        refused("a full disk", run(*args), f"{disk}/C.npy", "No space left")
+        shim = no_fallocate(d)
+        if shim:
+            refused("a full disk that is found by writing", run(*args, preloads=[shim]), f"{disk}/C.npy", "(?i)no space left")
+        else:
+            skip(names[1], "needs a C compiler")
+        ok(not os.listdir(disk), "nothing is left on the full disk", os.listdir(disk))
+    finally:
+        subprocess.run(["umount", disk])
+
+
+def no_fallocate(d):
+    """A library that stands for a file system which cannot reserve space; None without a compiler."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    with open(f"{d}/shim.c", "w") as file:
+        file.write("#include <errno.h>\n#include <sys/types.h>\n"
+                   "int fallocate(int f, int m, off_t o, off_t n) { errno = EOPNOTSUPP; return f + m + o + n ? -1 : -1; }\n"
+                   "int fallocate64(int f, int m, off_t o, off_t n) { return fallocate(f, m, o, n); }\n")
+    made = compiler and not subprocess.run([compiler, "-shared", "-fPIC", "-o", f"{d}/shim.so", f"{d}/shim.c"]).returncode
+    return f"{d}/shim.so" if made else None
+
+
+def test_interrupt(d):
+    """One rank without mpiexec, reading in tiny pieces: a signal finds it at work and takes the unfinished file away."""
+    save(f"{d}/slow.npy", matrix(700, 700, np.float64))
+    process = subprocess.Popen([BENCH, "multiply", f"{d}/slow.npy", f"{d}/slow.npy", "-o", f"{d}/stopped.npy", "--piece", "8"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while not left_over(d) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    seen = left_over(d)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    status = process.wait(timeout=60)
+    ok(seen and status and not left_over(d) and not os.path.exists(f"{d}/stopped.npy"), "an interrupt leaves nothing",
+       f"seen: {seen}, exit status {status}, left over: {left_over(d)}")
+
+
+def main():
+    for tests in [(test_round_trips, test_conjugates, test_odd_shapes),
+                  (test_bad_files, test_bad_arguments, test_output_names, test_full_disk, test_interrupt)]:
+        with tempfile.TemporaryDirectory() as directory:
+            for test in tests:
+                test(directory)
+    print(f"1..{count}")
+    return 1 if failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,91 @@
+/* The collective layer with memory that runs out, at every place where it can. */
+#include "coll/clock.h"
+#include "coll/dump.h"
+#include "coll/verify.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+enum { UNIT = 8 };
+
+/* Memory that fails at the n-th call and knows how many blocks are out. */
+struct scarce {
+    int left, out;
+};
+
+static void *scarce_get(void *state, size_t bytes)
+{
+    struct scarce *scarce = state;
+    if (scarce->left-- == 0)
+        return NULL;
+    scarce->out++;
+    return malloc(bytes);
+}
+
+static void scarce_put(void *state, void *memory)
+{
+    ((struct scarce *)state)->out--;
+    free(memory);
+}
+
+static hsumma_status use_verify(const struct hs_alg *alg, const struct hs_shape *shape,
+                                const struct hs_allocator *memory)
+{
+    struct hs_verify_report report;
+    struct hs_verify_options options = {.instances = 2, .run = 3, .ld = 5};
+    return hs_verify(alg, shape, &options, memory, &report);
+}
+
+static hsumma_status use_clock(const struct hs_alg *alg, const struct hs_shape *shape,
+                               const struct hs_allocator *memory)
+{
+    struct hs_clock_report report;
+    struct hs_machine machine = {.alpha = 1};
+    return hs_clock(alg, shape, &machine, memory, &report);
+}
+
+static hsumma_status use_build(const struct hs_alg *alg, const struct hs_shape *shape,
+                               const struct hs_allocator *memory)
+{
+    struct hs_list list;
+    hsumma_status status = hs_build(alg, shape, memory, &list);
+    hs_list_free(memory, &list);
+    return status;
+}
+
+static hsumma_status use_dump(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory)
+{
+    FILE *file = fopen("/dev/null", "w");
+    hsumma_status status = file ? hs_dump_rounds(file, alg, shape, memory) : HSUMMA_ERR_INTERNAL;
+    if (file)
+        fclose(file);
+    return status;
+}
+
+int main(void)
+{
+    static const struct {
+        const char *name;
+        hsumma_status (*use)(const struct hs_alg *, const struct hs_shape *, const struct hs_allocator *);
+    } users[] = {{"build", use_build}, {"verify", use_verify}, {"clock", use_clock}, {"dump", use_dump}};
+    const struct hs_alg *alg;
+
+    for (int u = 0; u < 4; u++) {
+        int bad = 0, most = 0;
+        for (int a = 0; (alg = hs_alg_at(a)); a++) {
+            struct hs_shape shape = {.size = 7, .bytes = 29 * UNIT, .unit = UNIT, .segment = UNIT};
+            hsumma_status status = HSUMMA_ERR_MEMORY;
+            for (int n = 0; status == HSUMMA_ERR_MEMORY; n++) {
+                struct scarce scarce = {.left = n};
+                struct hs_allocator allocator = {scarce_get, scarce_put, &scarce};
+                status = users[u].use(alg, &shape, &allocator);
+                bad += scarce.out != 0 || (status != HSUMMA_OK && status != HSUMMA_ERR_MEMORY);
+                most = n > most ? n : most;
+            }
+            bad += status != HSUMMA_OK;
+        }
+        tap_ok(bad == 0, "%s: memory that fails at any of up to %d places is a status and is all given back",
+               users[u].name, most);
+    }
+    return tap_done();
+}

@@ -62,20 +62,29 @@ enum {
     ARGUMENT_FORMAT,
     ARGUMENT_OWN
 };
-#define ARGUMENT_OPTIONS                                                                                               \
-    {"m", required_argument, NULL, 'm'}, {"n", required_argument, NULL, 'n'}, {"k", required_argument, NULL, 'k'},     \
-        {"type", required_argument, NULL, ARGUMENT_TYPE}, {"grid", required_argument, NULL, ARGUMENT_GRID},            \
-        {"order", required_argument, NULL, ARGUMENT_ORDER}, {"nb", required_argument, NULL, ARGUMENT_NB},              \
-        {"layout", required_argument, NULL, ARGUMENT_LAYOUT}, {"layout-a", required_argument, NULL, ARGUMENT_LAYOUT_A}, \
-        {"layout-b", required_argument, NULL, ARGUMENT_LAYOUT_B},                                                      \
-        {"layout-c", required_argument, NULL, ARGUMENT_LAYOUT_C},                                                      \
-        {"transa", required_argument, NULL, ARGUMENT_TRANSA}, {"transb", required_argument, NULL, ARGUMENT_TRANSB},    \
-        {"alpha", required_argument, NULL, ARGUMENT_ALPHA}, {"beta", required_argument, NULL, ARGUMENT_BETA},          \
-        {"seed", required_argument, NULL, ARGUMENT_SEED}, {"reps", required_argument, NULL, ARGUMENT_REPS},            \
-        {"check", no_argument, NULL, ARGUMENT_CHECK}, {"format", required_argument, NULL, ARGUMENT_FORMAT},            \
-    {                                                                                                                  \
-        "help", no_argument, NULL, 'h'                                                                                 \
-    }
+/* clang-format off */
+#define ARGUMENT_OPTIONS                                      \
+    {"m", required_argument, NULL, 'm'},                      \
+    {"n", required_argument, NULL, 'n'},                      \
+    {"k", required_argument, NULL, 'k'},                      \
+    {"type", required_argument, NULL, ARGUMENT_TYPE},         \
+    {"grid", required_argument, NULL, ARGUMENT_GRID},         \
+    {"order", required_argument, NULL, ARGUMENT_ORDER},       \
+    {"nb", required_argument, NULL, ARGUMENT_NB},             \
+    {"layout", required_argument, NULL, ARGUMENT_LAYOUT},     \
+    {"layout-a", required_argument, NULL, ARGUMENT_LAYOUT_A}, \
+    {"layout-b", required_argument, NULL, ARGUMENT_LAYOUT_B}, \
+    {"layout-c", required_argument, NULL, ARGUMENT_LAYOUT_C}, \
+    {"transa", required_argument, NULL, ARGUMENT_TRANSA},     \
+    {"transb", required_argument, NULL, ARGUMENT_TRANSB},     \
+    {"alpha", required_argument, NULL, ARGUMENT_ALPHA},       \
+    {"beta", required_argument, NULL, ARGUMENT_BETA},         \
+    {"seed", required_argument, NULL, ARGUMENT_SEED},         \
+    {"reps", required_argument, NULL, ARGUMENT_REPS},         \
+    {"check", no_argument, NULL, ARGUMENT_CHECK},             \
+    {"format", required_argument, NULL, ARGUMENT_FORMAT},     \
+    {"help", no_argument, NULL, 'h'}
+/* clang-format on */
 
 void arguments_init(arguments *args);
 

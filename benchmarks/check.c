@@ -123,7 +123,7 @@ static void locate(const problem *p, const part *pc, const void *c, check_outcom
 /* What the vectors of one check need, by global index. */
 typedef struct work {
     part a, b, c;
-    vector x, y, z, d; /* x: n, y = op(B) x: k, z = op(A) y: m, then d: m */
+    vector x, y, z, d;                /* x: n, y = op(B) x: k, z = op(A) y: m, then d: m */
     double *norm_a, *norm_b, *norm_c; /* row sums of the moduli of op(A): m, op(B): k, C0: m */
     double *v_b, *v;                  /* row sums of squares of op(B): k; V_i without the scalars, then with: m */
     double *v_c;

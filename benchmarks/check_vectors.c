@@ -22,7 +22,7 @@ void vector_free(vector *x)
     free(x->re);
 }
 
-/* Where lo..lo+length-1 lies among count increasing values. Returns the number of values, their first place in *first. */
+/* Where lo..lo+length-1 lies among count increasing values. Returns how many, the first place in *first. */
 static int64_t select_range(const int64_t *values, int64_t count, int64_t lo, int64_t length, int64_t *first)
 {
     int64_t begin = 0, end;
@@ -124,8 +124,8 @@ static void sum_up(const part *x, void *values, int64_t count, size_t size, MPI_
     for (int64_t done = 0; done < count; done += INT_MAX / 2) {
         int64_t left = count - done;
 
-        quiet_allreduce(MPI_IN_PLACE, (char *)values + (size_t)done * size, left < INT_MAX / 2 ? (int)left : INT_MAX / 2,
-                        type, MPI_SUM, x->p->comm);
+        quiet_allreduce(MPI_IN_PLACE, (char *)values + (size_t)done * size,
+                        left < INT_MAX / 2 ? (int)left : INT_MAX / 2, type, MPI_SUM, x->p->comm);
     }
 }
 

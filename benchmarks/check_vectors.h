@@ -1,4 +1,4 @@
-/* The arithmetic of the checks: the part of an operand that this rank owns, times vectors that every rank holds whole. */
+/* The arithmetic of the checks: the part of an operand that this rank owns, times vectors that all ranks hold whole. */
 #ifndef HSUMMA_BENCHMARKS_CHECK_VECTORS_H
 #define HSUMMA_BENCHMARKS_CHECK_VECTORS_H
 
@@ -15,7 +15,7 @@ typedef struct vector {
 int vector_init(vector *x, int64_t n, int complex);
 void vector_free(vector *x);
 
-/* The rows and columns of an operand that this rank owns: consecutive locally, with their places in the whole matrix. */
+/* The rows and columns of an operand that this rank owns: consecutive locally, with their places in the matrix. */
 typedef struct part {
     const problem *p;
     const operand *of;
@@ -33,8 +33,8 @@ void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t
 /* out = op(X) in, summed over all ranks; local as above. */
 void part_times(const part *x, const void *local, char op, const vector *in, vector *out);
 
-/* Over all ranks: sums[i] = sum_j |x_ij|, squares[i] = sum_j |x_ij|^2 in[j], X being op of the generated operand; in NULL
- * means ones. */
+/* Over all ranks: sums[i] = sum_j |x_ij|, squares[i] = sum_j |x_ij|^2 in[j], X being op of the generated operand; in
+ * NULL means ones. */
 void part_moduli(const part *x, char op, const double *in, double *sums, double *squares);
 
 #endif

@@ -31,8 +31,8 @@ typedef void pgemm(const char *transa, const char *transb, const int *m, const i
                    const int *descc);
 pgemm psgemm_, pdgemm_, pcgemm_, pzgemm_;
 
-/* A descriptor of PBLAS with a first block of its own size (DTYPE_ = 2); ScaLAPACK's descinit_ knows only the short form.
- * Returns 0 if something does not fit in an int. */
+/* A descriptor of PBLAS with a first block of its own size (DTYPE_ = 2); ScaLAPACK's descinit_ knows only the short
+ * form. Returns 0 if something does not fit in an int. */
 static int convert(int *desc, int context, const hsumma_desc *d)
 {
     const int64_t field[11] = {2, context, d->m, d->n, d->imb, d->inb, d->mb, d->nb, d->rsrc, d->csrc, d->ld};
@@ -79,7 +79,8 @@ int scalapack_create(scalapack *s, const problem *p)
     good = !p->c.bytes || !posix_memalign(&s->c, 64, p->c.bytes);
     if (command_fail(p->comm, !good, "no memory for ScaLAPACK's copy of C, %zu bytes", p->c.bytes))
         return COMMAND_INTERNAL;
-    snprintf(s->how, sizeof s->how, "p%cgemm, same grid, same distribution, same A and B, own C; %s with %d thread%s per rank",
+    snprintf(s->how, sizeof s->how,
+             "p%cgemm, same grid, same distribution, same A and B, own C; %s with %d thread%s per rank",
              letter[p->args->type], blas_name(), blas_threads() ? p->mach.blas_share : 1,
              blas_threads() && p->mach.blas_share > 1 ? "s" : "");
     return COMMAND_OK;

@@ -7,9 +7,9 @@
 typedef struct scalapack {
     int handle, context; /* of BLACS */
     int made;
-    int desc[3][11];     /* of A, B and C */
-    void *c;             /* this rank's part, as p->c.local */
-    char how[160];       /* how it was run, for people */
+    int desc[3][11]; /* of A, B and C */
+    void *c;         /* this rank's part, as p->c.local */
+    char how[160];   /* how it was run, for people */
 } scalapack;
 
 /* 1 if ScaLAPACK was compiled in. */
@@ -19,8 +19,8 @@ int scalapack_available(void);
 int scalapack_create(scalapack *s, const problem *p);
 void scalapack_free(scalapack *s);
 
-/* One product, C := alpha op(A) op(B) + beta C, with this rank's fair share of BLAS threads. Returns the seconds of this
- * rank. Collective. */
+/* One product, C := alpha op(A) op(B) + beta C, with this rank's fair share of BLAS threads. Returns the seconds of
+ * this rank. Collective. */
 double scalapack_run(scalapack *s, const problem *p);
 
 #endif

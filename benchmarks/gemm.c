@@ -37,13 +37,13 @@ typedef struct run {
 static void print_help(void)
 {
     printf("Usage: mpiexec -n RANKS hsumma_bench gemm [OPTION...]\n\n"
-           "Times one distributed product: the slowest rank, from a common start, C refreshed before each run. In every\n"
-           "round all contenders take their turn, so that ratios compare what was measured side by side. Beside it stands\n"
-           "the GEMM rate: one process with the BLAS threads of a node, times the nodes.\n\n");
+           "Times one distributed product: the slowest rank, from a common start, C refreshed before each run.\n"
+           "In every round all contenders take their turn, so that ratios compare what was measured side by side.\n"
+           "Beside it stands the GEMM rate: one process with the BLAS threads of a node, times the nodes.\n\n");
     arguments_help(stdout);
     printf("  --compare scalapack     run ScaLAPACK's p?gemm in turns and print the ratio%s\n"
            "\nTesting\n"
-           "  --plant-error VALUE@I,J add VALUE to entry (I, J) of C (from 0) before the check, which then has to fail\n"
+           "  --plant-error VALUE@I,J add VALUE to entry (I, J) of C (from 0) before the check, which must fail\n"
            "\nThe plan: options of the library\n",
            scalapack_available() ? "" : " (not in this build)");
     command_print_options(stdout);
@@ -252,7 +252,8 @@ static int carry_out(run *r, const gemm_arguments *args, const char *options, MP
         fill_other(r);
     if ((code = check_results(r, args)))
         return code;
-    report = (gemm_report){&r->p, &r->rate, spread_of(r->rate_times, reps), r->results, 1 + args->scalapack, args->plant};
+    report =
+        (gemm_report){&r->p, &r->rate, spread_of(r->rate_times, reps), r->results, 1 + args->scalapack, args->plant};
     if (r->p.rank == 0)
         bad = !report_gemm(&report, stdout);
     if (command_fail(comm, bad, "the report could not be written"))

@@ -105,19 +105,19 @@ static void multiply(const gemm_rate *rate, const problem *p)
         cblas_dgemm(CblasColMajor, ta, tb, m, n, k, 1, rate->a, lda, rate->b, ldb, 0, rate->c, m);
         break;
     case HSUMMA_C:
-        cblas_cgemm(CblasColMajor, ta, tb, m, n, k, p->alpha.byte, rate->a, lda, rate->b, ldb, (float[2]){0, 0}, rate->c,
-                    m);
+        cblas_cgemm(CblasColMajor, ta, tb, m, n, k, p->alpha.byte, rate->a, lda, rate->b, ldb, (float[2]){0, 0},
+                    rate->c, m);
         break;
     case HSUMMA_Z:
-        cblas_zgemm(CblasColMajor, ta, tb, m, n, k, p->alpha.byte, rate->a, lda, rate->b, ldb, (double[2]){0, 0}, rate->c,
-                    m);
+        cblas_zgemm(CblasColMajor, ta, tb, m, n, k, p->alpha.byte, rate->a, lda, rate->b, ldb, (double[2]){0, 0},
+                    rate->c, m);
         break;
     }
 }
 
-/* A launcher may have bound this rank to a core or two; its BLAS threads, started long ago, have inherited that. For the
- * measurement every thread of the process may use all cores of the node's ranks (want) and afterwards what it had (had,
- * filled if set). A thread beyond `most` keeps its binding. */
+/* A launcher may have bound this rank to a core or two; its BLAS threads, started long ago, have inherited that. For
+ * the measurement every thread of the process may use all cores of the node's ranks (want) and afterwards what it had
+ * (had, filled if set). A thread beyond `most` keeps its binding. */
 static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, int most)
 {
     DIR *tasks = opendir("/proc/self/task");

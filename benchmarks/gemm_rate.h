@@ -1,5 +1,5 @@
-/* The rate that the hardware gives away without any communication: one process with the BLAS threads of its whole node on
- * the same product, or on the largest proportional one that fits in memory, times the number of nodes. */
+/* The rate that the hardware gives away without any communication: one process with the BLAS threads of its whole node
+ * on the same product, or on the largest proportional one that fits in memory, times the number of nodes. */
 #ifndef HSUMMA_BENCHMARKS_GEMM_RATE_H
 #define HSUMMA_BENCHMARKS_GEMM_RATE_H
 

@@ -1,5 +1,6 @@
-/* The matrices of the benchmarks: every entry is a hash of (seed, matrix, row, column), so that any process can make any
- * entry at any time, and a matrix looks the same on every grid. Values are uniform in [-0.5, 0.5), exact in their type. */
+/* The matrices of the benchmarks: every entry is a hash of (seed, matrix, row, column), so that any process can make
+ * any entry at any time, and a matrix looks the same on every grid. Values are uniform in [-0.5, 0.5), exact in their
+ * type. */
 #ifndef HSUMMA_BENCHMARKS_GENERATE_H
 #define HSUMMA_BENCHMARKS_GENERATE_H
 
@@ -19,14 +20,14 @@ void generate_column(hsumma_type type, uint64_t seed, int matrix, const int64_t 
 /* One entry: value[1] is 0 for real types. */
 void generate_entry(hsumma_type type, uint64_t seed, int matrix, int64_t row, int64_t col, double value[2]);
 
-/* This process's part of the whole matrix that desc describes, padding left alone. local may be NULL if there is none. */
+/* This process's part of the whole matrix that desc describes, padding left alone. local may be NULL if it is empty. */
 void generate_local(hsumma_type type, uint64_t seed, int matrix, const hsumma_desc *desc, void *local);
 
 /* Fills this process's part with NaN: C before a product with beta = 0, which must not read it. */
 void generate_nan(hsumma_type type, const hsumma_desc *desc, void *local);
 
-/* The which-th random vector of the check: sign times a magnitude in [0.5, 1), so that no entry of a matrix is hidden by
- * a small factor; 24 bits, exact in every type. */
+/* The which-th random vector of the check: sign times a magnitude in [0.5, 1), so that no entry of a matrix is hidden
+ * by a small factor; 24 bits, exact in every type. */
 void generate_vector(uint64_t seed, int which, int64_t n, long double *x);
 
 #endif

@@ -72,8 +72,8 @@ static void write_commands(const sweep *s, FILE *pipe, const char *path)
     write_title(s, pipe);
     write_data(s, pipe);
     fprintf(pipe, "set logscale x 2\nset xrange [0.8:%g]\nset yrange [0:*]\n", 1.25 * s->p.nprow * s->p.npcol);
-    fputs("set xlabel 'groups G = I J'\nset ylabel 'seconds'\nset grid ytics lc rgb '#dddddd'\nset key below height 1.5 spacing 1.2\n"
-          "set border 3\nset tics nomirror\n",
+    fputs("set xlabel 'groups G = I J'\nset ylabel 'seconds'\nset grid ytics lc rgb '#dddddd'\n"
+          "set key below height 1.5 spacing 1.2\nset border 3\nset tics nomirror\n",
           pipe);
     fputs("plot ", pipe);
     if (summa->plan)

@@ -7,7 +7,7 @@
 /* Whether gnuplot is there and the file can be written: asked before the measurement. Returns NULL or a complaint. */
 const char *plot_check(const char *path);
 
-/* Draws the best of each G, total and communication time, with SUMMA as horizontal lines. Returns NULL or a complaint. */
+/* Draws total and communication time of the best of each G, SUMMA as horizontal lines. Returns NULL or a complaint. */
 const char *plot_draw(const sweep *s, const char *path);
 
 #endif

@@ -64,8 +64,8 @@ static int count_bytes(operand *x, hsumma_type type)
 /* Refuses what would not fit before the system starts to kill processes. */
 static int check_memory(problem *p)
 {
-    int counted = count_bytes(&p->a, p->args->type) & count_bytes(&p->b, p->args->type) &
-                  count_bytes(&p->c, p->args->type);
+    int counted =
+        count_bytes(&p->a, p->args->type) & count_bytes(&p->b, p->args->type) & count_bytes(&p->c, p->args->type);
     double need = (double)problem_bytes(p), all = 0, free_bytes = (double)memory_available();
 
     if (command_fail(p->comm, !counted, "the matrices are too large to count their bytes"))
@@ -177,9 +177,9 @@ int problem_plan(problem *p, const char *options, hsumma_plan **plan, char *text
     hsumma_status status = hsumma_plan_create(p->ctx, args->type, args->transa, args->transb, args->m, args->n, args->k,
                                               &p->a.desc, &p->b.desc, &p->c.desc, options, plan);
     const char *message = hsumma_message(p->ctx);
-    int code = status == HSUMMA_OK                                                ? COMMAND_OK
+    int code = status == HSUMMA_OK                                         ? COMMAND_OK
                : status == HSUMMA_ERR_INTERNAL || status == HSUMMA_ERR_MPI ? COMMAND_INTERNAL
-                                                                                  : COMMAND_BAD_INPUT;
+                                                                           : COMMAND_BAD_INPUT;
     int worst = code;
 
     text[0] = 0;

@@ -25,13 +25,16 @@ typedef struct problem {
     hsumma_context *ctx;
     hsumma_grid *grid;
     int nprow, npcol;
-    int row, col;                            /* of this rank in the grid; -1 outside */
-    union { double align; char byte[16]; } alpha, beta; /* one element of the type each */
+    int row, col; /* of this rank in the grid; -1 outside */
+    union {
+        double align;
+        char byte[16];
+    } alpha, beta; /* one element of the type each */
     operand a, b, c;
 } problem;
 
 /* Makes everything and fills A, B and C; options are the library's, for the context. Collective. Returns an exit status
- * (enum of command.h), the same on every rank, after rank 0 has printed what was wrong. Undo with problem_free always. */
+ * of command.h, the same on every rank, after rank 0 has printed what was wrong. problem_free undoes it, always. */
 int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm);
 void problem_free(problem *p);
 

@@ -9,9 +9,10 @@
 /* The columns of csv and the keys of json that every contender has. */
 enum { REALS = 17, INTEGERS = 5 };
 static const char *const real_keys[REALS] = {
-    "median_s",     "min_s",        "max_s",      "gflops", "fraction_of_gemm_rate", "fraction_min",
-    "fraction_max", "ratio",        "ratio_min",  "ratio_max", "comm_share",         "comm_s",
-    "gemm_s",       "copy_s",       "predicted_s", "residual", "row_error"};
+    "median_s",     "min_s",        "max_s",  "gflops",    "fraction_of_gemm_rate",
+    "fraction_min", "fraction_max", "ratio",  "ratio_min", "ratio_max",
+    "comm_share",   "comm_s",       "gemm_s", "copy_s",    "predicted_s",
+    "residual",     "row_error"};
 static const char *const integer_keys[INTEGERS] = {"bytes_per_rank_max", "messages_per_rank_max", "workspace_bytes",
                                                    "peak_rss_bytes", "peak_rss_above_matrices_bytes"};
 
@@ -86,14 +87,13 @@ static int print_json(const gemm_report *report, FILE *file)
     json_object_del(object, "ratio"); /* of the contender; ours would be 1 */
     json_object_del(object, "ratio_min");
     json_object_del(object, "ratio_max");
-    json_object_set_new(object, "gemm_rate",
-                        json_pack("{s:I,s:I,s:I,s:i,s:i,s:o,s:o,s:o,s:o}", "m", (json_int_t)report->rate->m, "n",
-                                  (json_int_t)report->rate->n, "k", (json_int_t)report->rate->k, "threads",
-                                  report->rate->threads, "nodes", report->p->mach.nodes, "median_s",
-                                  report_real(report->rate_seconds.median), "min_s",
-                                  report_real(report->rate_seconds.min), "max_s", report_real(report->rate_seconds.max),
-                                  "gflops_per_node",
-                                  report_real(report->rate->flops / report->rate_seconds.median * 1e-9)));
+    json_object_set_new(
+        object, "gemm_rate",
+        json_pack("{s:I,s:I,s:I,s:i,s:i,s:o,s:o,s:o,s:o}", "m", (json_int_t)report->rate->m, "n",
+                  (json_int_t)report->rate->n, "k", (json_int_t)report->rate->k, "threads", report->rate->threads,
+                  "nodes", report->p->mach.nodes, "median_s", report_real(report->rate_seconds.median), "min_s",
+                  report_real(report->rate_seconds.min), "max_s", report_real(report->rate_seconds.max),
+                  "gflops_per_node", report_real(report->rate->flops / report->rate_seconds.median * 1e-9)));
     for (int i = 1; i < report->count; i++) {
         json_t *one = json_object();
 
@@ -130,9 +130,9 @@ static void print_csv(const gemm_report *report, FILE *file)
         int64_t integer[INTEGERS];
 
         numbers(r, real, integer);
-        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d", r->name, "sdcz"[args->type], (long long)args->m,
-                (long long)args->n, (long long)args->k, args->transa, args->transb, report->p->nprow, report->p->npcol,
-                report->p->ranks, args->reps);
+        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d", r->name, "sdcz"[args->type], (long long)args -> m,
+                (long long)args -> n, (long long)args -> k, args -> transa, args -> transb, report -> p -> nprow,
+                report -> p -> npcol, report -> p -> ranks, args -> reps);
         for (int i = 0; i < REALS; i++)
             if (isfinite(real[i]))
                 fprintf(file, ",%.9g", real[i]);
@@ -211,8 +211,8 @@ static void print_verdict(const result *r, FILE *file)
     fprintf(file, "check      %s: %s, residual %.2g (below %g)", r->name, check->passed ? "passed" : "FAILED",
             check->residual, CHECK_RESIDUAL_LIMIT);
     if (check->strict)
-        fprintf(file, "; %lld entries, worst %.2g of the bound; rows, worst %.2g of the bound", (long long)check->entries,
-                check->entry_error, check->row_error);
+        fprintf(file, "; %lld entries, worst %.2g of the bound; rows, worst %.2g of the bound",
+                (long long)check->entries, check->entry_error, check->row_error);
     fputc('\n', file);
     if (check->row_error > 1 && check->col >= 0)
         fprintf(file, "           %s: C[%lld,%lld] (from 0) is off by %.3g\n", r->name, (long long)check->row,

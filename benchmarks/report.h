@@ -14,13 +14,13 @@
 /* One contender. A number is NaN or -1 where it is not known: a foreign library does not count its messages. */
 typedef struct result {
     const char *name;
-    const char *plan; /* what was run: for hsumma, options that give this plan again */
-    const char *why;  /* NULL if there is nothing to say */
-    spread seconds;   /* of the slowest rank */
-    double gflops;    /* at the median */
-    spread fraction;  /* of the GEMM rate, round by round */
-    spread ratio;     /* of this contender's time to hsumma's, round by round */
-    double comm_share; /* of all ranks' time, 0 to 1 */
+    const char *plan;              /* what was run: for hsumma, options that give this plan again */
+    const char *why;               /* NULL if there is nothing to say */
+    spread seconds;                /* of the slowest rank */
+    double gflops;                 /* at the median */
+    spread fraction;               /* of the GEMM rate, round by round */
+    spread ratio;                  /* of this contender's time to hsumma's, round by round */
+    double comm_share;             /* of all ranks' time, 0 to 1 */
     double comm_s, gemm_s, copy_s; /* medians of the slowest rank's */
     double predicted_s;
     int64_t bytes_max, messages_max; /* sent by the rank that sends most */
@@ -51,7 +51,7 @@ double report_time_unit(double seconds, const char **unit);
 /* "12.3 MiB"; returns text. */
 const char *report_bytes(char *text, size_t size, int64_t bytes);
 
-/* The lines on the product, the grid and the machine that stand above a table, and the same as keys of a json object. */
+/* The lines on the product, the grid and the machine above a table, and the same as keys of a json object. */
 void report_head(const problem *p, const char *command, FILE *file);
 json_t *report_head_json(const problem *p, const char *command);
 

@@ -84,8 +84,8 @@ void report_head(const problem *p, const char *command, FILE *file)
     fprintf(file, ", %d node%s, %d core%s per node\n", p->mach.nodes, p->mach.nodes > 1 ? "s" : "", p->mach.cores,
             p->mach.cores > 1 ? "s" : "");
     if (p->mach.node_ranks > p->mach.cores)
-        fprintf(file, "note: %d ranks share %d core%s: times say little about either\n", p->mach.node_ranks, p->mach.cores,
-                p->mach.cores > 1 ? "s" : "");
+        fprintf(file, "note: %d ranks share %d core%s: times say little about either\n", p->mach.node_ranks,
+                p->mach.cores, p->mach.cores > 1 ? "s" : "");
 }
 
 static json_t *scalar_json(hsumma_type type, const double value[2])
@@ -112,10 +112,10 @@ json_t *report_head_json(const problem *p, const char *command)
     hsumma_version(&major, &minor, &patch);
     snprintf(version, sizeof version, "%d.%d.%d", major, minor, patch);
     return json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:s,s:s,s:o,s:o,s:[i,i],s:{s:o,s:o,s:o},s:i,s:i,s:i,s:i,s:I}", "command",
-                     command, "version", version, "type", letter, "m", (json_int_t)args->m, "n", (json_int_t)args->n, "k",
-                     (json_int_t)args->k, "transa", ta, "transb", tb, "alpha", scalar_json(args->type, args->alpha),
-                     "beta", scalar_json(args->type, args->beta), "grid", p->nprow, p->npcol, "layout", "a",
-                     layout_json(&p->a), "b", layout_json(&p->b), "c", layout_json(&p->c), "ranks", p->ranks, "nodes",
-                     p->mach.nodes, "cores_per_node", p->mach.cores, "reps", args->reps, "seed",
-                     (json_int_t)args->seed);
+                     command, "version", version, "type", letter, "m", (json_int_t)args->m, "n", (json_int_t)args->n,
+                     "k", (json_int_t)args->k, "transa", ta, "transb", tb, "alpha",
+                     scalar_json(args->type, args->alpha), "beta", scalar_json(args->type, args->beta), "grid",
+                     p->nprow, p->npcol, "layout", "a", layout_json(&p->a), "b", layout_json(&p->b), "c",
+                     layout_json(&p->c), "ranks", p->ranks, "nodes", p->mach.nodes, "cores_per_node", p->mach.cores,
+                     "reps", args->reps, "seed", (json_int_t)args->seed);
 }

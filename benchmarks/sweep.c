@@ -14,9 +14,9 @@ enum { OPTION_PLOT = ARGUMENT_OWN, OPTION_GROUPS, OPTION_LEVELS };
 static void print_help(void)
 {
     printf("Usage: mpiexec -n RANKS hsumma_bench sweep [OPTION...]\n\n"
-           "Times SUMMA, and HSUMMA with every grid I x J of groups that divides the P x Q grid of processes, in turns, and\n"
-           "prints total and communication time against the number of groups G = I J. The paper's algorithm does not\n"
-           "overlap the two: --lookahead 0.\n\n");
+           "Times SUMMA, and HSUMMA with every grid I x J of groups that divides the P x Q grid of processes,\n"
+           "in turns, and prints total and communication time against the number of groups G = I J. The paper's\n"
+           "algorithm does not overlap the two: --lookahead 0.\n\n");
     arguments_help(stdout);
     printf("  --plot FILE.svg         draw it with gnuplot\n"
            "\nThe plans: options of the library (--groups and --levels are the sweep's own)\n");

@@ -13,8 +13,8 @@ typedef struct candidate {
     char name[24];  /* "SUMMA", or the groups, "2x4" */
     int rows, cols; /* of the grid of groups; 0 for SUMMA */
     hsumma_plan *plan;
-    const char *line;  /* the plan in one line */
-    char message[400]; /* why there is no plan */
+    const char *line;      /* the plan in one line */
+    char message[400];     /* why there is no plan */
     double *times, *comms; /* one per round: total and communication, of the slowest rank each */
     double *gemms;
     spread total, comm, gemm;

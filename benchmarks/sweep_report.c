@@ -61,9 +61,10 @@ static int print_json(const sweep *s, FILE *file)
 
 static void print_csv(const sweep *s, FILE *file)
 {
-    fputs("candidate,i,j,g,best_of_g,median_s,min_s,max_s,comm_s,comm_min_s,comm_max_s,gemm_s,ratio,ratio_min,ratio_max,"
-          "bytes_per_rank_max,messages_per_rank_max,workspace_bytes,plan\n",
-          file);
+    fputs(
+        "candidate,i,j,g,best_of_g,median_s,min_s,max_s,comm_s,comm_min_s,comm_max_s,gemm_s,ratio,ratio_min,ratio_max,"
+        "bytes_per_rank_max,messages_per_rank_max,workspace_bytes,plan\n",
+        file);
     for (int i = 0; i < s->count; i++) {
         const candidate *c = &s->candidates[i];
 
@@ -74,8 +75,8 @@ static void print_csv(const sweep *s, FILE *file)
             report_csv_text(file, c->message);
         } else {
             fprintf(file, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%lld,%lld,%lld,", c->total.median,
-                    c->total.min, c->total.max, c->comm.median, c->comm.min, c->comm.max, c->gemm.median, c->ratio.median,
-                    c->ratio.min, c->ratio.max, (long long)c->bytes_max, (long long)c->messages_max,
+                    c->total.min, c->total.max, c->comm.median, c->comm.min, c->comm.max, c->gemm.median,
+                    c->ratio.median, c->ratio.min, c->ratio.max, (long long)c->bytes_max, (long long)c->messages_max,
                     (long long)c->workspace);
             report_csv_text(file, c->line);
         }
@@ -114,18 +115,19 @@ static void print_table(const sweep *s, FILE *file)
         with_plan++;
     factor = report_time_unit(s->candidates[with_plan].total.median, &unit);
     report_head(&s->p, "sweep", file);
-    fprintf(file, "%d grouping%s I x J of the grid in turns, %d round%s after one warm-up\n", s->count - 1, s->count > 2 ? "s" : "",
-            s->p.args->reps, s->p.args->reps > 1 ? "s" : "");
+    fprintf(file, "%d grouping%s I x J of the grid in turns, %d round%s after one warm-up\n", s->count - 1,
+            s->count > 2 ? "s" : "", s->p.args->reps, s->p.args->reps > 1 ? "s" : "");
     if (s->candidates[0].plan)
         fprintf(file, "SUMMA's plan  %s\n", s->candidates[0].line);
-    fprintf(file, "\n   %-8s %6s  %9s  %9s  %9s  %9s  %9s  %22s  %9s  %8s\n", "I x J", "G", "total", "min", "max", "comm",
-            "gemm", "SUMMA / this: min, max", "sent/rank", "messages");
+    fprintf(file, "\n   %-8s %6s  %9s  %9s  %9s  %9s  %9s  %22s  %9s  %8s%s\n", "I x J", "G", "total", "min", "max",
+            "comm", "gemm", "SUMMA / this: min, max", "sent/rank", "messages", s->p.args->check ? "  residual" : "");
     fprintf(file, "   %-8s %6s  %9s  %9s  %9s  %9s  %9s\n", "", "", unit, unit, unit, unit, unit);
     for (int i = 0; i < s->count; i++)
         print_row(&s->candidates[i], factor, file);
-    fputs("\n* the fastest of each G, ** of all; comm and gemm: medians of the slowest rank; above 1: faster than SUMMA;\n"
-          "1x1 and one group per process are SUMMA again: their distance from its row is the noise\n",
-          file);
+    fputs(
+        "\n* the fastest of each G, ** of all; comm and gemm: medians of the slowest rank; ratio above 1: faster than\n"
+        "SUMMA; 1x1 is SUMMA again, and so is a group per process: their distance from its row is the noise\n",
+        file);
 }
 
 int sweep_report(const sweep *s, FILE *file)

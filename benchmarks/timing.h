@@ -11,15 +11,15 @@ typedef struct spread {
 
 spread spread_of(const double *values, int n);
 
-/* The spread of over[i] / under[i]: contenders that took turns are compared round by round, so that a machine that slows
- * down for a while slows both. */
+/* The spread of over[i] / under[i]: contenders that took turns are compared round by round, so that a machine that
+ * slows down for a while slows both. */
 spread spread_of_ratio(const double *over, const double *under, int n);
 
 /* Sleeps; a signal may end it early. */
 void sleep_seconds(double seconds);
 
-/* A barrier whose waiters sleep for up to half a millisecond at a time: for long waits beside somebody who needs all the
- * cores (quiet_barrier answers at once, but spins where nobody else wants the core). */
+/* A barrier whose waiters sleep for up to half a millisecond at a time: for long waits beside somebody who needs all
+ * the cores (quiet_barrier answers at once, but spins where nobody else wants the core). */
 void sleeping_barrier(MPI_Comm comm);
 
 #endif

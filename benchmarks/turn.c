@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "turn.h"
 #include "timing.h"
+#include "turn.h"
 
 int execute_turn(const problem *p, hsumma_plan *plan, turn *t)
 {
@@ -20,8 +20,8 @@ int execute_turn(const problem *p, hsumma_plan *plan, turn *t)
     if (command_fail(p->comm, status != HSUMMA_OK, "%s", hsumma_message(p->ctx)))
         return COMMAND_INTERNAL;
     hsumma_plan_query(plan, &info);
-    quiet_allreduce((double[]){seconds, info.comm_seconds, info.gemm_seconds, info.copy_seconds}, slowest, 4, MPI_DOUBLE,
-                    MPI_MAX, p->comm);
+    quiet_allreduce((double[]){seconds, info.comm_seconds, info.gemm_seconds, info.copy_seconds}, slowest, 4,
+                    MPI_DOUBLE, MPI_MAX, p->comm);
     sums[0] = info.comm_seconds;
     sums[1] = info.seconds;
     quiet_allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, p->comm);

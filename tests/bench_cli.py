@@ -109,11 +109,11 @@ def test_products():
             m, n, k = FORMS[(i + ranks) % len(FORMS)]
             ta, tb = ["NN", "TN", "NC", "CT"][(i + ranks) % 4]
             report = gemm_json(ranks, "-m", m, "-n", n, "-k", k, "--type", kind, "--transa", ta, "--transb", tb,
-                               "--nb", [8, "checkerboard", 5][(i + ranks) % 3], "--alpha", "0.7", "--beta", [0, -1.5][i % 2],
-                               "--check")
+                               "--nb", [8, "checkerboard", 5][(i + ranks) % 3], "--alpha", "0.7",
+                               "--beta", [0, -1.5][i % 2], "--check")
             if report:
                 bad = complaints(report)
-                ok(not bad and report["check"]["entries"] > 0 and report["type"] == kind, "  its keys and its check", bad)
+                ok(not bad and report["check"]["entries"] > 0 and report["type"] == kind, "  its keys, its check", bad)
     report = gemm_json(2, "-m", 40, "--type", "z", "--alpha", "(0.5,-2)", "--beta", "(0,1)", "--check")
     ok(bool(report) and report["alpha"] == [0.5, -2] and report["passed"], "  complex scalars", report)
     gemm_json(4, "-m", 50, "--order", "C", "--grid", "2x2", "--seed", 7, "--check",
@@ -135,17 +135,18 @@ def test_planted():
                    f"  is found at {place} (residual {report['residual']:.2g})", report["check"])
     gemm_json(2, "-m", 1000, "--check")  # and without it the same product passes
     report = gemm_json(2, "-m", 100, "--plant-error", "1@5,5", code=1)
-    ok(bool(report) and report["residual"] >= 16, "  a gross error is seen without --check", report and report["residual"])
+    ok(bool(report) and report["residual"] >= 16, "  a gross error is seen without --check", report)
 
 
 def test_formats():
     process = bench(2, "gemm", "-m", "64", "--reps", "2", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(process.stdout)))
-    ok(process.returncode == 0 and len(rows) == 1 and rows[0]["contender"] == "hsumma" and float(rows[0]["median_s"]) > 0
-       and None not in rows[0] and rows[0]["plan"], "csv: a header and a row of as many fields", *said(process))
+    ok(process.returncode == 0 and len(rows) == 1 and rows[0]["contender"] == "hsumma" and None not in rows[0]
+       and float(rows[0]["median_s"]) > 0 and rows[0]["plan"], "csv: a header and one row", *said(process))
     process = bench(2, "gemm", "-m", "64", "--reps", "2")
-    ok(process.returncode == 0 and "GFLOP/s" in process.stdout and "passed" in process.stdout and "nan" not in process.stdout,
-       "the table", *said(process))
+    text = process.stdout
+    ok(process.returncode == 0 and "GFLOP/s" in text and "passed" in text and "nan" not in text, "the table",
+       *said(process))
 
 
 def test_plan():
@@ -162,17 +163,19 @@ def test_plan():
 def test_scalapack():
     if "with ScaLAPACK" not in bench(1, "--version").stdout:
         process = bench(2, "gemm", "--compare", "scalapack")
-        ok(process.returncode == 2 and process.stderr.count("\n") == 1, "--compare scalapack without it", *said(process))
+        ok(process.returncode == 2 and process.stderr.count("\n") == 1, "refused without ScaLAPACK", *said(process))
         return
     for ranks, args in [(1, ["--type", "s"]), (2, ["--type", "z", "--transa", "C"]), (3, ["--grid", "2x1"]),
-                        (4, ["--nb", "checkerboard", "--beta", "1"]), (4, ["--layout", "mb=8,nb=8,i=8,j=8", "--order", "C"])]:
+                        (4, ["--nb", "checkerboard", "--beta", "1"]),
+                        (4, ["--layout", "mb=8,nb=8,i=8,j=8", "--order", "C"])]:
         report = gemm_json(ranks, "-m", 64, "-k", 80, "--nb", 8, "--compare", "scalapack", "--check", *args)
         if not report:
             continue
         other = report["contenders"]["scalapack"]
         bad = [key for key in REALS + ["ratio", "ratio_min", "ratio_max"] if not number(other.get(key))]
         ok(not bad and other["passed"] and isinstance(other["plan"], str) and other["ratio"] == report["ratio"]
-           and other["ratio_min"] <= other["ratio"] <= other["ratio_max"], "  the contender's block and the ratio", bad, other)
+           and other["ratio_min"] <= other["ratio"] <= other["ratio_max"], "  the contender's block and the ratio", bad,
+           other)
     process = bench(2, "gemm", "-m", "64", "--reps", "2", "--compare", "scalapack", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(process.stdout)))
     ok([row["contender"] for row in rows] == ["hsumma", "scalapack"], "csv: a row for each contender", *said(process))
@@ -182,8 +185,9 @@ def test_errors():
     """One line on stderr, nothing on stdout, exit code 2."""
     for args in (["gemm", "--grid", "2x2"], ["gemm", "--grid", "0x2"], ["gemm", "--nb", "0"], ["gemm", "--nb", "-3"],
                  ["gemm", "--bcast", "no-such-algorithm"], ["gemm", "--groups", "1x3"], ["gemm", "--groups", "3"],
-                 ["gemm", "--block", "0"], ["gemm", "--stationary", "D"], ["gemm", "--no-such-option"], ["gemm", "--type"],
-                 ["gemm", "--type", "q"], ["gemm", "--transa", "X"], ["gemm", "--reps", "0"], ["gemm", "-m", "-1"],
+                 ["gemm", "--block", "0"], ["gemm", "--stationary", "D"], ["gemm", "--no-such-option"],
+                 ["gemm", "--type"], ["gemm", "--type", "q"], ["gemm", "--transa", "X"], ["gemm", "--reps", "0"],
+                 ["gemm", "-m", "-1"],
                  ["gemm", "--alpha", "(1,2)"], ["gemm", "--compare", "other"], ["gemm", "--format", "xml"],
                  ["gemm", "--layout", "imb=200"], ["gemm", "--layout-a", "rsrc=5"], ["gemm", "--layout", "depth=1"],
                  ["gemm", "--plant-error", "1e-9"], ["gemm", "-m", "8", "--plant-error", "1@8,0"], ["gemm", "operand"],
@@ -208,7 +212,8 @@ def test_sweep():
             found = sorted(c["groups"] for c in report["hsumma"])
             good = all(number(c["median_s"]) and number(c["comm_s"]) and number(c["ratio"]) and c["passed"]
                        for c in [report["summa"], *report["hsumma"]])
-            best = [sum(c["best_of_g"] for c in report["hsumma"] if c["g"] == g) for g in {c["g"] for c in report["hsumma"]}]
+            groups = {c["g"] for c in report["hsumma"]}
+            best = [sum(c["best_of_g"] for c in report["hsumma"] if c["g"] == g) for g in groups]
             good = good and set(best) == {1} and sum(c["best"] for c in report["hsumma"]) == 1
         except (ValueError, KeyError) as error:
             found, good = [repr(error)], False
@@ -231,8 +236,8 @@ def test_plot():
         else:
             process = bench(4, *args)
             text = open(drawing).read() if os.path.exists(drawing) else ""
-            ok(process.returncode == 0 and "<svg" in text and "</svg>" in text and "communication" in text and not process.stderr,
-               "sweep --plot draws", *said(process))
+            ok(process.returncode == 0 and "<svg" in text and "</svg>" in text and "communication" in text
+               and not process.stderr, "sweep --plot draws", *said(process))
         if os.path.exists(drawing):
             os.remove(drawing)
         process = bench(2, *args, path=scratch)
@@ -241,8 +246,8 @@ def test_plot():
 
 
 def main():
-    for test in (test_help, test_errors, test_products, test_planted, test_formats, test_plan, test_scalapack, test_sweep,
-                 test_plot):
+    for test in (test_help, test_errors, test_products, test_planted, test_formats, test_plan, test_scalapack,
+                 test_sweep, test_plot):
         test()
     print(f"1..{count}")
     return failed > 0

@@ -22,22 +22,23 @@ void hsumma_version(int *major, int *minor, int *patch)
 
 /*
  * BLAS threads of this process: its share of the processors of its node.  Processes that are pinned apart have their own
- * ones; processes that may all run anywhere divide what there is.
+ * ones; processes that may all run anywhere divide what there is.  *ranks: how many processes are on the node.
  */
-static int share_of_node(MPI_Comm comm)
+static int share_of_node(MPI_Comm comm, int *ranks)
 {
     MPI_Comm node = MPI_COMM_NULL;
     cpu_set_t mine, all;
-    int share = 1, ranks;
+    int share = 1;
+    *ranks = 0;
     CPU_ZERO(&mine);
     CPU_ZERO(&all);
     sched_getaffinity(0, sizeof mine, &mine);
     if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
         return 1;
-    if (MPI_Comm_size(node, &ranks) == MPI_SUCCESS &&
+    if (MPI_Comm_size(node, ranks) == MPI_SUCCESS &&
         MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node) == MPI_SUCCESS) {
         int own = CPU_COUNT(&mine), together = CPU_COUNT(&all);
-        share = (long)own * ranks <= together ? own : together / ranks;
+        share = (long)own * *ranks <= together ? own : together / *ranks;
     }
     MPI_Comm_free(&node);
     return share > 0 ? share : 1;
@@ -47,8 +48,9 @@ static int share_of_node(MPI_Comm comm)
 static hsumma_status read_options(hsumma_context *ctx, const char *options)
 {
     char text[ENVIRONMENT_TEXT] = "";
-    int threads = hs_threads_user_chose() ? 0 : share_of_node(ctx->comm.comm);
-    ctx->threads = threads;
+    int on_node, share = share_of_node(ctx->comm.comm, &on_node);
+    ctx->threads = hs_threads_user_chose() ? 0 : share;
+    ctx->profile.one_node = on_node == ctx->comm.size;
     if (ctx->comm.rank == 0)
         hs_options_environment(text, sizeof text);
     if (MPI_Bcast(text, sizeof text, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
@@ -62,7 +64,6 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
 
 static hsumma_status fill(hsumma_context *ctx)
 {
-    ctx->profile = hs_profile_builtin;
     ctx->ranks = hs_get(&ctx->memory, (size_t)ctx->comm.size, sizeof *ctx->ranks);
     ctx->cache = hs_plan_cache_new(&ctx->memory);
     if (!ctx->ranks || !ctx->cache)
@@ -103,6 +104,7 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
         ctx->memory = hs_heap;
         ctx->comm.comm = own;
         ctx->comm.cut = HS_CUT;
+        ctx->profile = hs_profile_builtin;
         MPI_Comm_rank(own, &ctx->comm.rank);
         MPI_Comm_size(own, &ctx->comm.size);
         status = read_options(ctx, options);

@@ -158,6 +158,12 @@ static int read_lookahead(const char *text, struct hs_settings *settings)
     return 0;
 }
 
+static int read_slice(const char *text, struct hs_settings *settings)
+{
+    settings->slice = strcmp(text, "none") == 0 ? INT64_MAX : 0;
+    return is_auto(text) || settings->slice ? 0 : size_text(text, 1, &settings->slice);
+}
+
 static int read_threads(const char *text, struct hs_settings *settings)
 {
     int64_t value = is_auto(text) ? -1 : 0;
@@ -229,6 +235,11 @@ static const struct row {
                            "HSUMMA_LOOKAHEAD"},
                           "auto or a number from 0 to 64",
                           read_lookahead},
+    [HS_OPT_SLICE] = {{"slice", "auto|none|FLOPS", "auto",
+                       "flops of the local GEMM between two looks at the messages, while some are under way",
+                       "HSUMMA_SLICE"},
+                      "auto, none or a number of at least 1, with k, M or G for powers of 1024",
+                      read_slice},
     [HS_OPT_THREADS] = {{"threads", "auto|user|N", "auto",
                          "BLAS threads of a process: auto is its share of the node's cores unless OPENBLAS_NUM_THREADS "
                          "or OMP_NUM_THREADS is set",

@@ -17,6 +17,7 @@ enum hs_option {
     HS_OPT_REDUCE,
     HS_OPT_SEGMENT,
     HS_OPT_LOOKAHEAD,
+    HS_OPT_SLICE,
     HS_OPT_THREADS,
     HS_OPT_WORKSPACE,
     HS_OPT_EXPLAIN,
@@ -57,6 +58,7 @@ struct hs_settings {
     struct hs_names bcast, reduce;
     int64_t segment;
     int lookahead;       /* -1: choose */
+    int64_t slice;       /* flops; INT64_MAX: never cut; 0: choose */
     int threads;         /* -1: choose; 0: leave alone */
     double workspace_share; /* of the process's A, B and C; or ... */
     int64_t workspace_bytes; /* ... if not 0, bytes */

@@ -204,6 +204,19 @@ static hsumma_status choose_widths(struct chooser *chooser, struct hs_spec *spec
     }
 }
 
+/*
+ * A process looks at its messages during a multiplication where others wait for it to pass something on (lines of more
+ * than two), or where data moves only while the sender looks (between nodes).  Elsewhere cutting only costs: the BLAS packs
+ * its operands anew for each slice.  A function of the grid alone, so that the hierarchy does not change the slices.
+ */
+static int64_t choose_slice(const struct chooser *chooser)
+{
+    const int *extent = chooser->problem->grid.extent;
+    if (chooser->settings->slice)
+        return chooser->settings->slice;
+    return chooser->profile->one_node && extent[0] <= 2 && extent[1] <= 2 ? INT64_MAX : chooser->profile->slice;
+}
+
 /* One hierarchy, made complete and priced. */
 static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice, int levels,
                               const int (*factor)[2])
@@ -212,7 +225,7 @@ static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice,
     int outer[2][HS_LEVELS_MAX];
     spec->levels = levels + 1;
     spec->segment = chooser->settings->segment;
-    spec->slice = chooser->profile->slice;
+    spec->slice = choose_slice(chooser);
     for (int l = 0; l < levels; l++) {
         outer[0][l] = factor[l][0];
         outer[1][l] = factor[l][1];

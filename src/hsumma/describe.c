@@ -48,6 +48,10 @@ static void write_line(const hsumma_plan *plan, struct text text)
     add_names(&text, "bcast", spec, spec->bcast);
     add_names(&text, "reduce", spec, spec->reduce);
     add(&text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
+    if (spec->slice == INT64_MAX)
+        add(&text, " slice=none");
+    else
+        add(&text, " slice=%" PRId64, spec->slice);
     if (spec->threads)
         add(&text, " threads=%d", spec->threads);
     else

@@ -9,7 +9,7 @@ const struct hs_profile hs_profile_builtin = {
     .machine = {.alpha = 1e-6, .beta = 1.2e-10, .gamma = 2e-10, .copy = 1.5e-10},
     .flops = 5.5e10,
     .knee = 384,
-    .slice = 400 * 1000 * 1000,
+    .slice = 1000 * 1000 * 1000,
 };
 
 double hs_gemm_seconds(const struct hs_profile *profile, size_t scalar_size, int complex_type, int threads, double m,

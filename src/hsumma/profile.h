@@ -9,6 +9,7 @@ struct hs_profile {
     double flops;              /* of one core in double precision, real multiplications and additions per second */
     int64_t knee;              /* panel width from which the local GEMM runs at its full rate */
     int64_t slice;             /* flops of a slice of the local GEMM between two looks at the messages */
+    int one_node;              /* all processes of the context are on one node */
 };
 
 /* Built in: a present-day server, ranks of one node. */

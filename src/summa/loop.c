@@ -135,7 +135,7 @@ static int64_t slice_columns(const struct hs_loop *loop, int64_t m, int64_t n, i
 {
     enum { UNROLL = 96 };
     double per_column = 2.0 * (double)m * (double)k * (loop->problem->scalar->complex_type ? 4 : 1);
-    if (!loop->sliced || per_column * (double)n <= 1.5 * (double)loop->spec->slice)
+    if (!loop->sliced || loop->spec->slice == INT64_MAX || per_column * (double)n <= 1.5 * (double)loop->spec->slice)
         return n;
     int64_t columns = (int64_t)((double)loop->spec->slice / per_column) / UNROLL * UNROLL;
     return columns < UNROLL ? UNROLL : columns;

@@ -37,7 +37,8 @@ struct hs_loop {
 
     /* one execution */
     enum { HS_IDLE, HS_AGREEING, HS_RUNNING } state;
-    unsigned char alpha[16], beta[16];
+    _Alignas(16) unsigned char alpha[16];
+    _Alignas(16) unsigned char beta[16];
     struct hs_matrix matrix[3];
     int now;         /* the innermost panel to be multiplied */
     int64_t column;  /* of the local product: where the next slice begins */

@@ -60,7 +60,7 @@ struct hs_spec {
     const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX];
     int64_t segment;
     int lookahead;
-    int64_t slice; /* flops of one slice of the local GEMM; progress runs between slices */
+    int64_t slice; /* flops of one slice of the local GEMM; progress runs between slices; INT64_MAX: not cut */
     int threads;   /* of the local BLAS; 0: leave alone */
 };
 

@@ -47,16 +47,21 @@ static int share_of_node(MPI_Comm comm, int *ranks)
 /* The environment is read by one process and told to the others, so that they cannot differ. */
 static hsumma_status read_options(hsumma_context *ctx, const char *options)
 {
-    char text[ENVIRONMENT_TEXT] = "";
+    struct {
+        char text[ENVIRONMENT_TEXT];
+        int threads;
+    } told = {"", 1};
     int on_node, share = share_of_node(ctx->comm.comm, &on_node);
     ctx->threads = hs_threads_user_chose() ? 0 : share;
     ctx->profile.one_node = on_node == ctx->comm.size;
+    told.threads = share;
     if (ctx->comm.rank == 0)
-        hs_options_environment(text, sizeof text);
-    if (MPI_Bcast(text, sizeof text, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
+        hs_options_environment(told.text, sizeof told.text);
+    if (MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast failed");
+    ctx->threads_model = told.threads;
     hs_options_default(&ctx->options);
-    hsumma_status status = hs_options_apply(&ctx->options, text, HS_BY_ENVIRONMENT, &ctx->message);
+    hsumma_status status = hs_options_apply(&ctx->options, told.text, HS_BY_ENVIRONMENT, &ctx->message);
     if (!status)
         status = hs_options_apply(&ctx->options, options, HS_BY_CONTEXT, &ctx->message);
     return status;

@@ -7,11 +7,12 @@
 
 static void larger(void *dst, const void *left, const void *right, int64_t bytes)
 {
-    int64_t l, r;
-    (void)bytes; /* one value */
-    memcpy(&l, left, sizeof l);
-    memcpy(&r, right, sizeof r);
-    memcpy(dst, l > r ? &l : &r, sizeof l);
+    for (int64_t at = 0; at < bytes; at += (int64_t)sizeof(int64_t)) {
+        int64_t l, r;
+        memcpy(&l, (const char *)left + at, sizeof l);
+        memcpy(&r, (const char *)right + at, sizeof r);
+        memcpy((char *)dst + at, l > r ? &l : &r, sizeof l);
+    }
 }
 
 hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
@@ -20,7 +21,7 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
     memset(agreement, 0, sizeof *agreement);
     agreement->comm = comm;
     agreement->group = *group;
-    struct hs_shape shape = {group->me, group->size, 0, sizeof(int64_t), sizeof(int64_t), 0, NULL};
+    struct hs_shape shape = {group->me, group->size, 0, sizeof agreement->mine, sizeof(int64_t), 0, NULL};
     hsumma_status status =
         hs_build(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, memory, &agreement->list);
     if (status)
@@ -43,24 +44,25 @@ void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator
     agreement->room = NULL;
 }
 
-hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail)
+hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size)
 {
-    agreement->mine = (int64_t)status << 40 | (int64_t)detail << 32 | (INT32_MAX - agreement->comm->rank);
-    agreement->result = agreement->mine;
+    agreement->mine[0] = (int64_t)status << 40 | (int64_t)detail << 32 | (INT32_MAX - agreement->comm->rank);
+    agreement->mine[1] = size;
+    memcpy(agreement->result, agreement->mine, sizeof agreement->result);
     struct hs_binding binding = {&agreement->list,
                                  agreement->group,
                                  0,
                                  hs_tag(HS_STREAM_AGREE, 0),
-                                 {&agreement->mine, &agreement->result, agreement->scratch},
+                                 {agreement->mine, agreement->result, agreement->scratch},
                                  larger};
     return hs_start(&agreement->instance, agreement->comm, &binding);
 }
 
 struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
 {
-    int64_t value = agreement->result;
+    int64_t value = agreement->result[0];
     return (struct hs_verdict){(hsumma_status)(value >> 40), (int)(value >> 32 & 255),
-                               INT32_MAX - (int)(value & INT32_MAX)};
+                               INT32_MAX - (int)(value & INT32_MAX), agreement->result[1]};
 }
 
 static hsumma_status advance(void *state, int *worked, int *done)
@@ -71,12 +73,12 @@ static hsumma_status advance(void *state, int *worked, int *done)
     return status;
 }
 
-struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail)
+struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size)
 {
-    hsumma_status mine = hs_agreement_start(agreement, status, detail);
+    hsumma_status mine = hs_agreement_start(agreement, status, detail, size);
     if (!mine)
         mine = hs_wait(advance, agreement);
     if (mine)
-        return (struct hs_verdict){mine, detail, agreement->comm->rank};
+        return (struct hs_verdict){mine, detail, agreement->comm->rank, size};
     return hs_agreement_verdict(agreement);
 }

@@ -4,11 +4,13 @@
 
 #include "coll/exec_mpi.h"
 
-/* A verdict: a status, what it is about (the caller's code, 0..255), and who says so.  The worst wins, then the lowest rank. */
+/* A verdict: a status, what it is about (the caller's code, 0..255), and who says so.  The worst wins, then the lowest rank.
+ * A number of bytes travels along. */
 struct hs_verdict {
     hsumma_status status;
     int detail;
     int rank; /* in the communicator */
+    int64_t size; /* the largest size that any member has told */
 };
 
 /* All memory is taken by hs_agreement_init, so that agreeing cannot fail for want of it. */
@@ -18,7 +20,7 @@ struct hs_agreement {
     struct hs_list list;
     struct hs_instance instance;
     void *room;
-    int64_t mine, result, scratch[2];
+    int64_t mine[2], result[2], scratch[4]; /* verdict and size */
 };
 
 hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
@@ -26,9 +28,9 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
 void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory);
 
 /* Nonblocking: start, hs_progress on agreement->instance until it is no longer active, then the verdict. */
-hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail);
+hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size);
 struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement);
 /* Blocking. */
-struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail);
+struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size);
 
 #endif

@@ -16,6 +16,7 @@ struct hsumma_context {
     struct hs_options options;
     struct hs_profile profile;
     int threads;      /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int threads_model; /* the first process's share, for choices, which all must make alike */
     int *ranks;       /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     hsumma_plan *running;

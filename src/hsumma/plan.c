@@ -120,7 +120,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         make_problem(request, &plan->problem);
         status = check_blas_limits(&plan->problem, &ctx->message);
         if (!status)
-            status = hs_choose(&plan->problem, &settings, &ctx->profile, settings.threads > 0 ? settings.threads : 1,
+            status = hs_choose(&plan->problem, &settings, &ctx->profile, settings.threads > 0 ? settings.threads : ctx->threads_model,
                                &ctx->memory, &plan->choice, &ctx->message);
         if (!status)
             status = prepare(plan, request, &settings, &about);
@@ -129,11 +129,14 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     } else {
         status = hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a plan");
     }
-    status = explain(ctx, status, hs_agree(&ctx->agreement, status, about));
+    struct hs_verdict verdict =
+        hs_agree(&ctx->agreement, status, about, plan ? (int64_t)plan->loop.arena_bytes : 0);
+    status = explain(ctx, status, verdict);
     if (status) {
         hs_plan_destroy(plan);
         return status;
     }
+    plan->workspace_max = verdict.size;
     hs_plan_describe(plan, &options);
     if (settings.explain && ctx->comm.rank == 0)
         fprintf(stderr, "hsumma: m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " %c%c%c grid=%dx%d %s [%s]\n",

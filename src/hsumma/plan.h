@@ -24,6 +24,7 @@ struct hsumma_plan {
     int64_t local_rows[3]; /* of the whole matrices, for the leading dimensions */
     struct hs_choice choice;
     struct hs_loop loop;
+    int64_t workspace_max; /* bytes, of the process that holds most */
     char line[512], why[512];
 };
 

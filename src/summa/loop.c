@@ -112,7 +112,7 @@ hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struc
     if (loop->drains)
         hs_drain_reset(&loop->drain, &loop->matrix[HS_C], loop->beta);
     loop->state = HS_AGREEING;
-    return hs_agreement_start(&loop->agreement, status, about);
+    return hs_agreement_start(&loop->agreement, status, about, 0);
 }
 
 /* alpha = 0 or an empty product: C is scaled where it lies, A and B are not read. */

@@ -12,6 +12,7 @@ static const struct {
     const char *name, *help;
     int (*run)(int argc, char **argv, MPI_Comm comm);
 } commands[] = {
+    {"explain", "say what a product would do and cost on any grid, without running it", cmd_explain},
     {"gemm", "time one product, beside the local GEMM rate and ScaLAPACK, and check it", cmd_gemm},
     {"multiply", "multiply two matrices in NumPy files", cmd_multiply},
     {"sweep", "time SUMMA and HSUMMA for every grid of groups, and plot", cmd_sweep},
@@ -60,7 +61,7 @@ static int dispatch(int argc, char **argv, int rank)
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1, MPI_COMM_WORLD);
-    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected gemm, multiply or sweep; try hsumma_bench --help",
+    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected explain, gemm, multiply or sweep; try hsumma_bench --help",
                  argc > 1 ? "there is no command " : "no command", word);
     return COMMAND_BAD_INPUT;
 }

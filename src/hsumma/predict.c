@@ -40,9 +40,9 @@ double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int siz
     return report.seconds;
 }
 
-/* What one moving operand costs: all its panels, and the first of them alone. */
+/* What one moving operand costs: all its panels, the first of them alone, and what this process copies for it. */
 struct cost {
-    double all, first;
+    double all, first, copy;
 };
 
 /* All panels of one level, from the widths of the pairs: so many whole ones, and the ragged last ones. */
@@ -51,7 +51,7 @@ static struct cost level_cost(struct hs_clock_memo *memo, const struct hs_mover 
 {
     int64_t width = spec->width[mover->tier[level]], unit = (int64_t)mover->problem->scalar->size;
     int64_t whole = 0;
-    struct cost cost = {0, 0};
+    struct cost cost = {0, 0, 0};
     for (int i = 0; i < pairs->count; i++) {
         whole += pairs->pair[i].width / width;
         cost.all += hs_clock_of(memo, mover->alg[level], mover->factors.size[level],
@@ -67,7 +67,7 @@ static struct cost level_cost(struct hs_clock_memo *memo, const struct hs_mover 
 static struct cost mover_cost(struct hs_clock_memo *memo, const struct hs_mover *mover, const struct hs_spec *spec,
                               const struct hs_pairs *pairs, hsumma_status *status)
 {
-    struct cost cost = {0, 0};
+    struct cost cost = {0, 0, 0};
     const struct hs_role *role = mover->role;
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
@@ -75,16 +75,23 @@ static struct cost mover_cost(struct hs_clock_memo *memo, const struct hs_mover 
         cost.all += level.all;
         cost.first += level.first;
     }
+    const struct hs_machine *machine = &memo->profile->machine;
+    double line = (double)role->looped->n * (double)mover->problem->scalar->size * machine->copy;
+    double share = line * (double)hs_axis_count_max(role->own) / role->looped->nprocs;
+    if (mover->operand == HS_C) /* partial panels are written beside C and added to it */
+        cost.copy = line * (double)length + 2 * share;
+    else if (!pairs->in_place[mover->index])
+        cost.copy = share;
     if (role->exchanged) {
-        const struct hs_machine *machine = &memo->profile->machine;
         int64_t width = spec->width[mover->tier0];
         int64_t panels = 0, bytes = hs_axis_count_max(role->own) * (int64_t)mover->problem->scalar->size;
         for (int i = 0; i < pairs->count; i++)
             panels += (pairs->pair[i].width + width - 1) / width;
         int peers = mover->problem->grid.extent[role->want_axis];
-        double messages = machine->alpha * peers, per_index = (double)bytes * (machine->beta + 2 * machine->copy);
+        double messages = machine->alpha * peers, per_index = (double)bytes * machine->beta;
         cost.all += (double)panels * messages + (double)role->looped->n * per_index;
         cost.first += messages + (double)width * per_index;
+        cost.copy += 2 * line * (double)length / mover->problem->grid.extent[role->line_axis] + 2 * share;
     }
     return cost;
 }
@@ -94,7 +101,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *pr
                          struct hs_prediction *prediction)
 {
     hsumma_status status = HSUMMA_OK;
-    double all = 0, first = 0;
+    double all = 0, first = 0, copy = 0;
     double extent[3];
     for (int dim = 0; dim < 3; dim++)
         extent[dim] = dim == variant->looped ? (double)problem->extent[dim]
@@ -107,12 +114,14 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *pr
         struct cost cost = mover_cost(memo, &mover, spec, pairs, &status);
         all += cost.all;
         first += cost.first;
+        copy += cost.copy;
     }
     double width = (double)spec->width[spec->levels - 1];
     double gemm = hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,
                                   extent[0], extent[1], extent[2], width);
-    double hidden = first < all ? first : all;
-    *prediction = (struct hs_prediction){spec->lookahead == 0 ? gemm + all : (gemm > all ? gemm : all) + hidden, all,
-                                         gemm};
+    double visible = first < all ? first : all, together = gemm + all;
+    if (spec->lookahead > 0 && !memo->profile->one_node)
+        together = (gemm > all ? gemm : all) + visible;
+    *prediction = (struct hs_prediction){together + copy, all, gemm, copy};
     return status;
 }

@@ -6,7 +6,7 @@
 #include "summa/loop.h"
 
 struct hs_prediction {
-    double seconds, comm, gemm;
+    double seconds, comm, gemm, copy;
 };
 
 /* Clock values already known; one lives while a plan is chosen. */
@@ -32,8 +32,10 @@ double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int siz
                    int64_t segment, hsumma_status *status);
 
 /*
- * Communication of all panels on all levels, on the processes with the largest parts; the local multiplications; and both
- * together: added for lookahead 0, else the larger plus what cannot be hidden (the first panel in, the last one out).
+ * comm: all panels on all levels by the clock, on the processes with the largest parts.  copy: what is packed, unpacked and
+ * added there.  gemm: the local multiplications.  seconds: together.  Between nodes, with a lookahead, communication hides
+ * behind the multiplication but for the first panel in and the last one out; inside a node it is the cores themselves
+ * that copy, and it is added.
  */
 hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *problem, const struct hs_variant *variant,
                          const struct hs_spec *spec, const struct hs_pairs *pairs, int threads,

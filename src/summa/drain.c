@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* A reduction may use as much scratch as this many panels (reduce_binomial.c: what arrives, and the sum so far). */
-enum { SCRATCH_PANELS = 2 };
-
 static int64_t panel_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                            int tier, int64_t length)
 {
@@ -26,6 +23,15 @@ static int tier_of(const struct hs_mover *mover, int s)
     return s < mover->levels ? mover->tier[mover->levels - 1 - s] : mover->tier0;
 }
 
+/*
+ * Scratch of a stream in panels: what arrives, and between the root and the leaves the sum so far (reduce_binomial.c).
+ * One reduction of a stream is under way at a time, so it is needed once.
+ */
+static int scratch_panels(const struct hs_mover *mover, int s)
+{
+    return s == mover->levels ? 0 : mover->factors.size[mover->levels - 1 - s] > 2 ? 2 : 1;
+}
+
 /* Buffers that stream s reads from; the last one's are emptied at once. */
 static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs, int s)
 {
@@ -40,7 +46,7 @@ int64_t hs_drain_bytes(const struct hs_mover *mover, const struct hs_spec *spec,
     int64_t bytes = 0;
     for (int s = 0; s <= mover->levels; s++) {
         int64_t panel = panel_bytes(mover, spec, pairs, tier_of(mover, s), length);
-        bytes += slots_of(mover, spec, pairs, s) * panel * (s < mover->levels ? 1 + SCRATCH_PANELS : 1);
+        bytes += (slots_of(mover, spec, pairs, s) + scratch_panels(mover, s)) * panel;
     }
     if (mover->role->exchanged)
         bytes += panel_bytes(mover, spec, pairs, mover->tier0, length + held);
@@ -76,7 +82,7 @@ hsumma_status hs_drain_init(struct hs_drain *drain, const struct hs_spec *spec, 
         stream->id = mover->operand * 8 + s;
         stream->tier = tier_of(mover, s);
         drain->slots[s] = slots_of(mover, spec, pairs, s);
-        stream->slots = s < mover->levels ? drain->slots[s] : 1;
+        stream->slots = 1;
         drain->slot_bytes[s] = panel_bytes(mover, spec, pairs, stream->tier, mover->length);
         stream->list = hs_get(memory, (size_t)panels_of(drain, s) + 1, sizeof *stream->list);
         if (!status)
@@ -104,9 +110,9 @@ void hs_drain_lay_out(struct hs_drain *drain, const struct hs_cache *lists, stru
         for (int o = 0; s < mover->levels && o < panels; o++) {
             int64_t scratch = stream->list[o] >= 0 ? lists->list[stream->list[o]].extent[HS_SCRATCH] : 0;
             if (scratch > drain->scratch_bytes[s])
-                drain->scratch_bytes[s] = (int64_t)hs_aligned((size_t)scratch);
+                drain->scratch_bytes[s] = scratch;
         }
-        drain->scratch[s] = hs_arena_take(arena, (size_t)(drain->slots[s] * drain->scratch_bytes[s]));
+        drain->scratch[s] = hs_arena_take(arena, (size_t)drain->scratch_bytes[s]);
     }
     if (mover->role->exchanged) {
         int64_t most = 0;
@@ -172,7 +178,7 @@ static hsumma_status start_reduce(struct hs_drain *drain, int s, struct hs_comm 
     struct hs_binding binding = hs_mover_binding(mover, mover->levels - 1 - s, hs_mover_pair(mover, stream->tier, o));
     binding.slot[HS_IN] = place(drain, s, first);
     binding.slot[HS_OUT] = place(drain, s + 1, first);
-    binding.slot[HS_SCRATCH] = drain->scratch[s] + o % drain->slots[s] * drain->scratch_bytes[s];
+    binding.slot[HS_SCRATCH] = drain->scratch[s];
     return hs_stream_start(stream, comm, &binding, lists);
 }
 

@@ -47,7 +47,8 @@ static hsumma_status copy_list(const struct hs_list *list, const struct hs_alloc
 {
     int deps = 0;
     for (int i = 0; i < list->steps; i++)
-        deps = list->step[i].first_dep + list->step[i].deps > deps ? list->step[i].first_dep + list->step[i].deps : deps;
+        deps =
+            list->step[i].first_dep + list->step[i].deps > deps ? list->step[i].first_dep + list->step[i].deps : deps;
     *copy = *list;
     copy->step = hs_get(memory, (size_t)list->steps + 1, sizeof *copy->step);
     copy->dep = hs_get(memory, (size_t)deps + 1, sizeof *copy->dep);
@@ -124,13 +125,13 @@ struct count {
     int64_t messages, bytes;
 };
 
-static struct count count_list(const struct hs_list *list)
+static struct count count_list(const struct hs_list *list, int64_t cut)
 {
     struct count count = {0, 0};
     for (int i = 0; i < list->steps; i++) {
         if (list->step[i].kind != HS_SEND)
             continue;
-        count.messages += list->step[i].count / HS_CUT + (list->step[i].count % HS_CUT != 0);
+        count.messages += list->step[i].count / cut + (list->step[i].count % cut != 0);
         count.bytes += list->step[i].count;
     }
     return count;
@@ -150,12 +151,12 @@ static void count_stream(const struct hs_loop *loop, const struct hs_stream *str
 hsumma_status hs_dump_count(const struct hs_loop *loop, const struct hs_allocator *memory, int64_t *messages,
                             int64_t *bytes)
 {
-    struct count sum = count_list(&loop->agreement.list);
+    struct count sum = count_list(&loop->agreement.list, loop->comm->cut);
     struct count *of_list = hs_get(memory, (size_t)loop->lists.count + 1, sizeof *of_list);
     if (!of_list)
         return HSUMMA_ERR_MEMORY;
     for (int i = 0; i < loop->lists.count; i++)
-        of_list[i] = count_list(&loop->lists.list[i]);
+        of_list[i] = count_list(&loop->lists.list[i], loop->comm->cut);
     for (int f = 0; f < loop->feeds; f++)
         for (int s = 0; s < loop->feed[f].streams; s++)
             count_stream(loop, &loop->feed[f].stream[s], of_list, &sum);

@@ -1,9 +1,11 @@
 /*
- * dump: what a loop is going to do, read off its own step lists, for people and for tests.  Nothing is sent: the loops of
- * all processes of a grid can be made one after the other in one process (coord set, a communicator that is never used).
+ * dump: what a loop is going to do, read off its own step lists, for people and for tests.  Nothing is sent: the loops
+ * of all processes of a grid can be made one after the other in one process (coord set, a communicator that is never
+ * used).
  *
- * Processes are given by their index in the grid, row * columns + column.  A stage is a level of a moving operand's mover
- * (0: its outermost one), or HS_EXCHANGE: the passage across the grid before the broadcasts (of C: after the reductions).
+ * Processes are given by their index in the grid, row * columns + column.  A stage is a level of a moving operand's
+ * mover (0: its outermost one), or HS_EXCHANGE: the passage across the grid before the broadcasts (of C: after the
+ * reductions).
  */
 #ifndef HS_SUMMA_DUMP_H
 #define HS_SUMMA_DUMP_H
@@ -20,9 +22,9 @@ int hs_dump_tier(const struct hs_mover *mover, int stage);
 
 /* How this process comes to the panels of a pair of owners (C: how it gives its sums away). */
 struct hs_place {
-    int level;  /* level of the plan, 1 the outermost, on which it receives (C: sends); 0: it is the root of its line */
-    int moves;  /* 0: the line is one process and nothing is exchanged: used where it lies */
-    int holds;  /* of an exchanged operand: it holds a part of the panels */
+    int level; /* level of the plan, 1 the outermost, on which it receives (C: sends); 0: it is the root of its line */
+    int moves; /* 0: the line is one process and nothing is exchanged: used where it lies */
+    int holds; /* of an exchanged operand: it holds a part of the panels */
     int64_t length; /* of the pinned dimension that it has to do with; 0: it has no part in the panels */
 };
 struct hs_place hs_dump_place(const struct hs_mover *mover, int pair);

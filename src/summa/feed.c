@@ -35,7 +35,8 @@ int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, 
 {
     int64_t bytes = fill_slots(mover, spec, pairs) * slot_bytes(mover, spec, pairs, mover->tier0, length);
     for (int l = 1; l < mover->levels; l++)
-        bytes += (hs_ahead(spec, mover->tier[l]) + 1) * slot_bytes(mover, spec, pairs, mover->tier[l], length);
+        if (spec->width[mover->tier[l]] != spec->width[mover->tier0])
+            bytes += (hs_ahead(spec, mover->tier[l]) + 1) * slot_bytes(mover, spec, pairs, mover->tier[l], length);
     if (mover->role->exchanged)
         bytes += slot_bytes(mover, spec, pairs, mover->tier0, length + held);
     return bytes;
@@ -61,6 +62,7 @@ hsumma_status hs_feed_init(struct hs_feed *feed, const struct hs_spec *spec, con
         feed->slots[s] = s == 0 ? fill_slots(mover, spec, &mover->panels->pairs) : feed->ahead[s] + 1;
         stream->slots = s == 0 ? 1 : feed->slots[s];
         feed->slot_bytes[s] = slot_bytes(mover, spec, &mover->panels->pairs, stream->tier, mover->length);
+        feed->shares[s] = s > 0 && spec->width[stream->tier] == spec->width[mover->tier0];
         int panels = panels_of(feed, s);
         stream->list = hs_get(memory, (size_t)panels + 1, sizeof *stream->list);
         if (!stream->list)
@@ -86,7 +88,7 @@ void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct 
 {
     for (int s = 0; s < feed->streams; s++) {
         hs_stream_lay_out(&feed->stream[s], lists, panels_of(feed, s), arena);
-        feed->ring[s] = s == 1 ? feed->ring[0] : hs_arena_take(arena, (size_t)(feed->slots[s] * feed->slot_bytes[s]));
+        feed->ring[s] = feed->shares[s] ? feed->ring[0] : hs_arena_take(arena, (size_t)(feed->slots[s] * feed->slot_bytes[s]));
     }
     feed->source = hs_arena_take(arena, (size_t)(feed->slots[0] + 1) * sizeof *feed->source);
     if (feed->mover.role->exchanged) {
@@ -148,7 +150,7 @@ static int buffer_free(const struct hs_feed *feed, int s, int o, int now)
     int last = panels->tier[feed->stream[s].tier].first[before + 1] - 1;
     if (last >= now)
         return 0;
-    for (int j = s > 0 ? s : 1; j < feed->streams; j++)
+    for (int j = 1; j < feed->streams; j++)
         if (panels->tier[feed->stream[j].tier].of[last] >= feed->stream[j].done)
             return 0;
     return 1;

@@ -22,7 +22,9 @@ struct hs_feed {
     int streams;
     struct hs_stream stream[1 + HS_LEVELS_MAX];
     int ahead[1 + HS_LEVELS_MAX];
-    int slots[1 + HS_LEVELS_MAX];   /* panel buffers of each stream; stream 1 shares those of stream 0 */
+    int slots[1 + HS_LEVELS_MAX];   /* panel buffers of each stream */
+    int shares[1 + HS_LEVELS_MAX];  /* uses those of stream 0: a process gets a panel by one stream only, so those of equal
+                                       width never meet in a buffer */
     char *ring[1 + HS_LEVELS_MAX];
     int64_t slot_bytes[1 + HS_LEVELS_MAX];
     struct hs_source *source; /* per slot of stream 0 */

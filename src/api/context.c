@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENVIRONMENT_TEXT = 2048 };
+enum { ENVIRONMENT_TEXT = HS_OPTIONS * (HS_OPTION_TEXT + HS_NAME_TEXT) };
 
 void hsumma_version(int *major, int *minor, int *patch)
 {
@@ -76,7 +76,7 @@ static hsumma_status fill(hsumma_context *ctx)
     for (int i = 0; i < ctx->comm.size; i++)
         ctx->ranks[i] = i;
     struct hs_group all = {ctx->ranks, 0, 1, ctx->comm.size, ctx->comm.rank};
-    return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, &ctx->memory);
+    return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, HS_AGREE_CONTEXT, &ctx->memory);
 }
 
 /* Whether all processes have a context: by MPI itself, for ours is not there yet. */

@@ -1,4 +1,3 @@
-#include "dist/axis.h"
 #include "hsumma/context.h"
 
 #include <string.h>
@@ -103,23 +102,16 @@ void hsumma_desc_checkerboard(hsumma_desc *desc, const hsumma_grid *grid, int64_
     hsumma_desc_init(desc, grid, m, n, mb > 1 ? mb : 1, nb > 1 ? nb : 1);
 }
 
-static struct hs_axis axis_of(const hsumma_desc *desc, int axis)
-{
-    const struct hs_grid *grid = &desc->grid->grid;
-    return axis == 0 ? (struct hs_axis){desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0]}
-                     : (struct hs_axis){desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]};
-}
-
 static int64_t local_count(const hsumma_desc *desc, int axis)
 {
     int coord = desc->grid->grid.coord[axis];
-    struct hs_axis it = axis_of(desc, axis);
+    struct hs_axis it = hs_desc_axis(desc, axis);
     return coord < 0 ? 0 : hs_axis_count(&it, coord);
 }
 
 static int64_t global_index(const hsumma_desc *desc, int axis, int64_t local)
 {
-    struct hs_axis it = axis_of(desc, axis);
+    struct hs_axis it = hs_desc_axis(desc, axis);
     return hs_axis_global(&it, desc->grid->grid.coord[axis], local);
 }
 

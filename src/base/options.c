@@ -25,10 +25,12 @@ static int whole_number(const char **text, int64_t least, int64_t most, int64_t 
 static int size_text(const char *text, int64_t least, int64_t *value)
 {
     static const char factor[] = "kMG";
-    if (whole_number(&text, 0, INT64_MAX >> 31, value))
+    if (whole_number(&text, 0, INT64_MAX - 1, value)) /* strtoll's INT64_MAX may stand for more */
         return -1;
     for (int i = 0; i < 3; i++) {
         if (*text == factor[i] || (*text == 'K' && i == 0)) {
+            if (*value > INT64_MAX >> 10 * (i + 1))
+                return -1;
             *value <<= 10 * (i + 1);
             text++;
             break;
@@ -332,7 +334,8 @@ void hs_options_environment(char *text, size_t size)
         const char *value = getenv(table[i].info.environment);
         if (!value || !*value)
             continue;
-        int more = snprintf(text + used, size - used, "%s=%s ", table[i].info.name, value);
+        /* what is too long is cut to what will be refused as too long */
+        int more = snprintf(text + used, size - used, "%s=%.*s ", table[i].info.name, HS_OPTION_TEXT, value);
         if (more < 0 || (size_t)more >= size - used) {
             text[used] = 0;
             return;

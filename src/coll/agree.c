@@ -16,11 +16,12 @@ static void larger(void *dst, const void *left, const void *right, int64_t bytes
 }
 
 hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
-                                const struct hs_allocator *memory)
+                                int which, const struct hs_allocator *memory)
 {
     memset(agreement, 0, sizeof *agreement);
     agreement->comm = comm;
     agreement->group = *group;
+    agreement->tag = hs_tag(HS_STREAM_AGREE, which);
     struct hs_shape shape = {group->me, group->size, 0, sizeof agreement->mine, sizeof(int64_t), 0, NULL};
     hsumma_status status =
         hs_build(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, memory, &agreement->list);
@@ -52,7 +53,7 @@ hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status s
     struct hs_binding binding = {&agreement->list,
                                  agreement->group,
                                  0,
-                                 hs_tag(HS_STREAM_AGREE, 0),
+                                 agreement->tag,
                                  {agreement->mine, agreement->result, agreement->scratch},
                                  larger};
     return hs_start(&agreement->instance, agreement->comm, &binding);

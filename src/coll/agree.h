@@ -17,14 +17,17 @@ struct hs_verdict {
 struct hs_agreement {
     struct hs_comm *comm;
     struct hs_group group;
+    int tag;
     struct hs_list list;
     struct hs_instance instance;
     void *room;
     int64_t mine[2], result[2], scratch[4]; /* verdict and size */
 };
 
+/* which: agreements that may be open at the same time need different numbers (of the tag). */
+enum { HS_AGREE_CONTEXT, HS_AGREE_PLAN };
 hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
-                                const struct hs_allocator *memory);
+                                int which, const struct hs_allocator *memory);
 void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory);
 
 /* Nonblocking: start, hs_progress on agreement->instance until it is no longer active, then the verdict. */

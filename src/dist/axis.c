@@ -6,9 +6,14 @@ static int64_t block_of(const struct hs_axis *axis, int64_t g)
     return g < axis->first ? 0 : 1 + (g - axis->first) / axis->nb;
 }
 
+/* Blocks past the last begin at n, so that no block size overflows. */
 static int64_t block_begin(const struct hs_axis *axis, int64_t block)
 {
-    return block == 0 ? 0 : axis->first + (block - 1) * axis->nb;
+    if (block == 0)
+        return 0;
+    if (axis->first >= axis->n || block - 1 > (axis->n - axis->first) / axis->nb)
+        return axis->n;
+    return axis->first + (block - 1) * axis->nb;
 }
 
 /* proc's place in the order in which processes get their first block. */
@@ -55,10 +60,11 @@ int64_t hs_axis_count_max(const struct hs_axis *axis)
 int64_t hs_axis_global(const struct hs_axis *axis, int proc, int64_t local)
 {
     int turn = turn_of(axis, proc);
-    int64_t skipped = turn == 0 ? axis->nb - axis->first : 0; /* as if the first block were whole */
-    int64_t block = (local + skipped) / axis->nb * axis->nprocs + turn;
-    int64_t inside = (local + skipped) % axis->nb;
-    return block == 0 ? inside - skipped : block_begin(axis, block) + inside;
+    if (turn == 0 && local < axis->first)
+        return local;
+    int64_t later = turn == 0 ? local - axis->first : local; /* what lies behind a first block of another size */
+    int64_t block = later / axis->nb * axis->nprocs + (turn == 0 ? axis->nprocs : turn);
+    return block_begin(axis, block) + later % axis->nb;
 }
 
 int64_t hs_axis_block_end(const struct hs_axis *axis, int64_t g)
@@ -86,7 +92,7 @@ struct hs_axis hs_axis_part(const struct hs_axis *axis, int64_t offset, int64_t 
     if (offset > 0) {
         int64_t block = block_of(axis, offset);
         part.src = (int)((axis->src + block) % axis->nprocs);
-        part.first = block_begin(axis, block + 1) - offset;
+        part.first = block == 0 ? axis->first - offset : axis->nb - (offset - axis->first) % axis->nb;
     }
     return part;
 }

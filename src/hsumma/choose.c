@@ -344,6 +344,11 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
         if (!status && (!found || other.prediction.seconds < choice->prediction.seconds * (1 - 1e-9))) {
             *choice = other;
             found = 1;
+        } else if (status == HSUMMA_ERR_MEMORY || status == HSUMMA_ERR_INTERNAL) {
+            found = 0; /* of this process alone: another choice here would differ from everybody else's */
+            first = status;
+            why = *message;
+            break;
         } else if (status && !first) {
             first = status;
             why = *message;

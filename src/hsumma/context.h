@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "coll/agree.h"
+#include "dist/axis.h"
 #include "hsumma/profile.h"
 
 struct hs_plan_cache; /* api/gemm.c */
@@ -30,6 +31,9 @@ struct hsumma_grid {
     struct hs_grid grid;
     int *rank;
 };
+
+/* The rows (0) or columns (1) of a whole described matrix; its fields must be valid. */
+struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
 
 /* In api/context.c and api/grid.c; the lower layers only hold and release. */
 void hs_context_release(hsumma_context *ctx);

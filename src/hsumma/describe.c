@@ -34,7 +34,7 @@ static void add_names(struct text *text, const char *option, const struct hs_spe
         add(text, "%s%s", l ? "," : "", alg[l]->name);
 }
 
-static void write_line(const hsumma_plan *plan, struct text text)
+static void write_line(const hsumma_plan *plan, const struct hs_options *options, struct text text)
 {
     const struct hs_spec *spec = &plan->choice.spec;
     add(&text, "stationary=%c", "ABC"[spec->stationary]);
@@ -56,6 +56,8 @@ static void write_line(const hsumma_plan *plan, struct text text)
         add(&text, " threads=%d", spec->threads);
     else
         add(&text, " threads=user");
+    if (options->said_by[HS_OPT_WORKSPACE])
+        add(&text, " workspace_limit=%s", options->value[HS_OPT_WORKSPACE]);
 }
 
 static void write_why(const hsumma_plan *plan, const struct hs_options *options, struct text text)
@@ -78,6 +80,6 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
 
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
 {
-    write_line(plan, (struct text){plan->line, sizeof plan->line});
+    write_line(plan, options, (struct text){plan->line, sizeof plan->line});
     write_why(plan, options, (struct text){plan->why, sizeof plan->why});
 }

@@ -6,13 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct hs_axis axis_of(const hsumma_desc *desc, int axis)
-{
-    const struct hs_grid *grid = &desc->grid->grid;
-    return axis == 0 ? (struct hs_axis){desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0]}
-                     : (struct hs_axis){desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]};
-}
-
 static void make_problem(const struct hs_request *request, struct hs_problem *problem)
 {
     memset(problem, 0, sizeof *problem);
@@ -21,7 +14,7 @@ static void make_problem(const struct hs_request *request, struct hs_problem *pr
     memcpy(problem->extent, request->extent, sizeof problem->extent);
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *desc = request->desc[x];
-        struct hs_axis rows = axis_of(desc, 0), cols = axis_of(desc, 1);
+        struct hs_axis rows = hs_desc_axis(desc, 0), cols = hs_desc_axis(desc, 1);
         char op = request->op[x] == 'C' && !problem->scalar->complex_type ? 'T' : request->op[x];
         int64_t logical[2] = {request->extent[hs_operand_dims[x][0]], request->extent[hs_operand_dims[x][1]]};
         problem->view[x] = hs_view_make(&rows, &cols, desc->i, desc->j, logical[op == 'N' ? 0 : 1],
@@ -42,7 +35,8 @@ static hsumma_status check_blas_limits(const struct hs_problem *problem, struct 
 }
 
 /* The local verdict on the leading dimensions. */
-static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], int *about)
+static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message,
+                                 int *about)
 {
     const int *coord = plan->problem.grid.coord;
     for (int x = 0; x < 3; x++) {
@@ -50,7 +44,7 @@ static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], i
         if (ld[x] >= least && ld[x] <= INT32_MAX)
             continue;
         *about = HS_ABOUT_A + x;
-        return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
                        "leading dimension of %c is %" PRId64 " on process (%d,%d); expected %" PRId64 " to 2147483647",
                        "ABC"[x], ld[x], coord[0], coord[1], least);
     }
@@ -75,23 +69,48 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
 
 /* Everything that this process can do alone; *about says what a failure is about. */
 static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
-                             int *about)
+                             struct hs_message *message, int *about)
 {
     hsumma_context *ctx = plan->ctx;
     int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
+    *about = HS_ABOUT_NOTHING;
+    hsumma_status status = check_blas_limits(&plan->problem, message);
+    if (status)
+        return status;
+    status = hs_choose(&plan->problem, settings, &ctx->profile,
+                       settings->threads > 0 ? settings->threads : ctx->threads_model, &ctx->memory, &plan->choice,
+                       message);
     plan->choice.spec.threads = threads_of(ctx, settings);
-    if (!plan->member)
-        return HSUMMA_OK;
+    if (status || !plan->member)
+        return status;
     for (int x = 0; x < 3; x++) {
-        struct hs_axis rows = axis_of(request->desc[x], 0);
+        struct hs_axis rows = hs_desc_axis(request->desc[x], 0);
         plan->local_rows[x] = hs_axis_count(&rows, plan->problem.grid.coord[0]);
     }
-    hsumma_status status = check_local(plan, ld, about);
+    status = check_local(plan, ld, message, about);
     if (!status) {
         *about = HS_ABOUT_MEMORY;
-        status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, &ctx->message);
+        status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
     }
     return status;
+}
+
+static void hold(hsumma_plan *plan, hsumma_context *ctx, hsumma_grid *grid, int cached)
+{
+    plan->ctx = ctx;
+    plan->grid = grid;
+    plan->member = grid->grid.coord[0] >= 0;
+    plan->cached = cached;
+    ctx->holders += !cached;
+    grid->holders++;
+}
+
+static void print_plan(const hsumma_plan *plan)
+{
+    const struct hs_problem *problem = &plan->problem;
+    fprintf(stderr, "hsumma: m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " %c%c%c grid=%dx%d %s [%s]\n", problem->extent[0],
+            problem->extent[1], problem->extent[2], problem->scalar->letter, problem->view[0].op, problem->view[1].op,
+            problem->grid.extent[0], problem->grid.extent[1], plan->line, plan->why);
 }
 
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **result)
@@ -103,32 +122,22 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status)
         status = hs_settings_read(&options, &settings, &ctx->message);
     if (!status)
-        status = hs_request_check(request, &ctx->message);
+        status = hs_request_check(request, ctx, &ctx->message);
     if (status)
         return status;
     /* from here on processes may differ: they go on together to the agreement */
-    hsumma_plan *plan = hs_get_zero(&ctx->memory, 1, sizeof *plan);
     int about = HS_ABOUT_MEMORY;
+    struct hs_message mine = {""};
+    hsumma_plan *plan = hs_get_zero(&ctx->memory, 1, sizeof *plan);
     if (plan) {
-        hsumma_grid *grid = (hsumma_grid *)request->desc[0]->grid; /* only counted, by its holders */
-        plan->ctx = ctx;
-        plan->grid = grid;
-        plan->member = grid->grid.coord[0] >= 0;
-        plan->cached = cached;
-        ctx->holders += !cached;
-        grid->holders++;
+        hold(plan, ctx, (hsumma_grid *)request->desc[0]->grid, cached); /* const, but for the count of its holders */
         make_problem(request, &plan->problem);
-        status = check_blas_limits(&plan->problem, &ctx->message);
-        if (!status)
-            status = hs_choose(&plan->problem, &settings, &ctx->profile, settings.threads > 0 ? settings.threads : ctx->threads_model,
-                               &ctx->memory, &plan->choice, &ctx->message);
-        if (!status)
-            status = prepare(plan, request, &settings, &about);
-        else
-            about = HS_ABOUT_NOTHING;
+        status = prepare(plan, request, &settings, &mine, &about);
     } else {
-        status = hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a plan");
+        status = HSUMMA_ERR_MEMORY;
     }
+    if (status)
+        hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
     struct hs_verdict verdict =
         hs_agree(&ctx->agreement, status, about, plan ? (int64_t)plan->loop.arena_bytes : 0);
     status = explain(ctx, status, verdict);
@@ -139,10 +148,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     plan->workspace_max = verdict.size;
     hs_plan_describe(plan, &options);
     if (settings.explain && ctx->comm.rank == 0)
-        fprintf(stderr, "hsumma: m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " %c%c%c grid=%dx%d %s [%s]\n",
-                request->extent[0], request->extent[1], request->extent[2], plan->problem.scalar->letter,
-                request->op[0], request->op[1], plan->problem.grid.extent[0], plan->problem.grid.extent[1], plan->line,
-                plan->why);
+        print_plan(plan);
     *result = plan;
     return HSUMMA_OK;
 }
@@ -197,7 +203,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
         return HSUMMA_OK;
     struct hs_matrix matrix[3] = {{NULL, 0}};
     int about = HS_ABOUT_NOTHING;
-    hsumma_status mine = check_local(plan, ld, &about);
+    hsumma_status mine = check_local(plan, ld, &ctx->message, &about);
     if (!mine)
         mine = bind(plan, data, ld, matrix, &about);
     ctx->running = plan;

@@ -29,7 +29,8 @@ struct hsumma_plan {
 };
 
 /* Wrong global arguments give the same verdict on every process without communication. */
-hsumma_status hs_request_check(const struct hs_request *request, struct hs_message *message);
+hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx,
+                               struct hs_message *message);
 
 /* Collective over the context: the verdicts of all processes are joined. */
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **plan);

@@ -4,12 +4,22 @@
 
 static const char names[] = "ABC";
 
-static hsumma_status check_desc(const struct hs_request *request, int x, struct hs_message *message)
+struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis)
+{
+    const struct hs_grid *grid = &desc->grid->grid;
+    return axis == 0 ? (struct hs_axis){desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0]}
+                     : (struct hs_axis){desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]};
+}
+
+static hsumma_status check_desc(const struct hs_request *request, const hsumma_context *ctx, int x,
+                                struct hs_message *message)
 {
     const hsumma_desc *desc = request->desc[x];
     char name = names[x];
     if (!desc || !desc->grid)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "descriptor of %c is NULL or has no grid", name);
+    if (desc->grid->ctx != ctx)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "descriptor of %c: its grid belongs to another context", name);
     const int *extent = desc->grid->grid.extent;
     const struct {
         const char *field;
@@ -53,7 +63,8 @@ static hsumma_status check_fit(const struct hs_request *request, int x, struct h
     return HSUMMA_OK;
 }
 
-hsumma_status hs_request_check(const struct hs_request *request, struct hs_message *message)
+hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx,
+                               struct hs_message *message)
 {
     static const char dim_name[] = "mnk";
     if ((unsigned)request->type > HSUMMA_Z)
@@ -67,7 +78,7 @@ hsumma_status hs_request_check(const struct hs_request *request, struct hs_messa
             return hs_fail(message, HSUMMA_ERR_ARGUMENT, "%c is %" PRId64 "; expected 0 or more", dim_name[dim],
                            request->extent[dim]);
     for (int x = 0; x < 3; x++) {
-        hsumma_status status = check_desc(request, x, message);
+        hsumma_status status = check_desc(request, ctx, x, message);
         if (!status)
             status = check_fit(request, x, message);
         if (status)

@@ -60,7 +60,7 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
         if (loop->variant.axis[dim])
             loop->local[dim] = hs_axis_count(loop->variant.axis[dim], problem->grid.coord[loop->variant.axis_of[dim]]);
     struct hs_group all = hs_grid_all(&problem->grid);
-    status = hs_agreement_init(&loop->agreement, comm, &all, memory);
+    status = hs_agreement_init(&loop->agreement, comm, &all, HS_AGREE_PLAN, memory);
     if (!status)
         status = make_panels(loop, memory);
     if (!status)

@@ -1,0 +1,255 @@
+/*
+ * One multiplication for the tests of the public interface: its arguments, this process's parts of the matrices, and a
+ * comparison with a direct triple loop.  Entries are small integers, so that every result is exact.
+ */
+#ifndef HSUMMA_TESTS_PRODUCT_H
+#define HSUMMA_TESTS_PRODUCT_H
+
+#include "hsumma/context.h"
+
+#include "base/wait.h"
+#include "quiet.h"
+#include "tap.h"
+
+#include <complex.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAD = 2, GUARD = 77, PATIENCE_S = 10 };
+
+static int rank, size;
+
+/* A verdict that all ranks share. */
+static inline int everywhere(int good)
+{
+    return quiet_reduce(good != 0, MPI_MIN) == 1;
+}
+
+/* One multiplication: its arguments, and this process's parts of the matrices. */
+struct call {
+    hsumma_type type;
+    char ta, tb;
+    int64_t m, n, k;
+    hsumma_desc desc[3];
+    double alpha, beta;
+    const char *options;
+};
+
+struct local {
+    int64_t rows, cols;
+    void *data;
+};
+
+/* nb = 0: checkerboard. */
+static inline struct call call_of(const hsumma_grid *grid, hsumma_type type, char ta, char tb, int64_t m, int64_t n, int64_t k,
+                           int64_t nb)
+{
+    struct call call = {type, ta, tb, m, n, k, {{0}}, 2, -1, NULL};
+    int64_t shape[3][2] = {{ta == 'N' ? m : k, ta == 'N' ? k : m}, {tb == 'N' ? k : n, tb == 'N' ? n : k}, {m, n}};
+    for (int x = 0; x < 3; x++) {
+        if (nb)
+            hsumma_desc_init(&call.desc[x], grid, shape[x][0], shape[x][1], nb, nb);
+        else
+            hsumma_desc_checkerboard(&call.desc[x], grid, shape[x][0], shape[x][1]);
+        call.desc[x].ld += PAD;
+    }
+    return call;
+}
+
+static inline double complex entry(const struct call *call, int x, int64_t i, int64_t j)
+{
+    double re = (double)((i * 7 + j * 3 + x) % 5 - 2), im = (double)((i * 5 + j + x) % 3 - 1);
+    return call->type >= HSUMMA_C ? re + im * I : re;
+}
+
+static inline double complex op_entry(const struct call *call, int x, char op, int64_t i, int64_t j)
+{
+    double complex v = op == 'N' ? entry(call, x, i, j) : entry(call, x, j, i);
+    return op == 'C' ? conj(v) : v;
+}
+
+static inline size_t bytes_of(hsumma_type type)
+{
+    return type == HSUMMA_S ? 4 : type == HSUMMA_Z ? 16 : 8;
+}
+
+static inline void store(hsumma_type type, void *at, int64_t index, double complex v)
+{
+    if (type == HSUMMA_S)
+        ((float *)at)[index] = (float)creal(v);
+    else if (type == HSUMMA_D)
+        ((double *)at)[index] = creal(v);
+    else if (type == HSUMMA_C)
+        ((float complex *)at)[index] = (float complex)v;
+    else
+        ((double complex *)at)[index] = v;
+}
+
+static inline double complex load(hsumma_type type, const void *at, int64_t index)
+{
+    return type == HSUMMA_S   ? ((const float *)at)[index]
+           : type == HSUMMA_D ? ((const double *)at)[index]
+           : type == HSUMMA_C ? ((const float complex *)at)[index]
+                              : ((const double complex *)at)[index];
+}
+
+/* Whether the local element belongs to the operand, and which of its entries it is (as stored). */
+static inline int inside(const struct call *call, int x, const struct local *local, int64_t r, int64_t c, int64_t *i,
+                  int64_t *j)
+{
+    const hsumma_desc *desc = &call->desc[x];
+    char op = x == 0 ? call->ta : x == 1 ? call->tb : 'N';
+    int64_t extent[3][2] = {{call->m, call->k}, {call->k, call->n}, {call->m, call->n}};
+    if (r >= local->rows || c >= local->cols)
+        return 0;
+    *i = hsumma_global_row(desc, r) - desc->i;
+    *j = hsumma_global_col(desc, c) - desc->j;
+    return *i >= 0 && *j >= 0 && *i < extent[x][op == 'N' ? 0 : 1] && *j < extent[x][op == 'N' ? 1 : 0];
+}
+
+/* Fills the matrices; what must not be read (A and B for alpha = 0, C for beta = 0) holds NaN, all else a guard. */
+static inline void make(const struct call *call, struct local local[3])
+{
+    for (int x = 0; x < 3; x++) {
+        const hsumma_desc *desc = &call->desc[x];
+        struct local *l = &local[x];
+        l->rows = hsumma_local_rows(desc);
+        l->cols = hsumma_local_cols(desc);
+        l->data = NULL; /* is allowed where nothing is owned */
+        if (l->rows * l->cols == 0)
+            continue;
+        l->data = malloc((size_t)(desc->ld * l->cols) * bytes_of(call->type));
+        for (int64_t c = 0; c < l->cols; c++)
+            for (int64_t r = 0; r < desc->ld; r++) {
+                int64_t i, j;
+                double complex v = GUARD;
+                if (inside(call, x, l, r, c, &i, &j))
+                    v = (x == 2 ? call->beta : call->alpha) == 0 ? NAN : entry(call, x, i, j);
+                store(call->type, l->data, c * desc->ld + r, v);
+            }
+    }
+}
+
+static inline void drop(struct local local[3])
+{
+    for (int x = 0; x < 3; x++)
+        free(local[x].data);
+}
+
+/* Entries of C that are not alpha op(A) op(B) + beta C (or, with `untouched`, not as they were), and lost guards. */
+static inline int64_t wrong(const struct call *call, const struct local *local, int untouched)
+{
+    int64_t count = 0, i, j;
+    const hsumma_desc *desc = &call->desc[2];
+    for (int64_t c = 0; c < local->cols && local->data; c++)
+        for (int64_t r = 0; r < desc->ld; r++) {
+            double complex want = GUARD;
+            if (inside(call, 2, local, r, c, &i, &j)) {
+                double complex sum = 0;
+                for (int64_t l = 0; l < call->k; l++)
+                    sum += op_entry(call, 0, call->ta, i, l) * op_entry(call, 1, call->tb, l, j);
+                want = untouched ? entry(call, 2, i, j) : call->alpha * sum + call->beta * entry(call, 2, i, j);
+            }
+            count += !(load(call->type, local->data, c * desc->ld + r) == want);
+        }
+    return count;
+}
+
+static inline hsumma_status create(hsumma_context *ctx, const struct call *c, hsumma_plan **plan)
+{
+    return hsumma_plan_create(ctx, c->type, c->ta, c->tb, c->m, c->n, c->k, &c->desc[0], &c->desc[1], &c->desc[2],
+                              c->options, plan);
+}
+
+static inline hsumma_status one_call(hsumma_context *ctx, const struct call *c, const struct local local[3])
+{
+    double complex z[2] = {c->alpha, c->beta};
+    float complex f[2] = {(float)c->alpha, (float)c->beta};
+    const hsumma_desc *d = c->desc;
+    const void *a = local ? local[0].data : NULL, *b = local ? local[1].data : NULL;
+    void *x = local ? local[2].data : NULL;
+    switch (c->type) {
+    case HSUMMA_S:
+        return hsumma_sgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, (float)c->alpha, a, d, b, d + 1, (float)c->beta, x,
+                            d + 2);
+    case HSUMMA_D:
+        return hsumma_dgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, c->alpha, a, d, b, d + 1, c->beta, x, d + 2);
+    case HSUMMA_C:
+        return hsumma_cgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, &f[0], a, d, b, d + 1, &f[1], x, d + 2);
+    default:
+        return hsumma_zgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, &z[0], a, d, b, d + 1, &z[1], x, d + 2);
+    }
+}
+
+/* For plans: start, or start and wait.  The scalars are copied by start. */
+static inline hsumma_status begin(hsumma_plan *plan, const struct call *c, const struct local local[3], int wait)
+{
+    double complex scalar[2];
+    store(c->type, &scalar[0], 0, c->alpha);
+    store(c->type, &scalar[1], 0, c->beta);
+    return (wait ? hsumma_plan_execute : hsumma_plan_start)(plan, &scalar[0], local[0].data, local[1].data, &scalar[1],
+                                                            local[2].data);
+}
+
+/* A whole multiplication, in one call or by a plan: 1 if this process has the right result. */
+static inline int multiplies(hsumma_context *ctx, const struct call *call, int by_plan)
+{
+    struct local local[3];
+    hsumma_plan *plan = NULL;
+    make(call, local);
+    hsumma_status status = by_plan ? create(ctx, call, &plan) : one_call(ctx, call, local);
+    if (by_plan && !status)
+        status = begin(plan, call, local, 1);
+    int good = status == HSUMMA_OK && wrong(call, &local[2], 0) == 0;
+    hsumma_plan_free(&plan);
+    drop(local);
+    return good;
+}
+
+/* A request that must be refused alike everywhere, by plan_create and in one call, in these words. */
+static inline void refuse(hsumma_context *ctx, const struct call *call, hsumma_status wanted, const char *what,
+                   const char *word, const char *other)
+{
+    hsumma_plan *plan = (hsumma_plan *)&rank; /* must become NULL */
+    hsumma_status status = create(ctx, call, &plan), again = wanted;
+    char message[512];
+    snprintf(message, sizeof message, "%s", hsumma_message(ctx));
+    if (!call->options)
+        again = one_call(ctx, call, NULL);
+    int good = status == wanted && again == wanted && plan == NULL && strstr(message, word) && strstr(message, other);
+    tap_ok(everywhere(good), "%s: %s: %s", what, hsumma_status_string(status), message);
+    if (status == HSUMMA_OK)
+        hsumma_plan_free(&plan);
+}
+
+/* Sets up ranks, a context and a grid, runs the tests, and returns the program's exit code. */
+static inline int product_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumma_grid *))
+{
+    hsumma_context *ctx = (hsumma_context *)&rank;
+    hsumma_grid *grid = NULL;
+    char message[256] = "";
+    int P, Q,
+        early = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message) == HSUMMA_ERR_MPI && !ctx &&
+                strstr(message, "MPI_Init");
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+    hsumma_option_info info;
+    for (int i = 0; hsumma_option(i, &info); i++)
+        unsetenv(info.environment);
+    tap_ok(everywhere(early), "without MPI there is no context: %s", message);
+    hsumma_grid_shape(size, &P, &Q);
+    int good = !hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message) &&
+               !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid);
+    if (tap_ok(everywhere(good), "context on %d ranks, grid %d x %d", size, P, Q))
+        tests(ctx, grid);
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+    MPI_Finalize();
+    return tap_done();
+}
+
+#endif

@@ -50,9 +50,8 @@ static char *place(const struct hs_instance *instance, struct hs_ref ref)
 
 static int deps_done(const struct hs_instance *instance, const struct hs_step *step)
 {
-    const int *dep = instance->bound.list->dep + step->first_dep;
     for (int i = 0; i < step->deps; i++)
-        if (instance->state[dep[i]] != DONE)
+        if (instance->state[instance->bound.list->dep[step->first_dep + i]] != DONE)
             return 0;
     return 1;
 }

@@ -179,7 +179,8 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
         int64_t rows = hs_axis_count(&view->axis[0], problem->grid.coord[0]);
         int64_t cols = hs_axis_count(&view->axis[1], problem->grid.coord[1]);
         size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
-        matrix[x] = (struct hs_matrix){NULL, ld[x]};
+        /* where nothing is owned some address stands, never used: arithmetic on NULL is undefined, even adding 0 */
+        matrix[x] = (struct hs_matrix){(char *)plan, ld[x]};
         if (rows == 0 || cols == 0)
             continue;
         if (!data[x]) {

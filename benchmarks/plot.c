@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -98,5 +99,7 @@ const char *plot_draw(const sweep *s, const char *path)
         status = pclose(pipe);
     }
     signal(SIGPIPE, before);
-    return status == 0 && access(path, R_OK) == 0 ? NULL : "gnuplot could not draw it";
+    struct stat drawn;
+    int good = status == 0 && stat(path, &drawn) == 0 && drawn.st_size > 0; /* gnuplot itself does not tell a full disk */
+    return good ? NULL : "gnuplot could not draw it";
 }

@@ -13,8 +13,10 @@
  *   - A function that can fail returns a status; HSUMMA_OK is 0.  Nothing prints unasked, nothing ends the program.
  *     hsumma_message() says which argument was wrong, its value, and what was expected.
  *   - "Collective" means: every process of the context's communicator calls it, with the same global arguments
- *     (everything but pointers, leading dimensions and output arguments).  A collective call returns the same status on
- *     every process of the grid, also when only one of them was given a bad pointer or has no memory left.
+ *     (everything but matrices, leading dimensions and output arguments).  A collective call returns the same status on
+ *     every process of the grid, also when only one of them was given a bad pointer or has no memory left; plan_create
+ *     also finds out when processes give different global arguments.
+ *   - Handles and output arguments must not be NULL where the text does not allow it.
  *   - One context is used by one thread at a time; MPI_THREAD_FUNNELED is enough.
  *   - Memory: whoever made an object frees it, with the function named beside its constructor.  Matrices always belong
  *     to the caller.  Options, descriptors and rank lists are copied.
@@ -98,7 +100,7 @@ typedef struct hsumma_plan_info {
     int lookahead;          /* panels under way ahead of the multiplication; 0: blocking, the paper's algorithm */
     int64_t segment;        /* bytes of a segment of pipelined broadcasts */
     int threads;            /* BLAS threads per process; 0: left as the user has set them */
-    int64_t panels;         /* innermost panels in all */
+    int64_t panels;         /* innermost panels in all; 0 on processes outside the grid */
     size_t workspace_bytes; /* of this process, held while the plan lives */
     size_t workspace_bytes_max;   /* of the process that needs most */
     size_t workspace_limit_bytes; /* what workspace_limit allows the process that needs most */
@@ -109,7 +111,7 @@ typedef struct hsumma_plan_info {
     double seconds;          /* from start to completion */
     double gemm_seconds;     /* in the local GEMM */
     double copy_seconds;     /* packing and unpacking panels */
-    double comm_seconds;     /* the rest: posting, progressing and waiting for messages */
+    double comm_seconds;     /* the rest: messages, waiting, and between start and wait the caller's own work */
     int64_t bytes_sent;      /* bytes given to MPI */
     int64_t messages_sent;
 } hsumma_plan_info;
@@ -141,7 +143,8 @@ HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumm
 
 /*
  * Gives up the caller's hold on a context and sets *ctx to NULL; grids and plans made from it stay usable and the
- * context goes with the last of them.  Not collective.  NULL is ignored.
+ * context goes with the last of them.  No process waits for another, but whoever lets go last frees a communicator, which
+ * MPI calls collective: let go of contexts in the same order everywhere.  NULL is ignored.
  */
 HSUMMA_API void hsumma_free(hsumma_context **ctx);
 
@@ -152,7 +155,7 @@ HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
  * A grid of nprow x npcol processes.  order 'R' counts the processes along rows, 'C' along columns; ranks, if not NULL,
  * lists nprow * npcol ranks of the context's communicator in that order (copied), else it is the first ones.
  * Processes that are left over own nothing and may take part in every call.  Not collective, but all must agree.
- * Errors: HSUMMA_ERR_ARGUMENT.  Free with hsumma_grid_free.
+ * Errors: HSUMMA_ERR_ARGUMENT; HSUMMA_ERR_MEMORY, on this process alone.  Free with hsumma_grid_free.
  */
 HSUMMA_API hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
                                             hsumma_grid **grid);
@@ -202,10 +205,11 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
 /*
  * Runs the plan on local matrices a, b, c (NULL where this process owns nothing), which have the leading dimensions of
  * the plan's descriptors; alpha and beta point to one element of the plan's type and are the same on all processes.
- * beta = 0 never reads C; alpha = 0 or k = 0 never reads A or B.  Collective over the grid; returns when this process's
- * part of C is complete and its A and B may be changed.
+ * beta = 0 never reads C; alpha = 0 or k = 0 never reads A or B, which must not be NULL all the same where the process
+ * owns some of them.  Collective over the grid; returns when this process's part of C is complete and its A and B may be
+ * changed.
  * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL: C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI (C is
- * undefined).
+ * undefined, and the context can only be freed).
  */
 HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
                                              const void *beta, void *c);

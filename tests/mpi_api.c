@@ -391,7 +391,43 @@ static void test_odds(void)
         for (int i = P + 1; i * i <= n; i++)
             good &= n % i != 0;
     }
+    hsumma_context *none = (hsumma_context *)&rank;
+    good &= hsumma_create(MPI_COMM_NULL, NULL, &none, NULL, 0) == HSUMMA_ERR_ARGUMENT && !none;
     tap_ok(everywhere(good), "names of statuses, version, shapes of grids");
+}
+
+/* Arguments that one rank alone has otherwise: the calls fail everywhere, and nobody waits. */
+static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim)
+{
+    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 14, 16, 3), other = c;
+    struct local local[3];
+    hsumma_plan *plan = NULL;
+    hsumma_context *none = NULL;
+    int mine = rank == victim;
+    const hsumma_desc *a = mine ? NULL : &c.desc[0];
+    hsumma_status status = hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', 12, 14, 16, a, &c.desc[1], &c.desc[2], NULL, &plan);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "a NULL descriptor on rank %d: %s", victim,
+           hsumma_message(ctx));
+    other.m = mine ? 11 : 12;
+    status = create(ctx, &other, &plan);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "another m on rank %d: %s", victim, hsumma_message(ctx));
+    other = c;
+    other.options = mine ? "block=3" : "block=4";
+    status = create(ctx, &other, &plan);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "other options on rank %d: %s", victim,
+           hsumma_message(ctx));
+    status = hsumma_create(MPI_COMM_WORLD, mine ? "block=0" : NULL, &none, NULL, 0);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !none), "a context with bad options on rank %d: %s", victim,
+           hsumma_status_string(status));
+    make(&c, local);
+    double one = 1;
+    status = create(ctx, &c, &plan);
+    if (!status)
+        status = hsumma_plan_execute(plan, mine ? NULL : &one, local[0].data, local[1].data, &one, local[2].data);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && wrong(&c, &local[2], 1) == 0), "alpha is NULL on rank %d: %s",
+           victim, hsumma_message(ctx));
+    hsumma_plan_free(&plan);
+    drop(local);
 }
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
@@ -403,6 +439,8 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_options(ctx, grid);
     test_alignment(ctx, grid);
     test_local(ctx, grid, 0);
+    if (size > 1)
+        test_unlike(ctx, grid, size - 1);
     if (size > 1)
         test_local(ctx, grid, size - 1);
     test_grids(ctx);

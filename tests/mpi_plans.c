@@ -229,6 +229,30 @@ static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
     drop(local);
 }
 
+/* A process outside the first plan's grid counts it as running, too: all refuse the second one alike. */
+static void test_busy_outside(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    hsumma_grid *first = NULL;
+    int good = hsumma_grid_create(ctx, 1, size - 1, 'R', NULL, &first) == HSUMMA_OK;
+    struct call c = call_of(first, HSUMMA_D, 'N', 'N', 20, 18, 22, 2), d = call_of(grid, HSUMMA_D, 'N', 'N', 9, 8, 7, 2);
+    struct local x[3], y[3];
+    hsumma_plan *plan[2] = {NULL, NULL};
+    int done = 0;
+    make(&c, x);
+    make(&d, y);
+    good = good && !create(ctx, &c, &plan[0]) && !create(ctx, &d, &plan[1]);
+    good = good && begin(plan[0], &c, x, 0) == HSUMMA_OK && begin(plan[1], &d, y, 0) == HSUMMA_ERR_BUSY;
+    while (good && !done)
+        good = hsumma_plan_test(plan[0], &done) == HSUMMA_OK;
+    good = good && wrong(&c, &x[2], 0) == 0 && begin(plan[1], &d, y, 1) == HSUMMA_OK && wrong(&d, &y[2], 0) == 0;
+    tap_ok(everywhere(good), "a process outside the grid of the running plan refuses another one, too");
+    hsumma_plan_free(&plan[0]);
+    hsumma_plan_free(&plan[1]);
+    hsumma_grid_free(&first);
+    drop(x);
+    drop(y);
+}
+
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
     test_busy(ctx, grid);
@@ -236,8 +260,10 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_one_call(ctx, grid);
     test_cache(ctx, grid);
     test_contexts(ctx, grid);
-    if (size > 1)
+    if (size > 1) {
+        test_busy_outside(ctx, grid);
         test_in_flight(ctx, grid);
+    }
 }
 
 int main(int argc, char **argv)

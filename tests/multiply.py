@@ -343,7 +343,9 @@ def test_interrupt(d):
     """One rank without mpiexec, reading in tiny pieces: a signal finds it at work and takes the unfinished file away."""
     save(f"{d}/slow.npy", matrix(700, 700, np.float64))
     process = subprocess.Popen([BENCH, "multiply", f"{d}/slow.npy", f"{d}/slow.npy", "-o", f"{d}/stopped.npy", "--piece", "8"],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               # a shell's background job inherits SIGINT as ignored, and the command keeps it so
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     deadline = time.monotonic() + 30
     while not left_over(d) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)

@@ -97,6 +97,8 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
     hsumma_status status = HSUMMA_OK;
     if (MPI_Initialized(&initialised) != MPI_SUCCESS || !initialised)
         status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Init has not been called");
+    else if (comm == MPI_COMM_NULL)
+        status = hs_fail(&text, HSUMMA_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL");
     else if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS)
         status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Comm_dup failed");
     if (!status) {
@@ -113,8 +115,7 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
         MPI_Comm_rank(own, &ctx->comm.rank);
         MPI_Comm_size(own, &ctx->comm.size);
         status = read_options(ctx, options);
-        if (!status)
-            status = agree_by_mpi(own, fill(ctx));
+        status = agree_by_mpi(own, status ? status : fill(ctx));
         text = ctx->message;
         if (status)
             hsumma_free(&ctx);

@@ -23,7 +23,7 @@ static void fill_levels(const hsumma_plan *plan, hsumma_plan_info *info)
 void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
 {
     const struct hs_spec *spec = &plan->choice.spec;
-    const struct hs_loop_times *times = &plan->loop.times;
+    const struct hs_loop_times *times = &plan->loop.last;
     memset(info, 0, sizeof *info);
     info->line = plan->line;
     info->why = plan->why;

@@ -91,7 +91,7 @@ void hsumma_grid_shape(int size, int *nprow, int *npcol)
 void hsumma_desc_init(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb, int64_t nb)
 {
     *desc = (hsumma_desc){grid, m, n, mb, nb, mb, nb, 0, 0, 0, 0, 1};
-    int64_t rows = mb > 0 && m > 0 ? hsumma_local_rows(desc) : 0;
+    int64_t rows = hsumma_local_rows(desc);
     desc->ld = rows > 1 ? rows : 1;
 }
 
@@ -104,9 +104,10 @@ void hsumma_desc_checkerboard(hsumma_desc *desc, const hsumma_grid *grid, int64_
 
 static int64_t local_count(const hsumma_desc *desc, int axis)
 {
-    int coord = desc->grid->grid.coord[axis];
+    if (!desc->grid || desc->grid->grid.coord[axis] < 0)
+        return 0;
     struct hs_axis it = hs_desc_axis(desc, axis);
-    return coord < 0 ? 0 : hs_axis_count(&it, coord);
+    return it.n > 0 && it.nb > 0 && it.first > 0 ? hs_axis_count(&it, desc->grid->grid.coord[axis]) : 0;
 }
 
 static int64_t global_index(const hsumma_desc *desc, int axis, int64_t local)

@@ -4,6 +4,14 @@
 
 #include <hsumma.h>
 
+/* One element of any type. */
+union hs_value {
+    float s;
+    double d;
+    float _Complex c;
+    double _Complex z;
+};
+
 struct hs_scalar {
     char letter; /* s, d, c, z */
     size_t size;

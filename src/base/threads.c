@@ -1,7 +1,6 @@
 #include "base/threads.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdlib.h>
 
 /*
@@ -17,9 +16,11 @@ union symbol {
 int hs_threads_set(int n)
 {
     union symbol get, set;
+    if (n <= 0)
+        return 0;
     get.data = dlsym(RTLD_DEFAULT, "openblas_get_num_threads");
     set.data = dlsym(RTLD_DEFAULT, "openblas_set_num_threads");
-    if (n <= 0 || !get.data || !set.data)
+    if (!get.data || !set.data)
         return 0;
     int before = get.get();
     if (before == n)
@@ -40,10 +41,4 @@ int hs_threads_user_chose(void)
         if (getenv(names[i]))
             return 1;
     return 0;
-}
-
-int hs_processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }

@@ -12,7 +12,4 @@ void hs_threads_restore(int before);
 /* 1 if the user has chosen a number of BLAS threads through the environment. */
 int hs_threads_user_chose(void);
 
-/* Processors that this process may run on. */
-int hs_processors(void);
-
 #endif

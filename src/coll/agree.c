@@ -45,10 +45,13 @@ void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator
     agreement->room = NULL;
 }
 
-hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size)
+hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,
+                                 int64_t hash)
 {
     agreement->mine[0] = (int64_t)status << 40 | (int64_t)detail << 32 | (INT32_MAX - agreement->comm->rank);
     agreement->mine[1] = size;
+    agreement->mine[2] = hash;
+    agreement->mine[3] = -hash;
     memcpy(agreement->result, agreement->mine, sizeof agreement->result);
     struct hs_binding binding = {&agreement->list,
                                  agreement->group,
@@ -63,7 +66,8 @@ struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
 {
     int64_t value = agreement->result[0];
     return (struct hs_verdict){(hsumma_status)(value >> 40), (int)(value >> 32 & 255),
-                               INT32_MAX - (int)(value & INT32_MAX), agreement->result[1]};
+                               INT32_MAX - (int)(value & INT32_MAX), agreement->result[1],
+                               agreement->result[2] == -agreement->result[3]};
 }
 
 static hsumma_status advance(void *state, int *worked, int *done)
@@ -74,12 +78,13 @@ static hsumma_status advance(void *state, int *worked, int *done)
     return status;
 }
 
-struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size)
+struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,
+                           int64_t hash)
 {
-    hsumma_status mine = hs_agreement_start(agreement, status, detail, size);
+    hsumma_status mine = hs_agreement_start(agreement, status, detail, size, hash);
     if (!mine)
         mine = hs_wait(advance, agreement);
     if (mine)
-        return (struct hs_verdict){mine, detail, agreement->comm->rank, size};
+        return (struct hs_verdict){mine, detail, agreement->comm->rank, size, 1};
     return hs_agreement_verdict(agreement);
 }

@@ -5,12 +5,13 @@
 #include "coll/exec_mpi.h"
 
 /* A verdict: a status, what it is about (the caller's code, 0..255), and who says so.  The worst wins, then the lowest rank.
- * A number of bytes travels along. */
+ * A number of bytes travels along, and a hash of what all should have been told alike. */
 struct hs_verdict {
     hsumma_status status;
     int detail;
     int rank; /* in the communicator */
     int64_t size; /* the largest size that any member has told */
+    int alike;    /* all have told the same hash */
 };
 
 /* All memory is taken by hs_agreement_init, so that agreeing cannot fail for want of it. */
@@ -21,7 +22,7 @@ struct hs_agreement {
     struct hs_list list;
     struct hs_instance instance;
     void *room;
-    int64_t mine[2], result[2], scratch[4]; /* verdict and size */
+    int64_t mine[4], result[4], scratch[8]; /* verdict, size, hash, -hash */
 };
 
 /* which: agreements that may be open at the same time need different numbers (of the tag). */
@@ -31,9 +32,11 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
 void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory);
 
 /* Nonblocking: start, hs_progress on agreement->instance until it is no longer active, then the verdict. */
-hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size);
+hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,
+                                 int64_t hash);
 struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement);
 /* Blocking. */
-struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size);
+struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,
+                           int64_t hash);
 
 #endif

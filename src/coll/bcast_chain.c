@@ -7,7 +7,7 @@
  */
 #include "coll/builders.h"
 
-enum { DEFAULT_SEGMENT = 64 * 1024, MOST_SEGMENTS = 1 << 20 };
+enum { DEFAULT_SEGMENT = 64 * 1024, MOST_SEGMENTS = 4096 };
 
 static int64_t segments_of(const struct hs_shape *shape)
 {

@@ -6,17 +6,18 @@ hsumma_status hs_exchange_build(int me, const struct hs_piece *to, int sends, co
     struct hs_builder builder;
     int64_t own = -1;
     hs_list_begin(&builder, memory);
-    for (int i = 0; i < recvs; i++) {
-        if (from[i].peer == me)
-            own = from[i].at;
+    int i = 0;
+    for (; i < recvs && from[i].peer < me; i++)
+        hs_emit_recv(&builder, from[i].peer, hs_out(from[i].at), from[i].count);
+    if (i < recvs && from[i].peer == me)
+        own = from[i++].at;
+    for (int j = 0; j < sends; j++) {
+        if (to[j].peer == me)
+            hs_emit_copy(&builder, hs_out(own), hs_in(to[j].at), to[j].count);
         else
-            hs_emit_recv(&builder, from[i].peer, hs_out(from[i].at), from[i].count);
+            hs_emit_send(&builder, to[j].peer, hs_in(to[j].at), to[j].count);
     }
-    for (int i = 0; i < sends; i++) {
-        if (to[i].peer == me)
-            hs_emit_copy(&builder, hs_out(own), hs_in(to[i].at), to[i].count);
-        else
-            hs_emit_send(&builder, to[i].peer, hs_in(to[i].at), to[i].count);
-    }
+    for (; i < recvs; i++)
+        hs_emit_recv(&builder, from[i].peer, hs_out(from[i].at), from[i].count);
     return hs_list_finish(&builder, list);
 }

@@ -1,7 +1,5 @@
 #include "coll/exec_mpi.h"
 
-#include "base/wait.h"
-
 #include <mpi.h>
 #include <string.h>
 
@@ -11,21 +9,21 @@ enum { WINDOW = 64 }; /* steps looked at beyond the first unfinished one */
 /* The five arrays of an instance, laid out one after the other; with memory = NULL only measures. */
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
-    size_t n = (size_t)(steps > 0 ? steps : 1), at = 0;
+    size_t all = (size_t)(steps > 0 ? steps : 1), open = all < WINDOW ? all : WINDOW, at = 0;
     struct {
         void **field;
-        size_t size;
+        size_t count, size;
     } part[] = {
-        {(void **)&instance->moved, sizeof *instance->moved},
-        {(void **)&instance->request, sizeof *instance->request},
-        {(void **)&instance->request_step, sizeof *instance->request_step},
-        {(void **)&instance->completed, sizeof *instance->completed},
-        {(void **)&instance->state, sizeof *instance->state},
+        {(void **)&instance->moved, all, sizeof *instance->moved},
+        {(void **)&instance->request, open, sizeof *instance->request}, /* what is in flight lies inside the window */
+        {(void **)&instance->request_step, open, sizeof *instance->request_step},
+        {(void **)&instance->completed, open, sizeof *instance->completed},
+        {(void **)&instance->state, all, sizeof *instance->state},
     };
     for (unsigned i = 0; i < sizeof part / sizeof *part; i++) {
         if (memory)
             *part[i].field = memory + at;
-        at += hs_aligned(n * part[i].size);
+        at += hs_aligned(part[i].count * part[i].size);
     }
     return at;
 }
@@ -213,27 +211,5 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
         status = begin_steps(instance, worked);
     if (instance->left == 0)
         instance->active = 0;
-    return status;
-}
-
-static hsumma_status advance_one(void *state, int *worked, int *done)
-{
-    struct hs_instance *instance = state;
-    hsumma_status status = hs_progress(instance, worked);
-    *done = !instance->active;
-    return status;
-}
-
-hsumma_status hs_run(struct hs_comm *comm, const struct hs_binding *binding, const struct hs_allocator *memory)
-{
-    struct hs_instance instance;
-    void *room = hs_get(memory, 1, hs_instance_bytes(binding->list->steps));
-    if (!room)
-        return HSUMMA_ERR_MEMORY;
-    hs_instance_init(&instance, room, binding->list->steps);
-    hsumma_status status = hs_start(&instance, comm, binding);
-    if (!status)
-        status = hs_wait(advance_one, &instance);
-    hs_put(memory, room);
     return status;
 }

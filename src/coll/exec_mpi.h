@@ -58,7 +58,4 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
 /* Moves it forward without waiting; *worked is set to 1 if something happened.  Does nothing when it is not active. */
 hsumma_status hs_progress(struct hs_instance *instance, int *worked);
 
-/* start + wait, with memory from the allocator: for one-off collectives. */
-hsumma_status hs_run(struct hs_comm *comm, const struct hs_binding *binding, const struct hs_allocator *memory);
-
 #endif

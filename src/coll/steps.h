@@ -12,6 +12,8 @@
  *   - Otherwise steps that do not depend on each other may overlap and complete in any order; a SEND may complete only
  *     when its RECV has begun (rendezvous).
  *   - No step reads what an independent step writes.
+ *   - Done by all ranks strictly in list order, with a few receives posted ahead, the lists come to an end: executors
+ *     look only at a window of steps beyond the first that is not done.
  */
 #ifndef HS_COLL_STEPS_H
 #define HS_COLL_STEPS_H

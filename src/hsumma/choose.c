@@ -6,6 +6,11 @@
 enum { FLOOR = 1 << 20 }; /* workspace that may be used however small the matrices are */
 enum { NARROW = 64 };     /* panels narrower than this waste the local GEMM: rather give up the lookahead */
 
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
 struct chooser {
     const struct hs_problem *problem;
     const struct hs_settings *settings;
@@ -107,7 +112,8 @@ static hsumma_status choose_algs(struct chooser *chooser, struct hs_spec *spec)
                 length = hs_axis_count_max(chooser->variant.role[x].want);
         int size = spec->factors[0].size[l] > spec->factors[1].size[l] ? spec->factors[0].size[l]
                                                                        : spec->factors[1].size[l];
-        int64_t bytes = spec->width[l] * length * (int64_t)chooser->problem->scalar->size;
+        int64_t width = clamp(spec->width[l], 1, clamp(chooser->pairs.width_max, 1, INT32_MAX));
+        int64_t bytes = width * length * (int64_t)chooser->problem->scalar->size;
         if (!status && !spec->bcast[l])
             spec->bcast[l] = cheapest(chooser, HS_BCAST, size, bytes, spec->segment, &status);
         if (!status && !spec->reduce[l])
@@ -158,20 +164,19 @@ static int64_t nested_block(const struct chooser *chooser, const struct hs_spec 
 {
     if (spec->levels > 1 && chooser->settings->outers) {
         int last = spec->levels - 2 < chooser->settings->outers ? spec->levels - 2 : chooser->settings->outers - 1;
-        int64_t whole = chooser->settings->outer[last], pieces = (whole + wanted - 1) / wanted;
-        while (whole % pieces)
-            pieces++;
-        return whole / pieces;
+        int64_t whole = chooser->settings->outer[last], best = 1;
+        for (int64_t i = 1; i * i <= whole; i++) {
+            if (whole % i)
+                continue;
+            best = i <= wanted && i > best ? i : best;
+            best = whole / i <= wanted && whole / i > best ? whole / i : best;
+        }
+        return best;
     }
     int64_t whole = chooser->pairs.width_max, pieces = (whole + wanted - 1) / wanted;
     int64_t even = pieces ? (whole + pieces - 1) / pieces : 1;
     even = (even + 7) / 8 * 8;
     return even < wanted ? even : wanted;
-}
-
-static int64_t clamp(int64_t value, int64_t least, int64_t most)
-{
-    return value < least ? least : value > most ? most : value;
 }
 
 /* Panel widths and lookahead: as wide as the local GEMM wants, and as the limit allows. */
@@ -235,6 +240,9 @@ static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice,
             return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
                            "group grids (the first is %dx%d) do not divide the grid, which is %dx%d", factor[0][0],
                            factor[0][1], chooser->problem->grid.extent[0], chooser->problem->grid.extent[1]);
+    if (chooser->settings->levels >= 0 && chooser->settings->outers > (levels > 1 ? levels : 1))
+        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT, "outer names %d widths for %d outer levels",
+                       chooser->settings->outers, levels);
     hsumma_status status = choose_widths(chooser, spec);
     if (!status)
         status = choose_algs(chooser, spec);
@@ -296,6 +304,13 @@ static hsumma_status look_at(struct chooser *chooser, int stationary, struct hs_
     return status;
 }
 
+static void keep_names(struct hs_names *names[2], const int per_level[2], int level)
+{
+    for (int i = 0; i < 2; i++)
+        if (per_level[i])
+            memmove(names[i]->name[names[i]->count++], names[i]->name[level], HS_NAME_TEXT);
+}
+
 /* An outer level of one group does nothing: SUMMA is SUMMA however it is said. */
 static struct hs_settings without_empty_levels(const struct hs_settings *settings)
 {
@@ -303,6 +318,12 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     int with_outers = settings->outers == settings->levels;
     if (settings->levels <= 0)
         return kept;
+    struct hs_names *names[2] = {&kept.bcast, &kept.reduce};
+    int per_level[2];
+    for (int i = 0; i < 2; i++) {
+        per_level[i] = !names[i]->outer_inner && names[i]->count == settings->levels + 1;
+        names[i]->count = per_level[i] ? 0 : names[i]->count;
+    }
     kept.levels = 0;
     kept.outers = with_outers ? 0 : settings->outers;
     for (int l = 0; l < settings->levels; l++) {
@@ -312,7 +333,9 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
             kept.outer[kept.outers++] = settings->outer[l];
         kept.factor[kept.levels][0] = settings->factor[l][0];
         kept.factor[kept.levels++][1] = settings->factor[l][1];
+        keep_names(names, per_level, l);
     }
+    keep_names(names, per_level, settings->levels);
     return kept;
 }
 
@@ -344,6 +367,7 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
         if (!status && (!found || other.prediction.seconds < choice->prediction.seconds * (1 - 1e-9))) {
             *choice = other;
             found = 1;
+            message->text[0] = 0; /* an earlier candidate's refusal is not the caller's business */
         } else if (status == HSUMMA_ERR_MEMORY || status == HSUMMA_ERR_INTERNAL) {
             found = 0; /* of this process alone: another choice here would differ from everybody else's */
             first = status;

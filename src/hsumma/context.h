@@ -8,7 +8,7 @@
 #include "dist/axis.h"
 #include "hsumma/profile.h"
 
-struct hs_plan_cache; /* api/gemm.c */
+struct hs_plan_cache; /* api/cache.c */
 
 struct hsumma_context {
     int holders;
@@ -21,6 +21,7 @@ struct hsumma_context {
     int *ranks;       /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     hsumma_plan *running;
+    int broken; /* MPI has failed: nobody knows what is still on its way, so nothing more is started or reused */
     struct hs_plan_cache *cache;
     struct hs_message message;
 };

@@ -60,7 +60,7 @@ static void write_line(const hsumma_plan *plan, const struct hs_options *options
         add(&text, " workspace_limit=%s", options->value[HS_OPT_WORKSPACE]);
 }
 
-static void write_why(const hsumma_plan *plan, const struct hs_options *options, struct text text)
+static void write_why(const struct hs_options *options, struct text text)
 {
     static const char *const sayer[] = {"model", "environment", "context", "caller"};
     static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS, HS_OPT_BLOCK,     HS_OPT_OUTER,
@@ -75,11 +75,10 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
     }
     add(&text, "; workspace limit: %s", options->said_by[HS_OPT_WORKSPACE] ? sayer[options->said_by[HS_OPT_WORKSPACE]]
                                                                              : "default");
-    (void)plan;
 }
 
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
 {
     write_line(plan, options, (struct text){plan->line, sizeof plan->line});
-    write_why(plan, options, (struct text){plan->why, sizeof plan->why});
+    write_why(options, (struct text){plan->why, sizeof plan->why});
 }

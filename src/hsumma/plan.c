@@ -55,7 +55,8 @@ static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], s
 static hsumma_status explain(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict)
 {
     static const char *const about[] = {"", " (A: pointer or leading dimension)", " (B: pointer or leading dimension)",
-                                        " (C: pointer or leading dimension)", " (workspace)"};
+                                        " (C: pointer or leading dimension)", " (alpha or beta is NULL)",
+                                        " (workspace)"};
     if (verdict.status && verdict.status != mine)
         hs_fail(&ctx->message, verdict.status, "process %d reports: %s%s", verdict.rank,
                 hsumma_status_string(verdict.status), verdict.detail <= HS_ABOUT_MEMORY ? about[verdict.detail] : "");
@@ -118,29 +119,35 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_options options = ctx->options;
     struct hs_settings settings;
     *result = NULL;
-    hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &ctx->message);
-    if (!status)
-        status = hs_settings_read(&options, &settings, &ctx->message);
-    if (!status)
-        status = hs_request_check(request, ctx, &ctx->message);
-    if (status)
-        return status;
-    /* from here on processes may differ: they go on together to the agreement */
-    int about = HS_ABOUT_MEMORY;
+    if (ctx->broken)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI has failed before in this context");
     struct hs_message mine = {""};
-    hsumma_plan *plan = hs_get_zero(&ctx->memory, 1, sizeof *plan);
+    hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
+    if (!status)
+        status = hs_settings_read(&options, &settings, &mine);
+    if (!status)
+        status = hs_request_check(request, ctx, &mine);
+    /* whatever a process has found, it goes on to the agreement: others may have been told something else */
+    int about = HS_ABOUT_NOTHING;
+    int64_t hash = status ? 0 : hs_request_hash(request);
+    hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
     if (plan) {
         hold(plan, ctx, (hsumma_grid *)request->desc[0]->grid, cached); /* const, but for the count of its holders */
         make_problem(request, &plan->problem);
         status = prepare(plan, request, &settings, &mine, &about);
-    } else {
+    } else if (!status) {
         status = HSUMMA_ERR_MEMORY;
+        about = HS_ABOUT_MEMORY;
     }
     if (status)
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
     struct hs_verdict verdict =
-        hs_agree(&ctx->agreement, status, about, plan ? (int64_t)plan->loop.arena_bytes : 0);
+        hs_agree(&ctx->agreement, status, about, plan ? (int64_t)plan->loop.arena_bytes : 0, hash);
+    ctx->broken = verdict.status == HSUMMA_ERR_MPI;
     status = explain(ctx, status, verdict);
+    if (!status && !verdict.alike)
+        status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
+                         "processes have given different sizes, descriptors, operations or options");
     if (status) {
         hs_plan_destroy(plan);
         return status;
@@ -161,7 +168,7 @@ void hs_plan_destroy(hsumma_plan *plan)
     int cached = plan->cached;
     if (ctx->running == plan)
         hs_plan_wait(plan);
-    if (plan->member)
+    if (plan->member && !ctx->broken) /* else MPI may still write to its buffers: they are left to the process's end */
         hs_loop_free(&plan->loop, &ctx->memory);
     hs_grid_release(plan->grid);
     hs_put(&ctx->memory, plan);
@@ -200,6 +207,9 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hsumma_context *ctx = plan->ctx;
     if (ctx->running)
         return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
+    if (ctx->broken)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI has failed before in this context");
+    ctx->running = plan;
     if (!plan->member)
         return HSUMMA_OK;
     struct hs_matrix matrix[3] = {{NULL, 0}};
@@ -207,10 +217,16 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hsumma_status mine = check_local(plan, ld, &ctx->message, &about);
     if (!mine)
         mine = bind(plan, data, ld, matrix, &about);
-    ctx->running = plan;
+    if (!mine && (!alpha || !beta)) {
+        about = HS_ABOUT_SCALARS;
+        mine = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL", alpha ? "beta" : "alpha");
+    }
+    alpha = alpha ? alpha : plan->problem.scalar->zero;
+    beta = beta ? beta : plan->problem.scalar->zero;
     hsumma_status status = hs_loop_start(&plan->loop, alpha, matrix, beta, mine, about);
     if (status) {
         ctx->running = NULL;
+        ctx->broken = 1;
         return hs_fail(&ctx->message, status, "MPI failed at the start");
     }
     return HSUMMA_OK;
@@ -224,6 +240,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     if (!status)
         return HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->loop.agreement);
+    ctx->broken |= status == HSUMMA_ERR_MPI;
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s; C is undefined",
                        hsumma_status_string(status));
@@ -236,7 +253,7 @@ hsumma_status hs_plan_wait(hsumma_plan *plan)
 {
     if (plan->ctx->running != plan)
         return HSUMMA_OK;
-    return finish(plan, hs_wait(hs_loop_advance, &plan->loop));
+    return finish(plan, plan->member ? hs_wait(hs_loop_advance, &plan->loop) : HSUMMA_OK);
 }
 
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
@@ -245,6 +262,6 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
     *done = 1;
     if (plan->ctx->running != plan)
         return HSUMMA_OK;
-    hsumma_status status = hs_loop_advance(&plan->loop, &worked, done);
+    hsumma_status status = plan->member ? hs_loop_advance(&plan->loop, &worked, done) : HSUMMA_OK;
     return status || *done ? finish(plan, status) : HSUMMA_OK;
 }

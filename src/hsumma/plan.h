@@ -32,6 +32,9 @@ struct hsumma_plan {
 hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx,
                                struct hs_message *message);
 
+/* A hash of what all processes must give alike; of a request that has been checked. */
+int64_t hs_request_hash(const struct hs_request *request);
+
 /* Collective over the context: the verdicts of all processes are joined. */
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **plan);
 void hs_plan_destroy(hsumma_plan *plan);

@@ -49,13 +49,16 @@ struct cost {
 static struct cost level_cost(struct hs_clock_memo *memo, const struct hs_mover *mover, const struct hs_spec *spec,
                               const struct hs_pairs *pairs, int level, int64_t length, hsumma_status *status)
 {
-    int64_t width = spec->width[mover->tier[level]], unit = (int64_t)mover->problem->scalar->size;
-    int64_t whole = 0;
+    int64_t width = spec->width[mover->tier[level]];
+    width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
+    int64_t unit = (int64_t)mover->problem->scalar->size;
+    int64_t whole = 0, eighth = (width + 7) / 8; /* ragged widths are rounded up to eighths: few values for the clock */
     struct cost cost = {0, 0, 0};
     for (int i = 0; i < pairs->count; i++) {
         whole += pairs->pair[i].width / width;
         cost.all += hs_clock_of(memo, mover->alg[level], mover->factors.size[level],
-                                pairs->pair[i].width % width * length * unit, unit, spec->segment, status);
+                                (pairs->pair[i].width % width + eighth - 1) / eighth * eighth * length * unit, unit,
+                                spec->segment, status);
     }
     double one = hs_clock_of(memo, mover->alg[level], mover->factors.size[level], width * length * unit, unit,
                              spec->segment, status);

@@ -102,24 +102,24 @@ hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struc
     loop->times.begin = hs_now();
     loop->times.bytes = loop->comm->bytes_sent;
     loop->times.messages = loop->comm->messages_sent;
-    memcpy(loop->alpha, alpha, size);
-    memcpy(loop->beta, beta, size);
+    memcpy(&loop->alpha, alpha, size);
+    memcpy(&loop->beta, beta, size);
     memcpy(loop->matrix, matrix, sizeof loop->matrix);
     loop->now = 0;
     loop->column = 0;
     for (int f = 0; f < loop->feeds; f++)
         hs_feed_reset(&loop->feed[f], &loop->matrix[loop->feed[f].mover.operand]);
     if (loop->drains)
-        hs_drain_reset(&loop->drain, &loop->matrix[HS_C], loop->beta);
+        hs_drain_reset(&loop->drain, &loop->matrix[HS_C], &loop->beta);
     loop->state = HS_AGREEING;
-    return hs_agreement_start(&loop->agreement, status, about, 0);
+    return hs_agreement_start(&loop->agreement, status, about, 0, 0);
 }
 
 /* alpha = 0 or an empty product: C is scaled where it lies, A and B are not read. */
 static int only_scales(const struct hs_loop *loop)
 {
     const int64_t *extent = loop->problem->extent;
-    return loop->problem->scalar->is_zero(loop->alpha) || extent[HS_M] == 0 || extent[HS_N] == 0 || extent[HS_K] == 0;
+    return loop->problem->scalar->is_zero(&loop->alpha) || extent[HS_M] == 0 || extent[HS_N] == 0 || extent[HS_K] == 0;
 }
 
 static void scale(struct hs_loop *loop)
@@ -127,7 +127,7 @@ static void scale(struct hs_loop *loop)
     const struct hs_view *c = &loop->problem->view[HS_C];
     const int *coord = loop->problem->grid.coord;
     loop->problem->scalar->update(hs_axis_count(&c->axis[0], coord[0]), hs_axis_count(&c->axis[1], coord[1]),
-                                  loop->beta, loop->matrix[HS_C].base, loop->matrix[HS_C].ld, NULL, 0);
+                                  &loop->beta, loop->matrix[HS_C].base, loop->matrix[HS_C].ld, NULL, 0);
 }
 
 /* Columns of a slice: about spec->slice flops, a multiple of what BLAS kernels unroll, never a function of timing. */
@@ -161,14 +161,14 @@ static void multiply(struct hs_loop *loop)
         matrix[loop->feed[f].mover.operand] = hs_feed_panel(&loop->feed[f], loop->now);
     if (loop->drains)
         matrix[HS_C] = hs_drain_panel(&loop->drain, loop->now, &direct);
-    const void *beta = loop->drains && !direct ? scalar->zero : loop->beta;
+    const void *beta = loop->drains && !direct ? scalar->zero : &loop->beta;
     if (!loop->drains && loop->now > 0)
         beta = scalar->one;
     int64_t columns = slice_columns(loop, extent[HS_M], extent[HS_N], extent[HS_K]), from = loop->column;
     if (columns > extent[HS_N] - from)
         columns = extent[HS_N] - from;
     double begin = hs_now();
-    scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, extent[HS_M], columns, extent[HS_K], loop->alpha,
+    scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, extent[HS_M], columns, extent[HS_K], &loop->alpha,
                  matrix[HS_A].base, matrix[HS_A].ld, column_of(&matrix[HS_B], problem->view[HS_B].op, from, scalar->size),
                  matrix[HS_B].ld, beta, matrix[HS_C].base + (size_t)(from * matrix[HS_C].ld) * scalar->size,
                  matrix[HS_C].ld);
@@ -229,6 +229,7 @@ static void finish(struct hs_loop *loop)
         loop->times.copy += loop->feed[f].copy_seconds;
     if (loop->drains)
         loop->times.copy += loop->drain.copy_seconds;
+    loop->last = loop->times;
 }
 
 hsumma_status hs_loop_advance(void *state, int *worked, int *done)

@@ -37,12 +37,11 @@ struct hs_loop {
 
     /* one execution */
     enum { HS_IDLE, HS_AGREEING, HS_RUNNING } state;
-    _Alignas(16) unsigned char alpha[16];
-    _Alignas(16) unsigned char beta[16];
+    union hs_value alpha, beta;
     struct hs_matrix matrix[3];
     int now;         /* the innermost panel to be multiplied */
     int64_t column;  /* of the local product: where the next slice begins */
-    struct hs_loop_times times;
+    struct hs_loop_times times, last; /* of this execution so far, and of the last complete one */
 };
 
 /* problem and spec must outlive the loop.  Local; what fails has left nothing behind. */
@@ -51,7 +50,7 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 
 /* Codes of what a verdict is about. */
-enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_MEMORY };
+enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY };
 
 /* Begins an execution; `status` and `about` are this process's verdict on its local arguments, agreed upon first. */
 hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3],

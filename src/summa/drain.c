@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-static int64_t panel_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                           int tier, int64_t length)
-{
-    int64_t width = spec->width[tier] < pairs->width_max ? spec->width[tier] : pairs->width_max;
-    return width * length * (int64_t)mover->problem->scalar->size;
-}
-
 /* The GEMM writes C itself when nobody else adds to it and its lines lie together. */
 static int is_direct(const struct hs_mover *mover, const struct hs_pairs *pairs)
 {
@@ -45,11 +38,11 @@ int64_t hs_drain_bytes(const struct hs_mover *mover, const struct hs_spec *spec,
 {
     int64_t bytes = 0;
     for (int s = 0; s <= mover->levels; s++) {
-        int64_t panel = panel_bytes(mover, spec, pairs, tier_of(mover, s), length);
+        int64_t panel = hs_mover_buffer_bytes(mover, spec, pairs, tier_of(mover, s), length);
         bytes += (slots_of(mover, spec, pairs, s) + scratch_panels(mover, s)) * panel;
     }
     if (mover->role->exchanged)
-        bytes += panel_bytes(mover, spec, pairs, mover->tier0, length + held);
+        bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, length + held);
     return bytes;
 }
 
@@ -83,7 +76,7 @@ hsumma_status hs_drain_init(struct hs_drain *drain, const struct hs_spec *spec, 
         stream->tier = tier_of(mover, s);
         drain->slots[s] = slots_of(mover, spec, pairs, s);
         stream->slots = 1;
-        drain->slot_bytes[s] = panel_bytes(mover, spec, pairs, stream->tier, mover->length);
+        drain->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, pairs, stream->tier, mover->length);
         stream->list = hs_get(memory, (size_t)panels_of(drain, s) + 1, sizeof *stream->list);
         if (!status)
             status = stream->list ? make_lists(drain, spec, s, lists) : HSUMMA_ERR_MEMORY;
@@ -106,21 +99,15 @@ void hs_drain_lay_out(struct hs_drain *drain, const struct hs_cache *lists, stru
         int panels = panels_of(drain, s);
         hs_stream_lay_out(stream, lists, panels, arena);
         drain->ring[s] = hs_arena_take(arena, (size_t)(drain->slots[s] * drain->slot_bytes[s]));
-        drain->scratch_bytes[s] = 0;
+        int64_t most = 0;
         for (int o = 0; s < mover->levels && o < panels; o++) {
             int64_t scratch = stream->list[o] >= 0 ? lists->list[stream->list[o]].extent[HS_SCRATCH] : 0;
-            if (scratch > drain->scratch_bytes[s])
-                drain->scratch_bytes[s] = scratch;
+            most = scratch > most ? scratch : most;
         }
-        drain->scratch[s] = hs_arena_take(arena, (size_t)drain->scratch_bytes[s]);
+        drain->scratch[s] = hs_arena_take(arena, (size_t)most);
     }
     if (mover->role->exchanged) {
-        int64_t most = 0;
-        for (int o = 0; o < panels_of(drain, mover->levels); o++) {
-            int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
-            most = width > most ? width : most;
-        }
-        most *= (int64_t)mover->problem->scalar->size;
+        int64_t most = hs_tier_width_max(mover->panels, mover->tier0) * (int64_t)mover->problem->scalar->size;
         drain->outgoing = hs_arena_take(arena, (size_t)(most * mover->length));
         drain->incoming = hs_arena_take(arena, (size_t)(most * mover->held));
     }

@@ -19,7 +19,6 @@ struct hs_drain {
     char *ring[1 + HS_LEVELS_MAX];
     int64_t slot_bytes[1 + HS_LEVELS_MAX];
     char *scratch[1 + HS_LEVELS_MAX];
-    int64_t scratch_bytes[1 + HS_LEVELS_MAX];
     char *outgoing, *incoming;
     struct hs_matrix matrix;
     const void *beta;

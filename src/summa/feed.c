@@ -10,13 +10,6 @@ int hs_ahead(const struct hs_spec *spec, int tier)
     return (int)((spec->lookahead * inner + spec->width[tier] - 1) / spec->width[tier]);
 }
 
-static int64_t slot_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                          int tier, int64_t length)
-{
-    int64_t width = spec->width[tier] < pairs->width_max ? spec->width[tier] : pairs->width_max;
-    return width * length * (int64_t)mover->problem->scalar->size;
-}
-
 /* A line of one process without an exchange only gathers, just before the multiplication: nothing to overlap. */
 static int local_only(const struct hs_mover *mover)
 {
@@ -33,12 +26,12 @@ static int fill_slots(const struct hs_mover *mover, const struct hs_spec *spec, 
 int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                       int64_t length, int64_t held)
 {
-    int64_t bytes = fill_slots(mover, spec, pairs) * slot_bytes(mover, spec, pairs, mover->tier0, length);
+    int64_t bytes = fill_slots(mover, spec, pairs) * hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, length);
     for (int l = 1; l < mover->levels; l++)
         if (spec->width[mover->tier[l]] != spec->width[mover->tier0])
-            bytes += (hs_ahead(spec, mover->tier[l]) + 1) * slot_bytes(mover, spec, pairs, mover->tier[l], length);
+            bytes += (hs_ahead(spec, mover->tier[l]) + 1) * hs_mover_buffer_bytes(mover, spec, pairs, mover->tier[l], length);
     if (mover->role->exchanged)
-        bytes += slot_bytes(mover, spec, pairs, mover->tier0, length + held);
+        bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, length + held);
     return bytes;
 }
 
@@ -61,7 +54,7 @@ hsumma_status hs_feed_init(struct hs_feed *feed, const struct hs_spec *spec, con
         feed->ahead[s] = s == 0 && local_only(mover) ? 0 : hs_ahead(spec, stream->tier);
         feed->slots[s] = s == 0 ? fill_slots(mover, spec, &mover->panels->pairs) : feed->ahead[s] + 1;
         stream->slots = s == 0 ? 1 : feed->slots[s];
-        feed->slot_bytes[s] = slot_bytes(mover, spec, &mover->panels->pairs, stream->tier, mover->length);
+        feed->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, &mover->panels->pairs, stream->tier, mover->length);
         feed->shares[s] = s > 0 && spec->width[stream->tier] == spec->width[mover->tier0];
         int panels = panels_of(feed, s);
         stream->list = hs_get(memory, (size_t)panels + 1, sizeof *stream->list);
@@ -92,15 +85,8 @@ void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct 
     }
     feed->source = hs_arena_take(arena, (size_t)(feed->slots[0] + 1) * sizeof *feed->source);
     if (feed->mover.role->exchanged) {
-        int64_t per_line = feed->mover.length ? feed->slot_bytes[0] / feed->mover.length : 0;
-        if (!per_line) { /* owns nothing of the wanted layout, but may hold something */
-            int64_t most = 0;
-            for (int o = 0; o < panels_of(feed, 0); o++) {
-                int64_t width = hs_tier_width(feed->mover.panels, feed->mover.tier0, o);
-                most = width > most ? width : most;
-            }
-            per_line = most * (int64_t)feed->mover.problem->scalar->size;
-        }
+        int64_t per_line = hs_tier_width_max(feed->mover.panels, feed->mover.tier0) *
+                           (int64_t)feed->mover.problem->scalar->size;
         feed->outgoing = hs_arena_take(arena, (size_t)(per_line * feed->mover.held));
         feed->incoming = hs_arena_take(arena, (size_t)(per_line * feed->mover.length));
     }

@@ -63,6 +63,13 @@ int hs_mover_level(const struct hs_mover *mover, int root)
     return l;
 }
 
+int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                              int tier, int64_t length)
+{
+    int64_t width = spec->width[tier] < pairs->width_max ? spec->width[tier] : pairs->width_max;
+    return width * length * (int64_t)mover->problem->scalar->size;
+}
+
 int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o)
 {
     return hs_tier_width(mover->panels, tier, o) * mover->length * (int64_t)mover->problem->scalar->size;

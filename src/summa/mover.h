@@ -41,6 +41,9 @@ int hs_mover_root(const struct hs_mover *mover, int pair);
  */
 int hs_mover_level(const struct hs_mover *mover, int root);
 
+/* Bytes of a buffer for the panels of a tier, for a local extent of the pinned dimension. */
+int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                              int tier, int64_t length);
 /* Bytes of tier panel o on this process. */
 int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o);
 struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int o);

@@ -149,6 +149,16 @@ int64_t hs_tier_width(const struct hs_panels *panels, int tier, int o)
     return hs_tier_offset(panels, tier, last) + panels->panel[last].width;
 }
 
+int64_t hs_tier_width_max(const struct hs_panels *panels, int tier)
+{
+    int64_t most = 0;
+    for (int o = 0; o < panels->tier[tier].count; o++) {
+        int64_t width = hs_tier_width(panels, tier, o);
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
 int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t)
 {
     const struct hs_tier *of = &panels->tier[tier];

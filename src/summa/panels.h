@@ -62,6 +62,8 @@ void hs_panels_free(const struct hs_allocator *memory, struct hs_panels *panels)
 
 /* Indices in tier panel o. */
 int64_t hs_tier_width(const struct hs_panels *panels, int tier, int o);
+/* The widest panel of a tier. */
+int64_t hs_tier_width_max(const struct hs_panels *panels, int tier);
 /* Indices that come before innermost panel t inside its tier panel. */
 int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t);
 /* A walk over the segments of innermost panel t. */

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -100,6 +100,7 @@ const char *plot_draw(const sweep *s, const char *path)
     }
     signal(SIGPIPE, before);
     struct stat drawn;
-    int good = status == 0 && stat(path, &drawn) == 0 && drawn.st_size > 0; /* gnuplot itself does not tell a full disk */
+    int good =
+        status == 0 && stat(path, &drawn) == 0 && drawn.st_size > 0; /* gnuplot itself does not tell a full disk */
     return good ? NULL : "gnuplot could not draw it";
 }

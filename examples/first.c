@@ -25,7 +25,8 @@ int main(int argc, char **argv)
     hsumma_desc_init(&desc, grid, n, n, 64, 64); /* as ScaLAPACK: blocks of 64 x 64, dealt out cyclically */
 
     int64_t rows = hsumma_local_rows(&desc), cols = hsumma_local_cols(&desc);
-    double *a = malloc(sizeof *a * rows * cols), *b = malloc(sizeof *b * rows * cols), *c = malloc(sizeof *c * rows * cols);
+    double *a = malloc(sizeof *a * rows * cols), *b = malloc(sizeof *b * rows * cols),
+           *c = malloc(sizeof *c * rows * cols);
     for (int64_t j = 0; j < cols; j++)
         for (int64_t i = 0; i < rows; i++) { /* A(i, j) = i + j, B = the identity */
             int64_t row = hsumma_global_row(&desc, i), col = hsumma_global_col(&desc, j);

@@ -84,35 +84,35 @@ typedef struct hsumma_desc {
 
 /* One level of the hierarchy, outermost first. */
 typedef struct hsumma_level {
-    int rows, cols;            /* this level broadcasts over `rows` by `cols` processes (or groups of them) */
-    int64_t block;             /* width of the panels that move on this level, in elements of the looped dimension */
+    int rows, cols;             /* this level broadcasts over `rows` by `cols` processes (or groups of them) */
+    int64_t block;              /* width of the panels that move on this level, in elements of the looped dimension */
     const char *bcast, *reduce; /* algorithms, by their names in the registry */
 } hsumma_level;
 
 /* What a plan has chosen, why, what it will cost, and what its last execution did on this process. */
 typedef struct hsumma_plan_info {
-    const char *line;       /* one line: options that give this plan again, word for word; valid until the plan is freed */
-    const char *why;        /* what decided each choice (caller, environment, model or default); valid likewise */
-    char stationary;        /* 'A', 'B' or 'C': the operand that does not move */
-    int nprow, npcol;       /* the grid */
-    int nlevels;            /* 1 (SUMMA) to HSUMMA_MAX_LEVELS */
+    const char *line; /* one line: options that give this plan again, word for word; valid until the plan is freed */
+    const char *why;  /* what decided each choice (caller, environment, model or default); valid likewise */
+    char stationary;  /* 'A', 'B' or 'C': the operand that does not move */
+    int nprow, npcol; /* the grid */
+    int nlevels;      /* 1 (SUMMA) to HSUMMA_MAX_LEVELS */
     hsumma_level level[HSUMMA_MAX_LEVELS];
-    int lookahead;          /* panels under way ahead of the multiplication; 0: blocking, the paper's algorithm */
-    int64_t segment;        /* bytes of a segment of pipelined broadcasts */
-    int threads;            /* BLAS threads per process; 0: left as the user has set them */
-    int64_t panels;         /* innermost panels in all; 0 on processes outside the grid */
-    size_t workspace_bytes; /* of this process, held while the plan lives */
+    int lookahead;                /* panels under way ahead of the multiplication; 0: blocking, the paper's algorithm */
+    int64_t segment;              /* bytes of a segment of pipelined broadcasts */
+    int threads;                  /* BLAS threads per process; 0: left as the user has set them */
+    int64_t panels;               /* innermost panels in all; 0 on processes outside the grid */
+    size_t workspace_bytes;       /* of this process, held while the plan lives */
     size_t workspace_bytes_max;   /* of the process that needs most */
     size_t workspace_limit_bytes; /* what workspace_limit allows the process that needs most */
     double predicted_seconds;     /* of one execution, by the cost model of the schedules */
     double predicted_comm_seconds;
     double predicted_gemm_seconds;
     /* the last execution on this process; zeros before the first */
-    double seconds;          /* from start to completion */
-    double gemm_seconds;     /* in the local GEMM */
-    double copy_seconds;     /* packing and unpacking panels */
-    double comm_seconds;     /* the rest: messages, waiting, and between start and wait the caller's own work */
-    int64_t bytes_sent;      /* bytes given to MPI */
+    double seconds;      /* from start to completion */
+    double gemm_seconds; /* in the local GEMM */
+    double copy_seconds; /* packing and unpacking panels */
+    double comm_seconds; /* the rest: messages, waiting, and between start and wait the caller's own work */
+    int64_t bytes_sent;  /* bytes given to MPI */
     int64_t messages_sent;
 } hsumma_plan_info;
 
@@ -143,12 +143,13 @@ HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumm
 
 /*
  * Gives up the caller's hold on a context and sets *ctx to NULL; grids and plans made from it stay usable and the
- * context goes with the last of them.  No process waits for another, but whoever lets go last frees a communicator, which
- * MPI calls collective: let go of contexts in the same order everywhere.  NULL is ignored.
+ * context goes with the last of them.  No process waits for another, but whoever lets go last frees a communicator,
+ * which MPI calls collective: let go of contexts in the same order everywhere.  NULL is ignored.
  */
 HSUMMA_API void hsumma_free(hsumma_context **ctx);
 
-/* The explanation of the last error of this context on this process; "" if there was none.  Valid until the next call. */
+/* The explanation of the last error of this context on this process; "" if there was none.  Valid until the next call.
+ */
 HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
 
 /*
@@ -161,7 +162,8 @@ HSUMMA_API hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int 
                                             hsumma_grid **grid);
 HSUMMA_API void hsumma_grid_free(hsumma_grid **grid);
 
-/* Shape and this process's place: 0 <= *row < *nprow, or -1 for a process outside the grid.  Any pointer may be NULL. */
+/* Shape and this process's place: 0 <= *row < *nprow, or -1 for a process outside the grid.  Any pointer may be NULL.
+ */
 HSUMMA_API void hsumma_grid_info(const hsumma_grid *grid, int *nprow, int *npcol, int *row, int *col);
 
 /* The factors of size nearest to a square, *nprow <= *npcol. */
@@ -206,10 +208,9 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
  * Runs the plan on local matrices a, b, c (NULL where this process owns nothing), which have the leading dimensions of
  * the plan's descriptors; alpha and beta point to one element of the plan's type and are the same on all processes.
  * beta = 0 never reads C; alpha = 0 or k = 0 never reads A or B, which must not be NULL all the same where the process
- * owns some of them.  Collective over the grid; returns when this process's part of C is complete and its A and B may be
- * changed.
- * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL: C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI (C is
- * undefined, and the context can only be freed).
+ * owns some of them.  Collective over the grid; returns when this process's part of C is complete and its A and B may
+ * be changed. Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL: C is unchanged everywhere), HSUMMA_ERR_BUSY,
+ * HSUMMA_ERR_MPI (C is undefined, and the context can only be freed).
  */
 HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
                                              const void *beta, void *c);

@@ -12,32 +12,14 @@ import subprocess
 import sys
 import tempfile
 
+from tap import done, ok, skip
+
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 BENCH = os.path.join(BUILD, "hsumma_bench")
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
 YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
 FORMS = [(61, 43, 57), (96, 96, 96), (1, 70, 33)]  # m, n, k
 
-count = failed = 0
-
-
-def ok(good, name, *remarks):
-    """One test; remarks are printed if it fails."""
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name.replace('#', '')}")
-    if not good:
-        for line in "\n".join(map(str, remarks)).splitlines():
-            print("#", line)
-    sys.stdout.flush()
-    return good
-
-
-def skip(name, reason):
-    global count
-    count += 1
-    print(f"ok {count} - {name} # SKIP {reason}")
 
 
 def bench(ranks, *args, path=None):
@@ -249,8 +231,7 @@ def main():
     for test in (test_help, test_errors, test_products, test_planted, test_formats, test_plan, test_scalapack,
                  test_sweep, test_plot):
         test()
-    print(f"1..{count}")
-    return failed > 0
+    return done()
 
 
 if __name__ == "__main__":

@@ -9,26 +9,14 @@ import os
 import subprocess
 import sys
 
+from tap import done, ok
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 BENCH = os.path.join(BUILD, "hsumma_bench")
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
 
-count = failed = 0
-
-
-def ok(good, name, *remarks):
-    """One test; remarks are printed if it fails."""
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name.replace('#', '')}")
-    if not good:
-        for line in "\n".join(map(str, remarks)).splitlines():
-            print("#", line)
-    sys.stdout.flush()
-    return good
 
 
 def run(*args, launch=()):
@@ -369,8 +357,7 @@ def main():
     for test in (test_messages, test_coverage, test_costs, test_all, test_run, test_collective, test_table, test_errors,
                  test_document):
         test()
-    print(f"1..{count}")
-    return failed > 0
+    return done()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /*
- * The public interface: every documented error, with the same status on every rank and a message that names argument and
- * value; grids; the environment; lines that give a plan again; empty and scaled products.
+ * The public interface: every documented error, with the same status on every rank and a message that names argument
+ * and value; grids; the environment; lines that give a plan again; empty and scaled products.
  */
 #include "product.h"
 
@@ -405,7 +405,8 @@ static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim
     hsumma_context *none = NULL;
     int mine = rank == victim;
     const hsumma_desc *a = mine ? NULL : &c.desc[0];
-    hsumma_status status = hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', 12, 14, 16, a, &c.desc[1], &c.desc[2], NULL, &plan);
+    hsumma_status status =
+        hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', 12, 14, 16, a, &c.desc[1], &c.desc[2], NULL, &plan);
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "a NULL descriptor on rank %d: %s", victim,
            hsumma_message(ctx));
     other.m = mine ? 11 : 12;

@@ -1,8 +1,8 @@
 /*
  * The matrix of cases: grids x operations x stationary operands x layouts, with types, hierarchies, algorithms,
- * lookahead, scalars, sizes and offsets drawn from a seeded generator.  The entries are small integers, so that every sum is exact in every
- * precision and order, and each process compares its part of C with a direct triple loop: equal or wrong.
- * C holds NaN where beta = 0, A and B hold NaN where alpha = 0, and padding must stay as it was.
+ * lookahead, scalars, sizes and offsets drawn from a seeded generator.  The entries are small integers, so that every
+ * sum is exact in every precision and order, and each process compares its part of C with a direct triple loop: equal
+ * or wrong. C holds NaN where beta = 0, A and B hold NaN where alpha = 0, and padding must stay as it was.
  */
 #include <hsumma.h>
 
@@ -19,7 +19,7 @@ struct test_case {
     char ta, tb;
     int64_t m, n, k;
     int P, Q;
-    int64_t nb; /* 0: checkerboard */
+    int64_t nb;  /* 0: checkerboard */
     int shifted; /* operands begin inside larger matrices, first blocks are short, sources are not 0 */
     double alpha, beta;
     char options[256];
@@ -290,17 +290,18 @@ int main(int argc, char **argv)
                     draw_case(&c, "NTC"[ops % 3], "NTC"[ops / 3], "CAB"[s], i % 2 ? blocks[1 + draw(3)] : 0);
                     const char *message = "";
                     if (getenv("CASES"))
-                        tap_diag("%c%c %dx%dx%d nb %d %s", c.ta, c.tb, (int)c.m, (int)c.n, (int)c.k, (int)c.nb, c.options);
+                        tap_diag("%c%c %dx%dx%d nb %d %s", c.ta, c.tb, (int)c.m, (int)c.n, (int)c.k, (int)c.nb,
+                                 c.options);
                     int64_t wrong = run_case(ctx, &c, draw(2), &message);
                     int64_t worst = quiet_worst(wrong);
                     cases++;
                     if (worst) {
                         failed++;
-                        tap_diag("wrong %lld: type %d %c%c %lldx%lldx%lld grid %dx%d nb %lld shifted %d alpha %g beta %g "
-                                 "%s: %s",
-                                 (long long)worst, (int)c.type, c.ta, c.tb, (long long)c.m, (long long)c.n,
-                                 (long long)c.k, c.P, c.Q, (long long)c.nb, c.shifted, c.alpha, c.beta, c.options,
-                                 message);
+                        tap_diag(
+                            "wrong %lld: type %d %c%c %lldx%lldx%lld grid %dx%d nb %lld shifted %d alpha %g beta %g "
+                            "%s: %s",
+                            (long long)worst, (int)c.type, c.ta, c.tb, (long long)c.m, (long long)c.n, (long long)c.k,
+                            c.P, c.Q, (long long)c.nb, c.shifted, c.alpha, c.beta, c.options, message);
                     }
                 }
             }

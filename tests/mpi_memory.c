@@ -1,5 +1,6 @@
 /*
- * An allocation that fails on one rank, at every place: HSUMMA_ERR_MEMORY everywhere, nothing left behind, nobody waits.
+ * An allocation that fails on one rank, at every place: HSUMMA_ERR_MEMORY everywhere, nothing left behind, nobody
+ * waits.
  */
 #include "product.h"
 

@@ -234,7 +234,8 @@ static void test_busy_outside(hsumma_context *ctx, const hsumma_grid *grid)
 {
     hsumma_grid *first = NULL;
     int good = hsumma_grid_create(ctx, 1, size - 1, 'R', NULL, &first) == HSUMMA_OK;
-    struct call c = call_of(first, HSUMMA_D, 'N', 'N', 20, 18, 22, 2), d = call_of(grid, HSUMMA_D, 'N', 'N', 9, 8, 7, 2);
+    struct call c = call_of(first, HSUMMA_D, 'N', 'N', 20, 18, 22, 2),
+                d = call_of(grid, HSUMMA_D, 'N', 'N', 9, 8, 7, 2);
     struct local x[3], y[3];
     hsumma_plan *plan[2] = {NULL, NULL};
     int done = 0;

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from tap import done, ok, skip
+
 try:
     import numpy as np
 except ImportError:
@@ -26,26 +28,7 @@ MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
 YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
 TYPES = [np.float32, np.float64, np.complex64, np.complex128]
 
-count = failed = 0
 rng = np.random.default_rng(20)
-
-
-def ok(good, name, *remarks):
-    """One test; remarks are printed if it fails."""
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name.replace('#', '')}")
-    if not good:
-        for line in "\n".join(map(str, remarks)).splitlines():
-            print("#", line)
-    sys.stdout.flush()
-
-
-def skip(name, reason):
-    global count
-    count += 1
-    print(f"ok {count} - {name} # SKIP {reason}")
 
 
 def environment(*preloads):
@@ -363,8 +346,7 @@ def main():
         with tempfile.TemporaryDirectory() as directory:
             for test in tests:
                 test(directory)
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return done()
 
 
 sys.exit(main())

@@ -43,8 +43,8 @@ struct local {
 };
 
 /* nb = 0: checkerboard. */
-static inline struct call call_of(const hsumma_grid *grid, hsumma_type type, char ta, char tb, int64_t m, int64_t n, int64_t k,
-                           int64_t nb)
+static inline struct call call_of(const hsumma_grid *grid, hsumma_type type, char ta, char tb, int64_t m, int64_t n,
+                                  int64_t k, int64_t nb)
 {
     struct call call = {type, ta, tb, m, n, k, {{0}}, 2, -1, NULL};
     int64_t shape[3][2] = {{ta == 'N' ? m : k, ta == 'N' ? k : m}, {tb == 'N' ? k : n, tb == 'N' ? n : k}, {m, n}};
@@ -97,7 +97,7 @@ static inline double complex load(hsumma_type type, const void *at, int64_t inde
 
 /* Whether the local element belongs to the operand, and which of its entries it is (as stored). */
 static inline int inside(const struct call *call, int x, const struct local *local, int64_t r, int64_t c, int64_t *i,
-                  int64_t *j)
+                         int64_t *j)
 {
     const hsumma_desc *desc = &call->desc[x];
     char op = x == 0 ? call->ta : x == 1 ? call->tb : 'N';
@@ -210,7 +210,7 @@ static inline int multiplies(hsumma_context *ctx, const struct call *call, int b
 
 /* A request that must be refused alike everywhere, by plan_create and in one call, in these words. */
 static inline void refuse(hsumma_context *ctx, const struct call *call, hsumma_status wanted, const char *what,
-                   const char *word, const char *other)
+                          const char *word, const char *other)
 {
     hsumma_plan *plan = (hsumma_plan *)&rank; /* must become NULL */
     hsumma_status status = create(ctx, call, &plan), again = wanted;

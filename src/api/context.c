@@ -1,6 +1,6 @@
+#include "hsumma/context.h"
 #include "api/cache.h"
 #include "base/threads.h"
-#include "hsumma/context.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -21,8 +21,8 @@ void hsumma_version(int *major, int *minor, int *patch)
 }
 
 /*
- * BLAS threads of this process: its share of the processors of its node.  Processes that are pinned apart have their own
- * ones; processes that may all run anywhere divide what there is.  *ranks: how many processes are on the node.
+ * BLAS threads of this process: its share of the processors of its node.  Processes that are pinned apart have their
+ * own ones; processes that may all run anywhere divide what there is.  *ranks: how many processes are on the node.
  */
 static int share_of_node(MPI_Comm comm, int *ranks)
 {

@@ -50,7 +50,8 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     info->messages_sent = times->messages;
 }
 
-static hsumma_status start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta, void *c)
+static hsumma_status start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
+                           void *c)
 {
     const void *const data[3] = {a, b, c};
     int64_t ld[3];
@@ -104,8 +105,8 @@ static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *requ
 }
 
 hsumma_status hsumma_sgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha,
-                           const float *a, const hsumma_desc *desca, const float *b, const hsumma_desc *descb, float beta,
-                           float *c, const hsumma_desc *descc)
+                           const float *a, const hsumma_desc *desca, const float *b, const hsumma_desc *descb,
+                           float beta, float *c, const hsumma_desc *descc)
 {
     struct hs_request request = {HSUMMA_S, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL};
     return one_call(ctx, &request, &alpha, a, b, &beta, c);

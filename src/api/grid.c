@@ -7,8 +7,8 @@ hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char
 {
     *result = NULL;
     if (nprow < 1 || npcol < 1 || nprow > ctx->comm.size / npcol)
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "a grid of %d x %d does not fit on %d processes", nprow, npcol,
-                       ctx->comm.size);
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "a grid of %d x %d does not fit on %d processes", nprow,
+                       npcol, ctx->comm.size);
     if (order != 'R' && order != 'C')
         return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is %d; expected 'R' or 'C'", order);
     int count = nprow * npcol;

@@ -20,7 +20,8 @@ extern const struct hs_allocator hs_heap;
 void *hs_get(const struct hs_allocator *from, size_t count, size_t size);
 /* The same, filled with zeros. */
 void *hs_get_zero(const struct hs_allocator *from, size_t count, size_t size);
-/* Grows an array to hold at least `need` elements: doubles *capacity.  Returns 0, or -1 and leaves the array as it is. */
+/* Grows an array to hold at least `need` elements: doubles *capacity.  Returns 0, or -1 and leaves the array as it is.
+ */
 int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *capacity, size_t need);
 /* NULL is ignored. */
 void hs_put(const struct hs_allocator *to, void *memory);

@@ -102,8 +102,7 @@ static int read_outer(const char *text, struct hs_settings *settings)
     if (is_auto(text))
         return 0;
     for (;; text++) {
-        if (settings->outers == HS_LEVELS - 1 ||
-            whole_number(&text, 1, INT32_MAX, &settings->outer[settings->outers]))
+        if (settings->outers == HS_LEVELS - 1 || whole_number(&text, 1, INT32_MAX, &settings->outer[settings->outers]))
             return -1;
         settings->outers++;
         if (!*text)

@@ -1,6 +1,6 @@
 /*
- * Options: one table (options.c) with name, type, default, help and environment variable.  Values stay text until a plan
- * reads them (hs_settings_read), so that a caller, the environment and a command line all say the same words.
+ * Options: one table (options.c) with name, type, default, help and environment variable.  Values stay text until a
+ * plan reads them (hs_settings_read), so that a caller, the environment and a command line all say the same words.
  */
 #ifndef HS_BASE_OPTIONS_H
 #define HS_BASE_OPTIONS_H
@@ -35,13 +35,15 @@ struct hs_options {
 };
 
 void hs_options_default(struct hs_options *options);
-/* Reads "name=value name=value".  HSUMMA_ERR_OPTION: an unknown name or an unreadable value; options may be half changed. */
+/* Reads "name=value name=value".  HSUMMA_ERR_OPTION: an unknown name or an unreadable value; options may be half
+ * changed. */
 hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
                                struct hs_message *message);
 /* The environment's options as such a text. */
 void hs_options_environment(char *text, size_t size);
 
-/* Names per level: count 0: choose; 1: all levels alike; or {for the outer levels, for the innermost}; or one per level. */
+/* Names per level: count 0: choose; 1: all levels alike; or {for the outer levels, for the innermost}; or one per
+ * level. */
 struct hs_names {
     int count, outer_inner;
     char name[HS_LEVELS][HS_NAME_TEXT];
@@ -49,18 +51,18 @@ struct hs_names {
 
 /* The same, read. */
 struct hs_settings {
-    int stationary;      /* 0, 1, 2 for A, B, C; -1: choose */
-    int levels;          /* outer levels given: 0 is SUMMA; -1: choose a group grid */
+    int stationary; /* 0, 1, 2 for A, B, C; -1: choose */
+    int levels;     /* outer levels given: 0 is SUMMA; -1: choose a group grid */
     int factor[HS_LEVELS][2];
-    int64_t block;       /* 0: choose */
-    int outers;          /* widths of outer panels given; 0: choose */
+    int64_t block; /* 0: choose */
+    int outers;    /* widths of outer panels given; 0: choose */
     int64_t outer[HS_LEVELS];
     struct hs_names bcast, reduce;
     int64_t segment;
-    int lookahead;       /* -1: choose */
-    int64_t slice;       /* flops; INT64_MAX: never cut; 0: choose */
-    int threads;         /* -1: choose; 0: leave alone */
-    double workspace_share; /* of the process's A, B and C; or ... */
+    int lookahead;           /* -1: choose */
+    int64_t slice;           /* flops; INT64_MAX: never cut; 0: choose */
+    int threads;             /* -1: choose; 0: leave alone */
+    double workspace_share;  /* of the process's A, B and C; or ... */
     int64_t workspace_bytes; /* ... if not 0, bytes */
     int explain;
 };

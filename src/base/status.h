@@ -1,4 +1,5 @@
-/* Status and its explanation: a function that fails returns hs_fail(message, status, "what, its value, what was expected"). */
+/* Status and its explanation: a function that fails returns hs_fail(message, status, "what, its value, what was
+ * expected"). */
 #ifndef HS_BASE_STATUS_H
 #define HS_BASE_STATUS_H
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /*
- * Looked up at run time, because any CBLAS may be linked instead of OpenBLAS.  dlsym returns a data pointer that has to become a
- * function pointer: POSIX allows the conversion, ISO C only through a union.
+ * Looked up at run time, because any CBLAS may be linked instead of OpenBLAS.  dlsym returns a data pointer that has to
+ * become a function pointer: POSIX allows the conversion, ISO C only through a union.
  */
 union symbol {
     void *data;

@@ -23,8 +23,7 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
     agreement->group = *group;
     agreement->tag = hs_tag(HS_STREAM_AGREE, which);
     struct hs_shape shape = {group->me, group->size, 0, sizeof agreement->mine, sizeof(int64_t), 0, NULL};
-    hsumma_status status =
-        hs_build(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, memory, &agreement->list);
+    hsumma_status status = hs_build(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, memory, &agreement->list);
     if (status)
         return status;
     int steps = agreement->list.steps;
@@ -78,8 +77,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
     return status;
 }
 
-struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,
-                           int64_t hash)
+struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size, int64_t hash)
 {
     hsumma_status mine = hs_agreement_start(agreement, status, detail, size, hash);
     if (!mine)

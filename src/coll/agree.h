@@ -1,15 +1,16 @@
-/* Agreement: every member of a group contributes a verdict and all get the worst one, so that nobody is left waiting. */
+/* Agreement: every member of a group contributes a verdict and all get the worst one, so that nobody is left waiting.
+ */
 #ifndef HS_COLL_AGREE_H
 #define HS_COLL_AGREE_H
 
 #include "coll/exec_mpi.h"
 
-/* A verdict: a status, what it is about (the caller's code, 0..255), and who says so.  The worst wins, then the lowest rank.
- * A number of bytes travels along, and a hash of what all should have been told alike. */
+/* A verdict: a status, what it is about (the caller's code, 0..255), and who says so.  The worst wins, then the lowest
+ * rank. A number of bytes travels along, and a hash of what all should have been told alike. */
 struct hs_verdict {
     hsumma_status status;
     int detail;
-    int rank; /* in the communicator */
+    int rank;     /* in the communicator */
     int64_t size; /* the largest size that any member has told */
     int alike;    /* all have told the same hash */
 };

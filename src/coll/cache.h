@@ -4,7 +4,8 @@
 
 #include "coll/registry.h"
 
-/* What makes two lists the same.  alg is NULL for lists that the caller builds (exchanges), which use the fields as they like. */
+/* What makes two lists the same.  alg is NULL for lists that the caller builds (exchanges), which use the fields as
+ * they like. */
 struct hs_list_key {
     const struct hs_alg *alg;
     int rank, size, root;

@@ -11,8 +11,8 @@ struct hs_piece {
 };
 
 /*
- * Pieces are in ascending order of peers.  The steps are in one order for all members (by sender), so that done one after
- * the other they end, and an executor that looks only so far ahead cannot be stuck; what stays on `me` is a copy.
+ * Pieces are in ascending order of peers.  The steps are in one order for all members (by sender), so that done one
+ * after the other they end, and an executor that looks only so far ahead cannot be stuck; what stays on `me` is a copy.
  */
 hsumma_status hs_exchange_build(int me, const struct hs_piece *to, int sends, const struct hs_piece *from, int recvs,
                                 const struct hs_allocator *memory, struct hs_list *list);

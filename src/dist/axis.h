@@ -1,9 +1,9 @@
 /*
  * One block-cyclically distributed dimension: pure arithmetic, O(1) per call.
  *
- * The n indices are cut into blocks: the first of `first` indices (1..nb, it may be shorter than the others), all further
- * ones of nb, the last ragged; block i lives on process (src + i) mod nprocs.  A matrix is two of these; a sub-matrix is
- * again two of these (hs_axis_part); block-checkerboard is nb = ceil(n / nprocs).
+ * The n indices are cut into blocks: the first of `first` indices (1..nb, it may be shorter than the others), all
+ * further ones of nb, the last ragged; block i lives on process (src + i) mod nprocs.  A matrix is two of these; a
+ * sub-matrix is again two of these (hs_axis_part); block-checkerboard is nb = ceil(n / nprocs).
  */
 #ifndef HS_DIST_AXIS_H
 #define HS_DIST_AXIS_H

@@ -1,4 +1,5 @@
-/* An operand: a part of a distributed matrix with a transposition flag.  Transposing flips both axes and moves nothing. */
+/* An operand: a part of a distributed matrix with a transposition flag.  Transposing flips both axes and moves nothing.
+ */
 #ifndef HS_DIST_VIEW_H
 #define HS_DIST_VIEW_H
 
@@ -17,7 +18,8 @@ static inline int hs_view_stored(const struct hs_view *view, int logical)
     return view->op == 'N' ? logical : 1 - logical;
 }
 
-/* The view of rows [i, i + m) and columns [j, j + n) (as stored) of a matrix with the given axes, for the process at coord. */
+/* The view of rows [i, i + m) and columns [j, j + n) (as stored) of a matrix with the given axes, for the process at
+ * coord. */
 struct hs_view hs_view_make(const struct hs_axis *rows, const struct hs_axis *cols, int64_t i, int64_t j, int64_t m,
                             int64_t n, const int coord[2], int64_t ld, char op);
 

@@ -110,8 +110,8 @@ static hsumma_status choose_algs(struct chooser *chooser, struct hs_spec *spec)
         for (int x = 0; x < 3; x++)
             if (chooser->variant.role[x].moves && hs_axis_count_max(chooser->variant.role[x].want) > length)
                 length = hs_axis_count_max(chooser->variant.role[x].want);
-        int size = spec->factors[0].size[l] > spec->factors[1].size[l] ? spec->factors[0].size[l]
-                                                                       : spec->factors[1].size[l];
+        int size =
+            spec->factors[0].size[l] > spec->factors[1].size[l] ? spec->factors[0].size[l] : spec->factors[1].size[l];
         int64_t width = clamp(spec->width[l], 1, clamp(chooser->pairs.width_max, 1, INT32_MAX));
         int64_t bytes = width * length * (int64_t)chooser->problem->scalar->size;
         if (!status && !spec->bcast[l])
@@ -148,8 +148,8 @@ static hsumma_status set_widths(const struct chooser *chooser, struct hs_spec *s
     int inner = spec->levels - 1;
     spec->width[inner] = block;
     for (int l = inner - 1; l >= 0; l--)
-        spec->width[l] = settings->outers ? settings->outer[l < settings->outers ? l : settings->outers - 1]
-                                          : spec->width[l + 1];
+        spec->width[l] =
+            settings->outers ? settings->outer[l < settings->outers ? l : settings->outers - 1] : spec->width[l + 1];
     for (int l = 0; l < inner; l++)
         if (spec->width[l] % spec->width[l + 1])
             return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
@@ -159,7 +159,8 @@ static hsumma_status set_widths(const struct chooser *chooser, struct hs_spec *s
     return HSUMMA_OK;
 }
 
-/* The largest width up to `wanted` that divides `whole` (outer panels that the caller has fixed), or about even cuts of it. */
+/* The largest width up to `wanted` that divides `whole` (outer panels that the caller has fixed), or about even cuts of
+ * it. */
 static int64_t nested_block(const struct chooser *chooser, const struct hs_spec *spec, int64_t wanted)
 {
     if (spec->levels > 1 && chooser->settings->outers) {
@@ -211,8 +212,9 @@ static hsumma_status choose_widths(struct chooser *chooser, struct hs_spec *spec
 
 /*
  * A process looks at its messages during a multiplication where others wait for it to pass something on (lines of more
- * than two), or where data moves only while the sender looks (between nodes).  Elsewhere cutting only costs: the BLAS packs
- * its operands anew for each slice.  A function of the grid alone, so that the hierarchy does not change the slices.
+ * than two), or where data moves only while the sender looks (between nodes).  Elsewhere cutting only costs: the BLAS
+ * packs its operands anew for each slice.  A function of the grid alone, so that the hierarchy does not change the
+ * slices.
  */
 static int64_t choose_slice(const struct chooser *chooser)
 {
@@ -223,8 +225,7 @@ static int64_t choose_slice(const struct chooser *chooser)
 }
 
 /* One hierarchy, made complete and priced. */
-static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice, int levels,
-                              const int (*factor)[2])
+static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice, int levels, const int (*factor)[2])
 {
     struct hs_spec *spec = &choice->spec;
     int outer[2][HS_LEVELS_MAX];

@@ -1,4 +1,5 @@
-/* The objects behind the public handles.  A context is held by its owner, its grids and its plans, and goes with the last. */
+/* The objects behind the public handles.  A context is held by its owner, its grids and its plans, and goes with the
+ * last. */
 #ifndef HS_HSUMMA_CONTEXT_H
 #define HS_HSUMMA_CONTEXT_H
 
@@ -16,9 +17,9 @@ struct hsumma_context {
     struct hs_comm comm;
     struct hs_options options;
     struct hs_profile profile;
-    int threads;      /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int threads;       /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
     int threads_model; /* the first process's share, for choices, which all must make alike */
-    int *ranks;       /* 0, 1, 2, ...: the group of all */
+    int *ranks;        /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     hsumma_plan *running;
     int broken; /* MPI has failed: nobody knows what is still on its way, so nothing more is started or reused */

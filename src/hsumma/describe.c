@@ -73,8 +73,8 @@ static void write_why(const struct hs_options *options, struct text text)
         hsumma_option(shown[i], &info);
         add(&text, "%s%s: %s", i ? ", " : "", info.name, sayer[by]);
     }
-    add(&text, "; workspace limit: %s", options->said_by[HS_OPT_WORKSPACE] ? sayer[options->said_by[HS_OPT_WORKSPACE]]
-                                                                             : "default");
+    add(&text, "; workspace limit: %s",
+        options->said_by[HS_OPT_WORKSPACE] ? sayer[options->said_by[HS_OPT_WORKSPACE]] : "default");
 }
 
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)

@@ -35,8 +35,7 @@ static hsumma_status check_blas_limits(const struct hs_problem *problem, struct 
 }
 
 /* The local verdict on the leading dimensions. */
-static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message,
-                                 int *about)
+static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about)
 {
     const int *coord = plan->problem.grid.coord;
     for (int x = 0; x < 3; x++) {
@@ -54,8 +53,11 @@ static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], s
 /* Joins the verdicts; a process whose own was better tells who complained, and about what. */
 static hsumma_status explain(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict)
 {
-    static const char *const about[] = {"", " (A: pointer or leading dimension)", " (B: pointer or leading dimension)",
-                                        " (C: pointer or leading dimension)", " (alpha or beta is NULL)",
+    static const char *const about[] = {"",
+                                        " (A: pointer or leading dimension)",
+                                        " (B: pointer or leading dimension)",
+                                        " (C: pointer or leading dimension)",
+                                        " (alpha or beta is NULL)",
                                         " (workspace)"};
     if (verdict.status && verdict.status != mine)
         hs_fail(&ctx->message, verdict.status, "process %d reports: %s%s", verdict.rank,
@@ -78,9 +80,9 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     hsumma_status status = check_blas_limits(&plan->problem, message);
     if (status)
         return status;
-    status = hs_choose(&plan->problem, settings, &ctx->profile,
-                       settings->threads > 0 ? settings->threads : ctx->threads_model, &ctx->memory, &plan->choice,
-                       message);
+    status =
+        hs_choose(&plan->problem, settings, &ctx->profile,
+                  settings->threads > 0 ? settings->threads : ctx->threads_model, &ctx->memory, &plan->choice, message);
     plan->choice.spec.threads = threads_of(ctx, settings);
     if (status || !plan->member)
         return status;
@@ -194,7 +196,7 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
             *about = HS_ABOUT_A + x;
             return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
                            "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", "ABC"[x],
-                           problem->grid.coord[0], problem->grid.coord[1], rows, cols);
+                           problem -> grid.coord[0], problem->grid.coord[1], rows, cols);
         }
         matrix[x].base = (char *)data[x] + offset; /* A and B are only read: feed.c */
     }

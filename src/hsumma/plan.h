@@ -9,7 +9,7 @@
 /* The arguments of a multiplication as the API gets them. */
 struct hs_request {
     hsumma_type type;
-    char op[3]; /* of A and B; 'N' for C */
+    char op[3];        /* of A and B; 'N' for C */
     int64_t extent[3]; /* m, n, k */
     const hsumma_desc *desc[3];
     const char *options;
@@ -29,8 +29,7 @@ struct hsumma_plan {
 };
 
 /* Wrong global arguments give the same verdict on every process without communication. */
-hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx,
-                               struct hs_message *message);
+hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx, struct hs_message *message);
 
 /* A hash of what all processes must give alike; of a request that has been checked. */
 int64_t hs_request_hash(const struct hs_request *request);

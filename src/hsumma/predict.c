@@ -29,8 +29,8 @@ double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int siz
     struct hs_shape shape = {0, size, 0, bytes, unit, segment, NULL};
     struct hs_clock_report report = {0};
     hsumma_status mine = hs_clock(alg, &shape, &memo->profile->machine, memo->memory, &report);
-    if (!mine && hs_grow(memo->memory, (void **)&memo->entry, sizeof *memo->entry, &memo->capacity,
-                         (size_t)memo->count + 1))
+    if (!mine &&
+        hs_grow(memo->memory, (void **)&memo->entry, sizeof *memo->entry, &memo->capacity, (size_t)memo->count + 1))
         mine = HSUMMA_ERR_MEMORY;
     if (mine) {
         *status = mine;
@@ -107,8 +107,8 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *pr
     double all = 0, first = 0, copy = 0;
     double extent[3];
     for (int dim = 0; dim < 3; dim++)
-        extent[dim] = dim == variant->looped ? (double)problem->extent[dim]
-                                             : (double)hs_axis_count_max(variant->axis[dim]);
+        extent[dim] =
+            dim == variant->looped ? (double)problem->extent[dim] : (double)hs_axis_count_max(variant->axis[dim]);
     for (int x = 0; x < 3; x++) {
         if (!variant->role[x].moves)
             continue;

@@ -18,6 +18,6 @@ double hs_gemm_seconds(const struct hs_profile *profile, size_t scalar_size, int
     double flops = 2 * m * n * k * (complex_type ? 4 : 1);
     double rate = profile->flops * (threads > 0 ? threads : 1);
     if (scalar_size == (complex_type ? 8 : 4))
-        rate *= 2; /* single precision */
+        rate *= 2;                                /* single precision */
     return flops / (rate * width / (width + 16)); /* a panel costs as much as 16 more columns */
 }

@@ -56,15 +56,15 @@ static hsumma_status check_fit(const struct hs_request *request, int x, struct h
         int64_t begin = stored == 0 ? desc->i : desc->j, whole = stored == 0 ? desc->m : desc->n;
         if (request->extent[dim] > whole - begin)
             return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                           "%c has %" PRId64 " %s from %c = %" PRId64 " on; op(%c) with trans = '%c' needs %c = %" PRId64,
+                           "%c has %" PRId64 " %s from %c = %" PRId64
+                           " on; op(%c) with trans = '%c' needs %c = %" PRId64,
                            names[x], whole - begin, stored == 0 ? "rows" : "columns", stored == 0 ? 'i' : 'j', begin,
                            names[x], request->op[x], dim_name[dim], request->extent[dim]);
     }
     return HSUMMA_OK;
 }
 
-hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx,
-                               struct hs_message *message)
+hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx, struct hs_message *message)
 {
     static const char dim_name[] = "mnk";
     if ((unsigned)request->type > HSUMMA_Z)
@@ -72,7 +72,7 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
     for (int x = 0; x < 2; x++)
         if (request->op[x] != 'N' && request->op[x] != 'T' && request->op[x] != 'C')
             return hs_fail(message, HSUMMA_ERR_ARGUMENT, "trans%c is '%c' (%d); expected N, T or C", "ab"[x],
-                           request->op[x] >= 32 && request->op[x] < 127 ? request->op[x] : '?', request->op[x]);
+                           request -> op[x] >= 32 && request -> op[x] < 127 ? request -> op[x] : '?', request->op[x]);
     for (int dim = 0; dim < 3; dim++)
         if (request->extent[dim] < 0)
             return hs_fail(message, HSUMMA_ERR_ARGUMENT, "%c is %" PRId64 "; expected 0 or more", dim_name[dim],

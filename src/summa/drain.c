@@ -149,8 +149,7 @@ struct hs_matrix hs_drain_panel(const struct hs_drain *drain, int t, int *direct
     int loop_axis = mover->role->loop_axis;
     *direct = is_direct(mover, &mover->panels->pairs);
     if (!*direct)
-        return (struct hs_matrix){place(drain, 0, t),
-                                  loop_axis == 0 ? mover->panels->panel[t].width : mover->length};
+        return (struct hs_matrix){place(drain, 0, t), loop_axis == 0 ? mover->panels->panel[t].width : mover->length};
     int64_t local = hs_axis_before(mover->role->looped, mover->loop_coord, mover->panels->panel[t].at);
     return (struct hs_matrix){drain->matrix.base + local * (loop_axis == 0 ? 1 : drain->matrix.ld) *
                                                        (int64_t)mover->problem->scalar->size,
@@ -188,8 +187,8 @@ static hsumma_status start_finish(struct hs_drain *drain, struct hs_comm *comm, 
     if (hs_mover_takes(mover, pair))
         hs_mover_exchange_copy(mover, o, HS_SLABS_TO_MESSAGE, drain->outgoing, NULL, sum, NULL);
     drain->copy_seconds += hs_now() - begin;
-    struct hs_binding binding = {NULL, hs_grid_all(&mover->problem->grid), 0, 0, {drain->outgoing, drain->incoming, NULL},
-                                 mover->problem->scalar->add};
+    struct hs_binding binding = {NULL, hs_grid_all(&mover->problem->grid),       0,
+                                 0,    {drain->outgoing, drain->incoming, NULL}, mover->problem->scalar->add};
     return hs_stream_start(stream, comm, &binding, lists);
 }
 

@@ -29,7 +29,8 @@ int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, 
     int64_t bytes = fill_slots(mover, spec, pairs) * hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, length);
     for (int l = 1; l < mover->levels; l++)
         if (spec->width[mover->tier[l]] != spec->width[mover->tier0])
-            bytes += (hs_ahead(spec, mover->tier[l]) + 1) * hs_mover_buffer_bytes(mover, spec, pairs, mover->tier[l], length);
+            bytes += (hs_ahead(spec, mover->tier[l]) + 1) *
+                     hs_mover_buffer_bytes(mover, spec, pairs, mover->tier[l], length);
     if (mover->role->exchanged)
         bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, length + held);
     return bytes;
@@ -81,12 +82,13 @@ void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct 
 {
     for (int s = 0; s < feed->streams; s++) {
         hs_stream_lay_out(&feed->stream[s], lists, panels_of(feed, s), arena);
-        feed->ring[s] = feed->shares[s] ? feed->ring[0] : hs_arena_take(arena, (size_t)(feed->slots[s] * feed->slot_bytes[s]));
+        feed->ring[s] =
+            feed->shares[s] ? feed->ring[0] : hs_arena_take(arena, (size_t)(feed->slots[s] * feed->slot_bytes[s]));
     }
     feed->source = hs_arena_take(arena, (size_t)(feed->slots[0] + 1) * sizeof *feed->source);
     if (feed->mover.role->exchanged) {
-        int64_t per_line = hs_tier_width_max(feed->mover.panels, feed->mover.tier0) *
-                           (int64_t)feed->mover.problem->scalar->size;
+        int64_t per_line =
+            hs_tier_width_max(feed->mover.panels, feed->mover.tier0) * (int64_t)feed->mover.problem->scalar->size;
         feed->outgoing = hs_arena_take(arena, (size_t)(per_line * feed->mover.held));
         feed->incoming = hs_arena_take(arena, (size_t)(per_line * feed->mover.length));
     }
@@ -151,8 +153,8 @@ static void fill(struct hs_feed *feed, int o)
     int slots = feed->slots[0] ? feed->slots[0] : 1, one_slab = run.end - run.begin == 1;
     struct hs_source *source = &feed->source[o % slots];
     /* to be sent it must be as contiguous as a packed panel; to be multiplied only, any leading dimension will do */
-    int contiguous = mover->role->loop_axis == 0 ? one_slab && feed->matrix.ld == width
-                                                 : feed->matrix.ld == mover->length;
+    int contiguous =
+        mover->role->loop_axis == 0 ? one_slab && feed->matrix.ld == width : feed->matrix.ld == mover->length;
     int64_t start = mover->levels == 0 || contiguous ? hs_in_place(&run) : -1;
     *source = (struct hs_source){NULL, feed->matrix.ld, start >= 0};
     if (source->in_place) {
@@ -172,8 +174,8 @@ static hsumma_status start_exchange(struct hs_feed *feed, struct hs_comm *comm, 
         hs_mover_exchange_copy(mover, o, HS_MATRIX_TO_MESSAGE, feed->outgoing, &feed->matrix, NULL, NULL);
     feed->copy_seconds += hs_now() - begin;
     feed->source[o % feed->slots[0]].in_place = 0;
-    struct hs_binding binding = {NULL, hs_grid_all(&mover->problem->grid), 0, 0, {feed->outgoing, feed->incoming, NULL},
-                                 mover->problem->scalar->add};
+    struct hs_binding binding = {NULL, hs_grid_all(&mover->problem->grid),     0,
+                                 0,    {feed->outgoing, feed->incoming, NULL}, mover->problem->scalar->add};
     return hs_stream_start(&feed->stream[0], comm, &binding, lists);
 }
 

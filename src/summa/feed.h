@@ -2,8 +2,8 @@
  * Feed: brings an operand that moves inward (A or B) to where the local GEMM needs it, panel by panel, ahead of it.
  *
  * Stream 0 fills: the owner's panel of the outermost level is used in place or packed, or, for a transposed operand,
- * comes through the exchange.  Streams 1..levels broadcast, outermost first.  A process receives each panel exactly once
- * (on the innermost level on which it differs from the root) and forwards inner panels of it on the levels inside.
+ * comes through the exchange.  Streams 1..levels broadcast, outermost first.  A process receives each panel exactly
+ * once (on the innermost level on which it differs from the root) and forwards inner panels of it on the levels inside.
  */
 #ifndef HS_SUMMA_FEED_H
 #define HS_SUMMA_FEED_H
@@ -22,14 +22,14 @@ struct hs_feed {
     int streams;
     struct hs_stream stream[1 + HS_LEVELS_MAX];
     int ahead[1 + HS_LEVELS_MAX];
-    int slots[1 + HS_LEVELS_MAX];   /* panel buffers of each stream */
-    int shares[1 + HS_LEVELS_MAX];  /* uses those of stream 0: a process gets a panel by one stream only, so those of equal
-                                       width never meet in a buffer */
+    int slots[1 + HS_LEVELS_MAX];  /* panel buffers of each stream */
+    int shares[1 + HS_LEVELS_MAX]; /* uses those of stream 0: a process gets a panel by one stream only, so those of
+                                      equal width never meet in a buffer */
     char *ring[1 + HS_LEVELS_MAX];
     int64_t slot_bytes[1 + HS_LEVELS_MAX];
-    struct hs_source *source; /* per slot of stream 0 */
+    struct hs_source *source;  /* per slot of stream 0 */
     char *outgoing, *incoming; /* of the exchange */
-    struct hs_matrix matrix;  /* bound at start */
+    struct hs_matrix matrix;   /* bound at start */
     double copy_seconds;
 };
 

@@ -94,8 +94,8 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
     hs_cache_begin(&loop->lists, memory);
 }
 
-hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3],
-                            const void *beta, hsumma_status status, int about)
+hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
+                            hsumma_status status, int about)
 {
     size_t size = loop->problem->scalar->size;
     memset(&loop->times, 0, sizeof loop->times);
@@ -169,9 +169,9 @@ static void multiply(struct hs_loop *loop)
         columns = extent[HS_N] - from;
     double begin = hs_now();
     scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, extent[HS_M], columns, extent[HS_K], &loop->alpha,
-                 matrix[HS_A].base, matrix[HS_A].ld, column_of(&matrix[HS_B], problem->view[HS_B].op, from, scalar->size),
-                 matrix[HS_B].ld, beta, matrix[HS_C].base + (size_t)(from * matrix[HS_C].ld) * scalar->size,
-                 matrix[HS_C].ld);
+                 matrix[HS_A].base, matrix[HS_A].ld,
+                 column_of(&matrix[HS_B], problem->view[HS_B].op, from, scalar->size), matrix[HS_B].ld, beta,
+                 matrix[HS_C].base + (size_t)(from * matrix[HS_C].ld) * scalar->size, matrix[HS_C].ld);
     loop->times.gemm += hs_now() - begin;
     loop->column = from + columns;
     if (loop->column >= extent[HS_N]) {

@@ -27,9 +27,9 @@ struct hs_loop {
     struct hs_feed feed[2];
     int feeds;
     struct hs_drain drain;
-    int drains;      /* 0 or 1 */
+    int drains; /* 0 or 1 */
     int one_at_a_time;
-    int sliced;      /* something may have to move during a multiplication */
+    int sliced;       /* something may have to move during a multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
     struct hs_agreement agreement;
     char *arena;
@@ -39,8 +39,8 @@ struct hs_loop {
     enum { HS_IDLE, HS_AGREEING, HS_RUNNING } state;
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
-    int now;         /* the innermost panel to be multiplied */
-    int64_t column;  /* of the local product: where the next slice begins */
+    int now;                          /* the innermost panel to be multiplied */
+    int64_t column;                   /* of the local product: where the next slice begins */
     struct hs_loop_times times, last; /* of this execution so far, and of the last complete one */
 };
 
@@ -53,8 +53,8 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY };
 
 /* Begins an execution; `status` and `about` are this process's verdict on its local arguments, agreed upon first. */
-hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3],
-                            const void *beta, hsumma_status status, int about);
+hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
+                            hsumma_status status, int about);
 /* Moves it forward (hs_advance).  A verdict other than HSUMMA_OK ends it on all processes before C is touched. */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 

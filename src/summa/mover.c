@@ -79,12 +79,9 @@ struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int
 {
     const struct hs_tier *of = &mover->panels->tier[tier];
     int pair = mover->panels->panel[of->first[o]].pair;
-    return (struct hs_run_of_panels){mover->panels,
-                                     mover->role,
-                                     mover->problem->scalar,
-                                     mover->panels->pairs.pair[pair].owner[mover->index],
-                                     of->first[o],
-                                     of->first[o + 1]};
+    return (struct hs_run_of_panels){mover->panels,          mover->role,
+                                     mover->problem->scalar, mover->panels->pairs.pair[pair].owner[mover->index],
+                                     of->first[o],           of->first[o + 1]};
 }
 
 int hs_mover_pair(const struct hs_mover *mover, int tier, int o)
@@ -96,11 +93,12 @@ struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int 
 {
     int true_root = (mover->alg[level]->flags & HS_TRUE_ROOT) != 0;
     int root = hs_digit(&mover->factors, level, hs_mover_root(mover, pair));
-    return (struct hs_binding){NULL, mover->group[level], true_root ? 0 : root, 0, {NULL, NULL, NULL},
-                               mover->problem->scalar->add};
+    return (struct hs_binding){NULL, mover->group[level], true_root ? 0 : root,
+                               0,    {NULL, NULL, NULL},  mover->problem->scalar->add};
 }
 
-hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t segment, struct hs_cache *lists, int *list)
+hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t segment, struct hs_cache *lists,
+                             int *list)
 {
     const struct hs_tier *tier = &mover->panels->tier[mover->tier[level]];
     const struct hs_alg *alg = mover->alg[level];

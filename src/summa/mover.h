@@ -1,6 +1,6 @@
 /*
- * An operand that moves: its line of processes, the levels on that line that have more than one member, who is the root,
- * and this process's part.  Common to what is fed into the multiplication (A, B) and what is drained from it (C).
+ * An operand that moves: its line of processes, the levels on that line that have more than one member, who is the
+ * root, and this process's part.  Common to what is fed into the multiplication (A, B) and what is drained from it (C).
  */
 #ifndef HS_SUMMA_MOVER_H
 #define HS_SUMMA_MOVER_H
@@ -53,11 +53,12 @@ int hs_mover_pair(const struct hs_mover *mover, int tier, int o);
 /* The binding for a level, without list, tag and buffers. */
 struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int pair);
 /* list[o] for all tier panels of a level. */
-hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t segment, struct hs_cache *lists, int *list);
+hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t segment, struct hs_cache *lists,
+                             int *list);
 
 /*
- * The exchange.  Holders have the looped dimension's owner coordinate; takers are the line's roots.  `outward` is the way
- * of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this process is neither.
+ * The exchange.  Holders have the looped dimension's owner coordinate; takers are the line's roots.  `outward` is the
+ * way of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this process is neither.
  */
 int hs_mover_holds(const struct hs_mover *mover, int pair);
 int hs_mover_takes(const struct hs_mover *mover, int pair);

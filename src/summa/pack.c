@@ -52,7 +52,8 @@ int64_t hs_in_place(const struct hs_run_of_panels *run)
     return start;
 }
 
-/* Where (line of the looped dimension, line of the pinned one) lies in a place of the given orientation, in elements. */
+/* Where (line of the looped dimension, line of the pinned one) lies in a place of the given orientation, in elements.
+ */
 static int64_t element(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
 {
     return loop_axis == 0 ? loop + pinned * ld : pinned + loop * ld;
@@ -137,7 +138,8 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
                 in_matrix = matrix->base + size * (size_t)element(role->loop_axis, segment.local,
                                                                   hs_axis_before(role->own, q, begin), matrix->ld);
             else
-                in_slab = slabs + size * (size_t)(at + element(role->loop_axis, 0, hs_axis_before(role->want, i, begin), ld));
+                in_slab =
+                    slabs + size * (size_t)(at + element(role->loop_axis, 0, hs_axis_before(role->want, i, begin), ld));
             exchange_block(run, step, rows, cols, message, in_matrix, uses_matrix ? matrix->ld : 0, in_slab, ld, beta);
             message += size * (size_t)(rows * cols);
         }

@@ -7,11 +7,11 @@ static void add_segment(struct hs_pairs *pairs, int32_t *index, const int owner[
 {
     if (*index < 0) {
         *index = pairs->count;
-        pairs->pair[pairs->count++] = (struct hs_pair){{owner[0], owner[1]},
-                                                       0,
-                                                       at,
-                                                       {hs_axis_before(pairs->axis[0], owner[0], at),
-                                                        hs_axis_before(pairs->axis[1], owner[1], at)}};
+        pairs->pair[pairs->count++] = (struct hs_pair){
+            {owner[0], owner[1]},
+            0,
+            at,
+            {hs_axis_before(pairs->axis[0], owner[0], at), hs_axis_before(pairs->axis[1], owner[1], at)}};
     }
     struct hs_pair *pair = &pairs->pair[*index];
     for (int i = 0; i < 2; i++)

@@ -3,8 +3,8 @@
  *
  * A panel is a set of segments, not an interval.  The looped dimension is cut wherever a block of either moving operand
  * ends; the segments that one pair of owners (one of each moving operand) has are taken together in ascending order,
- * pair after pair, and cut into innermost panels of width b.  So a panel has one owner per operand and a width that does
- * not depend on the blocking.  An outer panel is a run of inner ones of the same pair: boundaries and order of the
+ * pair after pair, and cut into innermost panels of width b.  So a panel has one owner per operand and a width that
+ * does not depend on the blocking.  An outer panel is a run of inner ones of the same pair: boundaries and order of the
  * innermost panels do not depend on the levels, and neither do the bits of the result.
  */
 #ifndef HS_SUMMA_PANELS_H
@@ -16,9 +16,9 @@
 #include "dist/overlap.h"
 
 struct hs_pair {
-    int owner[2];  /* coordinate of the owner of each moving operand, on the axis where the looped dimension lies */
-    int64_t width; /* indices that they own together */
-    int64_t at;    /* the first of them */
+    int owner[2];     /* coordinate of the owner of each moving operand, on the axis where the looped dimension lies */
+    int64_t width;    /* indices that they own together */
+    int64_t at;       /* the first of them */
     int64_t local[2]; /* local index of the first of them on each owner */
 };
 
@@ -35,7 +35,7 @@ hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, co
 void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs);
 
 struct hs_panel {
-    int64_t at;    /* its first index; further ones follow by walking the overlap of the owners */
+    int64_t at; /* its first index; further ones follow by walking the overlap of the owners */
     int32_t width;
     int32_t pair;
 };
@@ -55,7 +55,8 @@ struct hs_panels {
     struct hs_tier tier[HS_LEVELS_MAX];
 };
 
-/* width[l] is the width of tier l, outermost first, each a multiple of the next.  Takes `pairs` over, also on failure. */
+/* width[l] is the width of tier l, outermost first, each a multiple of the next.  Takes `pairs` over, also on failure.
+ */
 hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *width, const struct hs_allocator *memory,
                              struct hs_panels *panels);
 void hs_panels_free(const struct hs_allocator *memory, struct hs_panels *panels);

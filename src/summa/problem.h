@@ -1,8 +1,8 @@
 /*
  * The multiplication as the loop sees it, and how it is to be done.
  *
- * Dimensions: C is m x n, op(A) m x k, op(B) k x n.  A variant is a row in a table: stationary X pins X's two dimensions to the
- * axes of the grid on which X lies and loops over the third dimension.
+ * Dimensions: C is m x n, op(A) m x k, op(B) k x n.  A variant is a row in a table: stationary X pins X's two
+ * dimensions to the axes of the grid on which X lies and loops over the third dimension.
  */
 #ifndef HS_SUMMA_PROBLEM_H
 #define HS_SUMMA_PROBLEM_H
@@ -24,13 +24,13 @@ struct hs_problem {
 
 /* How one operand takes part. */
 struct hs_role {
-    int moves;      /* 0 for the stationary operand; the rest is for those that move */
-    int pinned;     /* its dimension that the stationary operand shares ... */
-    int own_axis;   /* ... the grid axis on which it lies in this operand ... */
-    int want_axis;  /* ... and in the stationary one */
-    int exchanged;  /* these differ: the panel passes once through an exchange across the grid */
-    int line_axis;  /* broadcasts and reductions run along this axis of the grid (the other one than want_axis) */
-    int loop_axis;  /* stored axis of the looped dimension: 0: panels are width x length, 1: length x width */
+    int moves;     /* 0 for the stationary operand; the rest is for those that move */
+    int pinned;    /* its dimension that the stationary operand shares ... */
+    int own_axis;  /* ... the grid axis on which it lies in this operand ... */
+    int want_axis; /* ... and in the stationary one */
+    int exchanged; /* these differ: the panel passes once through an exchange across the grid */
+    int line_axis; /* broadcasts and reductions run along this axis of the grid (the other one than want_axis) */
+    int loop_axis; /* stored axis of the looped dimension: 0: panels are width x length, 1: length x width */
     const struct hs_axis *own, *want, *looped;
 };
 

@@ -55,12 +55,12 @@ hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, 
         *role = role_of(problem, variant, operand);
         if (!role->moves || role->exchanged || hs_axis_same(role->own, role->want))
             continue;
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "dimension %c is spread in blocks of %" PRId64 " (first %" PRId64 ", on process %d) in %c and of "
-                       "%" PRId64 " (first %" PRId64 ", on process %d) in %c; with stationary %c they must be spread alike",
-                       dim_name[role->pinned], role->own->nb, role->own->first, role->own->src, operand_name[operand],
-                       role->want->nb, role->want->first, role->want->src, operand_name[stationary],
-                       operand_name[stationary]);
+        return hs_fail(
+            message, HSUMMA_ERR_UNSUPPORTED,
+            "dimension %c is spread in blocks of %" PRId64 " (first %" PRId64 ", on process %d) in %c and of "
+            "%" PRId64 " (first %" PRId64 ", on process %d) in %c; with stationary %c they must be spread alike",
+            dim_name[role->pinned], role->own->nb, role->own->first, role->own->src, operand_name[operand],
+            role->want->nb, role->want->first, role->want->src, operand_name[stationary], operand_name[stationary]);
     }
     return HSUMMA_OK;
 }

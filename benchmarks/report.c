@@ -130,9 +130,10 @@ static void print_csv(const gemm_report *report, FILE *file)
         int64_t integer[INTEGERS];
 
         numbers(r, real, integer);
-        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d", r->name, "sdcz"[args->type], (long long)args -> m,
-                (long long)args -> n, (long long)args -> k, args -> transa, args -> transb, report -> p -> nprow,
-                report -> p -> npcol, report -> p -> ranks, args -> reps);
+        const char letter = "sdcz"[args->type];
+        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d", r->name, letter, (long long)args->m, (long long)args->n,
+                (long long)args->k, args->transa, args->transb, report->p->nprow, report->p->npcol, report->p->ranks,
+                args->reps);
         for (int i = 0; i < REALS; i++)
             if (isfinite(real[i]))
                 fprintf(file, ",%.9g", real[i]);

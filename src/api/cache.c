@@ -55,11 +55,11 @@ hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *reque
     struct key key = {request->type, {request->op[0], request->op[1]}, {0}, {{0}}};
     *plan = NULL;
     memcpy(key.extent, request->extent, sizeof key.extent);
-    struct hs_message none;
-    if (hs_request_check(request, ctx, &none))
-        return hs_plan_create(ctx, request, 1, plan); /* refused there, and nothing is evicted for it */
-    for (int x = 0; x < 3; x++)
+    for (int x = 0; x < 3; x++) {
+        if (!request->desc[x])
+            return hs_plan_create(ctx, request, 1, plan); /* refused there, alike on all processes */
         key.desc[x] = *request->desc[x];
+    }
     struct slot *oldest = &cache->slot[0];
     for (int i = 0; i < PLANS; i++) {
         struct slot *slot = &cache->slot[i];
@@ -71,6 +71,9 @@ hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *reque
         if (slot->used < oldest->used)
             oldest = slot;
     }
+    struct hs_message none;
+    if (hs_request_check(request, ctx, &none))
+        return hs_plan_create(ctx, request, 1, plan); /* likewise, and nothing is evicted for it */
     hs_plan_destroy(oldest->plan); /* first, so that two plans' workspace is never held for one call */
     oldest->plan = NULL;
     oldest->used = 0;

@@ -193,10 +193,11 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
         if (rows == 0 || cols == 0)
             continue;
         if (!data[x]) {
+            const char name = "ABC"[x];
             *about = HS_ABOUT_A + x;
             return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
-                           "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", "ABC"[x],
-                           problem -> grid.coord[0], problem->grid.coord[1], rows, cols);
+                           "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", name,
+                           problem->grid.coord[0], problem->grid.coord[1], rows, cols);
         }
         matrix[x].base = (char *)data[x] + offset; /* A and B are only read: feed.c */
     }

@@ -9,16 +9,18 @@ struct hs_prediction {
     double seconds, comm, gemm, copy;
 };
 
+struct hs_clock_entry {
+    const struct hs_alg *alg;
+    int size;
+    int64_t bytes, segment;
+    double seconds;
+};
+
 /* Clock values already known; one lives while a plan is chosen. */
 struct hs_clock_memo {
     const struct hs_profile *profile;
     const struct hs_allocator *memory;
-    struct hs_clock_entry {
-        const struct hs_alg *alg;
-        int size;
-        int64_t bytes, segment;
-        double seconds;
-    } * entry;
+    struct hs_clock_entry *entry;
     size_t capacity;
     int count;
 };

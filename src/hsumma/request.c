@@ -69,10 +69,12 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
     static const char dim_name[] = "mnk";
     if ((unsigned)request->type > HSUMMA_Z)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "type is %d; expected HSUMMA_S, _D, _C or _Z", (int)request->type);
-    for (int x = 0; x < 2; x++)
-        if (request->op[x] != 'N' && request->op[x] != 'T' && request->op[x] != 'C')
-            return hs_fail(message, HSUMMA_ERR_ARGUMENT, "trans%c is '%c' (%d); expected N, T or C", "ab"[x],
-                           request -> op[x] >= 32 && request -> op[x] < 127 ? request -> op[x] : '?', request->op[x]);
+    for (int x = 0; x < 2; x++) {
+        const char op = request->op[x], name = "ab"[x];
+        if (op != 'N' && op != 'T' && op != 'C')
+            return hs_fail(message, HSUMMA_ERR_ARGUMENT, "trans%c is '%c' (%d); expected N, T or C", name,
+                           op >= 32 && op < 127 ? op : '?', op);
+    }
     for (int dim = 0; dim < 3; dim++)
         if (request->extent[dim] < 0)
             return hs_fail(message, HSUMMA_ERR_ARGUMENT, "%c is %" PRId64 "; expected 0 or more", dim_name[dim],

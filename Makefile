@@ -45,9 +45,11 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno
 system := $(patsubst -I%,-isystem %,$(BLAS_CFLAGS) $(call module,--cflags,hwloc) $(call module,--cflags,jansson))
 compile := $(MPICC) -std=c11 -D_GNU_SOURCE $(call flag,HSUMMA_HAVE_SCALAPACK,$(SCALAPACK_LIBS)) \
     $(call flag,HSUMMA_HAVE_HWLOC,$(HWLOC_LIBS)) -Iinclude -Isrc $(CPPFLAGS) $(system) $(warnings) $(CFLAGS) $(sanitize) \
-    -fPIC -fvisibility=hidden -MMD -MP
+    -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -MMD -MP
 link := $(MPICC) $(CFLAGS) $(sanitize) $(LDFLAGS) -Wl,--as-needed
 lib_libs := $(HWLOC_LIBS) $(BLAS_LIBS) -lm -ldl
+# The preloaded library has no use for the GEMM, nor for a BLAS: what nobody calls is left out (not by sanitizers).
+pmpi_libs := $(if $(SANITIZE),$(lib_libs),$(HWLOC_LIBS) -lm -ldl -Wl,-z,defs)
 program_libs := $(SCALAPACK_LIBS) $(JANSSON_LIBS) $(lib_libs)
 
 # What is built: every source that is there.
@@ -61,6 +63,8 @@ programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
 command := $(if $(main),$(BUILD)/hsumma_bench)
 archives := $(BUILD)/libbench.a $(BUILD)/libhsumma.a
+pmpi_objects := $(call objects,$(sort $(wildcard src/pmpi/*.c)))
+pmpi := $(if $(pmpi_objects),$(BUILD)/libhsumma_pmpi.so)
 
 version_part = $(shell sed -n 's/^.define HSUMMA_VERSION_$(1)  *\([0-9][0-9]*\).*/\1/p' include/hsumma.h 2>/dev/null)
 major := $(or $(call version_part,MAJOR),0)
@@ -78,7 +82,7 @@ ifneq ($(filter bench check asan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(command) ## libraries and command
+all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(command) ## libraries and command
 everything: all $(programs) $(tools) ## all, tests and examples, without running them
 
 # A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
@@ -88,7 +92,7 @@ $(BUILD)/obj/$(1).stamp: FORCE
 endef
 compiler = $(CC) $(shell $(CC) -dumpfullversion 2>&1) $(compile)
 $(eval $(call stamp,compile,$$(compiler)))
-$(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(bench_objects)))
+$(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(bench_objects)))
 
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
@@ -109,6 +113,11 @@ $(BUILD)/libhsumma.so: $(lib_objects) $(BUILD)/obj/link.stamp
 $(BUILD)/libhsumma.so.$(major): $(BUILD)/libhsumma.so
 	$(Q)ln -sf libhsumma.so $@
 
+# To be preloaded into programs that do not know hsumma: all of it inside and hidden, and nothing that it does not need.
+$(BUILD)/libhsumma_pmpi.so: $(pmpi_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
+	$(call say,LINK,$@)
+	$(Q)$(link) -shared -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(pmpi_objects) $(BUILD)/libhsumma.a $(pmpi_libs)
+
 define link_program
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -125,7 +134,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
@@ -170,6 +179,7 @@ install: all ## libraries, headers, command, pkg-config file, licence
 	install -m 755 $(BUILD)/$(so) $(DESTDIR)$(LIBDIR)/$(so).$(VERSION)
 	ln -sf $(so).$(VERSION) $(DESTDIR)$(LIBDIR)/$(so).$(major)
 	ln -sf $(so).$(major) $(DESTDIR)$(LIBDIR)/$(so)
+	$(if $(pmpi),install -m 755 $(pmpi) $(DESTDIR)$(LIBDIR))
 	install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)
 	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR))
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
@@ -178,7 +188,7 @@ install: all ## libraries, headers, command, pkg-config file, licence
 	    scripts/hsumma.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hsumma.pc
 
 uninstall: ## removes what "make install" has put there
-	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a $(so) $(so).$(major) $(so).$(VERSION) pkgconfig/hsumma.pc) \
+	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(so) $(so).$(major) $(so).$(VERSION) pkgconfig/hsumma.pc) \
 	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE)
 	-rmdir $(DESTDIR)$(DOCDIR)
 

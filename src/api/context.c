@@ -1,7 +1,9 @@
-#include "hsumma/context.h"
 #include "api/cache.h"
+#include "api/register.h"
 #include "base/threads.h"
+#include "coll/comm.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -67,6 +69,101 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     return status;
 }
 
+/* Whether all processes have a context: by MPI itself, for ours is not there yet. */
+static hsumma_status agree_by_mpi(MPI_Comm comm, hsumma_status status)
+{
+    int mine = (int)status, worst = mine;
+    return MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS ? (hsumma_status)worst
+                                                                                  : HSUMMA_ERR_MPI;
+}
+
+/* A whole file as a text; NULL: errno says why not. */
+static char *read_file(const hsumma_context *ctx, const char *name, int64_t *length)
+{
+    FILE *file = fopen(name, "r");
+    char *text = NULL;
+    long end = -1;
+    if (file && fseek(file, 0, SEEK_END) == 0 && (end = ftell(file)) >= 0 && end < INT_MAX &&
+        fseek(file, 0, SEEK_SET) == 0) {
+        text = hs_get(&ctx->memory, (size_t)end + 1, 1);
+        errno = text ? 0 : ENOMEM;
+        if (text)
+            text[fread(text, 1, (size_t)end, file)] = 0;
+    }
+    if (text && ferror(file)) {
+        hs_put(&ctx->memory, text);
+        text = NULL;
+        errno = EIO;
+    }
+    if (file) {
+        int reason = errno;
+        fclose(file);
+        errno = reason;
+    }
+    *length = end;
+    return text;
+}
+
+/* The tuned file is read by one process as well. */
+static hsumma_status read_tuned(hsumma_context *ctx, const char *name)
+{
+    int64_t told[2] = {0, 0}; /* length; errno */
+    char *text = NULL;
+    if (strcmp(name, "none") == 0)
+        return HSUMMA_OK;
+    if (ctx->comm.rank == 0) {
+        text = read_file(ctx, name, &told[0]);
+        told[1] = text ? 0 : errno ? errno : EIO;
+    }
+    if (MPI_Bcast(told, 2, MPI_INT64_T, 0, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast failed");
+    if (told[1])
+        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "tuned: cannot read %s: %s", name, strerror((int)told[1]));
+    if (!text)
+        text = hs_get(&ctx->memory, (size_t)told[0] + 1, 1);
+    hsumma_status status = agree_by_mpi(ctx->comm.comm, text ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    if (!status && MPI_Bcast(text, (int)told[0] + 1, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    if (status)
+        hs_fail(&ctx->message, status, "tuned: %s could not be told to all processes", name);
+    else
+        status = hs_rules_read_tuned(&ctx->team.selector.tuned, text, &ctx->memory, &ctx->message);
+    hs_put(&ctx->memory, text);
+    return status;
+}
+
+static void drive_plan(void *state, int *worked)
+{
+    hsumma_context *ctx = state;
+    if (ctx->running)
+        hs_plan_drive(ctx->running, worked);
+}
+
+/* What collective calls need.  Collective, and the same status on all. */
+static hsumma_status make_team(hsumma_context *ctx)
+{
+    struct hs_settings settings;
+    struct hs_team *team = &ctx->team;
+    struct hs_group all = {ctx->ranks, 0, 1, ctx->comm.size, ctx->comm.rank};
+    hsumma_status status = hs_settings_read(&ctx->options, &settings, &ctx->message);
+    if (!status)
+        status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
+    team->selector.own = &ctx->own;
+    team->selector.machine = &ctx->profile.machine;
+    team->segment = settings.segment;
+    team->check_always = settings.check_always;
+    team->drive = drive_plan;
+    team->driven = ctx;
+    if (!status)
+        status = hs_rules_read(&team->selector.coll, ctx->options.value[HS_OPT_COLL], &ctx->memory, &ctx->message);
+    status = agree_by_mpi(ctx->comm.comm, status);
+    if (!status)
+        status = read_tuned(ctx, ctx->options.value[HS_OPT_TUNED]);
+    struct hs_place_options places = {ctx->options.value[HS_OPT_TOPOLOGY], settings.shared, settings.direct};
+    status = agree_by_mpi(ctx->comm.comm, status);
+    return status ? status : hs_comm_places(&ctx->comm, &places, &ctx->memory, &ctx->message);
+}
+
 static hsumma_status fill(hsumma_context *ctx)
 {
     ctx->ranks = hs_get(&ctx->memory, (size_t)ctx->comm.size, sizeof *ctx->ranks);
@@ -77,14 +174,6 @@ static hsumma_status fill(hsumma_context *ctx)
         ctx->ranks[i] = i;
     struct hs_group all = {ctx->ranks, 0, 1, ctx->comm.size, ctx->comm.rank};
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, HS_AGREE_CONTEXT, &ctx->memory);
-}
-
-/* Whether all processes have a context: by MPI itself, for ours is not there yet. */
-static hsumma_status agree_by_mpi(MPI_Comm comm, hsumma_status status)
-{
-    int mine = (int)status, worst = mine;
-    return MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS ? (hsumma_status)worst
-                                                                                  : HSUMMA_ERR_MPI;
 }
 
 hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **result, char *message, size_t size)
@@ -116,6 +205,8 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
         MPI_Comm_size(own, &ctx->comm.size);
         status = read_options(ctx, options);
         status = agree_by_mpi(own, status ? status : fill(ctx));
+        if (!status)
+            status = agree_by_mpi(own, make_team(ctx));
         text = ctx->message;
         if (status)
             hsumma_free(&ctx);
@@ -136,6 +227,11 @@ void hs_context_release(hsumma_context *ctx)
         return;
     int finalised = 1;
     MPI_Finalized(&finalised);
+    if (!finalised)
+        hs_team_leave_mpi(&ctx->team);
+    hs_team_free(&ctx->team);
+    hs_comm_leave_places(&ctx->comm, &ctx->memory);
+    hs_own_algorithms_free(&ctx->own, &ctx->memory);
     if (!finalised)
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);

@@ -21,8 +21,7 @@ static int whole_number(const char **text, int64_t least, int64_t most, int64_t 
     return 0;
 }
 
-/* A number with an optional factor k, M or G of 1024. */
-static int size_text(const char *text, int64_t least, int64_t *value)
+int hs_size_text(const char *text, int64_t least, int64_t *value)
 {
     static const char factor[] = "kMG";
     if (whole_number(&text, 0, INT64_MAX - 1, value)) /* strtoll's INT64_MAX may stand for more */
@@ -93,7 +92,7 @@ static int read_block(const char *text, struct hs_settings *settings)
     settings->block = 0;
     if (is_auto(text))
         return 0;
-    return size_text(text, 1, &settings->block) || settings->block > INT32_MAX ? -1 : 0;
+    return hs_size_text(text, 1, &settings->block) || settings->block > INT32_MAX ? -1 : 0;
 }
 
 static int read_outer(const char *text, struct hs_settings *settings)
@@ -147,7 +146,7 @@ static int read_reduce(const char *text, struct hs_settings *settings)
 
 static int read_segment(const char *text, struct hs_settings *settings)
 {
-    return size_text(text, 1, &settings->segment);
+    return hs_size_text(text, 1, &settings->segment);
 }
 
 static int read_lookahead(const char *text, struct hs_settings *settings)
@@ -162,7 +161,7 @@ static int read_lookahead(const char *text, struct hs_settings *settings)
 static int read_slice(const char *text, struct hs_settings *settings)
 {
     settings->slice = strcmp(text, "none") == 0 ? INT64_MAX : 0;
-    return is_auto(text) || settings->slice ? 0 : size_text(text, 1, &settings->slice);
+    return is_auto(text) || settings->slice ? 0 : hs_size_text(text, 1, &settings->slice);
 }
 
 static int read_threads(const char *text, struct hs_settings *settings)
@@ -183,13 +182,64 @@ static int read_workspace(const char *text, struct hs_settings *settings)
         settings->workspace_share = share / 100;
         return 0;
     }
-    return size_text(text, 1, &settings->workspace_bytes);
+    return hs_size_text(text, 1, &settings->workspace_bytes);
 }
 
 static int read_explain(const char *text, struct hs_settings *settings)
 {
     settings->explain = text[0] == '1';
     return (text[0] != '0' && text[0] != '1') || text[1] ? -1 : 0;
+}
+
+/* The words are read by those who know the algorithms; here only what they are made of. */
+static int read_coll(const char *text, struct hs_settings *settings)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:,;=().";
+    (void)settings;
+    return is_auto(text) ? 0 : strspn(text, letters) != strlen(text) || !strchr(text, ':') ? -1 : 0;
+}
+
+static int read_tuned(const char *text, struct hs_settings *settings)
+{
+    (void)settings;
+    return *text ? 0 : -1;
+}
+
+static int read_topology(const char *text, struct hs_settings *settings)
+{
+    int64_t nodes = 0, sockets = 0;
+    settings->nodes = settings->sockets = 0;
+    if (is_auto(text))
+        return 0;
+    if (strncmp(text, "nodes:", 6) != 0 || (text += 6, whole_number(&text, 1, INT32_MAX, &nodes)))
+        return -1;
+    if (strncmp(text, ",sockets:", 9) == 0 && (text += 9, whole_number(&text, 1, INT32_MAX, &sockets)))
+        return -1;
+    settings->nodes = (int)nodes;
+    settings->sockets = sockets ? (int)sockets : 1;
+    return *text ? -1 : 0;
+}
+
+static int read_shared(const char *text, struct hs_settings *settings)
+{
+    settings->shared = -1;
+    return is_auto(text) ? 0 : hs_size_text(text, 0, &settings->shared);
+}
+
+static int one_of(const char *text, const char *no, const char *yes, const char *other, int *value)
+{
+    *value = strcmp(text, no) != 0;
+    return *value && strcmp(text, yes) != 0 && strcmp(text, other) != 0 ? -1 : 0;
+}
+
+static int read_direct(const char *text, struct hs_settings *settings)
+{
+    return one_of(text, "off", "on", "auto", &settings->direct);
+}
+
+static int read_check(const char *text, struct hs_settings *settings)
+{
+    return one_of(text, "first", "always", "always", &settings->check_always);
 }
 
 static const struct row {
@@ -256,6 +306,33 @@ static const struct row {
     [HS_OPT_EXPLAIN] = {{"explain", "0|1", "0", "1 prints each new plan on standard error", "HSUMMA_EXPLAIN"},
                         "0 or 1",
                         read_explain},
+    [HS_OPT_COLL] = {{"coll", "auto|COLLECTIVE:[RANGE:]WORD[,RANGE:WORD...][;...]", "auto",
+                      "algorithms of collective calls by collective and bytes, such as "
+                      "allreduce:0-2k:nap,2k-inf:dpml(l=4);bcast:chain",
+                      "HSUMMA_COLL"},
+                     "auto or rules COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD",
+                     read_coll},
+    [HS_OPT_TUNED] = {{"tuned", "none|FILE", "none", "a file of measured choices for collective calls", "HSUMMA_TUNED"},
+                      "none or the name of a file",
+                      read_tuned},
+    [HS_OPT_TOPOLOGY] = {{"topology", "auto|nodes:N[,sockets:S]", "auto",
+                          "where the processes are: as found, or N nodes of S sockets as if, in blocks of ranks",
+                          "HSUMMA_TOPOLOGY"},
+                         "auto, nodes:N or nodes:N,sockets:S with both at least 1",
+                         read_topology},
+    [HS_OPT_SHARED] = {{"shared", "auto|BYTES", "auto",
+                        "shared memory of a process for each of the collectives under way; 0: none", "HSUMMA_SHARED"},
+                       "auto or a number of bytes, with k, M or G for powers of 1024",
+                       read_shared},
+    [HS_OPT_DIRECT] = {{"direct", "auto|on|off", "auto",
+                        "whether processes of one node may read each other's memory with one copy", "HSUMMA_DIRECT"},
+                       "auto, on or off",
+                       read_direct},
+    [HS_OPT_CHECK] = {{"check", "first|always", "first",
+                       "whether a collective call is checked on all processes together when its kind is new, or always",
+                       "HSUMMA_CHECK"},
+                      "first or always",
+                      read_check},
 };
 
 int hsumma_option(int i, hsumma_option_info *info)

@@ -21,13 +21,19 @@ enum hs_option {
     HS_OPT_THREADS,
     HS_OPT_WORKSPACE,
     HS_OPT_EXPLAIN,
+    HS_OPT_COLL,
+    HS_OPT_TUNED,
+    HS_OPT_TOPOLOGY,
+    HS_OPT_SHARED,
+    HS_OPT_DIRECT,
+    HS_OPT_CHECK,
     HS_OPTIONS
 };
 
 /* Who has said it; the later wins. */
 enum hs_said_by { HS_BY_DEFAULT, HS_BY_ENVIRONMENT, HS_BY_CONTEXT, HS_BY_PLAN };
 
-enum { HS_OPTION_TEXT = 128, HS_NAME_TEXT = 32, HS_LEVELS = HSUMMA_MAX_LEVELS };
+enum { HS_OPTION_TEXT = 512, HS_NAME_TEXT = 32, HS_LEVELS = HSUMMA_MAX_LEVELS };
 
 struct hs_options {
     char value[HS_OPTIONS][HS_OPTION_TEXT];
@@ -65,7 +71,15 @@ struct hs_settings {
     double workspace_share;  /* of the process's A, B and C; or ... */
     int64_t workspace_bytes; /* ... if not 0, bytes */
     int explain;
+    /* of contexts: a plan's own word for them changes nothing; coll, tuned and topology stay text */
+    int nodes, sockets; /* virtual nodes, and sockets of each; 0: look */
+    int64_t shared;     /* bytes of shared memory per process and slot; -1: choose */
+    int direct;         /* processes of a node may read each other's memory */
+    int check_always;   /* collective calls are checked on all processes together each time */
 };
+
+/* A number of bytes of at least `least`, with an optional factor k, M or G of 1024.  Returns 0, or -1. */
+int hs_size_text(const char *text, int64_t least, int64_t *value);
 
 hsumma_status hs_settings_read(const struct hs_options *options, struct hs_settings *settings,
                                struct hs_message *message);

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-static void larger(void *dst, const void *left, const void *right, int64_t bytes)
+static void larger(void *dst, const void *left, const void *right, int64_t bytes, void *state)
 {
+    (void)state;
     for (int64_t at = 0; at < bytes; at += (int64_t)sizeof(int64_t)) {
         int64_t l, r;
         memcpy(&l, (const char *)left + at, sizeof l);
@@ -22,7 +23,8 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
     agreement->comm = comm;
     agreement->group = *group;
     agreement->tag = hs_tag(HS_STREAM_AGREE, which);
-    struct hs_shape shape = {group->me, group->size, 0, sizeof agreement->mine, sizeof(int64_t), 0, NULL};
+    struct hs_shape shape = {
+        .rank = group->me, .size = group->size, .bytes = sizeof agreement->mine, .unit = sizeof(int64_t)};
     hsumma_status status = hs_build(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, memory, &agreement->list);
     if (status)
         return status;
@@ -52,12 +54,11 @@ hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status s
     agreement->mine[2] = hash;
     agreement->mine[3] = -hash;
     memcpy(agreement->result, agreement->mine, sizeof agreement->result);
-    struct hs_binding binding = {&agreement->list,
-                                 agreement->group,
-                                 0,
-                                 agreement->tag,
-                                 {agreement->mine, agreement->result, agreement->scratch},
-                                 larger};
+    struct hs_binding binding = {.list = &agreement->list,
+                                 .group = agreement->group,
+                                 .tag = agreement->tag,
+                                 .slot = {agreement->mine, agreement->result, agreement->scratch},
+                                 .combine = larger};
     return hs_start(&agreement->instance, agreement->comm, &binding);
 }
 

@@ -7,21 +7,9 @@
  */
 #include "coll/builders.h"
 
-enum { DEFAULT_SEGMENT = 64 * 1024, MOST_SEGMENTS = 4096 };
-
-static int64_t segments_of(const struct hs_shape *shape)
-{
-    int64_t elements = shape->bytes / shape->unit;
-    int64_t longest = (shape->segment ? shape->segment : DEFAULT_SEGMENT) / shape->unit;
-    if (longest < 1)
-        longest = 1;
-    int64_t segments = elements / longest + (elements % longest != 0);
-    return segments < MOST_SEGMENTS ? segments : MOST_SEGMENTS;
-}
-
 void hs_build_bcast_chain(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    int64_t segments = segments_of(shape);
+    int64_t segments = hs_segments(shape);
     int received = -1, received_before = -1, sent = -1;
 
     for (int64_t i = 0; i < segments; i++) {

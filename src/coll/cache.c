@@ -20,7 +20,10 @@ void hs_cache_free(struct hs_cache *lists)
 static int same(const struct hs_list_key *x, const struct hs_list_key *y)
 {
     return x->alg == y->alg && x->rank == y->rank && x->size == y->size && x->root == y->root && x->bytes == y->bytes &&
-           x->unit == y->unit && x->segment == y->segment;
+           x->unit == y->unit && x->segment == y->segment && x->topology == y->topology &&
+           x->with.threshold == y->with.threshold && x->with.leaders == y->with.leaders &&
+           x->with.pieces == y->with.pieces && x->with.level == y->with.level && x->with.outer == y->with.outer &&
+           x->with.inner == y->with.inner;
 }
 
 int hs_cache_find(struct hs_cache *lists, const struct hs_list_key *key)
@@ -52,7 +55,8 @@ hsumma_status hs_cache_get(struct hs_cache *lists, const struct hs_list_key *key
     *index = hs_cache_find(lists, key);
     if (*index >= 0)
         return HSUMMA_OK;
-    struct hs_shape shape = {key->rank, key->size, key->root, key->bytes, key->unit, key->segment, NULL};
+    struct hs_shape shape = {key->rank,    key->size, key->root,     key->bytes, key->unit,
+                             key->segment, NULL,      key->topology, key->with};
     struct hs_list list;
     hsumma_status status = hs_build(key->alg, &shape, lists->memory, &list);
     if (!status)

@@ -10,6 +10,8 @@ struct hs_list_key {
     const struct hs_alg *alg;
     int rank, size, root;
     int64_t bytes, unit, segment;
+    const struct hs_topology *topology;
+    struct hs_parameters with;
 };
 
 struct hs_cache {

@@ -2,30 +2,64 @@
  * clock: the time that a collective takes on a model machine, read off its step lists: the cost model is derived from
  * the schedule, never written a second time.
  *
- * Hockney's model, full duplex, one port each way per rank: a message of n bytes occupies the sender's out-port and the
- * receiver's in-port together for alpha + n beta; it starts when its SEND and its RECV may begin and both ports are
- * free; ports serve messages in list order.  REDUCE costs gamma per byte, COPY copy per byte, and a rank does one at a
- * time, in list order.
+ * Messages.  Hockney's model, full duplex: a message of n bytes occupies a port of the sender and one of the receiver
+ * together for alpha + n beta; it starts when its SEND and its RECV may begin and both ports are free.  A rank has
+ * `ports` ports each way, which serve its messages in list order, in turn.  alpha and beta are those of the innermost
+ * of socket, node and network in which both ranks are (shape->topology; NULL: every rank on a node of its own).
+ *
+ * Injection.  The max-rate model of Gropp, Olson and Samfass (2016), as in Bienz, Olson and Gropp (2019), Section IV:
+ * after its alpha, a message between nodes shares its node's outgoing bandwidth equally with the others that leave the
+ * node at that moment, so that k equal ones that start together each take alpha + max(k n inject, n beta).
+ *
+ * Memory.  REDUCE costs gamma per byte, COPY copy per byte; a COPY that reads or writes SHARED, or reads a peer's
+ * slot, costs shm.alpha + n shm.beta (DPML: a' + n b').  A rank does one at a time, in list order.  A WAIT ends when
+ * its rank is ready for it, but no sooner than `signal` after the SIGNAL.  SIGNAL and JOIN take no time.
  */
 #ifndef HS_COLL_CLOCK_H
 #define HS_COLL_CLOCK_H
 
 #include "coll/registry.h"
 
-struct hs_machine {
-    double alpha; /* s per message */
+struct hs_link {
+    double alpha; /* s per message or copy */
     double beta;  /* s per byte */
-    double gamma; /* s per byte reduced */
-    double copy;  /* s per byte copied */
+};
+
+/* What is 0 is as if it were not there. */
+struct hs_machine {
+    double alpha;          /* between nodes: s per message */
+    double beta;           /* s per byte */
+    double gamma;          /* s per byte reduced */
+    double copy;           /* s per byte copied */
+    struct hs_link node;   /* between sockets of a node; both 0: like the network */
+    struct hs_link socket; /* inside a socket; both 0: like the node */
+    double inject;         /* s per byte that leaves a node, whoever sends it; 0: no limit */
+    struct hs_link shm;    /* a copy into or out of shared memory; both 0: like any copy */
+    double signal;         /* s from a SIGNAL to the WAITs for it */
+    int ports;             /* messages of a rank at the same time, each way; 0: one */
+};
+
+enum hs_tier_kind { HS_IN_SOCKET, HS_IN_NODE, HS_BETWEEN_NODES, HS_TIER_KINDS };
+
+struct hs_traffic {
+    int64_t messages, bytes;
 };
 
 struct hs_clock_report {
-    double seconds;          /* when the last rank has finished */
-    int64_t messages, bytes; /* over all ranks */
-    int64_t messages_rank_max, bytes_rank_max;
+    double seconds;                            /* when the last rank has finished */
+    int64_t messages, bytes;                   /* over all ranks */
+    int64_t messages_rank_max, bytes_rank_max; /* sent; each of the rank that has most */
+    struct hs_traffic tier[HS_TIER_KINDS];     /* over all ranks: inside sockets, inside nodes, between nodes */
+    struct hs_traffic between_rank_max, between_node_max; /* sent between nodes, by the rank and by the node */
+    int64_t shared_copies;                                /* bytes that all ranks copy into or out of shared memory */
+    int64_t reduced_rank_max;                             /* bytes */
+    int64_t signals;                                      /* over all ranks */
 };
 
-/* shape->rank is ignored.  HSUMMA_ERR_INTERNAL if the lists deadlock or do not match; HSUMMA_ERR_MEMORY. */
+/*
+ * shape->rank is ignored.  HSUMMA_ERR_UNSUPPORTED if the row is MPI's own or does not fit the shape;
+ * HSUMMA_ERR_INTERNAL if the lists deadlock or do not match; HSUMMA_ERR_MEMORY.
+ */
 hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                        const struct hs_allocator *memory, struct hs_clock_report *report);
 

@@ -4,7 +4,9 @@
 
 static void print_range(FILE *file, struct hs_ref ref, int64_t count)
 {
-    static const char *const names[HS_SLOTS] = {"in", "out", "scratch"};
+    static const char *const names[HS_SLOTS] = {"in", "out", "scratch", "shared"};
+    if (ref.of)
+        fprintf(file, "%d:", ref.of - 1);
     fprintf(file, "%s[%lld..%lld)", names[ref.slot], (long long)ref.at, (long long)(ref.at + count));
 }
 
@@ -18,6 +20,21 @@ static void print_step(FILE *file, const struct hs_step *step)
     case HS_RECV:
         fprintf(file, "RECV from %d -> ", step->peer);
         print_range(file, step->dst, step->count);
+        break;
+    case HS_SIGNAL:
+        fprintf(file, "SIGNAL %lld", (long long)step->count);
+        break;
+    case HS_WAIT:
+        fprintf(file, "WAIT for %d >= %lld", step->peer, (long long)step->count);
+        break;
+    case HS_JOIN:
+        fputs("JOIN", file);
+        break;
+    case HS_MPI:
+        fprintf(file, "MPI ");
+        print_range(file, step->dst, step->count);
+        break;
+    case HS_KINDS:
         break;
     case HS_COPY:
     case HS_REDUCE:

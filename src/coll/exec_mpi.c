@@ -41,9 +41,75 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
     instance->capacity = steps;
 }
 
+/* Of a rank of the list in the communicator. */
+static int rank_of(const struct hs_instance *instance, int peer)
+{
+    const struct hs_group *group = &instance->bound.group;
+    return hs_group_rank(group, (peer + instance->bound.rotation) % group->size);
+}
+
+static int member_of(const struct hs_instance *instance, int peer)
+{
+    return instance->bound.window->index[rank_of(instance, peer)];
+}
+
+/* Where a reference lies in this process; NULL: only hs_window_read gets at it. */
 static char *place(const struct hs_instance *instance, struct hs_ref ref)
 {
-    return (char *)instance->bound.slot[ref.slot] + ref.at;
+    const struct hs_binding *bound = &instance->bound;
+    if (ref.slot == HS_SHARED)
+        return (char *)hs_window_shared(bound->window, bound->instance,
+                                        ref.of ? member_of(instance, ref.of - 1) : bound->window->me) +
+               ref.at;
+    return ref.of ? NULL : (char *)bound->slot[ref.slot] + ref.at;
+}
+
+static hsumma_status read_peer(const struct hs_instance *instance, struct hs_ref ref, int64_t at, void *to,
+                               int64_t bytes)
+{
+    return hs_window_read(instance->bound.window, instance->bound.instance, member_of(instance, ref.of - 1),
+                          ref.slot == HS_OUT, ref.at + at, to, bytes);
+}
+
+/* What a peer's memory contributes to a sum passes through a buffer that stays in the cache, one half per operand. */
+static hsumma_status reduce_pieces(const struct hs_instance *instance, const struct hs_step *step)
+{
+    const struct hs_binding *bound = &instance->bound;
+    int64_t unit = bound->unit ? bound->unit : 16, piece = HS_BOUNCE / 2 / unit * unit;
+    const struct hs_ref ref[2] = {step->left, step->right};
+    char *dst = place(instance, step->dst);
+    if (piece == 0)
+        return HSUMMA_ERR_UNSUPPORTED;
+    for (int64_t at = 0; at < step->count; at += piece) {
+        int64_t count = step->count - at < piece ? step->count - at : piece;
+        char *operand[2];
+        for (int i = 0; i < 2; i++) {
+            char *here = place(instance, ref[i]);
+            operand[i] = here ? here + at : (char *)bound->window->bounce + i * (HS_BOUNCE / 2);
+            hsumma_status status = here ? HSUMMA_OK : read_peer(instance, ref[i], at, operand[i], count);
+            if (status)
+                return status;
+        }
+        bound->combine(dst + at, operand[0], operand[1], count, bound->state);
+    }
+    return HSUMMA_OK;
+}
+
+/* COPY and REDUCE. */
+static hsumma_status compute(const struct hs_instance *instance, const struct hs_step *step)
+{
+    char *dst = place(instance, step->dst), *left = place(instance, step->left);
+    if (step->kind == HS_COPY && !left)
+        return read_peer(instance, step->left, 0, dst, step->count);
+    if (step->kind == HS_COPY) {
+        memcpy(dst, left, (size_t)step->count);
+        return HSUMMA_OK;
+    }
+    char *right = place(instance, step->right);
+    if (!left || !right)
+        return reduce_pieces(instance, step);
+    instance->bound.combine(dst, left, right, step->count, instance->bound.state);
+    return HSUMMA_OK;
 }
 
 static int deps_done(const struct hs_instance *instance, const struct hs_step *step)
@@ -54,18 +120,18 @@ static int deps_done(const struct hs_instance *instance, const struct hs_step *s
     return 1;
 }
 
-/* Posts the next piece of a SEND or RECV. */
+/* Posts the next piece of a SEND or RECV, or a collective of MPI's. */
 static hsumma_status post(struct hs_instance *instance, int index)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
     struct hs_comm *comm = instance->comm;
-    const struct hs_group *group = &instance->bound.group;
     int64_t at = instance->moved[index];
-    int64_t count = step->count - at < comm->cut ? step->count - at : comm->cut;
-    int rank = hs_group_rank(group, (step->peer + instance->bound.rotation) % group->size);
+    int64_t count = step->kind == HS_MPI || step->count - at < comm->cut ? step->count - at : comm->cut;
     MPI_Request *request = &instance->request[instance->in_flight];
-    int code;
-    if (step->kind == HS_SEND) {
+    int code, rank = rank_of(instance, step->peer);
+    if (step->kind == HS_MPI) {
+        code = hs_native_start(&instance->bound.native, step, instance->bound.slot, request);
+    } else if (step->kind == HS_SEND) {
         code = MPI_Isend(place(instance, step->left) + at, (int)count, MPI_BYTE, rank, instance->bound.tag, comm->comm,
                          request);
         comm->bytes_sent += count;
@@ -151,20 +217,24 @@ static hsumma_status try_step(struct hs_instance *instance, int index, struct he
             mine->peer[mine->count++] = step->peer;
         return HSUMMA_OK;
     }
-    *worked = 1;
-    if (message) {
+    if (message || step->kind == HS_MPI) {
+        *worked = 1;
         hsumma_status status = post(instance, index);
-        if (!status && instance->moved[index] < step->count)
+        if (!status && message && instance->moved[index] < step->count)
             mine->peer[mine->count++] = step->peer;
         return status;
     }
-    if (step->kind == HS_COPY)
-        memcpy(place(instance, step->dst), place(instance, step->left), (size_t)step->count);
-    else
-        instance->bound.combine(place(instance, step->dst), place(instance, step->left), place(instance, step->right),
-                                step->count);
+    hsumma_status status = HSUMMA_OK;
+    if (step->kind == HS_COPY || step->kind == HS_REDUCE)
+        status = compute(instance, step);
+    else if (step->kind == HS_SIGNAL)
+        hs_window_signal(instance->bound.window, instance->bound.instance, step->count);
+    else if (step->kind == HS_WAIT && !hs_window_signalled(instance->bound.window, instance->bound.instance,
+                                                           member_of(instance, step->peer), step->count))
+        return HSUMMA_OK;
+    *worked = 1;
     finish(instance, index);
-    return HSUMMA_OK;
+    return status;
 }
 
 static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
@@ -186,6 +256,19 @@ static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
     return HSUMMA_OK;
 }
 
+/* 1 once the instance may use its slot of the shared memory. */
+static int enter(struct hs_instance *instance)
+{
+    const struct hs_binding *bound = &instance->bound;
+    if (instance->entered)
+        return 1;
+    if (bound->window && !hs_window_free(bound->window, bound->instance))
+        return 0;
+    if (bound->list->exposed)
+        hs_window_publish(bound->window, bound->instance, bound->slot[HS_IN], bound->slot[HS_OUT]);
+    return instance->entered = 1;
+}
+
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding)
 {
     int steps = binding->list->steps;
@@ -195,7 +278,8 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
     instance->comm = comm;
     instance->head = instance->in_flight = 0;
     instance->left = steps;
-    instance->active = steps > 0;
+    instance->active = steps > 0 || binding->window;
+    instance->entered = 0;
     memset(instance->state, WAITING, (size_t)steps);
     memset(instance->moved, 0, (size_t)steps * sizeof *instance->moved);
     int worked = 0;
@@ -204,12 +288,15 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
 
 hsumma_status hs_progress(struct hs_instance *instance, int *worked)
 {
-    if (!instance->active)
+    if (!instance->active || !enter(instance))
         return HSUMMA_OK;
     hsumma_status status = collect(instance, worked);
     if (!status)
         status = begin_steps(instance, worked);
-    if (instance->left == 0)
+    if (!status && instance->left == 0) {
         instance->active = 0;
+        if (instance->bound.window)
+            hs_window_finish(instance->bound.window, instance->bound.instance);
+    }
     return status;
 }

@@ -2,7 +2,8 @@
 #ifndef HS_COLL_EXEC_MPI_H
 #define HS_COLL_EXEC_MPI_H
 
-#include "coll/steps.h"
+#include "coll/exec_shared.h"
+#include "coll/topology.h"
 #include "dist/grid.h"
 
 /* One duplicated communicator of the library's own, and what has gone through it. */
@@ -11,12 +12,28 @@ struct hs_comm {
     int rank, size;
     int64_t cut; /* bytes of one MPI message at most, the same on all ranks; longer steps go in pieces */
     int64_t bytes_sent, messages_sent;
+    struct hs_topology topology; /* of all its ranks; size 0: not known (comm.h) */
+    struct hs_window *window;    /* shared memory with the ranks of this node; NULL: none */
 };
 
 enum { HS_CUT = 1 << 30 };
 
 /* dst = left op right over `bytes` bytes; dst may be left or right. */
-typedef void hs_combine(void *dst, const void *left, const void *right, int64_t bytes);
+typedef void hs_combine(void *dst, const void *left, const void *right, int64_t bytes, void *state);
+
+/* Posts a HS_MPI step: MPI's nonblocking collective.  Returns MPI's code. */
+struct hs_native;
+int hs_native_start(const struct hs_native *native, const struct hs_step *step, void *const *slot,
+                    MPI_Request *request);
+
+/* What MPI has to know to do a collective itself. */
+struct hs_native {
+    int collective; /* enum hs_collective */
+    MPI_Comm comm;  /* of the group alone, its ranks in the group's order; instances start in one order on all ranks */
+    MPI_Datatype type;
+    MPI_Op op;
+    const int *counts, *displacements; /* allgather, reduce_scatter: elements per rank */
+};
 
 /*
  * Matching.  A stream is a sequence of instances over the same group for the same purpose, numbered alike on all ranks;
@@ -37,6 +54,11 @@ struct hs_binding {
     int tag;
     void *slot[HS_SLOTS];
     hs_combine *combine;
+    void *state;              /* of combine */
+    int64_t unit;             /* bytes of an element; 0: any power of two up to 16 */
+    struct hs_window *window; /* of lists that use shared memory: covers the group; NULL: none */
+    int64_t instance;         /* number of this instance in the window (hs_window.next), alike on all members */
+    struct hs_native native;  /* of lists with an MPI step */
 };
 
 /* One collective under way.  Memory: hs_instance_bytes, given by the caller, so that starting never allocates. */
@@ -44,6 +66,7 @@ struct hs_instance {
     struct hs_binding bound;
     struct hs_comm *comm;
     int active, left, head, in_flight;
+    int entered;  /* its slot of the shared memory is free for it */
     int capacity; /* steps */
     unsigned char *state;
     int64_t *moved; /* bytes of a SEND or RECV whose pieces have been posted or completed */

@@ -2,18 +2,25 @@
 
 #include <limits.h>
 
-/* An algorithm without a root, or with a true one, sees true ranks; the others see them rotated so that the root is 0.
- */
-static int rotation(const struct hs_alg *alg, const struct hs_shape *shape)
+static void turn_ref(struct hs_ref *ref, int shift, int size)
 {
-    int rooted = alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
-    return rooted && !(alg->flags & HS_TRUE_ROOT) ? shape->root : 0;
+    if (ref->of > 0 && ref->of <= size)
+        ref->of = 1 + (ref->of - 1 + shift) % size;
+}
+
+/* Rotated ranks become true ones. */
+static void turn(struct hs_step *step, int shift, int size)
+{
+    if (step->peer >= 0 && step->peer < size)
+        step->peer = (step->peer + shift) % size;
+    turn_ref(&step->left, shift, size);
+    turn_ref(&step->right, shift, size);
 }
 
 hsumma_status hs_build_all(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                            struct hs_list **list)
 {
-    int size = shape->size, shift = rotation(alg, shape);
+    int size = shape->size, shift = hs_rotation(alg, shape);
     hsumma_status status = HSUMMA_OK;
 
     *list = NULL;
@@ -28,8 +35,7 @@ hsumma_status hs_build_all(const struct hs_alg *alg, const struct hs_shape *shap
         mine.root = alg->flags & HS_TRUE_ROOT ? shape->root : 0;
         status = hs_build(alg, &mine, memory, &all[r]);
         for (int i = 0; i < all[r].steps; i++)
-            if (all[r].step[i].peer >= 0 && all[r].step[i].peer < size)
-                all[r].step[i].peer = (all[r].step[i].peer + shift) % size;
+            turn(&all[r].step[i], shift, size);
     }
     if (status)
         hs_free_all(memory, all, size);
@@ -121,6 +127,54 @@ static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *me
     return status;
 }
 
+/* The SIGNAL that completes a WAIT: the peer's first, in signal[first .. last) by ascending values, of at least its
+ * own. */
+static int signal_of(const struct hs_lists *lists, int wait, const int *signal, int first, int last)
+{
+    while (first < last) {
+        int middle = first + (last - first) / 2;
+        if (hs_lists_step(lists, signal[middle])->count < hs_lists_step(lists, wait)->count)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+static hsumma_status find_signals(struct hs_lists *lists, const struct hs_allocator *memory)
+{
+    int *signal = hs_get(memory, (size_t)lists->steps + 1, sizeof *signal);
+    int *first = hs_get(memory, (size_t)lists->size + 1, sizeof *first); /* of each rank in signal[] */
+    int count = 0;
+
+    for (int r = 0; signal && first && r <= lists->size; r++) {
+        first[r] = count;
+        for (int g = lists->base[r]; r < lists->size && g < lists->base[r + 1]; g++)
+            if (hs_lists_step(lists, g)->kind == HS_SIGNAL)
+                signal[count++] = g;
+    }
+    for (int g = 0; signal && first && g < lists->steps; g++) {
+        const struct hs_step *step = hs_lists_step(lists, g);
+        lists->signal[g] = -1;
+        if (step->kind == HS_WAIT) {
+            int last = first[step->peer + 1], found = signal_of(lists, g, signal, first[step->peer], last);
+            lists->signal[g] = found < last ? signal[found] : -1;
+        }
+    }
+    hsumma_status status = signal && first ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    hs_put(memory, signal);
+    hs_put(memory, first);
+    return status;
+}
+
+static void add_user(struct hs_lists *lists, int pass, int on, int user)
+{
+    if (pass == 0)
+        lists->first_user[on + 2]++;
+    else
+        lists->user[lists->first_user[on + 1]++] = user;
+}
+
 static void find_users(struct hs_lists *lists)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -128,32 +182,30 @@ static void find_users(struct hs_lists *lists)
             int base = lists->base[lists->rank[g]];
             const struct hs_step *step = hs_lists_step(lists, g);
             const int *dep = lists->list[lists->rank[g]].dep;
-            for (int i = 0; i < step->deps; i++) {
-                int on = base + dep[step->first_dep + i];
-                if (pass == 0)
-                    lists->first_user[on + 2]++;
-                else
-                    lists->user[lists->first_user[on + 1]++] = g;
-            }
+            for (int i = 0; i < step->deps; i++)
+                add_user(lists, pass, base + dep[step->first_dep + i], g);
+            if (lists->signal[g] >= 0)
+                add_user(lists, pass, lists->signal[g], g);
         }
         for (int g = 0; pass == 0 && g < lists->steps; g++)
             lists->first_user[g + 2] += lists->first_user[g + 1];
     }
 }
 
-/* Counts steps and dependencies, all of which must be in range. */
+/* Counts steps and what they depend on, all of which must be in range. */
 static hsumma_status measure(const struct hs_list *list, int size, int64_t *steps, int64_t *deps)
 {
     for (int r = 0; r < size; r++) {
         *steps += list[r].steps;
         for (int i = 0; i < list[r].steps; i++) {
             const struct hs_step *step = &list[r].step[i];
-            if ((step->kind == HS_SEND || step->kind == HS_RECV) && (step->peer < 0 || step->peer >= size))
+            if ((step->kind == HS_SEND || step->kind == HS_RECV || step->kind == HS_WAIT) &&
+                (step->peer < 0 || step->peer >= size))
                 return HSUMMA_ERR_INTERNAL;
             for (int d = 0; d < step->deps; d++)
                 if (list[r].dep[step->first_dep + d] < 0 || list[r].dep[step->first_dep + d] >= list[r].steps)
                     return HSUMMA_ERR_INTERNAL;
-            *deps += step->deps;
+            *deps += step->deps + (step->kind == HS_WAIT);
         }
     }
     return *steps > INT_MAX - 2 || *deps > INT_MAX - 2 ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
@@ -171,17 +223,21 @@ hsumma_status hs_lists_index(const struct hs_list *list, int size, const struct 
     lists->base = hs_get_zero(memory, (size_t)size + 1, sizeof *lists->base);
     lists->rank = hs_get(memory, (size_t)steps + 1, sizeof *lists->rank);
     lists->mate = hs_get(memory, (size_t)steps + 1, sizeof *lists->mate);
+    lists->signal = hs_get(memory, (size_t)steps + 1, sizeof *lists->signal);
     lists->first_user = hs_get_zero(memory, (size_t)steps + 2, sizeof *lists->first_user);
     lists->user = hs_get(memory, (size_t)deps + 1, sizeof *lists->user);
     status = HSUMMA_ERR_MEMORY;
-    if (lists->base && lists->rank && lists->mate && lists->first_user && lists->user) {
+    if (lists->base && lists->rank && lists->mate && lists->signal && lists->first_user && lists->user) {
         for (int r = 0; r < size; r++) {
             lists->base[r + 1] = lists->base[r] + list[r].steps;
             for (int g = lists->base[r]; g < lists->base[r + 1]; g++)
                 lists->rank[g] = r;
         }
-        find_users(lists);
-        status = match(lists, memory);
+        status = find_signals(lists, memory);
+        if (!status)
+            status = match(lists, memory);
+        if (!status)
+            find_users(lists);
     }
     if (status)
         hs_lists_free(memory, lists);
@@ -194,6 +250,7 @@ void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists)
     hs_put(memory, lists->base);
     hs_put(memory, lists->rank);
     hs_put(memory, lists->mate);
+    hs_put(memory, lists->signal);
     hs_put(memory, lists->first_user);
     hs_put(memory, lists->user);
     *lists = (struct hs_lists){0};
@@ -210,12 +267,14 @@ hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allo
 {
     int *pending = hs_get(memory, (size_t)lists->steps + 1, sizeof *pending);
     int *ready = hs_get(memory, (size_t)lists->steps + 1, sizeof *ready);
-    int count = 0, done = 0;
+    int count = 0, done = 0, foreign = 0;
 
     for (int g = 0; pending && ready && g < lists->steps; g++) {
         const struct hs_step *step = hs_lists_step(lists, g);
         round[g] = 0;
-        pending[g] = step->deps + (step->kind == HS_RECV); /* a RECV waits for its SEND as well */
+        /* A RECV waits for its SEND as well, a WAIT for its SIGNAL. */
+        pending[g] = step->deps + (step->kind == HS_RECV || step->kind == HS_WAIT);
+        foreign |= step->kind == HS_MPI;
         if (pending[g] == 0)
             ready[count++] = g;
     }
@@ -235,6 +294,7 @@ hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allo
         }
     }
     hsumma_status status = !pending || !ready    ? HSUMMA_ERR_MEMORY
+                           : foreign             ? HSUMMA_ERR_UNSUPPORTED
                            : done < lists->steps ? HSUMMA_ERR_INTERNAL
                                                  : HSUMMA_OK;
     hs_put(memory, pending);

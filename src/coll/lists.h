@@ -12,7 +12,9 @@ struct hs_lists {
     int *base;                  /* size + 1 */
     int *rank;                  /* of each global step */
     int *mate;                  /* global step at the other end of a message, -1: none */
-    int *first_user, *user;     /* user[first_user[g] .. first_user[g + 1]): the global steps that depend on g */
+    int *signal;                /* of a WAIT: the SIGNAL that completes it; -1: none will, or no WAIT */
+    int *first_user, *user;     /* user[first_user[g] .. first_user[g + 1]): the global steps that depend on g, which
+                                   for a SIGNAL includes the WAITs of other ranks that it completes */
 };
 
 /*
@@ -38,8 +40,9 @@ static inline const struct hs_step *hs_lists_step(const struct hs_lists *lists, 
 
 /*
  * The round of every step, in round[lists->steps]: the length of the longest chain of dependent messages that ends in
- * it.  A SEND counts itself; a RECV is in the round of its SEND, or later when something that it waits for is.
- * HSUMMA_ERR_INTERNAL if messages do not match or the steps wait for each other in a circle.
+ * it.  A SEND counts itself; a RECV is in the round of its SEND, or later when something that it waits for is; so is a
+ * WAIT with its SIGNAL, which is no message.  HSUMMA_ERR_INTERNAL if messages do not match, a WAIT has no SIGNAL or the
+ * steps wait for each other in a circle; HSUMMA_ERR_UNSUPPORTED for lists of MPI's own.
  */
 hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allocator *memory, int *round);
 

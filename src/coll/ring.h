@@ -1,4 +1,4 @@
-/* The ring, shared by the allgather and by the second half of van de Geijn's broadcast. */
+/* The ring, shared by the allgather, van de Geijn's broadcast, the reduce-scatter and the allreduce. */
 #ifndef HS_COLL_RING_H
 #define HS_COLL_RING_H
 
@@ -11,5 +11,11 @@
  */
 void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int (*held)(int rank, int size),
                   enum hs_slot own, int after);
+
+/*
+ * Every part's sum goes around the ring, from the rank behind its owner to its owner, who puts it to `sum`.  Returns
+ * the step that this is done with, or the last SEND if the own part is empty; -1: there is nothing to do.
+ */
+int hs_emit_ring_sums(struct hs_builder *builder, const struct hs_shape *shape, struct hs_ref sum);
 
 #endif

@@ -1,23 +1,29 @@
 #include "coll/steps.h"
 
 #include <limits.h>
+#include <string.h>
 
 void hs_list_begin(struct hs_builder *builder, const struct hs_allocator *memory)
 {
     *builder = (struct hs_builder){.memory = memory};
 }
 
-/* The builder goes on after a failure, so that builders need not look at it; the first one is kept. */
-static int fail(struct hs_builder *builder, hsumma_status status)
+void hs_builder_fail(struct hs_builder *builder, hsumma_status status)
 {
     if (!builder->failed)
         builder->failed = (int)status;
+}
+
+/* The builder goes on after a failure, so that builders need not look at it. */
+static int fail(struct hs_builder *builder, hsumma_status status)
+{
+    hs_builder_fail(builder, status);
     return -1;
 }
 
 static void touch(struct hs_list *list, struct hs_ref ref, int64_t count)
 {
-    if (ref.at + count > list->extent[ref.slot])
+    if (ref.of == 0 && ref.at + count > list->extent[ref.slot])
         list->extent[ref.slot] = ref.at + count;
 }
 
@@ -36,11 +42,12 @@ static int emit(struct hs_builder *builder, struct hs_step step)
         return fail(builder, HSUMMA_ERR_MEMORY);
     list->step = array;
     step.first_dep = builder->deps;
-    if (step.kind != HS_SEND)
+    unsigned touches = hs_step_touches(step.kind);
+    if (touches & HS_TOUCHES_DST)
         touch(list, step.dst, step.count);
-    if (step.kind != HS_RECV)
+    if (touches & HS_TOUCHES_LEFT)
         touch(list, step.left, step.count);
-    if (step.kind == HS_REDUCE)
+    if (touches & HS_TOUCHES_RIGHT)
         touch(list, step.right, step.count);
     list->step[list->steps] = step;
     return list->steps++;
@@ -66,6 +73,51 @@ int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref 
 {
     struct hs_step step = {.kind = HS_REDUCE, .peer = -1, .dst = dst, .left = left, .right = right, .count = count};
     return emit(builder, step);
+}
+
+int hs_emit_signal(struct hs_builder *builder, int64_t value)
+{
+    if (value < 1 || value > HS_SIGNAL_MAX)
+        return fail(builder, HSUMMA_ERR_INTERNAL);
+    return emit(builder, (struct hs_step){.kind = HS_SIGNAL, .peer = -1, .count = value});
+}
+
+int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value)
+{
+    if (value < 1 || value > HS_SIGNAL_MAX)
+        return fail(builder, HSUMMA_ERR_INTERNAL);
+    return emit(builder, (struct hs_step){.kind = HS_WAIT, .peer = peer, .count = value});
+}
+
+int hs_emit_join(struct hs_builder *builder)
+{
+    return emit(builder, (struct hs_step){.kind = HS_JOIN, .peer = -1, .count = 1});
+}
+
+/* `count` bytes of the vector from byte `at` on, by MPI: which places that means depends on the collective. */
+int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count)
+{
+    struct hs_step step = {.kind = HS_MPI, .peer = root, .dst = hs_out(at), .left = hs_in(at), .count = count};
+    return emit(builder, step);
+}
+
+void hs_expose(struct hs_builder *builder)
+{
+    builder->list.exposed = 1;
+}
+
+/* A block of hs_builder_get: the link to the one before stands in front of the memory. */
+void *hs_builder_get(struct hs_builder *builder, size_t count, size_t size)
+{
+    size_t head = HS_ALIGN, bytes = count * size;
+    char *block = size && count > (SIZE_MAX - head) / size ? NULL : hs_get_zero(builder->memory, 1, head + bytes);
+    if (!block) {
+        hs_builder_fail(builder, HSUMMA_ERR_MEMORY);
+        return NULL;
+    }
+    memcpy(block, &builder->room, sizeof builder->room);
+    builder->room = block;
+    return block + head;
 }
 
 void hs_after(struct hs_builder *builder, int step, int dep)
@@ -96,6 +148,11 @@ void hs_after(struct hs_builder *builder, int step, int dep)
 hsumma_status hs_list_finish(struct hs_builder *builder, struct hs_list *list)
 {
     hsumma_status status = (hsumma_status)builder->failed;
+    while (builder->room) {
+        void *block = builder->room;
+        memcpy(&builder->room, block, sizeof builder->room);
+        hs_put(builder->memory, block);
+    }
     if (status)
         hs_list_free(builder->memory, &builder->list);
     *list = builder->list;

@@ -1,4 +1,8 @@
-/* What the parts of verify share: verify.c (entry and verdict), verify_static.c (each list by itself), verify_run.c. */
+/*
+ * What the parts of verify share: verify.c (entry and verdict), verify_static.c and verify_hazard.c (each list by
+ * itself), verify_shared.c (accesses to the memory of peers), verify_run.c (execution), verify_data.c (what is there at
+ * the start and must be there at the end), verify_count.c.
+ */
 #ifndef HS_COLL_VERIFY_PARTS_H
 #define HS_COLL_VERIFY_PARTS_H
 
@@ -7,10 +11,10 @@
 
 /* The symbolic value of one element. */
 struct hs_cell {
-    uint64_t tree; /* hash of the expression that was computed: neither commutative nor associative */
-    uint64_t bag;  /* sum of a random key per rank and position: what was summed, in whatever order */
-    int low, high; /* lowest and highest rank in it */
-    int written;
+    uint64_t bag; /* sum of a random key per rank and position: what was summed, in whatever order */
+    uint64_t
+        form; /* hash of the expression over the ranks, whatever the position: neither commutative nor associative */
+    int low, end; /* the ranks in it lie in low .. end - 1; end = 0: not written */
 };
 
 struct hs_trial {
@@ -23,28 +27,50 @@ struct hs_trial {
     struct hs_lists lists; /* index of `list` */
     struct hs_cell *cell;  /* all buffers of all instances */
     int64_t *buffer;       /* where each begins: [(instance * size + rank) * HS_SLOTS + slot]; one more, the end */
+    uint64_t form;         /* of the first element of OUT */
+};
+
+/* A place that a step touches. */
+struct hs_access {
+    int step, writes;
+    struct hs_ref ref;
+    int64_t end;
 };
 
 /* Stores the text unless there is one already; returns HSUMMA_ERR_INTERNAL. */
 hsumma_status hs_wrong(struct hs_trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Bytes that the conventions of the collective (for HS_SCRATCH: the list) give a rank in a slot. */
+/* Bytes that the conventions of the collective (for HS_SCRATCH and HS_SHARED: the list) give a rank in a slot. */
 int64_t hs_slot_bytes(const struct hs_trial *trial, int rank, enum hs_slot slot);
 /* Whether the slot must not be written. */
 int hs_slot_fixed(const struct hs_trial *trial, int rank, enum hs_slot slot);
+/* Whether the collective computes sums. */
+int hs_sums(const struct hs_trial *trial);
+/* "SEND", ... and "IN", ... */
+const char *hs_kind_name(enum hs_kind kind);
+const char *hs_slot_name(enum hs_slot slot);
+/* The accesses of a step, at most three; what it writes comes last. */
+int hs_accesses_of(const struct hs_step *step, int index, struct hs_access *access);
 
-/* Where the cells of an element lie behind the beginning of its buffer: the 2-D view of options.run and ld. */
-int64_t hs_view_at(const struct hs_trial *trial, enum hs_slot slot, int64_t element);
-
-/* The element that rank contributes at a position of the vector. */
-struct hs_cell hs_leaf(int instance, int rank, int64_t position);
+/* Where an element lies behind the beginning of its buffer: the 2-D view of options.run and ld. */
+static inline int64_t hs_view_at(const struct hs_trial *trial, enum hs_slot slot, int64_t element)
+{
+    int64_t run = slot == HS_IN || slot == HS_OUT ? trial->options.run : 0;
+    return run ? element / run * trial->options.ld + element % run : element;
+}
 
 /* verify_static.c: ranges, dependencies and hazards of every list by itself. */
 hsumma_status hs_verify_static(struct hs_trial *trial);
+/* verify_hazard.c: the last part of that. */
+hsumma_status hs_verify_hazards(struct hs_trial *trial);
+/* verify_shared.c: accesses to a peer's memory are ordered with what the peer does. */
+hsumma_status hs_verify_shared(struct hs_trial *trial);
 /* verify_run.c: executes the lists on the cells. */
 hsumma_status hs_verify_run(struct hs_trial *trial);
-
-/* "SEND", "RECV", "COPY", "REDUCE". */
-const char *hs_kind_name(enum hs_kind kind);
+/* verify_data.c: lays out the buffers and fills in what is there at the start; compares OUT with what it must be. */
+hsumma_status hs_verify_fill(struct hs_trial *trial);
+hsumma_status hs_verify_judge(struct hs_trial *trial);
+/* verify_count.c: messages, bytes, signals, rounds. */
+hsumma_status hs_verify_count(struct hs_trial *trial);
 
 #endif

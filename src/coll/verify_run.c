@@ -17,7 +17,7 @@ struct run {
     int *successor;        /* per step: the next SEND to the same peer (or RECV from it), -1: none */
     int *first_open;       /* per instance and rank: its first step that is not done */
     int64_t *staged;       /* per step: where the data of a SEND lies in stage */
-    struct hs_cell *stage; /* messages under way, per instance */
+    struct hs_cell *stage; /* eager messages under way, per instance */
     int64_t stage_cells;
     struct pool pool, starved;
     int starved_rank;
@@ -74,71 +74,101 @@ static void complete(struct run *run, int instance, int g)
             release(run, instance, base + *open + window);
 }
 
-static struct hs_cell *cell_at(const struct run *run, int instance, int g, struct hs_ref ref, int64_t i)
+/* Cells of consecutive elements. */
+struct place {
+    struct hs_cell *buffer;
+    int64_t element;
+    enum hs_slot slot;
+};
+
+static struct place place_of(const struct run *run, int instance, int g, struct hs_ref ref)
 {
     const struct hs_trial *trial = run->trial;
-    int64_t buffer = ((int64_t)instance * trial->shape->size + run->lists->rank[g]) * HS_SLOTS + ref.slot;
-    return trial->cell + trial->buffer[buffer] + hs_view_at(trial, ref.slot, ref.at / trial->shape->unit + i);
+    int rank = ref.of ? ref.of - 1 : run->lists->rank[g];
+    int64_t buffer = ((int64_t)instance * trial->shape->size + rank) * HS_SLOTS + ref.slot;
+    return (struct place){trial->cell + trial->buffer[buffer], ref.at / trial->shape->unit, ref.slot};
 }
 
-static hsumma_status read_cell(const struct run *run, int instance, int g, struct hs_ref ref, int64_t i,
-                               struct hs_cell *value)
+static struct hs_cell *cell_at(const struct run *run, const struct place *place, int64_t i)
+{
+    return &place->buffer[hs_view_at(run->trial, place->slot, place->element + i)];
+}
+
+static hsumma_status unwritten(struct run *run, int g)
 {
     int rank = run->lists->rank[g];
-    *value = *cell_at(run, instance, g, ref, i);
-    return value->written ? HSUMMA_OK
-                          : hs_wrong(run->trial, "rank %d step %d (%s): reads unwritten memory", rank,
-                                     g - run->lists->base[rank], hs_kind_name(hs_lists_step(run->lists, g)->kind));
+    return hs_wrong(run->trial, "rank %d step %d (%s): reads unwritten memory", rank, g - run->lists->base[rank],
+                    hs_kind_name(hs_lists_step(run->lists, g)->kind));
 }
 
-static struct hs_cell join(const struct hs_cell *left, const struct hs_cell *right)
+static void join(struct hs_cell *sum, const struct hs_cell *left, const struct hs_cell *right)
 {
-    struct hs_cell sum = {.bag = left->bag + right->bag, .written = 1};
-    sum.tree = (left->tree ^ (left->tree >> 29)) * 0xbf58476d1ce4e5b9u + right->tree * 0x94d049bb133111ebu;
-    sum.tree = (sum.tree ^ (sum.tree >> 31)) * 0x9e3779b97f4a7c15u;
-    sum.low = left->low < right->low ? left->low : right->low;
-    sum.high = left->high > right->high ? left->high : right->high;
-    return sum;
+    uint64_t form = (left->form ^ (left->form >> 29)) * 0xbf58476d1ce4e5b9u + right->form * 0x94d049bb133111ebu;
+    sum->bag = left->bag + right->bag;
+    sum->form = (form ^ (form >> 31)) * 0x9e3779b97f4a7c15u;
+    sum->low = left->low < right->low ? left->low : right->low;
+    sum->end = left->end > right->end ? left->end : right->end;
 }
 
-/* COPY and REDUCE. */
-static hsumma_status compute(struct run *run, int instance, int g)
+static void note_order(struct run *run, int g, const struct hs_cell *left, const struct hs_cell *right)
+{
+    int rank = run->lists->rank[g];
+    if (!run->trial->report->keeps_order)
+        return;
+    run->trial->report->keeps_order = 0;
+    hs_wrong(run->trial, "rank %d step %d (REDUCE): order not kept: ranks %d..%d op %d..%d", rank,
+             g - run->lists->base[rank], left->low, left->end - 1, right->low, right->end - 1);
+}
+
+static hsumma_status reduce(struct run *run, int instance, int g)
 {
     const struct hs_step *step = hs_lists_step(run->lists, g);
-    struct hs_verify_report *report = run->trial->report;
-    int rank = run->lists->rank[g];
+    struct place dst = place_of(run, instance, g, step->dst), left = place_of(run, instance, g, step->left),
+                 right = place_of(run, instance, g, step->right);
 
-    for (int64_t i = 0; i < step->count / run->trial->shape->unit; i++) {
-        struct hs_cell left, right;
-        hsumma_status status = read_cell(run, instance, g, step->left, i, &left);
-        if (!status && step->kind == HS_REDUCE) {
-            status = read_cell(run, instance, g, step->right, i, &right);
-            if (!status && report->keeps_order && left.high + 1 != right.low) {
-                report->keeps_order = 0;
-                hs_wrong(run->trial, "rank %d step %d (REDUCE): order not kept: ranks %d..%d op %d..%d", rank,
-                         g - run->lists->base[rank], left.low, left.high, right.low, right.high);
-            }
-            if (!status)
-                left = join(&left, &right);
-        }
-        if (status)
-            return status;
-        *cell_at(run, instance, g, step->dst, i) = left;
+    for (int64_t i = 0, elements = step->count / run->trial->shape->unit; i < elements; i++) {
+        const struct hs_cell *a = cell_at(run, &left, i), *b = cell_at(run, &right, i);
+        if (a->end == 0 || b->end == 0)
+            return unwritten(run, g);
+        if (a->end != b->low)
+            note_order(run, g, a, b);
+        join(cell_at(run, &dst, i), a, b);
     }
     complete(run, instance, g);
     return HSUMMA_OK;
 }
 
-/* The sender's side of a message: its data leaves its buffer. */
-static hsumma_status stage(struct run *run, int instance, int g)
+/* Copies what step `reader` reads to where `to` is. */
+static hsumma_status copy(struct run *run, int instance, int reader, struct place to)
+{
+    const struct hs_step *step = hs_lists_step(run->lists, reader);
+    struct place from = place_of(run, instance, reader, step->left);
+    for (int64_t i = 0, elements = step->count / run->trial->shape->unit; i < elements; i++) {
+        const struct hs_cell *cell = cell_at(run, &from, i);
+        if (cell->end == 0)
+            return unwritten(run, reader);
+        *cell_at(run, &to, i) = *cell;
+    }
+    return HSUMMA_OK;
+}
+
+/* COPY, REDUCE and the steps that move nothing. */
+static hsumma_status compute(struct run *run, int instance, int g)
 {
     const struct hs_step *step = hs_lists_step(run->lists, g);
-    struct hs_cell *to = run->stage + instance * run->stage_cells + run->staged[g];
     hsumma_status status = HSUMMA_OK;
-    for (int64_t i = 0; i < step->count / run->trial->shape->unit && !status; i++)
-        status = read_cell(run, instance, g, step->left, i, &to[i]);
+    if (step->kind == HS_REDUCE)
+        return reduce(run, instance, g);
+    if (step->kind == HS_COPY)
+        status = copy(run, instance, g, place_of(run, instance, g, step->dst));
     complete(run, instance, g);
     return status;
+}
+
+/* Where an eager message lies between its SEND and its RECV. */
+static struct place stage_of(const struct run *run, int instance, int send)
+{
+    return (struct place){run->stage + instance * run->stage_cells + run->staged[send], 0, HS_SCRATCH};
 }
 
 static hsumma_status begin(struct run *run, int instance, int g)
@@ -148,13 +178,17 @@ static hsumma_status begin(struct run *run, int instance, int g)
     int mate = run->lists->mate[g];
 
     run->begun[first + g] = 1;
-    if (kind == HS_COPY || kind == HS_REDUCE)
+    if (kind != HS_SEND && kind != HS_RECV)
         return compute(run, instance, g);
     if (run->successor[g] >= 0)
         release(run, instance, run->successor[g]);
     if (run->begun[first + mate])
         push(run, instance, kind == HS_SEND ? g : mate, 1);
-    return kind == HS_SEND && run->trial->options.eager ? stage(run, instance, g) : HSUMMA_OK;
+    if (kind == HS_RECV || !run->trial->options.eager)
+        return HSUMMA_OK;
+    hsumma_status status = copy(run, instance, g, stage_of(run, instance, g));
+    complete(run, instance, g);
+    return status;
 }
 
 /* Moves a message whose SEND and RECV have both begun. */
@@ -162,11 +196,16 @@ static hsumma_status transfer(struct run *run, int instance, int send)
 {
     int receive = run->lists->mate[send];
     const struct hs_step *step = hs_lists_step(run->lists, receive);
-    const struct hs_cell *from = run->stage + instance * run->stage_cells + run->staged[send];
-    hsumma_status status = run->trial->options.eager ? HSUMMA_OK : stage(run, instance, send);
+    struct place dst = place_of(run, instance, receive, step->dst), stage = stage_of(run, instance, send);
+    hsumma_status status = HSUMMA_OK;
 
-    for (int64_t i = 0; i < step->count / run->trial->shape->unit && !status; i++)
-        *cell_at(run, instance, receive, step->dst, i) = from[i];
+    if (run->trial->options.eager) {
+        for (int64_t i = 0, elements = step->count / run->trial->shape->unit; i < elements; i++)
+            *cell_at(run, &dst, i) = *cell_at(run, &stage, i);
+    } else {
+        status = copy(run, instance, send, dst);
+        complete(run, instance, send);
+    }
     complete(run, instance, receive);
     return status;
 }
@@ -186,6 +225,8 @@ static int blocker(const struct run *run, int instance, int g)
         if (!run->done[first + on])
             return on;
     }
+    if (step->kind == HS_WAIT && !run->done[first + lists->signal[g]])
+        return lists->signal[g];
     for (int before = base; before < g; before++)
         if (run->successor[before] == g && !run->begun[first + before])
             return before;
@@ -207,6 +248,8 @@ static hsumma_status report_deadlock(struct run *run, int instance, int g)
         char whom[32] = "";
         if (step->kind == HS_SEND || step->kind == HS_RECV)
             snprintf(whom, sizeof whom, " %s %d", step->kind == HS_SEND ? "to" : "from", step->peer);
+        if (step->kind == HS_WAIT)
+            snprintf(whom, sizeof whom, " for %d", step->peer);
         int n = snprintf(text + used, sizeof text - used, "%srank %d step %d (%s%s)", i ? " waits for " : "", rank,
                          at - lists->base[rank], hs_kind_name(step->kind), whom);
         used = used + (size_t)n < sizeof text ? used + (size_t)n : sizeof text - 1;
@@ -226,7 +269,7 @@ static void start(struct run *run, int *last_send, int *last_receive)
         const struct hs_step *step = hs_lists_step(lists, g);
         int in_list = g - lists->base[lists->rank[g]];
         run->successor[g] = -1;
-        run->pending[g] = step->deps + (window > 0 && in_list >= window);
+        run->pending[g] = step->deps + (step->kind == HS_WAIT) + (window > 0 && in_list >= window);
         if (step->kind == HS_SEND || step->kind == HS_RECV) {
             int *last = step->kind == HS_SEND ? &last_send[step->peer] : &last_receive[step->peer];
             if (*last >= lists->base[lists->rank[g]]) { /* of this rank, not of one before it */
@@ -236,7 +279,7 @@ static void start(struct run *run, int *last_send, int *last_receive)
             *last = g;
         }
         run->staged[g] = run->stage_cells;
-        if (step->kind == HS_SEND)
+        if (step->kind == HS_SEND && run->trial->options.eager)
             run->stage_cells += step->count / run->trial->shape->unit;
     }
     for (int instance = 0; instance < run->trial->options.instances; instance++)

@@ -15,6 +15,7 @@ struct chooser {
     const struct hs_problem *problem;
     const struct hs_settings *settings;
     const struct hs_profile *profile;
+    const struct hs_registry *own;
     int threads;
     const struct hs_allocator *memory;
     struct hs_message *message;
@@ -58,23 +59,11 @@ static hsumma_status find_alg(struct chooser *chooser, enum hs_collective collec
     if (names->count > 1 && !names->outer_inner && names->count != levels)
         return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels",
                        collective == HS_BCAST ? "bcast" : "reduce", names->count, levels);
-    *alg = hs_alg_find(collective, name);
+    *alg = hs_alg_find_in(chooser->own, collective, name);
     if (*alg)
         return HSUMMA_OK;
-    char known[200] = "";
-    size_t used = 0;
-    const struct hs_alg *row;
-    for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
-        size_t length = strlen(row->name);
-        if (row->collective != collective || used + length + 3 > sizeof known)
-            continue;
-        if (used) {
-            memcpy(known + used, ", ", 2);
-            used += 2;
-        }
-        memcpy(known + used, row->name, length + 1);
-        used += length;
-    }
+    char known[300];
+    hs_alg_names(chooser->own, collective, known, sizeof known);
     return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s",
                    collective == HS_BCAST ? "bcast" : "reduce", name, known);
 }
@@ -86,8 +75,11 @@ static const struct hs_alg *cheapest(struct chooser *chooser, enum hs_collective
     const struct hs_alg *best = NULL, *row;
     double least = 0;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
-        struct hs_shape shape = {0, size, 0, bytes, (int64_t)chooser->problem->scalar->size, segment, NULL};
-        if (row->collective != collective || (row->fits && !row->fits(&shape)))
+        struct hs_shape shape = {
+            .size = size, .bytes = bytes, .unit = (int64_t)chooser->problem->scalar->size, .segment = segment};
+        if (row->collective != collective || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI) || hs_alg_unfit(row, &shape))
+            continue;
+        if (collective == HS_REDUCE_TO && !(row->flags & HS_NESTS)) /* or the bits would depend on the groups */
             continue;
         double seconds = hs_clock_of(&chooser->memo, row, size, bytes, shape.unit, segment, status);
         if (!best || seconds < least) {
@@ -98,6 +90,20 @@ static const struct hs_alg *cheapest(struct chooser *chooser, enum hs_collective
     return best;
 }
 
+/* Whether a row can serve the lines of a level, on which ranks send messages: they know no nodes. */
+static hsumma_status check_fit(const struct chooser *chooser, const struct hs_spec *spec, int level)
+{
+    const struct hs_alg *const row[2] = {spec->bcast[level], spec->reduce[level]};
+    for (int i = 0; i < 4; i++) {
+        struct hs_shape shape = {.size = spec->factors[i / 2].size[level], .bytes = 1024, .unit = 8};
+        const char *why = row[i % 2] ? hs_alg_unfit(row[i % 2], &shape) : NULL;
+        if (why)
+            return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d processes: %s",
+                           i % 2 ? "reduce" : "bcast", row[i % 2]->name, shape.size, why);
+    }
+    return HSUMMA_OK;
+}
+
 /* Chooses the algorithms that the caller has not named, by the larger of the two axes on each level. */
 static hsumma_status choose_algs(struct chooser *chooser, struct hs_spec *spec)
 {
@@ -106,6 +112,8 @@ static hsumma_status choose_algs(struct chooser *chooser, struct hs_spec *spec)
         status = find_alg(chooser, HS_BCAST, &chooser->settings->bcast, l, spec->levels, &spec->bcast[l]);
         if (!status)
             status = find_alg(chooser, HS_REDUCE_TO, &chooser->settings->reduce, l, spec->levels, &spec->reduce[l]);
+        if (!status)
+            status = check_fit(chooser, spec, l);
         int64_t length = 1;
         for (int x = 0; x < 3; x++)
             if (chooser->variant.role[x].moves && hs_axis_count_max(chooser->variant.role[x].want) > length)
@@ -341,8 +349,8 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
 }
 
 hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
-                        const struct hs_profile *profile, int threads, const struct hs_allocator *memory,
-                        struct hs_choice *choice, struct hs_message *message)
+                        const struct hs_profile *profile, const struct hs_registry *own, int threads,
+                        const struct hs_allocator *memory, struct hs_choice *choice, struct hs_message *message)
 {
     const struct hs_settings kept = without_empty_levels(given), *settings = &kept;
     static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
@@ -351,6 +359,7 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     chooser.problem = problem;
     chooser.settings = settings;
     chooser.profile = profile;
+    chooser.own = own;
     chooser.threads = threads;
     chooser.memory = memory;
     chooser.message = message;

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
-#include "coll/agree.h"
+#include "coll/team.h"
 #include "dist/axis.h"
 #include "hsumma/profile.h"
 
@@ -21,6 +21,8 @@ struct hsumma_context {
     int threads_model; /* the first process's share, for choices, which all must make alike */
     int *ranks;        /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
+    struct hs_registry own; /* algorithms that the user has registered */
+    struct hs_team team;    /* of all: runs the collective calls */
     hsumma_plan *running;
     int broken; /* MPI has failed: nobody knows what is still on its way, so nothing more is started or reused */
     struct hs_plan_cache *cache;

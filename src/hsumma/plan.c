@@ -1,6 +1,7 @@
 #include "hsumma/plan.h"
 
 #include "base/wait.h"
+#include "summa/native.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     if (status)
         return status;
     status =
-        hs_choose(&plan->problem, settings, &ctx->profile,
+        hs_choose(&plan->problem, settings, &ctx->profile, &ctx->own,
                   settings->threads > 0 ? settings->threads : ctx->threads_model, &ctx->memory, &plan->choice, message);
     plan->choice.spec.threads = threads_of(ctx, settings);
     if (status || !plan->member)
@@ -114,6 +115,19 @@ static void print_plan(const hsumma_plan *plan)
     fprintf(stderr, "hsumma: m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " %c%c%c grid=%dx%d %s [%s]\n", problem->extent[0],
             problem->extent[1], problem->extent[2], problem->scalar->letter, problem->view[0].op, problem->view[1].op,
             problem->grid.extent[0], problem->grid.extent[1], plan->line, plan->why);
+}
+
+/* Communicators for the rows "mpi", which only a spec that names one pays for. */
+static hsumma_status connect(hsumma_plan *plan)
+{
+    hsumma_context *ctx = plan->ctx;
+    if (!hs_native_wanted(&plan->choice.spec))
+        return HSUMMA_OK;
+    hsumma_status status = plan->member ? hs_loop_connect(&plan->loop, &ctx->memory) : HSUMMA_OK;
+    if (status)
+        hs_fail(&ctx->message, status, "no communicators for MPI's own collectives");
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, status, HS_ABOUT_NOTHING, 0, 0);
+    return explain(ctx, status, verdict);
 }
 
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **result)
@@ -150,6 +164,11 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status && !verdict.alike)
         status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
                          "processes have given different sizes, descriptors, operations or options");
+    if (status) {
+        hs_plan_destroy(plan);
+        return status;
+    }
+    status = connect(plan);
     if (status) {
         hs_plan_destroy(plan);
         return status;
@@ -252,11 +271,28 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     return status;
 }
 
+/* The loop's error is told once: what hs_plan_drive has been told is kept for whoever waits. */
+static hsumma_status advance(void *state, int *worked, int *done)
+{
+    hsumma_plan *plan = state;
+    hsumma_status status = plan->driven;
+    *done = 1;
+    plan->driven = HSUMMA_OK;
+    return status ? status : plan->member ? hs_loop_advance(&plan->loop, worked, done) : HSUMMA_OK;
+}
+
 hsumma_status hs_plan_wait(hsumma_plan *plan)
 {
     if (plan->ctx->running != plan)
         return HSUMMA_OK;
-    return finish(plan, plan->member ? hs_wait(hs_loop_advance, &plan->loop) : HSUMMA_OK);
+    return finish(plan, hs_wait(advance, plan));
+}
+
+void hs_plan_drive(hsumma_plan *plan, int *worked)
+{
+    int done = 0;
+    if (!plan->driven)
+        plan->driven = advance(plan, worked, &done);
 }
 
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
@@ -265,6 +301,6 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
     *done = 1;
     if (plan->ctx->running != plan)
         return HSUMMA_OK;
-    hsumma_status status = plan->member ? hs_loop_advance(&plan->loop, &worked, done) : HSUMMA_OK;
+    hsumma_status status = advance(plan, &worked, done);
     return status || *done ? finish(plan, status) : HSUMMA_OK;
 }

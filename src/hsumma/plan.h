@@ -25,6 +25,7 @@ struct hsumma_plan {
     struct hs_choice choice;
     struct hs_loop loop;
     int64_t workspace_max; /* bytes, of the process that holds most */
+    hsumma_status driven;  /* an error that hs_plan_drive has met and nobody has been told yet */
     char line[512], why[512];
 };
 
@@ -43,6 +44,8 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
                             const void *beta);
 hsumma_status hs_plan_wait(hsumma_plan *plan);
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
+/* Moves a running plan forward for somebody who waits for something else; how it ends is told by wait or test. */
+void hs_plan_drive(hsumma_plan *plan, int *worked);
 
 /* describe.c: the line that gives the plan again, and who decided what. */
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);

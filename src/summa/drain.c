@@ -187,8 +187,9 @@ static hsumma_status start_finish(struct hs_drain *drain, struct hs_comm *comm, 
     if (hs_mover_takes(mover, pair))
         hs_mover_exchange_copy(mover, o, HS_SLABS_TO_MESSAGE, drain->outgoing, NULL, sum, NULL);
     drain->copy_seconds += hs_now() - begin;
-    struct hs_binding binding = {NULL, hs_grid_all(&mover->problem->grid),       0,
-                                 0,    {drain->outgoing, drain->incoming, NULL}, mover->problem->scalar->add};
+    struct hs_binding binding = {.group = hs_grid_all(&mover->problem->grid),
+                                 .slot = {drain->outgoing, drain->incoming},
+                                 .combine = mover->problem->scalar->add};
     return hs_stream_start(stream, comm, &binding, lists);
 }
 

@@ -174,8 +174,9 @@ static hsumma_status start_exchange(struct hs_feed *feed, struct hs_comm *comm, 
         hs_mover_exchange_copy(mover, o, HS_MATRIX_TO_MESSAGE, feed->outgoing, &feed->matrix, NULL, NULL);
     feed->copy_seconds += hs_now() - begin;
     feed->source[o % feed->slots[0]].in_place = 0;
-    struct hs_binding binding = {NULL, hs_grid_all(&mover->problem->grid),     0,
-                                 0,    {feed->outgoing, feed->incoming, NULL}, mover->problem->scalar->add};
+    struct hs_binding binding = {.group = hs_grid_all(&mover->problem->grid),
+                                 .slot = {feed->outgoing, feed->incoming},
+                                 .combine = mover->problem->scalar->add};
     return hs_stream_start(&feed->stream[0], comm, &binding, lists);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "base/wait.h"
+#include "summa/native.h"
 
 #include <string.h>
 
@@ -81,10 +82,22 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
     return status;
 }
 
+hsumma_status hs_loop_connect(struct hs_loop *loop, const struct hs_allocator *memory)
+{
+    hsumma_status status = HSUMMA_OK;
+    for (int f = 0; f < loop->feeds && !status; f++)
+        status = hs_native_connect(&loop->feed[f].mover, loop->comm, memory);
+    return loop->drains && !status ? hs_native_connect(&loop->drain.mover, loop->comm, memory) : status;
+}
+
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
 {
-    for (int f = 0; f < loop->feeds; f++)
+    for (int f = 0; f < loop->feeds; f++) {
+        hs_native_disconnect(&loop->feed[f].mover);
         hs_feed_free(&loop->feed[f], memory);
+    }
+    if (loop->drains)
+        hs_native_disconnect(&loop->drain.mover);
     hs_drain_free(&loop->drain, memory);
     hs_panels_free(memory, &loop->panels);
     hs_cache_free(&loop->lists);

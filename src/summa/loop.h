@@ -47,6 +47,8 @@ struct hs_loop {
 /* problem and spec must outlive the loop.  Local; what fails has left nothing behind. */
 hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *problem, const struct hs_spec *spec,
                            struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message);
+/* What the rows "mpi" need, after hs_loop_init has succeeded everywhere.  Collective over the grid. */
+hsumma_status hs_loop_connect(struct hs_loop *loop, const struct hs_allocator *memory);
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 
 /* Codes of what a verdict is about. */

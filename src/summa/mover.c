@@ -93,8 +93,12 @@ struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int 
 {
     int true_root = (mover->alg[level]->flags & HS_TRUE_ROOT) != 0;
     int root = hs_digit(&mover->factors, level, hs_mover_root(mover, pair));
-    return (struct hs_binding){NULL, mover->group[level], true_root ? 0 : root,
-                               0,    {NULL, NULL, NULL},  mover->problem->scalar->add};
+    return (struct hs_binding){
+        .group = mover->group[level],
+        .rotation = true_root ? 0 : root,
+        .combine = mover->problem->scalar->add,
+        .native = mover->native[level],
+    };
 }
 
 hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t segment, struct hs_cache *lists,
@@ -110,13 +114,13 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
         if (hs_mover_level(mover, root) > level)
             continue;
         int digit = hs_digit(&mover->factors, level, root);
-        struct hs_list_key key = {alg,
-                                  true_root ? me : (me - digit + size) % size,
-                                  size,
-                                  true_root ? digit : 0,
-                                  hs_mover_bytes(mover, mover->tier[level], o),
-                                  (int64_t)mover->problem->scalar->size,
-                                  segment};
+        struct hs_list_key key = {.alg = alg,
+                                  .rank = true_root ? me : (me - digit + size) % size,
+                                  .size = size,
+                                  .root = true_root ? digit : 0,
+                                  .bytes = hs_mover_bytes(mover, mover->tier[level], o),
+                                  .unit = (int64_t)mover->problem->scalar->size,
+                                  .segment = segment};
         status = hs_cache_get(lists, &key, &list[o]);
     }
     return status;
@@ -178,7 +182,7 @@ hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward,
         list[o] = -1;
         if (!hs_mover_holds(mover, pair) && !hs_mover_takes(mover, pair))
             continue;
-        struct hs_list_key key = {NULL, mover->operand, outward, pair, width, 0, 0};
+        struct hs_list_key key = {.rank = mover->operand, .size = outward, .root = pair, .bytes = width};
         list[o] = hs_cache_find(lists, &key);
         if (list[o] >= 0)
             continue;

@@ -26,6 +26,7 @@ struct hs_mover {
     int tier0; /* tier of the panels that are packed, exchanged or drained: the outermost level's */
     struct hs_group group[HS_LEVELS_MAX];
     const struct hs_alg *alg[HS_LEVELS_MAX];
+    struct hs_native native[HS_LEVELS_MAX]; /* native.h */
 };
 
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,

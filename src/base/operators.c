@@ -1,0 +1,80 @@
+#include "base/operators.h"
+
+#include <string.h>
+
+/*
+ * Blocks of a fixed length go through arrays of their own: so the compiler sees that nothing overlaps, though dst may
+ * be left or right, and makes vectors of them at -O2.  The largest of a NaN and a number is the right one of the two,
+ * as of any two that do not compare: left > right ? left : right.
+ */
+enum { BLOCK = 16 };
+#define PLUS(l, r) ((l) + (r))
+#define LARGER(l, r) ((l) > (r) ? (l) : (r))
+#define SMALLER(l, r) ((l) < (r) ? (l) : (r))
+
+#define OPERATOR(name, type, op)                                                                 \
+    static void name(void *dst, const void *left, const void *right, int64_t bytes, void *state) \
+    {                                                                                            \
+        int64_t count = bytes / (int64_t)sizeof(type), i = 0;                                    \
+        type *d = dst;                                                                           \
+        const type *l = left, *r = right;                                                        \
+        (void)state;                                                                             \
+        for (; i + BLOCK <= count; i += BLOCK) {                                                 \
+            type x[BLOCK], y[BLOCK];                                                             \
+            memcpy(x, l + i, sizeof x);                                                          \
+            memcpy(y, r + i, sizeof y);                                                          \
+            for (int j = 0; j < BLOCK; j++)                                                      \
+                x[j] = op(x[j], y[j]);                                                           \
+            memcpy(d + i, x, sizeof x);                                                          \
+        }                                                                                        \
+        for (; i < count; i++)                                                                   \
+            d[i] = op(l[i], r[i]);                                                               \
+    }
+
+OPERATOR(sum_float, float, PLUS)
+OPERATOR(max_float, float, LARGER)
+OPERATOR(min_float, float, SMALLER)
+OPERATOR(sum_double, double, PLUS)
+OPERATOR(max_double, double, LARGER)
+OPERATOR(min_double, double, SMALLER)
+OPERATOR(sum_uint32, uint32_t, PLUS) /* as signed ones, but an overflow is defined: it wraps */
+OPERATOR(max_int32, int32_t, LARGER)
+OPERATOR(min_int32, int32_t, SMALLER)
+OPERATOR(sum_uint64, uint64_t, PLUS)
+OPERATOR(max_int64, int64_t, LARGER)
+OPERATOR(min_int64, int64_t, SMALLER)
+
+/* Complex numbers are two reals to a sum. */
+static const struct row {
+    const char *name;
+    size_t size;
+    hs_operator *op[HS_OPS];
+} table[HS_ELEMENTS] = {
+    [HSUMMA_FLOAT] = {"float", 4, {sum_float, max_float, min_float}},
+    [HSUMMA_DOUBLE] = {"double", 8, {sum_double, max_double, min_double}},
+    [HSUMMA_FLOAT_COMPLEX] = {"float complex", 8, {sum_float, NULL, NULL}},
+    [HSUMMA_DOUBLE_COMPLEX] = {"double complex", 16, {sum_double, NULL, NULL}},
+    [HSUMMA_INT32] = {"int32", 4, {sum_uint32, max_int32, min_int32}},
+    [HSUMMA_INT64] = {"int64", 8, {sum_uint64, max_int64, min_int64}},
+};
+
+size_t hs_element_size(hsumma_element element)
+{
+    return (unsigned)element < HS_ELEMENTS ? table[element].size : 0;
+}
+
+const char *hs_element_name(hsumma_element element)
+{
+    return (unsigned)element < HS_ELEMENTS ? table[element].name : "unknown element";
+}
+
+const char *hs_op_name(hsumma_op op)
+{
+    static const char *const names[] = {"sum", "max", "min", "user"};
+    return (unsigned)op <= HSUMMA_USER ? names[op] : "unknown operator";
+}
+
+hs_operator *hs_operator_of(hsumma_element element, hsumma_op op)
+{
+    return (unsigned)element < HS_ELEMENTS && (unsigned)op < HS_OPS ? table[element].op[op] : NULL;
+}

@@ -1,0 +1,19 @@
+/* The elements and operators of reductions: one table row per pair. */
+#ifndef HS_BASE_OPERATORS_H
+#define HS_BASE_OPERATORS_H
+
+#include <hsumma_coll.h>
+
+/* dst = left op right over `bytes` bytes; dst may be left or right.  No state. */
+typedef void hs_operator(void *dst, const void *left, const void *right, int64_t bytes, void *state);
+
+enum { HS_ELEMENTS = HSUMMA_INT64 + 1, HS_OPS = HSUMMA_MIN + 1 };
+
+/* Bytes of an element; 0: there is no such element. */
+size_t hs_element_size(hsumma_element element);
+const char *hs_element_name(hsumma_element element);
+const char *hs_op_name(hsumma_op op);
+/* NULL: there is no such operator for these elements. */
+hs_operator *hs_operator_of(hsumma_element element, hsumma_op op);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * A group of ranks as the collectives see it: who is where, and the memory that the ranks of a node share.  Made over
+ * the context's communicator; nothing of MPI's is kept except, where the system offers no other shared memory, a
+ * window.
+ */
+#ifndef HS_COLL_COMM_H
+#define HS_COLL_COMM_H
+
+#include "coll/exec_mpi.h"
+#include "coll/exec_shared.h"
+#include "coll/topology.h"
+
+struct hs_place_options {
+    const char *topology; /* "auto", or virtual: "nodes:4,sockets:2" (blocks of consecutive ranks) */
+    int64_t room;         /* bytes of shared memory per rank and slot at most; 0: none; negative: choose */
+    int direct;           /* 0: never read a peer's memory directly */
+};
+
+/* Finds out where the ranks of comm are and makes the shared memory.  Collective over comm; the same status on all. */
+hsumma_status hs_comm_places(struct hs_comm *comm, const struct hs_place_options *options,
+                             const struct hs_allocator *memory, struct hs_message *message);
+void hs_comm_leave_places(struct hs_comm *comm, const struct hs_allocator *memory);
+
+/* Reads "nodes:N" or "nodes:N,sockets:S"; -1 if it says something else. */
+int hs_topology_words(const char *text, int *nodes, int *sockets);
+
+#endif

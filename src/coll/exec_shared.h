@@ -1,0 +1,60 @@
+/*
+ * Shared memory of the ranks of one node: a ring of slots for the instances of one group.  Each rank has, per slot, a
+ * flag (SIGNAL, WAIT), a word that says which instance it has finished, a directory entry (where its IN and OUT are),
+ * and `room` bytes of SHARED.  Flags hold 64-bit epochs that only grow: nothing is ever reset.
+ */
+#ifndef HS_COLL_EXEC_SHARED_H
+#define HS_COLL_EXEC_SHARED_H
+
+#include "coll/steps.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { HS_RING = 4 }; /* instances of a group that may be under way at a time in shared memory */
+
+/* One rank's part of one slot; what one rank writes and others poll lies on cache lines of its own. */
+struct hs_post {
+    _Alignas(128) _Atomic uint64_t flag;     /* instance << 32 | value of the last SIGNAL */
+    _Alignas(128) _Atomic uint64_t finished; /* instances begun in this slot before this number are done here */
+    _Alignas(128) uint64_t address[2];       /* of IN and OUT in the owner's process; published by the first SIGNAL */
+};
+
+struct hs_window {
+    void *base; /* mapped: for slot s and member m, a hs_post, then room bytes of SHARED */
+    size_t bytes;
+    int members, me;     /* ranks of the communicator that are on my node, ascending */
+    const int *index;    /* of each rank of the communicator among the members of its node */
+    int64_t room, pitch; /* bytes of SHARED per rank and slot; from one member's part to the next one's */
+    int direct;          /* members read each other's memory with one copy */
+    pid_t *process;      /* of each member */
+    void *bounce;        /* where a REDUCE puts what it reads directly; HS_BOUNCE bytes */
+    int64_t next;        /* number of the next instance that uses the window, alike on all members */
+    void *fallback;      /* an MPI window that holds the memory, NULL if it is a mapping of our own */
+};
+
+enum { HS_BOUNCE = 256 * 1024, HS_POST_BYTES = 4096 };
+
+static inline struct hs_post *hs_window_post(const struct hs_window *window, int64_t instance, int member)
+{
+    int64_t part = instance % HS_RING * window->members + member;
+    return (struct hs_post *)((char *)window->base + part * window->pitch);
+}
+static inline void *hs_window_shared(const struct hs_window *window, int64_t instance, int member)
+{
+    return (char *)hs_window_post(window, instance, member) + HS_POST_BYTES;
+}
+
+/* Of the flags: values are those of the list, instances make them grow. */
+void hs_window_signal(struct hs_window *window, int64_t instance, int64_t value);
+int hs_window_signalled(const struct hs_window *window, int64_t instance, int member, int64_t value);
+/* 1 if all members have finished what used the instance's slot before. */
+int hs_window_free(const struct hs_window *window, int64_t instance);
+void hs_window_finish(struct hs_window *window, int64_t instance);
+void hs_window_publish(struct hs_window *window, int64_t instance, const void *in, const void *out);
+/* Reads `bytes` from a member's IN (which = 0) or OUT (1) at an offset.  HSUMMA_ERR_INTERNAL if the system refuses. */
+hsumma_status hs_window_read(const struct hs_window *window, int64_t instance, int member, int which, int64_t at,
+                             void *to, int64_t bytes);
+
+#endif

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+int cmd_coll(int argc, char **argv, MPI_Comm comm);
 int cmd_explain(int argc, char **argv, MPI_Comm comm);
 int cmd_gemm(int argc, char **argv, MPI_Comm comm);
 int cmd_sweep(int argc, char **argv, MPI_Comm comm);

@@ -220,7 +220,7 @@ hsumma_status explain_read(explanation *e, struct hs_message *message)
     hsumma_status status = HSUMMA_OK;
 
     for (int r = 0; r < last && !status; r++) {
-        struct hs_comm comm = {MPI_COMM_NULL, r, e->processes, HS_CUT, 0, 0};
+        struct hs_comm comm = {.comm = MPI_COMM_NULL, .rank = r, .size = e->processes, .cut = HS_CUT};
         struct hs_loop loop;
 
         problem.grid.coord[0] = r / e->npcol;

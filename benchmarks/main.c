@@ -12,6 +12,7 @@ static const struct {
     const char *name, *help;
     int (*run)(int argc, char **argv, MPI_Comm comm);
 } commands[] = {
+    {"coll", "list, prove and print the collectives, and time them beside MPI's own", cmd_coll},
     {"explain", "say what a product would do and cost on any grid, without running it", cmd_explain},
     {"gemm", "time one product, beside the local GEMM rate and ScaLAPACK, and check it", cmd_gemm},
     {"multiply", "multiply two matrices in NumPy files", cmd_multiply},
@@ -23,7 +24,7 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 static void print_help(void)
 {
     printf("Usage: mpiexec -n RANKS hsumma_bench COMMAND [OPTION...]\n\n"
-           "Distributed C := alpha op(A) op(B) + beta C by SUMMA and HSUMMA.\n\n");
+           "Distributed C := alpha op(A) op(B) + beta C by SUMMA and HSUMMA, and the collectives under it.\n\n");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].help);
     printf("\n  hsumma_bench COMMAND --help    the options of a command\n"
@@ -61,7 +62,7 @@ static int dispatch(int argc, char **argv, int rank)
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1, MPI_COMM_WORLD);
-    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected explain, gemm, multiply or sweep; try hsumma_bench --help",
+    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected coll, explain, gemm, multiply or sweep; try hsumma_bench --help",
                  argc > 1 ? "there is no command " : "no command", word);
     return COMMAND_BAD_INPUT;
 }

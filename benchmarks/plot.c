@@ -28,7 +28,7 @@ const char *plot_check(const char *path)
 }
 
 /* A text in single quotes, in which gnuplot knows only '' as special. */
-static void quote(FILE *pipe, const char *text)
+void plot_quote(FILE *pipe, const char *text)
 {
     fputc('\'', pipe);
     for (; *text; text++) {
@@ -62,14 +62,12 @@ static void write_data(const sweep *s, FILE *pipe)
     fputs("EOD\n", pipe);
 }
 
-static void write_commands(const sweep *s, FILE *pipe, const char *path)
+static void write_commands(const void *what, FILE *pipe)
 {
+    const sweep *s = what;
     const candidate *summa = &s->candidates[0];
     double total = summa->plan ? summa->total.median : 0, comm = summa->plan ? summa->comm.median : 0;
 
-    fputs("set terminal svg size 800,560 enhanced font 'sans-serif,14' background 'white'\nset output ", pipe);
-    quote(pipe, path);
-    fputc('\n', pipe);
     write_title(s, pipe);
     write_data(s, pipe);
     fprintf(pipe, "set logscale x 2\nset xrange [0.8:%g]\nset yrange [0:*]\n", 1.25 * s->p.nprow * s->p.npcol);
@@ -85,17 +83,20 @@ static void write_commands(const sweep *s, FILE *pipe, const char *path)
     fputs("$hsumma using 1:2:3:4 with yerrorlines lw 2 pt 7 ps 0.7 lc rgb '#1f5fa8' title 'HSUMMA, total', "
           "$hsumma using 1:5:6:7 with yerrorlines lw 2 pt 5 ps 0.7 lc rgb '#c0392b' title 'HSUMMA, communication'\n",
           pipe);
-    fputs("unset output\n", pipe);
 }
 
-const char *plot_draw(const sweep *s, const char *path)
+const char *plot_run(plot_writer *write, const void *what, const char *path)
 {
     void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* a gnuplot that gives up must not end this process */
     FILE *pipe = popen("gnuplot", "w");
     int status = -1;
 
     if (pipe) {
-        write_commands(s, pipe, path);
+        fputs("set terminal svg size 800,560 enhanced font 'sans-serif,14' background 'white'\nset output ", pipe);
+        plot_quote(pipe, path);
+        fputc('\n', pipe);
+        write(what, pipe);
+        fputs("unset output\n", pipe);
         status = pclose(pipe);
     }
     signal(SIGPIPE, before);
@@ -103,4 +104,9 @@ const char *plot_draw(const sweep *s, const char *path)
     int good =
         status == 0 && stat(path, &drawn) == 0 && drawn.st_size > 0; /* gnuplot itself does not tell a full disk */
     return good ? NULL : "gnuplot could not draw it";
+}
+
+const char *plot_draw(const sweep *s, const char *path)
+{
+    return plot_run(write_commands, s, path);
 }

@@ -1,4 +1,4 @@
-/* The sweep as a drawing, by gnuplot. */
+/* Drawings by gnuplot: of the sweep, and of whatever writes its own commands. */
 #ifndef HSUMMA_BENCHMARKS_PLOT_H
 #define HSUMMA_BENCHMARKS_PLOT_H
 
@@ -9,5 +9,12 @@ const char *plot_check(const char *path);
 
 /* Draws total and communication time of the best of each G, SUMMA as horizontal lines. Returns NULL or a complaint. */
 const char *plot_draw(const sweep *s, const char *path);
+
+/* Draws what the writer's commands and data say, as SVG.  Returns NULL or a complaint. */
+typedef void plot_writer(const void *what, FILE *pipe);
+const char *plot_run(plot_writer *write, const void *what, const char *path);
+
+/* A text in single quotes for gnuplot. */
+void plot_quote(FILE *pipe, const char *text);
 
 #endif

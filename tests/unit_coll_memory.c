@@ -44,6 +44,14 @@ static hsumma_status use_clock(const struct hs_alg *alg, const struct hs_shape *
     return hs_clock(alg, shape, &machine, memory, &report);
 }
 
+/* Messages that share what their node may send. */
+static hsumma_status use_flow(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory)
+{
+    struct hs_clock_report report;
+    struct hs_machine machine = {.alpha = 1, .inject = 1};
+    return hs_clock(alg, shape, &machine, memory, &report);
+}
+
 static hsumma_status use_build(const struct hs_alg *alg, const struct hs_shape *shape,
                                const struct hs_allocator *memory)
 {
@@ -67,13 +75,26 @@ int main(void)
     static const struct {
         const char *name;
         hsumma_status (*use)(const struct hs_alg *, const struct hs_shape *, const struct hs_allocator *);
-    } users[] = {{"build", use_build}, {"verify", use_verify}, {"clock", use_clock}, {"dump", use_dump}};
+    } users[] = {
+        {"build", use_build}, {"verify", use_verify}, {"clock", use_clock}, {"flow", use_flow}, {"dump", use_dump}};
     const struct hs_alg *alg;
+    struct hs_topology topology[2]; /* two nodes, and one */
 
-    for (int u = 0; u < 4; u++) {
+    for (int i = 0; i < 2; i++) {
+        if (hs_topology_blocks(&topology[i], 8, 2 - i, 1, &hs_heap) != HSUMMA_OK)
+            return 99;
+        topology[i].room = 64 * UNIT;
+        topology[i].direct = 1;
+    }
+    for (int u = 0; u < (int)(sizeof users / sizeof *users); u++) {
         int bad = 0, most = 0;
         for (int a = 0; (alg = hs_alg_at(a)); a++) {
-            struct hs_shape shape = {.size = 7, .bytes = 29 * UNIT, .unit = UNIT, .segment = UNIT};
+            struct hs_shape shape = {.size = 8, .bytes = 29 * UNIT, .unit = UNIT, .segment = 8 * UNIT};
+            shape.topology = &topology[0];
+            if (alg->flags & HS_BY_MPI)
+                continue;
+            if (hs_alg_unfit(alg, &shape)) /* only one node will do */
+                shape.topology = &topology[1];
             hsumma_status status = HSUMMA_ERR_MEMORY;
             for (int n = 0; status == HSUMMA_ERR_MEMORY; n++) {
                 struct scarce scarce = {.left = n};
@@ -87,5 +108,7 @@ int main(void)
         tap_ok(bad == 0, "%s: memory that fails at any of up to %d places is a status and is all given back",
                users[u].name, most);
     }
+    for (int i = 0; i < 2; i++)
+        hs_topology_free(&topology[i], &hs_heap);
     return tap_done();
 }

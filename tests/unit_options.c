@@ -61,6 +61,22 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
     case HS_OPT_EXPLAIN:
         snprintf(text, size, "%d", s->explain);
         break;
+    case HS_OPT_COLL:
+    case HS_OPT_TUNED: /* stay text */
+        snprintf(text, size, "text");
+        break;
+    case HS_OPT_TOPOLOGY:
+        snprintf(text, size, "%dx%d", s->nodes, s->sockets);
+        break;
+    case HS_OPT_SHARED:
+        snprintf(text, size, "%" PRId64, s->shared);
+        break;
+    case HS_OPT_DIRECT:
+        snprintf(text, size, "%d", s->direct);
+        break;
+    case HS_OPT_CHECK:
+        snprintf(text, size, "%d", s->check_always);
+        break;
     default:
         snprintf(text, size, "?");
     }
@@ -214,6 +230,41 @@ static const struct value {
     {"explain", "yes", NULL},
     {"explain", "", NULL},
     {"explain", "11", NULL},
+    {"coll", "auto", "text"},
+    {"coll", "bcast:chain", "text"},
+    {"coll", "allreduce:0-2k:nap,2k-inf:dpml(l=4,outer=ring);bcast:chain(segment=64k)", "text"},
+    {"coll", "chain", NULL},
+    {"coll", "", NULL},
+    {"coll", "bcast:chain|flat", NULL},
+    {"tuned", "none", "text"},
+    {"tuned", "/a/file.tuned", "text"},
+    {"tuned", "", NULL},
+    {"topology", "auto", "0x0"},
+    {"topology", "nodes:4", "4x1"},
+    {"topology", "nodes:4,sockets:2", "4x2"},
+    {"topology", "nodes:0", NULL},
+    {"topology", "nodes:4,sockets:0", NULL},
+    {"topology", "nodes:4,", NULL},
+    {"topology", "4", NULL},
+    {"topology", "sockets:2", NULL},
+    {"topology", "nodes:4,sockets:2,cores:2", NULL},
+    {"topology", "", NULL},
+    {"shared", "auto", "-1"},
+    {"shared", "0", "0"},
+    {"shared", "64k", "65536"},
+    {"shared", "5G", "5368709120"},
+    {"shared", "-1", NULL},
+    {"shared", "none", NULL},
+    {"shared", "", NULL},
+    {"direct", "auto", "1"},
+    {"direct", "on", "1"},
+    {"direct", "off", "0"},
+    {"direct", "1", NULL},
+    {"direct", "", NULL},
+    {"check", "first", "0"},
+    {"check", "always", "1"},
+    {"check", "never", NULL},
+    {"check", "", NULL},
 };
 enum { VALUES = sizeof values / sizeof *values };
 
@@ -283,6 +334,12 @@ static void test_messages(void)
         {"threads", "0", "1 to 4096"},
         {"workspace_limit", "x", "percentage"},
         {"explain", "2", "0 or 1"},
+        {"coll", "ring", "COLLECTIVE:RANGE:WORD"},
+        {"tuned", "", "the name of a file"},
+        {"topology", "nodes:0", "nodes:N,sockets:S"},
+        {"shared", "x", "number of bytes"},
+        {"direct", "yes", "on or off"},
+        {"check", "2", "first or always"},
     };
     static const char *const sayer[] = {NULL, "environment", "context", "plan"};
     int wrong = 0, said = 0;

@@ -214,6 +214,11 @@ static void data(void)
     p = patient(HS_ALLREDUCE, "recursive_doubling", 4);
     take_out(&p.list[2], nth(&p, 2, HS_REDUCE, 1));
     expect(&p, "a sum left out", "wrong data");
+
+    p = patient(HS_REDUCE_SCATTER, "pairwise", 3);
+    struct hs_step *send = step(&p, 1, HS_SEND, 0);
+    send->left.at = send->left.at ? 0 : BYTES / 3;
+    expect(&p, "the wrong part of the vector sent", "wrong data");
 }
 
 static void swap_operands(struct hs_builder *builder, const struct hs_shape *shape)
@@ -229,18 +234,18 @@ static void swap_operands(struct hs_builder *builder, const struct hs_shape *sha
     }
 }
 
-static int never(const struct hs_shape *shape)
+static const char *never(const struct hs_shape *shape)
 {
     (void)shape;
-    return 0;
+    return "never";
 }
 
 static void order(void)
 {
     static const struct hs_alg rows[] = {
-        {HS_REDUCE_TO, "ordered", "", HS_TRUE_ROOT | HS_KEEPS_ORDER, NULL, swap_operands},
-        {HS_REDUCE_TO, "any order", "", HS_TRUE_ROOT, NULL, swap_operands},
-        {HS_REDUCE_TO, "never", "", HS_TRUE_ROOT, never, swap_operands},
+        {HS_REDUCE_TO, "ordered", "", HS_TRUE_ROOT | HS_KEEPS_ORDER, NULL, swap_operands, NULL},
+        {HS_REDUCE_TO, "any order", "", HS_TRUE_ROOT, NULL, swap_operands, NULL},
+        {HS_REDUCE_TO, "never", "", HS_TRUE_ROOT, never, swap_operands, NULL},
     };
     struct hs_shape shape = {.size = 4, .bytes = BYTES, .unit = UNIT};
     struct hs_verify_report report;

@@ -1,0 +1,32 @@
+/* One collective call of one size: its buffers, hsumma's and MPI's form of it, and what must come out. */
+#ifndef HSUMMA_BENCHMARKS_COLL_CASE_H
+#define HSUMMA_BENCHMARKS_COLL_CASE_H
+
+#include "coll.h"
+
+typedef struct coll_case {
+    MPI_Comm comm;
+    int rank, size;
+    hsumma_coll call; /* algorithm = NULL */
+    coll_element element;
+    int64_t bytes;              /* of the whole vector */
+    size_t in_bytes, out_bytes; /* of this rank's buffers */
+    unsigned char *in, *out, *expected;
+} coll_case;
+
+/* The largest size up to `bytes` that the ranks can share equally in whole elements, but at least one each. */
+int64_t coll_case_bytes(const coll_arguments *args, int64_t bytes, int size);
+/* Allocates and fills; 0 without memory (on this rank).  Local. */
+int coll_case_make(coll_case *c, const coll_arguments *args, int64_t bytes, MPI_Comm comm);
+void coll_case_free(coll_case *c);
+
+/* Spoils out, so that a result must be new. */
+void coll_case_reset(coll_case *c);
+/* Whether out holds what it should. */
+int coll_case_right(const coll_case *c);
+
+/* MPI's blocking collective; an MPI error code. */
+int coll_case_mpi(const coll_case *c);
+const char *coll_case_mpi_name(const coll_case *c);
+
+#endif

@@ -1,0 +1,58 @@
+/* Write your own broadcast: mpicc bcast.c -lhsumma && mpiexec -n 4 ./a.out */
+#include <hsumma_coll.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* begin */
+/* Halves of the vector go around the ring in both directions, so that each process receives one from each side. */
+static void both_ways(hsumma_builder *builder, const hsumma_shape *shape, void *state)
+{
+    int rank = shape->rank, size = shape->size; /* the root is rank 0: without HSUMMA_TRUE_ROOT ranks are rotated */
+    int64_t half = shape->bytes / shape->unit / 2 * shape->unit;
+    const struct {
+        hsumma_place place;
+        int64_t bytes;
+        int from, to; /* neighbours */
+        int last;     /* the process that does not pass it on */
+    } part[2] = {{{HSUMMA_OUT, 0}, half, rank - 1, rank + 1, size - 1},
+                 {{HSUMMA_OUT, half}, shape->bytes - half, rank + 1, rank - 1, 1}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        int received = -1;
+        if (rank > 0)
+            received = hsumma_step_recv(builder, part[i].from % size, part[i].place, part[i].bytes);
+        if (rank != part[i].last && size > 1) {
+            int sent = hsumma_step_send(builder, (part[i].to + size) % size, part[i].place, part[i].bytes);
+            hsumma_step_after(builder, sent, received); /* what is passed on has to be there */
+        }
+    }
+}
+
+static const hsumma_algorithm algorithm = {
+    HSUMMA_BCAST, "both_ways", "halves around the ring in both directions", 0, NULL, both_ways, NULL};
+/* end */
+
+int main(int argc, char **argv)
+{
+    char text[240], line[240] = "";
+    hsumma_context *ctx;
+    int rank;
+    if (hsumma_coll_prove(&algorithm, 13, 3, 1000, 8, text, sizeof text)) { /* before it has ever run */
+        fprintf(stderr, "both_ways is wrong: %s\n", text);
+        return 1;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (hsumma_create(MPI_COMM_WORLD, "coll=bcast:both_ways", &ctx, text, sizeof text)) {
+        fprintf(stderr, "rank %d: %s\n", rank, text);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (rank == 0)
+        strcpy(line, "a vector that has come both ways");
+    if (hsumma_coll_register(ctx, &algorithm) || hsumma_bcast(ctx, line, sizeof line, 0))
+        fprintf(stderr, "rank %d: %s\n", rank, hsumma_message(ctx));
+    printf("rank %d: %s\n", rank, line);
+    hsumma_free(&ctx);
+    MPI_Finalize();
+}

@@ -1,0 +1,125 @@
+/* Communicators and their contexts. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmpi/pmpi.h"
+
+struct pmpi_state pmpi_state = {.keyval = MPI_KEYVAL_INVALID};
+
+/* What communicators have whose calls are passed on. */
+static struct pmpi_comm none;
+
+static void unlink_record(struct pmpi_comm *record)
+{
+    *(record->previous ? &record->previous->next : &pmpi_state.first) = record->next;
+    *(record->next ? &record->next->previous : &pmpi_state.last) = record->previous;
+}
+
+static void link_record(struct pmpi_comm *record)
+{
+    record->previous = pmpi_state.last;
+    *(pmpi_state.last ? &pmpi_state.last->next : &pmpi_state.first) = record;
+    pmpi_state.last = record;
+}
+
+/* MPI is about to free the communicator. */
+static int forget(MPI_Comm comm, int keyval, void *attribute, void *extra)
+{
+    struct pmpi_comm *record = attribute;
+
+    (void)comm, (void)keyval, (void)extra;
+    if (record == &none)
+        return MPI_SUCCESS;
+    unlink_record(record);
+    pmpi_state.inside++;
+    hsumma_free(&record->ctx);
+    pmpi_state.inside--;
+    free(record);
+    return MPI_SUCCESS;
+}
+
+static int make_keyval(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    int made = MPI_KEYVAL_INVALID;
+
+    pthread_mutex_lock(&lock);
+    if (pmpi_state.keyval == MPI_KEYVAL_INVALID) {
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, NULL);
+        pmpi_state.keyval = made;
+    }
+    pthread_mutex_unlock(&lock);
+    return pmpi_state.keyval;
+}
+
+int pmpi_is_word(const char *word)
+{
+    const char *said = getenv("HSUMMA_PMPI");
+
+    return said && !strcmp(said, word);
+}
+
+/* Whether this process would serve. */
+static int is_willing(void)
+{
+    int level = MPI_THREAD_MULTIPLE;
+
+    PMPI_Query_thread(&level);
+    return level < MPI_THREAD_MULTIPLE && !pmpi_is_word("off");
+}
+
+/* A record with a context if all processes want one and there can be one, else `none`: all decide alike. */
+static struct pmpi_comm *make_record(MPI_Comm comm)
+{
+    struct pmpi_comm *record = calloc(1, sizeof *record);
+    int mine = record && is_willing(), all = 0;
+    char text[400] = "";
+
+    if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) || !all) {
+        free(record);
+        return &none;
+    }
+    record->comm = comm;
+    PMPI_Comm_rank(comm, &record->rank);
+    PMPI_Comm_size(comm, &record->size);
+    pmpi_state.inside++;
+    mine = hsumma_create(comm, NULL, &record->ctx, text, sizeof text) == HSUMMA_OK;
+    pmpi_state.inside--;
+    if (mine) {
+        link_record(record);
+        return record;
+    }
+    if (record->rank == 0 && pmpi_is_word("verbose"))
+        fprintf(stderr, "hsumma_pmpi: calls of a communicator of %d are passed on: %s\n", record->size, text);
+    free(record);
+    return &none;
+}
+
+struct pmpi_comm *pmpi_comm_of(MPI_Comm comm)
+{
+    struct pmpi_comm *record = &none;
+    int found = 0, inter = 1, size = 1, key = pmpi_state.keyval;
+
+    if (key == MPI_KEYVAL_INVALID)
+        key = make_keyval();
+    if (PMPI_Comm_get_attr(comm, key, &record, &found))
+        return NULL;
+    if (!found) {
+        record = &none;
+        if (PMPI_Comm_test_inter(comm, &inter) || PMPI_Comm_size(comm, &size))
+            return NULL;
+        if (!inter && size > 1)
+            record = make_record(comm);
+        PMPI_Comm_set_attr(comm, key, record);
+    }
+    return record == &none ? NULL : record;
+}
+
+void pmpi_comms_free(void)
+{
+    while (pmpi_state.first)
+        PMPI_Comm_delete_attr(pmpi_state.first->comm, pmpi_state.keyval);
+}

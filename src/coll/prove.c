@@ -182,7 +182,7 @@ hsumma_status hs_prove(const struct hs_prove_range *range, hs_prove_progress *pr
             continue;
         }
         struct hs_prove_row row = {.alg = alg};
-        struct proof proof = {range, memory, &row, 0};
+        struct proof proof = {.range = range, .memory = memory, .row = &row};
         status = prove_row(&proof);
         report->rows++;
         report->runs += row.runs;

@@ -77,8 +77,8 @@ void hs_draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
     int64_t elements = pick_elements(draw, alg);
 
     /* Elements may be large: what a builder does above some size needs few of them then. */
-    int seldom = many || (alg->flags & HS_USES_TOPOLOGY && shape->size > 16);
-    shape->unit = hs_draw_pick(draw, seldom ? 32 : 4) ? (int64_t)4 << hs_draw_pick(draw, 3) : 65536;
+    int seldom = alg->flags & HS_USES_TOPOLOGY && shape->size > 16;
+    shape->unit = hs_draw_pick(draw, many ? 32 : seldom ? 12 : 4) ? (int64_t)4 << hs_draw_pick(draw, 3) : 65536;
     shape->bytes = elements * shape->unit;
     shape->part = cut(draw, elements);
     int mode = draw->trial + (int)hs_draw_pick(draw, 2 * HS_SCHEDULES);

@@ -159,7 +159,8 @@ static hsumma_status make_team(hsumma_context *ctx)
     status = agree_by_mpi(ctx->comm.comm, status);
     if (!status)
         status = read_tuned(ctx, ctx->options.value[HS_OPT_TUNED]);
-    struct hs_place_options places = {ctx->options.value[HS_OPT_TOPOLOGY], settings.shared, settings.direct};
+    struct hs_place_options places = {
+        .topology = ctx->options.value[HS_OPT_TOPOLOGY], .room = settings.shared, .direct = settings.direct};
     status = agree_by_mpi(ctx->comm.comm, status);
     return status ? status : hs_comm_places(&ctx->comm, &places, &ctx->memory, &ctx->message);
 }

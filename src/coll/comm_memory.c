@@ -108,7 +108,7 @@ struct hs_window *hs_window_make(MPI_Comm mates, const struct hs_comm *comm, int
     window->pitch = window->room + HS_POST_BYTES; /* a page for the post: rooms begin on pages of their own */
     window->bytes = (size_t)window->pitch * HS_RING * (size_t)window->members;
     int well = fill_tables(window, mates, comm, memory);
-    if (well)
+    if (well && !options->window)
         window->base = map_anonymous(mates, window->me, window->bytes);
     if (well && !window->base)
         window->base = map_by_mpi(window, mates, window->bytes, memory);

@@ -299,7 +299,7 @@ static void places(void)
         p->list[r].exposed = r == 1;
     p->list[0].steps = 1;
     p->list[2].steps = 1;
-    expect(p, HS_ALLREDUCE, "one rank exposes its memory for nothing", "rank 1 is exposed, rank 0 of its node is not");
+    expect(p, HS_ALLREDUCE, "one rank does not expose its memory", "uses IN of rank 0, which is not exposed");
 }
 
 /* Rank 1 swaps its operands. */

@@ -67,7 +67,7 @@ static const struct hs_alg algs[] = {
      HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_THRESHOLD, NULL, hs_build_allreduce_small_ring, NULL},
     {HS_ALLREDUCE, "rabenseifner_traff",
      "p = 2^n q1 ... qh: butterfly, rings or elimination, by cost; Rabenseifner and Traeff (2004), Section 3.6",
-     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_THRESHOLD, NULL, hs_build_allreduce_rabenseifner_traff, NULL},
+     HS_KEEPS_ORDER | HS_UNIFORM | HS_BY_LENGTH | HS_USES_THRESHOLD, NULL, hs_build_allreduce_rabenseifner_traff, NULL},
     {HS_ALLREDUCE, "shared", "one node: every rank reduces its part (up to b: all) of what all have put into memory",
      HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_THRESHOLD, hs_unfit_shared,
      hs_build_allreduce_shared, NULL},

@@ -49,6 +49,7 @@ enum hs_alg_flags {
     HS_USES_LEVEL = 2048,
     HS_USES_OUTER = 4096,
     HS_USES_INNER = 8192,
+    HS_BY_LENGTH = 32768, /* how a sum is bracketed depends on the length of the vector */
     HS_NESTS = 16384 /* sums over levels of a hierarchy are bracketed like a sum over one (hs_factors_merge_for_sums) */
 };
 

@@ -73,6 +73,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
     }
     int own = hs_emit_copy(builder, area, hs_plus(state->work, begin), end - begin);
     hs_after(builder, own, state->have);
+    hs_after(builder, own, state->sent); /* which waits for what is not in `have`: see gather_directly */
     hs_after(builder, own, state->area_free[turn]);
     int rounds = rt_bruck(state, visit, area, state->area_free[turn], offset, own);
     const int64_t to[] = {end, visit->lo}, from[] = {offset[1], offset[size - me]};

@@ -110,7 +110,7 @@ int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value);
 int hs_emit_join(struct hs_builder *builder);
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count);
 void hs_after(struct hs_builder *builder, int step, int dep);
-/* Peers may read this rank's IN and OUT (alike on all ranks of a node). */
+/* Peers may read this rank's IN and OUT. */
 void hs_expose(struct hs_builder *builder);
 /* Marks the list as failed; the first failure is kept. */
 void hs_builder_fail(struct hs_builder *builder, hsumma_status status);

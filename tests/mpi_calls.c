@@ -70,6 +70,52 @@ static void test_sums(struct tally *t, int count, MPI_Comm comm)
     }
 }
 
+/* Whoever waits in a collective has to let MPI deliver what the program has sent before. */
+static void test_own_messages(struct tally *t, MPI_Comm comm)
+{
+    enum { MESSAGES = 20, BYTES = 200000 };
+    static char data[BYTES];
+    MPI_Request request[MESSAGES];
+    double one = 1, sum = 0;
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < MESSAGES && size > 1; i++) {
+        if (rank == 0)
+            MPI_Isend(data, BYTES, MPI_CHAR, 1, 5, comm, &request[i]);
+        else if (rank == 1)
+            MPI_Recv(data, BYTES, MPI_CHAR, 0, 5, comm, MPI_STATUS_IGNORE);
+    }
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    if (rank == 0 && size > 1)
+        MPI_Waitall(MESSAGES, request, MPI_STATUSES_IGNORE);
+    check(t, sum == size, "a collective beside messages under way", 1, comm);
+}
+
+/* Nothing, described in two ways; and an error of one process alone, which MPI tells it without the others. */
+static void test_nothing(struct tally *t, MPI_Comm comm)
+{
+    MPI_Datatype empty;
+    MPI_Comm own;
+    int rank, size, code = MPI_SUCCESS, value = 7;
+
+    MPI_Comm_dup(comm, &own); /* its first call is the test */
+    MPI_Comm_rank(own, &rank);
+    MPI_Comm_size(own, &size);
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_commit(&empty);
+    MPI_Bcast(&value, rank == 0 ? 1 : 0, rank == 0 ? empty : MPI_INT, 0, own);
+    check(t, value == 7, "MPI_Bcast of nothing", 0, comm);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    if (rank == 0)
+        code = MPI_Bcast(&value, 1, MPI_INT, size + 3, own);
+    check(t, rank > 0 || code != MPI_SUCCESS, "a wrong root on one process", 1, comm);
+    MPI_Bcast(&value, 1, MPI_INT, size - 1, own);
+    MPI_Type_free(&empty);
+    MPI_Comm_free(&own);
+}
+
 /* Maps x -> m x + n modulo a prime, one after the other: associative, not commutative. */
 static void compose(void *in, void *inout, int *length, MPI_Datatype *type)
 {
@@ -317,6 +363,8 @@ static void test_all(struct tally *t, MPI_Comm comm)
             test_bcast_types(t, counts[i], comm);
     }
     test_own_operators(t, comm);
+    test_own_messages(t, comm);
+    test_nothing(t, comm);
     test_other_operators(t, comm);
     test_bottom(t, comm);
 }

@@ -108,6 +108,30 @@ static void one_node(const char *what, const struct hs_place_options *options, i
     hs_comm_leave_places(&comm, &hs_heap);
 }
 
+/* Numbers of instances beyond 2^32, where flags begin again. */
+static void many_instances(void)
+{
+    struct hs_place_options options = {"nodes:1", -1, 1, 0};
+    struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
+    struct hs_message message = {""};
+    int64_t bad = hs_comm_places(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.window;
+    int64_t before = ((int64_t)1 << 32) - 6, messages;
+    bad = quiet_worst(bad);
+    if (!bad) {
+        comm.window->next = before + HS_RING;
+        for (int64_t i = before; i < before + HS_RING; i++)
+            hs_window_finish(comm.window, i);
+    }
+    quiet_worst(0); /* all have their numbers */
+    for (int i = 0; i < 20 && !bad; i++) {
+        bad += !run(&comm, HS_BCAST, "shared", 64, 3, &messages);
+        bad += !run(&comm, HS_ALLREDUCE, "shared", 64, 3, &messages);
+    }
+    bad = quiet_worst(bad);
+    tap_ok(bad == 0, "instances around number 2^32 (%s)", message.text);
+    hs_comm_leave_places(&comm, &hs_heap);
+}
+
 /* Two virtual nodes: messages between them only, as many as the lists have. */
 static void two_nodes(void)
 {
@@ -155,8 +179,10 @@ int main(int argc, char **argv)
     one_node("without direct reads", &(struct hs_place_options){"nodes:1,sockets:2", -1, 0, 0}, 4);
     one_node("a window of MPI's", &(struct hs_place_options){"auto", -1, 1, 1}, 4);
     one_node("little room", &(struct hs_place_options){"auto", 4096, 0, 0}, 3);
-    if (size > 1)
+    if (size > 1) {
+        many_instances();
         two_nodes();
+    }
     free(ranks);
     free(in);
     free(out);

@@ -177,6 +177,17 @@ static hsumma_status fill(hsumma_context *ctx)
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, HS_AGREE_CONTEXT, &ctx->memory);
 }
 
+/* The same processes, but nothing that the caller has attached: a duplicate would run his callbacks and take his hints,
+ * which may say that messages need not keep their order. */
+static int copy_comm(MPI_Comm comm, MPI_Comm *own)
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    int made = MPI_Comm_group(comm, &group) == MPI_SUCCESS && MPI_Comm_create(comm, group, own) == MPI_SUCCESS;
+    if (group != MPI_GROUP_NULL)
+        MPI_Group_free(&group);
+    return made;
+}
+
 hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **result, char *message, size_t size)
 {
     int initialised = 0;
@@ -189,8 +200,8 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
         status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Init has not been called");
     else if (comm == MPI_COMM_NULL)
         status = hs_fail(&text, HSUMMA_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL");
-    else if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS)
-        status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Comm_dup failed");
+    else if (!copy_comm(comm, &own))
+        status = hs_fail(&text, HSUMMA_ERR_MPI, "no communicator of our own");
     if (!status) {
         MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
         ctx = hs_get_zero(&hs_heap, 1, sizeof *ctx);

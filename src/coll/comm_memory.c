@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, LEAST_ROOM = 32 * 1024, MOST_ROOM = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
@@ -28,19 +29,30 @@ static int all_well(MPI_Comm comm, int well)
  * the others open it through the maker's descriptor. */
 static void *map_anonymous(MPI_Comm mates, int me, size_t bytes)
 {
-    int64_t told[2] = {0, -1};
+    int64_t told[4] = {0, -1, 0, 0}; /* process, descriptor, and which file it is: processes may have other numbers here */
+    struct stat file_of;
     int file = -1;
     void *base = MAP_FAILED;
     if (me == 0 && (file = memfd_create("hsumma", MFD_CLOEXEC)) >= 0) {
         told[0] = getpid();
-        told[1] = ftruncate(file, (off_t)bytes) == 0 && posix_fallocate(file, 0, (off_t)bytes) == 0 ? file : -1;
+        told[1] = ftruncate(file, (off_t)bytes) == 0 && posix_fallocate(file, 0, (off_t)bytes) == 0 &&
+                          fstat(file, &file_of) == 0
+                      ? file
+                      : -1;
+        told[2] = told[1] < 0 ? 0 : (int64_t)file_of.st_dev;
+        told[3] = told[1] < 0 ? 0 : (int64_t)file_of.st_ino;
     }
-    if (MPI_Bcast(told, 2, MPI_INT64_T, 0, mates) != MPI_SUCCESS)
+    if (MPI_Bcast(told, 4, MPI_INT64_T, 0, mates) != MPI_SUCCESS)
         told[1] = -1;
     if (me > 0 && told[1] >= 0) {
         char path[64];
         snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)told[0], (long long)told[1]);
         file = open(path, O_RDWR | O_CLOEXEC);
+        if (file >= 0 && (fstat(file, &file_of) || (int64_t)file_of.st_dev != told[2] ||
+                          (int64_t)file_of.st_ino != told[3])) {
+            close(file);
+            file = -1;
+        }
     }
     if (told[1] >= 0 && file >= 0)
         base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -66,9 +78,10 @@ static void *map_by_mpi(struct hs_window *window, MPI_Comm mates, size_t bytes, 
     MPI_Comm_set_errhandler(mates, MPI_ERRORS_RETURN);
     int made = MPI_Win_allocate_shared(window->me == 0 ? (MPI_Aint)bytes : 0, 1, MPI_INFO_NULL, mates, &base, win) ==
                MPI_SUCCESS;
-    if (made)
-        made = MPI_Win_shared_query(*win, 0, &size, &unit, &base) == MPI_SUCCESS;
-    if (!made) {
+    int everywhere = all_well(mates, made);
+    if (everywhere)
+        everywhere = all_well(mates, MPI_Win_shared_query(*win, 0, &size, &unit, &base) == MPI_SUCCESS);
+    if (!everywhere) { /* made by some only: then freeing it, which is collective, is not possible either */
         hs_put(memory, win);
         return NULL;
     }

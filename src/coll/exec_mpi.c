@@ -231,7 +231,7 @@ static hsumma_status try_step(struct hs_instance *instance, int index, struct he
         hs_window_signal(instance->bound.window, instance->bound.instance, step->count);
     else if (step->kind == HS_WAIT && !hs_window_signalled(instance->bound.window, instance->bound.instance,
                                                            member_of(instance, step->peer), step->count))
-        return HSUMMA_OK;
+        return hs_window_broken(instance->bound.window, member_of(instance, step->peer)) ? HSUMMA_ERR_MPI : HSUMMA_OK;
     *worked = 1;
     finish(instance, index);
     return status;
@@ -256,17 +256,20 @@ static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
     return HSUMMA_OK;
 }
 
-/* 1 once the instance may use its slot of the shared memory. */
-static int enter(struct hs_instance *instance)
+/* Enters once the instance may use its slot of the shared memory. */
+static hsumma_status enter(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;
-    if (instance->entered)
-        return 1;
-    if (bound->window && !hs_window_free(bound->window, bound->instance))
-        return 0;
+    if (bound->window && !hs_window_free(bound->window, bound->instance)) {
+        for (int m = 0; m < bound->window->members; m++)
+            if (hs_window_broken(bound->window, m))
+                return HSUMMA_ERR_MPI;
+        return HSUMMA_OK;
+    }
     if (bound->list->exposed)
         hs_window_publish(bound->window, bound->instance, bound->slot[HS_IN], bound->slot[HS_OUT]);
-    return instance->entered = 1;
+    instance->entered = 1;
+    return HSUMMA_OK;
 }
 
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding)
@@ -288,11 +291,17 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
 
 hsumma_status hs_progress(struct hs_instance *instance, int *worked)
 {
-    if (!instance->active || !enter(instance))
+    if (!instance->active)
         return HSUMMA_OK;
-    hsumma_status status = collect(instance, worked);
+    hsumma_status status = instance->entered ? HSUMMA_OK : enter(instance);
+    if (!status && !instance->entered)
+        return HSUMMA_OK;
+    if (!status)
+        status = collect(instance, worked);
     if (!status)
         status = begin_steps(instance, worked);
+    if (status && instance->bound.window)
+        hs_window_break(instance->bound.window);
     if (!status && instance->left == 0) {
         instance->active = 0;
         if (instance->bound.window)

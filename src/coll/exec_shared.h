@@ -19,6 +19,7 @@ struct hs_post {
     _Alignas(128) _Atomic uint64_t flag;     /* instance << 32 | value of the last SIGNAL */
     _Alignas(128) _Atomic uint64_t finished; /* instances begun in this slot before this number are done here */
     _Alignas(128) uint64_t address[2];       /* of IN and OUT in the owner's process; published by the first SIGNAL */
+    _Atomic int broken; /* in slot 0: this rank has failed and will signal nothing any more */
 };
 
 struct hs_window {
@@ -53,6 +54,9 @@ int hs_window_signalled(const struct hs_window *window, int64_t instance, int me
 int hs_window_free(const struct hs_window *window, int64_t instance);
 void hs_window_finish(struct hs_window *window, int64_t instance);
 void hs_window_publish(struct hs_window *window, int64_t instance, const void *in, const void *out);
+/* A rank that fails says so, and those that wait for it give up. */
+void hs_window_break(struct hs_window *window);
+int hs_window_broken(const struct hs_window *window, int member);
 /* Reads `bytes` from a member's IN (which = 0) or OUT (1) at an offset.  HSUMMA_ERR_INTERNAL if the system refuses. */
 hsumma_status hs_window_read(const struct hs_window *window, int64_t instance, int member, int which, int64_t at,
                              void *to, int64_t bytes);

@@ -91,8 +91,11 @@ void hs_team_poll(struct hs_team *team, int *worked)
     int moved = 0;
     hs_team_progress(team, &moved);
     team->idle = moved ? 0 : team->idle + 1;
-    if (team->idle > VAIN && team->drive) {
-        team->drive(team->driven, &moved);
+    if (team->idle > VAIN) {
+        int there; /* of no interest: what waits in shared memory must let MPI move the caller's own messages */
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, team->comm->comm, &there, MPI_STATUS_IGNORE);
+        if (team->drive)
+            team->drive(team->driven, &moved);
         team->idle = VAIN + 1;
     }
     *worked |= moved;
@@ -155,8 +158,15 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
 {
     char word[HS_WORD_TEXT];
     hs_word_write(&signature->chosen, word, sizeof word);
-    const int64_t field[] = {call->collective, call->root,       call->unit,           call->bytes,
-                             call->op.op,      call->op.element, call->counts != NULL, call->op.commutative};
+    int user = call->op.op == HSUMMA_USER; /* then there is no element; else nothing is said about order */
+    const int64_t field[] = {call->collective,
+                             call->root,
+                             call->unit,
+                             call->bytes,
+                             call->op.op,
+                             user ? 0 : call->op.element,
+                             call->counts != NULL,
+                             user && call->op.commutative};
     uint64_t hash = 0;
     for (unsigned i = 0; i < sizeof field / sizeof *field; i++)
         hash = mix(hash, field[i]);

@@ -123,7 +123,7 @@ static hsumma_status connect(hsumma_plan *plan)
     hsumma_context *ctx = plan->ctx;
     if (!hs_native_wanted(&plan->choice.spec))
         return HSUMMA_OK;
-    hsumma_status status = plan->member ? hs_loop_connect(&plan->loop, &ctx->memory) : HSUMMA_OK;
+    hsumma_status status = plan->member ? hs_loop_connect(&plan->loop) : HSUMMA_OK;
     if (status)
         hs_fail(&ctx->message, status, "no communicators for MPI's own collectives");
     struct hs_verdict verdict = hs_agree(&ctx->agreement, status, HS_ABOUT_NOTHING, 0, 0);

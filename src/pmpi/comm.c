@@ -13,6 +13,7 @@ static struct pmpi_comm none;
 
 static void unlink_record(struct pmpi_comm *record)
 {
+    pmpi_state.records--;
     *(record->previous ? &record->previous->next : &pmpi_state.first) = record->next;
     *(record->next ? &record->next->previous : &pmpi_state.last) = record->previous;
 }
@@ -20,6 +21,7 @@ static void unlink_record(struct pmpi_comm *record)
 static void link_record(struct pmpi_comm *record)
 {
     record->previous = pmpi_state.last;
+    pmpi_state.records++;
     *(pmpi_state.last ? &pmpi_state.last->next : &pmpi_state.first) = record;
     pmpi_state.last = record;
 }
@@ -62,13 +64,16 @@ int pmpi_is_word(const char *word)
     return said && !strcmp(said, word);
 }
 
+/* Each takes one of the some 2,000 communicators that MPICH has, and shared memory. */
+enum { MOST_RECORDS = 64 };
+
 /* Whether this process would serve. */
 static int is_willing(void)
 {
     int level = MPI_THREAD_MULTIPLE;
 
     PMPI_Query_thread(&level);
-    return level < MPI_THREAD_MULTIPLE && !pmpi_is_word("off");
+    return level < MPI_THREAD_MULTIPLE && !pmpi_is_word("off") && pmpi_state.records < MOST_RECORDS;
 }
 
 /* A record with a context if all processes want one and there can be one, else `none`: all decide alike. */
@@ -120,6 +125,9 @@ struct pmpi_comm *pmpi_comm_of(MPI_Comm comm)
 
 void pmpi_comms_free(void)
 {
-    while (pmpi_state.first)
-        PMPI_Comm_delete_attr(pmpi_state.first->comm, pmpi_state.keyval);
+    while (pmpi_state.first) {
+        struct pmpi_comm *record = pmpi_state.first;
+        if (PMPI_Comm_delete_attr(record->comm, pmpi_state.keyval) && pmpi_state.first == record)
+            unlink_record(record); /* what it holds goes with the process */
+    }
 }

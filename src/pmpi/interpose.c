@@ -40,8 +40,8 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     pmpi_state.inside++;
     status = hsumma_coll_run(record->ctx, call);
     pmpi_state.inside--;
-    if (status == HSUMMA_ERR_MEMORY || status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION)
-        return 0;
+    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION)
+        return 0; /* all have been told so */
     *error = MPI_SUCCESS;
     if (status) {
         PMPI_Comm_call_errhandler(record->comm, MPI_ERR_OTHER);
@@ -51,9 +51,12 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     return 1;
 }
 
-static int is_root(const struct pmpi_comm *record, int root)
+/* Of a communicator that can be served; found out before anything collective, for MPI tells a wrong one alone. */
+static int is_root(MPI_Comm comm, int root)
 {
-    return root >= 0 && root < record->size;
+    int inter = 1, size = 0;
+
+    return !PMPI_Comm_test_inter(comm, &inter) && !inter && !PMPI_Comm_size(comm, &size) && root >= 0 && root < size;
 }
 
 /* --- reductions --------------------------------------------------------------------------------------------------- */
@@ -69,10 +72,13 @@ static int serve_reduction(const void *in, void *out, MPI_Count count, MPI_Datat
     MPI_Count size;
     struct pmpi_comm *record;
 
-    if (is_for_mpi(count, type, comm) || !pmpi_operator(op, type, &call.op, &size) || !(record = pmpi_comm_of(comm)) ||
-        !is_root(record, root))
+    int rank = -1;
+
+    if (is_for_mpi(count, type, comm) || !pmpi_operator(op, type, &call.op, &size) || !is_root(comm, root) ||
+        PMPI_Comm_rank(comm, &rank))
         return 0;
-    if ((in != MPI_IN_PLACE && !in) || (!out && (function == PMPI_ALLREDUCE_CALL || record->rank == root)))
+    if ((in != MPI_IN_PLACE && !in) || (!out && (function == PMPI_ALLREDUCE_CALL || rank == root)) ||
+        !(record = pmpi_comm_of(comm)))
         return 0; /* MPI complains */
     return serve(record, &call, function, count * size, error);
 }
@@ -149,17 +155,17 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
     MPI_Count size;
     int basic;
 
-    if (is_for_mpi(count, type, comm) || !(record = pmpi_comm_of(comm)) || !is_root(record, root))
+    if (is_for_mpi(count, type, comm) || !is_root(comm, root))
         return 0;
     basic = pmpi_is_basic(type, &size);
-    if (size < 1 || count > INT64_MAX / size)
+    if (size < 1 || count > INT32_MAX / size) /* nothing; more than MPI can pack on another process */
         return 0;
     call.count = count * size;
-    if (call.count > INT32_MAX) /* more than MPI can pack on another process */
+    if ((basic && !buffer) || !(record = pmpi_comm_of(comm)))
         return 0;
     if (!basic)
         return serve_packed(record, buffer, count, type, &call, error);
-    return buffer && serve(record, &call, PMPI_BCAST_CALL, call.count, error);
+    return serve(record, &call, PMPI_BCAST_CALL, call.count, error);
 }
 
 PMPI_EXPORT int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)

@@ -10,7 +10,7 @@
  *   reductions    sum, maximum and minimum of real, complex and signed integer basic types; not operators of the
  *                 program's own: they may count on getting whole vectors, as the BLACS do, which MPICH keeps for them
  *   communicators with two processes at least, no intercommunicators; none if a process has the environment variable
- *                 HSUMMA_PMPI=off, or MPI_THREAD_MULTIPLE, whose threads might call at the same time: a context is for
+ *                 HSUMMA_PMPI=off, has served 64 communicators that are not freed yet, or MPI_THREAD_MULTIPLE, whose threads might call at the same time: a context is for
  *                 one thread at a time
  * Everything else goes to PMPI, also what the library itself asks of MPI while it serves a call.
  *
@@ -48,6 +48,7 @@ struct pmpi_comm {
 struct pmpi_state {
     atomic_int keyval;
     struct pmpi_comm *first, *last; /* in the order of their making */
+    int records;                    /* so many */
     int inside;                     /* the library is at work: what it asks of MPI is passed on */
     struct pmpi_count served[PMPI_FUNCTIONS], passed[PMPI_FUNCTIONS];
 };

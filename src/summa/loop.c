@@ -62,6 +62,11 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
             loop->local[dim] = hs_axis_count(loop->variant.axis[dim], problem->grid.coord[loop->variant.axis_of[dim]]);
     struct hs_group all = hs_grid_all(&problem->grid);
     status = hs_agreement_init(&loop->agreement, comm, &all, HS_AGREE_PLAN, memory);
+    if (!status && hs_native_wanted(spec)) {
+        int longest = problem->grid.extent[problem->grid.extent[1] > problem->grid.extent[0]];
+        loop->line = hs_get(memory, (size_t)longest, sizeof *loop->line);
+        status = loop->line ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    }
     if (!status)
         status = make_panels(loop, memory);
     if (!status)
@@ -82,12 +87,15 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
     return status;
 }
 
-hsumma_status hs_loop_connect(struct hs_loop *loop, const struct hs_allocator *memory)
+hsumma_status hs_loop_connect(struct hs_loop *loop)
 {
-    hsumma_status status = HSUMMA_OK;
-    for (int f = 0; f < loop->feeds && !status; f++)
-        status = hs_native_connect(&loop->feed[f].mover, loop->comm, memory);
-    return loop->drains && !status ? hs_native_connect(&loop->drain.mover, loop->comm, memory) : status;
+    hsumma_status first = HSUMMA_OK, status;
+    for (int f = 0; f < loop->feeds; f++) {
+        status = hs_native_connect(&loop->feed[f].mover, loop->comm, loop->line);
+        first = first ? first : status;
+    }
+    status = loop->drains ? hs_native_connect(&loop->drain.mover, loop->comm, loop->line) : HSUMMA_OK;
+    return first ? first : status;
 }
 
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
@@ -102,6 +110,7 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
     hs_panels_free(memory, &loop->panels);
     hs_cache_free(&loop->lists);
     hs_agreement_free(&loop->agreement, memory);
+    hs_put(memory, loop->line);
     hs_put(memory, loop->arena);
     memset(loop, 0, sizeof *loop);
     hs_cache_begin(&loop->lists, memory);

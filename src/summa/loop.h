@@ -32,6 +32,7 @@ struct hs_loop {
     int sliced;       /* something may have to move during a multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
     struct hs_agreement agreement;
+    int *line; /* room for the ranks of a line, where hs_loop_connect needs it */
     char *arena;
     size_t arena_bytes;
 
@@ -48,7 +49,7 @@ struct hs_loop {
 hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *problem, const struct hs_spec *spec,
                            struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message);
 /* What the rows "mpi" need, after hs_loop_init has succeeded everywhere.  Collective over the grid. */
-hsumma_status hs_loop_connect(struct hs_loop *loop, const struct hs_allocator *memory);
+hsumma_status hs_loop_connect(struct hs_loop *loop);
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 
 /* Codes of what a verdict is about. */

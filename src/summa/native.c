@@ -18,39 +18,38 @@ static MPI_Datatype type_of(char letter)
 
 /* A communicator of the level's members in their order.  Levels of different operands have different tags, for one
  * process may be making several at a time with different partners. */
-static hsumma_status connect_level(struct hs_mover *mover, int level, const struct hs_comm *comm,
-                                   const struct hs_allocator *memory)
+static hsumma_status connect_level(struct hs_mover *mover, int level, const struct hs_comm *comm, int *rank)
 {
     const struct hs_group *group = &mover->group[level];
     MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
-    int *rank = hs_get(memory, (size_t)group->size, sizeof *rank);
-    hsumma_status status = rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    for (int i = 0; rank && i < group->size; i++)
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; i < group->size; i++)
         rank[i] = hs_group_rank(group, i);
     mover->native[level] = (struct hs_native){.collective = (int)mover->alg[level]->collective,
                                               .comm = MPI_COMM_NULL,
                                               .type = type_of(mover->problem->scalar->letter),
                                               .op = MPI_SUM};
-    if (rank && (MPI_Comm_group(comm->comm, &all) != MPI_SUCCESS ||
-                 MPI_Group_incl(all, group->size, rank, &members) != MPI_SUCCESS ||
-                 MPI_Comm_create_group(comm->comm, members, mover->operand * HS_LEVELS_MAX + level,
-                                       &mover->native[level].comm) != MPI_SUCCESS))
+    if (MPI_Comm_group(comm->comm, &all) != MPI_SUCCESS ||
+        MPI_Group_incl(all, group->size, rank, &members) != MPI_SUCCESS ||
+        MPI_Comm_create_group(comm->comm, members, mover->operand * HS_LEVELS_MAX + level,
+                              &mover->native[level].comm) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
     if (members != MPI_GROUP_NULL)
         MPI_Group_free(&members);
     if (all != MPI_GROUP_NULL)
         MPI_Group_free(&all);
-    hs_put(memory, rank);
     return status;
 }
 
-hsumma_status hs_native_connect(struct hs_mover *mover, const struct hs_comm *comm, const struct hs_allocator *memory)
+hsumma_status hs_native_connect(struct hs_mover *mover, const struct hs_comm *comm, int *rank)
 {
-    hsumma_status status = HSUMMA_OK;
-    for (int l = 0; l < mover->levels && !status; l++)
-        if (mover->alg[l]->flags & HS_BY_MPI)
-            status = connect_level(mover, l, comm, memory);
-    return status;
+    hsumma_status first = HSUMMA_OK;
+    for (int l = 0; l < mover->levels; l++)
+        if (mover->alg[l]->flags & HS_BY_MPI) {
+            hsumma_status status = connect_level(mover, l, comm, rank);
+            first = first ? first : status;
+        }
+    return first;
 }
 
 void hs_native_disconnect(struct hs_mover *mover)

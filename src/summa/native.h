@@ -9,8 +9,9 @@
 
 /* Whether a spec names such a row. */
 int hs_native_wanted(const struct hs_spec *spec);
-/* Collective over the grid.  What was made before a failure is freed by hs_native_disconnect. */
-hsumma_status hs_native_connect(struct hs_mover *mover, const struct hs_comm *comm, const struct hs_allocator *memory);
+/* Collective over the grid; goes on after a failure, since others take part.  rank: room for a line of the grid.  What
+ * was made is freed by hs_native_disconnect. */
+hsumma_status hs_native_connect(struct hs_mover *mover, const struct hs_comm *comm, int *rank);
 /* Frees the communicators; does nothing after MPI_Finalize. */
 void hs_native_disconnect(struct hs_mover *mover);
 

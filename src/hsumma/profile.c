@@ -3,7 +3,8 @@
 /*
  * Measured on a 2-core x86-64 server with AVX-512 (doc/results/gemm_knee.md): OpenBLAS 0.3.21 reaches 56-62 Gflop/s per
  * core from panels of 192 on, best at 384; MPICH 4.0.2 takes 0.4 us for 8 bytes and moves 7-13 GB/s between two ranks
- * of a node; a copy through shared memory runs at 12 GB/s.  What is between nodes is a guess. A slice is long enough
+ * of a node, with a step of some 5 us at 16 KB, of which the model knows the slope only; a copy through shared memory runs
+ * at 12 GB/s.  What is between nodes is a guess. A slice is long enough
  * for the BLAS to repay packing its operands again (see the same page).
  */
 const struct hs_profile hs_profile_builtin = {
@@ -11,7 +12,7 @@ const struct hs_profile hs_profile_builtin = {
                 .beta = 1.2e-10,
                 .gamma = 2e-10,
                 .copy = 1.5e-10,
-                .node = {4e-7, 1e-10},
+                .node = {6e-7, 1.2e-10},
                 .shm = {3e-8, 8e-11},
                 .signal = 1.5e-7},
     .flops = 5.5e10,

@@ -134,7 +134,9 @@ enum hsumma_algorithm_flags {
 
 /*
  * Your own algorithm.  A builder writes down what one process does, as steps on symbolic buffers: it gets a shape and
- * calls the functions below; it must not communicate or look at data.  doc/collectives.md has one in 40 lines.
+ * calls the functions below; it must not communicate or look at data.  doc/collectives.md has one in 40 lines.  Prove
+ * it (hsumma_coll_prove) before it runs: messages of unlike lengths, for one, are an error that MPI itself may end the
+ * program for.
  */
 typedef struct hs_builder hsumma_builder;
 

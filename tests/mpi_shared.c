@@ -70,8 +70,8 @@ static int run(struct hs_comm *comm, enum hs_collective collective, const char *
 static const struct {
     enum hs_collective collective;
     const char *name;
-} rows[] = {{HS_ALLREDUCE, "shared"}, {HS_REDUCE_TO, "shared"},     {HS_BCAST, "shared"}, {HS_ALLREDUCE, "smp"},
-            {HS_ALLREDUCE, "nap"},    {HS_BCAST, "hierarchical"}, {HS_REDUCE_TO, "smp"},   {HS_ALLREDUCE, "dpml"}};
+} rows[] = {{HS_ALLREDUCE, "shared"}, {HS_REDUCE_TO, "shared"},   {HS_BCAST, "shared"},  {HS_ALLREDUCE, "smp"},
+            {HS_ALLREDUCE, "nap"},    {HS_BCAST, "hierarchical"}, {HS_REDUCE_TO, "smp"}, {HS_ALLREDUCE, "dpml"}};
 enum { ROWS = sizeof rows / sizeof *rows };
 
 /* Entries of /dev/shm and of this process's descriptors that speak of hsumma. */

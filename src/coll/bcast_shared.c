@@ -13,7 +13,7 @@
 enum {
     DEFAULT_SEGMENT = 32 * 1024,
     RING_BYTES = 256 * 1024,   /* should stay in a core's cache */
-    DIRECT_BYTES = 32 * 1024, /* from here on the root's OUT is read, if the topology can */
+    DIRECT_BYTES = 32 * 1024,  /* from here on the root's OUT is read, if the topology can */
     DIRECT_PIECE = 1024 * 1024 /* of one copy, so that no step takes long */
 };
 

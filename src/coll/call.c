@@ -93,6 +93,10 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
         [HSUMMA_ALLGATHER] = HS_ALLGATHER,
         [HSUMMA_REDUCE_SCATTER] = HS_REDUCE_SCATTER,
     };
+    *about = HS_CALL_COLLECTIVE;
+    *call = (struct hs_call){0};
+    if (!from)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "the description of the call is NULL");
     *call = (struct hs_call){.in = from->in, .out = from->out, .word = from->algorithm};
     *about = HS_CALL_COLLECTIVE;
     if ((unsigned)from->collective >= sizeof collectives / sizeof *collectives)

@@ -29,7 +29,8 @@ static int all_well(MPI_Comm comm, int well)
  * the others open it through the maker's descriptor. */
 static void *map_anonymous(MPI_Comm mates, int me, size_t bytes)
 {
-    int64_t told[4] = {0, -1, 0, 0}; /* process, descriptor, and which file it is: processes may have other numbers here */
+    int64_t told[4] = {0, -1, 0,
+                       0}; /* process, descriptor, and which file it is: processes may have other numbers here */
     struct stat file_of;
     int file = -1;
     void *base = MAP_FAILED;
@@ -48,8 +49,8 @@ static void *map_anonymous(MPI_Comm mates, int me, size_t bytes)
         char path[64];
         snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)told[0], (long long)told[1]);
         file = open(path, O_RDWR | O_CLOEXEC);
-        if (file >= 0 && (fstat(file, &file_of) || (int64_t)file_of.st_dev != told[2] ||
-                          (int64_t)file_of.st_ino != told[3])) {
+        if (file >= 0 &&
+            (fstat(file, &file_of) || (int64_t)file_of.st_dev != told[2] || (int64_t)file_of.st_ino != told[3])) {
             close(file);
             file = -1;
         }

@@ -19,7 +19,7 @@ struct hs_post {
     _Alignas(128) _Atomic uint64_t flag;     /* instance << 32 | value of the last SIGNAL */
     _Alignas(128) _Atomic uint64_t finished; /* instances begun in this slot before this number are done here */
     _Alignas(128) uint64_t address[2];       /* of IN and OUT in the owner's process; published by the first SIGNAL */
-    _Atomic int broken; /* in slot 0: this rank has failed and will signal nothing any more */
+    _Atomic int broken;                      /* in slot 0: this rank has failed and will signal nothing any more */
 };
 
 struct hs_window {

@@ -150,7 +150,8 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
     while (hs_alg_at(rows))
         rows++;
     const struct hs_alg *stage = hs_alg_at((int)hs_draw_pick(draw, (uint64_t)rows));
-    if (alg->flags & HS_USES_LEADERS && stage->flags & HS_BY_LENGTH) /* parts of unlike lengths would be bracketed unlike */
+    if (alg->flags & HS_USES_LEADERS &&
+        stage->flags & HS_BY_LENGTH) /* parts of unlike lengths would be bracketed unlike */
         return NULL;
     int sums = collective != HS_BCAST && collective != HS_ALLGATHER;
     if (stage->collective != collective || stage->flags & (HS_BY_MPI | HS_USES_OUTER | HS_USES_INNER) ||

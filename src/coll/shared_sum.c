@@ -242,7 +242,8 @@ void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape
         sum_whole(&sum);
         return;
     }
-    sum.direct = shape->topology && shape->topology->direct && shape->bytes >= DIRECT_BYTES && shape->unit <= DIRECT_PART;
+    sum.direct =
+        shape->topology && shape->topology->direct && shape->bytes >= DIRECT_BYTES && shape->unit <= DIRECT_PART;
     if (room == 0 || !cut(&sum)) {
         hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);
         return;

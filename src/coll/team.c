@@ -159,14 +159,10 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
     char word[HS_WORD_TEXT];
     hs_word_write(&signature->chosen, word, sizeof word);
     int user = call->op.op == HSUMMA_USER; /* then there is no element; else nothing is said about order */
-    const int64_t field[] = {call->collective,
-                             call->root,
-                             call->unit,
-                             call->bytes,
-                             call->op.op,
-                             user ? 0 : call->op.element,
-                             call->counts != NULL,
-                             user && call->op.commutative};
+    const int64_t field[] = {call->collective,     call->root,
+                             call->unit,           call->bytes,
+                             call->op.op,          user ? 0 : call->op.element,
+                             call->counts != NULL, user && call->op.commutative};
     uint64_t hash = 0;
     for (unsigned i = 0; i < sizeof field / sizeof *field; i++)
         hash = mix(hash, field[i]);

@@ -1,6 +1,9 @@
 /* Why rows refuse shapes: reasons that several rows share. */
 #include "coll/builders.h"
 
+/* Lists of longer vectors, which pass the shared memory in pieces, would take memory and time of their own. */
+static const int64_t longest_shared = (int64_t)1 << 30;
+
 const char *hs_unfit_shared(const struct hs_shape *shape)
 {
     if (shape->size == 1)
@@ -9,6 +12,8 @@ const char *hs_unfit_shared(const struct hs_shape *shape)
         return "here ranks know no shared memory";
     if (shape->topology->level[HS_NODE].parts > 1)
         return "the ranks are on more than one node";
+    if (shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements make few pieces */
+        return "the vector is longer than 1 GiB";
     return shape->topology->room >= 3 * shape->unit ? NULL : "there is no shared memory";
 }
 

@@ -67,6 +67,13 @@ int pmpi_is_word(const char *word)
 /* Each takes one of the some 2,000 communicators that MPICH has, and shared memory. */
 enum { MOST_RECORDS = 64 };
 
+void pmpi_warn(const char *why)
+{
+    if (!pmpi_state.warned)
+        fprintf(stderr, "hsumma_pmpi: calls are passed on to MPI: %s\n", why);
+    pmpi_state.warned = 1;
+}
+
 /* Whether this process would serve. */
 static int is_willing(void)
 {
@@ -97,8 +104,8 @@ static struct pmpi_comm *make_record(MPI_Comm comm)
         link_record(record);
         return record;
     }
-    if (record->rank == 0 && pmpi_is_word("verbose"))
-        fprintf(stderr, "hsumma_pmpi: calls of a communicator of %d are passed on: %s\n", record->size, text);
+    if (record->rank == 0)
+        pmpi_warn(text);
     free(record);
     return &none;
 }

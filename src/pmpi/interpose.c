@@ -40,8 +40,11 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     pmpi_state.inside++;
     status = hsumma_coll_run(record->ctx, call);
     pmpi_state.inside--;
-    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION)
-        return 0; /* all have been told so */
+    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* all have been told so */
+        if (record->rank == 0)
+            pmpi_warn(hsumma_message(record->ctx));
+        return 0;
+    }
     *error = MPI_SUCCESS;
     if (status) {
         PMPI_Comm_call_errhandler(record->comm, MPI_ERR_OTHER);

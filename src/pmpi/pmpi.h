@@ -10,10 +10,11 @@
  *   reductions    sum, maximum and minimum of real, complex and signed integer basic types; not operators of the
  *                 program's own: they may count on getting whole vectors, as the BLACS do, which MPICH keeps for them
  *   communicators with two processes at least, no intercommunicators; none if a process has the environment variable
- *                 HSUMMA_PMPI=off, has served 64 communicators that are not freed yet, or MPI_THREAD_MULTIPLE, whose threads might call at the same time: a context is for
- *                 one thread at a time
- * Everything else goes to PMPI, also what the library itself asks of MPI while it serves a call.
+ *                 HSUMMA_PMPI=off, has served 64 communicators that are not freed yet, or MPI_THREAD_MULTIPLE, whose
+ * threads might call at the same time: a context is for one thread at a time Everything else goes to PMPI, also what
+ * the library itself asks of MPI while it serves a call.
  *
+ * What the user has said wrongly (HSUMMA_COLL=allreduce:foo) is told once, and calls are passed on.
  * HSUMMA_PMPI=verbose: the first process says at the end what was served.  Other variables: the library's options,
  * e.g. HSUMMA_COLL.
  *
@@ -49,6 +50,7 @@ struct pmpi_state {
     atomic_int keyval;
     struct pmpi_comm *first, *last; /* in the order of their making */
     int records;                    /* so many */
+    int warned;                     /* the user has been told that something is not as he said */
     int inside;                     /* the library is at work: what it asks of MPI is passed on */
     struct pmpi_count served[PMPI_FUNCTIONS], passed[PMPI_FUNCTIONS];
 };
@@ -58,6 +60,8 @@ extern struct pmpi_state pmpi_state;
 struct pmpi_comm *pmpi_comm_of(MPI_Comm comm);
 /* Frees all contexts, in the order of their making. */
 void pmpi_comms_free(void);
+/* Tells the user, once, why calls are not served that he wants served. */
+void pmpi_warn(const char *why);
 /* Whether HSUMMA_PMPI says this. */
 int pmpi_is_word(const char *word);
 

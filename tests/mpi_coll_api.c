@@ -311,6 +311,28 @@ static void test_in_a_plan(void)
     hsumma_grid_free(&grid);
 }
 
+/* As a stage of another one: the stage between nodes is pluggable. */
+static void test_as_a_stage(void)
+{
+    enum wrong right = RIGHT;
+    const hsumma_algorithm star = {HSUMMA_BCAST, "star", "", HSUMMA_TRUE_ROOT, NULL, build_star, &right};
+    int64_t vector[50], bad = hsumma_coll_register(ctx, &star) != HSUMMA_OK;
+    char text[300] = "";
+    hsumma_coll call = {.collective = HSUMMA_BCAST,
+                        .out = vector,
+                        .count = 50,
+                        .size = sizeof *vector,
+                        .root = size - 1,
+                        .algorithm = "hierarchical(outer=star)"};
+    for (int i = 0; i < 50; i++)
+        vector[i] = rank == size - 1 ? i : -1;
+    bad += hsumma_coll_describe(ctx, &call, text, sizeof text) || !strstr(text, "outer=star") ||
+           hsumma_coll_run(ctx, &call) != HSUMMA_OK;
+    for (int i = 0; i < 50; i++)
+        bad += vector[i] != i;
+    tap_ok(quiet_worst(bad) == 0, "and as the stage between nodes: %s", bad ? hsumma_message(ctx) : text);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -325,6 +347,10 @@ int main(int argc, char **argv)
     }
     if (context("coll=auto", NULL)) {
         test_in_a_plan();
+        hsumma_free(&ctx);
+    }
+    if (context("topology=nodes:2", NULL)) {
+        test_as_a_stage();
         hsumma_free(&ctx);
     }
     test_always();

@@ -240,7 +240,8 @@ static void draw_hierarchy(const struct test_case *c, char *text, size_t size)
 static void draw_case(struct test_case *c, char ta, char tb, char stationary, int64_t nb)
 {
     static const double scalars[] = {1, 1, 1, 0, -1, 2};
-    static const char *const bcast[] = {"auto", "flat", "binomial", "van_de_geijn", "chain"};
+    static const char *const bcast[] = {"auto", "flat", "binomial", "van_de_geijn", "chain", "binary_tree", "mpi"};
+    static const char *const reduce[] = {"auto", "binomial", "rabenseifner_traff", "mpi"};
     static const int lookahead[] = {0, 0, 1, 1, 2, 5};
     char hierarchy[128];
     c->type = (hsumma_type)draw(4);
@@ -254,8 +255,8 @@ static void draw_case(struct test_case *c, char ta, char tb, char stationary, in
     c->alpha = scalars[draw(6)];
     c->beta = scalars[draw(6)];
     draw_hierarchy(c, hierarchy, sizeof hierarchy);
-    snprintf(c->options, sizeof c->options, "stationary=%c %s bcast=%s lookahead=%d segment=%d threads=1", stationary,
-             hierarchy, bcast[draw(5)], lookahead[draw(6)], 1 + draw(200));
+    snprintf(c->options, sizeof c->options, "stationary=%c %s bcast=%s reduce=%s lookahead=%d segment=%d threads=1",
+             stationary, hierarchy, bcast[draw(7)], reduce[draw(4)], lookahead[draw(6)], 1 + draw(200));
 }
 
 int main(int argc, char **argv)

@@ -174,6 +174,15 @@ const char *hs_collective_name(enum hs_collective collective)
     return (unsigned)collective < HS_COLLECTIVES ? collectives[collective] : "unknown collective";
 }
 
+const struct hs_alg *hs_alg_safe(enum hs_collective collective)
+{
+    static const char *const names[HS_COLLECTIVES] = {
+        [HS_BCAST] = "binomial", [HS_REDUCE_TO] = "binomial",      [HS_ALLREDUCE] = "recursive_doubling",
+        [HS_ALLGATHER] = "ring", [HS_REDUCE_SCATTER] = "pairwise",
+    };
+    return hs_alg_find(collective, names[collective]);
+}
+
 const char *hs_alg_unfit(const struct hs_alg *alg, const struct hs_shape *shape)
 {
     if (alg->own && alg->own->unfit)

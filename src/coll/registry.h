@@ -90,6 +90,8 @@ const struct hs_alg *hs_alg_at_in(const struct hs_registry *own, int i);
 const struct hs_alg *hs_alg_find_in(const struct hs_registry *own, enum hs_collective collective, const char *name);
 /* "flat, binomial, ..." of a collective, cut where it does not fit. */
 void hs_alg_names(const struct hs_registry *own, enum hs_collective collective, char *text, size_t size);
+/* The row of a collective that serves every shape and every operator, by messages. */
+const struct hs_alg *hs_alg_safe(enum hs_collective collective);
 /* Why the row cannot serve the shape, for people; NULL if it can. */
 const char *hs_alg_unfit(const struct hs_alg *alg, const struct hs_shape *shape);
 /* Ranks by which a row's lists are rotated: an algorithm without a root, or with a true one, sees true ranks. */

@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows that serve every shape and every operator. */
-static const char *const safe[HS_COLLECTIVES] = {
-    [HS_BCAST] = "binomial", [HS_REDUCE_TO] = "binomial",      [HS_ALLREDUCE] = "recursive_doubling",
-    [HS_ALLGATHER] = "ring", [HS_REDUCE_SCATTER] = "pairwise",
-};
-
 static int keeps_order(const struct hs_alg *alg, const struct hs_question *question, enum hs_level_kind level)
 {
     const struct hs_topology *topology = question->shape->topology;
@@ -44,7 +38,7 @@ static void reroute(const struct hs_question *question, struct hs_answer *answer
     if (strcmp(answer->word.alg->name, "nap") == 0)
         kin.alg = hs_alg_find(question->collective, "smp");
     if (!kin.alg || hs_word_unfit(&kin, question))
-        kin = (struct hs_word){.alg = hs_alg_find(question->collective, safe[question->collective])};
+        kin = (struct hs_word){.alg = hs_alg_safe(question->collective)};
     answer->asked = answer->word;
     answer->why_not = why;
     answer->word = kin;
@@ -103,7 +97,7 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
         return HSUMMA_OK;
     }
     answer->by = HS_CHOSEN_BY_DEFAULT;
-    answer->word = (struct hs_word){.alg = hs_alg_find(question->collective, safe[question->collective])};
+    answer->word = (struct hs_word){.alg = hs_alg_safe(question->collective)};
     return HSUMMA_OK;
 }
 

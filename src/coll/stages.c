@@ -3,11 +3,6 @@
 /* Offsets in SHARED: whole cache lines, and whole elements. */
 enum { LINE = 64 };
 
-static const char *const by_messages[HS_COLLECTIVES] = {
-    [HS_BCAST] = "binomial", [HS_REDUCE_TO] = "binomial",      [HS_ALLREDUCE] = "recursive_doubling",
-    [HS_ALLGATHER] = "ring", [HS_REDUCE_SCATTER] = "pairwise",
-};
-
 static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_shape *stage)
 {
     return alg && !(alg->flags & HS_BY_MPI) && !hs_alg_unfit(alg, stage) ? alg : NULL;
@@ -26,7 +21,7 @@ const struct hs_alg *hs_stage_inner(enum hs_collective collective, const struct 
     const struct hs_alg *alg = named(stage->with.inner, collective, stage);
     if (!alg && stage->topology && stage->topology->room > 0)
         alg = fitting(hs_alg_find(collective, "shared"), stage);
-    return alg ? alg : hs_alg_find(collective, by_messages[collective]);
+    return alg ? alg : hs_alg_safe(collective);
 }
 
 const struct hs_alg *hs_stage_outer(enum hs_collective collective, const struct hs_shape *stage)
@@ -36,7 +31,7 @@ const struct hs_alg *hs_stage_outer(enum hs_collective collective, const struct 
      */
     if (!alg && collective == HS_ALLREDUCE)
         alg = hs_alg_find(HS_ALLREDUCE, "elimination_32");
-    return alg ? alg : hs_alg_find(collective, by_messages[collective]);
+    return alg ? alg : hs_alg_safe(collective);
 }
 
 int hs_emit_both(struct hs_builder *builder, int a, int b)

@@ -118,8 +118,8 @@ HSUMMA_API hsumma_status hsumma_reduce_scatter(hsumma_context *ctx, const void *
 typedef struct hsumma_algorithm_info {
     hsumma_collective collective;
     const char *name, *doc;
-    unsigned flags;         /* enum hsumma_algorithm_flags */
-    const char *parameters; /* their names, "l, k, level, outer"; "" for none */
+    unsigned flags;      /* enum hsumma_algorithm_flags */
+    char parameters[64]; /* their names, "l, k, level, outer"; "" for none */
 } hsumma_algorithm_info;
 HSUMMA_API int hsumma_coll_algorithm(const hsumma_context *ctx, int i, hsumma_algorithm_info *info);
 

@@ -5,34 +5,13 @@
 #include "coll_data.h"
 #include "hsumma/context.h"
 #include "quiet.h"
+#include "scarce.h"
 #include "tap.h"
 
 #include <inttypes.h>
 
 static int rank, size;
 static hsumma_context *ctx;
-
-/* Memory that fails at one call, or from it on, and knows how many blocks are out. */
-struct scarce {
-    int64_t calls, fail_at, out;
-    int for_good;
-};
-
-static void *scarce_get(void *state, size_t bytes)
-{
-    struct scarce *scarce = state;
-    int64_t call = scarce->calls++;
-    if (scarce->fail_at >= 0 && (call == scarce->fail_at || (scarce->for_good && call > scarce->fail_at)))
-        return NULL;
-    scarce->out++;
-    return hs_heap.get(hs_heap.state, bytes);
-}
-
-static void scarce_put(void *state, void *memory)
-{
-    ((struct scarce *)state)->out--;
-    hs_heap.put(hs_heap.state, memory);
-}
 
 /* An allreduce of `count` numbers, a kind of its own; in place where the count is even.  1: the sums are right. */
 static int sums(int64_t count, const char *word, hsumma_status *status)

@@ -3,28 +3,7 @@
  * waits.
  */
 #include "product.h"
-
-/* Memory that fails at one call, or from it on, and knows how many blocks are out. */
-struct scarce {
-    int64_t calls, fail_at, out;
-    int for_good;
-};
-
-static void *scarce_get(void *state, size_t bytes)
-{
-    struct scarce *scarce = state;
-    int64_t call = scarce->calls++;
-    if (scarce->fail_at >= 0 && (call == scarce->fail_at || (scarce->for_good && call > scarce->fail_at)))
-        return NULL;
-    scarce->out++;
-    return hs_heap.get(hs_heap.state, bytes);
-}
-
-static void scarce_put(void *state, void *memory)
-{
-    ((struct scarce *)state)->out--;
-    hs_heap.put(hs_heap.state, memory);
-}
+#include "scarce.h"
 
 static int64_t hash_of(const char *text)
 {

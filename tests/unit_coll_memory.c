@@ -2,31 +2,12 @@
 #include "coll/clock.h"
 #include "coll/dump.h"
 #include "coll/verify.h"
+#include "scarce.h"
 #include "tap.h"
 
 #include <stdlib.h>
 
 enum { UNIT = 8 };
-
-/* Memory that fails at the n-th call and knows how many blocks are out. */
-struct scarce {
-    int left, out;
-};
-
-static void *scarce_get(void *state, size_t bytes)
-{
-    struct scarce *scarce = state;
-    if (scarce->left-- == 0)
-        return NULL;
-    scarce->out++;
-    return malloc(bytes);
-}
-
-static void scarce_put(void *state, void *memory)
-{
-    ((struct scarce *)state)->out--;
-    free(memory);
-}
 
 static hsumma_status use_verify(const struct hs_alg *alg, const struct hs_shape *shape,
                                 const struct hs_allocator *memory)
@@ -97,7 +78,7 @@ int main(void)
                 shape.topology = &topology[1];
             hsumma_status status = HSUMMA_ERR_MEMORY;
             for (int n = 0; status == HSUMMA_ERR_MEMORY; n++) {
-                struct scarce scarce = {.left = n};
+                struct scarce scarce = {.fail_at = n};
                 struct hs_allocator allocator = {scarce_get, scarce_put, &scarce};
                 status = users[u].use(alg, &shape, &allocator);
                 bad += scarce.out != 0 || (status != HSUMMA_OK && status != HSUMMA_ERR_MEMORY);

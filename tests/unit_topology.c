@@ -1,30 +1,11 @@
 /* Topologies, their parts, and collectives embedded in others: nodes and sockets, ranks, slots, signals, memory. */
 #include "coll/embed.h"
 #include "coll/topology.h"
+#include "scarce.h"
 #include "tap.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Memory that fails at the n-th call and knows how many blocks are out. */
-struct scarce {
-    int left, out;
-};
-
-static void *scarce_get(void *state, size_t bytes)
-{
-    struct scarce *scarce = state;
-    if (scarce->left-- == 0)
-        return NULL;
-    scarce->out++;
-    return malloc(bytes);
-}
-
-static void scarce_put(void *state, void *memory)
-{
-    ((struct scarce *)state)->out -= memory != NULL;
-    free(memory);
-}
 
 /* Whether a division is what its definition says of the names. */
 static int is_division(const struct hs_division *division, int size, const int *node, const int *name)
@@ -225,7 +206,7 @@ static void memory(int64_t room)
             continue;
         hs_list_free(&hs_heap, &list);
         for (int n = 0; status == HSUMMA_ERR_MEMORY; n++) {
-            struct scarce scarce = {.left = n};
+            struct scarce scarce = {.fail_at = n};
             struct hs_allocator allocator = {scarce_get, scarce_put, &scarce};
             status = hs_build(alg, &shape, &allocator, &list);
             hs_list_free(&allocator, &list);

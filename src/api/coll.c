@@ -138,30 +138,6 @@ hsumma_status hsumma_reduce_scatter(hsumma_context *ctx, const void *in, void *o
     return hsumma_coll_run(ctx, &call);
 }
 
-/* The parameters of a row are said by its flags: one constant text for each set that there is. */
-static const char *parameters_of(const struct hs_alg *alg)
-{
-    static const struct {
-        unsigned flags;
-        const char *text;
-    } texts[] = {
-        {0, ""},
-        {HS_USES_SEGMENT, "segment"},
-        {HS_USES_THRESHOLD, "b"},
-        {HS_USES_LEVEL, "level"},
-        {HS_USES_OUTER | HS_USES_INNER, "outer, inner"},
-        {HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER, "level, outer, inner"},
-        {HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER | HS_USES_SEGMENT, "level, outer, inner, segment"},
-        {HS_USES_LEADERS | HS_USES_PIECES | HS_USES_LEVEL | HS_USES_OUTER, "l, k, level, outer"},
-    };
-    const unsigned all = HS_USES_SEGMENT | HS_USES_THRESHOLD | HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER |
-                         HS_USES_LEADERS | HS_USES_PIECES;
-    for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i].flags == (alg->flags & all))
-            return texts[i].text;
-    return "?";
-}
-
 int hsumma_coll_algorithm(const hsumma_context *ctx, int i, hsumma_algorithm_info *info)
 {
     static const struct {
@@ -174,10 +150,9 @@ int hsumma_coll_algorithm(const hsumma_context *ctx, int i, hsumma_algorithm_inf
     const struct hs_alg *alg = hs_alg_at_in(ctx ? &ctx->own : NULL, i);
     if (!alg)
         return 0;
-    *info = (hsumma_algorithm_info){.collective = (hsumma_collective)alg->collective,
-                                    .name = alg->name,
-                                    .doc = alg->doc,
-                                    .parameters = parameters_of(alg)};
+    *info =
+        (hsumma_algorithm_info){.collective = (hsumma_collective)alg->collective, .name = alg->name, .doc = alg->doc};
+    hs_word_parameters(alg, info->parameters, sizeof info->parameters);
     for (unsigned f = 0; f < sizeof flags / sizeof *flags; f++)
         info->flags |= alg->flags & flags[f].ours ? flags[f].theirs : 0;
     return 1;

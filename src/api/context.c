@@ -69,14 +69,6 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     return status;
 }
 
-/* Whether all processes have a context: by MPI itself, for ours is not there yet. */
-static hsumma_status agree_by_mpi(MPI_Comm comm, hsumma_status status)
-{
-    int mine = (int)status, worst = mine;
-    return MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS ? (hsumma_status)worst
-                                                                                  : HSUMMA_ERR_MPI;
-}
-
 /* A whole file as a text; NULL: errno says why not. */
 static char *read_file(const hsumma_context *ctx, const char *name, int64_t *length)
 {
@@ -121,7 +113,7 @@ static hsumma_status read_tuned(hsumma_context *ctx, const char *name)
         return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "tuned: cannot read %s: %s", name, strerror((int)told[1]));
     if (!text)
         text = hs_get(&ctx->memory, (size_t)told[0] + 1, 1);
-    hsumma_status status = agree_by_mpi(ctx->comm.comm, text ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    hsumma_status status = hs_comm_agreed(ctx->comm.comm, text ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!status && MPI_Bcast(text, (int)told[0] + 1, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
     if (status)
@@ -156,12 +148,12 @@ static hsumma_status make_team(hsumma_context *ctx)
     team->driven = ctx;
     if (!status)
         status = hs_rules_read(&team->selector.coll, ctx->options.value[HS_OPT_COLL], &ctx->memory, &ctx->message);
-    status = agree_by_mpi(ctx->comm.comm, status);
+    status = hs_comm_agreed(ctx->comm.comm, status);
     if (!status)
         status = read_tuned(ctx, ctx->options.value[HS_OPT_TUNED]);
     struct hs_place_options places = {
         .topology = ctx->options.value[HS_OPT_TOPOLOGY], .room = settings.shared, .direct = settings.direct};
-    status = agree_by_mpi(ctx->comm.comm, status);
+    status = hs_comm_agreed(ctx->comm.comm, status);
     return status ? status : hs_comm_places(&ctx->comm, &places, &ctx->memory, &ctx->message);
 }
 
@@ -205,7 +197,7 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
     if (!status) {
         MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
         ctx = hs_get_zero(&hs_heap, 1, sizeof *ctx);
-        status = agree_by_mpi(own, ctx ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+        status = hs_comm_agreed(own, ctx ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     }
     if (!status) {
         ctx->holders = 1;
@@ -216,9 +208,9 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
         MPI_Comm_rank(own, &ctx->comm.rank);
         MPI_Comm_size(own, &ctx->comm.size);
         status = read_options(ctx, options);
-        status = agree_by_mpi(own, status ? status : fill(ctx));
+        status = hs_comm_agreed(own, status ? status : fill(ctx));
         if (!status)
-            status = agree_by_mpi(own, make_team(ctx));
+            status = hs_comm_agreed(own, make_team(ctx));
         text = ctx->message;
         if (status)
             hsumma_free(&ctx);

@@ -48,7 +48,7 @@ OPERATOR(min_int64, int64_t, SMALLER)
 static const struct row {
     const char *name;
     size_t size;
-    hs_operator *op[HS_OPS];
+    hs_combine *op[HS_OPS];
 } table[HS_ELEMENTS] = {
     [HSUMMA_FLOAT] = {"float", 4, {sum_float, max_float, min_float}},
     [HSUMMA_DOUBLE] = {"double", 8, {sum_double, max_double, min_double}},
@@ -74,7 +74,7 @@ const char *hs_op_name(hsumma_op op)
     return (unsigned)op <= HSUMMA_USER ? names[op] : "unknown operator";
 }
 
-hs_operator *hs_operator_of(hsumma_element element, hsumma_op op)
+hs_combine *hs_operator_of(hsumma_element element, hsumma_op op)
 {
     return (unsigned)element < HS_ELEMENTS && (unsigned)op < HS_OPS ? table[element].op[op] : NULL;
 }

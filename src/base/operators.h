@@ -2,10 +2,9 @@
 #ifndef HS_BASE_OPERATORS_H
 #define HS_BASE_OPERATORS_H
 
-#include <hsumma_coll.h>
+#include "base/scalar.h"
 
-/* dst = left op right over `bytes` bytes; dst may be left or right.  No state. */
-typedef void hs_operator(void *dst, const void *left, const void *right, int64_t bytes, void *state);
+#include <hsumma_coll.h>
 
 enum { HS_ELEMENTS = HSUMMA_INT64 + 1, HS_OPS = HSUMMA_MIN + 1 };
 
@@ -13,7 +12,7 @@ enum { HS_ELEMENTS = HSUMMA_INT64 + 1, HS_OPS = HSUMMA_MIN + 1 };
 size_t hs_element_size(hsumma_element element);
 const char *hs_element_name(hsumma_element element);
 const char *hs_op_name(hsumma_op op);
-/* NULL: there is no such operator for these elements. */
-hs_operator *hs_operator_of(hsumma_element element, hsumma_op op);
+/* Without state.  NULL: there is no such operator for these elements. */
+hs_combine *hs_operator_of(hsumma_element element, hsumma_op op);
 
 #endif

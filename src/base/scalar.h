@@ -12,14 +12,16 @@ union hs_value {
     double _Complex z;
 };
 
+/* dst = left op right over `bytes` bytes; dst may be left or right. */
+typedef void hs_combine(void *dst, const void *left, const void *right, int64_t bytes, void *state);
+
 struct hs_scalar {
     char letter; /* s, d, c, z */
     size_t size;
     int complex_type;
     double epsilon; /* unit roundoff: 2^-24 or 2^-53 */
 
-    /* dst = left + right over `bytes` bytes; dst may be left or right.  No state. */
-    void (*add)(void *dst, const void *left, const void *right, int64_t bytes, void *state);
+    hs_combine *add; /* without state */
     /* C = alpha op(A) op(B) + beta C on the calling process; beta = 0 never reads C.  Sizes are below 2^31. */
     void (*gemm)(char transa, char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
                  int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);

@@ -21,25 +21,20 @@ struct ring {
     int64_t segments, slots, slot_bytes;
 };
 
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Two slots at least, if there is more than one segment and room for them; no slot if there is no room. */
 static struct ring ring_of(const struct hs_shape *shape)
 {
     int64_t elements = shape->bytes / shape->unit, room = shape->topology->room / shape->unit;
     int64_t longest = (shape->segment ? shape->segment : DEFAULT_SEGMENT) / shape->unit;
-    longest = at_most(longest > 0 ? longest : 1, elements);
-    longest = at_most(longest, elements > longest && room > 1 ? room / 2 : room);
+    longest = hs_least(longest > 0 ? longest : 1, elements);
+    longest = hs_least(longest, elements > longest && room > 1 ? room / 2 : room);
     if (longest < 1)
         return (struct ring){0};
     struct ring ring = {.segments = (elements + longest - 1) / longest};
     ring.slot_bytes = hs_part_equal(shape->bytes, shape->unit, ring.segments, 1);
-    int64_t kept = at_most(shape->topology->room, RING_BYTES) / ring.slot_bytes;
-    int64_t least = at_most(2, shape->topology->room / ring.slot_bytes);
-    ring.slots = at_most(kept > least ? kept : least, ring.segments);
+    int64_t kept = hs_least(shape->topology->room, RING_BYTES) / ring.slot_bytes;
+    int64_t least = hs_least(2, shape->topology->room / ring.slot_bytes);
+    ring.slots = hs_least(kept > least ? kept : least, ring.segments);
     return ring;
 }
 
@@ -101,12 +96,12 @@ static void read_root(struct hs_builder *builder, const struct hs_shape *shape)
         await_others(builder, shape, 1);
         return;
     }
-    int64_t longest = at_most(DIRECT_PIECE / shape->unit, shape->bytes / shape->unit) * shape->unit;
+    int64_t longest = hs_least(DIRECT_PIECE / shape->unit, shape->bytes / shape->unit) * shape->unit;
     if (longest == 0)
         longest = shape->unit;
     int last = hs_emit_wait(builder, shape->root, 1);
     for (int64_t at = 0; at < shape->bytes; at += longest) {
-        int64_t count = at_most(longest, shape->bytes - at);
+        int64_t count = hs_least(longest, shape->bytes - at);
         int copy = hs_emit_copy(builder, hs_out(at), hs_of(shape->root, hs_out(at)), count);
         hs_after(builder, copy, last);
         last = copy;

@@ -152,7 +152,7 @@ static void combine_user(void *dst, const void *left, const void *right, int64_t
     op->combine(dst, left, right, bytes / (int64_t)op->size, op->state);
 }
 
-hs_call_combine *hs_call_operator(const hsumma_operator *op)
+hs_combine *hs_call_operator(const hsumma_operator *op)
 {
     return op->op == HSUMMA_USER ? combine_user : hs_operator_of(op->element, op->op);
 }

@@ -2,6 +2,7 @@
 #ifndef HS_COLL_CALL_H
 #define HS_COLL_CALL_H
 
+#include "base/scalar.h"
 #include "base/status.h"
 #include "coll/registry.h"
 
@@ -43,8 +44,7 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
 hsumma_status hs_call_check_pointers(const struct hs_call *call, int rank, int *about, struct hs_message *message);
 
 /* dst = left op right over bytes; state is the hsumma_operator itself. */
-typedef void hs_call_combine(void *dst, const void *left, const void *right, int64_t bytes, void *state);
-hs_call_combine *hs_call_operator(const hsumma_operator *op);
+hs_combine *hs_call_operator(const hsumma_operator *op);
 /* 0: the operator gives the same whichever way round its operands are. */
 int hs_call_ordered(const struct hs_call *call);
 

@@ -9,12 +9,20 @@
 #include <hwloc.h>
 #endif
 
+hsumma_status hs_comm_agreed(MPI_Comm comm, hsumma_status status)
+{
+    int mine = (int)status, worst = mine;
+    return MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS ? (hsumma_status)worst
+                                                                                  : HSUMMA_ERR_MPI;
+}
+
 /* How the ranks lie, as comm_* find it out: names that are equal where ranks share a node or a socket. */
 struct places {
     int *node, *socket;
 };
 
-int hs_topology_words(const char *text, int *nodes, int *sockets)
+/* Reads "nodes:N" or "nodes:N,sockets:S"; -1 if it says something else. */
+static int topology_words(const char *text, int *nodes, int *sockets)
 {
     static const char *const words[] = {"nodes:", "sockets:"};
     int *const value[] = {nodes, sockets};
@@ -129,7 +137,7 @@ static hsumma_status make_topology(struct hs_comm *comm, const char *words, MPI_
 {
     int nodes, sockets;
     if (words && *words && strcmp(words, "auto") != 0) {
-        if (hs_topology_words(words, &nodes, &sockets))
+        if (topology_words(words, &nodes, &sockets))
             return HSUMMA_ERR_OPTION;
         return hs_topology_blocks(&comm->topology, comm->size, nodes < comm->size ? nodes : comm->size, sockets,
                                   memory);
@@ -149,14 +157,6 @@ static hsumma_status make_topology(struct hs_comm *comm, const char *words, MPI_
     return status;
 }
 
-/* The worst of all ranks' statuses; MPI's failure counts. */
-static hsumma_status agreed(MPI_Comm comm, hsumma_status status)
-{
-    int mine = (int)status, worst = mine;
-    return MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS ? (hsumma_status)worst
-                                                                                  : HSUMMA_ERR_MPI;
-}
-
 /*
  * The memory that a node shares.  It can be had only if the ranks of the (perhaps virtual) node really share a machine,
  * and it is there for all nodes or for none, so that all ranks build the same lists.  Not having it is no error.
@@ -172,10 +172,10 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_place_options *
     if (most == 1 || options->room == 0)
         return HSUMMA_OK;
     if (MPI_Comm_split(machine, mine, comm->rank, &mates) != MPI_SUCCESS || MPI_Comm_size(mates, &ranks) != MPI_SUCCESS)
-        return agreed(comm->comm, HSUMMA_ERR_MPI);
+        return hs_comm_agreed(comm->comm, HSUMMA_ERR_MPI);
     int together = ranks == hs_division_size(node, mine);
     struct hs_window *window = together ? hs_window_make(mates, comm, most, options, memory) : NULL;
-    hsumma_status status = agreed(comm->comm, window ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    hsumma_status status = hs_comm_agreed(comm->comm, window ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
     if (!status) {
         int direct = options->direct && hs_window_probe(window, mates), everywhere = 0;
         status = MPI_Allreduce(&direct, &everywhere, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS ? HSUMMA_OK
@@ -197,7 +197,7 @@ hsumma_status hs_comm_places(struct hs_comm *comm, const struct hs_place_options
     MPI_Comm machine = MPI_COMM_NULL;
     if (MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
         return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_split_type failed");
-    hsumma_status status = agreed(comm->comm, make_topology(comm, options->topology, machine, memory));
+    hsumma_status status = hs_comm_agreed(comm->comm, make_topology(comm, options->topology, machine, memory));
     if (!status)
         status = share(comm, options, machine, memory);
     MPI_Comm_free(&machine);

@@ -22,7 +22,7 @@ hsumma_status hs_comm_places(struct hs_comm *comm, const struct hs_place_options
                              const struct hs_allocator *memory, struct hs_message *message);
 void hs_comm_leave_places(struct hs_comm *comm, const struct hs_allocator *memory);
 
-/* Reads "nodes:N" or "nodes:N,sockets:S"; -1 if it says something else. */
-int hs_topology_words(const char *text, int *nodes, int *sockets);
+/* The worst of all ranks' statuses, by MPI itself: for what comes before our own collectives can be used. */
+hsumma_status hs_comm_agreed(MPI_Comm comm, hsumma_status status);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef HS_COLL_EXEC_MPI_H
 #define HS_COLL_EXEC_MPI_H
 
+#include "base/scalar.h"
 #include "coll/exec_shared.h"
 #include "coll/topology.h"
 #include "dist/grid.h"
@@ -17,9 +18,6 @@ struct hs_comm {
 };
 
 enum { HS_CUT = 1 << 30 };
-
-/* dst = left op right over `bytes` bytes; dst may be left or right. */
-typedef void hs_combine(void *dst, const void *left, const void *right, int64_t bytes, void *state);
 
 /* Posts a HS_MPI step: MPI's nonblocking collective.  Returns MPI's code. */
 struct hs_native;

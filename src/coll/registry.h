@@ -106,6 +106,11 @@ const char *hs_collective_name(enum hs_collective collective);
 hsumma_status hs_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                        struct hs_list *list);
 
+static inline int64_t hs_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Byte offset where part i of an equal split in elements begins, 0 <= i <= parts; the longer parts come first. */
 int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i);
 /* Equal parts that a pipeline cuts the vector into: of at most shape->segment bytes (default 64 KiB), at most 4096. */

@@ -34,11 +34,6 @@ struct sum {
     int *work, works;  /* steps that the next signal announces */
 };
 
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The vector is cut into chunks, a chunk into a part per rank. */
 static int64_t chunk_at(const struct sum *sum, int64_t chunk)
 {
@@ -212,7 +207,7 @@ static int cut(struct sum *sum)
     const struct hs_shape *shape = sum->shape;
     int64_t room = shape->topology->room, elements = shape->bytes / shape->unit;
     int64_t wanted = (sum->direct ? DIRECT_PART : CHUNK_BYTES) / shape->unit;
-    int64_t longest = at_most(wanted > 0 ? wanted : 1, room / SLOTS / shape->unit);
+    int64_t longest = hs_least(wanted > 0 ? wanted : 1, room / SLOTS / shape->unit);
     if (sum->direct)
         longest *= shape->size; /* a slot holds one part */
     else if (elements <= wanted && shape->bytes <= room)
@@ -238,7 +233,7 @@ void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape
     sum.work = hs_builder_get(builder, (size_t)shape->size + 6, sizeof *sum.work);
     if (!sum.ready || !sum.work)
         return;
-    if (shape->bytes <= at_most(whole, room)) {
+    if (shape->bytes <= hs_least(whole, room)) {
         sum_whole(&sum);
         return;
     }

@@ -16,7 +16,7 @@ static const struct hs_alg *named(const struct hs_alg *alg, enum hs_collective c
     return fitting(alg, stage);
 }
 
-const struct hs_alg *hs_stage_inner(enum hs_collective collective, const struct hs_shape *stage)
+static const struct hs_alg *stage_inner(enum hs_collective collective, const struct hs_shape *stage)
 {
     const struct hs_alg *alg = named(stage->with.inner, collective, stage);
     if (!alg && stage->topology && stage->topology->room > 0)
@@ -24,7 +24,7 @@ const struct hs_alg *hs_stage_inner(enum hs_collective collective, const struct 
     return alg ? alg : hs_alg_safe(collective);
 }
 
-const struct hs_alg *hs_stage_outer(enum hs_collective collective, const struct hs_shape *stage)
+static const struct hs_alg *stage_outer(enum hs_collective collective, const struct hs_shape *stage)
 {
     const struct hs_alg *alg = named(stage->with.outer, collective, stage);
     /* Like recursive doubling up to b bytes, in parts beyond; brackets alike for parts of any length, which dpml needs.
@@ -88,7 +88,7 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
         inner.topology = &topology;
     }
     const struct hs_alg *alg =
-        stage->between ? hs_stage_outer(stage->collective, &inner) : hs_stage_inner(stage->collective, &inner);
+        stage->between ? stage_outer(stage->collective, &inner) : stage_inner(stage->collective, &inner);
     inner.with = (struct hs_parameters){.threshold = shape->with.threshold};
     if (alg->flags & HS_USES_LEVEL) /* its own stages would take the signals of the next ones */
         topology.room = topology.direct = 0;

@@ -5,14 +5,11 @@
 #include "coll/embed.h"
 
 /*
- * The row of a stage.  The row that the caller named (with.inner, with.outer) counts for every stage that has a row of
- * that name in its collective, and gives way to the default where it does not fit.  Default inside a node: "shared" if
- * there is shared memory, else as between nodes: binomial (broadcast, reduction), recursive_doubling (allreduce;
- * between nodes elimination_32), ring (allgather), pairwise (reduce_scatter).  `stage` is the shape of the stage, with
- * the parameters of the whole.
+ * The row of a stage is chosen so.  The row that the caller named (with.inner, with.outer) counts for every stage that
+ * has a row of that name in its collective, and gives way to the default where it does not fit.  Default inside a node:
+ * "shared" if there is shared memory, else as between nodes: binomial (broadcast, reduction), recursive_doubling
+ * (allreduce; between nodes elimination_32), ring (allgather), pairwise (reduce_scatter).
  */
-const struct hs_alg *hs_stage_inner(enum hs_collective collective, const struct hs_shape *stage);
-const struct hs_alg *hs_stage_outer(enum hs_collective collective, const struct hs_shape *stage);
 
 /*
  * Where a stage keeps its signals and its shared memory: stages of one list have different numbers, ascending in list

@@ -62,7 +62,8 @@ static void fail_all(struct hs_team *team, hsumma_status status)
     team->first = team->last = NULL; /* their memory is left to the end of the process: MPI may write to it */
 }
 
-void hs_team_progress(struct hs_team *team, int *worked)
+/* Moves everything that is under way. */
+static void progress(struct hs_team *team, int *worked)
 {
     struct hs_operation **link = &team->first, *before = NULL;
     while (*link) {
@@ -89,7 +90,7 @@ void hs_team_progress(struct hs_team *team, int *worked)
 void hs_team_poll(struct hs_team *team, int *worked)
 {
     int moved = 0;
-    hs_team_progress(team, &moved);
+    progress(team, &moved);
     team->idle = moved ? 0 : team->idle + 1;
     if (team->idle > VAIN) {
         int there; /* of no interest: what waits in shared memory must let MPI move the caller's own messages */
@@ -354,7 +355,7 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
     }
     int worked = 0;
     if (!operation->instance.active)
-        hs_team_progress(team, &worked);
+        progress(team, &worked);
     return HSUMMA_OK;
 }
 

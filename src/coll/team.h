@@ -52,9 +52,7 @@ void hs_team_leave_mpi(struct hs_team *team);
  */
 hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *call, hsumma_status mine, int about,
                             struct hs_ticket *ticket, struct hs_message *message);
-/* Moves everything that is under way. */
-void hs_team_progress(struct hs_team *team, int *worked);
-/* The same, and after some vain attempts whatever else there is (drive). */
+/* Moves everything that is under way, and after some vain attempts whatever else there is (drive). */
 void hs_team_poll(struct hs_team *team, int *worked);
 /* Waits for a ticket and returns its status. */
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket);

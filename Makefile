@@ -62,9 +62,12 @@ test_sources := $(sort $(wildcard tests/unit_*.c tests/mpi_*.c))
 programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
 command := $(if $(main),$(BUILD)/hsumma_bench)
-archives := $(BUILD)/libbench.a $(BUILD)/libhsumma.a
+archives := $(BUILD)/libbench.a $(BUILD)/libhsumma_pxgemm.a $(BUILD)/libhsumma.a
 pmpi_objects := $(call objects,$(sort $(wildcard src/pmpi/*.c)))
 pmpi := $(if $(pmpi_objects),$(BUILD)/libhsumma_pmpi.so)
+pxgemm_objects := $(call objects,$(filter-out %/override.c,$(sort $(wildcard src/api/scalapack/*.c))))
+shim_objects := $(call objects,$(sort $(wildcard src/api/scalapack/*.c)))
+shims := $(addprefix $(BUILD)/libhsumma_,pxgemm.a pxgemm.so scalapack.so)
 
 version_part = $(shell sed -n 's/^.define HSUMMA_VERSION_$(1)  *\([0-9][0-9]*\).*/\1/p' include/hsumma.h 2>/dev/null)
 major := $(or $(call version_part,MAJOR),0)
@@ -82,7 +85,7 @@ ifneq ($(filter bench check asan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(command) ## libraries and command
+all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(shims) $(command) ## libraries and command
 everything: all $(programs) $(tools) ## all, tests and examples, without running them
 
 # A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
@@ -92,7 +95,7 @@ $(BUILD)/obj/$(1).stamp: FORCE
 endef
 compiler = $(CC) $(shell $(CC) -dumpfullversion 2>&1) $(compile)
 $(eval $(call stamp,compile,$$(compiler)))
-$(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(bench_objects)))
+$(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(shim_objects) $$(bench_objects)))
 
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
@@ -102,6 +105,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
 
 $(BUILD)/libhsumma.a: $(lib_objects)
 $(BUILD)/libbench.a: $(bench_objects)
+$(BUILD)/libhsumma_pxgemm.a: $(pxgemm_objects)
 $(archives): $(BUILD)/obj/link.stamp
 	$(call say,AR,$@)
 	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
@@ -117,6 +121,15 @@ $(BUILD)/libhsumma.so.$(major): $(BUILD)/libhsumma.so
 $(BUILD)/libhsumma_pmpi.so: $(pmpi_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
 	$(Q)$(link) -shared -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(pmpi_objects) $(BUILD)/libhsumma.a $(pmpi_libs)
+
+# p?gemm: BLACS and PB_Cabort are those of the program that loads it, be it MPICH's ScaLAPACK or another.
+$(BUILD)/libhsumma_pxgemm.so: $(pxgemm_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
+	$(call say,LINK,$@)
+	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
+
+$(BUILD)/libhsumma_scalapack.so: $(shim_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
+	$(call say,LINK,$@)
+	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
 
 define link_program
 	@mkdir -p $(@D)
@@ -134,7 +147,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
@@ -180,6 +193,8 @@ install: all ## libraries, headers, command, pkg-config file, licence
 	ln -sf $(so).$(VERSION) $(DESTDIR)$(LIBDIR)/$(so).$(major)
 	ln -sf $(so).$(major) $(DESTDIR)$(LIBDIR)/$(so)
 	$(if $(pmpi),install -m 755 $(pmpi) $(DESTDIR)$(LIBDIR))
+	install -m 644 $(filter %.a,$(shims)) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(filter %.so,$(shims)) $(DESTDIR)$(LIBDIR)
 	install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)
 	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR))
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
@@ -188,7 +203,7 @@ install: all ## libraries, headers, command, pkg-config file, licence
 	    scripts/hsumma.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hsumma.pc
 
 uninstall: ## removes what "make install" has put there
-	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(so) $(so).$(major) $(so).$(VERSION) pkgconfig/hsumma.pc) \
+	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(notdir $(shims)) $(so) $(so).$(major) $(so).$(VERSION) pkgconfig/hsumma.pc) \
 	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE)
 	-rmdir $(DESTDIR)$(DOCDIR)
 

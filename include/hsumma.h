@@ -77,9 +77,10 @@ typedef struct hsumma_desc {
     int64_t m, n;            /* rows and columns of the whole distributed matrix */
     int64_t mb, nb;          /* rows and columns of a block */
     int64_t imb, inb;        /* rows of the first block row, columns of the first block column: 1..mb, 1..nb */
-    int rsrc, csrc;          /* grid row and grid column that own the first block */
-    int64_t i, j;            /* first row and column of the operand inside the matrix (0: the whole matrix) */
-    int64_t ld;              /* local leading dimension, at least max(1, local rows); may differ between processes */
+    int rsrc, csrc; /* grid row and grid column that own the first block; -1: every grid row has all rows, every
+                       grid column all columns (C is then computed by each, A and B are read from any) */
+    int64_t i, j;   /* first row and column of the operand inside the matrix (0: the whole matrix) */
+    int64_t ld;     /* local leading dimension, at least max(1, local rows); may differ between processes */
 } hsumma_desc;
 
 /* One level of the hierarchy, outermost first. */
@@ -88,6 +89,13 @@ typedef struct hsumma_level {
     int64_t block;              /* width of the panels that move on this level, in elements of the looped dimension */
     const char *bcast, *reduce; /* algorithms, by their names in the registry */
 } hsumma_level;
+
+/* How one operand takes part in a plan. */
+typedef struct hsumma_movement {
+    const char *how; /* "stays", "broadcast", "reduced", "exchanged and broadcast", "reduced and exchanged", "local" */
+    size_t exchange_bytes;   /* that the process which exchanges most sends and receives to align it; 0: aligned */
+    double exchange_seconds; /* predicted, in predicted_comm_seconds */
+} hsumma_movement;
 
 /* What a plan has chosen, why, what it will cost, and what its last execution did on this process. */
 typedef struct hsumma_plan_info {
@@ -107,6 +115,8 @@ typedef struct hsumma_plan_info {
     double predicted_seconds;     /* of one execution, by the cost model of the schedules */
     double predicted_comm_seconds;
     double predicted_gemm_seconds;
+    double predicted_stationary[3]; /* seconds with stationary A, B, C; -1: not considered, or not possible */
+    hsumma_movement operand[3];     /* what happens to A, B and C */
     /* the last execution on this process; zeros before the first */
     double seconds;      /* from start to completion */
     double gemm_seconds; /* in the local GEMM */
@@ -190,9 +200,9 @@ HSUMMA_API int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local);
  * (desc.i, desc.j) of its matrix.  trans is 'N', 'T' or 'C' (conjugate transpose; the same as 'T' for real types).
  * Collective.  Allocates the workspace; a rank without memory makes the call fail everywhere.
  *
- * Alignment: A, B and C lie on one grid.  A dimension that stays in place has to be spread alike in the two operands
- * that share it: rows of C and of A, columns of C and of B (for stationary C without transposition); otherwise
- * HSUMMA_ERR_UNSUPPORTED and the message names the two.
+ * Layouts: A, B and C lie on one grid; blocks, first blocks, sources and offsets of each are its own.  Where a
+ * dimension is spread alike in the two operands that share it, nothing is redistributed; else the operand that moves
+ * passes panel by panel through an exchange within the workspace limit, and hsumma_plan_query says so.
  *
  * Errors: HSUMMA_ERR_ARGUMENT, _OPTION, _UNSUPPORTED, _WORKSPACE, _MEMORY; *plan is NULL then.
  * Free with hsumma_plan_free.

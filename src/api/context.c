@@ -180,7 +180,8 @@ static int copy_comm(MPI_Comm comm, MPI_Comm *own)
     return made;
 }
 
-hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **result, char *message, size_t size)
+hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **result,
+                                char *message, size_t size)
 {
     int initialised = 0;
     struct hs_message text = {""};
@@ -210,7 +211,7 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
         status = read_options(ctx, options);
         status = hs_comm_agreed(own, status ? status : fill(ctx));
         if (!status)
-            status = hs_comm_agreed(own, make_team(ctx));
+            status = hs_comm_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
         text = ctx->message;
         if (status)
             hsumma_free(&ctx);
@@ -223,6 +224,11 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
         snprintf(message, size, "%s", text.text[0] ? text.text : hsumma_status_string(status));
     *result = status ? NULL : ctx;
     return status;
+}
+
+hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message, size_t size)
+{
+    return hs_context_create(comm, options, 1, ctx, message, size);
 }
 
 void hs_context_release(hsumma_context *ctx)

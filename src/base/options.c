@@ -199,7 +199,7 @@ static int read_coll(const char *text, struct hs_settings *settings)
     return is_auto(text) ? 0 : strspn(text, letters) != strlen(text) || !strchr(text, ':') ? -1 : 0;
 }
 
-static int read_tuned(const char *text, struct hs_settings *settings)
+static int read_file_name(const char *text, struct hs_settings *settings)
 {
     (void)settings;
     return *text ? 0 : -1;
@@ -240,6 +240,12 @@ static int read_direct(const char *text, struct hs_settings *settings)
 static int read_check(const char *text, struct hs_settings *settings)
 {
     return one_of(text, "first", "always", "always", &settings->check_always);
+}
+
+static int read_scalapack(const char *text, struct hs_settings *settings)
+{
+    settings->scalapack = strcmp(text, "off") == 0 ? INT64_MAX : 0;
+    return strcmp(text, "on") == 0 || settings->scalapack ? 0 : hs_size_text(text, 0, &settings->scalapack);
 }
 
 static const struct row {
@@ -314,7 +320,7 @@ static const struct row {
                      read_coll},
     [HS_OPT_TUNED] = {{"tuned", "none|FILE", "none", "a file of measured choices for collective calls", "HSUMMA_TUNED"},
                       "none or the name of a file",
-                      read_tuned},
+                      read_file_name},
     [HS_OPT_TOPOLOGY] = {{"topology", "auto|nodes:N[,sockets:S]", "auto",
                           "where the processes are: as found, or N nodes of S sockets as if, in blocks of ranks",
                           "HSUMMA_TOPOLOGY"},
@@ -333,6 +339,16 @@ static const struct row {
                        "HSUMMA_CHECK"},
                       "first or always",
                       read_check},
+    [HS_OPT_SCALAPACK] = {{"scalapack", "on|off|N", "on",
+                           "for programs of ScaLAPACK: off leaves p?gemm to ScaLAPACK, N those with m n k up to N^3",
+                           "HSUMMA_SCALAPACK"},
+                          "on, off or a number",
+                          read_scalapack},
+    [HS_OPT_LOG] = {{"log", "none|FILE", "none",
+                     "for programs of ScaLAPACK: each call of p?gemm as a command line that repeats it, added to FILE",
+                     "HSUMMA_LOG"},
+                    "none or the name of a file",
+                    read_file_name},
 };
 
 int hsumma_option(int i, hsumma_option_info *info)

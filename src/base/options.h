@@ -27,6 +27,8 @@ enum hs_option {
     HS_OPT_SHARED,
     HS_OPT_DIRECT,
     HS_OPT_CHECK,
+    HS_OPT_SCALAPACK,
+    HS_OPT_LOG,
     HS_OPTIONS
 };
 
@@ -76,6 +78,7 @@ struct hs_settings {
     int64_t shared;     /* bytes of shared memory per process and slot; -1: choose */
     int direct;         /* processes of a node may read each other's memory */
     int check_always;   /* collective calls are checked on all processes together each time */
+    int64_t scalapack;  /* p?gemm calls with m n k up to the cube of this go to ScaLAPACK; INT64_MAX: all; 0: none */
 };
 
 /* A number of bytes of at least `least`, with an optional factor k, M or G of 1024.  Returns 0, or -1. */

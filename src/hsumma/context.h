@@ -39,6 +39,13 @@ struct hsumma_grid {
 /* The rows (0) or columns (1) of a whole described matrix; its fields must be valid. */
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
 
+/*
+ * hsumma_create without what collective calls alone need (topology, shared memory), unless `collectives`: a shim makes
+ * a context for each communicator that it meets.  Collective; errors and message as there.
+ */
+hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **ctx,
+                                char *message, size_t size);
+
 /* In api/context.c and api/grid.c; the lower layers only hold and release. */
 void hs_context_release(hsumma_context *ctx);
 void hs_grid_release(hsumma_grid *grid);

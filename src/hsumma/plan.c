@@ -254,6 +254,13 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     return HSUMMA_OK;
 }
 
+hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                          const void *beta)
+{
+    hsumma_status status = hs_plan_start(plan, alpha, data, ld, beta);
+    return status ? status : hs_plan_wait(plan);
+}
+
 /* The end of an execution, good or bad. */
 static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {

@@ -42,6 +42,12 @@ void hs_plan_destroy(hsumma_plan *plan);
 /* Leading dimensions of this call (a cached plan meets new ones); the local verdict on them and on the pointers. */
 hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                             const void *beta);
+/*
+ * The same and waits, but nothing is agreed upon first: for p?gemm, whose callers answer for arguments that differ, and
+ * which has no error to tell.  Communication is the multiplication's own.
+ */
+hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                          const void *beta);
 hsumma_status hs_plan_wait(hsumma_plan *plan);
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
 /* Moves a running plan forward for somebody who waits for something else; how it ends is told by wait or test. */

@@ -7,8 +7,13 @@ static const char names[] = "ABC";
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis)
 {
     const struct hs_grid *grid = &desc->grid->grid;
-    return axis == 0 ? (struct hs_axis){desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0]}
-                     : (struct hs_axis){desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]};
+    struct hs_axis all = axis == 0 ? (struct hs_axis){desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0]}
+                                   : (struct hs_axis){desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]};
+    if (all.src < 0) {
+        all.src = 0;
+        all.nprocs = 1;
+    }
+    return all;
 }
 
 static hsumma_status check_desc(const struct hs_request *request, const hsumma_context *ctx, int x,
@@ -31,8 +36,8 @@ static hsumma_status check_desc(const struct hs_request *request, const hsumma_c
         {"nb", desc->nb, 1, INT64_MAX},
         {"imb", desc->imb, 1, desc->mb},
         {"inb", desc->inb, 1, desc->nb},
-        {"rsrc", desc->rsrc, 0, extent[0] - 1},
-        {"csrc", desc->csrc, 0, extent[1] - 1},
+        {"rsrc", desc->rsrc, -1, extent[0] - 1},
+        {"csrc", desc->csrc, -1, extent[1] - 1},
         {"i", desc->i, 0, desc->m},
         {"j", desc->j, 0, desc->n},
     };

@@ -1,0 +1,51 @@
+/*
+ * p?gemm of the PBLAS, by hsumma: C := alpha op(sub(A)) op(sub(B)) + beta sub(C) on block-cyclic matrices.
+ *
+ * Two libraries:
+ *   libhsumma_scalapack.so  psgemm_ pdgemm_ pcgemm_ pzgemm_ (also pdgemm, PDGEMM, pdgemm__ ...): named before ScaLAPACK
+ *                           at the link, or in LD_PRELOAD, it takes the place of ScaLAPACK's.
+ *   libhsumma_pxgemm        hsumma_psgemm_ ... (also hsumma_pdgemm ...): for programs that want both.
+ *
+ * Arguments, by reference as Fortran passes them, are those of PBLAS: trans? is 'N', 'T' or 'C' in either case; m, n, k
+ * are the sizes of the product; i?, j? (1-based) say where sub(X) begins; desc? is a descriptor of 9 entries (DTYPE 1:
+ * DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) or of 11 (DTYPE 2: DTYPE, CTXT, M, N, IMB, INB, MB, NB, RSRC, CSRC, LLD);
+ * RSRC or CSRC of -1 means that every process row or column has all of the rows or columns.  All three matrices are on
+ * one BLACS context.  alpha, beta and the matrices are of the routine's type: float, double, and two of these.
+ *
+ * Collective over the process grid.  The matrices belong to the caller; nothing of the call outlives it but a plan, and
+ * workspace (HSUMMA_WORKSPACE_LIMIT), which go with the BLACS context.  Quick returns: nothing is done for m or n = 0;
+ * with alpha = 0 or k = 0 C is scaled and A and B are not read; with beta = 0 C is not read.
+ * Errors go to PB_Cabort(context, "PDGEMM", info), as in PBLAS, with info = -position, or -(100 position + entry) for
+ * the entry of a descriptor; what ScaLAPACK does not know (memory, MPI) goes there as well, after a line on stderr.
+ * Environment: HSUMMA_SCALAPACK, HSUMMA_LOG, HSUMMA_EXPLAIN and the library's other options (hsumma_option).
+ */
+#ifndef HSUMMA_SCALAPACK_H
+#define HSUMMA_SCALAPACK_H
+
+#if defined(__GNUC__)
+#define HSUMMA_SCALAPACK_API __attribute__((visibility("default")))
+#else
+#define HSUMMA_SCALAPACK_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The type of all of them; void stands for float, double or pairs of these. */
+typedef void hsumma_pgemm(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+                          const void *alpha, const void *a, const int *ia, const int *ja, const int *desca,
+                          const void *b, const int *ib, const int *jb, const int *descb, const void *beta, void *c,
+                          const int *ic, const int *jc, const int *descc);
+
+/* libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemm hsumma_psgemm_, hsumma_pdgemm_, hsumma_pcgemm_, hsumma_pzgemm_;
+
+/* libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemm psgemm_, pdgemm_, pcgemm_, pzgemm_;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -34,7 +34,7 @@ static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, co
 }
 
 int64_t hs_drain_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                       int64_t length, int64_t held)
+                       int64_t length)
 {
     int64_t bytes = 0;
     for (int s = 0; s <= mover->levels; s++) {
@@ -42,7 +42,7 @@ int64_t hs_drain_bytes(const struct hs_mover *mover, const struct hs_spec *spec,
         bytes += (slots_of(mover, spec, pairs, s) + scratch_panels(mover, s)) * panel;
     }
     if (mover->role->exchanged)
-        bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, length + held);
+        bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, mover->role->give_max + mover->role->take_max);
     return bytes;
 }
 
@@ -69,7 +69,7 @@ hsumma_status hs_drain_init(struct hs_drain *drain, const struct hs_spec *spec, 
     memset(drain, 0, sizeof *drain);
     drain->mover = *mover;
     drain->streams = mover->levels + 1;
-    hsumma_status status = HSUMMA_OK;
+    hsumma_status status = hs_mover_share(&drain->mover, memory);
     for (int s = 0; s < drain->streams; s++) {
         struct hs_stream *stream = &drain->stream[s];
         stream->id = mover->operand * 8 + s;
@@ -88,6 +88,7 @@ void hs_drain_free(struct hs_drain *drain, const struct hs_allocator *memory)
 {
     for (int s = 0; s < drain->streams; s++)
         hs_put(memory, drain->stream[s].list);
+    hs_mover_unshare(&drain->mover, memory);
     drain->streams = 0;
 }
 
@@ -108,8 +109,8 @@ void hs_drain_lay_out(struct hs_drain *drain, const struct hs_cache *lists, stru
     }
     if (mover->role->exchanged) {
         int64_t most = hs_tier_width_max(mover->panels, mover->tier0) * (int64_t)mover->problem->scalar->size;
-        drain->outgoing = hs_arena_take(arena, (size_t)(most * mover->length));
-        drain->incoming = hs_arena_take(arena, (size_t)(most * mover->held));
+        drain->outgoing = hs_arena_take(arena, (size_t)(most * hs_mover_takings(mover)));
+        drain->incoming = hs_arena_take(arena, (size_t)(most * hs_mover_gives(mover)));
     }
 }
 
@@ -184,8 +185,10 @@ static hsumma_status start_finish(struct hs_drain *drain, struct hs_comm *comm, 
         hs_stream_skip(stream);
         return HSUMMA_OK;
     }
-    if (hs_mover_takes(mover, pair))
+    if (hs_mover_takes(mover, pair)) {
         hs_mover_exchange_copy(mover, o, HS_SLABS_TO_MESSAGE, drain->outgoing, NULL, sum, NULL);
+        hs_mover_exchange_own(mover, o, HS_SLABS_TO_MATRIX, &drain->matrix, sum, drain->beta);
+    }
     drain->copy_seconds += hs_now() - begin;
     struct hs_binding binding = {.group = hs_grid_all(&mover->problem->grid),
                                  .slot = {drain->outgoing, drain->incoming},

@@ -31,7 +31,7 @@ void hs_drain_free(struct hs_drain *drain, const struct hs_allocator *memory);
 void hs_drain_lay_out(struct hs_drain *drain, const struct hs_cache *lists, struct hs_arena *arena);
 /* Bytes of panel buffers for given local extents, with room for the scratch that reductions need. */
 int64_t hs_drain_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                       int64_t length, int64_t held);
+                       int64_t length);
 
 void hs_drain_reset(struct hs_drain *drain, const struct hs_matrix *matrix, const void *beta);
 hsumma_status hs_drain_progress(struct hs_drain *drain, int *worked);

@@ -24,7 +24,7 @@ static int fill_slots(const struct hs_mover *mover, const struct hs_spec *spec, 
 }
 
 int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                      int64_t length, int64_t held)
+                      int64_t length)
 {
     int64_t bytes = fill_slots(mover, spec, pairs) * hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, length);
     for (int l = 1; l < mover->levels; l++)
@@ -32,7 +32,7 @@ int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, 
             bytes += (hs_ahead(spec, mover->tier[l]) + 1) *
                      hs_mover_buffer_bytes(mover, spec, pairs, mover->tier[l], length);
     if (mover->role->exchanged)
-        bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, length + held);
+        bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, mover->role->give_max + mover->role->take_max);
     return bytes;
 }
 
@@ -47,7 +47,7 @@ hsumma_status hs_feed_init(struct hs_feed *feed, const struct hs_spec *spec, con
     memset(feed, 0, sizeof *feed);
     feed->mover = *mover;
     feed->streams = 1 + mover->levels;
-    hsumma_status status = HSUMMA_OK;
+    hsumma_status status = hs_mover_share(&feed->mover, memory);
     for (int s = 0; s < feed->streams; s++) {
         struct hs_stream *stream = &feed->stream[s];
         stream->id = mover->operand * 8 + s;
@@ -62,9 +62,9 @@ hsumma_status hs_feed_init(struct hs_feed *feed, const struct hs_spec *spec, con
         if (!stream->list)
             status = HSUMMA_ERR_MEMORY;
         else if (s > 0 && !status)
-            status = hs_mover_lists(mover, s - 1, spec->segment, lists, stream->list);
+            status = hs_mover_lists(&feed->mover, s - 1, spec->segment, lists, stream->list);
         else if (mover->role->exchanged && !status)
-            status = hs_mover_exchange_lists(mover, 0, lists, stream->list);
+            status = hs_mover_exchange_lists(&feed->mover, 0, lists, stream->list);
         else
             memset(stream->list, -1, ((size_t)panels + 1) * sizeof *stream->list);
     }
@@ -75,6 +75,7 @@ void hs_feed_free(struct hs_feed *feed, const struct hs_allocator *memory)
 {
     for (int s = 0; s < feed->streams; s++)
         hs_put(memory, feed->stream[s].list);
+    hs_mover_unshare(&feed->mover, memory);
     feed->streams = 0;
 }
 
@@ -89,8 +90,8 @@ void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct 
     if (feed->mover.role->exchanged) {
         int64_t per_line =
             hs_tier_width_max(feed->mover.panels, feed->mover.tier0) * (int64_t)feed->mover.problem->scalar->size;
-        feed->outgoing = hs_arena_take(arena, (size_t)(per_line * feed->mover.held));
-        feed->incoming = hs_arena_take(arena, (size_t)(per_line * feed->mover.length));
+        feed->outgoing = hs_arena_take(arena, (size_t)(per_line * hs_mover_gives(&feed->mover)));
+        feed->incoming = hs_arena_take(arena, (size_t)(per_line * hs_mover_takings(&feed->mover)));
     }
 }
 
@@ -242,8 +243,9 @@ static void take_exchanged(struct hs_feed *feed, int o)
     if (feed->stream[0].list[o] < 0 || !hs_mover_takes(mover, hs_mover_pair(mover, mover->tier0, o)))
         return;
     double begin = hs_now();
-    hs_mover_exchange_copy(mover, o, HS_MESSAGE_TO_SLABS, feed->incoming, NULL,
-                           feed->ring[0] + o % feed->slots[0] * feed->slot_bytes[0], NULL);
+    char *slabs = feed->ring[0] + o % feed->slots[0] * feed->slot_bytes[0];
+    hs_mover_exchange_copy(mover, o, HS_MESSAGE_TO_SLABS, feed->incoming, NULL, slabs, NULL);
+    hs_mover_exchange_own(mover, o, HS_MATRIX_TO_SLABS, &feed->matrix, slabs, NULL);
     feed->copy_seconds += hs_now() - begin;
 }
 

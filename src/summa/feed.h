@@ -41,7 +41,7 @@ void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct 
 
 /* Bytes of panel buffers for given local extents: what lay_out takes, less the small things. */
 int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                      int64_t length, int64_t held);
+                      int64_t length);
 
 void hs_feed_reset(struct hs_feed *feed, const struct hs_matrix *matrix);
 hsumma_status hs_feed_progress(struct hs_feed *feed, int *worked);

@@ -295,9 +295,8 @@ int64_t hs_workspace_max(const struct hs_problem *problem, const struct hs_varia
             continue;
         struct hs_mover mover;
         hs_mover_init(&mover, problem, variant, spec, NULL, x);
-        int64_t length = hs_axis_count_max(mover.role->want), held = hs_axis_count_max(mover.role->own);
-        bytes += x == HS_C ? hs_drain_bytes(&mover, spec, pairs, length, held)
-                           : hs_feed_bytes(&mover, spec, pairs, length, held);
+        int64_t length = hs_axis_count_max(mover.role->want);
+        bytes += x == HS_C ? hs_drain_bytes(&mover, spec, pairs, length) : hs_feed_bytes(&mover, spec, pairs, length);
     }
     return bytes;
 }

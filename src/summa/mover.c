@@ -136,21 +136,98 @@ int hs_mover_takes(const struct hs_mover *mover, int pair)
     return hs_mover_root(mover, pair) == mover->line;
 }
 
-/* The pieces that a holder shares with each taker (as_holder) or a taker with each holder, and their number. */
-static int share(const struct hs_mover *mover, int as_holder, int pair, int64_t width, struct hs_piece *piece)
+/* The process that holds (own_axis: q) or takes (want_axis: i) the panels of a pair. */
+static int holder_of(const struct hs_mover *mover, int pair, int q)
+{
+    int coord[2];
+    coord[mover->role->own_axis] = q;
+    coord[mover->role->loop_axis] = mover->panels->pairs.pair[pair].owner[mover->index];
+    return coord[0] * mover->problem->grid.extent[1] + coord[1];
+}
+
+static int taker_of(const struct hs_mover *mover, int pair, int i)
+{
+    int coord[2];
+    coord[mover->role->want_axis] = i;
+    coord[mover->role->line_axis] = hs_mover_root(mover, pair);
+    return coord[0] * mover->problem->grid.extent[1] + coord[1];
+}
+
+static int index_of_me(const struct hs_mover *mover)
+{
+    const struct hs_grid *grid = &mover->problem->grid;
+    return grid->coord[0] * grid->extent[1] + grid->coord[1];
+}
+
+/* Lines of the pinned dimension that pass between holder q and taker i; from one of several replicas only. */
+static int64_t shared(const struct hs_role *role, int q, int i)
+{
+    if (role->replicas > 1 && q != i % role->replicas)
+        return 0;
+    return hs_overlap_count(role->own, q, role->want, i);
+}
+
+hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory)
 {
     const struct hs_role *role = mover->role;
     const struct hs_grid *grid = &mover->problem->grid;
-    int others = grid->extent[as_holder ? role->want_axis : role->own_axis], count = 0;
+    int takers = grid->extent[role->want_axis], holders = grid->extent[role->own_axis];
+    if (!role->exchanged)
+        return HSUMMA_OK;
+    mover->gives = hs_get(memory, (size_t)(takers + holders), sizeof *mover->gives);
+    if (!mover->gives)
+        return HSUMMA_ERR_MEMORY;
+    mover->takes = mover->gives + takers;
+    for (int i = 0; i < takers; i++)
+        mover->gives[i] = shared(role, grid->coord[role->own_axis], i);
+    for (int q = 0; q < holders; q++)
+        mover->takes[q] = shared(role, q, grid->coord[role->want_axis]);
+    return HSUMMA_OK;
+}
+
+void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
+{
+    hs_put(memory, mover->gives);
+    mover->gives = mover->takes = NULL;
+}
+
+/* Lines of this process with others; with itself only where the way to itself is the same for all pairs. */
+static int64_t lines(const struct hs_mover *mover, const int64_t *with, int others, int self)
+{
+    int64_t sum = 0;
+    for (int other = 0; other < others; other++)
+        if (mover->role->own_axis != mover->role->want_axis || other != self)
+            sum += with[other];
+    return sum;
+}
+
+int64_t hs_mover_gives(const struct hs_mover *mover)
+{
+    const struct hs_role *role = mover->role;
+    return lines(mover, mover->gives, mover->problem->grid.extent[role->want_axis],
+                 mover->problem->grid.coord[role->own_axis]);
+}
+
+int64_t hs_mover_takings(const struct hs_mover *mover)
+{
+    const struct hs_role *role = mover->role;
+    return lines(mover, mover->takes, mover->problem->grid.extent[role->own_axis],
+                 mover->problem->grid.coord[role->want_axis]);
+}
+
+/* The pieces that a holder shares with each taker (as_holder) or a taker with each holder, and their number. */
+static int pieces_of(const struct hs_mover *mover, int as_holder, int pair, int64_t width, struct hs_piece *piece)
+{
+    const struct hs_role *role = mover->role;
+    int others = mover->problem->grid.extent[as_holder ? role->want_axis : role->own_axis], count = 0;
     int64_t at = 0;
     for (int other = 0; other < others; other++) {
-        int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
-        int64_t bytes = hs_overlap_count(role->own, q, role->want, i) * width * (int64_t)mover->problem->scalar->size;
-        int coord[2];
-        coord[role->want_axis] = as_holder ? i : mover->panels->pairs.pair[pair].owner[mover->index];
-        coord[role->own_axis] = as_holder ? hs_mover_root(mover, pair) : q;
-        if (bytes > 0)
-            piece[count++] = (struct hs_piece){coord[0] * grid->extent[1] + coord[1], at, bytes};
+        int peer = as_holder ? taker_of(mover, pair, other) : holder_of(mover, pair, other);
+        int64_t bytes =
+            (as_holder ? mover->gives : mover->takes)[other] * width * (int64_t)mover->problem->scalar->size;
+        if (bytes == 0 || peer == index_of_me(mover))
+            continue;
+        piece[count++] = (struct hs_piece){peer, at, bytes};
         at += bytes;
     }
     return count;
@@ -160,13 +237,13 @@ static hsumma_status exchange_list(const struct hs_mover *mover, int outward, in
                                    const struct hs_allocator *memory, struct hs_list *list)
 {
     const struct hs_grid *grid = &mover->problem->grid;
-    int me = grid->coord[0] * grid->extent[1] + grid->coord[1];
+    int me = index_of_me(mover);
     size_t most = (size_t)(grid->extent[0] + grid->extent[1]);
     struct hs_piece *piece = hs_get(memory, 2 * most, sizeof *piece);
     if (!piece)
         return HSUMMA_ERR_MEMORY;
-    int held = hs_mover_holds(mover, pair) ? share(mover, 1, pair, width, piece) : 0;
-    int taken = hs_mover_takes(mover, pair) ? share(mover, 0, pair, width, piece + most) : 0;
+    int held = hs_mover_holds(mover, pair) ? pieces_of(mover, 1, pair, width, piece) : 0;
+    int taken = hs_mover_takes(mover, pair) ? pieces_of(mover, 0, pair, width, piece + most) : 0;
     hsumma_status status = outward ? hs_exchange_build(me, piece + most, taken, piece, held, memory, list)
                                    : hs_exchange_build(me, piece, held, piece + most, taken, memory, list);
     hs_put(memory, piece);
@@ -204,13 +281,29 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
     const struct hs_grid *grid = &mover->problem->grid;
     struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
     int as_holder = step == HS_MATRIX_TO_MESSAGE || step == HS_MESSAGE_TO_MATRIX;
+    int pair = hs_mover_pair(mover, mover->tier0, o);
     int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
     int others = grid->extent[as_holder ? role->want_axis : role->own_axis];
     for (int other = 0; other < others; other++) {
         int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
-        int64_t count = hs_overlap_count(role->own, q, role->want, i) * width;
-        if (count > 0)
-            hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
+        int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
+        if (count == 0 ||
+            (as_holder ? taker_of(mover, pair, i) : holder_of(mover, pair, q)) == index_of_me(mover))
+            continue;
+        hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
         message += count * (int64_t)mover->problem->scalar->size;
     }
+}
+
+void hs_mover_exchange_own(const struct hs_mover *mover, int o, enum hs_exchange_step step,
+                           const struct hs_matrix *matrix, char *slabs, const void *beta)
+{
+    const int *coord = mover->problem->grid.coord;
+    int pair = hs_mover_pair(mover, mover->tier0, o);
+    if (!hs_mover_holds(mover, pair) || !hs_mover_takes(mover, pair))
+        return;
+    int q = coord[mover->role->own_axis], i = coord[mover->role->want_axis];
+    struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
+    if (mover->takes[q] > 0)
+        hs_exchange_copy(&run, step, q, i, NULL, matrix, slabs, beta);
 }

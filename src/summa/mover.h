@@ -27,6 +27,9 @@ struct hs_mover {
     struct hs_group group[HS_LEVELS_MAX];
     const struct hs_alg *alg[HS_LEVELS_MAX];
     struct hs_native native[HS_LEVELS_MAX]; /* native.h */
+    /* of an exchange: lines of the pinned dimension that this process shares with each taker as a holder, and with each
+     * holder as a taker; hs_mover_share */
+    int64_t *gives, *takes;
 };
 
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
@@ -59,13 +62,22 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
 
 /*
  * The exchange.  Holders have the looped dimension's owner coordinate; takers are the line's roots.  `outward` is the
- * way of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this process is neither.
+ * way of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this process is neither.  What a
+ * process shares with itself is in no message.
  */
+hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
+void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
+/* Lines of the pinned dimension that this process sends or receives at most, as a holder and as a taker. */
+int64_t hs_mover_gives(const struct hs_mover *mover);
+int64_t hs_mover_takings(const struct hs_mover *mover);
 int hs_mover_holds(const struct hs_mover *mover, int pair);
 int hs_mover_takes(const struct hs_mover *mover, int pair);
 hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward, struct hs_cache *lists, int *list);
 /* Packs or unpacks all messages of this process: `message` holds them one after the other. */
 void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchange_step step, char *message,
                             const struct hs_matrix *matrix, char *slabs, const void *beta);
+/* What needs no message: between this process's own matrix and its own slabs, if it is both holder and taker. */
+void hs_mover_exchange_own(const struct hs_mover *mover, int o, enum hs_exchange_step step,
+                           const struct hs_matrix *matrix, char *slabs, const void *beta);
 
 #endif

@@ -115,6 +115,12 @@ static void exchange_block(const struct hs_run_of_panels *run, enum hs_exchange_
     case HS_MESSAGE_TO_MATRIX:
         run->scalar->update(rows, cols, beta, matrix, ldm, message, rows);
         break;
+    case HS_MATRIX_TO_SLABS:
+        hs_copy_block(size, rows, cols, slab, lds, matrix, ldm);
+        break;
+    case HS_SLABS_TO_MATRIX:
+        run->scalar->update(rows, cols, beta, matrix, ldm, slab, lds);
+        break;
     }
 }
 
@@ -126,7 +132,9 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
     struct segment segment;
     size_t size = run->scalar->size;
     int64_t length = hs_axis_count(role->want, i);
-    int uses_matrix = step == HS_MATRIX_TO_MESSAGE || step == HS_MESSAGE_TO_MATRIX;
+    int uses_matrix = step != HS_MESSAGE_TO_SLABS && step != HS_SLABS_TO_MESSAGE;
+    int uses_slabs = step != HS_MATRIX_TO_MESSAGE && step != HS_MESSAGE_TO_MATRIX;
+    int uses_message = !uses_matrix || !uses_slabs;
     while (next_segment(&all, &segment)) {
         int64_t ld, at = in_slabs(run, &segment, length, &ld), begin, count;
         struct hs_overlap walk = hs_overlap_begin(role->own, q, role->want, i, 0, role->own->n);
@@ -137,11 +145,11 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
             if (uses_matrix)
                 in_matrix = matrix->base + size * (size_t)element(role->loop_axis, segment.local,
                                                                   hs_axis_before(role->own, q, begin), matrix->ld);
-            else
+            if (uses_slabs)
                 in_slab =
                     slabs + size * (size_t)(at + element(role->loop_axis, 0, hs_axis_before(role->want, i, begin), ld));
             exchange_block(run, step, rows, cols, message, in_matrix, uses_matrix ? matrix->ld : 0, in_slab, ld, beta);
-            message += size * (size_t)(rows * cols);
+            message += uses_message ? size * (size_t)(rows * cols) : 0;
         }
     }
 }

@@ -40,11 +40,18 @@ void hs_unpack(const struct hs_run_of_panels *run, const char *slabs, int64_t le
                const struct hs_matrix *to);
 
 /*
- * The panel transpose.  The process with coordinate q on the pinned dimension's own axis holds, and the one with
+ * The exchange of a panel.  The process with coordinate q on the pinned dimension's own axis holds, and the one with
  * coordinate i on the wanted axis takes, what both layouts give to them; a message is these blocks, each tight, in one
- * order on both sides.
+ * order on both sides.  What stays on a process goes between its matrix and its slabs.
  */
-enum hs_exchange_step { HS_MATRIX_TO_MESSAGE, HS_MESSAGE_TO_SLABS, HS_SLABS_TO_MESSAGE, HS_MESSAGE_TO_MATRIX };
+enum hs_exchange_step {
+    HS_MATRIX_TO_MESSAGE,
+    HS_MESSAGE_TO_SLABS,
+    HS_SLABS_TO_MESSAGE,
+    HS_MESSAGE_TO_MATRIX,
+    HS_MATRIX_TO_SLABS,
+    HS_SLABS_TO_MATRIX
+};
 void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step step, int q, int i, char *message,
                       const struct hs_matrix *matrix, char *slabs, const void *beta);
 

@@ -28,7 +28,9 @@ struct hs_role {
     int pinned;    /* its dimension that the stationary operand shares ... */
     int own_axis;  /* ... the grid axis on which it lies in this operand ... */
     int want_axis; /* ... and in the stationary one */
-    int exchanged; /* these differ: the panel passes once through an exchange across the grid */
+    int exchanged; /* these axes differ, or the layouts on them: the panel passes once through an exchange */
+    int64_t give_max, take_max; /* of an exchange: lines that a process gives to others and takes from them at most */
+    int replicas;  /* an exchange may take what this operand has of the pinned dimension from any of so many; 1: no */
     int line_axis; /* broadcasts and reductions run along this axis of the grid (the other one than want_axis) */
     int loop_axis; /* stored axis of the looped dimension: 0: panels are width x length, 1: length x width */
     const struct hs_axis *own, *want, *looped;
@@ -45,8 +47,8 @@ struct hs_variant {
 extern const int hs_operand_dims[3][2];
 
 /*
- * The table.  HSUMMA_ERR_UNSUPPORTED if a dimension that stays in place is not spread alike in the two operands that
- * share it; the message names them.
+ * The table.  HSUMMA_ERR_UNSUPPORTED for operands that are replicated over processes: A and B cannot be stationary then
+ * (sums would count them several times), and C cannot move.
  */
 hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, struct hs_variant *variant,
                               struct hs_message *message);

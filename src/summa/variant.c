@@ -1,6 +1,7 @@
 #include "summa/problem.h"
 
-#include <inttypes.h>
+#include "dist/overlap.h"
+
 #include <string.h>
 
 const int hs_operand_dims[3][2] = {[HS_A] = {HS_M, HS_K}, [HS_B] = {HS_K, HS_N}, [HS_C] = {HS_M, HS_N}};
@@ -12,6 +13,26 @@ static int axis_of(const struct hs_problem *problem, int operand, int dim)
         if (hs_operand_dims[operand][logical] == dim)
             return hs_view_stored(&problem->view[operand], logical);
     return -1;
+}
+
+/* Lines that leave a process, or come to one: all, but where both layouts lie on one axis those that stay. */
+static void bound_exchange(struct hs_role *role, int wanted_by)
+{
+    if (role->own_axis != role->want_axis) {
+        role->give_max = hs_axis_count_max(role->own) * wanted_by;
+        role->take_max = hs_axis_count_max(role->want);
+        return;
+    }
+    int others = role->replicas * role->own->nprocs;
+    for (int proc = 0; proc < others; proc++) {
+        int64_t stays = hs_overlap_count(role->own, proc, role->want, proc);
+        int64_t gives = hs_axis_count(role->own, proc) - stays, takes = hs_axis_count(role->want, proc) - stays;
+        gives += hs_axis_count(role->own, proc) * (wanted_by - 1); /* where all want all of it */
+        role->give_max = gives > role->give_max ? gives : role->give_max;
+        role->take_max = takes > role->take_max ? takes : role->take_max;
+    }
+    if (role->replicas > 1) /* it is everywhere already */
+        role->give_max = 0;
 }
 
 static struct hs_role role_of(const struct hs_problem *problem, const struct hs_variant *variant, int operand)
@@ -26,19 +47,30 @@ static struct hs_role role_of(const struct hs_problem *problem, const struct hs_
     role.pinned = dims[0] == variant->looped ? dims[1] : dims[0];
     role.own_axis = axis_of(problem, operand, role.pinned);
     role.want_axis = variant->axis_of[role.pinned];
-    role.exchanged = role.own_axis != role.want_axis;
     role.line_axis = 1 - role.want_axis;
     role.loop_axis = 1 - role.own_axis;
     role.own = &view->axis[role.own_axis];
     role.want = variant->axis[role.pinned];
     role.looped = &view->axis[role.loop_axis];
+    role.exchanged = role.own_axis != role.want_axis || !hs_axis_same(role.own, role.want);
+    role.replicas = problem->grid.extent[role.own_axis] / role.own->nprocs;
+    if (role.exchanged)
+        bound_exchange(&role, problem->grid.extent[role.want_axis] / role.want->nprocs);
     return role;
+}
+
+/* Whether every process of some row or column of the grid has the same part. */
+static int replicated(const struct hs_problem *problem, int operand)
+{
+    for (int axis = 0; axis < 2; axis++)
+        if (problem->view[operand].axis[axis].nprocs != problem->grid.extent[axis])
+            return 1;
+    return 0;
 }
 
 hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, struct hs_variant *variant,
                               struct hs_message *message)
 {
-    static const char dim_name[] = "mnk", operand_name[] = "ABC";
     memset(variant, 0, sizeof *variant);
     variant->stationary = stationary;
     for (int dim = 0; dim < 3; dim++) {
@@ -50,17 +82,11 @@ hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, 
             variant->axis[dim] = &problem->view[stationary].axis[axis];
         }
     }
-    for (int operand = 0; operand < 3; operand++) {
-        struct hs_role *role = &variant->role[operand];
-        *role = role_of(problem, variant, operand);
-        if (!role->moves || role->exchanged || hs_axis_same(role->own, role->want))
-            continue;
-        return hs_fail(
-            message, HSUMMA_ERR_UNSUPPORTED,
-            "dimension %c is spread in blocks of %" PRId64 " (first %" PRId64 ", on process %d) in %c and of "
-            "%" PRId64 " (first %" PRId64 ", on process %d) in %c; with stationary %c they must be spread alike",
-            dim_name[role->pinned], role->own->nb, role->own->first, role->own->src, operand_name[operand],
-            role->want->nb, role->want->first, role->want->src, operand_name[stationary], operand_name[stationary]);
-    }
-    return HSUMMA_OK;
+    for (int operand = 0; operand < 3; operand++)
+        variant->role[operand] = role_of(problem, variant, operand);
+    if (stationary == HS_C || (!replicated(problem, stationary) && !replicated(problem, HS_C)))
+        return HSUMMA_OK;
+    return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                   "%c is replicated over rows or columns of processes: the stationary operand has to be C",
+                   replicated(problem, stationary) ? "ABC"[stationary] : 'C');
 }

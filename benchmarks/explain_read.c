@@ -182,8 +182,8 @@ static hsumma_status read_process(explanation *e, const struct hs_loop *loop, in
     int64_t messages, bytes;
     hsumma_status status = hs_dump_count(loop, &lazy, &messages, &bytes);
 
-    if ((int64_t)loop->arena_bytes > e->workspace_max)
-        e->workspace_max = (int64_t)loop->arena_bytes;
+    if ((int64_t)(loop->arena_bytes + loop->buffer_bytes) > e->workspace_max)
+        e->workspace_max = (int64_t)(loop->arena_bytes + loop->buffer_bytes);
     e->messages += messages;
     e->bytes += bytes;
     e->messages_max = messages > e->messages_max ? messages : e->messages_max;

@@ -35,7 +35,7 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     info->segment = spec->segment;
     info->threads = spec->threads;
     info->panels = plan->loop.panels.count;
-    info->workspace_bytes = plan->loop.arena_bytes;
+    info->workspace_bytes = (size_t)hs_plan_bytes(plan);
     info->workspace_bytes_max = (size_t)plan->workspace_max;
     info->workspace_limit_bytes = (size_t)plan->choice.workspace_limit;
     info->predicted_seconds = plan->choice.prediction.seconds;

@@ -10,6 +10,7 @@
 #include "hsumma/profile.h"
 
 struct hs_plan_cache; /* api/cache.c */
+struct hs_workspace;  /* hsumma/workspace.h */
 
 struct hsumma_context {
     int holders;
@@ -23,6 +24,8 @@ struct hsumma_context {
     struct hs_agreement agreement;
     struct hs_registry own; /* algorithms that the user has registered */
     struct hs_team team;    /* of all: runs the collective calls */
+    struct hs_workspace *workspace; /* panel buffers, of the plan that runs (workspace.c) */
+    int plans;                      /* that may need it */
     hsumma_plan *running;
     int broken; /* MPI has failed: nobody knows what is still on its way, so nothing more is started or reused */
     struct hs_plan_cache *cache;

@@ -96,7 +96,15 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         *about = HS_ABOUT_MEMORY;
         status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
     }
+    if (!status && hs_workspace_want(ctx, plan->loop.buffer_bytes))
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of workspace", plan->loop.buffer_bytes);
+    plan->wants = !status;
     return status;
+}
+
+int64_t hs_plan_bytes(const hsumma_plan *plan)
+{
+    return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes);
 }
 
 static void hold(hsumma_plan *plan, hsumma_context *ctx, hsumma_grid *grid, int cached)
@@ -158,7 +166,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (status)
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
     struct hs_verdict verdict =
-        hs_agree(&ctx->agreement, status, about, plan ? (int64_t)plan->loop.arena_bytes : 0, hash);
+        hs_agree(&ctx->agreement, status, about, plan ? hs_plan_bytes(plan) : 0, hash);
     ctx->broken = verdict.status == HSUMMA_ERR_MPI;
     status = explain(ctx, status, verdict);
     if (!status && !verdict.alike)
@@ -191,6 +199,8 @@ void hs_plan_destroy(hsumma_plan *plan)
         hs_plan_wait(plan);
     if (plan->member && !ctx->broken) /* else MPI may still write to its buffers: they are left to the process's end */
         hs_loop_free(&plan->loop, &ctx->memory);
+    if (plan->wants && !ctx->broken)
+        hs_workspace_leave(ctx);
     hs_grid_release(plan->grid);
     hs_put(&ctx->memory, plan);
     if (!cached)
@@ -223,29 +233,40 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
     return HSUMMA_OK;
 }
 
-hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
-                            const void *beta)
+/* Whether anything can run in the context now. */
+static hsumma_status check_free(const hsumma_plan *plan)
 {
     hsumma_context *ctx = plan->ctx;
     if (ctx->running)
         return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
     if (ctx->broken)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI has failed before in this context");
+    return HSUMMA_OK;
+}
+
+static struct hs_opinion opinion_of(const hsumma_plan *plan, const void *alpha, const void *const data[3],
+                                    const int64_t ld[3], const void *beta, struct hs_matrix matrix[3])
+{
+    struct hs_opinion mine = {HSUMMA_OK, HS_ABOUT_NOTHING};
+    mine.status = check_local(plan, ld, &plan->ctx->message, &mine.about);
+    if (!mine.status)
+        mine.status = bind(plan, data, ld, matrix, &mine.about);
+    if (!mine.status && (!alpha || !beta)) {
+        mine.about = HS_ABOUT_SCALARS;
+        mine.status = hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL", alpha ? "beta" : "alpha");
+    }
+    return mine;
+}
+
+static hsumma_status start(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
+                           const struct hs_opinion *opinion)
+{
+    hsumma_context *ctx = plan->ctx;
     ctx->running = plan;
     if (!plan->member)
         return HSUMMA_OK;
-    struct hs_matrix matrix[3] = {{NULL, 0}};
-    int about = HS_ABOUT_NOTHING;
-    hsumma_status mine = check_local(plan, ld, &ctx->message, &about);
-    if (!mine)
-        mine = bind(plan, data, ld, matrix, &about);
-    if (!mine && (!alpha || !beta)) {
-        about = HS_ABOUT_SCALARS;
-        mine = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL", alpha ? "beta" : "alpha");
-    }
-    alpha = alpha ? alpha : plan->problem.scalar->zero;
-    beta = beta ? beta : plan->problem.scalar->zero;
-    hsumma_status status = hs_loop_start(&plan->loop, alpha, matrix, beta, mine, about);
+    plan->workspace = hs_workspace_hold(ctx->workspace);
+    hsumma_status status = hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, opinion);
     if (status) {
         ctx->running = NULL;
         ctx->broken = 1;
@@ -254,10 +275,30 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     return HSUMMA_OK;
 }
 
+hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                            const void *beta)
+{
+    struct hs_matrix matrix[3] = {{NULL, 0}};
+    struct hs_opinion mine = {HSUMMA_OK, HS_ABOUT_NOTHING};
+    hsumma_status status = check_free(plan);
+    if (status)
+        return status;
+    if (plan->member)
+        mine = opinion_of(plan, alpha, data, ld, beta, matrix);
+    alpha = alpha ? alpha : plan->problem.scalar->zero;
+    beta = beta ? beta : plan->problem.scalar->zero;
+    return start(plan, alpha, matrix, beta, &mine);
+}
+
 hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                           const void *beta)
 {
-    hsumma_status status = hs_plan_start(plan, alpha, data, ld, beta);
+    struct hs_matrix matrix[3] = {{NULL, 0}};
+    hsumma_status status = check_free(plan);
+    if (!status && plan->member)
+        status = opinion_of(plan, alpha, data, ld, beta, matrix).status;
+    if (!status)
+        status = start(plan, alpha, matrix, beta, NULL);
     return status ? status : hs_plan_wait(plan);
 }
 
@@ -266,6 +307,9 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
     ctx->running = NULL;
+    if (status != HSUMMA_ERR_MPI) /* else MPI may still write to it */
+        hs_workspace_release(ctx, plan->workspace);
+    plan->workspace = NULL;
     if (!status)
         return HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->loop.agreement);

@@ -4,6 +4,7 @@
 
 #include "hsumma/choose.h"
 #include "hsumma/context.h"
+#include "hsumma/workspace.h"
 #include "summa/loop.h"
 
 /* The arguments of a multiplication as the API gets them. */
@@ -24,6 +25,8 @@ struct hsumma_plan {
     int64_t local_rows[3]; /* of the whole matrices, for the leading dimensions */
     struct hs_choice choice;
     struct hs_loop loop;
+    int wants; /* is counted among the plans that may need the context's workspace */
+    struct hs_workspace *workspace; /* while it runs */
     int64_t workspace_max; /* bytes, of the process that holds most */
     hsumma_status driven;  /* an error that hs_plan_drive has met and nobody has been told yet */
     char line[512], why[512];
@@ -38,6 +41,8 @@ int64_t hs_request_hash(const struct hs_request *request);
 /* Collective over the context: the verdicts of all processes are joined. */
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **plan);
 void hs_plan_destroy(hsumma_plan *plan);
+/* What this process needs for it: kept, and lent while it runs. */
+int64_t hs_plan_bytes(const hsumma_plan *plan);
 
 /* Leading dimensions of this call (a cached plan meets new ones); the local verdict on them and on the pointers. */
 hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
@@ -45,6 +50,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
 /*
  * The same and waits, but nothing is agreed upon first: for p?gemm, whose callers answer for arguments that differ, and
  * which has no error to tell.  Communication is the multiplication's own.
+ * HSUMMA_ERR_ARGUMENT is of this process alone, and nothing has been sent.
  */
 hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                           const void *beta);

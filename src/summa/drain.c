@@ -94,24 +94,31 @@ void hs_drain_free(struct hs_drain *drain, const struct hs_allocator *memory)
 
 void hs_drain_lay_out(struct hs_drain *drain, const struct hs_cache *lists, struct hs_arena *arena)
 {
-    const struct hs_mover *mover = &drain->mover;
     for (int s = 0; s < drain->streams; s++) {
         struct hs_stream *stream = &drain->stream[s];
         int panels = panels_of(drain, s);
         hs_stream_lay_out(stream, lists, panels, arena);
-        drain->ring[s] = hs_arena_take(arena, (size_t)(drain->slots[s] * drain->slot_bytes[s]));
-        int64_t most = 0;
-        for (int o = 0; s < mover->levels && o < panels; o++) {
+        drain->scratch_bytes[s] = 0;
+        for (int o = 0; s < drain->mover.levels && o < panels; o++) {
             int64_t scratch = stream->list[o] >= 0 ? lists->list[stream->list[o]].extent[HS_SCRATCH] : 0;
-            most = scratch > most ? scratch : most;
+            if (scratch > drain->scratch_bytes[s])
+                drain->scratch_bytes[s] = scratch;
         }
-        drain->scratch[s] = hs_arena_take(arena, (size_t)most);
     }
-    if (mover->role->exchanged) {
-        int64_t most = hs_tier_width_max(mover->panels, mover->tier0) * (int64_t)mover->problem->scalar->size;
-        drain->outgoing = hs_arena_take(arena, (size_t)(most * hs_mover_takings(mover)));
-        drain->incoming = hs_arena_take(arena, (size_t)(most * hs_mover_gives(mover)));
+}
+
+void hs_drain_place(struct hs_drain *drain, struct hs_arena *arena)
+{
+    const struct hs_mover *mover = &drain->mover;
+    for (int s = 0; s < drain->streams; s++) {
+        drain->ring[s] = hs_arena_take(arena, (size_t)(drain->slots[s] * drain->slot_bytes[s]));
+        drain->scratch[s] = hs_arena_take(arena, (size_t)drain->scratch_bytes[s]);
     }
+    if (!mover->role->exchanged)
+        return;
+    int64_t line = hs_tier_width_max(mover->panels, mover->tier0) * (int64_t)mover->problem->scalar->size;
+    drain->outgoing = hs_arena_take(arena, (size_t)(line * hs_mover_takings(mover)));
+    drain->incoming = hs_arena_take(arena, (size_t)(line * hs_mover_gives(mover)));
 }
 
 void hs_drain_reset(struct hs_drain *drain, const struct hs_matrix *matrix, const void *beta)

@@ -81,18 +81,22 @@ void hs_feed_free(struct hs_feed *feed, const struct hs_allocator *memory)
 
 void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct hs_arena *arena)
 {
-    for (int s = 0; s < feed->streams; s++) {
+    for (int s = 0; s < feed->streams; s++)
         hs_stream_lay_out(&feed->stream[s], lists, panels_of(feed, s), arena);
+    feed->source = hs_arena_take(arena, (size_t)(feed->slots[0] + 1) * sizeof *feed->source);
+}
+
+void hs_feed_place(struct hs_feed *feed, struct hs_arena *arena)
+{
+    const struct hs_mover *mover = &feed->mover;
+    for (int s = 0; s < feed->streams; s++)
         feed->ring[s] =
             feed->shares[s] ? feed->ring[0] : hs_arena_take(arena, (size_t)(feed->slots[s] * feed->slot_bytes[s]));
-    }
-    feed->source = hs_arena_take(arena, (size_t)(feed->slots[0] + 1) * sizeof *feed->source);
-    if (feed->mover.role->exchanged) {
-        int64_t per_line =
-            hs_tier_width_max(feed->mover.panels, feed->mover.tier0) * (int64_t)feed->mover.problem->scalar->size;
-        feed->outgoing = hs_arena_take(arena, (size_t)(per_line * hs_mover_gives(&feed->mover)));
-        feed->incoming = hs_arena_take(arena, (size_t)(per_line * hs_mover_takings(&feed->mover)));
-    }
+    if (!mover->role->exchanged)
+        return;
+    int64_t line = hs_tier_width_max(mover->panels, mover->tier0) * (int64_t)mover->problem->scalar->size;
+    feed->outgoing = hs_arena_take(arena, (size_t)(line * hs_mover_gives(mover)));
+    feed->incoming = hs_arena_take(arena, (size_t)(line * hs_mover_takings(mover)));
 }
 
 void hs_feed_reset(struct hs_feed *feed, const struct hs_matrix *matrix)

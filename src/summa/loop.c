@@ -26,6 +26,17 @@ static void lay_out(struct hs_loop *loop, struct hs_arena *arena)
         hs_drain_lay_out(&loop->drain, &loop->lists, arena);
 }
 
+/* Panel buffers; their bytes. */
+static size_t place(struct hs_loop *loop, char *base)
+{
+    struct hs_arena arena = {base, 0};
+    for (int f = 0; f < loop->feeds; f++)
+        hs_feed_place(&loop->feed[f], &arena);
+    if (loop->drains)
+        hs_drain_place(&loop->drain, &arena);
+    return arena.used;
+}
+
 static hsumma_status make_movers(struct hs_loop *loop, const struct hs_allocator *memory)
 {
     hsumma_status status = HSUMMA_OK;
@@ -80,7 +91,8 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
         if (loop->arena)
             lay_out(loop, &arena);
         else
-            status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of workspace", loop->arena_bytes);
+            status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of a plan", loop->arena_bytes);
+        loop->buffer_bytes = place(loop, NULL);
     }
     if (status)
         hs_loop_free(loop, memory);
@@ -114,27 +126,6 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
     hs_put(memory, loop->arena);
     memset(loop, 0, sizeof *loop);
     hs_cache_begin(&loop->lists, memory);
-}
-
-hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                            hsumma_status status, int about)
-{
-    size_t size = loop->problem->scalar->size;
-    memset(&loop->times, 0, sizeof loop->times);
-    loop->times.begin = hs_now();
-    loop->times.bytes = loop->comm->bytes_sent;
-    loop->times.messages = loop->comm->messages_sent;
-    memcpy(&loop->alpha, alpha, size);
-    memcpy(&loop->beta, beta, size);
-    memcpy(loop->matrix, matrix, sizeof loop->matrix);
-    loop->now = 0;
-    loop->column = 0;
-    for (int f = 0; f < loop->feeds; f++)
-        hs_feed_reset(&loop->feed[f], &loop->matrix[loop->feed[f].mover.operand]);
-    if (loop->drains)
-        hs_drain_reset(&loop->drain, &loop->matrix[HS_C], &loop->beta);
-    loop->state = HS_AGREEING;
-    return hs_agreement_start(&loop->agreement, status, about, 0, 0);
 }
 
 /* alpha = 0 or an empty product: C is scaled where it lies, A and B are not read. */
@@ -254,6 +245,44 @@ static void finish(struct hs_loop *loop)
     loop->last = loop->times;
 }
 
+static void run(struct hs_loop *loop)
+{
+    loop->state = HS_RUNNING;
+    if (!only_scales(loop))
+        return;
+    scale(loop);
+    loop->now = loop->panels.count;
+    finish(loop);
+}
+
+hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
+                            char *buffers, const struct hs_opinion *opinion)
+{
+    size_t size = loop->problem->scalar->size;
+    memset(&loop->times, 0, sizeof loop->times);
+    loop->times.begin = hs_now();
+    loop->times.bytes = loop->comm->bytes_sent;
+    loop->times.messages = loop->comm->messages_sent;
+    memcpy(&loop->alpha, alpha, size);
+    memcpy(&loop->beta, beta, size);
+    memcpy(loop->matrix, matrix, sizeof loop->matrix);
+    loop->now = 0;
+    loop->column = 0;
+    for (int f = 0; f < loop->feeds; f++)
+        hs_feed_reset(&loop->feed[f], &loop->matrix[loop->feed[f].mover.operand]);
+    if (loop->drains)
+        hs_drain_reset(&loop->drain, &loop->matrix[HS_C], &loop->beta);
+    if (loop->buffers != buffers)
+        place(loop, buffers);
+    loop->buffers = buffers;
+    if (!opinion) {
+        run(loop);
+        return HSUMMA_OK;
+    }
+    loop->state = HS_AGREEING;
+    return hs_agreement_start(&loop->agreement, opinion->status, opinion->about, 0, 0);
+}
+
 hsumma_status hs_loop_advance(void *state, int *worked, int *done)
 {
     struct hs_loop *loop = state;
@@ -262,12 +291,8 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
         status = hs_progress(&loop->agreement.instance, worked);
         if (!status && !loop->agreement.instance.active) {
             status = hs_agreement_verdict(&loop->agreement).status;
-            loop->state = HS_RUNNING;
-            if (!status && only_scales(loop)) {
-                scale(loop);
-                loop->now = loop->panels.count;
-                finish(loop);
-            }
+            if (!status)
+                run(loop);
         }
     } else if (loop->state == HS_RUNNING) {
         status = move(loop, worked);

@@ -33,8 +33,10 @@ struct hs_loop {
     int64_t local[3]; /* local extents of the pinned dimensions */
     struct hs_agreement agreement;
     int *line; /* room for the ranks of a line, where hs_loop_connect needs it */
-    char *arena;
+    char *arena; /* what a plan keeps: instances and the like */
     size_t arena_bytes;
+    char *buffers; /* of panels: lent at each start */
+    size_t buffer_bytes;
 
     /* one execution */
     enum { HS_IDLE, HS_AGREEING, HS_RUNNING } state;
@@ -55,9 +57,18 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 /* Codes of what a verdict is about. */
 enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY };
 
-/* Begins an execution; `status` and `about` are this process's verdict on its local arguments, agreed upon first. */
+/* This process's verdict on its local arguments. */
+struct hs_opinion {
+    hsumma_status status;
+    int about;
+};
+
+/*
+ * Begins an execution with loop->buffer_bytes of memory at `buffers`.  The opinions of all processes are agreed upon
+ * first; NULL: nothing is, and the arguments are good.
+ */
 hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                            hsumma_status status, int about);
+                            char *buffers, const struct hs_opinion *opinion);
 /* Moves it forward (hs_advance).  A verdict other than HSUMMA_OK ends it on all processes before C is touched. */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 

@@ -21,14 +21,16 @@ void arguments_init(arguments *args)
     args->reps = 5;
     for (int x = 0; x < 3; x++)
         for (int f = 0; f < LAYOUT_FIELDS; f++)
-            args->layout[x][f] = -1;
+            args->layout[x][f] = f < LAYOUT_RSRC ? -1 : 0;
 }
 
 /* "mb=64,inb=3" into the layouts first..last. */
 static int take_layout(arguments *args, command_options *options, const char *name, int first, int last)
 {
     static const char expected[] = "FIELD=NUMBER,... with the fields m n mb nb imb inb rsrc csrc i j pad; "
-                                   "m n at least 0, mb nb imb inb at least 1, the others at least 0";
+                                   "mb nb imb inb at least 1, rsrc csrc at least -1, the others at least 0";
+    static const int least[LAYOUT_FIELDS] = {
+        [LAYOUT_MB] = 1, [LAYOUT_NB] = 1, [LAYOUT_IMB] = 1, [LAYOUT_INB] = 1, [LAYOUT_RSRC] = -1, [LAYOUT_CSRC] = -1};
     char *copy = strdup(optarg), *rest = copy;
     int bad = !copy;
 
@@ -41,8 +43,7 @@ static int take_layout(arguments *args, command_options *options, const char *na
             *value++ = 0;
         while (field < LAYOUT_FIELDS && strcmp(word, layout_names[field]))
             field++;
-        bad = !value || field == LAYOUT_FIELDS || !parse_int64(value, &number) || number < 0 ||
-              (number < 1 && field >= LAYOUT_MB && field <= LAYOUT_INB);
+        bad = !value || field == LAYOUT_FIELDS || !parse_int64(value, &number) || number < least[field];
         for (int x = first; !bad && x <= last; x++)
             args->layout[x][field] = number;
     }
@@ -194,7 +195,8 @@ void arguments_help(FILE *file)
           "                            m, n        the whole matrix (default: the operand and what precedes it)\n"
           "                            mb, nb      a block\n"
           "                            imb, inb    the first block (default: as mb, nb)\n"
-          "                            rsrc, csrc  the owner of the first block (default: 0)\n"
+          "                            rsrc, csrc  the owner of the first block (default: 0), or -1: every\n"
+          "                                        grid row has all rows, every grid column all columns\n"
           "                            i, j        where the operand begins (default: 0)\n"
           "                            pad         ld beyond the local rows (default: 0)\n"
           "  --layout-a, --layout-b, --layout-c LIST\n"

@@ -7,7 +7,7 @@
 
 #include "command.h"
 
-/* The fields of a descriptor that --layout sets; -1 where it did not. */
+/* The fields of a descriptor that --layout sets. */
 enum {
     LAYOUT_M,
     LAYOUT_N,
@@ -15,7 +15,7 @@ enum {
     LAYOUT_NB,
     LAYOUT_IMB,
     LAYOUT_INB,
-    LAYOUT_RSRC,
+    LAYOUT_RSRC, /* -1: every grid row has all rows; likewise the columns */
     LAYOUT_CSRC,
     LAYOUT_I,
     LAYOUT_J,
@@ -34,7 +34,7 @@ typedef struct arguments {
     int nprow, npcol; /* 0: the factors of the number of ranks nearest to a square */
     char order;
     int64_t nb;                       /* 0: one block per process */
-    int64_t layout[3][LAYOUT_FIELDS]; /* of A, B and C */
+    int64_t layout[3][LAYOUT_FIELDS]; /* of A, B and C; the sizes are -1 if they were not given */
     uint64_t seed;
     int reps;
     int check;

@@ -25,10 +25,9 @@ static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol)
     return grid;
 }
 
-/* 0 for what was not given. */
-static int64_t within(int64_t value, int64_t most)
+static int within_int(int64_t value)
 {
-    return value < 0 ? 0 : value > most ? most : value;
+    return value > INT32_MAX ? INT32_MAX : (int)value;
 }
 
 /* The descriptor of operand x; what --layout says is checked by the library. */
@@ -41,9 +40,7 @@ static hsumma_status describe(explanation *e, int x, struct hs_message *message)
     hsumma_desc *d = &e->desc[x];
 
     for (int axis = 0; axis < 2; axis++) {
-        int64_t from = within(layout[LAYOUT_I + axis], INT64_MAX);
-
-        if (__builtin_add_overflow(size[axis], from, &size[axis]) || size[axis] > INT64_MAX >> 8)
+        if (__builtin_add_overflow(size[axis], layout[LAYOUT_I + axis], &size[axis]) || size[axis] > INT64_MAX >> 8)
             return hs_fail(message, HSUMMA_ERR_ARGUMENT, "%c is too large to count its elements", "ABC"[x]);
         if (layout[LAYOUT_M + axis] >= 0)
             size[axis] = layout[LAYOUT_M + axis];
@@ -58,10 +55,10 @@ static hsumma_status describe(explanation *e, int x, struct hs_message *message)
         d->nb = d->inb = layout[LAYOUT_NB];
     d->imb = layout[LAYOUT_IMB] > 0 ? layout[LAYOUT_IMB] : d->imb;
     d->inb = layout[LAYOUT_INB] > 0 ? layout[LAYOUT_INB] : d->inb;
-    d->rsrc = (int)within(layout[LAYOUT_RSRC], INT32_MAX);
-    d->csrc = (int)within(layout[LAYOUT_CSRC], INT32_MAX);
-    d->i = within(layout[LAYOUT_I], INT64_MAX);
-    d->j = within(layout[LAYOUT_J], INT64_MAX);
+    d->rsrc = within_int(layout[LAYOUT_RSRC]);
+    d->csrc = within_int(layout[LAYOUT_CSRC]);
+    d->i = layout[LAYOUT_I];
+    d->j = layout[LAYOUT_J];
     return HSUMMA_OK;
 }
 

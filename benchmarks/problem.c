@@ -12,7 +12,7 @@
 static const char *describe(operand *x, const problem *p, const int64_t *layout)
 {
     hsumma_desc *d = &x->desc;
-    int64_t i = layout[LAYOUT_I] < 0 ? 0 : layout[LAYOUT_I], j = layout[LAYOUT_J] < 0 ? 0 : layout[LAYOUT_J];
+    int64_t i = layout[LAYOUT_I], j = layout[LAYOUT_J];
     int64_t m = layout[LAYOUT_M] < 0 ? i + x->rows : layout[LAYOUT_M];
     int64_t n = layout[LAYOUT_N] < 0 ? j + x->cols : layout[LAYOUT_N];
 
@@ -32,15 +32,11 @@ static const char *describe(operand *x, const problem *p, const int64_t *layout)
         d->imb = layout[LAYOUT_IMB];
     if (layout[LAYOUT_INB] > 0)
         d->inb = layout[LAYOUT_INB];
-    if (d->imb > d->mb || d->inb > d->nb)
-        return "imb or inb: the first block cannot be larger than mb or nb";
     if (layout[LAYOUT_RSRC] >= p->nprow || layout[LAYOUT_CSRC] >= p->npcol)
         return "rsrc or csrc: no such row or column of the grid";
-    if (layout[LAYOUT_RSRC] > 0)
-        d->rsrc = (int)layout[LAYOUT_RSRC];
-    if (layout[LAYOUT_CSRC] > 0)
-        d->csrc = (int)layout[LAYOUT_CSRC];
-    d->ld = hsumma_local_rows(d) + (layout[LAYOUT_PAD] < 0 ? 0 : layout[LAYOUT_PAD]);
+    d->rsrc = (int)layout[LAYOUT_RSRC];
+    d->csrc = (int)layout[LAYOUT_CSRC];
+    d->ld = hsumma_local_rows(d) + layout[LAYOUT_PAD];
     if (d->ld < 1)
         d->ld = 1;
     return NULL;

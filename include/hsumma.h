@@ -92,9 +92,10 @@ typedef struct hsumma_level {
 
 /* How one operand takes part in a plan. */
 typedef struct hsumma_movement {
-    const char *how; /* "stays", "broadcast", "reduced", "exchanged and broadcast", "reduced and exchanged", "local" */
-    size_t exchange_bytes;   /* that the process which exchanges most sends and receives to align it; 0: aligned */
-    double exchange_seconds; /* predicted, in predicted_comm_seconds */
+    const char *how; /* a constant: "stays", "local" (its line is one process), "broadcast", "reduced", and where it is
+                        not aligned "exchanged", "exchanged and broadcast", "reduced and exchanged" */
+    size_t exchange_bytes;   /* sent and received to align it by the process that has most to do, at most; 0: aligned */
+    double exchange_seconds; /* predicted; a part of predicted_comm_seconds */
 } hsumma_movement;
 
 /* What a plan has chosen, why, what it will cost, and what its last execution did on this process. */
@@ -105,11 +106,11 @@ typedef struct hsumma_plan_info {
     int nprow, npcol; /* the grid */
     int nlevels;      /* 1 (SUMMA) to HSUMMA_MAX_LEVELS */
     hsumma_level level[HSUMMA_MAX_LEVELS];
-    int lookahead;                /* panels under way ahead of the multiplication; 0: blocking, the paper's algorithm */
-    int64_t segment;              /* bytes of a segment of pipelined broadcasts */
-    int threads;                  /* BLAS threads per process; 0: left as the user has set them */
-    int64_t panels;               /* innermost panels in all; 0 on processes outside the grid */
-    size_t workspace_bytes;       /* of this process, held while the plan lives */
+    int lookahead;          /* panels under way ahead of the multiplication; 0: blocking, the paper's algorithm */
+    int64_t segment;        /* bytes of a segment of pipelined broadcasts */
+    int threads;            /* BLAS threads per process; 0: left as the user has set them */
+    int64_t panels;         /* innermost panels in all; 0 on processes outside the grid */
+    size_t workspace_bytes; /* of this process: panel buffers, which the plans of a context share, and what it keeps */
     size_t workspace_bytes_max;   /* of the process that needs most */
     size_t workspace_limit_bytes; /* what workspace_limit allows the process that needs most */
     double predicted_seconds;     /* of one execution, by the cost model of the schedules */

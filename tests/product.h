@@ -35,6 +35,7 @@ struct call {
     hsumma_desc desc[3];
     double alpha, beta;
     const char *options;
+    int fractions; /* entries with all bits in use, which show the order of the sums, instead of small integers */
 };
 
 struct local {
@@ -42,25 +43,88 @@ struct local {
     void *data;
 };
 
+/* Rows and columns of an operand as it is stored. */
+static inline void stored_shape(const struct call *call, int x, int64_t *rows, int64_t *cols)
+{
+    int64_t extent[3][2] = {{call->m, call->k}, {call->k, call->n}, {call->m, call->n}};
+    int turned = (x == 0 && call->ta != 'N') || (x == 1 && call->tb != 'N');
+    *rows = extent[x][turned];
+    *cols = extent[x][!turned];
+}
+
 /* nb = 0: checkerboard. */
 static inline struct call call_of(const hsumma_grid *grid, hsumma_type type, char ta, char tb, int64_t m, int64_t n,
                                   int64_t k, int64_t nb)
 {
-    struct call call = {type, ta, tb, m, n, k, {{0}}, 2, -1, NULL};
-    int64_t shape[3][2] = {{ta == 'N' ? m : k, ta == 'N' ? k : m}, {tb == 'N' ? k : n, tb == 'N' ? n : k}, {m, n}};
+    struct call call = {type, ta, tb, m, n, k, {{0}}, 2, -1, NULL, 0};
     for (int x = 0; x < 3; x++) {
+        int64_t rows, cols;
+        stored_shape(&call, x, &rows, &cols);
         if (nb)
-            hsumma_desc_init(&call.desc[x], grid, shape[x][0], shape[x][1], nb, nb);
+            hsumma_desc_init(&call.desc[x], grid, rows, cols, nb, nb);
         else
-            hsumma_desc_checkerboard(&call.desc[x], grid, shape[x][0], shape[x][1]);
+            hsumma_desc_checkerboard(&call.desc[x], grid, rows, cols);
         call.desc[x].ld += PAD;
     }
     return call;
 }
 
+/* How one dimension of an operand is spread: it begins at `offset` of a matrix with `behind` more of it after its end.
+ */
+struct layout {
+    int64_t block, first;
+    int src;
+    int64_t offset, behind;
+};
+
+static inline void spread(struct call *call, int x, const struct layout *rows, const struct layout *cols)
+{
+    hsumma_desc *desc = &call->desc[x];
+    int64_t m, n;
+    stored_shape(call, x, &m, &n);
+    *desc = (hsumma_desc){desc->grid,
+                          m + rows->offset + rows->behind,
+                          n + cols->offset + cols->behind,
+                          rows->block,
+                          cols->block,
+                          rows->first,
+                          cols->first,
+                          rows->src,
+                          cols->src,
+                          rows->offset,
+                          cols->offset,
+                          0};
+    int64_t local = hsumma_local_rows(desc);
+    desc->ld = (local > 1 ? local : 1) + PAD + rank % 3;
+}
+
+/* Other blocks, first blocks, sources and offsets for each operand; `seed` varies them. */
+static inline void unalign(struct call *call, int seed)
+{
+    int P, Q;
+    hsumma_grid_info(call->desc[0].grid, &P, &Q, NULL, NULL);
+    for (int x = 0; x < 3; x++) {
+        const struct layout rows = {2 + (x + seed) % 3, 1 + x % 2, (x + seed) % P, (x * 2 + seed) % 4, x},
+                            cols = {4 - (x + seed) % 3, 2 - x % 2, (2 * x + seed / 2) % Q, (x + seed / 3) % 5, 2 - x};
+        spread(call, x, &rows, &cols);
+    }
+}
+
+static inline uint64_t scrambled(uint64_t h)
+{
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9ULL;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebULL;
+    return h ^ h >> 31;
+}
+
 static inline double complex entry(const struct call *call, int x, int64_t i, int64_t j)
 {
-    double re = (double)((i * 7 + j * 3 + x) % 5 - 2), im = (double)((i * 5 + j + x) % 3 - 1);
+    uint64_t h = scrambled((uint64_t)i * 0x9e3779b97f4a7c15ULL + (uint64_t)(j * 3 + x) * 0xc2b2ae3d27d4eb4fULL + 1);
+    double re = (double)(h % 7) - 3, im = (double)(h / 7 % 5) - 2;
+    if (call->fractions) {
+        re = (double)(int64_t)h / 9.3e18;
+        im = (double)(int64_t)scrambled(h + 1) / 9.3e18;
+    }
     return call->type >= HSUMMA_C ? re + im * I : re;
 }
 
@@ -100,16 +164,25 @@ static inline int inside(const struct call *call, int x, const struct local *loc
                          int64_t *j)
 {
     const hsumma_desc *desc = &call->desc[x];
-    char op = x == 0 ? call->ta : x == 1 ? call->tb : 'N';
-    int64_t extent[3][2] = {{call->m, call->k}, {call->k, call->n}, {call->m, call->n}};
+    int64_t rows, cols;
     if (r >= local->rows || c >= local->cols)
         return 0;
+    stored_shape(call, x, &rows, &cols);
     *i = hsumma_global_row(desc, r) - desc->i;
     *j = hsumma_global_col(desc, c) - desc->j;
-    return *i >= 0 && *j >= 0 && *i < extent[x][op == 'N' ? 0 : 1] && *j < extent[x][op == 'N' ? 1 : 0];
+    return *i >= 0 && *j >= 0 && *i < rows && *j < cols;
 }
 
-/* Fills the matrices; what must not be read (A and B for alpha = 0, C for beta = 0) holds NaN, all else a guard. */
+/* What a local element holds at first: what must not be read (A and B for alpha = 0, C for beta = 0) NaN, what is not
+ * of the operand a guard. */
+static inline double complex initial(const struct call *call, int x, const struct local *local, int64_t r, int64_t c)
+{
+    int64_t i, j;
+    if (!inside(call, x, local, r, c, &i, &j))
+        return GUARD;
+    return (x == 2 ? call->beta : call->alpha) == 0 ? NAN : entry(call, x, i, j);
+}
+
 static inline void make(const struct call *call, struct local local[3])
 {
     for (int x = 0; x < 3; x++) {
@@ -122,14 +195,24 @@ static inline void make(const struct call *call, struct local local[3])
             continue;
         l->data = malloc((size_t)(desc->ld * l->cols) * bytes_of(call->type));
         for (int64_t c = 0; c < l->cols; c++)
-            for (int64_t r = 0; r < desc->ld; r++) {
-                int64_t i, j;
-                double complex v = GUARD;
-                if (inside(call, x, l, r, c, &i, &j))
-                    v = (x == 2 ? call->beta : call->alpha) == 0 ? NAN : entry(call, x, i, j);
-                store(call->type, l->data, c * desc->ld + r, v);
-            }
+            for (int64_t r = 0; r < desc->ld; r++)
+                store(call->type, l->data, c * desc->ld + r, initial(call, x, l, r, c));
     }
+}
+
+/* Elements of A and B, padding and all, that are not what they were. */
+static inline int64_t changed(const struct call *call, const struct local local[3])
+{
+    int64_t count = 0;
+    size_t bytes = bytes_of(call->type);
+    for (int x = 0; x < 2; x++)
+        for (int64_t c = 0; c < local[x].cols && local[x].data; c++)
+            for (int64_t r = 0; r < call->desc[x].ld; r++) {
+                double complex was;
+                store(call->type, &was, 0, initial(call, x, &local[x], r, c));
+                count += memcmp(&was, (char *)local[x].data + (size_t)(c * call->desc[x].ld + r) * bytes, bytes) != 0;
+            }
+    return count;
 }
 
 static inline void drop(struct local local[3])
@@ -202,7 +285,7 @@ static inline int multiplies(hsumma_context *ctx, const struct call *call, int b
     hsumma_status status = by_plan ? create(ctx, call, &plan) : one_call(ctx, call, local);
     if (by_plan && !status)
         status = begin(plan, call, local, 1);
-    int good = status == HSUMMA_OK && wrong(call, &local[2], 0) == 0;
+    int good = status == HSUMMA_OK && wrong(call, &local[2], 0) + changed(call, local) == 0;
     hsumma_plan_free(&plan);
     drop(local);
     return good;

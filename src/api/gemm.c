@@ -41,6 +41,8 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     info->predicted_seconds = plan->choice.prediction.seconds;
     info->predicted_comm_seconds = plan->choice.prediction.comm;
     info->predicted_gemm_seconds = plan->choice.prediction.gemm;
+    memcpy(info->predicted_stationary, plan->choice.stationary, sizeof info->predicted_stationary);
+    memcpy(info->operand, plan->choice.prediction.operand, sizeof info->operand);
     info->seconds = times->seconds;
     info->gemm_seconds = times->gemm;
     info->copy_seconds = times->copy;

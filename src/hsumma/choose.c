@@ -368,12 +368,14 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     hsumma_status first = HSUMMA_OK;
     struct hs_message why = {""};
     int found = 0;
+    double seconds[3] = {-1, -1, -1};
     for (int i = 0; i < 3; i++) {
         struct hs_choice other;
         if (settings->stationary >= 0 && settings->stationary != order[i])
             continue;
         memset(&other, 0, sizeof other);
         hsumma_status status = look_at(&chooser, order[i], &other);
+        seconds[order[i]] = status ? -1 : other.prediction.seconds;
         if (!status && (!found || other.prediction.seconds < choice->prediction.seconds * (1 - 1e-9))) {
             *choice = other;
             found = 1;
@@ -392,5 +394,6 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     if (!found)
         *message = why;
     choice->workspace_limit = chooser.limit;
+    memcpy(choice->stationary, seconds, sizeof seconds);
     return found ? HSUMMA_OK : first;
 }

@@ -8,6 +8,7 @@
 struct hs_choice {
     struct hs_spec spec;
     struct hs_prediction prediction;
+    double stationary[3];    /* predicted seconds with A, B, C in place; -1: not considered, or not possible */
     int64_t workspace_bytes; /* of the process that needs most */
     int64_t workspace_limit;
 };

@@ -22,8 +22,8 @@ struct hsumma_context {
     int threads_model; /* the first process's share, for choices, which all must make alike */
     int *ranks;        /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
-    struct hs_registry own; /* algorithms that the user has registered */
-    struct hs_team team;    /* of all: runs the collective calls */
+    struct hs_registry own;         /* algorithms that the user has registered */
+    struct hs_team team;            /* of all: runs the collective calls */
     struct hs_workspace *workspace; /* panel buffers, of the plan that runs (workspace.c) */
     int plans;                      /* that may need it */
     hsumma_plan *running;

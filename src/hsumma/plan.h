@@ -25,10 +25,10 @@ struct hsumma_plan {
     int64_t local_rows[3]; /* of the whole matrices, for the leading dimensions */
     struct hs_choice choice;
     struct hs_loop loop;
-    int wants; /* is counted among the plans that may need the context's workspace */
+    int wants;                      /* is counted among the plans that may need the context's workspace */
     struct hs_workspace *workspace; /* while it runs */
-    int64_t workspace_max; /* bytes, of the process that holds most */
-    hsumma_status driven;  /* an error that hs_plan_drive has met and nobody has been told yet */
+    int64_t workspace_max;          /* bytes, of the process that holds most */
+    hsumma_status driven;           /* an error that hs_plan_drive has met and nobody has been told yet */
     char line[512], why[512];
 };
 

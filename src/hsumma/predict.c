@@ -84,8 +84,36 @@ static struct cost level_cost(struct hs_clock_memo *memo, const struct hs_mover 
     return cost;
 }
 
+static const char *how(const struct hs_mover *mover)
+{
+    static const char *const words[2][2][2] = {{{"local", "broadcast"}, {"exchanged", "exchanged and broadcast"}},
+                                               {{"local", "reduced"}, {"exchanged", "reduced and exchanged"}}};
+    return words[mover->operand == HS_C][mover->role->exchanged][mover->levels > 0];
+}
+
+/* The exchange of all panels, by the process that has most to do; adds to the cost of moving. */
+static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct hs_spec *spec,
+                                     const struct hs_pairs *pairs, const struct hs_machine *machine, struct cost *cost)
+{
+    const struct hs_role *role = mover->role;
+    const int *extent = mover->problem->grid.extent;
+    double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
+    double given = (double)role->give_max * (double)hs_axis_count_max(role->looped) * size;
+    double taken = (double)role->take_max * (double)role->looped->n / extent[role->line_axis] * size;
+    int64_t panels = 0;
+    for (int i = 0; i < pairs->count; i++)
+        panels += (pairs->pair[i].width + spec->width[mover->tier0] - 1) / spec->width[mover->tier0];
+    double messages = machine->alpha * (role->give_max > 0 || role->take_max > 0 ? extent[role->want_axis] : 0);
+    double most = given > taken ? given : taken;
+    double seconds = (double)panels * messages + most * machine->beta;
+    cost->all += seconds;
+    cost->first += messages + (role->looped->n ? width / (double)role->looped->n : 0) * most * machine->beta;
+    cost->copy += 2 * (given + taken) * machine->copy;
+    return (hsumma_movement){how(mover), (size_t)(given + taken), seconds};
+}
+
 static struct cost mover_cost(struct hs_clock_memo *memo, const struct hs_mover *mover, const struct hs_spec *spec,
-                              const struct hs_pairs *pairs, hsumma_status *status)
+                              const struct hs_pairs *pairs, hsumma_movement *movement, hsumma_status *status)
 {
     struct cost cost = {0, 0, 0};
     const struct hs_role *role = mover->role;
@@ -102,17 +130,9 @@ static struct cost mover_cost(struct hs_clock_memo *memo, const struct hs_mover 
         cost.copy = line * (double)length + 2 * share;
     else if (!pairs->in_place[mover->index])
         cost.copy = share;
-    if (role->exchanged) {
-        int64_t width = spec->width[mover->tier0];
-        int64_t panels = 0, bytes = hs_axis_count_max(role->own) * (int64_t)mover->problem->scalar->size;
-        for (int i = 0; i < pairs->count; i++)
-            panels += (pairs->pair[i].width + width - 1) / width;
-        int peers = mover->problem->grid.extent[role->want_axis];
-        double messages = machine->alpha * peers, per_index = (double)bytes * machine->beta;
-        cost.all += (double)panels * messages + (double)role->looped->n * per_index;
-        cost.first += messages + (double)width * per_index;
-        cost.copy += 2 * line * (double)length / mover->problem->grid.extent[role->line_axis] + 2 * share;
-    }
+    *movement = (hsumma_movement){how(mover), 0, 0};
+    if (role->exchanged)
+        *movement = exchange_cost(mover, spec, pairs, machine, &cost);
     return cost;
 }
 
@@ -126,12 +146,14 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *pr
     for (int dim = 0; dim < 3; dim++)
         extent[dim] =
             dim == variant->looped ? (double)problem->extent[dim] : (double)hs_axis_count_max(variant->axis[dim]);
+    hsumma_movement movement[3];
     for (int x = 0; x < 3; x++) {
+        movement[x] = (hsumma_movement){"stays", 0, 0};
         if (!variant->role[x].moves)
             continue;
         struct hs_mover mover;
         hs_mover_init(&mover, problem, variant, spec, NULL, x);
-        struct cost cost = mover_cost(memo, &mover, spec, pairs, &status);
+        struct cost cost = mover_cost(memo, &mover, spec, pairs, &movement[x], &status);
         all += cost.all;
         first += cost.first;
         copy += cost.copy;
@@ -142,6 +164,6 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *pr
     double visible = first < all ? first : all, together = gemm + all;
     if (spec->lookahead > 0 && !memo->profile->one_node)
         together = (gemm > all ? gemm : all) + visible;
-    *prediction = (struct hs_prediction){together + copy, all, gemm, copy};
+    *prediction = (struct hs_prediction){together + copy, all, gemm, copy, {movement[0], movement[1], movement[2]}};
     return status;
 }

@@ -7,6 +7,7 @@
 
 struct hs_prediction {
     double seconds, comm, gemm, copy;
+    hsumma_movement operand[3];
 };
 
 struct hs_clock_entry {
@@ -34,10 +35,10 @@ double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int siz
                    int64_t segment, hsumma_status *status);
 
 /*
- * comm: all panels on all levels by the clock, on the processes with the largest parts.  copy: what is packed, unpacked
- * and added there.  gemm: the local multiplications.  seconds: together.  Between nodes, with a lookahead,
- * communication hides behind the multiplication but for the first panel in and the last one out; inside a node it is
- * the cores themselves that copy, and it is added.
+ * comm: all panels on all levels and their exchanges by the clock, on the processes with the largest parts.  copy: what
+ * is packed, unpacked and added there.  gemm: the local multiplications.  seconds: together.  Between nodes, with a
+ * lookahead, communication hides behind the multiplication but for the first panel in and the last one out; inside a
+ * node it is the cores themselves that copy, and it is added.
  */
 hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *problem, const struct hs_variant *variant,
                          const struct hs_spec *spec, const struct hs_pairs *pairs, int threads,

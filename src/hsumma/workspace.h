@@ -1,6 +1,6 @@
 /*
- * Panel buffers.  One plan of a context runs at a time, so all share one piece of memory, as large as the most demanding
- * of them has needed; it goes with the last plan.  A plan that runs keeps the piece that it has begun with.
+ * Panel buffers.  One plan of a context runs at a time, so all share one piece of memory, as large as the most
+ * demanding of them has needed; it goes with the last plan.  A plan that runs keeps the piece that it has begun with.
  */
 #ifndef HS_HSUMMA_WORKSPACE_H
 #define HS_HSUMMA_WORKSPACE_H

@@ -33,7 +33,8 @@ struct hs_feed {
     double copy_seconds;
 };
 
-/* Lists and sizes; then lay_out measures or places what a plan keeps, and place the panel buffers, before each start. */
+/* Lists and sizes; then lay_out measures or places what a plan keeps, and place the panel buffers, before each start.
+ */
 hsumma_status hs_feed_init(struct hs_feed *feed, const struct hs_spec *spec, const struct hs_mover *mover,
                            struct hs_cache *lists, const struct hs_allocator *memory);
 void hs_feed_free(struct hs_feed *feed, const struct hs_allocator *memory);

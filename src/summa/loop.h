@@ -32,7 +32,7 @@ struct hs_loop {
     int sliced;       /* something may have to move during a multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
     struct hs_agreement agreement;
-    int *line; /* room for the ranks of a line, where hs_loop_connect needs it */
+    int *line;   /* room for the ranks of a line, where hs_loop_connect needs it */
     char *arena; /* what a plan keeps: instances and the like */
     size_t arena_bytes;
     char *buffers; /* of panels: lent at each start */

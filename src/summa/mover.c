@@ -287,8 +287,7 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
     for (int other = 0; other < others; other++) {
         int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
         int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
-        if (count == 0 ||
-            (as_holder ? taker_of(mover, pair, i) : holder_of(mover, pair, q)) == index_of_me(mover))
+        if (count == 0 || (as_holder ? taker_of(mover, pair, i) : holder_of(mover, pair, q)) == index_of_me(mover))
             continue;
         hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
         message += count * (int64_t)mover->problem->scalar->size;

@@ -208,6 +208,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         ctx->profile = hs_profile_builtin;
         MPI_Comm_rank(own, &ctx->comm.rank);
         MPI_Comm_size(own, &ctx->comm.size);
+        hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         status = read_options(ctx, options);
         status = hs_comm_agreed(own, status ? status : fill(ctx));
         if (!status)

@@ -14,12 +14,11 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 struct chooser {
     const struct hs_problem *problem;
     const struct hs_settings *settings;
-    const struct hs_profile *profile;
     const struct hs_registry *own;
     int threads;
     const struct hs_allocator *memory;
     struct hs_message *message;
-    struct hs_clock_memo memo;
+    struct hs_clock_memo *memo;
     int64_t limit;
     /* of the stationary operand that is looked at */
     struct hs_variant variant;
@@ -81,7 +80,7 @@ static const struct hs_alg *cheapest(struct chooser *chooser, enum hs_collective
             continue;
         if (collective == HS_REDUCE_TO && !(row->flags & HS_NESTS)) /* or the bits would depend on the groups */
             continue;
-        double seconds = hs_clock_of(&chooser->memo, row, size, bytes, shape.unit, segment, status);
+        double seconds = hs_clock_of(chooser->memo, row, size, bytes, shape.unit, segment, status);
         if (!best || seconds < least) {
             best = row;
             least = seconds;
@@ -195,7 +194,7 @@ static hsumma_status choose_widths(struct chooser *chooser, struct hs_spec *spec
     int64_t most = clamp(chooser->pairs.width_max, 1, INT32_MAX);
     int in_place = stays_in_place(chooser, spec);
     spec->lookahead = settings->lookahead >= 0 ? settings->lookahead : in_place ? 0 : 1;
-    int64_t wanted = settings->block ? settings->block : in_place ? most : clamp(chooser->profile->knee, 1, most);
+    int64_t wanted = settings->block ? settings->block : in_place ? most : clamp(chooser->memo->profile->knee, 1, most);
     for (;;) {
         int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted);
         hsumma_status status = set_widths(chooser, spec, block);
@@ -229,7 +228,8 @@ static int64_t choose_slice(const struct chooser *chooser)
     const int *extent = chooser->problem->grid.extent;
     if (chooser->settings->slice)
         return chooser->settings->slice;
-    return chooser->profile->one_node && extent[0] <= 2 && extent[1] <= 2 ? INT64_MAX : chooser->profile->slice;
+    return chooser->memo->profile->one_node && extent[0] <= 2 && extent[1] <= 2 ? INT64_MAX
+                                                                                : chooser->memo->profile->slice;
 }
 
 /* One hierarchy, made complete and priced. */
@@ -256,8 +256,8 @@ static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice,
     if (!status)
         status = choose_algs(chooser, spec);
     if (!status)
-        status = hs_predict(&chooser->memo, chooser->problem, &chooser->variant, spec, &chooser->pairs,
-                            chooser->threads, &choice->prediction);
+        status = hs_predict(chooser->memo, chooser->problem, &chooser->variant, spec, &chooser->pairs, chooser->threads,
+                            &choice->prediction);
     choice->workspace_bytes = workspace(chooser, spec);
     return status;
 }
@@ -348,9 +348,9 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     return kept;
 }
 
-hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
-                        const struct hs_profile *profile, const struct hs_registry *own, int threads,
-                        const struct hs_allocator *memory, struct hs_choice *choice, struct hs_message *message)
+hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given, struct hs_clock_memo *memo,
+                        const struct hs_registry *own, int threads, const struct hs_allocator *memory,
+                        struct hs_choice *choice, struct hs_message *message)
 {
     const struct hs_settings kept = without_empty_levels(given), *settings = &kept;
     static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
@@ -358,12 +358,11 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     memset(&chooser, 0, sizeof chooser);
     chooser.problem = problem;
     chooser.settings = settings;
-    chooser.profile = profile;
+    chooser.memo = memo;
     chooser.own = own;
     chooser.threads = threads;
     chooser.memory = memory;
     chooser.message = message;
-    hs_clock_memo_begin(&chooser.memo, profile, memory);
     chooser.limit = workspace_limit(&chooser);
     hsumma_status first = HSUMMA_OK;
     struct hs_message why = {""};
@@ -390,7 +389,6 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
             why = *message;
         }
     }
-    hs_clock_memo_free(&chooser.memo);
     if (!found)
         *message = why;
     choice->workspace_limit = chooser.limit;

@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "coll/team.h"
 #include "dist/axis.h"
-#include "hsumma/profile.h"
+#include "hsumma/predict.h"
 
 struct hs_plan_cache; /* api/cache.c */
 struct hs_workspace;  /* hsumma/workspace.h */
@@ -18,9 +18,10 @@ struct hsumma_context {
     struct hs_comm comm;
     struct hs_options options;
     struct hs_profile profile;
-    int threads;       /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
-    int threads_model; /* the first process's share, for choices, which all must make alike */
-    int *ranks;        /* 0, 1, 2, ...: the group of all */
+    struct hs_clock_memo memo; /* of the profile */
+    int threads;               /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int threads_model;         /* the first process's share, for choices, which all must make alike */
+    int *ranks;                /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     struct hs_registry own;         /* algorithms that the user has registered */
     struct hs_team team;            /* of all: runs the collective calls */

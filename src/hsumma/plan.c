@@ -82,7 +82,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     if (status)
         return status;
     status =
-        hs_choose(&plan->problem, settings, &ctx->profile, &ctx->own,
+        hs_choose(&plan->problem, settings, &ctx->memo, &ctx->own,
                   settings->threads > 0 ? settings->threads : ctx->threads_model, &ctx->memory, &plan->choice, message);
     plan->choice.spec.threads = threads_of(ctx, settings);
     if (status || !plan->member)

@@ -5,13 +5,48 @@
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
                          const struct hs_allocator *memory)
 {
-    *memo = (struct hs_clock_memo){profile, memory, NULL, 0, 0};
+    memset(memo, 0, sizeof *memo);
+    memo->profile = profile;
+    memo->memory = memory;
 }
 
-void hs_clock_memo_free(struct hs_clock_memo *memo)
+/* Where this is remembered, or will be. */
+static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
 {
-    hs_put(memo->memory, memo->entry);
-    hs_clock_memo_begin(memo, memo->profile, memo->memory);
+    uint64_t hash = ((uint64_t)(uintptr_t)key->alg >> 4) + (uint64_t)key->size * 0x9e3779b1u +
+                    (uint64_t)key->bytes * 0x85ebca77u + (uint64_t)key->unit * 31 +
+                    (uint64_t)key->segment * 0xc2b2ae3du;
+    hash = (hash ^ hash >> 23) * 0x9e3779b97f4a7c15u;
+    for (unsigned i = (unsigned)(hash >> 40);; i++) {
+        struct hs_clock_entry *entry = &memo->entry[i % HS_CLOCK_ENTRIES];
+        if (!entry->alg || (entry->alg == key->alg && entry->size == key->size && entry->bytes == key->bytes &&
+                            entry->unit == key->unit && entry->segment == key->segment))
+            return entry;
+    }
+}
+
+/* The clock at one of the remembered sizes. */
+static double clock_at(struct hs_clock_memo *memo, const struct hs_alg *alg, int size, int64_t bytes, int64_t unit,
+                       int64_t segment, hsumma_status *status)
+{
+    struct hs_clock_entry key = {alg, size, bytes, unit, segment, 0}, *known = entry_of(memo, &key);
+    if (known->alg)
+        return known->seconds;
+    struct hs_shape shape = {.size = size, .bytes = bytes, .unit = unit, .segment = segment};
+    struct hs_clock_report report = {0};
+    hsumma_status mine = hs_clock(alg, &shape, &memo->profile->machine, memo->memory, &report);
+    if (mine) {
+        *status = mine;
+        return 0;
+    }
+    if (memo->count >= HS_CLOCK_ENTRIES * 3 / 4) {
+        hs_clock_memo_begin(memo, memo->profile, memo->memory);
+        known = entry_of(memo, &key);
+    }
+    key.seconds = report.seconds;
+    *known = key;
+    memo->count++;
+    return key.seconds;
 }
 
 /* MPI does not say what its collectives do: they are priced as the cheaper of two that it may well use. */
@@ -38,23 +73,15 @@ double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int siz
         return clock_of_mpi(memo, alg->collective, size, bytes, unit, status);
     if (!(alg->flags & HS_USES_SEGMENT))
         segment = 0;
-    for (int i = memo->count - 1; i >= 0; i--) {
-        const struct hs_clock_entry *known = &memo->entry[i];
-        if (known->alg == alg && known->size == size && known->bytes == bytes && known->segment == segment)
-            return known->seconds;
-    }
-    struct hs_shape shape = {.size = size, .bytes = bytes, .unit = unit, .segment = segment};
-    struct hs_clock_report report = {0};
-    hsumma_status mine = hs_clock(alg, &shape, &memo->profile->machine, memo->memory, &report);
-    if (!mine &&
-        hs_grow(memo->memory, (void **)&memo->entry, sizeof *memo->entry, &memo->capacity, (size_t)memo->count + 1))
-        mine = HSUMMA_ERR_MEMORY;
-    if (mine) {
-        *status = mine;
-        return 0;
-    }
-    memo->entry[memo->count++] = (struct hs_clock_entry){alg, size, bytes, segment, report.seconds};
-    return report.seconds;
+    int64_t step = unit;
+    while (bytes / step >= 16)
+        step *= 2;
+    int64_t below = bytes / step * step, above = below + step;
+    if (below == 0 || below == bytes)
+        return clock_at(memo, alg, size, bytes, unit, segment, status);
+    double low = clock_at(memo, alg, size, below, unit, segment, status);
+    double high = clock_at(memo, alg, size, above, unit, segment, status);
+    return low + (high - low) * (double)(bytes - below) / (double)step;
 }
 
 /* What one moving operand costs: all its panels, the first of them alone, and what this process copies for it. */

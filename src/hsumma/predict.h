@@ -11,24 +11,27 @@ struct hs_prediction {
 };
 
 struct hs_clock_entry {
-    const struct hs_alg *alg;
+    const struct hs_alg *alg; /* NULL: free */
     int size;
-    int64_t bytes, segment;
+    int64_t bytes, unit, segment;
     double seconds;
 };
 
-/* Clock values already known; one lives while a plan is chosen. */
+/*
+ * Clock values already known, of a profile that does not change.  They are remembered for a few sizes only (three
+ * leading bits; between two of them a line), so that shapes which never repeat cost little; that also says how many
+ * there can be.  When it is full it is forgotten: what is remembered changes no value.
+ */
+enum { HS_CLOCK_ENTRIES = 1 << 10 };
 struct hs_clock_memo {
     const struct hs_profile *profile;
     const struct hs_allocator *memory;
-    struct hs_clock_entry *entry;
-    size_t capacity;
     int count;
+    struct hs_clock_entry entry[HS_CLOCK_ENTRIES];
 };
 
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
                          const struct hs_allocator *memory);
-void hs_clock_memo_free(struct hs_clock_memo *memo);
 
 /* The clock of one collective; status is set on failure, and not touched otherwise. */
 double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int size, int64_t bytes, int64_t unit,

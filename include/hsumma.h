@@ -76,7 +76,7 @@ typedef struct hsumma_desc {
     const hsumma_grid *grid; /* borrowed; must live as long as the descriptor is used */
     int64_t m, n;            /* rows and columns of the whole distributed matrix */
     int64_t mb, nb;          /* rows and columns of a block */
-    int64_t imb, inb;        /* rows of the first block row, columns of the first block column: 1..mb, 1..nb */
+    int64_t imb, inb;        /* rows of the first block row, columns of the first block column: at least 1 */
     int rsrc, csrc; /* grid row and grid column that own the first block; -1: every grid row has all rows, every
                        grid column all columns (C is then computed by each, A and B are read from any) */
     int64_t i, j;   /* first row and column of the operand inside the matrix (0: the whole matrix) */

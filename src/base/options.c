@@ -158,6 +158,12 @@ static int read_lookahead(const char *text, struct hs_settings *settings)
     return 0;
 }
 
+static int read_exchange(const char *text, struct hs_settings *settings)
+{
+    settings->exchange = is_auto(text) ? -1 : strcmp(text, "all") == 0;
+    return settings->exchange == 0 && strcmp(text, "root") != 0 ? -1 : 0;
+}
+
 static int read_slice(const char *text, struct hs_settings *settings)
 {
     settings->slice = strcmp(text, "none") == 0 ? INT64_MAX : 0;
@@ -287,6 +293,12 @@ static const struct row {
     [HS_OPT_SEGMENT] = {{"segment", "BYTES", "64k", "segment of pipelined broadcasts", "HSUMMA_SEGMENT"},
                         "a number of bytes, at least 1, with k, M or G for powers of 1024",
                         read_segment},
+    [HS_OPT_EXCHANGE] = {{"exchange", "auto|root|all", "auto",
+                          "panels of A and B that are not aligned go to a root, which broadcasts them, or at once to "
+                          "all that need them",
+                          "HSUMMA_EXCHANGE"},
+                         "auto, root or all",
+                         read_exchange},
     [HS_OPT_LOOKAHEAD] = {{"lookahead", "auto|N", "auto",
                            "innermost panels that travel ahead of the multiplication; 0 is blocking",
                            "HSUMMA_LOOKAHEAD"},

@@ -16,6 +16,7 @@ enum hs_option {
     HS_OPT_BCAST,
     HS_OPT_REDUCE,
     HS_OPT_SEGMENT,
+    HS_OPT_EXCHANGE,
     HS_OPT_LOOKAHEAD,
     HS_OPT_SLICE,
     HS_OPT_THREADS,
@@ -67,6 +68,7 @@ struct hs_settings {
     int64_t outer[HS_LEVELS];
     struct hs_names bcast, reduce;
     int64_t segment;
+    int exchange;            /* 0: to roots, 1: to all, -1: choose */
     int lookahead;           /* -1: choose */
     int64_t slice;           /* flops; INT64_MAX: never cut; 0: choose */
     int threads;             /* -1: choose; 0: leave alone */

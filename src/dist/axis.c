@@ -99,9 +99,11 @@ struct hs_axis hs_axis_part(const struct hs_axis *axis, int64_t offset, int64_t 
 
 int hs_axis_same(const struct hs_axis *x, const struct hs_axis *y)
 {
+    if (x->n == 0 && y->n == 0)
+        return 1;
     if (x->n != y->n || x->nprocs != y->nprocs)
         return 0;
-    if (x->n == 0 || x->nprocs == 1)
+    if (x->nprocs == 1)
         return 1;
     if (x->src != y->src)
         return 0;

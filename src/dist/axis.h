@@ -1,7 +1,7 @@
 /*
  * One block-cyclically distributed dimension: pure arithmetic, O(1) per call.
  *
- * The n indices are cut into blocks: the first of `first` indices (1..nb, it may be shorter than the others), all
+ * The n indices are cut into blocks: the first of `first` indices (at least 1, whatever nb is), all
  * further ones of nb, the last ragged; block i lives on process (src + i) mod nprocs.  A matrix is two of these; a
  * sub-matrix is again two of these (hs_axis_part); block-checkerboard is nb = ceil(n / nprocs).
  */

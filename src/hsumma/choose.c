@@ -232,6 +232,35 @@ static int64_t choose_slice(const struct chooser *chooser)
                                                                                 : chooser->memo->profile->slice;
 }
 
+static hsumma_status price(struct chooser *chooser, struct hs_choice *choice, int spread)
+{
+    choice->spec.spread = spread;
+    hsumma_status status = choose_widths(chooser, &choice->spec);
+    if (!status)
+        status = choose_algs(chooser, &choice->spec);
+    if (!status)
+        status = hs_predict(chooser->memo, chooser->problem, &chooser->variant, &choice->spec, &chooser->pairs,
+                            chooser->threads, &choice->prediction);
+    choice->workspace_bytes = workspace(chooser, &choice->spec);
+    return status;
+}
+
+/* Panels that are exchanged: to a root that broadcasts them, or to all at once, which suits short lines. */
+static hsumma_status choose_exchange(struct chooser *chooser, struct hs_choice *choice)
+{
+    const struct hs_role *role = chooser->variant.role;
+    int wanted = chooser->settings->exchange;
+    if (wanted >= 0 || choice->spec.levels > 1 || !(role[HS_A].exchanged || role[HS_B].exchanged))
+        return price(chooser, choice, wanted > 0);
+    struct hs_choice other = *choice;
+    hsumma_status status = price(chooser, choice, 0), with_all = price(chooser, &other, 1);
+    if (!with_all && (status == HSUMMA_ERR_WORKSPACE || other.prediction.seconds < choice->prediction.seconds)) {
+        *choice = other;
+        status = HSUMMA_OK;
+    }
+    return status;
+}
+
 /* One hierarchy, made complete and priced. */
 static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice, int levels, const int (*factor)[2])
 {
@@ -252,14 +281,7 @@ static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice,
     if (chooser->settings->levels >= 0 && chooser->settings->outers > (levels > 1 ? levels : 1))
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT, "outer names %d widths for %d outer levels",
                        chooser->settings->outers, levels);
-    hsumma_status status = choose_widths(chooser, spec);
-    if (!status)
-        status = choose_algs(chooser, spec);
-    if (!status)
-        status = hs_predict(chooser->memo, chooser->problem, &chooser->variant, spec, &chooser->pairs, chooser->threads,
-                            &choice->prediction);
-    choice->workspace_bytes = workspace(chooser, spec);
-    return status;
+    return choose_exchange(chooser, choice);
 }
 
 /* Every valid group grid of two levels; the least communication by the clock wins, SUMMA where nothing is less. */

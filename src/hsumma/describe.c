@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct text {
     char *at;
@@ -47,6 +48,9 @@ static void write_line(const hsumma_plan *plan, const struct hs_options *options
         add(&text, "%s%" PRId64, l ? "," : " outer=", spec->width[l]);
     add_names(&text, "bcast", spec, spec->bcast);
     add_names(&text, "reduce", spec, spec->reduce);
+    const hsumma_movement *operand = plan->choice.prediction.operand;
+    if (!strncmp(operand[HS_A].how, "exchanged", 9) || !strncmp(operand[HS_B].how, "exchanged", 9))
+        add(&text, " exchange=%s", spec->spread ? "all" : "root");
     add(&text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
     if (spec->slice == INT64_MAX)
         add(&text, " slice=none");

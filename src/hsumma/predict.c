@@ -125,17 +125,25 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
     double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
-    double given = (double)role->give_max * (double)hs_axis_count_max(role->looped) * size;
-    double taken = (double)role->take_max * (double)role->looped->n / extent[role->line_axis] * size;
-    int64_t panels = 0;
+    int lines = mover->spread ? extent[role->line_axis] : 1;
+    int64_t held = hs_axis_count_max(role->looped), most_taken = 0, panels = 0;
+    for (int line = 0; line < extent[role->line_axis]; line++) { /* a root takes from the owners that it stands for */
+        int64_t taken = 0;
+        for (int owner = line; owner < role->looped->nprocs; owner += extent[role->line_axis])
+            taken += hs_axis_count(role->looped, owner);
+        most_taken = taken > most_taken ? taken : most_taken;
+    }
+    double packed = (double)role->give_max[mover->spread] * (double)held * size, given = packed * lines;
+    double taken =
+        (double)role->take_max[mover->spread] * (double)(mover->spread ? role->looped->n : most_taken) * size;
     for (int i = 0; i < pairs->count; i++)
         panels += (pairs->pair[i].width + spec->width[mover->tier0] - 1) / spec->width[mover->tier0];
-    double messages = machine->alpha * (role->give_max > 0 || role->take_max > 0 ? extent[role->want_axis] : 0);
+    double messages = machine->alpha * (given > 0 || taken > 0 ? extent[role->want_axis] * lines : 0);
     double most = given > taken ? given : taken;
     double seconds = (double)panels * messages + most * machine->beta;
     cost->all += seconds;
     cost->first += messages + (role->looped->n ? width / (double)role->looped->n : 0) * most * machine->beta;
-    cost->copy += 2 * (given + taken) * machine->copy;
+    cost->copy += (packed + taken) * machine->copy;
     return (hsumma_movement){how(mover), (size_t)(given + taken), seconds};
 }
 

@@ -41,9 +41,7 @@ int64_t hs_drain_bytes(const struct hs_mover *mover, const struct hs_spec *spec,
         int64_t panel = hs_mover_buffer_bytes(mover, spec, pairs, tier_of(mover, s), length);
         bytes += (slots_of(mover, spec, pairs, s) + scratch_panels(mover, s)) * panel;
     }
-    if (mover->role->exchanged)
-        bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, mover->role->give_max + mover->role->take_max);
-    return bytes;
+    return bytes + hs_mover_exchange_bytes(mover, spec, pairs);
 }
 
 static int panels_of(const struct hs_drain *drain, int s)

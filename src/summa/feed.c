@@ -31,9 +31,7 @@ int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, 
         if (spec->width[mover->tier[l]] != spec->width[mover->tier0])
             bytes += (hs_ahead(spec, mover->tier[l]) + 1) *
                      hs_mover_buffer_bytes(mover, spec, pairs, mover->tier[l], length);
-    if (mover->role->exchanged)
-        bytes += hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, mover->role->give_max + mover->role->take_max);
-    return bytes;
+    return bytes + hs_mover_exchange_bytes(mover, spec, pairs);
 }
 
 static int panels_of(const struct hs_feed *feed, int s)

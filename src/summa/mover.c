@@ -14,7 +14,7 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec)
         hs_factors_merge_for_sums(&given, &all, tier);
     }
     for (int l = 0; l < all.levels; l++) {
-        if (all.size[l] == 1)
+        if (all.size[l] == 1 || mover->spread)
             continue;
         int kept = mover->levels++;
         mover->factors.size[kept] = all.size[l];
@@ -40,6 +40,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     mover->held = hs_axis_count(mover->role->own, grid->coord[mover->role->own_axis]);
     mover->line = grid->coord[mover->role->line_axis];
     mover->loop_coord = grid->coord[mover->role->loop_axis];
+    mover->spread = spec->spread && mover->role->exchanged && operand != HS_C;
     keep_levels(mover, spec);
     int me = grid->coord[0] * grid->extent[1] + grid->coord[1];
     int step = hs_grid_stride(grid, mover->role->line_axis);
@@ -67,7 +68,16 @@ int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec
                               int tier, int64_t length)
 {
     int64_t width = spec->width[tier] < pairs->width_max ? spec->width[tier] : pairs->width_max;
-    return width * length * (int64_t)mover->problem->scalar->size;
+    return (int64_t)hs_aligned((size_t)(width * length) * mover->problem->scalar->size);
+}
+
+int64_t hs_mover_exchange_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs)
+{
+    const struct hs_role *role = mover->role;
+    if (!role->exchanged)
+        return 0;
+    return hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, role->give_max[mover->spread]) +
+           hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, role->take_max[mover->spread]);
 }
 
 int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o)
@@ -133,7 +143,7 @@ int hs_mover_holds(const struct hs_mover *mover, int pair)
 
 int hs_mover_takes(const struct hs_mover *mover, int pair)
 {
-    return hs_mover_root(mover, pair) == mover->line;
+    return mover->spread || hs_mover_root(mover, pair) == mover->line;
 }
 
 /* The process that holds (own_axis: q) or takes (want_axis: i) the panels of a pair. */
@@ -145,11 +155,11 @@ static int holder_of(const struct hs_mover *mover, int pair, int q)
     return coord[0] * mover->problem->grid.extent[1] + coord[1];
 }
 
-static int taker_of(const struct hs_mover *mover, int pair, int i)
+static int taker_of(const struct hs_mover *mover, int line, int i)
 {
     int coord[2];
     coord[mover->role->want_axis] = i;
-    coord[mover->role->line_axis] = hs_mover_root(mover, pair);
+    coord[mover->role->line_axis] = line;
     return coord[0] * mover->problem->grid.extent[1] + coord[1];
 }
 
@@ -191,12 +201,12 @@ void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
     mover->gives = mover->takes = NULL;
 }
 
-/* Lines of this process with others; with itself only where the way to itself is the same for all pairs. */
+/* Lines of this process with others; with itself only where the way to itself is not the same for all pairs. */
 static int64_t lines(const struct hs_mover *mover, const int64_t *with, int others, int self)
 {
     int64_t sum = 0;
     for (int other = 0; other < others; other++)
-        if (mover->role->own_axis != mover->role->want_axis || other != self)
+        if (mover->spread || mover->role->own_axis != mover->role->want_axis || other != self)
             sum += with[other];
     return sum;
 }
@@ -215,20 +225,44 @@ int64_t hs_mover_takings(const struct hs_mover *mover)
                  mover->problem->grid.coord[role->want_axis]);
 }
 
-/* The pieces that a holder shares with each taker (as_holder) or a taker with each holder, and their number. */
-static int pieces_of(const struct hs_mover *mover, int as_holder, int pair, int64_t width, struct hs_piece *piece)
+/* Whether what this process holds for takers i is packed: not what it alone takes. */
+static int packs_for(const struct hs_mover *mover, int pair, int i)
+{
+    return mover->gives[i] > 0 &&
+           (mover->spread || taker_of(mover, hs_mover_root(mover, pair), i) != index_of_me(mover));
+}
+
+/* What this process as a holder sends, by ascending takers; the takers of a line get the same bytes. */
+static int pieces_to(const struct hs_mover *mover, int pair, int64_t width, struct hs_piece *piece)
 {
     const struct hs_role *role = mover->role;
-    int others = mover->problem->grid.extent[as_holder ? role->want_axis : role->own_axis], count = 0;
-    int64_t at = 0;
-    for (int other = 0; other < others; other++) {
-        int peer = as_holder ? taker_of(mover, pair, other) : holder_of(mover, pair, other);
-        int64_t bytes =
-            (as_holder ? mover->gives : mover->takes)[other] * width * (int64_t)mover->problem->scalar->size;
-        if (bytes == 0 || peer == index_of_me(mover))
+    const int *extent = mover->problem->grid.extent;
+    int64_t unit = width * (int64_t)mover->problem->scalar->size;
+    int count = 0, root = hs_mover_root(mover, pair);
+    for (int process = 0; process < extent[0] * extent[1]; process++) {
+        const int coord[2] = {process / extent[1], process % extent[1]};
+        int i = coord[role->want_axis];
+        int64_t at = 0;
+        if ((!mover->spread && coord[role->line_axis] != root) || process == index_of_me(mover) || mover->gives[i] == 0)
             continue;
-        piece[count++] = (struct hs_piece){peer, at, bytes};
-        at += bytes;
+        for (int before = 0; before < i; before++)
+            at += packs_for(mover, pair, before) ? mover->gives[before] : 0;
+        piece[count++] = (struct hs_piece){process, at * unit, mover->gives[i] * unit};
+    }
+    return count;
+}
+
+/* What it receives as a taker, by ascending holders. */
+static int pieces_from(const struct hs_mover *mover, int pair, int64_t width, struct hs_piece *piece)
+{
+    int64_t unit = width * (int64_t)mover->problem->scalar->size, at = 0;
+    int count = 0;
+    for (int q = 0; q < mover->problem->grid.extent[mover->role->own_axis]; q++) {
+        int peer = holder_of(mover, pair, q);
+        if (mover->takes[q] == 0 || peer == index_of_me(mover))
+            continue;
+        piece[count++] = (struct hs_piece){peer, at * unit, mover->takes[q] * unit};
+        at += mover->takes[q];
     }
     return count;
 }
@@ -238,12 +272,12 @@ static hsumma_status exchange_list(const struct hs_mover *mover, int outward, in
 {
     const struct hs_grid *grid = &mover->problem->grid;
     int me = index_of_me(mover);
-    size_t most = (size_t)(grid->extent[0] + grid->extent[1]);
+    size_t most = (size_t)grid->extent[0] * (size_t)grid->extent[1];
     struct hs_piece *piece = hs_get(memory, 2 * most, sizeof *piece);
     if (!piece)
         return HSUMMA_ERR_MEMORY;
-    int held = hs_mover_holds(mover, pair) ? pieces_of(mover, 1, pair, width, piece) : 0;
-    int taken = hs_mover_takes(mover, pair) ? pieces_of(mover, 0, pair, width, piece + most) : 0;
+    int held = hs_mover_holds(mover, pair) ? pieces_to(mover, pair, width, piece) : 0;
+    int taken = hs_mover_takes(mover, pair) ? pieces_from(mover, pair, width, piece + most) : 0;
     hsumma_status status = outward ? hs_exchange_build(me, piece + most, taken, piece, held, memory, list)
                                    : hs_exchange_build(me, piece, held, piece + most, taken, memory, list);
     hs_put(memory, piece);
@@ -287,7 +321,7 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
     for (int other = 0; other < others; other++) {
         int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
         int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
-        if (count == 0 || (as_holder ? taker_of(mover, pair, i) : holder_of(mover, pair, q)) == index_of_me(mover))
+        if (count == 0 || (as_holder ? !packs_for(mover, pair, i) : holder_of(mover, pair, q) == index_of_me(mover)))
             continue;
         hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
         message += count * (int64_t)mover->problem->scalar->size;

@@ -20,7 +20,8 @@ struct hs_mover {
     int64_t held;   /* and as this operand has it (differs if exchanged) */
     int line;       /* coordinate of this process on the line */
     int loop_coord; /* and on the axis where the looped dimension lies */
-    int levels;     /* with more than one member, outermost first; 0: the line is one process */
+    int spread;     /* hs_spec, if it is exchanged and feeds */
+    int levels;     /* with more than one member, outermost first; 0: the line is one process, or spread */
     struct hs_factors factors;
     int tier[HS_LEVELS_MAX];
     int tier0; /* tier of the panels that are packed, exchanged or drained: the outermost level's */
@@ -48,6 +49,8 @@ int hs_mover_level(const struct hs_mover *mover, int root);
 /* Bytes of a buffer for the panels of a tier, for a local extent of the pinned dimension. */
 int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                               int tier, int64_t length);
+/* And of those of an exchange, at most. */
+int64_t hs_mover_exchange_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs);
 /* Bytes of tier panel o on this process. */
 int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o);
 struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int o);
@@ -61,13 +64,14 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
                              int *list);
 
 /*
- * The exchange.  Holders have the looped dimension's owner coordinate; takers are the line's roots.  `outward` is the
+ * The exchange.  Holders have the looped dimension's owner coordinate; takers are the line's roots, or if
+ * spread all of the line.  `outward` is the
  * way of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this process is neither.  What a
  * process shares with itself is in no message.
  */
 hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
 void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
-/* Lines of the pinned dimension that this process sends or receives at most, as a holder and as a taker. */
+/* Lines of the pinned dimension that this process packs as a holder and unpacks as a taker at most. */
 int64_t hs_mover_gives(const struct hs_mover *mover);
 int64_t hs_mover_takings(const struct hs_mover *mover);
 int hs_mover_holds(const struct hs_mover *mover, int pair);

@@ -29,7 +29,8 @@ struct hs_role {
     int own_axis;  /* ... the grid axis on which it lies in this operand ... */
     int want_axis; /* ... and in the stationary one */
     int exchanged; /* these axes differ, or the layouts on them: the panel passes once through an exchange */
-    int64_t give_max, take_max; /* of an exchange: lines that a process gives to others and takes from them at most */
+    /* of an exchange: lines that a process packs for others and takes from them at most; [1]: spread (hs_spec) */
+    int64_t give_max[2], take_max[2];
     int replicas;  /* an exchange may take what this operand has of the pinned dimension from any of so many; 1: no */
     int line_axis; /* broadcasts and reductions run along this axis of the grid (the other one than want_axis) */
     int loop_axis; /* stored axis of the looped dimension: 0: panels are width x length, 1: length x width */
@@ -62,6 +63,7 @@ struct hs_spec {
     const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX];
     int64_t segment;
     int lookahead;
+    int spread; /* exchanged panels of A and B go straight to all of their lines, not to a root that broadcasts them */
     int64_t slice; /* flops of one slice of the local GEMM; progress runs between slices; INT64_MAX: not cut */
     int threads;   /* of the local BLAS; 0: leave alone */
 };

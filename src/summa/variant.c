@@ -15,24 +15,25 @@ static int axis_of(const struct hs_problem *problem, int operand, int dim)
     return -1;
 }
 
-/* Lines that leave a process, or come to one: all, but where both layouts lie on one axis those that stay. */
+/*
+ * Lines that leave a process, or come to one: all, but where both layouts lie on one axis those that stay, unless they
+ * go to the whole line.
+ */
 static void bound_exchange(struct hs_role *role, int wanted_by)
 {
-    if (role->own_axis != role->want_axis) {
-        role->give_max = hs_axis_count_max(role->own) * wanted_by;
-        role->take_max = hs_axis_count_max(role->want);
+    int64_t own = hs_axis_count_max(role->own), want = hs_axis_count_max(role->want);
+    role->give_max[0] = role->give_max[1] = role->replicas > 1 ? want : own * wanted_by;
+    role->take_max[0] = role->take_max[1] = want;
+    if (role->own_axis != role->want_axis)
         return;
-    }
-    int others = role->replicas * role->own->nprocs;
-    for (int proc = 0; proc < others; proc++) {
+    role->give_max[0] = role->take_max[0] = 0;
+    for (int proc = 0; role->replicas == 1 && proc < role->own->nprocs; proc++) {
+        int64_t held = hs_axis_count(role->own, proc), wanted = hs_axis_count(role->want, proc);
         int64_t stays = hs_overlap_count(role->own, proc, role->want, proc);
-        int64_t gives = hs_axis_count(role->own, proc) - stays, takes = hs_axis_count(role->want, proc) - stays;
-        gives += hs_axis_count(role->own, proc) * (wanted_by - 1); /* where all want all of it */
-        role->give_max = gives > role->give_max ? gives : role->give_max;
-        role->take_max = takes > role->take_max ? takes : role->take_max;
+        int64_t gives = held * wanted_by - stays;
+        role->give_max[0] = gives > role->give_max[0] ? gives : role->give_max[0];
+        role->take_max[0] = wanted - stays > role->take_max[0] ? wanted - stays : role->take_max[0];
     }
-    if (role->replicas > 1) /* it is everywhere already */
-        role->give_max = 0;
 }
 
 static struct hs_role role_of(const struct hs_problem *problem, const struct hs_variant *variant, int operand)
@@ -52,7 +53,8 @@ static struct hs_role role_of(const struct hs_problem *problem, const struct hs_
     role.own = &view->axis[role.own_axis];
     role.want = variant->axis[role.pinned];
     role.looped = &view->axis[role.loop_axis];
-    role.exchanged = role.own_axis != role.want_axis || !hs_axis_same(role.own, role.want);
+    int alone = problem->grid.extent[0] * problem->grid.extent[1] == 1;
+    role.exchanged = !alone && (role.own_axis != role.want_axis || !hs_axis_same(role.own, role.want));
     role.replicas = problem->grid.extent[role.own_axis] / role.own->nprocs;
     if (role.exchanged)
         bound_exchange(&role, problem->grid.extent[role.want_axis] / role.want->nprocs);

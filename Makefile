@@ -1,7 +1,8 @@
 # hsumma: distributed GEMM over MPI.  "make help" lists the targets and the variables.
 
 # Variables, for the command line or the environment.
-BUILD    ?= build## directory of everything that is built; one per set of flags, e.g. build/clang
+MPI      ?= mpich## mpich or openmpi
+BUILD    ?= $(if $(filter openmpi,$(MPI)),build/openmpi,build)## directory of everything that is built (build, or build/openmpi); one per set of flags, e.g. build/clang
 CFLAGS   ?= -O2 -g## optimisation and debugging
 LDFLAGS  ?=## further flags of the linker
 WERROR   ?=## 1: warnings are errors
@@ -11,16 +12,19 @@ PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDED
 DESTDIR  ?=## put before installed paths, for packagers
 DEPS     ?=## no: never install what is missing
 TESTS    ?=## a pattern: only the lines of tests/suite that match
+CASES    ?= 100000## what "make fuzz" compares
+SEED     ?=## and its first case, to see one again; else a new one
 BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
 RANKS    ?= 2## and on how many ranks
 
 # Compiler and libraries; found here, unless the caller says otherwise.
+$(if $(filter mpich openmpi,$(MPI)),,$(error MPI is "$(MPI)"; expected mpich or openmpi))
 ifeq ($(origin CC),default)
 CC := gcc
 endif
 CC       ?= gcc## gcc or clang, under the MPI wrapper
-MPICC    ?= $(or $(shell command -v mpicc.mpich 2>&1),mpicc)## MPI compiler wrapper
-MPIEXEC  ?= $(or $(shell command -v mpiexec.mpich 2>&1),mpiexec)## MPI launcher
+MPICC    ?= $(or $(shell command -v mpicc.$(MPI) 2>&1),mpicc)## MPI compiler wrapper
+MPIEXEC  ?= $(or $(shell command -v mpiexec.$(MPI) 2>&1),mpiexec)## MPI launcher
 BLAS     ?= openblas## a CBLAS: name for pkg-config, or of the library; else set both BLAS_CFLAGS and BLAS_LIBS
 MPICC := $(MPICC)
 MPIEXEC := $(MPIEXEC)
@@ -30,8 +34,10 @@ BLAS_CFLAGS    ?= $(call module,--cflags,$(BLAS))
 BLAS_LIBS      ?= $(or $(call module,--libs,$(BLAS)),-l$(BLAS))
 HWLOC_LIBS     ?= $(or $(call module,--libs,hwloc),$(if $(call found,hwloc),-lhwloc))
 JANSSON_LIBS   ?= $(or $(call module,--libs,jansson),-ljansson)
-SCALAPACK_LIBS ?= $(if $(call found,scalapack-mpich),-lscalapack-mpich)## empty: without ScaLAPACK
+SCALAPACK_LIBS ?= $(if $(call found,scalapack-$(MPI)),-lscalapack-$(MPI))## empty: without ScaLAPACK
+export MPI
 export MPICH_CC = $(CC)
+export OMPI_CC = $(CC)
 MAKEFLAGS += --no-print-directory
 
 # The compile and the link command.
@@ -78,10 +84,10 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything bench bench-built check check-built check-layers asan install uninstall format clean help FORCE
+.PHONY: all everything bench bench-built check check-built fuzz check-scalapack check-layers asan install uninstall format clean help FORCE
 # Targets that start another make (the packages that it needs may be installed just before) come one after another;
 # the makes that they start run in parallel all the same.
-ifneq ($(filter bench check asan,$(MAKECMDGOALS)),)
+ifneq ($(filter bench check fuzz check-scalapack asan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
@@ -154,8 +160,10 @@ bench: ## a short benchmark, against ScaLAPACK where there is one
 	@scripts/deps
 	@$(MAKE) bench-built
 
+# Open MPI wants to be told before it runs for root, or more ranks than there are cores; tests/run does it for the tests.
 bench-built: all
-	$(MPIEXEC) -n $(RANKS) $(BUILD)/hsumma_bench $(BENCH) $(if $(SCALAPACK_LIBS),--compare scalapack)
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+	    $(MPIEXEC) -n $(RANKS) $(BUILD)/hsumma_bench $(BENCH) $(if $(SCALAPACK_LIBS),--compare scalapack)
 
 check: ## builds everything and runs the tests; the last line counts them
 	@scripts/deps --tests
@@ -167,7 +175,15 @@ sanitizer_environment = HWLOC_COMPONENTS=-pci UBSAN_OPTIONS=print_stacktrace=1 \
     LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
 check-built: everything
 	@MPIEXEC='$(MPIEXEC)' SANITIZE='$(SANITIZE)' $(if $(SANITIZE),$(sanitizer_environment)) \
-	    tests/run --build $(BUILD) $(if $(SANITIZE),--slow 4) $(if $(TESTS),'$(TESTS)')
+	    tests/run --build $(BUILD) $(if $(SANITIZE),--slow 4) $(or $(SCRIPT),$(if $(TESTS),'$(TESTS)'))
+
+fuzz: ## a long comparison with ScaLAPACK: CASES random calls of p?gemm
+	@scripts/deps --tests
+	@$(MAKE) check-built SCRIPT='--script fuzz.py --cases $(CASES) $(if $(SEED),--seed $(SEED))'
+
+check-scalapack: ## all testers of Debian's scalapack-mpi-test, with the library preloaded
+	@scripts/deps --tests
+	@$(MAKE) check-built SCRIPT='--script scalapack_testers.py --all'
 
 asan: ## the same tests under AddressSanitizer and UBSan, in BUILD/asan
 	@scripts/deps --tests
@@ -183,7 +199,9 @@ BINDIR     ?= $(PREFIX)/bin
 DOCDIR     ?= $(PREFIX)/share/doc/hsumma
 so := libhsumma.so
 headers := $(wildcard include/*.h)
-mpi_module = $(if $(findstring mpich,$(MPICC)),$(if $(call module,--modversion,mpich),mpich))
+module_mpich := mpich
+module_openmpi := ompi-c
+mpi_module = $(if $(findstring $(MPI),$(MPICC)),$(if $(call module,--modversion,$(module_$(MPI))),$(module_$(MPI))))
 substitutions = PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) INCLUDEDIR=$(INCLUDEDIR) VERSION=$(VERSION)
 
 install: all ## libraries, headers, command, pkg-config file, licence
@@ -208,7 +226,7 @@ uninstall: ## removes what "make install" has put there
 	-rmdir $(DESTDIR)$(DOCDIR)
 
 format: ## clang-format over the sources
-	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*.inc benchmarks/*.[ch] tests/*.[ch] examples/*.[ch])
+	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc benchmarks/*.[ch] tests/*.[ch] examples/*.[ch])
 
 clean: ## removes BUILD
 	rm -rf $(BUILD)

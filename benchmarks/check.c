@@ -129,15 +129,16 @@ typedef struct work {
     double *v_c;
 } work;
 
-static int work_init(work *w, const problem *p)
+static int work_init(work *w, const problem *p, const int copy[2])
 {
+    static const int first[2];
     const arguments *args = p->args;
     int complex = type_is_complex(args->type);
     size_t m = (size_t)args->m + 1, k = (size_t)args->k + 1;
     int good;
 
     memset(w, 0, sizeof *w);
-    good = part_init(&w->a, p, &p->a) & part_init(&w->b, p, &p->b) & part_init(&w->c, p, &p->c);
+    good = part_init(&w->a, p, &p->a, first) & part_init(&w->b, p, &p->b, first) & part_init(&w->c, p, &p->c, copy);
     good &= vector_init(&w->x, args->n, 0) & vector_init(&w->y, args->k, complex);
     good &= vector_init(&w->z, args->m, complex) & vector_init(&w->d, args->m, complex);
     w->norm_a = calloc(m, sizeof(double));
@@ -239,11 +240,12 @@ static void judge_rows(const work *w, const problem *p, check_outcome *out)
     }
 }
 
-int check_product(const problem *p, const void *c, int strict, check_outcome *out)
+/* One copy of C: the ranks that hold it, all of them unless its source is -1. */
+static int check_copy(const problem *p, const void *c, int strict, const int copy[2], check_outcome *out)
 {
     double alpha[2], beta[2], bound;
     work w;
-    int good = work_init(&w, p);
+    int good = work_init(&w, p, copy);
 
     memset(out, 0, sizeof *out);
     out->row = out->col = -1;
@@ -274,11 +276,45 @@ int check_product(const problem *p, const void *c, int strict, check_outcome *ou
     return COMMAND_OK;
 }
 
+/* The worst of two copies, whose row is that of the worst row. */
+static void merge(check_outcome *all, const check_outcome *one)
+{
+    int64_t entries = all->entries + one->entries;
+    check_outcome before = *all;
+
+    *all = before.row_error >= one->row_error ? before : *one;
+    all->entries = entries;
+    all->passed = before.passed && one->passed;
+    all->residual = worse(before.residual, one->residual);
+    all->entry_error = worse(before.entry_error, one->entry_error);
+}
+
+int check_product(const problem *p, const void *c, int strict, check_outcome *out)
+{
+    int copies[2], code = COMMAND_OK;
+
+    part_copies(p, &p->c, copies);
+    for (int i = 0; i < copies[0] && !code; i++)
+        for (int j = 0; j < copies[1] && !code; j++) {
+            check_outcome one;
+
+            code = check_copy(p, c, strict, (int[2]){i, j}, &one);
+            if (!code && i + j == 0)
+                *out = one;
+            else if (!code)
+                merge(out, &one);
+        }
+    return code;
+}
+
 void check_plant(const problem *p, void *c, double value, int64_t row, int64_t col)
 {
     int64_t rows = hsumma_local_rows(&p->c.desc), cols = c ? hsumma_local_cols(&p->c.desc) : 0;
-    int complex = type_is_complex(p->args->type), single = eps_of(p->args->type) == 0x1p-24;
+    int complex = type_is_complex(p->args->type), single = eps_of(p->args->type) == 0x1p-24, copies[2];
 
+    part_copies(p, &p->c, copies);
+    if (p->row % copies[0] != copies[0] - 1 || p->col % copies[1] != copies[1] - 1)
+        cols = 0;
     for (int64_t s = 0; s < cols; s++)
         for (int64_t r = 0; r < rows && hsumma_global_col(&p->c.desc, s) == p->c.desc.j + col; r++) {
             int64_t at = (r + s * p->c.desc.ld) << complex;

@@ -43,11 +43,11 @@ typedef struct check_outcome {
     double difference; /* of that entry from its right value */
 } check_outcome;
 
-/* Checks this rank's part c of the product's C. Collective. Returns an exit status (enum of command.h): a failed check
- * is no failure of the function. */
+/* Checks this rank's part c of the product's C, each copy of it if it has several. Collective. Returns an exit status
+ * (enum of command.h): a failed check is no failure of the function. */
 int check_product(const problem *p, const void *c, int strict, check_outcome *out);
 
-/* Adds value to entry (row, col) of the product's C, on the rank that owns it. */
+/* Adds value to entry (row, col) of the product's C, on the rank that owns it; of several copies in the last. */
 void check_plant(const problem *p, void *c, double value, int64_t row, int64_t col);
 
 #endif

@@ -35,8 +35,15 @@ static int64_t select_range(const int64_t *values, int64_t count, int64_t lo, in
     return end - begin;
 }
 
-int part_init(part *x, const problem *p, const operand *of)
+void part_copies(const problem *p, const operand *of, int copies[2])
 {
+    copies[0] = of->desc.rsrc < 0 ? p->nprow : 1;
+    copies[1] = of->desc.csrc < 0 ? p->npcol : 1;
+}
+
+int part_init(part *x, const problem *p, const operand *of, const int copy[2])
+{
+    int other = (of->desc.rsrc < 0 && p->row != copy[0]) || (of->desc.csrc < 0 && p->col != copy[1]);
     int64_t rows = hsumma_local_rows(&of->desc), cols = hsumma_local_cols(&of->desc);
 
     memset(x, 0, sizeof *x);
@@ -52,8 +59,8 @@ int part_init(part *x, const problem *p, const operand *of)
         x->row[i] = hsumma_global_row(&of->desc, i);
     for (int64_t j = 0; j < cols; j++)
         x->col[j] = hsumma_global_col(&of->desc, j);
-    x->rows = select_range(x->row, rows, of->desc.i, of->rows, &x->first_row);
-    x->cols = select_range(x->col, cols, of->desc.j, of->cols, &x->first_col);
+    x->rows = select_range(x->row, rows, of->desc.i, other ? 0 : of->rows, &x->first_row);
+    x->cols = select_range(x->col, cols, of->desc.j, other ? 0 : of->cols, &x->first_col);
     memmove(x->row, x->row + x->first_row, (size_t)x->rows * sizeof *x->row);
     memmove(x->col, x->col + x->first_col, (size_t)x->cols * sizeof *x->col);
     return 1;

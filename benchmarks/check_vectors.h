@@ -15,7 +15,8 @@ typedef struct vector {
 int vector_init(vector *x, int64_t n, int complex);
 void vector_free(vector *x);
 
-/* The rows and columns of an operand that this rank owns: consecutive locally, with their places in the matrix. */
+/* The rows and columns of an operand that this rank owns: consecutive locally, with their places in the matrix. Of an
+ * operand that every grid row or column has (a source of -1) only the ranks of one copy have a part. */
 typedef struct part {
     const problem *p;
     const operand *of;
@@ -24,7 +25,10 @@ typedef struct part {
     double *re, *im;                          /* room for one column */
 } part;
 
-int part_init(part *x, const problem *p, const operand *of);
+/* How many copies there are along the rows and along the columns of the grid; copy is one of them, from 0. */
+void part_copies(const problem *p, const operand *of, int copies[2]);
+
+int part_init(part *x, const problem *p, const operand *of, const int copy[2]);
 void part_free(part *x);
 
 /* count entries of column s of the part from row r on; local NULL: as generated. im is left alone for real types. */

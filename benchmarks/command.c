@@ -110,6 +110,13 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
     return 1;
 }
 
+int command_code(hsumma_status status)
+{
+    if (status == HSUMMA_OK)
+        return COMMAND_OK;
+    return status == HSUMMA_ERR_INTERNAL || status == HSUMMA_ERR_MPI ? COMMAND_INTERNAL : COMMAND_BAD_INPUT;
+}
+
 /* --- reading arguments ------------------------------------------------------------------------------------------ */
 
 int parse_int64(const char *text, int64_t *value)

@@ -27,6 +27,9 @@ enum { COMMAND_OK = 0, COMMAND_INTERNAL = 1, COMMAND_BAD_INPUT = 2 };
  */
 int command_fail(MPI_Comm comm, int failed_here, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The exit status that a status of the library comes to. */
+int command_code(hsumma_status status);
+
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
 /* Completes a request, giving the processor away between tests: MPICH's blocking calls never do, which is slow with
@@ -107,6 +110,10 @@ int command_options_init(command_options *options, const struct option *own);
 /* The val of the next own option (its argument is in optarg), -1 after the last, '?' for a bad one. Options of the
  * library are collected and not returned. Nothing is printed. */
 int command_next(command_options *options, int argc, char **argv);
+
+/* Puts the library's options into the environment, for contexts that somebody else makes later. Returns nonzero, with
+ * error set, if that failed. Local. */
+int command_options_export(command_options *options);
 
 /* Sets error to "--name TEXT: expected WHAT" and returns 1. */
 int command_bad_value(command_options *options, const char *name, const char *text, const char *expected);

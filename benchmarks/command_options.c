@@ -70,6 +70,34 @@ void command_options_free(command_options *options)
     options->text = NULL;
 }
 
+/* The variable of the option whose name is the first `length` characters; NULL if there is none. */
+static const char *variable_of(const char *name, size_t length)
+{
+    hsumma_option_info info;
+
+    for (int i = 0; hsumma_option(i, &info); i++)
+        if (strlen(info.name) == length && !strncmp(info.name, name, length))
+            return info.environment;
+    return NULL;
+}
+
+int command_options_export(command_options *options)
+{
+    char *copy = strdup(options->text), *rest = copy;
+    int bad = !copy;
+
+    for (char *word; !bad && (word = strtok_r(rest, " ", &rest));) {
+        char *value = strchr(word, '=');
+        const char *variable = variable_of(word, (size_t)(value - word));
+
+        bad = !variable || setenv(variable, value + 1, 1);
+    }
+    free(copy);
+    if (bad)
+        snprintf(options->error, sizeof options->error, "the options could not be put into the environment");
+    return bad;
+}
+
 int command_bad_value(command_options *options, const char *name, const char *text, const char *expected)
 {
     snprintf(options->error, sizeof options->error, "--%s %s: expected %s", name, text, expected);

@@ -147,6 +147,9 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
     if (status)
         return hs_fail(message, status, "%s", hsumma_message(e->ctx));
     hsumma_plan_query(e->plan, &e->info);
+    e->nprow = e->plan->problem.grid.extent[0]; /* those that take part */
+    e->npcol = e->plan->problem.grid.extent[1];
+    e->processes = e->nprow * e->npcol;
     status = explain_read(e, message);
     if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the hierarchies");
@@ -181,7 +184,7 @@ static int carry_out(const explain_arguments *args, const char *options)
     free_explanation(&e);
     if (command_fail(MPI_COMM_SELF, status != HSUMMA_OK, "explain: %s",
                      message.text[0] ? message.text : hsumma_status_string(status)))
-        return status == HSUMMA_ERR_INTERNAL || status == HSUMMA_ERR_MPI ? COMMAND_INTERNAL : COMMAND_BAD_INPUT;
+        return command_code(status);
     if (command_fail(MPI_COMM_SELF, !written || fflush(stdout), "the report could not be written"))
         return COMMAND_INTERNAL;
     return COMMAND_OK;

@@ -31,6 +31,7 @@ static void add_plan(json_t *object, const hsumma_plan_info *info)
     json_object_set_new(object, "stationary", json_string(stationary));
     json_object_set_new(object, "levels", levels_json(info));
     json_object_set_new(object, "lookahead", json_integer(info->lookahead));
+    report_moves_json(info, object);
     json_object_set_new(object, "predicted_s", report_real(info->predicted_seconds));
     json_object_set_new(object, "predicted_comm_s", report_real(info->predicted_comm_seconds));
     json_object_set_new(object, "predicted_gemm_s", report_real(info->predicted_gemm_seconds));

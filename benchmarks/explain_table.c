@@ -46,6 +46,7 @@ static void print_plan(const explanation *e, FILE *file)
     char most[32], all[32];
 
     fprintf(file, "plan        %s\ndecided by  %s\n", e->info.line, e->info.why);
+    report_moves(&e->info, "moves       ", file);
     print_seconds(file, "predicted   ", e->info.predicted_seconds);
     print_seconds(file, " in all: communication ", e->info.predicted_comm_seconds);
     print_seconds(file, ", GEMM ", e->info.predicted_gemm_seconds);

@@ -136,7 +136,7 @@ static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, in
     return count;
 }
 
-double gemm_rate_run(gemm_rate *rate, const problem *p)
+double gemm_rate_run(gemm_rate *rate, const problem *p, int calls)
 {
     enum { MOST_THREADS = 512 };
     pid_t thread[MOST_THREADS];
@@ -152,8 +152,9 @@ double gemm_rate_run(gemm_rate *rate, const problem *p)
         blas_set_threads(rate->threads); /* first, so that the threads exist when they are unbound */
         bound = bind_threads(&p->mach.cpus, thread, had, MOST_THREADS);
         seconds = MPI_Wtime();
-        multiply(rate, p);
-        seconds = MPI_Wtime() - seconds;
+        for (int i = 0; i < calls; i++)
+            multiply(rate, p);
+        seconds = (MPI_Wtime() - seconds) / calls;
         for (int i = 0; i < bound; i++)
             sched_setaffinity(thread[i], sizeof had[i], &had[i]);
         blas_set_threads(before);

@@ -17,7 +17,8 @@ typedef struct gemm_rate {
 int gemm_rate_create(gemm_rate *rate, const problem *p);
 void gemm_rate_free(gemm_rate *rate);
 
-/* One turn: rank 0 multiplies, all others sleep. Returns the seconds, on every rank. Collective. */
-double gemm_rate_run(gemm_rate *rate, const problem *p);
+/* One turn: rank 0 multiplies `calls` times, all others sleep. Returns the seconds of one product, on every rank.
+ * Collective. */
+double gemm_rate_run(gemm_rate *rate, const problem *p, int calls);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "command.h"
 #include "commands.h"
-#include "contender_scalapack.h"
 #include "multiply.h"
+#include "pblas.h"
 
 static const struct {
     const char *name, *help;
@@ -40,7 +40,7 @@ static void print_version(void)
     hsumma_version(&major, &minor, &patch);
     MPI_Get_library_version(mpi, &length);
     printf("hsumma_bench %d.%d.%d, library %d.%d.%d\n%s ScaLAPACK to compare with\nMPI: %.*s\n", HSUMMA_VERSION_MAJOR,
-           HSUMMA_VERSION_MINOR, HSUMMA_VERSION_PATCH, major, minor, patch, scalapack_available() ? "with" : "without",
+           HSUMMA_VERSION_MINOR, HSUMMA_VERSION_PATCH, major, minor, patch, pblas_available() ? "with" : "without",
            (int)strcspn(mpi, "\n"), mpi);
 }
 

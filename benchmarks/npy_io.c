@@ -184,14 +184,19 @@ static MPI_Info hints(void)
     return info;
 }
 
-/* The name as MPI-IO takes it: what stands before a colon would be taken for a kind of file system. */
+/* The name as MPI-IO takes it: ROMIO, unlike Open MPI's, takes what stands before a colon for a kind of file system. */
 static char *file_name(const char *path)
 {
     size_t size = strlen(path) + 5;
     char *name = malloc(size);
+#ifdef OMPI_MAJOR_VERSION
+    const char *kind = "";
+#else
+    const char *kind = strchr(path, ':') ? "ufs:" : "";
+#endif
 
     if (name)
-        snprintf(name, size, "%s%s", strchr(path, ':') ? "ufs:" : "", path);
+        snprintf(name, size, "%s%s", kind, path);
     return name;
 }
 
@@ -245,7 +250,9 @@ static int move_piece(MPI_File file, int writes, int64_t first, int count, MPI_D
     MPI_Get_count(&status, element, &got);
     if (got == count)
         return WELL;
-    fail(error, writes ? "wrote %d elements instead of %d" : "cut short: read %d elements instead of %d", got, count);
+    fail(error,
+         writes ? "wrote %d elements instead of %d: no space left?" : "cut short: read %d elements instead of %d", got,
+         count);
     return CERTAIN;
 }
 

@@ -173,10 +173,7 @@ int problem_plan(problem *p, const char *options, hsumma_plan **plan, char *text
     hsumma_status status = hsumma_plan_create(p->ctx, args->type, args->transa, args->transb, args->m, args->n, args->k,
                                               &p->a.desc, &p->b.desc, &p->c.desc, options, plan);
     const char *message = hsumma_message(p->ctx);
-    int code = status == HSUMMA_OK                                         ? COMMAND_OK
-               : status == HSUMMA_ERR_INTERNAL || status == HSUMMA_ERR_MPI ? COMMAND_INTERNAL
-                                                                           : COMMAND_BAD_INPUT;
-    int worst = code;
+    int code = command_code(status), worst = code;
 
     text[0] = 0;
     if (code)

@@ -7,14 +7,15 @@
 #include "command.h"
 
 /* The columns of csv and the keys of json that every contender has. */
-enum { REALS = 17, INTEGERS = 5 };
+enum { REALS = 17, INTEGERS = 6 };
 static const char *const real_keys[REALS] = {
     "median_s",     "min_s",        "max_s",  "gflops",    "fraction_of_gemm_rate",
     "fraction_min", "fraction_max", "ratio",  "ratio_min", "ratio_max",
     "comm_share",   "comm_s",       "gemm_s", "copy_s",    "predicted_s",
     "residual",     "row_error"};
-static const char *const integer_keys[INTEGERS] = {"bytes_per_rank_max", "messages_per_rank_max", "workspace_bytes",
-                                                   "peak_rss_bytes", "peak_rss_above_matrices_bytes"};
+static const char *const integer_keys[INTEGERS] = {
+    "bytes_per_rank_max", "messages_per_rank_max",         "workspace_bytes",
+    "peak_rss_bytes",     "peak_rss_above_matrices_bytes", "matrices_bytes"};
 
 static void numbers(const result *r, double real[REALS], int64_t integer[INTEGERS])
 {
@@ -35,7 +36,8 @@ static void numbers(const result *r, double real[REALS], int64_t integer[INTEGER
                                  r->predicted_s,
                                  r->check.residual,
                                  r->check.strict ? r->check.row_error : NAN};
-    const int64_t integers[INTEGERS] = {r->bytes_max, r->messages_max, r->workspace, r->peak_rss, r->peak_above};
+    const int64_t integers[INTEGERS] = {r->bytes_max, r->messages_max, r->workspace,
+                                        r->peak_rss,  r->peak_above,   r->matrices};
 
     memcpy(real, reals, sizeof reals);
     memcpy(integer, integers, sizeof integers);
@@ -70,6 +72,7 @@ static void add_result(json_t *object, const result *r)
         json_object_set_new(object, real_keys[i], report_real(real[i]));
     for (int i = 0; i < INTEGERS; i++)
         json_object_set_new(object, integer_keys[i], report_integer(integer[i]));
+    json_object_set_new(object, "api", json_string(api_names[r->how]));
     json_object_set_new(object, "plan", json_string(r->plan));
     if (r->why)
         json_object_set_new(object, "why", json_string(r->why));
@@ -84,6 +87,9 @@ static int print_json(const gemm_report *report, FILE *file)
     int failed;
 
     add_result(object, ours);
+    json_object_set_new(object, "calls", json_integer(report->calls));
+    if (report->info)
+        report_moves_json(report->info, object);
     json_object_del(object, "ratio"); /* of the contender; ours would be 1 */
     json_object_del(object, "ratio_min");
     json_object_del(object, "ratio_max");
@@ -118,7 +124,7 @@ static void print_csv(const gemm_report *report, FILE *file)
 {
     const arguments *args = report->p->args;
 
-    fputs("contender,type,m,n,k,transa,transb,nprow,npcol,ranks,reps", file);
+    fputs("contender,type,m,n,k,transa,transb,nprow,npcol,ranks,reps,calls,api", file);
     for (int i = 0; i < REALS; i++)
         fprintf(file, ",%s", real_keys[i]);
     for (int i = 0; i < INTEGERS; i++)
@@ -131,9 +137,9 @@ static void print_csv(const gemm_report *report, FILE *file)
 
         numbers(r, real, integer);
         const char letter = "sdcz"[args->type];
-        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d", r->name, letter, (long long)args->m, (long long)args->n,
-                (long long)args->k, args->transa, args->transb, report->p->nprow, report->p->npcol, report->p->ranks,
-                args->reps);
+        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d,%d,%s", r->name, letter, (long long)args->m,
+                (long long)args->n, (long long)args->k, args->transa, args->transb, report->p->nprow, report->p->npcol,
+                report->p->ranks, args->reps, report->calls, api_names[r->how]);
         for (int i = 0; i < REALS; i++)
             if (isfinite(real[i]))
                 fprintf(file, ",%.9g", real[i]);
@@ -222,6 +228,24 @@ static void print_verdict(const result *r, FILE *file)
         fprintf(file, "           %s: row %lld (from 0) is wrong\n", r->name, (long long)check->row);
 }
 
+/* What was timed. */
+static void print_routine(const gemm_report *report, FILE *file)
+{
+    const result *ours = &report->results[0];
+
+    if (ours->how == API_CALL || ours->how == API_PDGEMM)
+        fprintf(file, "api        hsumma_%s%cgemm%s; the plan below is made of the same arguments\n",
+                ours->how == API_PDGEMM ? "p" : "", "sdcz"[report->p->args->type],
+                ours -> how == API_PDGEMM ? "_" : "");
+    fprintf(file, "%-10s %s\n", ours->how == API_SCALAPACK ? "scalapack" : "plan", ours->plan);
+    if (ours->why && ours->why[0])
+        fprintf(file, "why        %s\n", ours->why);
+    if (report->info)
+        report_moves(report->info, "moves      ", file);
+    if (report->calls > 1)
+        fprintf(file, "calls      %d in a row in each round; times are of one call\n", report->calls);
+}
+
 static void print_table(const gemm_report *report, FILE *file)
 {
     const result *ours = &report->results[0];
@@ -230,9 +254,7 @@ static void print_table(const gemm_report *report, FILE *file)
     double factor = report_time_unit(ours->seconds.median, &unit);
 
     report_head(report->p, "gemm", file);
-    fprintf(file, "plan       %s\n", ours->plan);
-    if (ours->why && ours->why[0])
-        fprintf(file, "why        %s\n", ours->why);
+    print_routine(report, file);
     for (int i = 1; i < report->count; i++)
         fprintf(file, "%-10s %s\n", report->results[i].name, report->results[i].plan);
     fprintf(file, "\n%-10s  %9s  %9s  %9s  %8s  %7s  %5s  %9s  %8s  %9s  %8s\n", "", "median", "min", "max", "GFLOP/s",
@@ -244,16 +266,17 @@ static void print_table(const gemm_report *report, FILE *file)
     print_rate(report, factor, file);
     fputc('\n', file);
     for (int i = 1; i < report->count; i++)
-        fprintf(file, "ratio      %s / hsumma: %.3f (%.3f to %.3f over %d round%s); above 1: hsumma is faster\n",
-                report->results[i].name, report->results[i].ratio.median, report->results[i].ratio.min,
-                report->results[i].ratio.max, report->p->args->reps, report->p->args->reps > 1 ? "s" : "");
+        fprintf(file, "ratio      %s / %s: %.3f (%.3f to %.3f over %d round%s); above 1: %s is faster\n",
+                report->results[i].name, ours->name, report->results[i].ratio.median, report->results[i].ratio.min,
+                report->results[i].ratio.max, report->p->args->reps, report->p->args->reps > 1 ? "s" : "",
+                ours->how == API_SCALAPACK ? "the first" : ours->name);
     for (int i = 0; i < report->count; i++)
         fprintf(file, "%-10s peak memory of a rank %s, %s beyond its A, B and C%s\n", report->results[i].name,
                 report_bytes(text[0], sizeof text[0], report->results[i].peak_rss),
                 report_bytes(text[1], sizeof text[1], report->results[i].peak_above),
                 i ? " (and what ran before it)" : " (MPI and the program itself included)");
     if (report->planted)
-        fprintf(file, "testing    an error was planted in hsumma's C\n");
+        fprintf(file, "testing    an error was planted in %s's C\n", ours->name);
     for (int i = 0; i < report->count; i++)
         print_verdict(&report->results[i], file);
 }

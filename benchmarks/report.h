@@ -10,10 +10,13 @@
 #include "gemm_rate.h"
 #include "problem.h"
 #include "timing.h"
+#include "turn.h"
 
-/* One contender. A number is NaN or -1 where it is not known: a foreign library does not count its messages. */
+/* The result of one contender. A number is NaN or -1 where it is not known: a foreign library does not count its
+ * messages. */
 typedef struct result {
     const char *name;
+    api how;
     const char *plan;              /* what was run: for hsumma, options that give this plan again */
     const char *why;               /* NULL if there is nothing to say */
     spread seconds;                /* of the slowest rank */
@@ -26,6 +29,7 @@ typedef struct result {
     int64_t bytes_max, messages_max; /* sent by the rank that sends most */
     int64_t workspace;               /* of the rank that needs most */
     int64_t peak_rss, peak_above;    /* of the rank that held most; and beyond its A, B and C */
+    int64_t matrices;                /* bytes of A, B and C, of the rank that has most */
     check_outcome check;
 } result;
 
@@ -33,9 +37,11 @@ typedef struct gemm_report {
     const problem *p;
     const gemm_rate *rate;
     spread rate_seconds;
-    const result *results; /* hsumma first */
+    const result *results; /* the measured routine first */
     int count;
-    int planted; /* an error was planted: said in the output */
+    int calls;                    /* in a row; the times are of one */
+    const hsumma_plan_info *info; /* of the plan, or of one that stands for it; NULL: there is none */
+    int planted;                  /* an error was planted: said in the output */
 } gemm_report;
 
 /* Prints in the format of the arguments. Call it on rank 0. Returns 0 if writing failed. */
@@ -50,6 +56,11 @@ double report_time_unit(double seconds, const char **unit);
 
 /* "12.3 MiB"; returns text. */
 const char *report_bytes(char *text, size_t size, int64_t bytes);
+
+/* "A broadcast, B exchanged and broadcast (2.1 MiB, 0.4 ms), C stays; modelled ms with stationary A, B, C: ..." after
+ * `label`, and the same as keys of a json object. */
+void report_moves(const hsumma_plan_info *info, const char *label, FILE *file);
+void report_moves_json(const hsumma_plan_info *info, json_t *object);
 
 /* The lines on the product, the grid and the machine above a table, and the same as keys of a json object. */
 void report_head(const problem *p, const char *command, FILE *file);

@@ -62,6 +62,60 @@ static const char *op_mark(char trans)
     return trans == 'N' ? "" : trans == 'T' ? "^T" : "^H";
 }
 
+/* Milliseconds, or '-' for what the model was not asked for. */
+static void print_modelled(FILE *file, double seconds)
+{
+    if (seconds >= 0)
+        fprintf(file, "%.3g", seconds * 1e3);
+    else
+        fputc('-', file);
+}
+
+void report_moves(const hsumma_plan_info *info, const char *label, FILE *file)
+{
+    const char *unit;
+    char text[32];
+
+    if (!info->operand[0].how)
+        return;
+    fputs(label, file);
+    for (int x = 0; x < 3; x++) {
+        const hsumma_movement *o = &info->operand[x];
+
+        fprintf(file, "%s%c %s", x ? ", " : "", "ABC"[x], o -> how);
+        if (o->exchange_bytes) {
+            double scale = report_time_unit(o->exchange_seconds, &unit);
+
+            fprintf(file, " (%s, %.2g %s)", report_bytes(text, sizeof text, (int64_t)o->exchange_bytes),
+                    o->exchange_seconds * scale, unit);
+        }
+    }
+    fputs("; modelled ms with stationary A, B, C: ", file);
+    for (int x = 0; x < 3; x++) {
+        fputs(x ? ", " : "", file);
+        print_modelled(file, info->predicted_stationary[x]);
+    }
+    fputc('\n', file);
+}
+
+void report_moves_json(const hsumma_plan_info *info, json_t *object)
+{
+    static const char *const name[3] = {"a", "b", "c"};
+    json_t *operands = json_object(), *stationary = json_object();
+
+    for (int x = 0; x < 3; x++) {
+        const hsumma_movement *o = &info->operand[x];
+        double seconds = info->predicted_stationary[x];
+
+        json_object_set_new(operands, name[x],
+                            json_pack("{s:s?,s:I,s:f}", "how", o->how, "exchange_bytes", (json_int_t)o->exchange_bytes,
+                                      "exchange_s", o->exchange_seconds));
+        json_object_set_new(stationary, name[x], seconds >= 0 ? report_real(seconds) : json_null());
+    }
+    json_object_set_new(object, "operands", operands);
+    json_object_set_new(object, "predicted_stationary_s", stationary);
+}
+
 void report_head(const problem *p, const char *command, FILE *file)
 {
     const arguments *args = p->args;
@@ -93,13 +147,15 @@ static json_t *scalar_json(hsumma_type type, const double value[2])
     return type_is_complex(type) ? json_pack("[f,f]", value[0], value[1]) : json_real(value[0]);
 }
 
+/* ld is that of this process. */
 static json_t *layout_json(const operand *x)
 {
     const hsumma_desc *d = &x->desc;
 
-    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:I,s:I}", "m", (json_int_t)d->m, "n", (json_int_t)d->n, "mb",
-                     (json_int_t)d->mb, "nb", (json_int_t)d->nb, "imb", (json_int_t)d->imb, "inb", (json_int_t)d->inb,
-                     "rsrc", d->rsrc, "csrc", d->csrc, "i", (json_int_t)d->i, "j", (json_int_t)d->j);
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:I,s:I,s:I}", "m", (json_int_t)d->m, "n", (json_int_t)d->n,
+                     "mb", (json_int_t)d->mb, "nb", (json_int_t)d->nb, "imb", (json_int_t)d->imb, "inb",
+                     (json_int_t)d->inb, "rsrc", d->rsrc, "csrc", d->csrc, "i", (json_int_t)d->i, "j", (json_int_t)d->j,
+                     "ld", (json_int_t)d->ld);
 }
 
 json_t *report_head_json(const problem *p, const char *command)

@@ -135,7 +135,7 @@ static int measure(sweep *s)
 
             if (!c->plan)
                 continue;
-            if ((code = execute_turn(&s->p, c->plan, &t)))
+            if ((code = execute_turn(&s->p, &(gemm_contender){API_PLAN, c->plan, NULL, s->p.c.local}, 1, &t)))
                 return code;
             if (round >= 0) {
                 c->times[round] = t.seconds;

@@ -1,17 +1,32 @@
-/* One timed execution of a plan. */
+/* One turn of a contender: a product, timed. */
 #ifndef HSUMMA_BENCHMARKS_TURN_H
 #define HSUMMA_BENCHMARKS_TURN_H
 
 #include <mpi.h>
 
+#include "pblas.h"
 #include "problem.h"
 
-/* What one execution took: of the slowest rank, except comm_share, the share of all ranks' time. */
+/* Through which routine the product is made. */
+typedef enum api { API_PLAN, API_CALL, API_PDGEMM, API_SCALAPACK, API_COUNT } api;
+extern const char *const api_names[API_COUNT];
+
+/* Whose turn it is. Everything is borrowed. */
+typedef struct gemm_contender {
+    api how;
+    hsumma_plan *plan;  /* for API_PLAN */
+    const pblas *blacs; /* for API_PDGEMM and API_SCALAPACK */
+    void *c;            /* this rank's part of the contender's C */
+} gemm_contender;
+
+/* What one product took: of the slowest rank, except comm_share, the share of all ranks' time. All but seconds are NaN
+ * where only the caller's clock is known, which is everywhere but with API_PLAN. */
 typedef struct turn {
     double seconds, comm, gemm, copy, comm_share;
 } turn;
 
-/* Refreshes C, waits for everybody, executes. Returns an exit status after printing what was wrong. Collective. */
-int execute_turn(const problem *p, hsumma_plan *plan, turn *t);
+/* Refreshes C, waits for everybody, multiplies `calls` times in a row and divides the seconds by that (of the parts,
+ * the last call's are reported). Returns an exit status after printing what was wrong. Collective. */
+int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t);
 
 #endif

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -77,8 +78,8 @@ def complaints(report):
 
 
 def test_help():
-    for args, word in [(["--help"], "sweep"), (["gemm", "--help"], "--plant-error"), (["sweep", "--help"], "--plot"),
-                       (["--version"], "library")]:
+    for args, word in [(["--help"], "sweep"), (["gemm", "--help"], "--plant-error"), (["gemm", "--help"], "--api"),
+                       (["sweep", "--help"], "--plot"), (["--version"], "library")]:
         process = bench(2, *args)
         ok(process.returncode == 0 and process.stdout.count(word) >= 1 and not process.stderr,
            f"hsumma_bench {' '.join(args)} prints once", *said(process))
@@ -120,11 +121,103 @@ def test_planted():
     ok(bool(report) and report["residual"] >= 16, "  a gross error is seen without --check", report)
 
 
+def has_scalapack():
+    return "with ScaLAPACK" in bench(1, "--version").stdout
+
+
+def test_replicated():
+    """Rows or columns that every process has: each copy of C is checked, and a wrong entry in one of them is found."""
+    apis = ["plan", "call"] + (["pdgemm", "scalapack"] if has_scalapack() else [])
+    for i, layout in enumerate([["--layout-c", "rsrc=-1"], ["--layout-c", "csrc=-1"], ["--layout", "rsrc=-1,csrc=-1"],
+                                ["--layout-a", "rsrc=-1,i=3", "--layout-b", "csrc=-1,pad=2", "--layout-c", "csrc=-1"]]):
+        for api in apis[i % 2::2]:
+            report = gemm_json(4, "-m", 45, "-n", 38, "-k", 27, "--nb", 8, "--beta", -0.5, "--check", "--api", api,
+                               *layout)
+            if report:
+                of_c = report["layout"]["c"]
+                copies = (2 if of_c["rsrc"] < 0 else 1) * (2 if of_c["csrc"] < 0 else 1)
+                ok(copies > 1 and report["check"]["entries"] == copies * 64 * (4 // copies),
+                   "  every copy was looked at", report["layout"], report["check"])
+    for layout, copied in [("rsrc=-1", "rows"), ("csrc=-1", "columns"), ("rsrc=-1,csrc=-1", "both")]:
+        report = gemm_json(4, "-m", 40, "--nb", 8, "--check", "--layout-c", layout, "--plant-error", "1e-9@3,39",
+                           code=1)
+        if report:
+            ok(report["passed"] is False and [report["check"].get("row"), report["check"].get("col")] == [3, 39],
+               f"  a wrong entry in the last copy: {copied}", report["check"])
+
+
+def test_calls():
+    """Several calls in a row: C after them is that of one; the times are of one."""
+    for api, beta, plant in [("plan", 0, 0), ("plan", -1, 0), ("call", 0.5, 0), ("plan", 0, 1), ("call", 1, 1)]:
+        report = gemm_json(2, "-m", 48, "-k", 30, "--nb", 8, "--api", api, "--beta", beta, "--calls", 4, "--check",
+                           *(["--plant-error", "1e-9@7,7"] if plant else []), code=plant)
+        if report:
+            ok(report["calls"] == 4 and report["api"] == api and report["passed"] is not bool(plant)
+               and number(report["median_s"]), "  its keys, its check", report)
+    one, many = (gemm_json(1, "-m", 256, "--calls", calls) for calls in (1, 40))
+    ok(one and many and many["median_s"] < 8 * one["median_s"], "40 calls: the time is of one", one, many)
+    text = bench(2, "gemm", "-m", "64", "--reps", "2", "--calls", 3, "--api", "call").stdout
+    ok("\ncalls      3 in a row" in text and "\napi        hsumma_dgemm;" in text, "the table says so", text)
+
+
+def test_api():
+    """The drop-in routine, ScaLAPACK's own and the one-call routines, with the same arguments."""
+    for i, (ranks, api) in enumerate([(1, "call"), (4, "call"), (1, "pdgemm"), (2, "pdgemm"), (4, "pdgemm"),
+                                      (2, "scalapack"), (4, "scalapack")]):
+        if api in ("pdgemm", "scalapack") and not has_scalapack():
+            process = bench(ranks, "gemm", "--api", api)
+            ok(process.returncode == 2 and process.stderr.count("\n") == 1, f"--api {api} is refused without ScaLAPACK",
+               *said(process))
+            continue
+        for kind in "sdcz"[i % 2::2]:
+            report = gemm_json(ranks, "-m", 61, "-n", 43, "-k", 57, "--type", kind, "--transa", "NTC"[i % 3],
+                               "--transb", "CNT"[i % 3], "--nb", 8, "--alpha", -0.5, "--beta", 0.5, "--check",
+                               "--api", api, "--layout-a", "mb=5,i=3,pad=1",
+                               "--layout-c", f"nb=9,inb=2,rsrc={int(ranks == 4)}",
+                               *(["--compare", "scalapack"] if has_scalapack() else []))
+            if report:
+                bad = [key for key in REALS if not number(report.get(key))]
+                other = report["contenders"].get("scalapack", {"api": "scalapack", "passed": True})
+                ok(not bad and report["api"] == api and report["passed"] and isinstance(report["plan"], str)
+                   and other["api"] == "scalapack" and other["passed"]
+                   and 0 < report["matrices_bytes"] < report["peak_rss_bytes"],
+                   "  its keys", bad, report)
+
+
+def test_replay():
+    """A call that the drop-in routine has recorded runs again from its line, with the same arguments."""
+    if not has_scalapack():
+        skip("a recorded call runs again", "no ScaLAPACK")
+        return
+    for ranks, args in [(2, ["-m", 30, "-n", 21, "-k", 17, "--nb", 4]),
+                        (4, ["-m", 30, "-n", 20, "-k", 10, "--type", "z", "--transa", "C", "--alpha", "(1,2)", "--beta",
+                             "(0,-1)", "--layout-b", "csrc=-1,mb=5", "--layout-c",
+                             "m=50,n=60,mb=4,nb=7,imb=3,inb=2,rsrc=1,i=2,j=33,pad=3"]),
+                        (4, ["-m", 17, "--type", "s", "--transb", "T", "--alpha", "1e-3", "--beta", "0.1", "--grid",
+                             "1x4", "--layout-a", "mb=3,nb=2,imb=7,csrc=3,j=5"])]:
+        with tempfile.TemporaryDirectory() as scratch:
+            log = os.path.join(scratch, "calls")
+            first = gemm_json(ranks, *args, "--reps", 1, "--api", "pdgemm", "--log", log, "--check")
+            lines = open(log).read().splitlines() if os.path.exists(log) else []
+        if not ok(len(lines) == 2 and len(set(lines)) == 1, "  the warm-up and one repetition are recorded", lines):
+            continue
+        words = shlex.split(lines[0])
+        ok(words[:2] == ["mpiexec", "-n"] and words[3:5] == ["hsumma_bench", "gemm"], "  as a command line", lines[0])
+        again = gemm_json(int(words[2]), *words[5:], "--check")
+        keys = ["m", "n", "k", "type", "transa", "transb", "alpha", "beta", "grid", "layout"]
+        different = [(key, first[key], again[key]) for key in keys if first and again and first[key] != again[key]]
+        if first and again and first["type"] == "s":  # 0.1 was rounded to single precision
+            different = [d for d in different if d[0] not in ("alpha", "beta") or not math.isclose(d[1], d[2],
+                                                                                                   rel_tol=1e-7)]
+        ok(first and again and not different, "  the same product", different)
+
+
 def test_formats():
     process = bench(2, "gemm", "-m", "64", "--reps", "2", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(process.stdout)))
     ok(process.returncode == 0 and len(rows) == 1 and rows[0]["contender"] == "hsumma" and None not in rows[0]
-       and float(rows[0]["median_s"]) > 0 and rows[0]["plan"], "csv: a header and one row", *said(process))
+       and float(rows[0]["median_s"]) > 0 and rows[0]["plan"] and
+       [rows[0]["api"], rows[0]["calls"]] == ["plan", "1"], "csv: a header and one row", *said(process))
     process = bench(2, "gemm", "-m", "64", "--reps", "2")
     text = process.stdout
     ok(process.returncode == 0 and "GFLOP/s" in text and "passed" in text and "nan" not in text, "the table",
@@ -143,7 +236,7 @@ def test_plan():
 
 
 def test_scalapack():
-    if "with ScaLAPACK" not in bench(1, "--version").stdout:
+    if not has_scalapack():
         process = bench(2, "gemm", "--compare", "scalapack")
         ok(process.returncode == 2 and process.stderr.count("\n") == 1, "refused without ScaLAPACK", *said(process))
         return
@@ -169,9 +262,11 @@ def test_errors():
                  ["gemm", "--bcast", "no-such-algorithm"], ["gemm", "--groups", "1x3"], ["gemm", "--groups", "3"],
                  ["gemm", "--block", "0"], ["gemm", "--stationary", "D"], ["gemm", "--no-such-option"],
                  ["gemm", "--type"], ["gemm", "--type", "q"], ["gemm", "--transa", "X"], ["gemm", "--reps", "0"],
+                 ["gemm", "--api", "fast"], ["gemm", "--calls", "0"], ["gemm", "--calls", "2", "--beta", "1.5"],
+                 ["gemm", "--layout-c", "rsrc=-2"], ["gemm", "--layout-a", "i=-1"],
                  ["gemm", "-m", "-1"],
                  ["gemm", "--alpha", "(1,2)"], ["gemm", "--compare", "other"], ["gemm", "--format", "xml"],
-                 ["gemm", "--layout", "imb=200"], ["gemm", "--layout-a", "rsrc=5"], ["gemm", "--layout", "depth=1"],
+                 ["gemm", "--layout", "imb=0"], ["gemm", "--layout-a", "rsrc=5"], ["gemm", "--layout", "depth=1"],
                  ["gemm", "--plant-error", "1e-9"], ["gemm", "-m", "8", "--plant-error", "1@8,0"], ["gemm", "operand"],
                  ["gemm", "-m", "100G"], ["sweep", "--groups", "1x1"], ["sweep", "--levels", "1x1"],
                  ["sweep", "--plot", "/no/such/directory/x.svg"], ["no-such-command"], []):
@@ -228,7 +323,8 @@ def test_plot():
 
 
 def main():
-    for test in (test_help, test_errors, test_products, test_planted, test_formats, test_plan, test_scalapack,
+    for test in (test_help, test_errors, test_products, test_planted, test_replicated, test_calls, test_api,
+                 test_replay, test_formats, test_plan, test_scalapack,
                  test_sweep, test_plot):
         test()
     return done()

@@ -259,6 +259,43 @@ def test_costs():
                    f"{name}, n = {n}, p = {p}, G = {g}: {got:.6g} s", got, want, by_parts)
 
 
+def test_moves():
+    """What is said to happen to each operand is what the messages show."""
+    for grid, stationary, args, want in [
+            ("2x2", "C", ["--layout-a", "mb=7,i=3"], ["exchanged and broadcast", "broadcast", "stays"]),
+            ("2x2", "B", ["--layout-a", "mb=7,i=3"], ["exchanged and broadcast", "stays", "reduced"]),
+            ("2x2", "A", ["--layout-c", "nb=9,csrc=1"], ["stays", "exchanged and broadcast", "reduced"]),
+            ("2x2", "A", ["--layout-c", "imb=3,rsrc=1"], ["stays", "exchanged and broadcast", "reduced and exchanged"]),
+            ("2x2", "C", ["--transa", "T"], ["exchanged and broadcast", "broadcast", "stays"]),
+            ("1x2", "C", [], ["broadcast", "local", "stays"]),
+            ("1x1", "C", [], ["local", "local", "stays"])]:
+        report = explain("-m", 70, "-k", 50, "--grid", grid, "--nb", 5, "--stationary", stationary, "--panels", 9999,
+                         *args)
+        if not report:
+            continue
+        found = [report["operands"][x]["how"] for x in "abc"]
+        exchanged = {x: {} for x in "ABC"}
+        for picture in report["pictures"]:
+            total = exchanged[picture["operand"]]
+            for stage in picture["stages"]:
+                for m in stage["messages"] if stage["level"] == 0 else []:
+                    for end in (tuple(m[1:3]), tuple(m[3:5])):
+                        total[end] = total.get(end, 0) + m[5] * stage["panels"]
+        most = [max(exchanged[x].values(), default=0) for x in "ABC"]
+        said_so = [report["operands"][x]["exchange_bytes"] for x in "abc"]
+        ok(found == want, f"how A, B and C move: {grid}, stationary {stationary}, {' '.join(args)}", found)
+        ok(most == said_so, "  the process that exchanges most: as many bytes as in its messages", most, said_so)
+    report = explain("-m", 96, "-n", 700, "--grid", "2x3", "--nb", 5)
+    if report:
+        times = report["predicted_stationary_s"]
+        ok(set(times) == {"a", "b", "c"} and min(times.values()) == times[report["stationary"].lower()] ==
+           report["predicted_s"], "the stationary operand of least modelled time is taken", times, report["plan"])
+    process = run("explain", "-m", 96, "--grid", "2x2", "--layout-b", "mb=7,nb=9")
+    lines = [line for line in process.stdout.splitlines() if line.startswith("moves ")]
+    ok(process.returncode == 0 and len(lines) == 1 and "exchanged and" in lines[0] and "stays" in lines[0] and
+       "modelled ms with stationary A, B, C: " in lines[0], "one line of the table says it, too", *said(process))
+
+
 def test_all():
     report = explain("-m", 8192, "--grid", "8x4", "--nb", "checkerboard", "--all", "--block", 64, "--lookahead", 0,
                      "--stationary", "C", "--bcast", "van_de_geijn", "--panels", 0)
@@ -335,7 +372,7 @@ def test_errors():
     for args in (["--grid", "0x2"], ["--grid", "100000x100000"], ["--nb", 0], ["--bcast", "none"], ["--groups", "3x1"],
                  ["--groups", "x"], ["--block", 10, "--outer", 15, "--groups", "2x2"], ["--no-such-option"],
                  ["--panels", -1], ["--show", "all"], ["--show", ""], ["--nodes", 0], ["--nodes", 17],
-                 ["--format", "csv"], ["--layout", "imb=200"], ["--layout-a", "rsrc=9"], ["--layout-b", "m=3"],
+                 ["--format", "csv"], ["--layout", "imb=0"], ["--layout-a", "rsrc=9"], ["--layout-b", "m=3"],
                  ["--block", 512, "--workspace-limit", 100], ["operand"], ["--alg", "flat"], ["-m", "-1"],
                  ["--layout-b", "rsrc=4294967296"], ["--layout", "i=9000000000000000000"],
                  ["--collective", "scatter"], ["--collective", "bcast", "--alg", "none"],
@@ -354,8 +391,8 @@ def test_document():
 
 
 def main():
-    for test in (test_messages, test_coverage, test_costs, test_all, test_run, test_collective, test_table, test_errors,
-                 test_document):
+    for test in (test_messages, test_coverage, test_costs, test_moves, test_all, test_run, test_collective, test_table,
+                 test_errors, test_document):
         test()
     return done()
 

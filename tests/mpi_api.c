@@ -30,12 +30,12 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
     REFUSE(c.desc[1].n = -7, "descriptor: n = -7", "descriptor of B: n is -7", "expected 0");
     REFUSE(c.desc[0].mb = 0, "mb = 0", "descriptor of A: mb is 0", "expected 1");
     REFUSE(c.desc[1].nb = -3, "nb = -3", "descriptor of B: nb is -3", "expected 1");
-    REFUSE(c.desc[2].imb = 3, "imb = 3 over mb = 2", "descriptor of C: imb is 3", "1 to 2");
-    REFUSE(c.desc[2].inb = 0, "inb = 0", "descriptor of C: inb is 0", "1 to 2");
-    snprintf(text, sizeof text, "0 to %d", P - 1);
+    REFUSE(c.desc[2].imb = 0, "imb = 0", "descriptor of C: imb is 0", "expected 1");
+    REFUSE(c.desc[2].inb = -1, "inb = -1", "descriptor of C: inb is -1", "expected 1");
+    snprintf(text, sizeof text, "-1 to %d", P - 1);
     REFUSE(c.desc[0].rsrc = P, "rsrc past the grid", "descriptor of A: rsrc is", text);
-    REFUSE(c.desc[0].rsrc = -1, "rsrc = -1", "descriptor of A: rsrc is -1", text);
-    snprintf(text, sizeof text, "0 to %d", Q - 1);
+    REFUSE(c.desc[0].rsrc = -2, "rsrc = -2", "descriptor of A: rsrc is -2", text);
+    snprintf(text, sizeof text, "-1 to %d", Q - 1);
     REFUSE(c.desc[1].csrc = Q, "csrc past the grid", "descriptor of B: csrc is", text);
     REFUSE(c.desc[0].i = 13, "i past the end", "descriptor of A: i is 13", "0 to 12");
     REFUSE(c.desc[0].j = -1, "j = -1", "descriptor of A: j is -1", "0 to 14");
@@ -89,39 +89,49 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
     refuse(ctx, &c, HSUMMA_ERR_WORKSPACE, c.options, "panels of 2", "workspace_limit allows 1 ");
 }
 
+/* Layouts that are not aligned are served with any stationary operand; of replicas only C can stay. */
 static void test_alignment(hsumma_context *ctx, const hsumma_grid *grid)
 {
+    static const char *const stays[] = {"stationary=A", "stationary=B", "stationary=C", NULL};
     int P, Q;
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
-    if (Q > 1) {
-        c.desc[1].nb = c.desc[1].inb = 3;
-        c.options = "stationary=C";
-        refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "columns of B and C spread differently", "in blocks of 3", "in B and");
-    } else {
-        tap_skip(1, "needs two columns of processes");
+    for (int s = 0; s < 4; s++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
+        unalign(&c, s);
+        c.options = stays[s];
+        tap_ok(everywhere(multiplies(ctx, &c, 1) && (c.options || multiplies(ctx, &c, 0))),
+               "no two operands spread alike: %s", stays[s] ? stays[s] : "auto, and in one call");
     }
-    if (P > 1) {
-        c.desc[0].rsrc = 1;
+    if (P * Q == 1) {
+        tap_skip(7, "nothing is replicated on one process");
+        return;
+    }
+    for (int x = 0; x < 3; x++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
+        const struct layout all = {3, 2, -1, 4, 0}, one = {3, 1, 0, 1, 1};
+        spread(&c, x, P > 1 ? &all : &one, Q > 1 ? &all : &one);
+        c.options = x == 1 ? "stationary=B" : "stationary=A";
+        refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "replicated, and not C stays",
+               x == 2 ? "C is replicated" : "is replicated", "has to be C");
         c.options = NULL;
-        refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "and rows of A and C too: no operand can stay", "on process 1",
-               "in A and");
-        /* with only the rows of A and C apart, B can stay; choosing must not leave traces of what was turned down */
-        hsumma_context *fresh = NULL;
-        hsumma_grid *own = NULL;
-        int good = hsumma_create(MPI_COMM_WORLD, NULL, &fresh, NULL, 0) == HSUMMA_OK && hsumma_message(fresh)[0] == 0 &&
-                   hsumma_grid_create(fresh, P, Q, 'R', NULL, &own) == HSUMMA_OK;
-        c = call_of(own, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
-        c.desc[0].rsrc = 1;
-        good &= multiplies(fresh, &c, 1);
-        tap_ok(everywhere(good), "stationary B is found where only B can stay");
-        tap_ok(everywhere(hsumma_message(fresh)[0] == 0), "without an error there is no message: \"%s\"",
-               hsumma_message(fresh));
-        hsumma_grid_free(&own);
-        hsumma_free(&fresh);
-    } else {
-        tap_skip(3, "needs two rows of processes");
+        tap_ok(everywhere(multiplies(ctx, &c, 1) && multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
     }
+    /* choosing must not leave traces of what was turned down */
+    hsumma_context *fresh = NULL;
+    hsumma_grid *own = NULL;
+    int good = hsumma_create(MPI_COMM_WORLD, NULL, &fresh, NULL, 0) == HSUMMA_OK && hsumma_message(fresh)[0] == 0 &&
+               hsumma_grid_create(fresh, P, Q, 'R', NULL, &own) == HSUMMA_OK;
+    struct call c = call_of(own, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+    if (P > 1)
+        c.desc[2].rsrc = -1;
+    else
+        c.desc[2].csrc = -1;
+    c.desc[2].ld = 12 + PAD;
+    good &= multiplies(fresh, &c, 1);
+    tap_ok(everywhere(good && hsumma_message(fresh)[0] == 0),
+           "C stays where only C can; without an error no message: \"%s\"", hsumma_message(fresh));
+    hsumma_grid_free(&own);
+    hsumma_free(&fresh);
 }
 
 /* What only one rank has got wrong is told to all; the others say who it was. */

@@ -52,21 +52,26 @@ static void test_memory(hsumma_context *ctx, const hsumma_grid *grid)
         "stationary=A groups=1x1 bcast=chain block=4",
         "stationary=B bcast=flat block=4",
         NULL,
+        "stationary=C groups=1x1 bcast=binomial block=4 lookahead=1", /* and not aligned */
+        "stationary=A groups=1x1 reduce=binomial block=4",
     };
-    for (int o = 0; o < 4; o++)
+    for (int o = 0; o < 6; o++)
         for (int mode = 0; mode < 4; mode++) {
             int victim = mode % 2 ? size - 1 : 0, for_good = mode / 2, good = 1, reached = 1;
             struct call c = call_of(grid, HSUMMA_D, 'N', o == 2 ? 'N' : 'T', 12, 10, 14, 2);
             int64_t n = 0, places = 0, bad = 0;
             c.options = options[o];
+            if (o > 3)
+                unalign(&c, o);
             if (size == 1 && victim == 0 && mode % 2)
                 continue;
             for (; reached; n += n < 40 ? 1 : 1 + n / 10, places++) {
                 good = survives(ctx, &c, victim, n, for_good, &reached);
                 bad += !good;
             }
-            tap_ok(bad == 0, "memory fails on rank %d %s, at %d places up to call %d, %s: %d wrong", victim,
-                   for_good ? "for good" : "once", (int)places, (int)n, c.options ? c.options : "all chosen", (int)bad);
+            tap_ok(bad == 0, "memory fails on rank %d %s, at %d places up to call %d, %s%s: %d wrong", victim,
+                   for_good ? "for good" : "once", (int)places, (int)n, c.options ? c.options : "all chosen",
+                   o > 3 ? ", exchanged" : "", (int)bad);
         }
     struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
     struct scarce scarce = {0, rank == 0 ? 3 : -1, 0, 1};

@@ -94,6 +94,13 @@ static void test_one_call(hsumma_context *ctx, const hsumma_grid *grid)
         tap_ok(everywhere(good), "hsumma_%cgemm, all transpositions", "sdcz"[type]);
     }
     good = 1;
+    for (int ops = 0; ops < 9; ops++) {
+        struct call c = call_of(grid, (hsumma_type)(ops % 4), "NTC"[ops % 3], "NTC"[ops / 3], 11, 7, 13, 3);
+        unalign(&c, ops);
+        good &= multiplies(ctx, &c, 0) && multiplies(ctx, &c, 0) && multiplies(ctx, &c, 1);
+    }
+    tap_ok(everywhere(good), "operands that are spread each in its own way");
+    good = 1;
     for (int ops = 0; ops < 4; ops++) { /* operands that begin inside larger matrices, and inside blocks */
         struct call c = call_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], 9, 8, 10, 2);
         for (int x = 0; x < 3; x++) {
@@ -110,6 +117,31 @@ static void test_one_call(hsumma_context *ctx, const hsumma_grid *grid)
         good &= multiplies(ctx, &c, 0) && multiplies(ctx, &c, 1);
     }
     tap_ok(everywhere(good), "operands at (1, 1) of larger matrices, with short first blocks and other sources");
+}
+
+/* Calls of one shape that differ in a single field of a descriptor take plans of their own. */
+static void test_like(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    int good = 1, P, Q;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    for (int round = 0; round < 2; round++)
+        for (int field = 0; field < 30; field++) {
+            struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 13, 14, 4);
+            struct layout of[2] = {{4, 4, 0, 2, 4}, {4, 4, 0, 2, 4}};
+            struct layout *one = &of[field % 2];
+            int x = field / 2 % 3, what = field / 6, procs = field % 2 ? Q : P;
+            one->block += what == 1;
+            one->first -= what == 2;
+            one->src = what == 3 ? procs - 1 : what == 4 ? -1 : 0;
+            one->offset += what == 0; /* the whole matrix stays as large */
+            one->behind -= what == 0;
+            for (int y = 0; y < 3; y++)
+                spread(&c, y, &(struct layout){4, 4, 0, 2, 4}, &(struct layout){4, 4, 0, 2, 4});
+            good &= multiplies(ctx, &c, 0);
+            spread(&c, x, &of[0], &of[1]);
+            good &= multiplies(ctx, &c, 0);
+        }
+    tap_ok(everywhere(good), "calls that differ in one field of one descriptor");
 }
 
 static void test_cache(hsumma_context *ctx, const hsumma_grid *grid)
@@ -260,6 +292,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_lifetimes();
     test_one_call(ctx, grid);
     test_cache(ctx, grid);
+    test_like(ctx, grid);
     test_contexts(ctx, grid);
     if (size > 1) {
         test_busy_outside(ctx, grid);

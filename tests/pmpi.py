@@ -1,27 +1,23 @@
 """TAP: libhsumma_pmpi.so preloaded into programs that do not know hsumma: one of our own with known results, and
 ScaLAPACK's testers, whose summaries must be the same with and without it.
 
-Environment: BUILD, MPIEXEC (default: mpiexec.mpich), SANITIZE (if set, nothing is preloaded: skipped).
+Environment: that of launch.py, SANITIZE (if set, nothing is preloaded: skipped).
 """
-import glob
 import os
 import re
 import subprocess
 import sys
 
+from launch import BUILD, MPIEXEC, mpiexec, scalapack_testers
 from tap import done, ok, skip
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
 PMPI = os.path.join(BUILD, "libhsumma_pmpi.so")
-YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
 CALLS = os.path.join(BUILD, "tests", "mpi_calls")
 
 
 def launch(ranks, program, *args, preload=True, settings=(), cwd=None):
-    """The finished process.  MPI's own calls yield in any case: there are more ranks than processors."""
-    libraries = ":".join([PMPI] * preload + [YIELD] * os.path.exists(YIELD))
-    command = [*MPIEXEC, "-n", str(ranks), "env", f"LD_PRELOAD={libraries}", *settings, program, *args]
+    """The finished process."""
+    command = [*mpiexec(ranks, *settings, preload=[PMPI] * preload), program, *args]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=cwd)
 
 
@@ -79,8 +75,8 @@ def test_passed_on():
         ok(len(numbers) == 3 and all(n[0] == 0 and n[2] > 0 for n in numbers.values()), "  all was passed on",
            process.stderr)
     # one process alone does not want to: none does
-    command = [*MPIEXEC, "-n", "1", "env", f"LD_PRELOAD={PMPI}:{YIELD}", "HSUMMA_PMPI=verbose", CALLS, ":", "-n", "1",
-               "env", f"LD_PRELOAD={PMPI}:{YIELD}", "HSUMMA_PMPI=off", CALLS]
+    verbose, off = (mpiexec(1, f"HSUMMA_PMPI={what}", preload=[PMPI]) for what in ("verbose", "off"))
+    command = [*verbose, CALLS, ":", *off[len(MPIEXEC):], CALLS]
     process = subprocess.run(command, capture_output=True, text=True, timeout=60)
     numbers = counts(process.stderr)
     ok(process.returncode == 0 and len(numbers) == 3 and all(n[0] == 0 for n in numbers.values()),
@@ -101,12 +97,12 @@ def summary(text):
 
 
 def test_scalapack():
-    found = glob.glob("/usr/lib/*/scalapack/mpich-tests") + glob.glob("/usr/lib/scalapack/mpich-tests")
+    found = scalapack_testers()
     if not found:
         skip("ScaLAPACK's testers", "there is no package scalapack-mpi-test")
         return
     for name in TESTERS:
-        place, program = os.path.split(os.path.join(found[0], name))
+        place, program = os.path.split(os.path.join(found, name))
         if not os.path.exists(os.path.join(place, program)):
             skip(f"ScaLAPACK's {name}", "not in the package")
             continue

@@ -1,8 +1,10 @@
 /*
  * The exchange's lists, done strictly one step after the other with every send a rendezvous: they have to end, for an
- * executor looks only at a window of steps.  All holders (a row of the grid) send to all takers (a column).
+ * executor looks only at a window of steps.  All holders (a row of the grid) send to all takers (a column); or all
+ * processes of a line hold one layout and take another.
  */
 #include "coll/exchange.h"
+#include "dist/overlap.h"
 
 #include "tap.h"
 
@@ -76,6 +78,49 @@ static int faults(const struct grid *grid, int outward)
     return wrong;
 }
 
+/* A line of processes on which one layout becomes another: everybody holds and takes, what stays is in no piece. */
+static int realign_faults(const struct hs_axis *own, const struct hs_axis *want, int64_t width)
+{
+    static struct hs_list list[MOST];
+    int ranks = own->nprocs, wrong = 0, messages, wanted = 0;
+    for (int me = 0; me < ranks; me++) {
+        struct hs_piece held[MOST], taken[MOST];
+        int holds = 0, takes = 0;
+        int64_t out = 0, in = 0;
+        for (int other = 0; other < ranks; other++) {
+            int64_t gives = hs_overlap_count(own, me, want, other) * width;
+            int64_t gets = hs_overlap_count(own, other, want, me) * width;
+            if (gives && other != me)
+                held[holds++] = (struct hs_piece){other, out, gives};
+            if (gets && other != me)
+                taken[takes++] = (struct hs_piece){other, in, gets};
+            out += other == me ? 0 : gives;
+            in += other == me ? 0 : gets;
+        }
+        wanted += holds;
+        wrong += hs_exchange_build(me, held, holds, taken, takes, &hs_heap, &list[me]) != HSUMMA_OK;
+    }
+    wrong += run(list, ranks, &messages);
+    wrong += messages != wanted;
+    for (int me = 0; me < ranks; me++)
+        hs_list_free(&hs_heap, &list[me]);
+    return wrong;
+}
+
+static void test_realigned(void)
+{
+    static const int64_t blocks[] = {1, 2, 3, 5, 8, 40};
+    int wrong = 0, tested = 0;
+    for (int procs = 1; procs <= 9; procs++)
+        for (int b = 0; b < 36; b++)
+            for (int turn = 0; turn < procs; turn++, tested++) {
+                struct hs_axis own = {60, blocks[b % 6], 1, 0, procs};
+                struct hs_axis want = {60, blocks[b / 6], blocks[b / 6], turn, procs};
+                wrong += realign_faults(&own, &want, 1 + b % 4);
+            }
+    tap_ok(wrong == 0, "and those between two layouts of one axis: %d tested, %d faults", tested, wrong);
+}
+
 int main(void)
 {
     int wrong = 0, tested = 0;
@@ -87,5 +132,6 @@ int main(void)
     tap_ok(wrong == 0, "exchanges done step by step come to an end: %d tested, %d faults", tested, wrong);
     wrong = faults(&(struct grid){23, 24, 22, 22}, 0) + faults(&(struct grid){24, 23, 23, 0}, 1);
     tap_ok(wrong == 0, "and so do large ones: %d faults", wrong);
+    test_realigned();
     return tap_done();
 }

@@ -276,7 +276,7 @@ static int64_t expected_in_place(const struct hs_run_of_panels *run, const struc
 }
 
 static struct {
-    int64_t runs, in_place, pack, unpack, exchange_in, exchange_out, alike;
+    int64_t runs, in_place, pack, unpack, exchange_in, exchange_out, alike, own;
 } bad;
 
 /* hs_pack, hs_unpack and hs_in_place of one run. */
@@ -303,6 +303,28 @@ static void try_run(const struct hs_run_of_panels *run, const struct listing *al
     old = local;
     hs_unpack(run, (const char *)want, local.length, &beta, &local.matrix);
     bad.unpack += wrong_update(&local, &old, run, all, pinned, q, beta) != 0;
+}
+
+/* What stays on a process that holds as q and takes as i goes as it would by a message. */
+static void try_own(const struct hs_run_of_panels *run, int q, int i, double beta)
+{
+    static double message[ROOM], slabs[2][ROOM];
+    static struct local local, other;
+    fill(&local, run->role->looped, run->loop_coord, run->role->own, q, run->role->loop_axis);
+    for (int e = 0; e < ROOM; e++)
+        slabs[0][e] = slabs[1][e] = GUARD;
+    hs_exchange_copy(run, HS_MATRIX_TO_MESSAGE, q, i, (char *)message, &local.matrix, NULL, NULL);
+    hs_exchange_copy(run, HS_MESSAGE_TO_SLABS, q, i, (char *)message, NULL, (char *)slabs[0], NULL);
+    hs_exchange_copy(run, HS_MATRIX_TO_SLABS, q, i, NULL, &local.matrix, (char *)slabs[1], NULL);
+    bad.own += memcmp(slabs[0], slabs[1], sizeof slabs[0]) != 0;
+    other = local;
+    other.matrix.base = (char *)other.data;
+    for (int e = 0; e < ROOM; e++)
+        slabs[0][e] += 1;
+    hs_exchange_copy(run, HS_SLABS_TO_MESSAGE, q, i, (char *)message, NULL, (char *)slabs[0], NULL);
+    hs_exchange_copy(run, HS_MESSAGE_TO_MATRIX, q, i, (char *)message, &local.matrix, NULL, &beta);
+    hs_exchange_copy(run, HS_SLABS_TO_MATRIX, q, i, NULL, &other.matrix, (char *)slabs[0], &beta);
+    bad.own += memcmp(local.data, other.data, sizeof local.data) != 0;
 }
 
 /* All messages between the holders of one layout of the pinned dimension and the takers of another. */
@@ -334,6 +356,7 @@ static void try_exchange(const struct hs_run_of_panels *run, const struct listin
         for (int64_t e = 0; e < count; e++)
             wrong += slabs[e] != want[e];
         bad.exchange_in += wrong != 0;
+        try_own(run, i % own->nprocs, i, beta);
         for (int q = 0; q < own->nprocs; q++) { /* the way of C: the same message, made on the other side */
             for (int e = 0; e < ROOM; e++)
                 back[e] = GUARD;
@@ -401,6 +424,7 @@ static void test_packing(void)
            (long long)bad.exchange_in);
     tap_ok(bad.alike == 0, "exchange: both sides make the same message of the same data: %lld wrong",
            (long long)bad.alike);
+    tap_ok(bad.own == 0, "exchange of a process with itself, without a message: %lld wrong", (long long)bad.own);
     tap_ok(bad.exchange_out == 0, "exchange outward: C = beta C + sums: %lld wrong", (long long)bad.exchange_out);
 }
 

@@ -28,8 +28,8 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     info->line = plan->line;
     info->why = plan->why;
     info->stationary = "ABC"[spec->stationary];
-    info->nprow = plan->problem.grid.extent[0];
-    info->npcol = plan->problem.grid.extent[1];
+    info->nprow = plan->grid->grid.extent[0];
+    info->npcol = plan->grid->grid.extent[1];
     fill_levels(plan, info);
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;

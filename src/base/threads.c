@@ -1,31 +1,19 @@
 #include "base/threads.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
-/*
- * Looked up at run time, because any CBLAS may be linked instead of OpenBLAS.  dlsym returns a data pointer that has to
- * become a function pointer: POSIX allows the conversion, ISO C only through a union.
- */
-union symbol {
-    void *data;
-    int (*get)(void);
-    void (*set)(int);
-};
+/* Weak, because any CBLAS may be linked instead of OpenBLAS. */
+int openblas_get_num_threads(void) __attribute__((weak));
+void openblas_set_num_threads(int n) __attribute__((weak));
 
 int hs_threads_set(int n)
 {
-    union symbol get, set;
-    if (n <= 0)
+    if (n <= 0 || !openblas_get_num_threads || !openblas_set_num_threads)
         return 0;
-    get.data = dlsym(RTLD_DEFAULT, "openblas_get_num_threads");
-    set.data = dlsym(RTLD_DEFAULT, "openblas_set_num_threads");
-    if (!get.data || !set.data)
-        return 0;
-    int before = get.get();
+    int before = openblas_get_num_threads();
     if (before == n)
         return 0;
-    set.set(n);
+    openblas_set_num_threads(n);
     return before;
 }
 

@@ -29,8 +29,8 @@ int hs_axis_owner(const struct hs_axis *axis, int64_t g)
 
 int64_t hs_axis_before(const struct hs_axis *axis, int proc, int64_t g)
 {
-    if (g <= 0)
-        return 0;
+    if (g <= 0 || axis->nprocs == 1)
+        return g;
     int turn = turn_of(axis, proc);
     int64_t block = block_of(axis, g); /* for g = n possibly one past the last: nothing below is counted twice */
     int64_t whole = block > turn ? (block - 1 - turn) / axis->nprocs + 1 : 0;

@@ -1,6 +1,8 @@
 #include "hsumma/plan.h"
 
+#include "base/threads.h"
 #include "base/wait.h"
+#include "dist/cover.h"
 #include "summa/native.h"
 
 #include <inttypes.h>
@@ -23,6 +25,42 @@ static void make_problem(const struct hs_request *request, struct hs_problem *pr
     }
 }
 
+/*
+ * Rows and columns of processes that own nothing of A, B and C take no part: what is left is a smaller grid, down to
+ * one process where each matrix is one block.  A hierarchy that the caller has given is of the whole grid.
+ */
+static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *settings)
+{
+    struct hs_grid *grid = &plan->problem.grid, whole = *grid;
+    struct hs_cover cover[2];
+    for (int a = 0; a < 2; a++) {
+        const struct hs_axis *axis[3];
+        for (int x = 0; x < 3; x++)
+            axis[x] = &plan->problem.view[x].axis[a];
+        cover[a] = hs_cover_make(axis, 3, whole.extent[a]);
+    }
+    if (settings->levels > 0 || (cover[0].length == whole.extent[0] && cover[1].length == whole.extent[1]))
+        return HSUMMA_OK;
+    plan->ranks = hs_get(&plan->ctx->memory, (size_t)cover[0].length * (size_t)cover[1].length, sizeof *plan->ranks);
+    if (!plan->ranks)
+        return HSUMMA_ERR_MEMORY;
+    grid->rank = plan->ranks;
+    for (int i = 0; i < cover[0].length; i++)
+        for (int j = 0; j < cover[1].length; j++)
+            plan->ranks[i * cover[1].length + j] = whole.rank[(cover[0].start + i) % whole.extent[0] * whole.extent[1] +
+                                                              (cover[1].start + j) % whole.extent[1]];
+    for (int a = 0; a < 2; a++) {
+        for (int x = 0; cover[a].length < whole.extent[a] && x < 3; x++)
+            plan->problem.view[x].axis[a] = hs_cover_axis(&cover[a], &plan->problem.view[x].axis[a]);
+        grid->extent[a] = cover[a].length;
+        grid->coord[a] = plan->in_grid ? hs_cover_place(&cover[a], whole.extent[a], whole.coord[a]) : -1;
+    }
+    if (grid->coord[0] < 0 || grid->coord[1] < 0)
+        grid->coord[0] = grid->coord[1] = -1;
+    plan->member = grid->coord[0] >= 0;
+    return HSUMMA_OK;
+}
+
 /* BLAS counts in 32 bits: what a process stores of one dimension has to fit. */
 static hsumma_status check_blas_limits(const struct hs_problem *problem, struct hs_message *message)
 {
@@ -38,7 +76,7 @@ static hsumma_status check_blas_limits(const struct hs_problem *problem, struct 
 /* The local verdict on the leading dimensions. */
 static hsumma_status check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about)
 {
-    const int *coord = plan->problem.grid.coord;
+    const int *coord = plan->grid->grid.coord;
     for (int x = 0; x < 3; x++) {
         int64_t least = plan->local_rows[x] > 1 ? plan->local_rows[x] : 1;
         if (ld[x] >= least && ld[x] <= INT32_MAX)
@@ -85,17 +123,20 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         hs_choose(&plan->problem, settings, &ctx->memo, &ctx->own,
                   settings->threads > 0 ? settings->threads : ctx->threads_model, &ctx->memory, &plan->choice, message);
     plan->choice.spec.threads = threads_of(ctx, settings);
-    if (status || !plan->member)
+    if (status || !plan->in_grid)
         return status;
     for (int x = 0; x < 3; x++) {
         struct hs_axis rows = hs_desc_axis(request->desc[x], 0);
-        plan->local_rows[x] = hs_axis_count(&rows, plan->problem.grid.coord[0]);
+        plan->local_rows[x] = hs_axis_count(&rows, plan->grid->grid.coord[0]);
     }
     status = check_local(plan, ld, message, about);
     if (!status) {
+        struct hs_group all = hs_grid_all(&plan->grid->grid);
         *about = HS_ABOUT_MEMORY;
-        status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
+        status = hs_agreement_init(&plan->agreement, &ctx->comm, &all, HS_AGREE_PLAN, &ctx->memory);
     }
+    if (!status && plan->member)
+        status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
     if (!status && hs_workspace_want(ctx, plan->loop.buffer_bytes))
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of workspace", plan->loop.buffer_bytes);
     plan->wants = !status;
@@ -111,7 +152,7 @@ static void hold(hsumma_plan *plan, hsumma_context *ctx, hsumma_grid *grid, int 
 {
     plan->ctx = ctx;
     plan->grid = grid;
-    plan->member = grid->grid.coord[0] >= 0;
+    plan->in_grid = plan->member = grid->grid.coord[0] >= 0;
     plan->cached = cached;
     ctx->holders += !cached;
     grid->holders++;
@@ -122,7 +163,7 @@ static void print_plan(const hsumma_plan *plan)
     const struct hs_problem *problem = &plan->problem;
     fprintf(stderr, "hsumma: m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " %c%c%c grid=%dx%d %s [%s]\n", problem->extent[0],
             problem->extent[1], problem->extent[2], problem->scalar->letter, problem->view[0].op, problem->view[1].op,
-            problem->grid.extent[0], problem->grid.extent[1], plan->line, plan->why);
+            plan->grid->grid.extent[0], plan->grid->grid.extent[1], plan->line, plan->why);
 }
 
 /* Communicators for the rows "mpi", which only a spec that names one pays for. */
@@ -158,7 +199,10 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (plan) {
         hold(plan, ctx, (hsumma_grid *)request->desc[0]->grid, cached); /* const, but for the count of its holders */
         make_problem(request, &plan->problem);
-        status = prepare(plan, request, &settings, &mine, &about);
+        status = leave_idle(plan, &settings);
+        about = status ? HS_ABOUT_MEMORY : about;
+        if (!status)
+            status = prepare(plan, request, &settings, &mine, &about);
     } else if (!status) {
         status = HSUMMA_ERR_MEMORY;
         about = HS_ABOUT_MEMORY;
@@ -196,11 +240,14 @@ void hs_plan_destroy(hsumma_plan *plan)
     int cached = plan->cached;
     if (ctx->running == plan)
         hs_plan_wait(plan);
-    if (plan->member && !ctx->broken) /* else MPI may still write to its buffers: they are left to the process's end */
+    if (!ctx->broken) { /* else MPI may still write to its buffers: they are left to the process's end */
         hs_loop_free(&plan->loop, &ctx->memory);
+        hs_agreement_free(&plan->agreement, &ctx->memory);
+    }
     if (plan->wants && !ctx->broken)
         hs_workspace_leave(ctx);
     hs_grid_release(plan->grid);
+    hs_put(&ctx->memory, plan->ranks);
     hs_put(&ctx->memory, plan);
     if (!cached)
         hs_context_release(ctx);
@@ -243,30 +290,49 @@ static hsumma_status check_free(const hsumma_plan *plan)
     return HSUMMA_OK;
 }
 
-static struct hs_opinion opinion_of(const hsumma_plan *plan, const void *alpha, const void *const data[3],
-                                    const int64_t ld[3], const void *beta, struct hs_matrix matrix[3])
+/* The local verdict on the arguments of an execution. */
+static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                           const void *beta, struct hs_matrix matrix[3], int *about)
 {
-    struct hs_opinion mine = {HSUMMA_OK, HS_ABOUT_NOTHING};
-    mine.status = check_local(plan, ld, &plan->ctx->message, &mine.about);
-    if (!mine.status)
-        mine.status = bind(plan, data, ld, matrix, &mine.about);
-    if (!mine.status && (!alpha || !beta)) {
-        mine.about = HS_ABOUT_SCALARS;
-        mine.status = hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL", alpha ? "beta" : "alpha");
+    if (!plan->in_grid)
+        return HSUMMA_OK;
+    hsumma_status status = check_local(plan, ld, &plan->ctx->message, about);
+    if (!status && plan->member)
+        status = bind(plan, data, ld, matrix, about);
+    if (!status && (!alpha || !beta)) {
+        *about = HS_ABOUT_SCALARS;
+        status = hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL", alpha ? "beta" : "alpha");
     }
-    return mine;
+    return status;
 }
 
-static hsumma_status start(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                           const struct hs_opinion *opinion)
+static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
+{
+    if (!plan->member)
+        return;
+    plan->workspace = hs_workspace_hold(plan->ctx->workspace);
+    hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, plan->began);
+}
+
+hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                            const void *beta)
 {
     hsumma_context *ctx = plan->ctx;
+    int about = HS_ABOUT_NOTHING;
+    hsumma_status status = check_free(plan);
+    if (status)
+        return status;
+    hsumma_status mine = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
+    size_t size = plan->problem.scalar->size;
+    memcpy(&plan->alpha, alpha ? alpha : plan->problem.scalar->zero, size);
+    memcpy(&plan->beta, beta ? beta : plan->problem.scalar->zero, size);
+    plan->began = hs_now();
     ctx->running = plan;
-    if (!plan->member)
-        return HSUMMA_OK;
-    plan->workspace = hs_workspace_hold(ctx->workspace);
-    hsumma_status status = hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, opinion);
+    plan->agreeing = plan->in_grid;
+    if (plan->in_grid)
+        status = hs_agreement_start(&plan->agreement, mine, about, 0, 0);
     if (status) {
+        plan->agreeing = 0;
         ctx->running = NULL;
         ctx->broken = 1;
         return hs_fail(&ctx->message, status, "MPI failed at the start");
@@ -274,31 +340,42 @@ static hsumma_status start(hsumma_plan *plan, const void *alpha, const struct hs
     return HSUMMA_OK;
 }
 
-hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
-                            const void *beta)
+/* One process has everything: nothing to plan for. */
+static int is_local(const hsumma_plan *plan, const void *alpha)
 {
-    struct hs_matrix matrix[3] = {{NULL, 0}};
-    struct hs_opinion mine = {HSUMMA_OK, HS_ABOUT_NOTHING};
-    hsumma_status status = check_free(plan);
-    if (status)
-        return status;
-    if (plan->member)
-        mine = opinion_of(plan, alpha, data, ld, beta, matrix);
-    alpha = alpha ? alpha : plan->problem.scalar->zero;
-    beta = beta ? beta : plan->problem.scalar->zero;
-    return start(plan, alpha, matrix, beta, &mine);
+    const struct hs_problem *problem = &plan->problem;
+    return problem->grid.extent[0] * problem->grid.extent[1] == 1 && problem->extent[HS_M] > 0 &&
+           problem->extent[HS_N] > 0 && problem->extent[HS_K] > 0 && !problem->scalar->is_zero(alpha);
+}
+
+static void multiply_locally(const hsumma_plan *plan, const void *alpha, const void *beta)
+{
+    const struct hs_problem *problem = &plan->problem;
+    const struct hs_matrix *x = plan->matrix;
+    int threads = hs_threads_set(plan->choice.spec.threads);
+    problem->scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, problem->extent[HS_M], problem->extent[HS_N],
+                          problem->extent[HS_K], alpha, x[HS_A].base, x[HS_A].ld, x[HS_B].base, x[HS_B].ld, beta,
+                          x[HS_C].base, x[HS_C].ld);
+    hs_threads_restore(threads);
 }
 
 hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                           const void *beta)
 {
-    struct hs_matrix matrix[3] = {{NULL, 0}};
+    int about;
     hsumma_status status = check_free(plan);
-    if (!status && plan->member)
-        status = opinion_of(plan, alpha, data, ld, beta, matrix).status;
     if (!status)
-        status = start(plan, alpha, matrix, beta, NULL);
-    return status ? status : hs_plan_wait(plan);
+        status = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
+    if (status || !plan->member)
+        return status;
+    if (is_local(plan, alpha)) {
+        multiply_locally(plan, alpha, beta);
+        return HSUMMA_OK;
+    }
+    plan->began = hs_now();
+    plan->ctx->running = plan;
+    begin(plan, alpha, plan->matrix, beta);
+    return hs_plan_wait(plan);
 }
 
 /* The end of an execution, good or bad. */
@@ -306,12 +383,13 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
     ctx->running = NULL;
+    plan->agreeing = 0;
     if (status != HSUMMA_ERR_MPI) /* else MPI may still write to it */
         hs_workspace_release(ctx, plan->workspace);
     plan->workspace = NULL;
     if (!status)
         return HSUMMA_OK;
-    struct hs_verdict verdict = hs_agreement_verdict(&plan->loop.agreement);
+    struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     ctx->broken |= status == HSUMMA_ERR_MPI;
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s; C is undefined",
@@ -321,14 +399,34 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     return status;
 }
 
-/* The loop's error is told once: what hs_plan_drive has been told is kept for whoever waits. */
+/* The agreement, then the loop. */
+static hsumma_status go_on(hsumma_plan *plan, int *worked, int *done)
+{
+    hsumma_status status = HSUMMA_OK;
+    if (plan->agreeing) {
+        status = hs_progress(&plan->agreement.instance, worked);
+        if (!status && plan->agreement.instance.active) {
+            *done = 0;
+            return HSUMMA_OK;
+        }
+        plan->agreeing = 0;
+        if (!status)
+            status = hs_agreement_verdict(&plan->agreement).status;
+        if (status)
+            return status;
+        begin(plan, &plan->alpha, plan->matrix, &plan->beta);
+    }
+    return plan->member ? hs_loop_advance(&plan->loop, worked, done) : HSUMMA_OK;
+}
+
+/* An error is told once: what hs_plan_drive has been told is kept for whoever waits. */
 static hsumma_status advance(void *state, int *worked, int *done)
 {
     hsumma_plan *plan = state;
     hsumma_status status = plan->driven;
     *done = 1;
     plan->driven = HSUMMA_OK;
-    return status ? status : plan->member ? hs_loop_advance(&plan->loop, worked, done) : HSUMMA_OK;
+    return status ? status : go_on(plan, worked, done);
 }
 
 hsumma_status hs_plan_wait(hsumma_plan *plan)

@@ -2,6 +2,7 @@
 #ifndef HS_HSUMMA_PLAN_H
 #define HS_HSUMMA_PLAN_H
 
+#include "coll/agree.h"
 #include "hsumma/choose.h"
 #include "hsumma/context.h"
 #include "hsumma/workspace.h"
@@ -16,11 +17,16 @@ struct hs_request {
     const char *options;
 };
 
+/* Codes of what a verdict is about. */
+enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY };
+
 struct hsumma_plan {
     hsumma_context *ctx;
     hsumma_grid *grid;
-    int member; /* this process is in the grid */
-    int cached; /* held by the context's cache, not by the caller: holds no context in turn */
+    int in_grid; /* this process is */
+    int member;  /* and among those that own something: the problem's grid, which may be smaller */
+    int *ranks;  /* of the problem's grid, if it is */
+    int cached;  /* held by the context's cache, not by the caller: holds no context in turn */
     struct hs_problem problem;
     int64_t local_rows[3]; /* of the whole matrices, for the leading dimensions */
     struct hs_choice choice;
@@ -28,7 +34,12 @@ struct hsumma_plan {
     int wants;                      /* is counted among the plans that may need the context's workspace */
     struct hs_workspace *workspace; /* while it runs */
     int64_t workspace_max;          /* bytes, of the process that holds most */
-    hsumma_status driven;           /* an error that hs_plan_drive has met and nobody has been told yet */
+    struct hs_agreement agreement;  /* at each start, over the whole grid */
+    int agreeing;
+    double began;
+    union hs_value alpha, beta; /* what the loop begins with when all have agreed */
+    struct hs_matrix matrix[3];
+    hsumma_status driven; /* an error that hs_plan_drive has met and nobody has been told yet */
     char line[512], why[512];
 };
 

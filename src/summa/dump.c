@@ -151,7 +151,7 @@ static void count_stream(const struct hs_loop *loop, const struct hs_stream *str
 hsumma_status hs_dump_count(const struct hs_loop *loop, const struct hs_allocator *memory, int64_t *messages,
                             int64_t *bytes)
 {
-    struct count sum = count_list(&loop->agreement.list, loop->comm->cut);
+    struct count sum = {0, 0};
     struct count *of_list = hs_get(memory, (size_t)loop->lists.count + 1, sizeof *of_list);
     if (!of_list)
         return HSUMMA_ERR_MEMORY;

@@ -50,8 +50,8 @@ hsumma_status hs_dump_hops(const struct hs_list *part, int processes, const stru
                            struct hs_hop **hop, int *hops);
 
 /*
- * What this process gives to MPI in one execution: messages and bytes, the agreement at the start included, cut as the
- * executor cuts them.  HSUMMA_ERR_MEMORY.
+ * What this process gives to MPI in one execution: messages and bytes, cut as the executor cuts them, without
+ * the agreement at the start.  HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_dump_count(const struct hs_loop *loop, const struct hs_allocator *memory, int64_t *messages,
                             int64_t *bytes);

@@ -71,9 +71,7 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
     for (int dim = 0; dim < 3; dim++)
         if (loop->variant.axis[dim])
             loop->local[dim] = hs_axis_count(loop->variant.axis[dim], problem->grid.coord[loop->variant.axis_of[dim]]);
-    struct hs_group all = hs_grid_all(&problem->grid);
-    status = hs_agreement_init(&loop->agreement, comm, &all, HS_AGREE_PLAN, memory);
-    if (!status && hs_native_wanted(spec)) {
+    if (hs_native_wanted(spec)) {
         int longest = problem->grid.extent[problem->grid.extent[1] > problem->grid.extent[0]];
         loop->line = hs_get(memory, (size_t)longest, sizeof *loop->line);
         status = loop->line ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
@@ -121,7 +119,6 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
     hs_drain_free(&loop->drain, memory);
     hs_panels_free(memory, &loop->panels);
     hs_cache_free(&loop->lists);
-    hs_agreement_free(&loop->agreement, memory);
     hs_put(memory, loop->line);
     hs_put(memory, loop->arena);
     memset(loop, 0, sizeof *loop);
@@ -245,22 +242,12 @@ static void finish(struct hs_loop *loop)
     loop->last = loop->times;
 }
 
-static void run(struct hs_loop *loop)
-{
-    loop->state = HS_RUNNING;
-    if (!only_scales(loop))
-        return;
-    scale(loop);
-    loop->now = loop->panels.count;
-    finish(loop);
-}
-
-hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                            char *buffers, const struct hs_opinion *opinion)
+void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
+                   char *buffers, double begin)
 {
     size_t size = loop->problem->scalar->size;
     memset(&loop->times, 0, sizeof loop->times);
-    loop->times.begin = hs_now();
+    loop->times.begin = begin;
     loop->times.bytes = loop->comm->bytes_sent;
     loop->times.messages = loop->comm->messages_sent;
     memcpy(&loop->alpha, alpha, size);
@@ -275,26 +262,19 @@ hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struc
     if (loop->buffers != buffers)
         place(loop, buffers);
     loop->buffers = buffers;
-    if (!opinion) {
-        run(loop);
-        return HSUMMA_OK;
+    loop->state = HS_RUNNING;
+    if (only_scales(loop)) {
+        scale(loop);
+        loop->now = loop->panels.count;
+        finish(loop);
     }
-    loop->state = HS_AGREEING;
-    return hs_agreement_start(&loop->agreement, opinion->status, opinion->about, 0, 0);
 }
 
 hsumma_status hs_loop_advance(void *state, int *worked, int *done)
 {
     struct hs_loop *loop = state;
     hsumma_status status = HSUMMA_OK;
-    if (loop->state == HS_AGREEING) {
-        status = hs_progress(&loop->agreement.instance, worked);
-        if (!status && !loop->agreement.instance.active) {
-            status = hs_agreement_verdict(&loop->agreement).status;
-            if (!status)
-                run(loop);
-        }
-    } else if (loop->state == HS_RUNNING) {
+    if (loop->state == HS_RUNNING) {
         status = move(loop, worked);
         if (!status && loop->now < loop->panels.count && ready(loop)) {
             int threads = hs_threads_set(loop->spec->threads);

@@ -8,7 +8,6 @@
 #ifndef HS_SUMMA_LOOP_H
 #define HS_SUMMA_LOOP_H
 
-#include "coll/agree.h"
 #include "summa/drain.h"
 #include "summa/feed.h"
 
@@ -31,15 +30,14 @@ struct hs_loop {
     int one_at_a_time;
     int sliced;       /* something may have to move during a multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
-    struct hs_agreement agreement;
-    int *line;   /* room for the ranks of a line, where hs_loop_connect needs it */
-    char *arena; /* what a plan keeps: instances and the like */
+    int *line;        /* room for the ranks of a line, where hs_loop_connect needs it */
+    char *arena;      /* what a plan keeps: instances and the like */
     size_t arena_bytes;
     char *buffers; /* of panels: lent at each start */
     size_t buffer_bytes;
 
     /* one execution */
-    enum { HS_IDLE, HS_AGREEING, HS_RUNNING } state;
+    enum { HS_IDLE, HS_RUNNING } state;
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
     int now;                          /* the innermost panel to be multiplied */
@@ -54,22 +52,11 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
 hsumma_status hs_loop_connect(struct hs_loop *loop);
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 
-/* Codes of what a verdict is about. */
-enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY };
-
-/* This process's verdict on its local arguments. */
-struct hs_opinion {
-    hsumma_status status;
-    int about;
-};
-
-/*
- * Begins an execution with loop->buffer_bytes of memory at `buffers`.  The opinions of all processes are agreed upon
- * first; NULL: nothing is, and the arguments are good.
- */
-hsumma_status hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                            char *buffers, const struct hs_opinion *opinion);
-/* Moves it forward (hs_advance).  A verdict other than HSUMMA_OK ends it on all processes before C is touched. */
+/* Begins an execution with loop->buffer_bytes of memory at `buffers`; the arguments are good on all processes.  Its
+ * time counts from `begin`. */
+void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
+                   char *buffers, double begin);
+/* Moves it forward (hs_advance). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 
 /* Panel buffers that a spec needs on the process that needs most. */

@@ -40,7 +40,8 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     mover->held = hs_axis_count(mover->role->own, grid->coord[mover->role->own_axis]);
     mover->line = grid->coord[mover->role->line_axis];
     mover->loop_coord = grid->coord[mover->role->loop_axis];
-    mover->spread = spec->spread && mover->role->exchanged && operand != HS_C;
+    mover->spread =
+        spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
     keep_levels(mover, spec);
     int me = grid->coord[0] * grid->extent[1] + grid->coord[1];
     int step = hs_grid_stride(grid, mover->role->line_axis);

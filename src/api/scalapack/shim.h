@@ -1,13 +1,26 @@
-/* The p?gemm shim: what its files share. */
+/*
+ * The p?gemm shim: what its files share.
+ *
+ * pxgemm.c, override.c   the Fortran names; all end in hs_pgemm
+ * gemm.c                 one call: quick returns, ScaLAPACK's turn or a cached plan
+ * arguments.c            the check, as PBLAS does it
+ * blacs.c                grid and communicator of a context, the error exit
+ * state.c                what hangs on that communicator
+ * original.c             ScaLAPACK's own routine
+ * log.c, explain.c       HSUMMA_LOG, HSUMMA_EXPLAIN
+ */
 #ifndef HS_API_SCALAPACK_SHIM_H
 #define HS_API_SCALAPACK_SHIM_H
 
-#include "hsumma.h"
 #include "hsumma_scalapack.h"
+
+#include "dist/axis.h"
+#include "hsumma/plan.h"
 
 /* The arguments of a call, as PBLAS gets them. */
 struct hs_pgemm {
     hsumma_type type;
+    int interposed; /* called by ScaLAPACK's name */
     const char *trans[2];
     const int *extent[3]; /* m, n, k */
     const void *alpha, *beta;
@@ -18,5 +31,102 @@ struct hs_pgemm {
 
 /* All routines end here. */
 void hs_pgemm(const struct hs_pgemm *call);
+
+/* A routine of PBLAS's signature, and its other names: what compilers for Fortran make of one. */
+#define HS_PGEMM(name, letter, by_scalapacks_name)                                                                 \
+    void name(const char *transa, const char *transb, const int *m, const int *n, const int *k, const void *alpha, \
+              const void *a, const int *ia, const int *ja, const int *desca, const void *b, const int *ib,         \
+              const int *jb, const int *descb, const void *beta, void *c, const int *ic, const int *jc,            \
+              const int *descc)                                                                                    \
+    {                                                                                                              \
+        hs_pgemm(&(struct hs_pgemm){letter,                                                                        \
+                                    by_scalapacks_name,                                                            \
+                                    {transa, transb},                                                              \
+                                    {m, n, k},                                                                     \
+                                    alpha,                                                                         \
+                                    beta,                                                                          \
+                                    {a, b, c},                                                                     \
+                                    {{ia, ja}, {ib, jb}, {ic, jc}},                                                \
+                                    {desca, descb, descc}});                                                       \
+    }
+#define HS_PGEMM_ALIAS(name, of) extern HSUMMA_SCALAPACK_API hsumma_pgemm name __attribute__((alias(#of)));
+
+/* The entries of a descriptor of DTYPE 2, in their order. */
+enum hs_entry {
+    HS_DTYPE,
+    HS_CTXT,
+    HS_ROWS,
+    HS_COLS,
+    HS_IMB,
+    HS_INB,
+    HS_MB,
+    HS_NB,
+    HS_RSRC,
+    HS_CSRC,
+    HS_LLD,
+    HS_ENTRIES
+};
+
+/* The same, read. */
+struct hs_arguments {
+    int context;
+    int shape[2], coord[2]; /* of its grid */
+    int64_t extent[3];      /* m, n, k */
+    char op[3];             /* N, T, C */
+    struct hs_matrix_argument {
+        int entry[HS_ENTRIES];
+        int64_t first[2]; /* from 0 */
+        int64_t part[2];  /* rows and columns of the operand, as stored */
+    } matrix[3];
+};
+
+/* Reads and checks.  0, or the info of PBLAS's error exit.  Local. */
+int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args);
+struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis);
+
+/* BLACS.  The grid of a context: 0 if there is none. */
+int hs_blacs_grid(int context, int shape[2], int coord[2]);
+MPI_Comm hs_blacs_comm(int context);
+/* PBLAS's error exit for p?gemm.  The program goes on if the handler lets it. */
+void hs_blacs_abort(int context, hsumma_type type, int info);
+/* The routine's name: PDGEMM. */
+const char *hs_pgemm_name(hsumma_type type);
+
+/* An info of our own: -(HS_INFO + status), for what PBLAS does not know.  Its own are numbers up to 1911. */
+enum { HS_INFO = 2000, HS_SEEN = 256 };
+
+/* What hangs on the communicator of a BLACS context, and goes with it. */
+struct hs_shim {
+    int log; /* file descriptor, or -1 */
+    int connected;
+    hsumma_status status; /* why there is no context */
+    hsumma_context *ctx;
+    hsumma_grid *grid;
+    double left;                  /* calls with m n k up to this are left to ScaLAPACK */
+    hsumma_pgemm *original[2][4]; /* to which it leaves them, by interposed and type, once looked up */
+    int explain, reports;
+    int64_t seen[HS_SEEN]; /* hashes of the calls that have been explained, the oldest overwritten first */
+    int64_t seen_count;
+};
+
+/* The state of a communicator, made at the first call.  Local.  NULL: no memory. */
+struct hs_shim *hs_shim_of(MPI_Comm comm);
+/*
+ * Makes the context at the first call.  Collective over comm, the same status on all; `shim` may be NULL on some.
+ * What fails for want of memory is tried again by the next call, everything else is remembered.
+ */
+hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2]);
+/* 1 for the first call with this matter in this process. */
+enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_MATTERS };
+int hs_shim_first_time(enum hs_matter matter);
+
+/* ScaLAPACK's own routine; NULL: the program has none. */
+hsumma_pgemm *hs_original(const struct hs_pgemm *call);
+
+int hs_log_open(void);
+void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_arguments *args);
+
+/* One line for each distinct call, on the process (0,0).  plan is NULL for what is left to ScaLAPACK. */
+void hs_explain(struct hs_shim *shim, const struct hs_request *request, const hsumma_plan *plan);
 
 #endif

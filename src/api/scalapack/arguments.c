@@ -1,0 +1,138 @@
+/*
+ * The check of p?gemm's arguments.  It is PBLAS's, which each process makes for itself: of all that is wrong the
+ * smallest position counts, where entry e (from 1) of the descriptor that is argument p stands at 100 p + e and a
+ * scalar argument p at 100 p.
+ */
+#include "api/scalapack/shim.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Positions of the arguments in the call. */
+enum { TRANSA = 1, TRANSB, M, N, K, DESCA = 10, DESCB = 14, DESCC = 19, SCALE = 100, NOTHING_WRONG = INT_MAX };
+static const int position_of_desc[3] = {DESCA, DESCB, DESCC};
+
+/* An entry of DTYPE 2 in the short descriptor of DTYPE 1. */
+static const int short_entry[HS_ENTRIES] = {0, 1, 2, 3, 4, 5, 4, 5, 6, 7, 8};
+
+static void read_desc(const int *desc, int *entry)
+{
+    static const int harmless[HS_ENTRIES] = {0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1};
+    if (desc[HS_DTYPE] == 2) {
+        memcpy(entry, desc, HS_ENTRIES * sizeof *entry);
+        return;
+    }
+    if (desc[HS_DTYPE] == 1) {
+        for (int e = 0; e < HS_ENTRIES; e++)
+            entry[e] = desc[short_entry[e]];
+        entry[HS_DTYPE] = 2;
+        return;
+    }
+    memcpy(entry, harmless, sizeof harmless); /* an unknown descriptor has nothing but its type and context */
+    entry[HS_DTYPE] = desc[HS_DTYPE];
+    entry[HS_CTXT] = desc[HS_CTXT];
+}
+
+static void note(int *least, int wrong, int position)
+{
+    if (wrong && position < *least)
+        *least = position;
+}
+
+struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis)
+{
+    const int *entry = args->matrix[x].entry;
+    struct hs_axis all = {entry[HS_ROWS + axis], entry[HS_MB + axis], entry[HS_IMB + axis], entry[HS_RSRC + axis],
+                          args->shape[axis]};
+    if (all.src < 0) { /* every process has all */
+        all.src = 0;
+        all.nprocs = 1;
+    }
+    return all;
+}
+
+/* The leading dimension counts only where columns are stored; there it must not be less than the rows. */
+static int64_t least_ld(const struct hs_arguments *args, int x)
+{
+    struct hs_axis rows = hs_argument_axis(args, x, 0), cols = hs_argument_axis(args, x, 1);
+    int64_t count = hs_axis_count(&rows, args->coord[0]);
+    return count > args->matrix[x].entry[HS_LLD] && hs_axis_count(&cols, args->coord[1]) > 0 ? count : 1;
+}
+
+static void check_matrix(const struct hs_arguments *args, int x, const int position[2], int *least)
+{
+    const struct hs_matrix_argument *matrix = &args->matrix[x];
+    const int *entry = matrix->entry, desc = position_of_desc[x] * SCALE, first_entry = desc + 1;
+    int empty = matrix->part[0] == 0 || matrix->part[1] == 0;
+    for (int axis = 0; axis < 2; axis++) {
+        note(least, matrix->part[axis] < 0, position[axis] * SCALE);
+        note(least, matrix->first[axis] < 0, desc - (2 - axis) * SCALE);
+    }
+    note(least, entry[HS_DTYPE] != 2, first_entry + HS_DTYPE);
+    if (entry[HS_DTYPE] != 2)
+        return;
+    note(least, entry[HS_CTXT] != args->context, first_entry + HS_CTXT);
+    if (entry[HS_CTXT] != args->context)
+        return;
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t all = entry[HS_ROWS + axis];
+        int src = entry[HS_RSRC + axis];
+        note(least, all < (empty ? 0 : 1), first_entry + HS_ROWS + axis);
+        note(least, entry[HS_IMB + axis] < 1, first_entry + HS_IMB + axis);
+        note(least, entry[HS_MB + axis] < 1, first_entry + HS_MB + axis);
+        note(least, src < -1 || src >= args->shape[axis], first_entry + HS_RSRC + axis);
+        note(least,
+             !empty && entry[HS_ROWS] >= 1 && entry[HS_COLS] >= 1 && matrix->first[axis] + matrix->part[axis] > all,
+             desc - (2 - axis) * SCALE);
+    }
+    note(least, entry[HS_LLD] < (empty || *least != NOTHING_WRONG ? 1 : least_ld(args, x)), first_entry + HS_LLD);
+}
+
+static char upper(const char *letter)
+{
+    return *letter >= 'a' && *letter <= 'z' ? (char)(*letter - 'a' + 'A') : *letter;
+}
+
+static int is_op(char op)
+{
+    return op == 'N' || op == 'T' || op == 'C';
+}
+
+/* Everything as it was given, right or wrong. */
+static void read_all(const struct hs_pgemm *call, struct hs_arguments *args)
+{
+    args->op[0] = upper(call->trans[0]);
+    args->op[1] = upper(call->trans[1]);
+    args->op[2] = 'N';
+    for (int d = 0; d < 3; d++)
+        args->extent[d] = *call->extent[d];
+    for (int x = 0; x < 3; x++) {
+        struct hs_matrix_argument *matrix = &args->matrix[x];
+        read_desc(call->desc[x], matrix->entry);
+        for (int axis = 0; axis < 2; axis++)
+            matrix->first[axis] = (int64_t)*call->first[x][axis] - 1;
+    }
+    args->context = args->matrix[0].entry[HS_CTXT];
+}
+
+int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
+{
+    static const int dims[3][2] = {{M, K}, {K, N}, {M, N}}; /* of op(A), op(B) and C */
+    int least = NOTHING_WRONG;
+    read_all(call, args);
+    if (!hs_blacs_grid(args->context, args->shape, args->coord))
+        return -(DESCA * SCALE + 1 + HS_CTXT);
+    note(&least, !is_op(args->op[0]), TRANSA * SCALE);
+    note(&least, !is_op(args->op[1]), TRANSB * SCALE);
+    for (int x = 0; x < 3; x++) {
+        struct hs_matrix_argument *matrix = &args->matrix[x];
+        int flip = args->op[x] != 'N';
+        const int position[2] = {dims[x][flip], dims[x][!flip]};
+        for (int axis = 0; axis < 2; axis++)
+            matrix->part[axis] = args->extent[position[axis] - M];
+        check_matrix(args, x, position, &least);
+    }
+    if (least == NOTHING_WRONG)
+        return 0;
+    return -(least % SCALE ? least : least / SCALE);
+}

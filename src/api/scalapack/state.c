@@ -1,0 +1,108 @@
+/*
+ * What the shim keeps, as an attribute of the communicator of a BLACS context: BLACS frees that at gridexit, while the
+ * context's number is used again.
+ */
+#include "api/scalapack/shim.h"
+
+#include "coll/comm.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The one thing that belongs to the process. */
+static struct {
+    pthread_once_t once;
+    int keyval;
+    atomic_flag said[HS_MATTERS];
+} shared = {PTHREAD_ONCE_INIT, MPI_KEYVAL_INVALID, {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
+
+static int drop(MPI_Comm comm, int keyval, void *attribute, void *extra)
+{
+    struct hs_shim *shim = attribute;
+    (void)comm, (void)keyval, (void)extra;
+    hsumma_grid_free(&shim->grid);
+    hsumma_free(&shim->ctx);
+    if (shim->log >= 0)
+        close(shim->log);
+    free(shim);
+    return MPI_SUCCESS;
+}
+
+static void make_keyval(void)
+{
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &shared.keyval, NULL);
+}
+
+int hs_shim_first_time(enum hs_matter matter)
+{
+    return !atomic_flag_test_and_set(&shared.said[matter]);
+}
+
+struct hs_shim *hs_shim_of(MPI_Comm comm)
+{
+    struct hs_shim *shim = NULL;
+    int found = 0, rank = 0;
+    pthread_once(&shared.once, make_keyval);
+    MPI_Comm_get_attr(comm, shared.keyval, &shim, &found);
+    if (found)
+        return shim;
+    shim = calloc(1, sizeof *shim);
+    if (!shim)
+        return NULL;
+    MPI_Comm_rank(comm, &rank);
+    shim->log = rank == 0 ? hs_log_open() : -1;
+    if (MPI_Comm_set_attr(comm, shared.keyval, shim) == MPI_SUCCESS)
+        return shim;
+    free(shim);
+    return NULL;
+}
+
+static hsumma_status read_settings(struct hs_shim *shim)
+{
+    struct hs_settings settings;
+    hsumma_status status = hs_settings_read(&shim->ctx->options, &settings, &shim->ctx->message);
+    double edge = (double)settings.scalapack;
+    shim->left = edge * edge * edge;
+    shim->explain = settings.explain;
+    shim->reports = shim->ctx->comm.rank == 0;
+    return status;
+}
+
+/* The collective part: context, grid, options. */
+static hsumma_status connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2], hsumma_status mine, char *text,
+                             size_t size)
+{
+    hsumma_status status = hs_context_create(comm, NULL, 0, &shim->ctx, text, size);
+    if (status)
+        return status;
+    if (!mine)
+        mine = hsumma_grid_create(shim->ctx, shape[0], shape[1], 'R', NULL, &shim->grid);
+    if (!mine)
+        mine = read_settings(shim);
+    status = hs_comm_agreed(shim->ctx->comm.comm, mine);
+    snprintf(text, size, "%s", hsumma_message(shim->ctx));
+    return status;
+}
+
+static hsumma_status connect_first(struct hs_shim *shim, MPI_Comm comm, const int shape[2])
+{
+    char text[256] = "";
+    struct hs_shim none = {.log = -1}; /* in place of one that there is no memory for */
+    struct hs_shim *to = shim ? shim : &none;
+    to->status = connect(to, comm, shape, shim ? HSUMMA_OK : HSUMMA_ERR_MEMORY, text, sizeof text);
+    to->connected = to->status != HSUMMA_ERR_MEMORY;
+    if (to->status) {
+        fprintf(stderr, "hsumma: no context: %s\n", text[0] ? text : hsumma_status_string(to->status));
+        hsumma_grid_free(&to->grid);
+        hsumma_free(&to->ctx);
+    }
+    return to->status;
+}
+
+hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2])
+{
+    return shim && shim->connected ? shim->status : connect_first(shim, comm, shape);
+}

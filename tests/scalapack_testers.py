@@ -1,0 +1,104 @@
+"""TAP: ScaLAPACK's own testers with libhsumma_scalapack.so preloaded: what passes, fails and is skipped is the same as
+without, and the shim's log has calls of the tester's type.
+
+    scalapack_testers.py          inputs of our own (tests/data/scalapack), seconds each
+    scalapack_testers.py --all    these, and all testers that call p?gemm with the inputs that come with them
+
+Cholesky never calls p?gemm.  Environment: that of launch.py, SANITIZE.
+"""
+import collections
+import glob
+import os
+import re
+import shutil
+import sys
+
+from launch import MPI, scalapack_testers
+from shim import DATA, SANITIZE, complaints, ended, with_and_without
+from tap import done, ok, skip
+
+RANKS = 4
+# The name without the type's letter, and the types.
+OURS = [("PBLAS/{}pb3tst", "sdcz"), ("x{}lu", "sdcz"), ("x{}inv", "sdcz"), ("x{}ls", "sdcz"), ("x{}hrd", "sdcz"),
+        ("x{}brd", "sdcz"), ("x{}svd", "sd"), ("x{}sep", "sdcz")]
+THEIRS = OURS + [("x{}gsep", "sdcz"), ("x{}trd", "sdcz"), ("x{}nep", "sdcz"), ("x{}hseqr", "sd"), ("x{}evc", "cz"),
+                 ("x{}syevr", "sd"), ("x{}heevr", "cz")]
+SCALARS = {"S": ("2.0", "-3.0"), "D": ("2.0D0", "-3.0D0"), "C": ("(2.0,-1.5)", "(-0.5,3.0)"),
+           "Z": ("(2.0D0,-1.5D0)", "(-0.5D0,3.0D0)")}
+WRONG = r"ERROR CODE RETURNED|memory overwrite|\bnan\b|On entry to|error code:"
+
+
+def verdicts(text):
+    """Everything that a tester says about results: how often which word, and its summary.  Times are left out."""
+    words = collections.Counter(word.lower() for word in re.findall(r"\b(?:passed|failed|skipped)\b", text, re.I))
+    lines = [" ".join(line.split()) for line in text.splitlines()
+             if re.search(r"\d tests? (completed|skipped)|^Finished +\d|^ *\| +P[SDCZ]", line)]
+    return [*lines, *(f"{word}: {n} times" for word, n in sorted(words.items()))]
+
+
+def remarks(process, limit):
+    """What is wrong with a run, whatever it is compared with."""
+    text = process.out + process.err
+    return ended(process, limit) + [line for line in text.splitlines() if re.search(WRONG, line, re.I)][:5]
+
+
+def compare(name, program, fill, letter, limit):
+    plain, ours = with_and_without(RANKS, limit, fill, program)
+    expected = verdicts(plain.out)
+    broken = remarks(plain, limit) or [f"{program} says nothing"] * (not expected)
+    if broken:
+        skip(name, f"without the shim: {broken[0]}")
+        return
+    faults = remarks(ours, limit) + complaints(ours)
+    if verdicts(ours.out) != expected:
+        faults += ["without: " + "; ".join(expected), "with: " + "; ".join(verdicts(ours.out)),
+                   *[line for line in ours.out.splitlines() if "failed" in line.lower()][:10]]
+    calls = sum(f"--type {letter} " in line for line in ours.calls)
+    if not calls or plain.calls:
+        faults.append(f"{calls} calls recorded with the shim, {len(plain.calls)} without")
+    ok(not faults, f"{name}: {calls} calls", *faults, *ours.err.splitlines()[-5:])
+
+
+def ours(letter):
+    """Our inputs, for one type."""
+    def fill(folder):
+        for path in glob.glob(os.path.join(DATA, "scalapack", "*.dat")):
+            shutil.copy(path, folder)
+        upper = letter.upper()
+        text = open(os.path.join(DATA, "scalapack", "PBLAS3.dat")).read()
+        for mark, value in zip(("@ALPHA", "@BETA", "P@"), (*SCALARS[upper], "P" + upper)):
+            text = text.replace(mark, value)
+        with open(os.path.join(folder, f"P{upper}BLAS3TST.dat"), "w") as file:
+            file.write(text)
+    return fill
+
+
+def theirs(place):
+    """The inputs beside the tester."""
+    def fill(folder):
+        for path in glob.glob(os.path.join(place, "*.dat")):
+            shutil.copy(path, folder)
+    return fill
+
+
+def main():
+    found = scalapack_testers()
+    if SANITIZE or not found:
+        skip("ScaLAPACK's testers", "a program without the sanitizer cannot load the library" if SANITIZE
+             else f"there is no package scalapack-mpi-test with testers for {MPI}")
+        return done()
+    runs = [("our input", 60, OURS)] + [("its own input", 300, THEIRS)] * ("--all" in sys.argv[1:])
+    for what, limit, testers in runs:
+        for pattern, letter in ((pattern, letter) for pattern, letters in testers for letter in letters):
+            program = os.path.join(found, pattern.format(letter))
+            name = f"{pattern.format(letter)}, {what}"
+            if not os.path.exists(program):
+                skip(name, "not in the package")
+                continue
+            fill = ours(letter) if testers is OURS else theirs(os.path.dirname(program))
+            compare(name, program, fill, letter, limit)
+    return done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

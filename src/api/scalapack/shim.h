@@ -3,6 +3,7 @@
  *
  * pxgemm.c, override.c   the Fortran names; all end in hs_pgemm
  * gemm.c                 one call: quick returns, ScaLAPACK's turn or a cached plan
+ * repeat.c               the same call again
  * arguments.c            the check, as PBLAS does it
  * blacs.c                grid and communicator of a context, the error exit
  * state.c                what hangs on that communicator
@@ -95,6 +96,14 @@ const char *hs_pgemm_name(hsumma_type type);
 /* An info of our own: -(HS_INFO + status), for what PBLAS does not know.  Its own are numbers up to 1911. */
 enum { HS_INFO = 2000, HS_SEEN = 256 };
 
+/* The last call that was multiplied: 2 letters and a type, and of each matrix the size, place and descriptor. */
+enum { HS_RAW = 3 + 3 * (3 + HS_ENTRIES) };
+struct hs_repeated {
+    hsumma_plan *plan; /* NULL: none */
+    int count, raw[HS_RAW];
+    int64_t ld[3];
+};
+
 /* What hangs on the communicator of a BLACS context, and goes with it. */
 struct hs_shim {
     int log; /* file descriptor, or -1 */
@@ -105,6 +114,7 @@ struct hs_shim {
     double left;                  /* calls with m n k up to this are left to ScaLAPACK */
     hsumma_pgemm *original[2][4]; /* to which it leaves them, by interposed and type, once looked up */
     int explain, reports;
+    struct hs_repeated last;
     int64_t seen[HS_SEEN]; /* hashes of the calls that have been explained, the oldest overwritten first */
     int64_t seen_count;
 };
@@ -119,6 +129,11 @@ hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int sha
 /* 1 for the first call with this matter in this process. */
 enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
+
+/* Does the call if it is the last one again, whatever the matrices hold: 1 if so.  Context and communicator are good.
+ */
+int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call);
+void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_plan *plan, const int64_t ld[3]);
 
 /* ScaLAPACK's own routine; NULL: the program has none. */
 hsumma_pgemm *hs_original(const struct hs_pgemm *call);

@@ -1,0 +1,50 @@
+/*
+ * The same call again: programs repeat small products in loops, where reading the arguments and finding the plan would
+ * take a good part of the time.  The plan is the one that was used last, so the cache has not let it go.
+ */
+#include "api/scalapack/shim.h"
+
+#include <string.h>
+
+/* Everything that a call says by value, but alpha and beta. */
+static int gather(const struct hs_pgemm *call, int raw[HS_RAW])
+{
+    int count = 0;
+    raw[count++] = (int)call->type * 2 + call->interposed;
+    raw[count++] = *call->trans[0];
+    raw[count++] = *call->trans[1];
+    for (int x = 0; x < 3; x++) {
+        const int *desc = call->desc[x];
+        int entries = desc[HS_DTYPE] == 1 ? HS_ENTRIES - 2 : HS_ENTRIES;
+        raw[count++] = *call->extent[x];
+        raw[count++] = *call->first[x][0];
+        raw[count++] = *call->first[x][1];
+        for (int i = 0; i < entries; i++)
+            raw[count++] = desc[i];
+    }
+    return count;
+}
+
+/* For calls that are neither written down nor left to ScaLAPACK. */
+int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
+{
+    int raw[HS_RAW];
+    const struct hs_repeated *last = &shim->last;
+    if (!last->plan || hs_scalars[call->type].is_zero(call->alpha))
+        return 0;
+    for (int x = 0; x < 3; x++)
+        if (call->desc[x][HS_DTYPE] != 1 && call->desc[x][HS_DTYPE] != 2)
+            return 0;
+    int count = gather(call, raw);
+    if (count != last->count || memcmp(raw, last->raw, (size_t)count * sizeof *raw) != 0)
+        return 0;
+    return hs_plan_run(last->plan, call->alpha, call->data, last->ld, call->beta) == HSUMMA_OK;
+}
+
+void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_plan *plan, const int64_t ld[3])
+{
+    int plain = shim->log < 0 && !shim->explain && shim->left == 0;
+    shim->last.plan = plain ? plan : NULL;
+    shim->last.count = plain ? gather(call, shim->last.raw) : 0;
+    memcpy(shim->last.ld, ld, sizeof shim->last.ld);
+}

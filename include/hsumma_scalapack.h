@@ -16,7 +16,8 @@
  * workspace (HSUMMA_WORKSPACE_LIMIT), which go with the BLACS context.  Quick returns: nothing is done for m or n = 0;
  * with alpha = 0 or k = 0 C is scaled and A and B are not read; with beta = 0 C is not read.
  * Errors go to PB_Cabort(context, "PDGEMM", info), as in PBLAS, with info = -position, or -(100 position + entry) for
- * the entry of a descriptor; what ScaLAPACK does not know (memory, MPI) goes there as well, after a line on stderr.
+ * the entry of a descriptor (in the positions of DTYPE 2).  What hsumma cannot do is said on stderr and left to
+ * ScaLAPACK's own routine where the program has one; else info is -(2000 + status), the status of hsumma.h.
  * Environment: HSUMMA_SCALAPACK, HSUMMA_LOG, HSUMMA_EXPLAIN and the library's other options (hsumma_option).
  */
 #ifndef HSUMMA_SCALAPACK_H

@@ -49,6 +49,12 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
     case HS_OPT_LOOKAHEAD:
         snprintf(text, size, "%d", s->lookahead);
         break;
+    case HS_OPT_EXCHANGE:
+        snprintf(text, size, "%d", s->exchange);
+        break;
+    case HS_OPT_SCALAPACK:
+        snprintf(text, size, "%" PRId64, s->scalapack);
+        break;
     case HS_OPT_SLICE:
         snprintf(text, size, "%" PRId64, s->slice);
         break;
@@ -62,7 +68,8 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
         snprintf(text, size, "%d", s->explain);
         break;
     case HS_OPT_COLL:
-    case HS_OPT_TUNED: /* stay text */
+    case HS_OPT_TUNED:
+    case HS_OPT_LOG: /* stay text */
         snprintf(text, size, "text");
         break;
     case HS_OPT_TOPOLOGY:
@@ -193,6 +200,21 @@ static const struct value {
     {"slice", "all", NULL},
     {"slice", "none1", NULL},
     {"slice", "", NULL},
+    {"exchange", "auto", "-1"},
+    {"exchange", "root", "0"},
+    {"exchange", "all", "1"},
+    {"exchange", "none", NULL},
+    {"exchange", "", NULL},
+    {"scalapack", "on", "0"},
+    {"scalapack", "off", "9223372036854775807"},
+    {"scalapack", "100", "100"},
+    {"scalapack", "1k", "1024"},
+    {"scalapack", "-1", NULL},
+    {"scalapack", "yes", NULL},
+    {"scalapack", "", NULL},
+    {"log", "none", "text"},
+    {"log", "/some/file", "text"},
+    {"log", "", NULL},
     {"lookahead", "auto", "-1"},
     {"lookahead", "0", "0"},
     {"lookahead", "64", "64"},
@@ -329,6 +351,9 @@ static void test_messages(void)
         {"bcast", "a,,b", "NAME"},
         {"reduce", "outer=a", "outer=NAME,inner=NAME"},
         {"segment", "-1", "a number of bytes"},
+        {"exchange", "some", "auto, root or all"},
+        {"scalapack", "yes", "on, off or a number"},
+        {"log", "", "name of a file"},
         {"lookahead", "65", "0 to 64"},
         {"slice", "no", "auto, none or"},
         {"threads", "0", "1 to 4096"},

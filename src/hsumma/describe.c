@@ -39,9 +39,11 @@ static void write_line(const hsumma_plan *plan, const struct hs_options *options
 {
     const struct hs_spec *spec = &plan->choice.spec;
     add(&text, "stationary=%c", "ABC"[spec->stationary]);
-    if (spec->levels == 1)
+    if (plan->ranks) /* of the processes that own something: a hierarchy that is given is of all */
+        add(&text, " groups=auto");
+    else if (spec->levels == 1)
         add(&text, " groups=1x1");
-    for (int l = 0; l < spec->levels - 1; l++)
+    for (int l = 0; !plan->ranks && l < spec->levels - 1; l++)
         add(&text, "%s%dx%d", l ? "," : " levels=", spec->factors[0].size[l], spec->factors[1].size[l]);
     add(&text, " block=%" PRId64, spec->width[spec->levels - 1]);
     for (int l = 0; l < spec->levels - 1; l++)

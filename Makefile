@@ -104,14 +104,20 @@ $(eval $(call stamp,compile,$$(compiler)))
 $(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(shim_objects) $$(bench_objects)))
 
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
+$(BUILD)/obj/src/api/scalapack/blacs_static.o: private compile += -DHSUMMA_STATIC
 $(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(compile) -c -o $@ $<
 
+$(BUILD)/obj/src/api/scalapack/blacs_static.o: src/api/scalapack/blacs.c $(BUILD)/obj/compile.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(compile) -c -o $@ $<
+
 $(BUILD)/libhsumma.a: $(lib_objects)
 $(BUILD)/libbench.a: $(bench_objects)
-$(BUILD)/libhsumma_pxgemm.a: $(pxgemm_objects)
+$(BUILD)/libhsumma_pxgemm.a: $(filter-out %/blacs.o,$(pxgemm_objects)) $(BUILD)/obj/src/api/scalapack/blacs_static.o
 $(archives): $(BUILD)/obj/link.stamp
 	$(call say,AR,$@)
 	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)

@@ -254,6 +254,11 @@ static hsumma_status choose_exchange(struct chooser *chooser, struct hs_choice *
         return price(chooser, choice, wanted > 0);
     struct hs_choice other = *choice;
     hsumma_status status = price(chooser, choice, 0), with_all = price(chooser, &other, 1);
+    for (int i = 0; i < 2; i++) { /* of this process alone: it must not choose what others do not */
+        hsumma_status own = i ? with_all : status;
+        if (own == HSUMMA_ERR_MEMORY || own == HSUMMA_ERR_INTERNAL)
+            return own;
+    }
     if (!with_all && (status == HSUMMA_ERR_WORKSPACE || other.prediction.seconds < choice->prediction.seconds)) {
         *choice = other;
         status = HSUMMA_OK;

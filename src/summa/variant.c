@@ -19,10 +19,11 @@ static int axis_of(const struct hs_problem *problem, int operand, int dim)
  * Lines that leave a process, or come to one: all, but where both layouts lie on one axis those that stay, unless they
  * go to the whole line.
  */
-static void bound_exchange(struct hs_role *role, int wanted_by)
+static void bound_exchange(struct hs_role *role, int takers)
 {
+    int wanted_by = takers / role->want->nprocs, served = (takers + role->replicas - 1) / role->replicas;
     int64_t own = hs_axis_count_max(role->own), want = hs_axis_count_max(role->want);
-    role->give_max[0] = role->give_max[1] = role->replicas > 1 ? want : own * wanted_by;
+    role->give_max[0] = role->give_max[1] = role->replicas > 1 ? want * served : own * wanted_by;
     role->take_max[0] = role->take_max[1] = want;
     if (role->own_axis != role->want_axis)
         return;
@@ -57,7 +58,7 @@ static struct hs_role role_of(const struct hs_problem *problem, const struct hs_
     role.exchanged = !alone && (role.own_axis != role.want_axis || !hs_axis_same(role.own, role.want));
     role.replicas = problem->grid.extent[role.own_axis] / role.own->nprocs;
     if (role.exchanged)
-        bound_exchange(&role, problem->grid.extent[role.want_axis] / role.want->nprocs);
+        bound_exchange(&role, problem->grid.extent[role.want_axis]);
     return role;
 }
 

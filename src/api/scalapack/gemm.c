@@ -101,6 +101,7 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
     if (leave(shim, call, &request))
         return;
     const int64_t ld[3] = {desc[0].ld, desc[1].ld, desc[2].ld};
+    shim->last.plan = NULL; /* the cache may let it go now */
     hsumma_status status = hs_plan_cached(ctx, &request, &plan);
     if (status) {
         complain(ctx, call->type, status);

@@ -56,6 +56,8 @@ struct hs_shim *hs_shim_of(MPI_Comm comm)
     shim->log = rank == 0 ? hs_log_open() : -1;
     if (MPI_Comm_set_attr(comm, shared.keyval, shim) == MPI_SUCCESS)
         return shim;
+    if (shim->log >= 0)
+        close(shim->log);
     free(shim);
     return NULL;
 }

@@ -109,7 +109,7 @@ typedef struct hsumma_plan_info {
     int lookahead;          /* panels under way ahead of the multiplication; 0: blocking, the paper's algorithm */
     int64_t segment;        /* bytes of a segment of pipelined broadcasts */
     int threads;            /* BLAS threads per process; 0: left as the user has set them */
-    int64_t panels;         /* innermost panels in all; 0 on processes outside the grid */
+    int64_t panels;         /* innermost panels in all; 0 on processes that take no part */
     size_t workspace_bytes; /* of this process: panel buffers, which the plans of a context share, and what it keeps */
     size_t workspace_bytes_max;   /* of the process that needs most */
     size_t workspace_limit_bytes; /* what workspace_limit allows the process that needs most */

@@ -69,8 +69,9 @@ static void write_line(const hsumma_plan *plan, const struct hs_options *options
 static void write_why(const struct hs_options *options, struct text text)
 {
     static const char *const sayer[] = {"model", "environment", "context", "caller"};
-    static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS, HS_OPT_BLOCK,     HS_OPT_OUTER,
-                                           HS_OPT_BCAST,      HS_OPT_REDUCE, HS_OPT_LOOKAHEAD, HS_OPT_THREADS};
+    static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS,    HS_OPT_BLOCK,
+                                           HS_OPT_OUTER,      HS_OPT_BCAST,     HS_OPT_REDUCE,
+                                           HS_OPT_EXCHANGE,   HS_OPT_LOOKAHEAD, HS_OPT_THREADS};
     for (unsigned i = 0; i < sizeof shown / sizeof *shown; i++) {
         hsumma_option_info info;
         int by = options->said_by[shown[i]];

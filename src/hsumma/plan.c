@@ -247,8 +247,10 @@ void hs_plan_destroy(hsumma_plan *plan)
     if (plan->wants && !ctx->broken)
         hs_workspace_leave(ctx);
     hs_grid_release(plan->grid);
-    hs_put(&ctx->memory, plan->ranks);
-    hs_put(&ctx->memory, plan);
+    if (!ctx->broken) {
+        hs_put(&ctx->memory, plan->ranks);
+        hs_put(&ctx->memory, plan);
+    }
     if (!cached)
         hs_context_release(ctx);
 }

@@ -77,7 +77,9 @@ double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int siz
     while (bytes / step >= 16)
         step *= 2;
     int64_t below = bytes / step * step, above = below + step;
-    if (below == 0 || below == bytes)
+    struct hs_shape ends[2] = {{.size = size, .bytes = below, .unit = unit, .segment = segment},
+                               {.size = size, .bytes = above, .unit = unit, .segment = segment}};
+    if (below == 0 || below == bytes || hs_alg_unfit(alg, &ends[0]) || hs_alg_unfit(alg, &ends[1]))
         return clock_at(memo, alg, size, bytes, unit, segment, status);
     double low = clock_at(memo, alg, size, below, unit, segment, status);
     double high = clock_at(memo, alg, size, above, unit, segment, status);

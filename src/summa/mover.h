@@ -64,10 +64,9 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
                              int *list);
 
 /*
- * The exchange.  Holders have the looped dimension's owner coordinate; takers are the line's roots, or if
- * spread all of the line.  `outward` is the
- * way of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this process is neither.  What a
- * process shares with itself is in no message.
+ * The exchange.  Holders have the looped dimension's owner coordinate; takers are the line's roots, or if spread all of
+ * the line.  `outward` is the way of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this
+ * process is neither.  What a process shares with itself is in no message.
  */
 hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
 void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);

@@ -87,9 +87,9 @@ static hsumma_status make_hierarchies(explanation *e)
     size_t most = 0;
 
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 1; i <= e->nprow; i++)
-            for (int j = 1; j <= e->npcol; j++) {
-                if (e->nprow % i || e->npcol % j)
+        for (int i = 1; i <= e->args->common.nprow; i++)
+            for (int j = 1; j <= e->args->common.npcol; j++) {
+                if (e->args->common.nprow % i || e->args->common.npcol % j)
                     continue;
                 most += pass == 0;
                 if (pass == 1)

@@ -32,8 +32,10 @@ static void print_head(const explanation *e, FILE *file)
                  : args->transb == 'T' ? 1
                                        : 2],
             (long long)args->m, (long long)args->n, (long long)args->k, type_name(args->type));
-    fprintf(file, "%d x %d grid on %lld node%s, ", e->nprow, e->npcol, (long long)e->args->nodes,
-            e->args->nodes > 1 ? "s" : "");
+    fprintf(file, "%d x %d grid", e->args->common.nprow, e->args->common.npcol);
+    if (e->processes < e->args->common.nprow * e->args->common.npcol)
+        fprintf(file, " (%d x %d take part: the others own nothing)", e->nprow, e->npcol);
+    fprintf(file, " on %lld node%s, ", (long long)e->args->nodes, e->args->nodes > 1 ? "s" : "");
     if (args->nb)
         fprintf(file, "%lld x %lld blocks\n\n", (long long)e->desc[HS_C].mb, (long long)e->desc[HS_C].nb);
     else

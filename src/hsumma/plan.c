@@ -209,7 +209,9 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     }
     if (status)
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
-    struct hs_verdict verdict = hs_agree(&ctx->agreement, status, about, plan ? hs_plan_bytes(plan) : 0, hash);
+    struct hs_verdict verdict = {status, about, ctx->comm.rank, plan ? hs_plan_bytes(plan) : 0, 1};
+    if (!request->alone)
+        verdict = hs_agree(&ctx->agreement, status, about, verdict.size, hash);
     ctx->broken = verdict.status == HSUMMA_ERR_MPI;
     status = explain(ctx, status, verdict);
     if (!status && !verdict.alike)

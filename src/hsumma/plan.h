@@ -15,6 +15,7 @@ struct hs_request {
     int64_t extent[3]; /* m, n, k */
     const hsumma_desc *desc[3];
     const char *options;
+    int alone; /* nothing is agreed upon: all are known to ask for the same, and may do so late (p?gemm) */
 };
 
 /* Codes of what a verdict is about. */
@@ -49,7 +50,8 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
 /* A hash of what all processes must give alike; of a request that has been checked. */
 int64_t hs_request_hash(const struct hs_request *request);
 
-/* Collective over the context: the verdicts of all processes are joined. */
+/* Collective over the context: the verdicts of all processes are joined; but for request->alone, where no process waits
+ * for another, and a status that says memory, MPI or a defect is of this process alone. */
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **plan);
 void hs_plan_destroy(hsumma_plan *plan);
 /* What this process needs for it: kept, and lent while it runs. */

@@ -136,3 +136,11 @@ int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
         return 0;
     return -(least % SCALE ? least : least / SCALE);
 }
+
+struct hs_view hs_argument_view(const struct hs_arguments *args, int x)
+{
+    const struct hs_matrix_argument *matrix = &args->matrix[x];
+    struct hs_axis rows = hs_argument_axis(args, x, 0), cols = hs_argument_axis(args, x, 1);
+    return hs_view_make(&rows, &cols, matrix->first[0], matrix->first[1], matrix->part[0], matrix->part[1], args->coord,
+                        matrix->entry[HS_LLD], args->op[x]);
+}

@@ -5,7 +5,10 @@
  */
 #include "api/scalapack/shim.h"
 
+#include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 void blacs_gridinfo_(const int *context, int *nprow, int *npcol, int *row, int *col);
 void blacs_get_(const int *context, const int *what, int *value);
@@ -19,6 +22,49 @@ void PB_Cabort(int context, char *routine, int info);
 #define EXISTS(function) (function)
 #endif
 
+typedef void gridinfo(const int *context, int *nprow, int *npcol, int *row, int *col);
+typedef void get(const int *context, const int *what, int *value);
+typedef void cabort(int context, char *routine, int info);
+
+/* Where they are if not in sight: a program may load ScaLAPACK for itself alone (dlopen, as Python does). */
+static struct {
+    _Atomic(gridinfo *) gridinfo;
+    _Atomic(get *) get;
+    _Atomic(cabort *) cabort;
+} found;
+
+void *hs_symbol_of(const void *caller, const char *name)
+{
+    Dl_info info;
+    if (!dladdr(caller, &info))
+        return NULL;
+    void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = library ? dlsym(library, name) : NULL;
+    if (library)
+        dlclose(library); /* it stays: its caller is in it */
+    return symbol;
+}
+
+/* ISO C has no cast from a data pointer to one of a function. */
+#define FIND(caller, function, name)               \
+    do {                                           \
+        void *symbol = hs_symbol_of(caller, name); \
+        function *address = NULL;                  \
+        memcpy(&address, &symbol, sizeof address); \
+        atomic_store(&found.function, address);    \
+    } while (0)
+
+void hs_blacs_find(const void *caller)
+{
+    if (EXISTS(blacs_gridinfo_) && EXISTS(blacs_get_))
+        return;
+    if (atomic_load(&found.gridinfo) && atomic_load(&found.get))
+        return;
+    FIND(caller, gridinfo, "blacs_gridinfo_");
+    FIND(caller, get, "blacs_get_");
+    FIND(caller, cabort, "PB_Cabort");
+}
+
 const char *hs_pgemm_name(hsumma_type type)
 {
     static const char *const names[] = {"PSGEMM", "PDGEMM", "PCGEMM", "PZGEMM"};
@@ -27,26 +73,33 @@ const char *hs_pgemm_name(hsumma_type type)
 
 int hs_blacs_grid(int context, int shape[2], int coord[2])
 {
+    gridinfo *ask = EXISTS(blacs_gridinfo_) ? blacs_gridinfo_ : atomic_load(&found.gridinfo);
     shape[0] = -1;
-    if (EXISTS(blacs_gridinfo_))
-        blacs_gridinfo_(&context, &shape[0], &shape[1], &coord[0], &coord[1]);
+    if (ask)
+        ask(&context, &shape[0], &shape[1], &coord[0], &coord[1]);
     return shape[0] != -1;
 }
 
 MPI_Comm hs_blacs_comm(int context)
 {
     enum { COMMUNICATOR = 10 };
-    int what = COMMUNICATOR, handle;
-    blacs_get_(&context, &what, &handle);
+    get *ask = EXISTS(blacs_get_) ? blacs_get_ : atomic_load(&found.get);
+    int what = COMMUNICATOR, handle = MPI_Comm_c2f(MPI_COMM_NULL);
+    if (ask)
+        ask(&context, &what, &handle);
     return MPI_Comm_f2c((MPI_Fint)handle);
 }
 
 void hs_blacs_abort(int context, hsumma_type type, int info)
 {
+    cabort *end = EXISTS(PB_Cabort) ? PB_Cabort : atomic_load(&found.cabort);
     char name[8];
     snprintf(name, sizeof name, "%s", hs_pgemm_name(type));
-    if (EXISTS(PB_Cabort))
-        PB_Cabort(context, name, info);
-    else
-        fprintf(stderr, "hsumma: %s: info = %d, and this program has no PB_Cabort; nothing is computed\n", name, info);
+    if (end) {
+        end(context, name, info);
+        return;
+    }
+    /* going on would pass off C as a product; PBLAS would end the program, too */
+    fprintf(stderr, "hsumma: %s: info = %d, and this program has no PB_Cabort to say so\n", name, info);
+    MPI_Abort(MPI_COMM_WORLD, 1);
 }

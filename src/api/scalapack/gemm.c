@@ -2,7 +2,6 @@
 #include "api/scalapack/shim.h"
 
 #include "api/cache.h"
-#include "dist/view.h"
 
 #include <stdio.h>
 
@@ -10,10 +9,7 @@
 static void scale(const struct hs_pgemm *call, const struct hs_arguments *args)
 {
     const struct hs_scalar *scalar = &hs_scalars[call->type];
-    const struct hs_matrix_argument *c = &args->matrix[2];
-    struct hs_axis rows = hs_argument_axis(args, 2, 0), cols = hs_argument_axis(args, 2, 1);
-    struct hs_view view = hs_view_make(&rows, &cols, c->first[0], c->first[1], c->part[0], c->part[1], args->coord,
-                                       c->entry[HS_LLD], 'N');
+    struct hs_view view = hs_argument_view(args, 2);
     int64_t m = hs_axis_count(&view.axis[0], args->coord[0]), n = hs_axis_count(&view.axis[1], args->coord[1]);
     if (m > 0 && n > 0)
         scalar->update(m, n, call->beta,
@@ -50,20 +46,31 @@ static void call_original(hsumma_pgemm *routine, const struct hs_pgemm *call)
             call->desc[2]);
 }
 
-/* What hsumma cannot do.  The status is the same on all processes, so ScaLAPACK can do it if it is there. */
+/* Not if one process has no memory, say. */
+static int is_of_all(hsumma_status status)
+{
+    return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
+}
+
+/* What hsumma cannot do.  ScaLAPACK can, if it is there, and if all processes know. */
 static void give_up(const struct hs_pgemm *call, int context, hsumma_status status, int c_is_intact)
 {
-    hsumma_pgemm *original = c_is_intact ? hs_original(call) : NULL;
+    hsumma_pgemm *original = c_is_intact && is_of_all(status) ? hs_original(call) : NULL;
     if (original)
         call_original(original, call);
     else
         hs_blacs_abort(context, call->type, -(HS_INFO + (int)status));
 }
 
-static void complain(const hsumma_context *ctx, hsumma_type type, hsumma_status status)
+/* Once, and by one process where all have the same to say. */
+static void complain(const struct hs_shim *shim, hsumma_type type, hsumma_status status)
 {
-    const char *text = hsumma_message(ctx);
-    fprintf(stderr, "hsumma: %s: %s\n", hs_pgemm_name(type), *text ? text : hsumma_status_string(status));
+    const char *text = hsumma_message(shim->ctx);
+    int all = is_of_all(status);
+    if ((all && !shim->reports) || !hs_shim_first_time(HS_NO_PLAN))
+        return;
+    fprintf(stderr, "hsumma: %s: %s%s\n", hs_pgemm_name(type), *text ? text : hsumma_status_string(status),
+            all ? "; such calls go to ScaLAPACK" : "");
 }
 
 /* Calls that HSUMMA_SCALAPACK leaves to ScaLAPACK: 1 if it has done it. */
@@ -97,14 +104,15 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
                                        {args->op[0], args->op[1], args->op[2]},
                                        {args->extent[0], args->extent[1], args->extent[2]},
                                        {&desc[0], &desc[1], &desc[2]},
-                                       shim->explain ? "explain=0" : NULL}; /* hs_explain does */
+                                       shim->explain ? "explain=0" : NULL, /* hs_explain does */
+                                       1};
     if (leave(shim, call, &request))
         return;
     const int64_t ld[3] = {desc[0].ld, desc[1].ld, desc[2].ld};
-    shim->last.plan = NULL; /* the cache may let it go now */
+    hs_forget(shim); /* the cache may let its plan go now */
     hsumma_status status = hs_plan_cached(ctx, &request, &plan);
     if (status) {
-        complain(ctx, call->type, status);
+        complain(shim, call->type, status);
         give_up(call, args->context, status, 1);
         return;
     }
@@ -112,7 +120,7 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
         hs_explain(shim, &request, plan);
     status = hs_plan_run(plan, call->alpha, call->data, ld, call->beta);
     if (status) {
-        complain(ctx, call->type, status);
+        complain(shim, call->type, status);
         give_up(call, args->context, status, 0);
         return;
     }
@@ -129,6 +137,7 @@ static int repeat(const struct hs_pgemm *call)
 void hs_pgemm(const struct hs_pgemm *call)
 {
     struct hs_arguments args;
+    hs_blacs_find(call->caller);
     if (repeat(call))
         return;
     int info = hs_arguments_read(call, &args);
@@ -146,6 +155,8 @@ void hs_pgemm(const struct hs_pgemm *call)
         scale(call, &args);
         return;
     }
+    if (shim && !shim->connected && args.shape[0] * args.shape[1] > 1 && hs_do_locally(shim, call, &args))
+        return;
     hsumma_status status = hs_shim_connect(shim, comm, args.shape);
     if (status)
         give_up(call, args.context, status, 1);

@@ -68,8 +68,8 @@ void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_argument
     line.length = 0;
     add(&line, "mpiexec -n %d hsumma_bench gemm", args->shape[0] * args->shape[1]);
     for (int d = 0; d < 3; d++)
-        add(&line, " -%c %" PRId64, "mnk"[d], args->extent[d]);
-    add(&line, " --type %c --transa %c --transb %c", "sdcz"[call->type], args->op[0], args -> op[1]);
+        add(&line, " -%c %" PRId64, "mnk"[d], args -> extent[d]);
+    add(&line, " --type %c --transa %c --transb %c", "sdcz"[call->type], args -> op[0], args -> op[1]);
     add_scalar(&line, "alpha", call->type, call->alpha);
     add_scalar(&line, "beta", call->type, call->beta);
     add(&line, " --grid %dx%d", args->shape[0], args->shape[1]);

@@ -16,6 +16,8 @@ hsumma_pgemm *hs_original(const struct hs_pgemm *call)
     if (!call->interposed)
         return named[call->type];
     void *next = dlsym(RTLD_NEXT, names[call->type]);
+    if (!next)
+        next = hs_symbol_of(call->caller, names[call->type]);
     hsumma_pgemm *routine = NULL;
     memcpy(&routine, &next, sizeof routine); /* ISO C has no cast between the two */
     return routine;

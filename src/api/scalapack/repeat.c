@@ -30,7 +30,7 @@ int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
 {
     int raw[HS_RAW];
     const struct hs_repeated *last = &shim->last;
-    if (!last->plan || hs_scalars[call->type].is_zero(call->alpha))
+    if (!last->count || hs_scalars[call->type].is_zero(call->alpha))
         return 0;
     for (int x = 0; x < 3; x++)
         if (call->desc[x][HS_DTYPE] != 1 && call->desc[x][HS_DTYPE] != 2)
@@ -38,13 +38,22 @@ int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
     int count = gather(call, raw);
     if (count != last->count || memcmp(raw, last->raw, (size_t)count * sizeof *raw) != 0)
         return 0;
+    if (!last->plan) {
+        hs_repeat_locally(call, last);
+        return 1;
+    }
     return hs_plan_run(last->plan, call->alpha, call->data, last->ld, call->beta) == HSUMMA_OK;
 }
 
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_plan *plan, const int64_t ld[3])
 {
     int plain = shim->log < 0 && !shim->explain && shim->left == 0;
-    shim->last.plan = plain ? plan : NULL;
+    shim->last.plan = plan;
     shim->last.count = plain ? gather(call, shim->last.raw) : 0;
     memcpy(shim->last.ld, ld, sizeof shim->last.ld);
+}
+
+void hs_forget(struct hs_shim *shim)
+{
+    shim->last.count = 0;
 }

@@ -3,6 +3,7 @@
  *
  * pxgemm.c, override.c   the Fortran names; all end in hs_pgemm
  * gemm.c                 one call: quick returns, ScaLAPACK's turn or a cached plan
+ * local.c                products of matrices on one process
  * repeat.c               the same call again
  * arguments.c            the check, as PBLAS does it
  * blacs.c                grid and communicator of a context, the error exit
@@ -15,13 +16,14 @@
 
 #include "hsumma_scalapack.h"
 
-#include "dist/axis.h"
+#include "dist/view.h"
 #include "hsumma/plan.h"
 
 /* The arguments of a call, as PBLAS gets them. */
 struct hs_pgemm {
     hsumma_type type;
-    int interposed; /* called by ScaLAPACK's name */
+    int interposed;     /* called by ScaLAPACK's name */
+    const void *caller; /* an address in whoever calls */
     const char *trans[2];
     const int *extent[3]; /* m, n, k */
     const void *alpha, *beta;
@@ -42,6 +44,7 @@ void hs_pgemm(const struct hs_pgemm *call);
     {                                                                                                              \
         hs_pgemm(&(struct hs_pgemm){letter,                                                                        \
                                     by_scalapacks_name,                                                            \
+                                    __builtin_return_address(0),                                                   \
                                     {transa, transb},                                                              \
                                     {m, n, k},                                                                     \
                                     alpha,                                                                         \
@@ -85,7 +88,14 @@ struct hs_arguments {
 int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args);
 struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis);
 
-/* BLACS.  The grid of a context: 0 if there is none. */
+/* The view of an operand, for this process. */
+struct hs_view hs_argument_view(const struct hs_arguments *args, int x);
+
+/* BLACS.  Looks for it where the caller's library does, if the program has it out of sight (dlopen). */
+void hs_blacs_find(const void *caller);
+/* A function in the caller's library or those that it needs; NULL. */
+void *hs_symbol_of(const void *caller, const char *name);
+/* The grid of a context: 0 if there is none. */
 int hs_blacs_grid(int context, int shape[2], int coord[2]);
 MPI_Comm hs_blacs_comm(int context);
 /* PBLAS's error exit for p?gemm.  The program goes on if the handler lets it. */
@@ -99,9 +109,11 @@ enum { HS_INFO = 2000, HS_SEEN = 256 };
 /* The last call that was multiplied: 2 letters and a type, and of each matrix the size, place and descriptor. */
 enum { HS_RAW = 3 + 3 * (3 + HS_ENTRIES) };
 struct hs_repeated {
-    hsumma_plan *plan; /* NULL: none */
-    int count, raw[HS_RAW];
+    hsumma_plan *plan;      /* NULL: none, or ... */
+    int local;              /* ... all lies on one process; HS_MINE: this one, where its operands begin at offset */
+    int count, raw[HS_RAW]; /* count is 0: no call */
     int64_t ld[3];
+    size_t offset[3];
 };
 
 /* What hangs on the communicator of a BLACS context, and goes with it. */
@@ -127,13 +139,19 @@ struct hs_shim *hs_shim_of(MPI_Comm comm);
  */
 hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2]);
 /* 1 for the first call with this matter in this process. */
-enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_MATTERS };
+enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
 
 /* Does the call if it is the last one again, whatever the matrices hold: 1 if so.  Context and communicator are good.
  */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call);
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_plan *plan, const int64_t ld[3]);
+void hs_forget(struct hs_shim *shim);
+/* Does a call whose matrices all lie on one process, without any other: 1 if they do. */
+enum { HS_OTHERS = 1, HS_MINE };
+/* And again. */
+void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how);
+int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args);
 
 /* ScaLAPACK's own routine; NULL: the program has none. */
 hsumma_pgemm *hs_original(const struct hs_pgemm *call);

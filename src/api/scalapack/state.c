@@ -17,7 +17,8 @@ static struct {
     pthread_once_t once;
     int keyval;
     atomic_flag said[HS_MATTERS];
-} shared = {PTHREAD_ONCE_INIT, MPI_KEYVAL_INVALID, {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
+} shared = {
+    PTHREAD_ONCE_INIT, MPI_KEYVAL_INVALID, {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
 
 static int drop(MPI_Comm comm, int keyval, void *attribute, void *extra)
 {
@@ -97,7 +98,11 @@ static hsumma_status connect_first(struct hs_shim *shim, MPI_Comm comm, const in
     to->status = connect(to, comm, shape, shim ? HSUMMA_OK : HSUMMA_ERR_MEMORY, text, sizeof text);
     to->connected = to->status != HSUMMA_ERR_MEMORY;
     if (to->status) {
-        fprintf(stderr, "hsumma: no context: %s\n", text[0] ? text : hsumma_status_string(to->status));
+        int rank = 0;
+        MPI_Comm_rank(comm, &rank);
+        if (rank == 0 && hs_shim_first_time(HS_NO_CONTEXT))
+            fprintf(stderr, "hsumma: %s; p?gemm is left to ScaLAPACK\n",
+                    text[0] ? text : hsumma_status_string(to->status));
         hsumma_grid_free(&to->grid);
         hsumma_free(&to->ctx);
     }

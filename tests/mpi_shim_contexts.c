@@ -179,6 +179,35 @@ static void test_cost(int calls)
              1e6 * seconds[2]);
 }
 
+/*
+ * PBLAS lets a process go on that has nothing to wait for: rank 0 has all of the matrices, multiplies, and sends what the
+ * others wait for before they call.  On a new context, and where one is connected already.
+ */
+static void test_late(void)
+{
+    int context = context_of(1, size, "R"), good = 1;
+    for (int connected = 0; size > 1 && connected < 2; connected++) {
+        struct call call = call_of(context, 'N', 'T', 7 + connected, 7 + connected, 7 + connected, 8);
+        double word = connected;
+        if (connected)
+            good &= multiplies(context, 24, 24, 24, 4);
+        for (int to = 1; rank == 0 && to < size; to++) {
+            good &= to > 1 || same(HSUMMA_D, &call, ours[HSUMMA_D]);
+            Cdgesd2d(context, 1, 1, &word, 1, 0, to);
+        }
+        if (rank > 0) {
+            word = -1;
+            Cdgerv2d(context, 1, 1, &word, 1, 0, 0);
+            good &= word == connected && same(HSUMMA_D, &call, ours[HSUMMA_D]);
+        }
+    }
+    if (size > 1)
+        tap_ok(everywhere(good), "a process that has all goes on before the others call");
+    else
+        tap_skip(1, "needs two processes");
+    Cblacs_gridexit(context);
+}
+
 int main(int argc, char **argv)
 {
     int contexts = argc > 1 ? atoi(argv[1]) : 50, calls = argc > 2 ? atoi(argv[2]) : 2000;
@@ -186,6 +215,7 @@ int main(int argc, char **argv)
     test_left_to_scalapack();
     test_log();
     test_explain();
+    test_late();
     test_lifetimes(contexts, calls);
     test_cost(calls);
     MPI_Finalize();

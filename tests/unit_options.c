@@ -215,6 +215,7 @@ static const struct value {
     {"log", "none", "text"},
     {"log", "/some/file", "text"},
     {"log", "", NULL},
+    {"log", "\"/a file\"", "text"},
     {"lookahead", "auto", "-1"},
     {"lookahead", "0", "0"},
     {"lookahead", "64", "64"},

@@ -402,15 +402,20 @@ static hsumma_status apply_one(struct hs_options *options, const char *word, siz
                        sayer(by), (int)(length < 80 ? length : 80), word);
     char value[HS_OPTION_TEXT];
     size_t size = length - (size_t)(equals + 1 - word);
+    const char *said = equals + 1;
+    if (size >= 2 && said[0] == '"' && said[size - 1] == '"') {
+        said++;
+        size -= 2;
+    }
     struct hs_settings scratch;
     memset(&scratch, 0, sizeof scratch);
     if (size < sizeof value) {
-        memcpy(value, equals + 1, size);
+        memcpy(value, said, size);
         value[size] = 0;
     }
     if (size >= sizeof value || table[i].read(value, &scratch))
         return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s is \"%.*s\"; expected %s", sayer(by), table[i].info.name,
-                       (int)(size < 80 ? size : 80), equals + 1, table[i].expected);
+                       (int)(size < 80 ? size : 80), said, table[i].expected);
     memcpy(options->value[i], value, sizeof value);
     options->said_by[i] = (unsigned char)by;
     if (i == HS_OPT_GROUPS && options->said_by[HS_OPT_LEVELS] <= by) /* the later word for the hierarchy wins */
@@ -418,12 +423,23 @@ static hsumma_status apply_one(struct hs_options *options, const char *word, siz
     return HSUMMA_OK;
 }
 
+/* A word ends at a blank, but for a value in quotation marks. */
+static size_t word_length(const char *text)
+{
+    size_t length = strcspn(text, " \t\n");
+    const char *equals = memchr(text, '=', length);
+    if (!equals || equals[1] != '"')
+        return length;
+    const char *end = strchr(equals + 2, '"');
+    return end ? (size_t)(end + 1 - text) : strlen(text);
+}
+
 hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
                                struct hs_message *message)
 {
     hsumma_status status = HSUMMA_OK;
     while (!status && text && *(text += strspn(text, " \t\n"))) {
-        size_t length = strcspn(text, " \t\n");
+        size_t length = word_length(text);
         status = apply_one(options, text, length, by, message);
         text += length;
     }
@@ -439,7 +455,9 @@ void hs_options_environment(char *text, size_t size)
         if (!value || !*value)
             continue;
         /* what is too long is cut to what will be refused as too long */
-        int more = snprintf(text + used, size - used, "%s=%.*s ", table[i].info.name, HS_OPTION_TEXT, value);
+        const char *quote = strpbrk(value, " \t\n") && !strchr(value, '"') ? "\"" : "";
+        int more =
+            snprintf(text + used, size - used, "%s=%s%.*s%s ", table[i].info.name, quote, HS_OPTION_TEXT, value, quote);
         if (more < 0 || (size_t)more >= size - used) {
             text[used] = 0;
             return;

@@ -44,8 +44,8 @@ struct hs_options {
 };
 
 void hs_options_default(struct hs_options *options);
-/* Reads "name=value name=value".  HSUMMA_ERR_OPTION: an unknown name or an unreadable value; options may be half
- * changed. */
+/* Reads "name=value name=value"; a value with blanks stands in quotation marks.  HSUMMA_ERR_OPTION: an unknown name or
+ * an unreadable value; options may be half changed. */
 hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
                                struct hs_message *message);
 /* The environment's options as such a text. */

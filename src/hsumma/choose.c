@@ -195,15 +195,19 @@ static hsumma_status choose_widths(struct chooser *chooser, struct hs_spec *spec
     int in_place = stays_in_place(chooser, spec);
     spec->lookahead = settings->lookahead >= 0 ? settings->lookahead : in_place ? 0 : 1;
     int64_t wanted = settings->block ? settings->block : in_place ? most : clamp(chooser->memo->profile->knee, 1, most);
+    /* a share of the matrices is meant for all that a product needs, and MPI's own buffers are a part of that */
+    int64_t target = settings->block || settings->workspace_bytes ? chooser->limit : chooser->limit / 5 * 4;
+    target = target < FLOOR ? clamp(FLOOR, 0, chooser->limit) : target;
     for (;;) {
         int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted);
         hsumma_status status = set_widths(chooser, spec, block);
         if (status)
             return status;
         int64_t bytes = workspace(chooser, spec);
-        if (bytes <= chooser->limit)
+        if (bytes <= target || (bytes <= chooser->limit && block == 1))
             return HSUMMA_OK;
-        int64_t fitting = (int64_t)((double)block * (double)chooser->limit / (double)bytes);
+        int64_t fitting = (int64_t)((double)block * (double)target / (double)bytes);
+        fitting = fitting < 1 && bytes > 0 && block > 1 && bytes / block <= chooser->limit ? 1 : fitting;
         fitting = fitting < block ? fitting : block - 1;
         if (settings->lookahead < 0 && spec->lookahead > 0 && (settings->block || fitting < NARROW))
             spec->lookahead = 0;

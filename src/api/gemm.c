@@ -7,7 +7,7 @@ hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char tra
                                  int64_t k, const hsumma_desc *a, const hsumma_desc *b, const hsumma_desc *c,
                                  const char *options, hsumma_plan **plan)
 {
-    struct hs_request request = {type, {transa, transb, 'N'}, {m, n, k}, {a, b, c}, options, 0};
+    struct hs_request request = {type, {transa, transb, 'N'}, {m, n, k}, {a, b, c}, options, 0, 0};
     return hs_plan_create(ctx, &request, 0, plan);
 }
 
@@ -110,7 +110,7 @@ hsumma_status hsumma_sgemm(hsumma_context *ctx, char transa, char transb, int64_
                            const float *a, const hsumma_desc *desca, const float *b, const hsumma_desc *descb,
                            float beta, float *c, const hsumma_desc *descc)
 {
-    struct hs_request request = {HSUMMA_S, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0};
+    struct hs_request request = {HSUMMA_S, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0};
     return one_call(ctx, &request, &alpha, a, b, &beta, c);
 }
 
@@ -118,7 +118,7 @@ hsumma_status hsumma_dgemm(hsumma_context *ctx, char transa, char transb, int64_
                            const double *a, const hsumma_desc *desca, const double *b, const hsumma_desc *descb,
                            double beta, double *c, const hsumma_desc *descc)
 {
-    struct hs_request request = {HSUMMA_D, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0};
+    struct hs_request request = {HSUMMA_D, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0};
     return one_call(ctx, &request, &alpha, a, b, &beta, c);
 }
 
@@ -126,7 +126,7 @@ hsumma_status hsumma_cgemm(hsumma_context *ctx, char transa, char transb, int64_
                            const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
                            const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc)
 {
-    struct hs_request request = {HSUMMA_C, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0};
+    struct hs_request request = {HSUMMA_C, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0};
     return one_call(ctx, &request, alpha, a, b, beta, c);
 }
 
@@ -134,6 +134,6 @@ hsumma_status hsumma_zgemm(hsumma_context *ctx, char transa, char transb, int64_
                            const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
                            const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc)
 {
-    struct hs_request request = {HSUMMA_Z, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0};
+    struct hs_request request = {HSUMMA_Z, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0};
     return one_call(ctx, &request, alpha, a, b, beta, c);
 }

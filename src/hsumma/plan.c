@@ -227,7 +227,8 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         return status;
     }
     plan->workspace_max = verdict.size;
-    hs_plan_describe(plan, &options);
+    if (!request->silent)
+        hs_plan_describe(plan, &options);
     if (settings.explain && ctx->comm.rank == 0)
         print_plan(plan);
     *result = plan;

@@ -15,7 +15,8 @@ struct hs_request {
     int64_t extent[3]; /* m, n, k */
     const hsumma_desc *desc[3];
     const char *options;
-    int alone; /* nothing is agreed upon: all are known to ask for the same, and may do so late (p?gemm) */
+    int alone;  /* nothing is agreed upon: all are known to ask for the same, and may do so late (p?gemm) */
+    int silent; /* the plan needs no words: no line, no why */
 };
 
 /* Codes of what a verdict is about. */

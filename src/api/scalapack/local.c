@@ -4,10 +4,12 @@
  */
 #include "api/scalapack/shim.h"
 
+#include "base/threads.h"
 #include "dist/cover.h"
 
-static void multiply(const struct hs_pgemm *call, const struct hs_repeated *how)
+static void multiply(const struct hs_pgemm *call, const struct hs_repeated *how, int threads)
 {
+    int before = hs_threads_set(threads);
     const struct hs_scalar *scalar = &hs_scalars[call->type];
     char op[2];
     for (int x = 0; x < 2; x++)
@@ -15,12 +17,13 @@ static void multiply(const struct hs_pgemm *call, const struct hs_repeated *how)
     scalar->gemm(op[0], op[1], *call->extent[0], *call->extent[1], *call->extent[2], call->alpha,
                  (const char *)call->data[0] + how->offset[0], how->ld[0], (const char *)call->data[1] + how->offset[1],
                  how->ld[1], call->beta, (char *)call->data[2] + how->offset[2], how->ld[2]);
+    hs_threads_restore(before);
 }
 
-void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how)
+void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how, int threads)
 {
     if (how->local == HS_MINE)
-        multiply(call, how);
+        multiply(call, how, threads);
 }
 
 int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)
@@ -40,7 +43,7 @@ int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struc
         if (cover.start != args->coord[axis])
             how.local = HS_OTHERS;
     }
-    hs_repeat_locally(call, &how);
+    hs_repeat_locally(call, &how, shim->threads);
     hs_remember(shim, call, NULL, how.ld);
     shim->last.local = how.local;
     for (int x = 0; x < 3; x++)

@@ -39,7 +39,7 @@ int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
     if (count != last->count || memcmp(raw, last->raw, (size_t)count * sizeof *raw) != 0)
         return 0;
     if (!last->plan) {
-        hs_repeat_locally(call, last);
+        hs_repeat_locally(call, last, shim->threads);
         return 1;
     }
     return hs_plan_run(last->plan, call->alpha, call->data, last->ld, call->beta) == HSUMMA_OK;

@@ -126,6 +126,7 @@ struct hs_shim {
     double left;                  /* calls with m n k up to this are left to ScaLAPACK */
     hsumma_pgemm *original[2][4]; /* to which it leaves them, by interposed and type, once looked up */
     int explain, reports;
+    int threads; /* of the BLAS; 0: left alone */
     struct hs_repeated last;
     int64_t seen[HS_SEEN]; /* hashes of the calls that have been explained, the oldest overwritten first */
     int64_t seen_count;
@@ -150,7 +151,7 @@ void hs_forget(struct hs_shim *shim);
 /* Does a call whose matrices all lie on one process, without any other: 1 if they do. */
 enum { HS_OTHERS = 1, HS_MINE };
 /* And again. */
-void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how);
+void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how, int threads);
 int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args);
 
 /* ScaLAPACK's own routine; NULL: the program has none. */

@@ -70,6 +70,7 @@ static hsumma_status read_settings(struct hs_shim *shim)
     double edge = (double)settings.scalapack;
     shim->left = edge * edge * edge;
     shim->explain = settings.explain;
+    shim->threads = settings.threads >= 0 ? settings.threads : shim->ctx->threads;
     shim->reports = shim->ctx->comm.rank == 0;
     return status;
 }

@@ -170,7 +170,7 @@ static void test_bytes(hsumma_context *ctx, int count)
 {
     int wrong_sums = 0, none = 0, cases = 0;
     for (int number = 0; number < count; number++) {
-        char options[128];
+        char options[128], drawn[256];
         int64_t misplaced;
         hsumma_plan_info info[2];
         state = scrambled((uint64_t)number + 1000003);
@@ -178,7 +178,7 @@ static void test_bytes(hsumma_context *ctx, int count)
         struct call c, same;
         int stationary, differs, free_of_charge = number % 4 == 0, tries = 40; /* replicas, which are everywhere */
         do {
-            c = draw_call(grid, AUTO, options, 1);
+            c = draw_call(grid, AUTO, drawn, sizeof drawn); /* whose options are not used */
             stationary = can_stay(&c, number % 3) ? number % 3 : 2;
             same = aligned(&c, stationary, &misplaced, &differs);
         } while (c.m * c.n * c.k == 0 || ((!differs || (misplaced == 0) != free_of_charge) && --tries > 0));
@@ -377,7 +377,7 @@ static void test_bits(hsumma_context *ctx, int count)
         char words[128], options[400];
         state = scrambled((uint64_t)number + 2000003);
         hsumma_grid *grid = draw_grid(ctx);
-        struct call c = draw_call(grid, AUTO, words, 1);
+        struct call c = draw_call(grid, AUTO, options, sizeof options); /* others are used */
         int stationary = can_stay(&c, number % 3) ? number % 3 : 2, block = 1 + draw(9), ahead = draw(4);
         c.fractions = 1;
         c.alpha = 1.3;

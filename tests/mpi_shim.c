@@ -179,7 +179,10 @@ int main(int argc, char **argv)
     test_results(context, nprow, npcol);
     test_grids();
     test_traffic(context, npcol);
-    Cblacs_gridexit(other); /* the first context is left to MPI_Finalize */
+    Cblacs_gridexit(other);   /* the first context is left to MPI_Finalize */
+#ifdef __SANITIZE_ADDRESS__
+    Cblacs_gridexit(context); /* or MPI and BLACS would leak what they have for it */
+#endif
     MPI_Finalize();
     return tap_done();
 }

@@ -1,5 +1,10 @@
 #include "dist/axis.h"
 
+struct hs_axis hs_axis_make(int64_t n, int64_t nb, int64_t first, int src, int nprocs)
+{
+    return src < 0 ? (struct hs_axis){n, nb, first, 0, 1} : (struct hs_axis){n, nb, first, src, nprocs};
+}
+
 /* The block that holds g, and where it begins. */
 static int64_t block_of(const struct hs_axis *axis, int64_t g)
 {

@@ -15,6 +15,9 @@ struct hs_axis {
     int src, nprocs;
 };
 
+/* From the entries of a descriptor; src < 0: every process has all, which is an axis over one. */
+struct hs_axis hs_axis_make(int64_t n, int64_t nb, int64_t first, int src, int nprocs);
+
 /* The process that owns index g, 0 <= g < n. */
 int hs_axis_owner(const struct hs_axis *axis, int64_t g);
 /* Indices below g that proc owns, 0 <= g <= n: with g owned by proc this is its local index. */

@@ -1,6 +1,5 @@
 #include "hsumma/plan.h"
 
-#include "base/threads.h"
 #include "base/wait.h"
 #include "dist/cover.h"
 #include "summa/native.h"
@@ -345,25 +344,6 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     return HSUMMA_OK;
 }
 
-/* One process has everything: nothing to plan for. */
-static int is_local(const hsumma_plan *plan, const void *alpha)
-{
-    const struct hs_problem *problem = &plan->problem;
-    return problem->grid.extent[0] * problem->grid.extent[1] == 1 && problem->extent[HS_M] > 0 &&
-           problem->extent[HS_N] > 0 && problem->extent[HS_K] > 0 && !problem->scalar->is_zero(alpha);
-}
-
-static void multiply_locally(const hsumma_plan *plan, const void *alpha, const void *beta)
-{
-    const struct hs_problem *problem = &plan->problem;
-    const struct hs_matrix *x = plan->matrix;
-    int threads = hs_threads_set(plan->choice.spec.threads);
-    problem->scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, problem->extent[HS_M], problem->extent[HS_N],
-                          problem->extent[HS_K], alpha, x[HS_A].base, x[HS_A].ld, x[HS_B].base, x[HS_B].ld, beta,
-                          x[HS_C].base, x[HS_C].ld);
-    hs_threads_restore(threads);
-}
-
 hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                           const void *beta)
 {
@@ -373,10 +353,6 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
         status = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
     if (status || !plan->member)
         return status;
-    if (is_local(plan, alpha)) {
-        multiply_locally(plan, alpha, beta);
-        return HSUMMA_OK;
-    }
     plan->began = hs_now();
     plan->ctx->running = plan;
     begin(plan, alpha, plan->matrix, beta);

@@ -7,13 +7,8 @@ static const char names[] = "ABC";
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis)
 {
     const struct hs_grid *grid = &desc->grid->grid;
-    struct hs_axis all = axis == 0 ? (struct hs_axis){desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0]}
-                                   : (struct hs_axis){desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]};
-    if (all.src < 0) {
-        all.src = 0;
-        all.nprocs = 1;
-    }
-    return all;
+    return axis == 0 ? hs_axis_make(desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0])
+                     : hs_axis_make(desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]);
 }
 
 static hsumma_status check_desc(const struct hs_request *request, const hsumma_context *ctx, int x,

@@ -42,13 +42,8 @@ static void note(int *least, int wrong, int position)
 struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis)
 {
     const int *entry = args->matrix[x].entry;
-    struct hs_axis all = {entry[HS_ROWS + axis], entry[HS_MB + axis], entry[HS_IMB + axis], entry[HS_RSRC + axis],
-                          args->shape[axis]};
-    if (all.src < 0) { /* every process has all */
-        all.src = 0;
-        all.nprocs = 1;
-    }
-    return all;
+    return hs_axis_make(entry[HS_ROWS + axis], entry[HS_MB + axis], entry[HS_IMB + axis], entry[HS_RSRC + axis],
+                        args->shape[axis]);
 }
 
 /* The leading dimension counts only where columns are stored; there it must not be less than the rows. */

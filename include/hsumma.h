@@ -110,7 +110,12 @@ typedef struct hsumma_plan_info {
     int64_t segment;        /* bytes of a segment of pipelined broadcasts */
     int threads;            /* BLAS threads per process; 0: left as the user has set them */
     int64_t panels;         /* innermost panels in all; 0 on processes that take no part */
-    size_t workspace_bytes; /* of this process: panel buffers, which the plans of a context share, and what it keeps */
+    const char *node;       /* how the processes of one node share: "messages" (they send), "shared" (they read the
+                               panels that owners have put into shared memory), "read" (they read each other's memory
+                               with one copy), "alone" (one process has all) */
+    int64_t chunk;          /* shared, read: rows or columns of a panel that are handed over at a time; else 0 */
+    size_t workspace_bytes; /* of this process: panel buffers (of what the node shares its part), which the plans of a
+                               context share, and what it keeps */
     size_t workspace_bytes_max;   /* of the process that needs most */
     size_t workspace_limit_bytes; /* what workspace_limit allows the process that needs most */
     double predicted_seconds;     /* of one execution, by the cost model of the schedules */
@@ -123,6 +128,8 @@ typedef struct hsumma_plan_info {
     double gemm_seconds; /* in the local GEMM */
     double copy_seconds; /* packing and unpacking panels */
     double comm_seconds; /* the rest: messages, waiting, and between start and wait the caller's own work */
+    double wait_seconds; /* a part of comm_seconds: nothing could be done but wait for others; 0 where node is "messages"
+                            (not told apart from what messages take) */
     int64_t bytes_sent;  /* bytes given to MPI */
     int64_t messages_sent;
 } hsumma_plan_info;
@@ -238,6 +245,18 @@ HSUMMA_API hsumma_status hsumma_plan_wait(hsumma_plan *plan);
 
 /* Frees a plan and sets *plan to NULL.  Local; a plan that was started is waited for first.  NULL is ignored. */
 HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
+
+/*
+ * Memory for matrices that the other processes of the node can read in place: panels of A and B that lie in one piece
+ * in their owner's part (wide blocks, one block per process) are multiplied from there without a copy.  It can be used
+ * as any other memory, for anything; a matrix may begin anywhere inside, and matrices in other memory work as well.
+ * `bytes` may differ between processes and be 0.  *memory is aligned to a page and holds zeros.
+ * Collective over the context: the calls come in the same order on all processes, as do those of hsumma_mfree.
+ * Errors: HSUMMA_ERR_MEMORY (alike on all processes; *memory is NULL).  Where processes cannot share memory it is plain
+ * memory.  Free with hsumma_mfree, before hsumma_free, with no plan under way; NULL is ignored.
+ */
+HSUMMA_API hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory);
+HSUMMA_API void hsumma_mfree(hsumma_context *ctx, void *memory);
 
 /*
  * Plan and execute in one call, as p?gemm does.  Plans are cached in the context by their global arguments (a bounded

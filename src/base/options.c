@@ -254,6 +254,25 @@ static int read_scalapack(const char *text, struct hs_settings *settings)
     return strcmp(text, "on") == 0 || settings->scalapack ? 0 : hs_size_text(text, 0, &settings->scalapack);
 }
 
+static int read_node(const char *text, struct hs_settings *settings)
+{
+    static const char *const words[] = {"auto", "messages", "shared", "read"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(text, words[i]) == 0) {
+            settings->node = HS_NODE_AUTO + i;
+            return 0;
+        }
+    return -1;
+}
+
+static int read_chunk(const char *text, struct hs_settings *settings)
+{
+    settings->chunk = 0;
+    if (is_auto(text))
+        return 0;
+    return hs_size_text(text, 1, &settings->chunk) || settings->chunk > INT32_MAX ? -1 : 0;
+}
+
 static const struct row {
     hsumma_option_info info;
     const char *expected;
@@ -321,6 +340,18 @@ static const struct row {
                            "HSUMMA_WORKSPACE_LIMIT"},
                           "a percentage such as 15% or a number of bytes, with k, M or G for powers of 1024",
                           read_workspace},
+    [HS_OPT_NODE] = {{"node", "auto|messages|shared|read", "auto",
+                      "processes of one node send messages, or read panels from shared memory, or each other's memory; "
+                      "auto shares, unless words for messages are given (groups, levels, outer, bcast, reduce, "
+                      "exchange, segment, lookahead, slice)",
+                      "HSUMMA_NODE"},
+                     "auto, messages, shared or read",
+                     read_node},
+    [HS_OPT_CHUNK] = {{"chunk", "auto|N", "auto",
+                       "rows or columns of a panel that are handed over at a time where a node shares memory",
+                       "HSUMMA_CHUNK"},
+                      "auto or a number from 1 to 2147483647",
+                      read_chunk},
     [HS_OPT_EXPLAIN] = {{"explain", "0|1", "0", "1 prints each new plan on standard error", "HSUMMA_EXPLAIN"},
                         "0 or 1",
                         read_explain},

@@ -21,6 +21,8 @@ enum hs_option {
     HS_OPT_SLICE,
     HS_OPT_THREADS,
     HS_OPT_WORKSPACE,
+    HS_OPT_NODE,
+    HS_OPT_CHUNK,
     HS_OPT_EXPLAIN,
     HS_OPT_COLL,
     HS_OPT_TUNED,
@@ -51,6 +53,9 @@ hsumma_status hs_options_apply(struct hs_options *options, const char *text, enu
 /* The environment's options as such a text. */
 void hs_options_environment(char *text, size_t size);
 
+/* How processes of one node share (hs_settings.node). */
+enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_READ };
+
 /* Names per level: count 0: choose; 1: all levels alike; or {for the outer levels, for the innermost}; or one per
  * level. */
 struct hs_names {
@@ -74,6 +79,8 @@ struct hs_settings {
     int threads;             /* -1: choose; 0: leave alone */
     double workspace_share;  /* of the process's A, B and C; or ... */
     int64_t workspace_bytes; /* ... if not 0, bytes */
+    int node;      /* HS_NODE_... */
+    int64_t chunk; /* 0: choose */
     int explain;
     /* of contexts: a plan's own word for them changes nothing; coll, tuned and topology stay text */
     int nodes, sockets; /* virtual nodes, and sockets of each; 0: look */

@@ -1,10 +1,8 @@
 #include "coll/comm_memory.h"
 
-#include <fcntl.h>
-#include <stdio.h>
+#include "coll/segment.h"
+
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, LEAST_ROOM = 32 * 1024, MOST_ROOM = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
@@ -23,46 +21,6 @@ static int all_well(MPI_Comm comm, int well)
 {
     int together = 0;
     return MPI_Allreduce(&well, &together, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && together;
-}
-
-/* Memory without a name: its maker reserves every page of it, so that a shortage shows here and not as a SIGBUS, and
- * the others open it through the maker's descriptor. */
-static void *map_anonymous(MPI_Comm mates, int me, size_t bytes)
-{
-    int64_t told[4] = {0, -1, 0,
-                       0}; /* process, descriptor, and which file it is: processes may have other numbers here */
-    struct stat file_of;
-    int file = -1;
-    void *base = MAP_FAILED;
-    if (me == 0 && (file = memfd_create("hsumma", MFD_CLOEXEC)) >= 0) {
-        told[0] = getpid();
-        told[1] = ftruncate(file, (off_t)bytes) == 0 && posix_fallocate(file, 0, (off_t)bytes) == 0 &&
-                          fstat(file, &file_of) == 0
-                      ? file
-                      : -1;
-        told[2] = told[1] < 0 ? 0 : (int64_t)file_of.st_dev;
-        told[3] = told[1] < 0 ? 0 : (int64_t)file_of.st_ino;
-    }
-    if (MPI_Bcast(told, 4, MPI_INT64_T, 0, mates) != MPI_SUCCESS)
-        told[1] = -1;
-    if (me > 0 && told[1] >= 0) {
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)told[0], (long long)told[1]);
-        file = open(path, O_RDWR | O_CLOEXEC);
-        if (file >= 0 &&
-            (fstat(file, &file_of) || (int64_t)file_of.st_dev != told[2] || (int64_t)file_of.st_ino != told[3])) {
-            close(file);
-            file = -1;
-        }
-    }
-    if (told[1] >= 0 && file >= 0)
-        base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    int well = all_well(mates, base != MAP_FAILED); /* all have opened it, or never will */
-    if (file >= 0)
-        close(file);
-    if (!well && base != MAP_FAILED)
-        munmap(base, bytes);
-    return well ? base : NULL;
 }
 
 /* Where descriptors cannot be opened (no /proc, other users): MPI's window. */
@@ -123,7 +81,7 @@ struct hs_window *hs_window_make(MPI_Comm mates, const struct hs_comm *comm, int
     window->bytes = (size_t)window->pitch * HS_RING * (size_t)window->members;
     int well = fill_tables(window, mates, comm, memory);
     if (well && !options->window)
-        window->base = map_anonymous(mates, window->me, window->bytes);
+        window->base = hs_segment_make(mates, window->bytes, 1);
     if (well && !window->base)
         window->base = map_by_mpi(window, mates, window->bytes, memory);
     if (!all_well(mates, window->base != NULL)) {
@@ -159,7 +117,7 @@ void hs_window_free_memory(struct hs_window *window, const struct hs_allocator *
     if (window->fallback && !finalised)
         MPI_Win_free((MPI_Win *)window->fallback);
     else if (window->base && !window->fallback)
-        munmap(window->base, window->bytes);
+        hs_segment_free(window->base, window->bytes);
     hs_put(memory, window->fallback);
     hs_put(memory, window->process);
     hs_put(memory, window->bounce);

@@ -20,7 +20,7 @@ static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol)
     }
     for (size_t i = 0; i < count; i++)
         rank[i] = (int)i;
-    *grid = (hsumma_grid){ctx, 1, {{nprow, npcol}, {-1, -1}, rank}, rank};
+    *grid = (hsumma_grid){.ctx = ctx, .holders = 1, .grid = {{nprow, npcol}, {-1, -1}, rank}, .rank = rank};
     ctx->holders++;
     return grid;
 }

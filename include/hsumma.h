@@ -93,7 +93,8 @@ typedef struct hsumma_level {
 /* How one operand takes part in a plan. */
 typedef struct hsumma_movement {
     const char *how; /* a constant: "stays", "local" (its line is one process), "broadcast", "reduced", and where it is
-                        not aligned "exchanged", "exchanged and broadcast", "reduced and exchanged" */
+                        not aligned "exchanged", "exchanged and broadcast", "reduced and exchanged"; where a node shares
+                        memory "shared" (owners put panels there) and "summed" (C, from there) */
     size_t exchange_bytes;   /* sent and received to align it by the process that has most to do, at most; 0: aligned */
     double exchange_seconds; /* predicted; a part of predicted_comm_seconds */
 } hsumma_movement;
@@ -128,8 +129,8 @@ typedef struct hsumma_plan_info {
     double gemm_seconds; /* in the local GEMM */
     double copy_seconds; /* packing and unpacking panels */
     double comm_seconds; /* the rest: messages, waiting, and between start and wait the caller's own work */
-    double wait_seconds; /* a part of comm_seconds: nothing could be done but wait for others; 0 where node is "messages"
-                            (not told apart from what messages take) */
+    double wait_seconds; /* a part of comm_seconds: nothing could be done but wait for others; 0 where node is
+                            "messages" (not told apart from what messages take) */
     int64_t bytes_sent;  /* bytes given to MPI */
     int64_t messages_sent;
 } hsumma_plan_info;
@@ -250,10 +251,15 @@ HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
  * Memory for matrices that the other processes of the node can read in place: panels of A and B that lie in one piece
  * in their owner's part (wide blocks, one block per process) are multiplied from there without a copy.  It can be used
  * as any other memory, for anything; a matrix may begin anywhere inside, and matrices in other memory work as well.
- * `bytes` may differ between processes and be 0.  *memory is aligned to a page and holds zeros.
+ * `bytes` may differ between processes and be 0, which gives an address of its own as well.  *memory begins on a page
+ * of its own and holds zeros.
  * Collective over the context: the calls come in the same order on all processes, as do those of hsumma_mfree.
- * Errors: HSUMMA_ERR_MEMORY (alike on all processes; *memory is NULL).  Where processes cannot share memory it is plain
- * memory.  Free with hsumma_mfree, before hsumma_free, with no plan under way; NULL is ignored.
+ * Shared memory is taken at once, page by page, so that a shortage shows here.  Where processes cannot share memory
+ * (more than one node, or the system does not allow it) it is plain memory of the system's, taken as it is touched.
+ * Errors: HSUMMA_ERR_MEMORY (alike on all processes; *memory is NULL, and what other processes got is given back),
+ * HSUMMA_ERR_MPI.
+ * Free with hsumma_mfree, before hsumma_free, with no plan under way; what is left goes with the context.  hsumma_mfree
+ * waits for nobody; NULL, and what hsumma_malloc has not given in this context, is ignored.
  */
 HSUMMA_API hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory);
 HSUMMA_API void hsumma_mfree(hsumma_context *ctx, void *memory);

@@ -212,6 +212,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         status = read_options(ctx, options);
         status = hs_comm_agreed(own, status ? status : fill(ctx));
         if (!status)
+            hs_rooms_make(ctx);
+        if (!status)
             status = hs_comm_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
         text = ctx->message;
         if (status)
@@ -246,6 +248,8 @@ void hs_context_release(hsumma_context *ctx)
     if (!finalised)
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
+    hs_rooms_free(&ctx->rooms);
+    hs_regions_free(&ctx->regions, &ctx->memory);
     hs_put(&ctx->memory, ctx->ranks);
     hs_put(&hs_heap, ctx);
 }

@@ -30,11 +30,18 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     info->stationary = "ABC"[spec->stationary];
     info->nprow = plan->grid->grid.extent[0];
     info->npcol = plan->grid->grid.extent[1];
-    fill_levels(plan, info);
+    if (plan->by_node)
+        info->level[0] = (hsumma_level){info->nprow, info->npcol, spec->width[0], "none", "none"};
+    info->nlevels = 1;
+    if (!plan->by_node)
+        fill_levels(plan, info);
+    int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
+    info->node = plan->by_node ? "shared" : processes == 1 ? "alone" : "messages";
+    info->chunk = plan->by_node && spec->chunked >= 0 ? spec->chunk : 0;
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;
     info->threads = spec->threads;
-    info->panels = plan->loop.panels.count;
+    info->panels = plan->by_node ? plan->node.panels : plan->loop.panels.count;
     info->workspace_bytes = (size_t)hs_plan_bytes(plan);
     info->workspace_bytes_max = (size_t)plan->workspace_max;
     info->workspace_limit_bytes = (size_t)plan->choice.workspace_limit;
@@ -46,7 +53,14 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     info->seconds = times->seconds;
     info->gemm_seconds = times->gemm;
     info->copy_seconds = times->copy;
-    double rest = times->seconds - times->gemm - times->copy;
+    if (plan->by_node) {
+        const struct hs_node_times *shared = &plan->node.last;
+        info->seconds = shared->seconds;
+        info->gemm_seconds = shared->gemm;
+        info->copy_seconds = shared->copy;
+        info->wait_seconds = shared->wait;
+    }
+    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
     info->comm_seconds = rest > 0 ? rest : 0;
     info->bytes_sent = times->bytes;
     info->messages_sent = times->messages;

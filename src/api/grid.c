@@ -33,6 +33,12 @@ hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char
         }
     }
     hs_put(&ctx->memory, seen);
+    if (!status) {
+        grid->number = ctx->rooms.grids;
+        status = hs_room_take(ctx, &grid->room);
+        if (status)
+            hs_fail(&ctx->message, status, "no memory for a grid");
+    }
     if (status) {
         hs_put(&ctx->memory, rank);
         hs_put(&ctx->memory, grid);
@@ -53,6 +59,7 @@ void hs_grid_release(hsumma_grid *grid)
     if (--grid->holders > 0)
         return;
     hsumma_context *ctx = grid->ctx;
+    hs_room_leave(ctx, &grid->room);
     hs_put(&ctx->memory, grid->rank);
     hs_put(&ctx->memory, grid);
     hs_context_release(ctx);

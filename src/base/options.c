@@ -505,5 +505,11 @@ hsumma_status hs_settings_read(const struct hs_options *options, struct hs_setti
         if (table[i].read(options->value[i], settings))
             return hs_fail(message, HSUMMA_ERR_OPTION, "%s is \"%s\"; expected %s", table[i].info.name,
                            options->value[i], table[i].expected);
+    static const enum hs_option for_messages[] = {HS_OPT_GROUPS,  HS_OPT_LEVELS,    HS_OPT_OUTER,
+                                                  HS_OPT_BCAST,   HS_OPT_REDUCE,    HS_OPT_EXCHANGE,
+                                                  HS_OPT_SEGMENT, HS_OPT_LOOKAHEAD, HS_OPT_SLICE};
+    for (unsigned i = 0; i < sizeof for_messages / sizeof *for_messages; i++)
+        settings->for_messages |=
+            strcmp(options->value[for_messages[i]], table[for_messages[i]].info.default_value) != 0;
     return HSUMMA_OK;
 }

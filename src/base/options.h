@@ -79,8 +79,9 @@ struct hs_settings {
     int threads;             /* -1: choose; 0: leave alone */
     double workspace_share;  /* of the process's A, B and C; or ... */
     int64_t workspace_bytes; /* ... if not 0, bytes */
-    int node;      /* HS_NODE_... */
-    int64_t chunk; /* 0: choose */
+    int node;                /* HS_NODE_... */
+    int64_t chunk;           /* 0: choose */
+    int for_messages;        /* words that only messages can obey have been given */
     int explain;
     /* of contexts: a plan's own word for them changes nothing; coll, tuned and topology stay text */
     int nodes, sockets; /* virtual nodes, and sockets of each; 0: look */

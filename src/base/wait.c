@@ -1,23 +1,36 @@
 #include "base/wait.h"
 
 #include <sched.h>
+#include <stdint.h>
 #include <time.h>
 
 enum { POLLS_BEFORE_YIELD = 64 };
 
-hsumma_status hs_wait(hs_advance *advance, void *state)
+static void yield(void *state, int times)
 {
-    int idle = 0;
+    (void)state;
+    if (times > POLLS_BEFORE_YIELD)
+        sched_yield();
+}
+
+hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state)
+{
+    int times = 0;
     for (;;) {
         int worked = 0, done = 0;
         hsumma_status status = advance(state, &worked, &done);
         if (status || done)
             return status;
         if (worked)
-            idle = 0;
-        else if (++idle > POLLS_BEFORE_YIELD)
-            sched_yield();
+            times = 0;
+        else
+            idle(idle_state, times < INT32_MAX ? ++times : times);
     }
+}
+
+hsumma_status hs_wait(hs_advance *advance, void *state)
+{
+    return hs_wait_idle(advance, state, yield, NULL);
 }
 
 double hs_now(void)

@@ -13,6 +13,11 @@ typedef hsumma_status hs_advance(void *state, int *worked, int *done);
  */
 hsumma_status hs_wait(hs_advance *advance, void *state);
 
+/* What an idle process does; times: polls in vain so far. */
+typedef void hs_idle(void *state, int times);
+/* The same with another way to be idle. */
+hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state);
+
 /* Seconds on a clock that never goes back. */
 double hs_now(void);
 

@@ -54,6 +54,15 @@ hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status s
     agreement->mine[2] = hash;
     agreement->mine[3] = -hash;
     memcpy(agreement->result, agreement->mine, sizeof agreement->result);
+    struct hs_directory *directory = agreement->directory;
+    if (directory) {
+        uint64_t arrival = ++directory->arrivals;
+        atomic_store_explicit(&directory->entry[directory->me].verdict[arrival % 2], agreement->mine[0],
+                              memory_order_relaxed);
+        hs_signal(directory, HS_ARRIVED, arrival);
+        agreement->met = 0;
+        return HSUMMA_OK;
+    }
     struct hs_binding binding = {.list = &agreement->list,
                                  .group = agreement->group,
                                  .tag = agreement->tag,
@@ -70,9 +79,29 @@ struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
                                agreement->result[2] == -agreement->result[3]};
 }
 
-static hsumma_status advance(void *state, int *worked, int *done)
+/* The verdicts of those that have arrived since the last look; the worst is the largest. */
+static void meet(struct hs_agreement *agreement, int *worked, int *done)
+{
+    struct hs_directory *directory = agreement->directory;
+    for (; agreement->met < agreement->group.size; agreement->met++) {
+        int rank = hs_group_rank(&agreement->group, agreement->met);
+        if (!hs_signalled(directory, rank, HS_ARRIVED, directory->arrivals))
+            break;
+        int64_t told =
+            atomic_load_explicit(&directory->entry[rank].verdict[directory->arrivals % 2], memory_order_relaxed);
+        agreement->result[0] = told > agreement->result[0] ? told : agreement->result[0];
+        *worked = 1;
+    }
+    *done = agreement->met == agreement->group.size;
+}
+
+hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
 {
     struct hs_agreement *agreement = state;
+    if (agreement->directory) {
+        meet(agreement, worked, done);
+        return HSUMMA_OK;
+    }
     hsumma_status status = hs_progress(&agreement->instance, worked);
     *done = !agreement->instance.active;
     return status;
@@ -82,7 +111,7 @@ struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status,
 {
     hsumma_status mine = hs_agreement_start(agreement, status, detail, size, hash);
     if (!mine)
-        mine = hs_wait(advance, agreement);
+        mine = hs_wait(hs_agreement_advance, agreement);
     if (mine)
         return (struct hs_verdict){mine, detail, agreement->comm->rank, size, 1};
     return hs_agreement_verdict(agreement);

@@ -3,6 +3,7 @@
 #ifndef HS_COLL_AGREE_H
 #define HS_COLL_AGREE_H
 
+#include "coll/directory.h"
 #include "coll/exec_mpi.h"
 
 /* A verdict: a status, what it is about (the caller's code, 0..255), and who says so.  The worst wins, then the lowest
@@ -23,6 +24,8 @@ struct hs_agreement {
     struct hs_list list;
     struct hs_instance instance;
     void *room;
+    struct hs_directory *directory;         /* verdicts alone go this way, without a message; NULL: none */
+    int met;                                /* members whose verdicts have been read there */
     int64_t mine[4], result[4], scratch[8]; /* verdict, size, hash, -hash */
 };
 
@@ -32,11 +35,12 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
                                 int which, const struct hs_allocator *memory);
 void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory);
 
-/* Nonblocking: start, hs_progress on agreement->instance until it is no longer active, then the verdict. */
+/* Nonblocking: start, advance (hs_advance) until it is done, then the verdict. */
 hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,
                                  int64_t hash);
+hsumma_status hs_agreement_advance(void *agreement, int *worked, int *done);
 struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement);
-/* Blocking. */
+/* Blocking, with messages. */
 struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,
                            int64_t hash);
 

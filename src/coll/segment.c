@@ -1,3 +1,4 @@
+/* layers: uses MPI */
 #include "coll/segment.h"
 
 #include <fcntl.h>

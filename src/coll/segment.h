@@ -1,4 +1,5 @@
-/* Memory that processes of one node share: without a name, so that nothing is left behind whatever happens. */
+/* Memory that processes of one node share: without a name, so that nothing is left behind whatever happens.
+ * layers: uses MPI */
 #ifndef HS_COLL_SEGMENT_H
 #define HS_COLL_SEGMENT_H
 

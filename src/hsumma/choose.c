@@ -1,5 +1,7 @@
 #include "hsumma/choose.h"
 
+#include "hsumma/choose_node.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -379,8 +381,29 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     return kept;
 }
 
+/* Whether the processes are to share memory; or the caller's words contradict each other, or the machine them. */
+static hsumma_status shares(const struct chooser *chooser, size_t room, int *shared)
+{
+    const struct hs_settings *settings = chooser->settings;
+    const int *extent = chooser->problem->grid.extent;
+    int asked = settings->node == HS_NODE_SHARED || settings->node == HS_NODE_READ;
+    *shared = 0;
+    if (asked && settings->for_messages)
+        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                       "node=shared sends no messages, but groups, levels, outer, bcast, reduce, exchange, segment, "
+                       "lookahead or slice is given");
+    if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || settings->for_messages)
+        return HSUMMA_OK;
+    if (asked && room == 0)
+        return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                       "node=shared: the processes are on several nodes, or cannot share memory, or the context has "
+                       "more than 4 grids");
+    *shared = room > 0;
+    return HSUMMA_OK;
+}
+
 hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given, struct hs_clock_memo *memo,
-                        const struct hs_registry *own, int threads, const struct hs_allocator *memory,
+                        const struct hs_registry *own, int threads, size_t room, const struct hs_allocator *memory,
                         struct hs_choice *choice, struct hs_message *message)
 {
     const struct hs_settings kept = without_empty_levels(given), *settings = &kept;
@@ -395,7 +418,16 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     chooser.memory = memory;
     chooser.message = message;
     chooser.limit = workspace_limit(&chooser);
-    hsumma_status first = HSUMMA_OK;
+    int shared;
+    hsumma_status first = shares(&chooser, room, &shared);
+    if (first)
+        return first;
+    if (shared) {
+        first = hs_choose_node(problem, settings, memo->profile, threads, chooser.limit, room, choice, message);
+        if (!first || settings->node != HS_NODE_AUTO)
+            return first;
+    }
+    first = HSUMMA_OK;
     struct hs_message why = {""};
     int found = 0;
     double seconds[3] = {-1, -1, -1};

@@ -17,10 +17,10 @@ struct hs_choice {
  * A pure function of global arguments: every process gets the same.  HSUMMA_ERR_ARGUMENT (blocks that do not nest,
  * groups that do not divide the grid), HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (layouts),
  * HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY.  memo has the profile; threads is for the model only; own: algorithms
- * that may be named beside the built in ones.
+ * that may be named beside the built in ones.  room: bytes of memory that all processes share; 0: they do not.
  */
 hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given, struct hs_clock_memo *memo,
-                        const struct hs_registry *own, int threads, const struct hs_allocator *memory,
+                        const struct hs_registry *own, int threads, size_t room, const struct hs_allocator *memory,
                         struct hs_choice *choice, struct hs_message *message);
 
 #endif

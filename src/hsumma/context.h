@@ -8,6 +8,8 @@
 #include "coll/team.h"
 #include "dist/axis.h"
 #include "hsumma/predict.h"
+#include "hsumma/regions.h"
+#include "hsumma/room.h"
 
 struct hs_plan_cache; /* api/cache.c */
 struct hs_workspace;  /* hsumma/workspace.h */
@@ -21,10 +23,12 @@ struct hsumma_context {
     struct hs_clock_memo memo; /* of the profile */
     int threads;               /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
     int threads_model;         /* the first process's share, for choices, which all must make alike */
+    struct hs_rooms rooms;     /* shared memory of its grids */
     int *ranks;                /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     struct hs_registry own;         /* algorithms that the user has registered */
     struct hs_team team;            /* of all: runs the collective calls */
+    struct hs_regions regions;      /* what hsumma_malloc has given */
     struct hs_workspace *workspace; /* panel buffers, of the plan that runs (workspace.c) */
     int plans;                      /* that may need it */
     hsumma_plan *running;
@@ -36,7 +40,9 @@ struct hsumma_context {
 struct hsumma_grid {
     hsumma_context *ctx;
     int holders;
+    int number; /* among those that the context has made, alike on all processes */
     struct hs_grid grid;
+    struct hs_node_room room;
     int *rank;
 };
 

@@ -35,10 +35,34 @@ static void add_names(struct text *text, const char *option, const struct hs_spe
         add(text, "%s%s", l ? "," : "", alg[l]->name);
 }
 
+/* What all plans have. */
+static void write_rest(const struct hs_spec *spec, const struct hs_options *options, struct text text)
+{
+    if (spec->threads)
+        add(&text, " threads=%d", spec->threads);
+    else
+        add(&text, " threads=user");
+    if (options->said_by[HS_OPT_WORKSPACE])
+        add(&text, " workspace_limit=%s", options->value[HS_OPT_WORKSPACE]);
+}
+
+static void write_node(const hsumma_plan *plan, const struct hs_options *options, struct text text)
+{
+    const struct hs_spec *spec = &plan->choice.spec;
+    add(&text, " node=shared block=%" PRId64, spec->width[0]);
+    if (spec->chunked >= 0)
+        add(&text, " chunk=%" PRId64, spec->chunk);
+    write_rest(spec, options, text);
+}
+
 static void write_line(const hsumma_plan *plan, const struct hs_options *options, struct text text)
 {
     const struct hs_spec *spec = &plan->choice.spec;
     add(&text, "stationary=%c", "ABC"[spec->stationary]);
+    if (plan->by_node) {
+        write_node(plan, options, text);
+        return;
+    }
     if (plan->ranks) /* of the processes that own something: a hierarchy that is given is of all */
         add(&text, " groups=auto");
     else if (spec->levels == 1)
@@ -58,20 +82,15 @@ static void write_line(const hsumma_plan *plan, const struct hs_options *options
         add(&text, " slice=none");
     else
         add(&text, " slice=%" PRId64, spec->slice);
-    if (spec->threads)
-        add(&text, " threads=%d", spec->threads);
-    else
-        add(&text, " threads=user");
-    if (options->said_by[HS_OPT_WORKSPACE])
-        add(&text, " workspace_limit=%s", options->value[HS_OPT_WORKSPACE]);
+    write_rest(spec, options, text);
 }
 
 static void write_why(const struct hs_options *options, struct text text)
 {
     static const char *const sayer[] = {"model", "environment", "context", "caller"};
-    static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS,    HS_OPT_BLOCK,
-                                           HS_OPT_OUTER,      HS_OPT_BCAST,     HS_OPT_REDUCE,
-                                           HS_OPT_EXCHANGE,   HS_OPT_LOOKAHEAD, HS_OPT_THREADS};
+    static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS, HS_OPT_BLOCK,    HS_OPT_OUTER,
+                                           HS_OPT_BCAST,      HS_OPT_REDUCE, HS_OPT_EXCHANGE, HS_OPT_LOOKAHEAD,
+                                           HS_OPT_NODE,       HS_OPT_CHUNK,  HS_OPT_THREADS};
     for (unsigned i = 0; i < sizeof shown / sizeof *shown; i++) {
         hsumma_option_info info;
         int by = options->said_by[shown[i]];

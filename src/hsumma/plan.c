@@ -5,6 +5,7 @@
 #include "summa/native.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -108,6 +109,13 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
     return settings->threads >= 0 ? settings->threads : ctx->threads;
 }
 
+/* The memory that the grid's processes share; the number, so that all say the same, not what this one has mapped. */
+static size_t room_of(const hsumma_plan *plan)
+{
+    const struct hs_rooms *rooms = &plan->ctx->rooms;
+    return rooms->base && plan->grid->number < HS_ROOMS ? plan->grid->room.bytes : 0;
+}
+
 /* Everything that this process can do alone; *about says what a failure is about. */
 static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                              struct hs_message *message, int *about)
@@ -118,9 +126,10 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     hsumma_status status = check_blas_limits(&plan->problem, message);
     if (status)
         return status;
-    status =
-        hs_choose(&plan->problem, settings, &ctx->memo, &ctx->own,
-                  settings->threads > 0 ? settings->threads : ctx->threads_model, &ctx->memory, &plan->choice, message);
+    status = hs_choose(&plan->problem, settings, &ctx->memo, &ctx->own,
+                       settings->threads > 0 ? settings->threads : ctx->threads_model, room_of(plan), &ctx->memory,
+                       &plan->choice, message);
+    plan->by_node = !status && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
     if (status || !plan->in_grid)
         return status;
@@ -134,6 +143,13 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         *about = HS_ABOUT_MEMORY;
         status = hs_agreement_init(&plan->agreement, &ctx->comm, &all, HS_AGREE_PLAN, &ctx->memory);
     }
+    if (!status && plan->grid->room.directory.entry)
+        plan->agreement.directory = &plan->grid->room.directory;
+    if (!status && plan->by_node) {
+        if (plan->member)
+            status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, &ctx->memory, message);
+        return status;
+    }
     if (!status && plan->member)
         status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
     if (!status && hs_workspace_want(ctx, plan->loop.buffer_bytes))
@@ -144,6 +160,9 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
 
 int64_t hs_plan_bytes(const hsumma_plan *plan)
 {
+    const int *extent = plan->problem.grid.extent;
+    if (plan->by_node)
+        return (int64_t)(plan->node.bytes / (size_t)(extent[0] * extent[1]));
     return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes);
 }
 
@@ -169,7 +188,7 @@ static void print_plan(const hsumma_plan *plan)
 static hsumma_status connect(hsumma_plan *plan)
 {
     hsumma_context *ctx = plan->ctx;
-    if (!hs_native_wanted(&plan->choice.spec))
+    if (plan->by_node || !hs_native_wanted(&plan->choice.spec))
         return HSUMMA_OK;
     hsumma_status status = plan->member ? hs_loop_connect(&plan->loop) : HSUMMA_OK;
     if (status)
@@ -244,6 +263,7 @@ void hs_plan_destroy(hsumma_plan *plan)
         hs_plan_wait(plan);
     if (!ctx->broken) { /* else MPI may still write to its buffers: they are left to the process's end */
         hs_loop_free(&plan->loop, &ctx->memory);
+        hs_node_free(&plan->node, &ctx->memory);
         hs_agreement_free(&plan->agreement, &ctx->memory);
     }
     if (plan->wants && !ctx->broken)
@@ -312,8 +332,13 @@ static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const voi
 
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
+    uint64_t execution = plan->by_node ? hs_node_count(&plan->grid->room, &plan->problem.grid) : 0;
     if (!plan->member)
         return;
+    if (plan->by_node) {
+        hs_node_start(&plan->node, &plan->grid->room, execution, alpha, matrix, beta, plan->began);
+        return;
+    }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
     hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, plan->began);
 }
@@ -351,11 +376,13 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     hsumma_status status = check_free(plan);
     if (!status)
         status = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
-    if (status || !plan->member)
+    if (status || !plan->in_grid)
         return status;
     plan->began = hs_now();
-    plan->ctx->running = plan;
     begin(plan, alpha, plan->matrix, beta);
+    if (!plan->member)
+        return HSUMMA_OK;
+    plan->ctx->running = plan;
     return hs_plan_wait(plan);
 }
 
@@ -385,8 +412,9 @@ static hsumma_status go_on(hsumma_plan *plan, int *worked, int *done)
 {
     hsumma_status status = HSUMMA_OK;
     if (plan->agreeing) {
-        status = hs_progress(&plan->agreement.instance, worked);
-        if (!status && plan->agreement.instance.active) {
+        int met = 0;
+        status = hs_agreement_advance(&plan->agreement, worked, &met);
+        if (!status && !met) {
             *done = 0;
             return HSUMMA_OK;
         }
@@ -397,7 +425,9 @@ static hsumma_status go_on(hsumma_plan *plan, int *worked, int *done)
             return status;
         begin(plan, &plan->alpha, plan->matrix, &plan->beta);
     }
-    return plan->member ? hs_loop_advance(&plan->loop, worked, done) : HSUMMA_OK;
+    if (!plan->member)
+        return HSUMMA_OK;
+    return plan->by_node ? hs_node_advance(&plan->node, worked, done) : hs_loop_advance(&plan->loop, worked, done);
 }
 
 /* An error is told once: what hs_plan_drive has been told is kept for whoever waits. */
@@ -410,11 +440,30 @@ static hsumma_status advance(void *state, int *worked, int *done)
     return status ? status : go_on(plan, worked, done);
 }
 
+/*
+ * Where memory is shared this process sleeps until others have done what it waits for; but they may wait for MPI to
+ * deliver what it has sent them before, so MPI is looked at, too.
+ */
+static void idle(void *state, int times)
+{
+    enum { POLLS = 64, BETWEEN = 16 };
+    hsumma_plan *plan = state;
+    struct hs_directory *directory = &plan->grid->room.directory;
+    int found;
+    if (directory->entry && (plan->by_node || plan->agreeing)) {
+        if (times > POLLS && times % BETWEEN == 0)
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
+        hs_directory_idle(directory, times);
+    } else if (times > POLLS) {
+        sched_yield();
+    }
+}
+
 hsumma_status hs_plan_wait(hsumma_plan *plan)
 {
     if (plan->ctx->running != plan)
         return HSUMMA_OK;
-    return finish(plan, hs_wait(advance, plan));
+    return finish(plan, hs_wait_idle(advance, plan, idle, plan));
 }
 
 void hs_plan_drive(hsumma_plan *plan, int *worked)

@@ -7,6 +7,7 @@
 #include "hsumma/context.h"
 #include "hsumma/workspace.h"
 #include "summa/loop.h"
+#include "summa/node.h"
 
 /* The arguments of a multiplication as the API gets them. */
 struct hs_request {
@@ -32,7 +33,9 @@ struct hsumma_plan {
     struct hs_problem problem;
     int64_t local_rows[3]; /* of the whole matrices, for the leading dimensions */
     struct hs_choice choice;
+    int by_node; /* the processes share memory: node, else loop */
     struct hs_loop loop;
+    struct hs_node node;
     int wants;                      /* is counted among the plans that may need the context's workspace */
     struct hs_workspace *workspace; /* while it runs */
     int64_t workspace_max;          /* bytes, of the process that holds most */

@@ -1,35 +1,39 @@
 /*
  * What hsumma_malloc has given: pieces of memory that every process of a one-node context has mapped.  Regions are
- * numbered alike on all processes, so (number, offset) means the same place everywhere.
+ * numbered alike on all processes, so (number, rank, offset) means the same place everywhere.
  */
 #ifndef HS_HSUMMA_REGIONS_H
 #define HS_HSUMMA_REGIONS_H
 
 #include "base/memory.h"
 #include "base/status.h"
-
-#include <mpi.h>
+#include "coll/agree.h"
 
 struct hs_region {
-    int64_t number; /* counts up over the context's life, alike on all processes; never reused */
-    char *base;     /* this process's mapping of all parts; NULL: plain memory, of this process alone */
-    size_t bytes;   /* of all parts */
-    char *mine;     /* the part given to this process's caller */
-    size_t mine_bytes;
-    size_t *part; /* where each rank's part begins; part[ranks] is the end; NULL for plain memory */
+    struct hs_region *next;
+    int64_t number;    /* counts up over the context's life, alike on all processes; never reused */
+    char *base;        /* this process's mapping of all parts; NULL: plain memory, of this process alone */
+    size_t bytes;      /* of the mapping: all parts; of plain memory this process's */
+    char *mine;        /* the part given to this process's caller */
+    size_t mine_bytes; /* as asked for */
+    size_t part[];     /* where each rank's part begins, on a page of its own, and the end; not of plain memory */
 };
 
+/* A region stays where it is until it is freed. */
 struct hs_regions {
-    struct hs_region *region;
-    size_t count, capacity;
+    struct hs_region *first; /* the latest */
     int64_t made;
 };
 
-/* Collective over comm; shared: all its processes are on one node.  The same status on all. */
-hsumma_status hs_region_make(struct hs_regions *regions, MPI_Comm comm, int shared, size_t bytes,
-                             const struct hs_allocator *memory, void **given);
+/*
+ * Collective over the agreement's processes, and the same status on all; after an error nothing is kept and *given is
+ * NULL.  shared: all its processes are on one node.  Where they cannot share memory they get plain memory.  Errors:
+ * HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
+ */
+hsumma_status hs_region_make(struct hs_regions *regions, struct hs_agreement *agreement, int shared, size_t bytes,
+                             const struct hs_allocator *memory, void **given, struct hs_message *message);
 /* Local; returns 0 if `given` is none of them. */
-int hs_region_free(struct hs_regions *regions, void *given, const struct hs_allocator *memory);
+int hs_region_free(struct hs_regions *regions, const void *given, const struct hs_allocator *memory);
 void hs_regions_free(struct hs_regions *regions, const struct hs_allocator *memory);
 
 /* The shared region that holds all of [at, at + bytes) of this process's part, and the offset of `at` in that part;

@@ -111,6 +111,7 @@ int64_t hs_request_hash(const struct hs_request *request)
                                  desc->csrc,
                                  desc->i,
                                  desc->j,
+                                 desc->grid->number,
                                  desc->grid->grid.extent[0],
                                  desc->grid->grid.extent[1]};
         for (unsigned f = 0; f < sizeof field / sizeof *field; f++)

@@ -1,0 +1,167 @@
+#include "hsumma/regions.h"
+
+#include "coll/segment.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Bytes that the system could give now; where it does not say, what the machine has.  Reserving more than that would
+ * not fail: the kernel would end a process. */
+static int64_t available(void)
+{
+    char line[128];
+    int64_t kib = -1, pages = sysconf(_SC_PHYS_PAGES);
+    FILE *file = fopen("/proc/meminfo", "r");
+    while (file && kib < 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %" SCNd64, &kib) != 1)
+            kib = -1;
+    if (file)
+        fclose(file);
+    return kib >= 0 ? kib * 1024 : pages > 0 ? pages * sysconf(_SC_PAGESIZE) : INT64_MAX;
+}
+
+/* What a part takes: whole pages, and at least one, so that a part of 0 bytes has an address of its own.  0: more than
+ * can be. */
+static size_t in_pages(uint64_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return bytes > PTRDIFF_MAX - page ? 0 : bytes ? ((size_t)bytes + page - 1) / page * page : page;
+}
+
+/* Where the parts begin, and the end of the last; 0 if that is beyond `limit`. */
+static int lay_out(size_t *part, const uint64_t *asked, int ranks, int64_t limit)
+{
+    size_t at = 0;
+    for (int r = 0; r < ranks; r++) {
+        size_t bytes = in_pages(asked[r]);
+        part[r] = at;
+        if (bytes == 0 || bytes > (size_t)limit - at)
+            return 0;
+        at += bytes;
+    }
+    part[ranks] = at;
+    return 1;
+}
+
+/* One mapping of all parts; base stays NULL where there can be none. */
+static hsumma_status map_all(struct hs_region *region, const struct hs_comm *comm, const uint64_t *asked, int64_t limit,
+                             struct hs_message *message)
+{
+    if (!lay_out(region->part, asked, comm->size, limit)) {
+        int most = 0;
+        for (int r = 1; r < comm->size; r++)
+            most = asked[r] > asked[most] ? r : most;
+        return hs_fail(message, HSUMMA_ERR_MEMORY,
+                       "bytes: %" PRIu64 " on process %d, with what the others ask for more than the %" PRId64
+                       " that the node has left",
+                       asked[most], most, limit);
+    }
+    region->bytes = region->part[comm->size];
+    region->base = hs_segment_make(comm->comm, region->bytes, 1);
+    region->mine = region->base ? region->base + region->part[comm->rank] : NULL;
+    return HSUMMA_OK;
+}
+
+/* From the system: zeros need not be written, and a matrix that is never touched takes no memory. */
+static hsumma_status map_mine(struct hs_region *region, struct hs_agreement *agreement, const uint64_t *asked,
+                              struct hs_message *message)
+{
+    region->bytes = in_pages(region->mine_bytes);
+    void *mine = MAP_FAILED;
+    if (region->bytes)
+        mine = mmap(NULL, region->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    region->mine = mine == MAP_FAILED ? NULL : mine;
+    struct hs_verdict verdict = hs_agree(agreement, region->mine ? HSUMMA_OK : HSUMMA_ERR_MEMORY, 0, 0, 0);
+    if (!verdict.status)
+        return HSUMMA_OK;
+    if (region->mine)
+        munmap(region->mine, region->bytes);
+    return hs_fail(message, verdict.status, "bytes: %" PRIu64 " on process %d: %s", asked[verdict.rank], verdict.rank,
+                   hsumma_status_string(verdict.status));
+}
+
+/* Agrees on what there is, gathers who asks for how much, and takes it. */
+static hsumma_status take(struct hs_region *region, uint64_t *asked, struct hs_agreement *agreement, int shared,
+                          size_t bytes, struct hs_message *message)
+{
+    const struct hs_comm *comm = agreement->comm;
+    const uint64_t mine = bytes;
+    hsumma_status status = region && asked ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    /* the largest of the negative sizes: what the process that sees least could get */
+    struct hs_verdict verdict = hs_agree(agreement, status, 0, shared ? -available() : 0, shared);
+    if (verdict.status)
+        return hs_fail(message, verdict.status, "bytes: %zu; process %d could not list what all ask for: %s", bytes,
+                       verdict.rank, hsumma_status_string(verdict.status));
+    if (MPI_Allgather(&mine, 1, MPI_UINT64_T, asked, 1, MPI_UINT64_T, comm->comm) != MPI_SUCCESS)
+        return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather failed");
+    region->mine_bytes = bytes;
+    if (shared && verdict.alike)
+        status = map_all(region, comm, asked, -verdict.size, message);
+    return status || region->base ? status : map_mine(region, agreement, asked, message);
+}
+
+hsumma_status hs_region_make(struct hs_regions *regions, struct hs_agreement *agreement, int shared, size_t bytes,
+                             const struct hs_allocator *memory, void **given, struct hs_message *message)
+{
+    size_t ranks = (size_t)agreement->comm->size;
+    struct hs_region *region = hs_get_zero(memory, 1, sizeof *region + (ranks + 1) * sizeof *region->part);
+    uint64_t *asked = hs_get(memory, ranks, sizeof *asked);
+    hsumma_status status = take(region, asked, agreement, shared, bytes, message);
+    hs_put(memory, asked);
+    *given = NULL;
+    if (status) {
+        hs_put(memory, region);
+        return status;
+    }
+    region->number = regions->made++;
+    region->next = regions->first;
+    regions->first = region;
+    *given = region->mine;
+    return HSUMMA_OK;
+}
+
+int hs_region_free(struct hs_regions *regions, const void *given, const struct hs_allocator *memory)
+{
+    struct hs_region **link = &regions->first;
+    while (*link && (*link)->mine != given)
+        link = &(*link)->next;
+    struct hs_region *region = *link;
+    if (!region)
+        return 0;
+    *link = region->next;
+    if (region->base)
+        hs_segment_free(region->base, region->bytes);
+    else
+        munmap(region->mine, region->bytes);
+    hs_put(memory, region);
+    return 1;
+}
+
+void hs_regions_free(struct hs_regions *regions, const struct hs_allocator *memory)
+{
+    while (regions->first)
+        hs_region_free(regions, regions->first->mine, memory);
+}
+
+const struct hs_region *hs_region_of(const struct hs_regions *regions, const void *at, size_t bytes, size_t *offset)
+{
+    for (const struct hs_region *region = regions->first; region; region = region->next) {
+        uintptr_t begin = (uintptr_t)region->mine, from = (uintptr_t)at;
+        if (!region->base || from < begin || from - begin > region->mine_bytes)
+            continue;
+        *offset = from - begin;
+        if (bytes <= region->mine_bytes - *offset)
+            return region;
+    }
+    return NULL;
+}
+
+const char *hs_region_at(const struct hs_regions *regions, int64_t number, int rank, size_t offset)
+{
+    const struct hs_region *region = regions->first;
+    while (region && region->number != number)
+        region = region->next;
+    return region && region->base ? region->base + region->part[rank] + offset : NULL;
+}

@@ -1,0 +1,55 @@
+/* What the parts of node.h know in common: where the tiles of a step lie, and who has what of them. */
+#ifndef HS_SUMMA_NODE_SHAPE_H
+#define HS_SUMMA_NODE_SHAPE_H
+
+#include "summa/node.h"
+
+/* A range of one dimension, in local indices of who multiplies it. */
+struct hs_range {
+    int64_t begin, length;
+};
+
+/* A process's coordinate on an axis: one that has all is number 0. */
+static inline int hs_coord_on(const struct hs_axis *axis, int coord)
+{
+    return axis->nprocs == 1 ? 0 : coord;
+}
+
+static inline int hs_panel_of(const struct hs_node *node, int64_t step)
+{
+    return (int)(step / node->chunks);
+}
+static inline int hs_chunk_of(const struct hs_node *node, int64_t step)
+{
+    return (int)(step % node->chunks);
+}
+/* Indices of the looped dimension in a panel; they follow each other. */
+struct hs_range hs_node_panel(const struct hs_node *node, int panel);
+
+/* The part of a tile's pinned dimension that line p reads in a step: all of it, or a chunk. */
+struct hs_range hs_supply_part(const struct hs_node *node, const struct hs_supply *supply, int p, int64_t step);
+
+/* The coordinate of the process that has all of a panel in one piece of its matrix, and where; -1: there is none. */
+int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int panel, int64_t *local);
+
+/* Whether tiles of a panel are copied at all, and whether a step has a new one: several chunks use the same one. */
+int hs_supply_copied(const struct hs_node *node, const struct hs_supply *supply, int panel);
+int hs_supply_begins(const struct hs_node *node, const struct hs_supply *supply, int64_t step);
+/* Steps that must have been multiplied everywhere before the tile of a step may be written. */
+int64_t hs_supply_free_after(const struct hs_node *node, const struct hs_supply *supply, int64_t step);
+
+/* Part p of the tile of a step in shared memory. */
+char *hs_supply_slot(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int p);
+
+/* The process (as a place in the grid's table of ranks) at these coordinates, on the axis `axis` and on the other. */
+int hs_node_place(const struct hs_problem *problem, int axis, int on_axis, int on_other);
+
+/* The lists of peers of all supplies. */
+hsumma_status hs_node_meet(struct hs_node *node, const struct hs_allocator *memory);
+
+/* node_copy.c: this process's part of the tile of a step, to all lines that it gives to; the bytes. */
+int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step);
+/* C = beta C + the partial results of a panel, for what this process owns of C. */
+void hs_node_sum(struct hs_node *node, int panel);
+
+#endif

@@ -1,13 +1,13 @@
 /* Nodes, cores, memory and BLAS threads. */
 #include "machine.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/threads.h"
 #include "command.h"
 
 /* Cores that the ranks of a node may use together: a launcher may have given each its own. */
@@ -69,53 +69,17 @@ int64_t peak_rss(void)
     return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_maxrss * 1024;
 }
 
-static const struct {
-    const char *name, *get, *set;
-} libraries[] = {
-    {"OpenBLAS", "openblas_get_num_threads", "openblas_set_num_threads"},
-    {"MKL", "MKL_Get_Max_Threads", "MKL_Set_Num_Threads"},
-    {"BLIS", "bli_thread_get_num_threads", "bli_thread_set_num_threads"},
-};
-
-/* The first of the table that is linked, or -1. */
-static int blas_library(void)
-{
-    for (int i = 0; i < (int)(sizeof libraries / sizeof *libraries); i++)
-        if (dlsym(RTLD_DEFAULT, libraries[i].get) && dlsym(RTLD_DEFAULT, libraries[i].set))
-            return i;
-    return -1;
-}
-
 int blas_threads(void)
 {
-    int i = blas_library();
-    int (*get)(void);
-
-    if (i < 0)
-        return 0;
-    *(void **)&get = dlsym(RTLD_DEFAULT, libraries[i].get);
-    return get();
+    return hs_threads_now();
 }
 
 void blas_set_threads(int threads)
 {
-    int i = blas_library();
-    void (*set)(int);
-    void (*set_long)(long);
-
-    if (i < 0 || threads < 1)
-        return;
-    *(void **)&set = dlsym(RTLD_DEFAULT, libraries[i].set);
-    *(void **)&set_long = dlsym(RTLD_DEFAULT, libraries[i].set);
-    if (libraries[i].name[0] == 'B') /* BLIS counts in its dim_t */
-        set_long(threads);
-    else
-        set(threads);
+    hs_threads_set(threads);
 }
 
 const char *blas_name(void)
 {
-    int i = blas_library();
-
-    return i < 0 ? "BLAS" : libraries[i].name;
+    return hs_threads_library();
 }

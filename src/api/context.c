@@ -1,11 +1,11 @@
 #include "api/cache.h"
 #include "api/register.h"
+#include "api/share.h"
 #include "base/threads.h"
 #include "coll/comm.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,30 +22,6 @@ void hsumma_version(int *major, int *minor, int *patch)
         *patch = HSUMMA_VERSION_PATCH;
 }
 
-/*
- * BLAS threads of this process: its share of the processors of its node.  Processes that are pinned apart have their
- * own ones; processes that may all run anywhere divide what there is.  *ranks: how many processes are on the node.
- */
-static int share_of_node(MPI_Comm comm, int *ranks)
-{
-    MPI_Comm node = MPI_COMM_NULL;
-    cpu_set_t mine, all;
-    int share = 1;
-    *ranks = 0;
-    CPU_ZERO(&mine);
-    CPU_ZERO(&all);
-    sched_getaffinity(0, sizeof mine, &mine);
-    if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
-        return 1;
-    if (MPI_Comm_size(node, ranks) == MPI_SUCCESS &&
-        MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node) == MPI_SUCCESS) {
-        int own = CPU_COUNT(&mine), together = CPU_COUNT(&all);
-        share = (long)own * *ranks <= together ? own : together / *ranks;
-    }
-    MPI_Comm_free(&node);
-    return share > 0 ? share : 1;
-}
-
 /* The environment is read by one process and told to the others, so that they cannot differ. */
 static hsumma_status read_options(hsumma_context *ctx, const char *options)
 {
@@ -53,7 +29,7 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
         char text[ENVIRONMENT_TEXT];
         int threads;
     } told = {"", 1};
-    int on_node, share = share_of_node(ctx->comm.comm, &on_node);
+    int on_node, share = hs_share_of_node(ctx->comm.comm, &on_node);
     ctx->threads = hs_threads_user_chose() ? 0 : share;
     ctx->profile.one_node = on_node == ctx->comm.size;
     told.threads = share;

@@ -36,7 +36,7 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     if (!plan->by_node)
         fill_levels(plan, info);
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
-    info->node = plan->by_node ? "shared" : processes == 1 ? "alone" : "messages";
+    info->node = !plan->by_node && processes == 1 ? "alone" : hs_node_words[spec->node];
     info->chunk = plan->by_node && spec->chunked >= 0 ? spec->chunk : 0;
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;

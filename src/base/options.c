@@ -254,15 +254,15 @@ static int read_scalapack(const char *text, struct hs_settings *settings)
     return strcmp(text, "on") == 0 || settings->scalapack ? 0 : hs_size_text(text, 0, &settings->scalapack);
 }
 
+const char *const hs_node_words[3] = {"messages", "shared", "read"};
+
 static int read_node(const char *text, struct hs_settings *settings)
 {
-    static const char *const words[] = {"auto", "messages", "shared", "read"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(text, words[i]) == 0) {
-            settings->node = HS_NODE_AUTO + i;
-            return 0;
-        }
-    return -1;
+    settings->node = HS_NODE_AUTO;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, hs_node_words[i]) == 0)
+            settings->node = i;
+    return settings->node == HS_NODE_AUTO && !is_auto(text) ? -1 : 0;
 }
 
 static int read_chunk(const char *text, struct hs_settings *settings)
@@ -335,7 +335,7 @@ static const struct row {
                         "auto, user or a number from 1 to 4096",
                         read_threads},
     [HS_OPT_WORKSPACE] = {{"workspace_limit", "PERCENT%|BYTES", "15%",
-                           "panel buffers of a process at most, in per cent of its part of A, B and C (but 1 MiB may "
+                           "panel buffers of a process at most, in per cent of its part of A, B and C (but 8 MiB may "
                            "always be used)",
                            "HSUMMA_WORKSPACE_LIMIT"},
                           "a percentage such as 15% or a number of bytes, with k, M or G for powers of 1024",

@@ -55,6 +55,7 @@ void hs_options_environment(char *text, size_t size);
 
 /* How processes of one node share (hs_settings.node). */
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_READ };
+extern const char *const hs_node_words[3];
 
 /* Names per level: count 0: choose; 1: all levels alike; or {for the outer levels, for the innermost}; or one per
  * level. */

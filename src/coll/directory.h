@@ -21,10 +21,10 @@ enum hs_counter {
     HS_COUNTERS
 };
 
-/* Where an operand lies that others may read in place; one execution's, told by its number. */
+/* Where an operand lies that others may read in place; of one execution, whose number is told last. */
 struct hs_offer {
     _Atomic uint64_t execution;
-    _Atomic int64_t region, offset, ld; /* of hsumma_malloc; region -1: not there.  As an address: offset */
+    _Atomic int64_t region, offset, ld;
 };
 
 /* What one rank writes and others poll lies on cache lines of its own. */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { FLOOR = 1 << 20 }; /* workspace that may be used however small the matrices are */
+enum { FLOOR = 8 << 20 }; /* workspace that may be used however small the matrices are */
 enum { NARROW = 64 };     /* panels narrower than this waste the local GEMM: rather give up the lookahead */
 
 static int64_t clamp(int64_t value, int64_t least, int64_t most)
@@ -382,7 +382,7 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
 }
 
 /* Whether the processes are to share memory; or the caller's words contradict each other, or the machine them. */
-static hsumma_status shares(const struct chooser *chooser, size_t room, int *shared)
+static hsumma_status shares(const struct chooser *chooser, const struct hs_sharing *sharing, int *shared)
 {
     const struct hs_settings *settings = chooser->settings;
     const int *extent = chooser->problem->grid.extent;
@@ -394,17 +394,22 @@ static hsumma_status shares(const struct chooser *chooser, size_t room, int *sha
                        "lookahead or slice is given");
     if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || settings->for_messages)
         return HSUMMA_OK;
-    if (asked && room == 0)
+    if (settings->node == HS_NODE_READ && sharing->bytes && !sharing->readable)
+        return hs_fail(
+            chooser->message, HSUMMA_ERR_UNSUPPORTED,
+            "node=read: the system does not let processes read each other's memory, or node=read was not said "
+            "to the context, which finds that out");
+    if (asked && sharing->bytes == 0)
         return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
                        "node=shared: the processes are on several nodes, or cannot share memory, or the context has "
                        "more than 4 grids");
-    *shared = room > 0;
+    *shared = sharing->bytes > 0;
     return HSUMMA_OK;
 }
 
 hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given, struct hs_clock_memo *memo,
-                        const struct hs_registry *own, int threads, size_t room, const struct hs_allocator *memory,
-                        struct hs_choice *choice, struct hs_message *message)
+                        const struct hs_registry *own, int threads, const struct hs_sharing *sharing,
+                        const struct hs_allocator *memory, struct hs_choice *choice, struct hs_message *message)
 {
     const struct hs_settings kept = without_empty_levels(given), *settings = &kept;
     static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
@@ -419,11 +424,11 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     chooser.message = message;
     chooser.limit = workspace_limit(&chooser);
     int shared;
-    hsumma_status first = shares(&chooser, room, &shared);
+    hsumma_status first = shares(&chooser, sharing, &shared);
     if (first)
         return first;
     if (shared) {
-        first = hs_choose_node(problem, settings, memo->profile, threads, chooser.limit, room, choice, message);
+        first = hs_choose_node(problem, settings, memo->profile, threads, chooser.limit, sharing, choice, message);
         if (!first || settings->node != HS_NODE_AUTO)
             return first;
     }

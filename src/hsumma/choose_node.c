@@ -1,14 +1,16 @@
 #include "hsumma/choose_node.h"
 
+#include "summa/node_shape.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 /*
  * Panels: twice the knee of the local GEMM, so that C is read and written half as often.  Tiles: what is handed over at
- * a time; beyond the second level of cache, inside a share of the last.  Chunks shorter than SHORT repeat the packing
- * of the other operand too often.
+ * a time; beyond the second level of cache, inside a share of the last.  Chunks shorter than SHORT would repeat the
+ * packing of the other operand too often.
  */
-enum { KNEES = 2, TILE = 16 << 20, SHORT = 256, NARROW = 64, LOOKAHEAD = 2 };
+enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, LOOKAHEAD = 2 };
 
 static int64_t least(int64_t x, int64_t y)
 {
@@ -27,9 +29,13 @@ static int64_t even(int64_t whole, int64_t wanted)
 struct sizes {
     const struct hs_problem *problem;
     const struct hs_settings *settings;
+    const struct hs_profile *profile;
+    const struct hs_sharing *sharing;
+    int threads;
+    int64_t most; /* bytes of all processes */
+    /* of the stationary operand that is looked at */
     const struct hs_variant *variant;
     struct hs_spec *spec;
-    int64_t most; /* bytes of all processes */
 };
 
 static int64_t bytes_of(const struct sizes *sizes)
@@ -44,7 +50,7 @@ static int choose_chunked(const struct hs_variant *variant)
     int64_t longest = 0;
     for (int x = 0; x < 2; x++) {
         const struct hs_role *role = &variant->role[x];
-        if (!role->moves || (!role->exchanged && role->looped->nprocs == 1))
+        if (!role->moves || hs_supply_resident(role))
             continue;
         int64_t length = hs_axis_count_max(role->want);
         if (length > longest) {
@@ -55,59 +61,97 @@ static int choose_chunked(const struct hs_variant *variant)
     return chunked;
 }
 
+/*
+ * What is given up when memory is short, in this order.  Panels narrower than the knee of the local GEMM read and write
+ * C more often, shorter chunks let the BLAS pack the other operand more often, which costs more; without lookahead
+ * copying and multiplying take turns.
+ */
+static const struct sacrifice {
+    enum { LOOKAHEAD_TO, WIDTH_TO, CHUNK_TO } what;
+    int64_t to;
+} sacrifices[] = {{LOOKAHEAD_TO, 1}, {WIDTH_TO, 384}, {CHUNK_TO, 1024}, {WIDTH_TO, 192},
+                  {CHUNK_TO, 512},   {WIDTH_TO, 96},  {CHUNK_TO, 256},  {LOOKAHEAD_TO, 0},
+                  {CHUNK_TO, 64},    {WIDTH_TO, 32},  {CHUNK_TO, 1},    {WIDTH_TO, 1}};
+
+/* Cuts of `whole` one more than now, but not shorter than `to`. */
+static int cut_finer(int64_t *length, int64_t whole, int64_t to)
+{
+    int64_t finer = *length > 8 ? even(whole, *length - 1) : *length - 1;
+    if (finer >= *length || finer < to)
+        return 0;
+    *length = finer;
+    return 1;
+}
+
 /* Smaller by one notch; 0: nothing is left to give up.  What the caller has fixed stays. */
 static int shrink(const struct sizes *sizes)
 {
     struct hs_spec *spec = sizes->spec;
-    int may_chunk = spec->chunked >= 0 && !sizes->settings->chunk, may_width = !sizes->settings->block;
-    if (spec->lookahead > 1)
-        spec->lookahead--;
-    else if (may_chunk && spec->chunk > SHORT)
-        spec->chunk = even(spec->chunk, (spec->chunk + 1) / 2);
-    else if (may_width && spec->width[0] > NARROW)
-        spec->width[0] = even(spec->width[0], (spec->width[0] + 1) / 2);
-    else if (spec->lookahead > 0)
-        spec->lookahead--;
-    else if (may_chunk && spec->chunk > 1)
-        spec->chunk = (spec->chunk + 1) / 2;
-    else if (may_width && spec->width[0] > 1)
-        spec->width[0] = (spec->width[0] + 1) / 2;
-    else
-        return 0;
-    return 1;
+    for (unsigned i = 0; i < sizeof sacrifices / sizeof *sacrifices; i++) {
+        const struct sacrifice *next = &sacrifices[i];
+        if (next->what == LOOKAHEAD_TO && spec->lookahead > next->to) {
+            spec->lookahead--;
+            return 1;
+        }
+        if (next->what == WIDTH_TO && !sizes->settings->block &&
+            cut_finer(&spec->width[0], sizes->problem->extent[sizes->variant->looped], next->to))
+            return 1;
+        if (next->what == CHUNK_TO && !sizes->settings->chunk && spec->chunked >= 0 &&
+            cut_finer(&spec->chunk, hs_axis_count_max(sizes->variant->role[spec->chunked].want), next->to))
+            return 1;
+    }
+    return 0;
+}
+
+/*
+ * A panel can be read in place where it ends with a block: the widest such panel up to `wanted`, if blocks are as wide
+ * as the GEMM likes at least about half; else `wanted`.
+ */
+static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
+{
+    for (int x = 0; x < 2; x++) {
+        const struct hs_axis *axis = sizes->variant->role[x].looped;
+        if (hs_supply_resident(&sizes->variant->role[x]) || axis->nb < wanted / 4 || axis->first % axis->nb)
+            continue;
+        for (int64_t pieces = (axis->nb + wanted - 1) / wanted; pieces <= 8; pieces++)
+            if (axis->nb % pieces == 0)
+                return axis->nb / pieces;
+    }
+    return even(sizes->problem->extent[sizes->variant->looped], wanted);
 }
 
 /*
  * Stationary C loops over k in panels and hands A or B over in chunks of its rows or columns; the others loop over
  * columns or rows of C, in panels as wide as the partial results may be, and hand over chunks of k.
  */
-static void choose_cuts(const struct sizes *sizes, const struct hs_profile *profile)
+static void choose_cuts(const struct sizes *sizes)
 {
     const struct hs_settings *settings = sizes->settings;
     struct hs_spec *spec = sizes->spec;
-    int64_t whole = sizes->problem->extent[sizes->variant->looped], panel = KNEES * profile->knee;
+    int64_t whole = sizes->problem->extent[sizes->variant->looped], panel = KNEES * sizes->profile->knee;
     int over_k = sizes->variant->looped == HS_K;
     whole = whole > 0 ? whole : 1;
-    spec->width[0] = settings->block ? least(settings->block, whole)
-                     : over_k        ? even(whole, panel)
-                                     : least(whole, INT32_MAX);
+    spec->width[0] = !over_k                    ? least(whole, INT32_MAX)
+                     : sizes->sharing->in_place ? block_panel(sizes, panel)
+                                                : even(whole, panel);
+    spec->width[0] = least(settings->block ? settings->block : spec->width[0], whole);
     spec->lookahead = LOOKAHEAD;
     spec->chunked = choose_chunked(sizes->variant);
     if (spec->chunked < 0)
         return;
     int64_t length = hs_axis_count_max(sizes->variant->role[spec->chunked].want);
     int64_t tile = (int64_t)(TILE / sizes->problem->scalar->size) / spec->width[0];
-    int64_t wanted = over_k ? (tile > 2 * SHORT ? tile : 2 * SHORT) : panel;
+    int64_t wanted = over_k ? (tile > SHORT ? tile : SHORT) : panel;
     spec->chunk = settings->chunk ? least(settings->chunk, length) : even(length, wanted);
     spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
 }
 
 /* Bytes that a process packs, by the BLAS, and that it copies, at most. */
-static void predict(const struct sizes *sizes, const struct hs_profile *profile, int threads,
-                    struct hs_prediction *prediction)
+static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
 {
     static const double pack = 1.5e-10; /* s per byte: doc/results/node.md */
     const struct hs_problem *problem = sizes->problem;
+    const struct hs_profile *profile = sizes->profile;
     const struct hs_variant *variant = sizes->variant;
     double extent[3], size = (double)problem->scalar->size, copied = 0;
     memset(prediction, 0, sizeof *prediction);
@@ -119,7 +163,7 @@ static void predict(const struct sizes *sizes, const struct hs_profile *profile,
         prediction->operand[x].how = "stays";
         if (!role->moves)
             continue;
-        int local = x != HS_C && !role->exchanged && role->looped->nprocs == 1;
+        int local = x != HS_C && hs_supply_resident(role);
         double part = (double)hs_axis_count_max(role->own) * (double)hs_axis_count_max(role->looped);
         double partial = x == HS_C ? (double)hs_axis_count_max(role->want) * (double)role->looped->n : 0;
         prediction->operand[x].how = local ? "local" : x == HS_C ? "summed" : "shared";
@@ -129,7 +173,7 @@ static void predict(const struct sizes *sizes, const struct hs_profile *profile,
             copied += part;
     }
     double packed = extent[HS_M] * extent[HS_K] + extent[HS_K] * extent[HS_N];
-    prediction->gemm = hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type, threads,
+    prediction->gemm = hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type, sizes->threads,
                                        extent[0], extent[1], extent[2], (double)profile->knee) +
                        packed * size * pack;
     prediction->copy = copied * size * profile->machine.copy;
@@ -137,42 +181,43 @@ static void predict(const struct sizes *sizes, const struct hs_profile *profile,
     prediction->seconds = prediction->gemm + prediction->copy;
 }
 
-static hsumma_status look_at(const struct hs_problem *problem, const struct hs_settings *settings,
-                             const struct hs_profile *profile, int threads, int64_t most, int stationary,
-                             struct hs_choice *choice, struct hs_message *message)
+static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, struct hs_message *message)
 {
     struct hs_variant variant;
     struct hs_spec *spec = &choice->spec;
-    struct sizes sizes = {problem, settings, &variant, spec, most};
-    hsumma_status status = hs_variant_make(problem, stationary, &variant, message);
+    hsumma_status status = hs_variant_make(sizes->problem, stationary, &variant, message);
     if (status)
         return status;
+    sizes->variant = &variant;
+    sizes->spec = spec;
     spec->stationary = stationary;
+    spec->node = sizes->settings->node == HS_NODE_READ ? HS_NODE_READ : HS_NODE_SHARED;
     spec->levels = 1;
     spec->slice = INT64_MAX;
-    spec->segment = settings->segment;
+    spec->segment = sizes->settings->segment;
     for (int axis = 0; axis < 2; axis++)
-        hs_factors_make(&spec->factors[axis], problem->grid.extent[axis], 0, NULL);
-    choose_cuts(&sizes, profile);
-    while (bytes_of(&sizes) > most)
-        if (!shrink(&sizes))
+        hs_factors_make(&spec->factors[axis], sizes->problem->grid.extent[axis], 0, NULL);
+    choose_cuts(sizes);
+    while (bytes_of(sizes) > sizes->most)
+        if (!shrink(sizes))
             return hs_fail(message, HSUMMA_ERR_WORKSPACE,
                            "panels of %" PRId64 " in chunks of %" PRId64 " need %" PRId64
                            " bytes of shared memory; the limit allows %" PRId64
                            " (smaller block or chunk, or a larger workspace_limit)",
-                           spec->width[0], spec->chunk, bytes_of(&sizes), most);
-    predict(&sizes, profile, threads, &choice->prediction);
+                           spec->width[0], spec->chunk, bytes_of(sizes), sizes->most);
+    predict(sizes, &choice->prediction);
     return HSUMMA_OK;
 }
 
 hsumma_status hs_choose_node(const struct hs_problem *problem, const struct hs_settings *settings,
-                             const struct hs_profile *profile, int threads, int64_t limit, size_t room,
-                             struct hs_choice *choice, struct hs_message *message)
+                             const struct hs_profile *profile, int threads, int64_t limit,
+                             const struct hs_sharing *sharing, struct hs_choice *choice, struct hs_message *message)
 {
     static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
     int processes = problem->grid.extent[0] * problem->grid.extent[1];
     int64_t most = limit > INT64_MAX / processes ? INT64_MAX : limit * processes;
-    most = (uint64_t)most > room ? (int64_t)room : most;
+    most = (uint64_t)most > sharing->bytes ? (int64_t)sharing->bytes : most;
+    struct sizes sizes = {problem, settings, profile, sharing, threads, most, NULL, NULL};
     hsumma_status first = HSUMMA_OK;
     struct hs_message why = {""};
     double seconds[3] = {-1, -1, -1};
@@ -183,7 +228,7 @@ hsumma_status hs_choose_node(const struct hs_problem *problem, const struct hs_s
         if (settings->stationary >= 0 && settings->stationary != order[i])
             continue;
         memset(&other, 0, sizeof other);
-        hsumma_status status = look_at(problem, settings, profile, threads, most, order[i], &other, &told);
+        hsumma_status status = look_at(&sizes, order[i], &other, &told);
         if (status && !first) {
             first = status;
             why = told;
@@ -199,7 +244,6 @@ hsumma_status hs_choose_node(const struct hs_problem *problem, const struct hs_s
         *message = why;
         return first;
     }
-    choice->spec.node = HS_NODE_SHARED;
     memcpy(choice->stationary, seconds, sizeof seconds);
     choice->workspace_limit = limit;
     return HSUMMA_OK;

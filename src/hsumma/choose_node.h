@@ -10,7 +10,7 @@
  * together. A pure function of global arguments; errors as hs_choose.
  */
 hsumma_status hs_choose_node(const struct hs_problem *problem, const struct hs_settings *settings,
-                             const struct hs_profile *profile, int threads, int64_t limit, size_t room,
-                             struct hs_choice *choice, struct hs_message *message);
+                             const struct hs_profile *profile, int threads, int64_t limit,
+                             const struct hs_sharing *sharing, struct hs_choice *choice, struct hs_message *message);
 
 #endif

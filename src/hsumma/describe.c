@@ -49,7 +49,7 @@ static void write_rest(const struct hs_spec *spec, const struct hs_options *opti
 static void write_node(const hsumma_plan *plan, const struct hs_options *options, struct text text)
 {
     const struct hs_spec *spec = &plan->choice.spec;
-    add(&text, " node=shared block=%" PRId64, spec->width[0]);
+    add(&text, " node=%s block=%" PRId64, hs_node_words[spec->node], spec->width[0]);
     if (spec->chunked >= 0)
         add(&text, " chunk=%" PRId64, spec->chunk);
     write_rest(spec, options, text);

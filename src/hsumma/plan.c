@@ -109,11 +109,11 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
     return settings->threads >= 0 ? settings->threads : ctx->threads;
 }
 
-/* The memory that the grid's processes share; the number, so that all say the same, not what this one has mapped. */
-static size_t room_of(const hsumma_plan *plan)
+static struct hs_sharing sharing_of(const hsumma_plan *plan)
 {
-    const struct hs_rooms *rooms = &plan->ctx->rooms;
-    return rooms->base && plan->grid->number < HS_ROOMS ? plan->grid->room.bytes : 0;
+    const struct hs_node_room *room = &plan->grid->room;
+    return (struct hs_sharing){room->memory ? room->bytes : 0, plan->ctx->rooms.readable,
+                               plan->ctx->regions.first != NULL};
 }
 
 /* Everything that this process can do alone; *about says what a failure is about. */
@@ -124,10 +124,11 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
     *about = HS_ABOUT_NOTHING;
     hsumma_status status = check_blas_limits(&plan->problem, message);
+    struct hs_sharing sharing = sharing_of(plan);
     if (status)
         return status;
     status = hs_choose(&plan->problem, settings, &ctx->memo, &ctx->own,
-                       settings->threads > 0 ? settings->threads : ctx->threads_model, room_of(plan), &ctx->memory,
+                       settings->threads > 0 ? settings->threads : ctx->threads_model, &sharing, &ctx->memory,
                        &plan->choice, message);
     plan->by_node = !status && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
@@ -330,13 +331,30 @@ static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const voi
     return status;
 }
 
+/* Whether what this process has of an operand lies in memory from hsumma_malloc, which others have mapped. */
+static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_matrix *matrix)
+{
+    const struct hs_view *view = &plan->problem.view[x];
+    const int *coord = plan->problem.grid.coord;
+    int64_t rows = hs_axis_count(&view->axis[0], coord[0]), cols = hs_axis_count(&view->axis[1], coord[1]);
+    size_t offset, size = plan->problem.scalar->size;
+    if (rows == 0 || cols == 0 || !plan->ctx->regions.first)
+        return (struct hs_where){-1, 0};
+    const struct hs_region *region =
+        hs_region_of(&plan->ctx->regions, matrix->base, (size_t)((cols - 1) * matrix->ld + rows) * size, &offset);
+    return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
+}
+
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
     uint64_t execution = plan->by_node ? hs_node_count(&plan->grid->room, &plan->problem.grid) : 0;
     if (!plan->member)
         return;
     if (plan->by_node) {
-        hs_node_start(&plan->node, &plan->grid->room, execution, alpha, matrix, beta, plan->began);
+        struct hs_where where[2];
+        for (int x = 0; x < 2; x++)
+            where[x] = where_is(plan, x, &matrix[x]);
+        hs_node_start(&plan->node, &plan->grid->room, execution, alpha, matrix, where, beta, plan->began);
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);

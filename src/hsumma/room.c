@@ -1,9 +1,11 @@
 #include "hsumma/room.h"
 
+#include "coll/comm.h"
 #include "coll/segment.h"
 #include "hsumma/context.h"
 
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };
@@ -22,6 +24,23 @@ static size_t directory_bytes(const hsumma_context *ctx)
     return (hs_directory_bytes(ctx->comm.size) + PAGE - 1) / PAGE * PAGE;
 }
 
+/* Whether the system lets every process read every other one's memory.  Collective. */
+static int all_readable(const hsumma_context *ctx)
+{
+    struct hs_words *entry = (struct hs_words *)ctx->rooms.base;
+    int64_t mine = ctx->comm.rank, failed = 0;
+    entry[mine].process = getpid();
+    atomic_store(&entry[mine].place[0].offset, (int64_t)(intptr_t)&mine);
+    failed = hs_comm_agreed(ctx->comm.comm, HSUMMA_OK) != HSUMMA_OK; /* all have told where */
+    for (int64_t r = 0; !failed && r < ctx->comm.size; r++) {
+        int64_t theirs = -1;
+        struct iovec here = {&theirs, sizeof theirs},
+                     there = {(void *)(intptr_t)atomic_load(&entry[r].place[0].offset), sizeof theirs};
+        failed = process_vm_readv(entry[r].process, &here, 1, &there, 1, 0) != sizeof theirs || theirs != r;
+    }
+    return hs_comm_agreed(ctx->comm.comm, failed ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK) == HSUMMA_OK;
+}
+
 void hs_rooms_make(hsumma_context *ctx)
 {
     struct hs_rooms *rooms = &ctx->rooms;
@@ -35,12 +54,19 @@ void hs_rooms_make(hsumma_context *ctx)
         rooms->bytes = HS_ROOMS * rooms->pitch;
         rooms->base = hs_segment_make(ctx->comm.comm, rooms->bytes, 0);
     }
+    if (rooms->base && strcmp(ctx->options.value[HS_OPT_NODE], "read") == 0)
+        rooms->readable = all_readable(ctx);
 }
 
 void hs_rooms_free(struct hs_rooms *rooms)
 {
     hs_segment_free(rooms->base, rooms->bytes);
     rooms->base = NULL;
+}
+
+static const char *reach(const void *regions, int64_t region, int rank, int64_t offset)
+{
+    return hs_region_at(regions, region, rank, (size_t)offset);
 }
 
 hsumma_status hs_room_take(hsumma_context *ctx, struct hs_node_room *room)
@@ -60,6 +86,8 @@ hsumma_status hs_room_take(hsumma_context *ctx, struct hs_node_room *room)
                                             .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN),
                                             .awaited = -1};
     room->directory.entry[ctx->comm.rank].process = getpid();
+    room->reach = reach;
+    room->regions = &ctx->regions;
     room->memory = base + directory_bytes(ctx);
     room->bytes = rooms->pitch - directory_bytes(ctx);
     return HSUMMA_OK;

@@ -17,7 +17,8 @@ enum { HS_ROOMS = 4 };
 struct hs_rooms {
     char *base; /* NULL: none */
     size_t bytes, pitch;
-    int grids; /* that the context has made so far, alike on all processes */
+    int readable; /* processes may read each other's memory by system calls; found out only for node=read */
+    int grids;    /* that the context has made so far, alike on all processes */
 };
 
 /* Collective over the context, and the same on all processes: without shared memory products send messages. */

@@ -1,5 +1,6 @@
 #include "summa/node.h"
 
+#include "base/options.h"
 #include "base/threads.h"
 #include "base/wait.h"
 #include "summa/node_shape.h"
@@ -70,6 +71,13 @@ static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enu
     return 1;
 }
 
+/* The coordinate of the process that has all of a panel in one piece, on the axis of the looped dimension; or -1. */
+static int owner_of(const struct hs_node *node, const struct hs_supply *supply, int panel)
+{
+    int64_t local;
+    return hs_supply_owner(node, supply, panel, &local);
+}
+
 /* Puts this process's part of the next step's tiles into shared memory, if it has any and they may be overwritten. */
 static int fill(struct hs_node *node)
 {
@@ -78,8 +86,9 @@ static int fill(struct hs_node *node)
     int due[2] = {0, 0};
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
-        due[i] =
-            supply->takers.count > 0 && hs_supply_copied(node, supply, panel) && hs_supply_begins(node, supply, step);
+        due[i] = node->spec->node == HS_NODE_SHARED && supply->takers.count > 0 &&
+                 hs_supply_begins(node, supply, step) &&
+                 !(node->direct[supply->operand] && owner_of(node, supply, panel) >= 0);
         if (due[i] &&
             (!enter(node) || !all_signalled(node, &supply->takers, HS_USED, hs_supply_free_after(node, supply, step))))
             return 0;
@@ -132,7 +141,63 @@ static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_
     return 1;
 }
 
-/* An operand for the local multiplication: begin is where its part of each dimension starts, here. */
+/* Tells where this process's A and B lie, so that others can read them; the number of the execution is told last. */
+static void publish(struct hs_node *node, const struct hs_where where[2])
+{
+    struct hs_words *mine = &node->room->directory.entry[node->room->directory.me];
+    for (int i = 0; i < node->ins; i++) {
+        const struct hs_supply *supply = &node->in[i];
+        struct hs_offer *place = &mine->place[supply->operand];
+        int reads = node->spec->node == HS_NODE_READ;
+        struct hs_where at = where[supply->operand];
+        if (reads)
+            at = (struct hs_where){-1, (int64_t)(intptr_t)node->matrix[supply->operand].base};
+        node->direct[supply->operand] =
+            !hs_supply_resident(supply->role) && (reads || (at.region >= 0 && !supply->role->exchanged));
+        if (!node->direct[supply->operand])
+            continue;
+        atomic_store_explicit(&place->execution, 0, memory_order_relaxed);
+        atomic_thread_fence(memory_order_release);
+        atomic_store_explicit(&place->region, at.region, memory_order_relaxed);
+        atomic_store_explicit(&place->offset, at.offset, memory_order_relaxed);
+        atomic_store_explicit(&place->ld, node->matrix[supply->operand].ld, memory_order_relaxed);
+        atomic_store_explicit(&place->execution, node->execution, memory_order_release);
+    }
+}
+
+/*
+ * The matrix of a process that has published it for this execution, as mapped here; base NULL: it has not.  Who has
+ * stays until its readers are done; who has not may already tell of later executions.
+ */
+static struct hs_matrix published(const struct hs_node *node, int x, int rank)
+{
+    struct hs_offer *place = &node->room->directory.entry[rank].place[x];
+    struct hs_matrix matrix = {NULL, 0};
+    if (atomic_load_explicit(&place->execution, memory_order_acquire) != node->execution)
+        return matrix;
+    int64_t region = atomic_load_explicit(&place->region, memory_order_relaxed);
+    int64_t offset = atomic_load_explicit(&place->offset, memory_order_relaxed);
+    matrix.ld = atomic_load_explicit(&place->ld, memory_order_relaxed);
+    matrix.base = (char *)node->room->reach(node->room->regions, region, rank, offset); /* only read */
+    return matrix;
+}
+
+/* The matrix that a step's panel of A or B is read from in place, and the panel's first local index; base NULL: none.
+ */
+static struct hs_matrix source(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int64_t *local)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const struct hs_role *role = supply->role;
+    int owner = hs_supply_owner(node, supply, hs_panel_of(node, step), local);
+    if (owner >= 0 && owner == hs_coord_on(role->looped, grid->coord[role->loop_axis]))
+        return node->matrix[supply->operand];
+    if (owner < 0 || node->spec->node == HS_NODE_READ)
+        return (struct hs_matrix){NULL, 0};
+    int place = hs_node_place(node->problem, role->loop_axis, owner, grid->coord[role->own_axis]);
+    return published(node, supply->operand, grid->rank[place]);
+}
+
+/* An operand for the local multiplication: range says which part of each dimension, in local indices. */
 static struct hs_matrix locate(const struct hs_node *node, int x, int64_t step, const struct hs_range range[3])
 {
     const struct hs_role *role = &node->variant.role[x];
@@ -140,21 +205,21 @@ static struct hs_matrix locate(const struct hs_node *node, int x, int64_t step, 
     const int *coord = node->problem->grid.coord;
     size_t size = node->problem->scalar->size;
     const struct hs_supply *supply = x == HS_C ? &node->out : &node->in[node->ins > 1 && node->in[1].operand == x];
-    int panel = hs_panel_of(node, step);
+    struct hs_matrix whole = node->matrix[x];
     int64_t at[2], local;
     if (!role->moves) {
         for (int logical = 0; logical < 2; logical++)
             at[hs_view_stored(view, logical)] = range[hs_operand_dims[x][logical]].begin;
-    } else if (x != HS_C && in_place(node, supply, panel, &local)) {
+    } else if (x != HS_C && (whole = source(node, supply, step, &local)).base) {
         at[role->loop_axis] = local;
         at[role->own_axis] = range[role->pinned].begin;
     } else {
-        int p = x == HS_C ? hs_node_place(node->problem, 0, coord[0], coord[1])
-                          : hs_coord_on(role->want, coord[role->want_axis]);
+        int own = x == HS_C || node->spec->node == HS_NODE_READ;
+        int p =
+            own ? hs_node_place(node->problem, 0, coord[0], coord[1]) : hs_coord_on(role->want, coord[role->want_axis]);
         return (struct hs_matrix){hs_supply_slot(node, supply, step, p), supply->ld};
     }
-    return (struct hs_matrix){node->matrix[x].base + (size_t)(at[0] + at[1] * node->matrix[x].ld) * size,
-                              node->matrix[x].ld};
+    return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};
 }
 
 /* What this process multiplies in a step; 0: nothing. */
@@ -180,6 +245,24 @@ static const void *beta_of(const struct hs_node *node, int64_t step)
     return hs_panel_of(node, step) == 0 ? (const void *)&node->beta : scalar->one;
 }
 
+/* Copies what the step needs and this process does not have from its owners' memory. */
+static void fetch(struct hs_node *node, int64_t step)
+{
+    int64_t local;
+    for (int i = 0; i < node->ins; i++) {
+        const struct hs_supply *supply = &node->in[i];
+        int panel = hs_panel_of(node, step);
+        if (!hs_supply_begins(node, supply, step) || in_place(node, supply, panel, &local))
+            continue;
+        for (int g = 0; g < supply->givers.count; g++) {
+            int64_t bytes = hs_node_fetch(node, supply, step, &supply->givers, g);
+            node->failed |= bytes < 0;
+            node->times.bytes += bytes > 0 ? bytes : 0;
+        }
+    }
+    account(node, &node->times.copy);
+}
+
 static int multiply(struct hs_node *node)
 {
     const struct hs_problem *problem = node->problem;
@@ -196,6 +279,8 @@ static int multiply(struct hs_node *node)
         struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
                          c = locate(node, HS_C, step, range);
         resume(node);
+        if (node->spec->node == HS_NODE_READ)
+            fetch(node, step);
         int threads = hs_threads_set(node->spec->threads);
         problem->scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, range[HS_M].length, range[HS_N].length,
                               range[HS_K].length, &node->alpha, a.base, a.ld, b.base, b.ld, beta_of(node, step), c.base,
@@ -219,6 +304,15 @@ static int sum(struct hs_node *node)
     account(node, &node->times.copy);
     node->sum = panel + 1;
     hs_signal(&node->room->directory, HS_SUMMED, word(node->execution, node->sum));
+    return 1;
+}
+
+/* Whether nobody reads this process's matrices any more. */
+static int unread(struct hs_node *node)
+{
+    for (int i = 0; i < node->ins; i++)
+        if (node->direct[node->in[i].operand] && !all_signalled(node, &node->in[i].takers, HS_USED, node->steps))
+            return 0;
     return 1;
 }
 
@@ -250,7 +344,7 @@ static void scale(struct hs_node *node)
 }
 
 void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t execution, const void *alpha,
-                   const struct hs_matrix matrix[3], const void *beta, double begin)
+                   const struct hs_matrix matrix[3], const struct hs_where where[2], const void *beta, double begin)
 {
     size_t size = node->problem->scalar->size;
     memset(&node->times, 0, sizeof node->times);
@@ -258,7 +352,7 @@ void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t exe
     node->mark = begin;
     node->room = room;
     node->execution = execution;
-    node->entered = node->idle = 0;
+    node->entered = node->idle = node->failed = 0;
     node->fill = node->step = node->sum = 0;
     memcpy(&node->alpha, alpha, size);
     memcpy(&node->beta, beta, size);
@@ -267,6 +361,8 @@ void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t exe
     if (only_scales(node)) {
         scale(node);
         finish(node);
+    } else {
+        publish(node, where);
     }
 }
 
@@ -282,7 +378,8 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
             did |= sum(node);
         if (!multiplied)
             did |= fill_ahead(node, node->steps);
-        if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels))
+        if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
+            unread(node))
             finish(node);
         else if (!did && !node->idle) {
             account(node, NULL);
@@ -291,5 +388,5 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
     }
     *worked |= did;
     *done = !node->running;
-    return HSUMMA_OK;
+    return *done && node->failed ? HSUMMA_ERR_INTERNAL : HSUMMA_OK;
 }

@@ -9,6 +9,9 @@
  * it is. Where C moves (stationary A or B: layers over k) each process makes its partial result in shared memory and
  * the owners of C add them up, in the order of the line (node_sum.c).
  *
+ * Where the caller wants no shared panels (node=read), readers copy the tiles from the owners' memory by system calls,
+ * each for itself.
+ *
  * Words of the directory count steps: nobody waits but for those whose data it reads or overwrites.  All processes go
  * through the steps in one order and each fills, multiplies and sums what can be done next; the first step that is not
  * over anywhere can always be worked at, so nothing can lock.
@@ -20,10 +23,12 @@
 #include "coll/directory.h"
 #include "summa/pack.h"
 
-/* Ranks that this one waits for, each with its coordinate on the axis of the looped dimension. */
+/* Ranks that this one waits for, each with its place in the grid and its coordinate on the axis of the looped
+ * dimension.
+ */
 struct hs_peers {
     int count;
-    int *rank, *coord;
+    int *rank, *place, *coord;
 };
 
 /* A moving operand: A or B on its way to those that multiply, or C on its way back. */
@@ -50,6 +55,11 @@ struct hs_taken {
     uint64_t before, last;
 };
 
+/* A place in memory that all processes of the node have mapped. */
+struct hs_where {
+    int64_t region, offset; /* region -1: it is in no such memory */
+};
+
 /* The memory of a grid whose processes are on one node. */
 struct hs_node_room {
     struct hs_directory directory; /* without entries: there is none */
@@ -57,6 +67,9 @@ struct hs_node_room {
     size_t bytes;
     uint64_t executions;    /* of all plans of the grid, counted alike by all its processes */
     struct hs_taken *taken; /* by each rank */
+    /* the address here of an offset in a rank's part of a region; NULL: not mapped */
+    const char *(*reach)(const void *regions, int64_t region, int rank, int64_t offset);
+    const void *regions;
 };
 
 struct hs_node {
@@ -81,9 +94,10 @@ struct hs_node {
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
     int64_t fill, step, sum; /* the next ones */
-    int direct[3];           /* this process's operand is read in place by others */
+    int direct[2];           /* of A and B: others read in place what this process has */
     double mark;             /* the last look at the clock */
     int idle;                /* nothing could be done since */
+    int failed;              /* node=read: the system has refused; C is not to be used here */
     struct hs_node_times times, last;
 };
 
@@ -99,9 +113,9 @@ void hs_node_free(struct hs_node *node, const struct hs_allocator *memory);
  */
 uint64_t hs_node_count(struct hs_node_room *room, const struct hs_grid *grid);
 
-/* Begins it. */
+/* Begins it; where: of A and B, so that others can read them in place. */
 void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t execution, const void *alpha,
-                   const struct hs_matrix matrix[3], const void *beta, double begin);
+                   const struct hs_matrix matrix[3], const struct hs_where where[2], const void *beta, double begin);
 /* Moves it forward (hs_advance). */
 hsumma_status hs_node_advance(void *node, int *worked, int *done);
 

@@ -1,5 +1,7 @@
 #include "summa/node_shape.h"
 
+#include "base/options.h"
+
 #include "dist/overlap.h"
 
 #include <string.h>
@@ -41,17 +43,9 @@ int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, 
     return owner;
 }
 
-/* Each process has what it reads: nothing is ever copied. */
-static int resident(const struct hs_role *role)
+int hs_supply_resident(const struct hs_role *role)
 {
     return !role->exchanged && role->looped->nprocs == 1;
-}
-
-int hs_supply_copied(const struct hs_node *node, const struct hs_supply *supply, int panel)
-{
-    (void)node;
-    (void)panel;
-    return !resident(supply->role);
 }
 
 int hs_supply_begins(const struct hs_node *node, const struct hs_supply *supply, int64_t step)
@@ -128,12 +122,13 @@ static size_t lay_out(struct hs_node *node)
         supply->operand = x;
         supply->role = role;
         supply->at = bytes;
-        if (x != HS_C && resident(role))
+        if (x != HS_C && hs_supply_resident(role))
             continue;
         int64_t length = hs_axis_count_max(role->want);
         length = x == spec->chunked ? least(spec->chunk, length) : length;
         size_supply(supply, problem, spec, length, x == spec->chunked ? node->steps : node->panels,
-                    x == HS_C ? problem->grid.extent[0] * problem->grid.extent[1] : role->want->nprocs);
+                    x == HS_C || spec->node == HS_NODE_READ ? problem->grid.extent[0] * problem->grid.extent[1]
+                                                            : role->want->nprocs);
         bytes += (size_t)supply->ring * (size_t)supply->lines * hs_aligned((size_t)supply->pitch);
         supply->pitch = (int64_t)hs_aligned((size_t)supply->pitch);
     }
@@ -186,9 +181,10 @@ static int line_of(const struct hs_supply *supply, const int coord[2])
     return hs_coord_on(supply->role->want, coord[supply->role->want_axis]);
 }
 
-static void add(struct hs_peers *peers, int rank, int coord)
+static void add(struct hs_peers *peers, int rank, int place, int coord)
 {
     peers->rank[peers->count] = rank;
+    peers->place[peers->count] = place;
     peers->coord[peers->count++] = coord;
 }
 
@@ -207,9 +203,9 @@ static void meet(struct hs_node *node, struct hs_supply *supply)
         const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
         int rank = grid->rank[i], at = hs_coord_on(role->looped, coord[role->loop_axis]);
         if (reads && gives(supply, grid->extent, coord, mine))
-            add(&supply->givers, rank, at);
+            add(&supply->givers, rank, i, at);
         if (supply->gives[line_of(supply, coord)] && multiplies(node, coord))
-            add(&supply->takers, rank, at);
+            add(&supply->takers, rank, i, at);
     }
 }
 
@@ -219,14 +215,14 @@ hsumma_status hs_node_meet(struct hs_node *node, const struct hs_allocator *memo
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
            lines = (size_t)(extent[0] > extent[1] ? extent[0] : extent[1]);
     struct hs_supply *all[3] = {&node->in[0], &node->in[1], &node->out};
-    node->room_of_peers = hs_get(memory, 3 * 4 * ranks, sizeof *node->room_of_peers);
+    node->room_of_peers = hs_get(memory, 3 * 6 * ranks, sizeof *node->room_of_peers);
     node->room_of_lines = hs_get_zero(memory, 3 * lines, 1);
     if (!node->room_of_peers || !node->room_of_lines)
         return HSUMMA_ERR_MEMORY;
     for (int i = 0; i < 3; i++) {
-        int *room = node->room_of_peers + (size_t)i * 4 * ranks;
-        all[i]->givers = (struct hs_peers){0, room, room + ranks};
-        all[i]->takers = (struct hs_peers){0, room + 2 * ranks, room + 3 * ranks};
+        int *room = node->room_of_peers + (size_t)i * 6 * ranks;
+        all[i]->givers = (struct hs_peers){0, room, room + ranks, room + 2 * ranks};
+        all[i]->takers = (struct hs_peers){0, room + 3 * ranks, room + 4 * ranks, room + 5 * ranks};
         all[i]->gives = node->room_of_lines + (size_t)i * lines;
         if (all[i]->ring > 0)
             meet(node, all[i]);

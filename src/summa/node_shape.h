@@ -32,8 +32,10 @@ struct hs_range hs_supply_part(const struct hs_node *node, const struct hs_suppl
 /* The coordinate of the process that has all of a panel in one piece of its matrix, and where; -1: there is none. */
 int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int panel, int64_t *local);
 
-/* Whether tiles of a panel are copied at all, and whether a step has a new one: several chunks use the same one. */
-int hs_supply_copied(const struct hs_node *node, const struct hs_supply *supply, int panel);
+/* Whether each process has what it reads of a supply: nothing is ever copied. */
+int hs_supply_resident(const struct hs_role *role);
+
+/* Whether a step has a new tile: several chunks of one operand use the same one of the other. */
 int hs_supply_begins(const struct hs_node *node, const struct hs_supply *supply, int64_t step);
 /* Steps that must have been multiplied everywhere before the tile of a step may be written. */
 int64_t hs_supply_free_after(const struct hs_node *node, const struct hs_supply *supply, int64_t step);
@@ -49,6 +51,9 @@ hsumma_status hs_node_meet(struct hs_node *node, const struct hs_allocator *memo
 
 /* node_copy.c: this process's part of the tile of a step, to all lines that it gives to; the bytes. */
 int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step);
+/* node=read: what peer i has of this process's part of a step's tile, read with one copy.  The bytes, or -1. */
+int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int64_t step, const struct hs_peers *from,
+                      int i);
 /* C = beta C + the partial results of a panel, for what this process owns of C. */
 void hs_node_sum(struct hs_node *node, int panel);
 

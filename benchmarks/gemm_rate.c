@@ -12,21 +12,33 @@
 #include "command.h"
 #include "timing.h"
 
-/* The largest product of the same proportions whose matrices take less than half of the free memory. */
-static void choose_size(gemm_rate *rate, const problem *p)
+/* One dimension of a smaller product. */
+static int64_t scaled(int64_t size, double scale)
 {
-    double m = (double)p->args->m, n = (double)p->args->n, k = (double)p->args->k;
-    double need = (m * n + m * k + n * k) * (double)type_size(p->args->type);
-    double most = fmax(m, fmax(n, k)), scale = 1, limit = 0.5 * (double)memory_available();
+    return size <= 1 || scale == 1 ? size : fmax(1, (double)size * scale);
+}
 
+/* The product, or the largest one of the same proportions whose matrices take less than half of the free memory. */
+static void choose_size(gemm_rate *rate, const problem *p, int local)
+{
+    double m, n, k, need, most, scale = 1, limit = 0.5 * (double)memory_available();
+
+    rate->m = local ? hsumma_local_rows(&p->c.desc) : p->args->m;
+    rate->n = local ? hsumma_local_cols(&p->c.desc) : p->args->n;
+    rate->k = p->args->k;
+    m = (double)rate->m;
+    n = (double)rate->n;
+    k = (double)rate->k;
+    need = (m * n + m * k + n * k) * (double)type_size(p->args->type);
+    most = fmax(m, fmax(n, k));
     if (need > limit)
         scale = sqrt(limit / need);
     if (most * scale > INT_MAX) /* the BLAS counts in int */
         scale = INT_MAX / most;
     rate->shrunk = scale < 1;
-    rate->m = rate->shrunk && m * scale >= 1 ? (int64_t)(m * scale) : p->args->m > 1 && rate->shrunk ? 1 : p->args->m;
-    rate->n = rate->shrunk && n * scale >= 1 ? (int64_t)(n * scale) : p->args->n > 1 && rate->shrunk ? 1 : p->args->n;
-    rate->k = rate->shrunk && k * scale >= 1 ? (int64_t)(k * scale) : p->args->k > 1 && rate->shrunk ? 1 : p->args->k;
+    rate->m = scaled(rate->m, scale);
+    rate->n = scaled(rate->n, scale);
+    rate->k = scaled(rate->k, scale);
 }
 
 /* Numbers of moderate size; which ones does not matter for the speed. */
@@ -49,17 +61,25 @@ static void *make_matrix(hsumma_type type, int64_t count)
     return matrix;
 }
 
-int gemm_rate_create(gemm_rate *rate, const problem *p)
+/* Threads of the process that multiplies. */
+static int choose_threads(const machine *mach, int threads, int local)
+{
+    if (!blas_threads() || local)
+        return 1;
+    return threads ? threads : mach->node_ranks < mach->cores ? mach->node_ranks : mach->cores;
+}
+
+int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, int local)
 {
     int64_t size[4] = {0};
     int good = 1;
 
     memset(rate, 0, sizeof *rate);
-    rate->threads = p->mach.node_ranks < p->mach.cores ? p->mach.node_ranks : p->mach.cores;
-    if (!blas_threads())
-        rate->threads = 1;
+    rate->threads = choose_threads(&p->mach, threads, local);
+    rate->local = local;
+    rate->copies = local ? p->nprow * p->npcol : p->mach.nodes;
     if (p->rank == 0) {
-        choose_size(rate, p);
+        choose_size(rate, p, local);
         memcpy(size, (int64_t[]){rate->m, rate->n, rate->k, rate->shrunk}, sizeof size);
     }
     quiet_bcast(size, 4, MPI_INT64_T, 0, p->comm);

@@ -157,6 +157,35 @@ void problem_free(problem *p)
     machine_free(&p->mach);
 }
 
+int problem_share(problem *shared, const problem *p)
+{
+    operand *x[3] = {&shared->a, &shared->b, &shared->c};
+    hsumma_status status = HSUMMA_OK;
+
+    *shared = *p;
+    for (int i = 0; i < 3; i++)
+        x[i]->local = NULL;
+    for (int i = 0; i < 3 && !status; i++)
+        status = hsumma_malloc(p->ctx, x[i]->bytes, &x[i]->local);
+    if (command_fail(p->comm, status != HSUMMA_OK, "%s", hsumma_message(p->ctx)))
+        return command_code(status);
+    if (p->a.bytes)
+        memcpy(shared->a.local, p->a.local, p->a.bytes);
+    if (p->b.bytes)
+        memcpy(shared->b.local, p->b.local, p->b.bytes);
+    return COMMAND_OK;
+}
+
+void problem_unshare(problem *shared)
+{
+    if (!shared->ctx)
+        return;
+    hsumma_mfree(shared->ctx, shared->a.local);
+    hsumma_mfree(shared->ctx, shared->b.local);
+    hsumma_mfree(shared->ctx, shared->c.local);
+    shared->ctx = NULL;
+}
+
 void problem_refresh(const problem *p, void *c)
 {
     if (!c)

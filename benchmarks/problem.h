@@ -38,6 +38,11 @@ typedef struct problem {
 int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm);
 void problem_free(problem *p);
 
+/* The same problem with A and B copied into, and C in, memory of hsumma_malloc; everything else is borrowed.
+ * Collective. Returns an exit status; undo with problem_unshare before problem_free, in any case. */
+int problem_share(problem *shared, const problem *p);
+void problem_unshare(problem *shared);
+
 /* C as it is before the product: the generated matrix, or NaN where beta = 0, because it must not be read then. */
 void problem_refresh(const problem *p, void *c);
 

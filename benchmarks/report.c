@@ -7,18 +7,20 @@
 #include "command.h"
 
 /* The columns of csv and the keys of json that every contender has. */
-enum { REALS = 17, INTEGERS = 6 };
+enum { REALS = 22, INTEGERS = 6 };
 static const char *const real_keys[REALS] = {
-    "median_s",     "min_s",        "max_s",  "gflops",    "fraction_of_gemm_rate",
-    "fraction_min", "fraction_max", "ratio",  "ratio_min", "ratio_max",
-    "comm_share",   "comm_s",       "gemm_s", "copy_s",    "predicted_s",
-    "residual",     "row_error"};
+    "median_s",      "min_s",        "max_s",      "gflops",     "fraction_of_gemm_rate",
+    "fraction_min",  "fraction_max", "ratio",      "ratio_min",  "ratio_max",
+    "comm_share",    "comm_s",       "gemm_s",     "copy_s",     "predicted_s",
+    "residual",      "row_error",    "gemm_share", "copy_share", "wait_share",
+    "library_share", "timed_share"};
 static const char *const integer_keys[INTEGERS] = {
     "bytes_per_rank_max", "messages_per_rank_max",         "workspace_bytes",
     "peak_rss_bytes",     "peak_rss_above_matrices_bytes", "matrices_bytes"};
 
 static void numbers(const result *r, double real[REALS], int64_t integer[INTEGERS])
 {
+    const turn *t = &r->typical;
     const double reals[REALS] = {r->seconds.median,
                                  r->seconds.min,
                                  r->seconds.max,
@@ -29,13 +31,18 @@ static void numbers(const result *r, double real[REALS], int64_t integer[INTEGER
                                  r->ratio.median,
                                  r->ratio.min,
                                  r->ratio.max,
-                                 r->comm_share,
-                                 r->comm_s,
-                                 r->gemm_s,
-                                 r->copy_s,
+                                 t->comm_share,
+                                 t->comm,
+                                 t->gemm,
+                                 t->copy,
                                  r->predicted_s,
                                  r->check.residual,
-                                 r->check.strict ? r->check.row_error : NAN};
+                                 r->check.strict ? r->check.row_error : NAN,
+                                 t->gemm_share,
+                                 t->copy_share,
+                                 t->wait_share,
+                                 1 - t->gemm_share - t->copy_share - t->wait_share,
+                                 t->timed_share};
     const int64_t integers[INTEGERS] = {r->bytes_max, r->messages_max, r->workspace,
                                         r->peak_rss,  r->peak_above,   r->matrices};
 
@@ -44,6 +51,15 @@ static void numbers(const result *r, double real[REALS], int64_t integer[INTEGER
 }
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
+
+static json_t *list_json(const double *values, int count)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, report_real(values[i]));
+    return list;
+}
 
 static json_t *check_json(const check_outcome *check)
 {
@@ -62,7 +78,7 @@ static json_t *check_json(const check_outcome *check)
     return object;
 }
 
-static void add_result(json_t *object, const result *r)
+static void add_result(json_t *object, const result *r, int reps)
 {
     double real[REALS];
     int64_t integer[INTEGERS];
@@ -72,10 +88,15 @@ static void add_result(json_t *object, const result *r)
         json_object_set_new(object, real_keys[i], report_real(real[i]));
     for (int i = 0; i < INTEGERS; i++)
         json_object_set_new(object, integer_keys[i], report_integer(integer[i]));
+    json_object_set_new(object, "times_s", list_json(r->times, reps));
     json_object_set_new(object, "api", json_string(api_names[r->how]));
     json_object_set_new(object, "plan", json_string(r->plan));
     if (r->why)
         json_object_set_new(object, "why", json_string(r->why));
+    if (r->node) {
+        json_object_set_new(object, "node", json_string(r->node));
+        json_object_set_new(object, "chunk", json_integer(r->chunk));
+    }
     json_object_set_new(object, "passed", json_boolean(r->check.passed));
     json_object_set_new(object, "check", check_json(&r->check));
 }
@@ -86,7 +107,7 @@ static int print_json(const gemm_report *report, FILE *file)
     json_t *object = report_head_json(report->p, "gemm"), *others = json_object();
     int failed;
 
-    add_result(object, ours);
+    add_result(object, ours, report->p->args->reps);
     json_object_set_new(object, "calls", json_integer(report->calls));
     if (report->info)
         report_moves_json(report->info, object);
@@ -95,15 +116,16 @@ static int print_json(const gemm_report *report, FILE *file)
     json_object_del(object, "ratio_max");
     json_object_set_new(
         object, "gemm_rate",
-        json_pack("{s:I,s:I,s:I,s:i,s:i,s:o,s:o,s:o,s:o}", "m", (json_int_t)report->rate->m, "n",
+        json_pack("{s:I,s:I,s:I,s:i,s:i,s:o,s:o,s:o,s:o,s:o}", "m", (json_int_t)report->rate->m, "n",
                   (json_int_t)report->rate->n, "k", (json_int_t)report->rate->k, "threads", report->rate->threads,
                   "nodes", report->p->mach.nodes, "median_s", report_real(report->rate_seconds.median), "min_s",
                   report_real(report->rate_seconds.min), "max_s", report_real(report->rate_seconds.max),
-                  "gflops_per_node", report_real(report->rate->flops / report->rate_seconds.median * 1e-9)));
+                  "gflops_per_node", report_real(report->rate->flops / report->rate_seconds.median * 1e-9), "times_s",
+                  list_json(report->rate_times, report->p->args->reps)));
     for (int i = 1; i < report->count; i++) {
         json_t *one = json_object();
 
-        add_result(one, &report->results[i]);
+        add_result(one, &report->results[i], report->p->args->reps);
         json_object_set_new(others, report->results[i].name, one);
     }
     if (report->count > 1) {
@@ -177,7 +199,7 @@ static void print_row(const result *r, double unit, FILE *file)
     cell(file, 9, 3, r->seconds.max * unit);
     cell(file, 8, 1, r->gflops);
     cell(file, 7, 2, r->fraction.median);
-    cell(file, 5, 1, r->comm_share * 100);
+    cell(file, 5, 1, r->typical.comm_share * 100);
     fprintf(file, "  %9s", report_bytes(text, sizeof text, r->bytes_max));
     if (r->messages_max >= 0)
         fprintf(file, "  %8lld", (long long)r->messages_max);
@@ -205,9 +227,29 @@ static void print_rate(const gemm_report *report, double unit, FILE *file)
     cell(file, 8, 1, rate->flops / report->rate_seconds.median * 1e-9);
     fprintf(file, "  one process, %d %s thread%s%s", rate->threads, blas_name(), rate->threads > 1 ? "s" : "",
             report->p->mach.nodes > 1 ? ", one node" : "");
+    if (rate->local)
+        fprintf(file, ", rank 0's part: %lld x %lld x %lld", (long long)rate->m, (long long)rate->n,
+                (long long)rate->k);
     if (rate->shrunk)
         fprintf(file, ", %lld x %lld x %lld (half of the free memory)", (long long)rate->m, (long long)rate->n,
                 (long long)rate->k);
+    fputc('\n', file);
+}
+
+/* Where the time of all ranks went. */
+static void print_shares(const result *r, FILE *file)
+{
+    const turn *t = &r->typical;
+
+    if (!isfinite(t->gemm_share))
+        return;
+    fprintf(file, "%-10s GEMM %.1f %%, copies %.1f %%, waits %.1f %%, all else %.1f %% of the ranks' time", r->name,
+            100 * t->gemm_share, 100 * t->copy_share, 100 * t->wait_share,
+            100 * (1 - t->gemm_share - t->copy_share - t->wait_share));
+    if (r->node)
+        fprintf(file, "; in a node: %s", r->node);
+    if (r->chunk)
+        fprintf(file, ", %lld at a time", (long long)r->chunk);
     fputc('\n', file);
 }
 
@@ -256,7 +298,8 @@ static void print_table(const gemm_report *report, FILE *file)
     report_head(report->p, "gemm", file);
     print_routine(report, file);
     for (int i = 1; i < report->count; i++)
-        fprintf(file, "%-10s %s\n", report->results[i].name, report->results[i].plan);
+        if (report->results[i].how == API_SCALAPACK)
+            fprintf(file, "%-10s %s\n", report->results[i].name, report->results[i].plan);
     fprintf(file, "\n%-10s  %9s  %9s  %9s  %8s  %7s  %5s  %9s  %8s  %9s  %8s\n", "", "median", "min", "max", "GFLOP/s",
             "of GEMM", "comm", "sent/rank", "messages", "workspace", "residual");
     fprintf(file, "%-10s  %9s  %9s  %9s  %8s  %7s  %5s  %9s  %8s\n", "", unit, unit, unit, "", "rate", "%", "max",
@@ -270,6 +313,8 @@ static void print_table(const gemm_report *report, FILE *file)
                 report->results[i].name, ours->name, report->results[i].ratio.median, report->results[i].ratio.min,
                 report->results[i].ratio.max, report->p->args->reps, report->p->args->reps > 1 ? "s" : "",
                 ours->how == API_SCALAPACK ? "the first" : ours->name);
+    for (int i = 0; i < report->count; i++)
+        print_shares(&report->results[i], file);
     for (int i = 0; i < report->count; i++)
         fprintf(file, "%-10s peak memory of a rank %s, %s beyond its A, B and C%s\n", report->results[i].name,
                 report_bytes(text[0], sizeof text[0], report->results[i].peak_rss),

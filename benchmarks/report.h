@@ -16,15 +16,17 @@
  * messages. */
 typedef struct result {
     const char *name;
+    const double *times; /* one per round */
     api how;
-    const char *plan;              /* what was run: for hsumma, options that give this plan again */
-    const char *why;               /* NULL if there is nothing to say */
-    spread seconds;                /* of the slowest rank */
-    double gflops;                 /* at the median */
-    spread fraction;               /* of the GEMM rate, round by round */
-    spread ratio;                  /* of this contender's time to hsumma's, round by round */
-    double comm_share;             /* of all ranks' time, 0 to 1 */
-    double comm_s, gemm_s, copy_s; /* medians of the slowest rank's */
+    const char *plan; /* what was run: for hsumma, options that give this plan again */
+    const char *why;  /* NULL if there is nothing to say */
+    const char *node; /* how the ranks of a node share; NULL where it is not known */
+    int64_t chunk;
+    spread seconds;  /* of the slowest rank */
+    double gflops;   /* at the median */
+    spread fraction; /* of the GEMM rate, round by round */
+    spread ratio;    /* of this contender's time to hsumma's, round by round */
+    turn typical;    /* of the round with the median time */
     double predicted_s;
     int64_t bytes_max, messages_max; /* sent by the rank that sends most */
     int64_t workspace;               /* of the rank that needs most */
@@ -36,6 +38,7 @@ typedef struct result {
 typedef struct gemm_report {
     const problem *p;
     const gemm_rate *rate;
+    const double *rate_times; /* one per round */
     spread rate_seconds;
     const result *results; /* the measured routine first */
     int count;

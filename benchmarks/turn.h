@@ -19,10 +19,12 @@ typedef struct gemm_contender {
     void *c;            /* this rank's part of the contender's C */
 } gemm_contender;
 
-/* What one product took: of the slowest rank, except comm_share, the share of all ranks' time. All but seconds are NaN
- * where only the caller's clock is known, which is everywhere but with API_PLAN. */
+/* What one product took: of the slowest rank, except the shares of all ranks' time. All but seconds are NaN where only
+ * the caller's clock is known, which is everywhere but with API_PLAN. */
 typedef struct turn {
-    double seconds, comm, gemm, copy, comm_share;
+    double seconds, comm, gemm, copy;
+    double comm_share, gemm_share, copy_share, wait_share; /* wait is a part of comm */
+    double timed_share; /* the plan's own seconds of those that its caller has measured around it */
 } turn;
 
 /* Refreshes C, waits for everybody, multiplies `calls` times in a row and divides the seconds by that (of the parts,

@@ -154,8 +154,8 @@ def test_calls():
         if report:
             ok(report["calls"] == 4 and report["api"] == api and report["passed"] is not bool(plant)
                and number(report["median_s"]), "  its keys, its check", report)
-    one, many = (gemm_json(1, "-m", 256, "--calls", calls) for calls in (1, 40))
-    ok(one and many and many["median_s"] < 8 * one["median_s"], "40 calls: the time is of one", one, many)
+    one, many = (gemm_json(1, "-m", 256, "--threads", 1, "--calls", calls) for calls in (1, 40))
+    ok(one and many and many["min_s"] < 8 * one["min_s"], "40 calls: the time is of one", one, many)
     text = bench(2, "gemm", "-m", "64", "--reps", "2", "--calls", 3, "--api", "call").stdout
     ok("\ncalls      3 in a row" in text and "\napi        hsumma_dgemm;" in text, "the table says so", text)
 
@@ -256,6 +256,60 @@ def test_scalapack():
     ok([row["contender"] for row in rows] == ["hsumma", "scalapack"], "csv: a row for each contender", *said(process))
 
 
+def test_compare():
+    """Several contenders in one run, the rounds of each, where the time goes, and the GEMM rate that was asked for."""
+    names = ["plan", "call", "shared"] + (["pdgemm", "scalapack"] if has_scalapack() else [])
+    for ranks, args in [(1, []), (2, ["--type", "c", "--calls", 3]), (4, ["--beta", 0.5, "--calls", 2]),
+                        (3, ["--grid", "2x1", "--api", "call"])]:
+        report = gemm_json(ranks, "-m", 61, "-n", 43, "-k", 57, "--nb", 8, "--check", "--compare", ",".join(names),
+                           "--gemm-threads", 3, *args)
+        if not report:
+            continue
+        found = report["contenders"]
+        ok(set(found) == set(names) and all(one["passed"] for one in found.values()) and
+           all(len(one["times_s"]) == 2 and one["min_s"] == min(one["times_s"])
+               for one in [report, report["gemm_rate"], *found.values()]), "  every contender, and its rounds", found)
+        plan = found["plan"]
+        shares = [plan[key] for key in ("gemm_share", "copy_share", "wait_share", "library_share")]
+        ok(all(number(share, -1e-9) for share in shares) and math.isclose(sum(shares), 1, rel_tol=1e-6)
+           and 0 < plan["timed_share"] < 1.02 and found["call"]["gemm_share"] is None
+           and plan["workspace_bytes"] >= 0 and math.isclose(plan["comm_share"], shares[2] + shares[3], abs_tol=1e-3),
+           "  where the plan's time goes", shares, plan)
+        ok(report["gemm_rate"]["threads"] == 3 and report["gemm_rate"]["m"] == 61, "  the threads of the GEMM rate",
+           report["gemm_rate"])
+    report = gemm_json(2, "-m", 60, "-n", 40, "-k", 30, "--nb", 10, "--gemm-local", "--grid", "2x1")
+    ok(bool(report) and [report["gemm_rate"][key] for key in ("m", "n", "k", "threads")] == [30, 40, 30, 1],
+       "  the GEMM rate of a part", report and report["gemm_rate"])
+    text = bench(2, "gemm", "-m", 64, "--reps", 2, "--compare", "shared,call").stdout
+    ok(text.count("% of the ranks' time") == 2 and "\nratio      shared / hsumma" in text, "the table says so", text)
+
+
+def node_gemm(build, mpiexec, *args):
+    return subprocess.run([sys.executable, os.path.join("benchmarks", "node_gemm"), "--build", build, "--mpiexec",
+                           mpiexec, *args], capture_output=True, text=True, timeout=300)
+
+
+def test_node_gemm():
+    """The benchmark of one node: its tables; its exit code when a result is wrong, and when a run fails."""
+    if has_scalapack():
+        process = node_gemm(BUILD, " ".join(MPIEXEC), "--ranks", "2", "--rows", "256", "--reps", "1", "--quick",
+                            "--parts", "table,types,small,memory")
+        lines = process.stdout.splitlines()
+        ok(process.returncode == 0 and sum(line.startswith("| 256 cubed | 64 |") for line in lines) == 2
+           and "| 256 cubed | s |" in process.stdout and "## Summary" in lines and "failed" not in process.stdout,
+           "node_gemm prints its tables", *said(process))
+    for output, word in [('{"api": "plan", "passed": false, "contenders": {}}', "wrong result: plan"), ("", "exit code 0"),
+                         ('{"api": "plan", "passed": true, "contenders": {"call": {"passed": false}}}', "result: call")]:
+        with tempfile.TemporaryDirectory() as scratch:
+            for name, text in [("mpiexec", 'shift 2\nexec "$@"'), ("hsumma_bench", f"echo '{output}'")]:
+                with open(os.path.join(scratch, name), "w") as file:
+                    file.write(f"#!/bin/sh\n{text}\n")
+                os.chmod(os.path.join(scratch, name), 0o755)
+            process = node_gemm(scratch, os.path.join(scratch, "mpiexec"), "--ranks", "1", "--rows", "256", "--parts",
+                                "table")
+            ok(process.returncode == 1 and word in process.stdout, f"node_gemm fails: {word}", *said(process))
+
+
 def test_errors():
     """One line on stderr, nothing on stdout, exit code 2."""
     for args in (["gemm", "--grid", "2x2"], ["gemm", "--grid", "0x2"], ["gemm", "--nb", "0"], ["gemm", "--nb", "-3"],
@@ -265,6 +319,7 @@ def test_errors():
                  ["gemm", "--api", "fast"], ["gemm", "--calls", "0"], ["gemm", "--calls", "2", "--beta", "1.5"],
                  ["gemm", "--layout-c", "rsrc=-2"], ["gemm", "--layout-a", "i=-1"],
                  ["gemm", "-m", "-1"],
+                 ["gemm", "--compare", "plan,,other"], ["gemm", "--compare", ""], ["gemm", "--gemm-threads", "0"],
                  ["gemm", "--alpha", "(1,2)"], ["gemm", "--compare", "other"], ["gemm", "--format", "xml"],
                  ["gemm", "--layout", "imb=0"], ["gemm", "--layout-a", "rsrc=5"], ["gemm", "--layout", "depth=1"],
                  ["gemm", "--plant-error", "1e-9"], ["gemm", "-m", "8", "--plant-error", "1@8,0"], ["gemm", "operand"],
@@ -325,7 +380,7 @@ def test_plot():
 def main():
     for test in (test_help, test_errors, test_products, test_planted, test_replicated, test_calls, test_api,
                  test_replay, test_formats, test_plan, test_scalapack,
-                 test_sweep, test_plot):
+                 test_compare, test_node_gemm, test_sweep, test_plot):
         test()
     return done()
 

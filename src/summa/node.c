@@ -72,7 +72,7 @@ static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enu
 }
 
 /* The coordinate of the process that has all of a panel in one piece, on the axis of the looped dimension; or -1. */
-static int owner_of(const struct hs_node *node, const struct hs_supply *supply, int panel)
+static int owner_of(const struct hs_node *node, const struct hs_supply *supply, int64_t panel)
 {
     int64_t local;
     return hs_supply_owner(node, supply, panel, &local);
@@ -82,7 +82,7 @@ static int owner_of(const struct hs_node *node, const struct hs_supply *supply, 
 static int fill(struct hs_node *node)
 {
     int64_t step = node->fill, bytes = 0;
-    int panel = hs_panel_of(node, step);
+    int64_t panel = hs_panel_of(node, step);
     int due[2] = {0, 0};
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
@@ -119,7 +119,7 @@ static int fill_ahead(struct hs_node *node, int64_t until)
 }
 
 /* Whether this process reads its own matrix, and from which local index of the looped dimension. */
-static int in_place(const struct hs_node *node, const struct hs_supply *supply, int panel, int64_t *local)
+static int in_place(const struct hs_node *node, const struct hs_supply *supply, int64_t panel, int64_t *local)
 {
     int owner = hs_supply_owner(node, supply, panel, local);
     return owner >= 0 && owner == hs_coord_on(supply->role->looped, node->problem->grid.coord[supply->role->loop_axis]);
@@ -129,7 +129,7 @@ static int in_place(const struct hs_node *node, const struct hs_supply *supply, 
 static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_t step)
 {
     const struct hs_peers *givers = &supply->givers;
-    int panel = hs_panel_of(node, step);
+    int64_t panel = hs_panel_of(node, step);
     int64_t local;
     if (in_place(node, supply, panel, &local))
         return 1;
@@ -251,7 +251,7 @@ static void fetch(struct hs_node *node, int64_t step)
     int64_t local;
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
-        int panel = hs_panel_of(node, step);
+        int64_t panel = hs_panel_of(node, step);
         if (!hs_supply_begins(node, supply, step) || in_place(node, supply, panel, &local))
             continue;
         for (int g = 0; g < supply->givers.count; g++) {
@@ -300,7 +300,7 @@ static int sum(struct hs_node *node)
     if (!all_signalled(node, &node->out.takers, HS_USED, (panel + 1) * node->chunks))
         return 0;
     resume(node);
-    hs_node_sum(node, (int)panel);
+    hs_node_sum(node, panel);
     account(node, &node->times.copy);
     node->sum = panel + 1;
     hs_signal(&node->room->directory, HS_SUMMED, word(node->execution, node->sum));

@@ -76,8 +76,7 @@ struct hs_node {
     const struct hs_problem *problem;
     const struct hs_spec *spec;
     struct hs_variant variant;
-    int panels, chunks;
-    int64_t steps;
+    int64_t panels, chunks, steps;
     struct hs_supply in[2]; /* A or B, moving */
     int ins;
     struct hs_supply out; /* C, if it moves */
@@ -101,7 +100,9 @@ struct hs_node {
     struct hs_node_times times, last;
 };
 
-/* Bytes of shared memory of all processes together. */
+/* Steps of an execution at most: words of the directory have room for so many. */
+enum { HS_NODE_STEPS = (1 << 24) - 2 };
+/* Bytes of shared memory of all processes together; negative: too many steps. */
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 
 /* problem and spec must outlive it.  Local; what fails has left nothing behind. */

@@ -2,6 +2,7 @@
 #include "dist/overlap.h"
 #include "summa/node_shape.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -77,59 +78,184 @@ static struct block block_of(const struct hs_supply *supply, const struct hs_mat
 }
 
 /*
- * Copies what the process at `coord` has of part p of a step's tile: from its matrix, whose base may be an address of
- * another process, which only `copy` understands.  The bytes; negative: copy has failed.
+ * What the process at `coord` has of a step's tile is copied by columns of its matrix, and in each column in the order
+ * of its rows, whatever lines they go to: short pieces far apart would cost several times as much as what follows each
+ * other in memory.  A strip is a run of rows; its offset counts in bytes from where the tiles begin.
  */
-typedef int copy_block(void *state, const struct block *block, size_t size, int64_t ld_tile, int64_t ld_matrix);
+struct strip {
+    int64_t from, length;
+    size_t offset;
+};
 
-static int64_t copy_part(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int p,
-                         const int coord[2], const struct hs_matrix *matrix, char *tile, copy_block *copy, void *state)
+enum { STRIPS = 64 };
+typedef int copy_piece(void *state, char *to, const char *from, size_t bytes);
+
+struct copying {
+    const struct hs_node *node;
+    const struct hs_supply *supply;
+    struct hs_matrix matrix; /* its base may be an address of another process, which only `copy` understands */
+    int coord[2];
+    struct hs_range panel;
+    copy_piece *copy;
+    void *state;
+    struct strip strip[STRIPS];
+    int strips;
+    int64_t bytes;
+    int failed;
+};
+
+/* All strips of the columns of a run. */
+static void copy_columns(struct copying *copying, struct run columns, char *tiles)
 {
-    const struct hs_role *role = supply->role;
-    size_t size = node->problem->scalar->size;
-    struct hs_range part = hs_supply_part(node, supply, p, step), panel = hs_node_panel(node, hs_panel_of(node, step));
-    struct run pinned, looped;
-    int64_t bytes = 0;
-    if (part.length <= 0)
-        return 0;
-    struct runs outer = pinned_runs(supply, coord[role->own_axis], p, part);
-    int same = !role->exchanged; /* all of it, in one run: no need to look at blocks */
-    while (same || runs_next(&outer, &pinned)) {
-        if (same)
-            pinned = (struct run){part.begin, part.begin, part.length};
-        pinned.to -= part.begin;
-        struct runs inner =
-            runs_begin(role->looped, coord[role->loop_axis], NULL, 0, panel.begin, panel.begin + panel.length);
-        while (runs_next(&inner, &looped)) {
-            struct block block = block_of(supply, matrix, tile, size, pinned, looped);
-            if (copy(state, &block, size, supply->ld, matrix->ld))
-                return -1;
-            bytes += block.rows * block.cols * (int64_t)size;
+    size_t size = copying->node->problem->scalar->size;
+    const struct hs_matrix *matrix = &copying->matrix;
+    for (int64_t j = 0; j < columns.length && !copying->failed; j++) {
+        const char *from = matrix->base + (size_t)((columns.from + j) * matrix->ld) * size;
+        char *to = tiles + (size_t)((columns.to + j) * copying->supply->ld) * size;
+        for (int i = 0; i < copying->strips; i++) {
+            const struct strip *strip = &copying->strip[i];
+            size_t bytes = (size_t)strip->length * size;
+            copying->failed |=
+                copying->copy(copying->state, to + strip->offset, from + (size_t)strip->from * size, bytes);
+            copying->bytes += (int64_t)bytes;
         }
-        if (same)
-            break;
     }
-    return bytes;
 }
 
-static int copy_own(void *state, const struct block *block, size_t size, int64_t ld_tile, int64_t ld_matrix)
+static struct runs looped_runs(const struct copying *copying)
+{
+    const struct hs_role *role = copying->supply->role;
+    return runs_begin(role->looped, copying->coord[role->loop_axis], NULL, 0, copying->panel.begin,
+                      copying->panel.begin + copying->panel.length);
+}
+
+/* The next run of what this process has of a part of line p; what is aligned is one run, and blocks need no look. */
+static int next_pinned(const struct copying *copying, struct runs *runs, struct hs_range part, struct run *run)
+{
+    if (copying->supply->role->exchanged) {
+        int found = runs_next(runs, run);
+        run->to -= part.begin;
+        return found;
+    }
+    *run = (struct run){part.begin, 0, runs->pending ? part.length : 0};
+    return runs->pending--;
+}
+
+static struct runs begin_pinned(const struct copying *copying, int p, struct hs_range part)
+{
+    const struct hs_role *role = copying->supply->role;
+    struct runs aligned;
+    memset(&aligned, 0, sizeof aligned);
+    aligned.pending = part.length > 0;
+    if (!role->exchanged || part.length <= 0)
+        return aligned;
+    return pinned_runs(copying->supply, copying->coord[role->own_axis], p, part);
+}
+
+static int by_row(const void *x, const void *y)
+{
+    int64_t a = ((const struct strip *)x)->from, b = ((const struct strip *)y)->from;
+    return (a > b) - (a < b);
+}
+
+/* The strips that have been collected, in all columns of the looped dimension. */
+static void flush_pinned(struct copying *copying, char *tiles)
+{
+    struct run columns;
+    struct runs runs = looped_runs(copying);
+    qsort(copying->strip, (size_t)copying->strips, sizeof *copying->strip, by_row);
+    while (runs_next(&runs, &columns))
+        copy_columns(copying, columns, tiles);
+    copying->strips = 0;
+}
+
+/* Rows are of the pinned dimension: those of all lines go together. */
+static void copy_pinned_rows(struct copying *copying, int64_t step, int first, int end, char *tiles)
+{
+    const struct hs_supply *supply = copying->supply;
+    size_t size = copying->node->problem->scalar->size;
+    for (int p = first; p < end; p++) {
+        struct hs_range part = hs_supply_part(copying->node, supply, p, step);
+        struct run rows;
+        if ((end - first > 1 && !supply->gives[p]) || part.length <= 0)
+            continue;
+        struct runs runs = begin_pinned(copying, p, part);
+        while (next_pinned(copying, &runs, part, &rows)) {
+            if (copying->strips == STRIPS)
+                flush_pinned(copying, tiles);
+            copying->strip[copying->strips++] =
+                (struct strip){rows.from, rows.length, (size_t)((p - first) * supply->pitch) + (size_t)rows.to * size};
+        }
+    }
+    flush_pinned(copying, tiles);
+}
+
+/* The strips of rows of the looped dimension, in all columns of each line. */
+static void flush_looped(struct copying *copying, int64_t step, int first, int end, char *tiles)
+{
+    const struct hs_supply *supply = copying->supply;
+    for (int p = first; p < end; p++) {
+        struct hs_range part = hs_supply_part(copying->node, supply, p, step);
+        struct run columns;
+        if ((end - first > 1 && !supply->gives[p]) || part.length <= 0)
+            continue;
+        struct runs runs = begin_pinned(copying, p, part);
+        while (next_pinned(copying, &runs, part, &columns))
+            copy_columns(copying, columns, tiles + (size_t)((p - first) * supply->pitch));
+    }
+    copying->strips = 0;
+}
+
+static void copy_looped_rows(struct copying *copying, int64_t step, int first, int end, char *tiles)
+{
+    size_t size = copying->node->problem->scalar->size;
+    struct runs runs = looped_runs(copying);
+    struct run rows;
+    while (runs_next(&runs, &rows)) {
+        if (copying->strips == STRIPS)
+            flush_looped(copying, step, first, end, tiles);
+        copying->strip[copying->strips++] = (struct strip){rows.from, rows.length, (size_t)rows.to * size};
+    }
+    flush_looped(copying, step, first, end, tiles);
+}
+
+/* The parts of lines [first, end), whose tiles lie one after the other from `tiles` on. */
+static void copy_tiles(struct copying *copying, int64_t step, int first, int end, char *tiles)
+{
+    copying->panel = hs_node_panel(copying->node, hs_panel_of(copying->node, step));
+    if (copying->supply->role->loop_axis == 0)
+        copy_looped_rows(copying, step, first, end, tiles);
+    else
+        copy_pinned_rows(copying, step, first, end, tiles);
+}
+
+static int copy_own(void *state, char *to, const char *from, size_t bytes)
 {
     (void)state;
-    hs_copy_block(size, block->rows, block->cols, block->tile, ld_tile, block->matrix, ld_matrix);
+    memcpy(to, from, bytes);
     return 0;
 }
 
 int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step)
 {
-    int64_t bytes = 0;
-    for (int p = 0; p < supply->role->want->nprocs; p++)
-        if (supply->gives[p])
-            bytes += copy_part(node, supply, step, p, node->problem->grid.coord, &node->matrix[supply->operand],
-                               hs_supply_slot(node, supply, step, p), copy_own, NULL);
-    return bytes;
+    const int *coord = node->problem->grid.coord;
+    int first = 0, end = supply->role->want->nprocs;
+    while (first < end && !supply->gives[first])
+        first++;
+    while (first < end && !supply->gives[end - 1])
+        end--;
+    if (first == end)
+        return 0;
+    struct copying copying = {.node = node,
+                              .supply = supply,
+                              .matrix = node->matrix[supply->operand],
+                              .coord = {coord[0], coord[1]},
+                              .copy = copy_own};
+    copy_tiles(&copying, step, first, end, hs_supply_slot(node, supply, step, first));
+    return copying.bytes;
 }
 
-/* One copy from another process's memory, many columns in one call of the system. */
+/* One copy from another process's memory, many pieces in one call of the system. */
 enum { PIECES = 256 };
 struct reading {
     pid_t process;
@@ -151,41 +277,42 @@ static int read_pieces(struct reading *reading)
     return got >= 0 && (size_t)got == bytes ? 0 : -1;
 }
 
-static int copy_theirs(void *state, const struct block *block, size_t size, int64_t ld_tile, int64_t ld_matrix)
+static int copy_theirs(void *state, char *to, const char *from, size_t bytes)
 {
     struct reading *reading = state;
-    for (int64_t j = 0; j < block->cols; j++) {
-        size_t bytes = (size_t)block->rows * size;
-        reading->here[reading->count] = (struct iovec){block->tile + (size_t)(j * ld_tile) * size, bytes};
-        reading->there[reading->count] = (struct iovec){block->matrix + (size_t)(j * ld_matrix) * size, bytes};
-        if (++reading->count == PIECES && read_pieces(reading))
-            return -1;
-    }
-    return 0;
+    reading->here[reading->count] = (struct iovec){to, bytes};
+    reading->there[reading->count] = (struct iovec){(char *)from, bytes}; /* only read */
+    return ++reading->count == PIECES ? read_pieces(reading) : 0;
 }
 
 int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int64_t step, const struct hs_peers *from,
                       int i)
 {
     const struct hs_grid *grid = &node->problem->grid;
-    const int coord[2] = {from->place[i] / grid->extent[1], from->place[i] % grid->extent[1]};
+    const struct hs_words *words = &node->room->directory.entry[from->rank[i]];
     int p = hs_coord_on(supply->role->want, grid->coord[supply->role->want_axis]);
     char *tile = hs_supply_slot(node, supply, step, hs_node_place(node->problem, 0, grid->coord[0], grid->coord[1]));
-    struct hs_matrix matrix = node->matrix[supply->operand];
+    int own = from->rank[i] == node->room->directory.me;
     struct reading reading;
-    if (from->rank[i] == node->room->directory.me)
-        return copy_part(node, supply, step, p, coord, &matrix, tile, copy_own, NULL);
-    const struct hs_words *words = &node->room->directory.entry[from->rank[i]];
-    matrix.base = (char *)(intptr_t)atomic_load_explicit(&words->place[supply->operand].offset, memory_order_relaxed);
-    matrix.ld = atomic_load_explicit(&words->place[supply->operand].ld, memory_order_relaxed);
+    struct copying copying = {.node = node,
+                              .supply = supply,
+                              .matrix = node->matrix[supply->operand],
+                              .coord = {from->place[i] / grid->extent[1], from->place[i] % grid->extent[1]},
+                              .copy = own ? copy_own : copy_theirs,
+                              .state = &reading};
     reading.process = words->process;
     reading.count = 0;
-    int64_t bytes = copy_part(node, supply, step, p, coord, &matrix, tile, copy_theirs, &reading);
-    return bytes < 0 || read_pieces(&reading) ? -1 : bytes;
+    if (!own) {
+        const struct hs_offer *place = &words->place[supply->operand];
+        copying.matrix.base = (char *)(intptr_t)atomic_load_explicit(&place->offset, memory_order_relaxed);
+        copying.matrix.ld = atomic_load_explicit(&place->ld, memory_order_relaxed);
+    }
+    copy_tiles(&copying, step, p, p + 1, tile);
+    return copying.failed || read_pieces(&reading) ? -1 : copying.bytes;
 }
 
 /* Adds up one block of C: the partial results of a line, in its order; those without any of k have made none. */
-static void sum_block(struct hs_node *node, int panel, int p, struct run pinned, struct run looped)
+static void sum_block(struct hs_node *node, int64_t panel, int p, struct run pinned, struct run looped)
 {
     const struct hs_supply *out = &node->out;
     const struct hs_problem *problem = node->problem;
@@ -197,14 +324,14 @@ static void sum_block(struct hs_node *node, int panel, int p, struct run pinned,
         if (hs_axis_count(k, q) == 0)
             continue;
         int place = hs_node_place(problem, out->role->want_axis, p, q);
-        char *tile = hs_supply_slot(node, out, (int64_t)panel * node->chunks, place);
+        char *tile = hs_supply_slot(node, out, panel * node->chunks, place);
         struct block block = block_of(out, c, tile, scalar->size, pinned, looped);
         scalar->update(block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
         beta = scalar->one;
     }
 }
 
-void hs_node_sum(struct hs_node *node, int panel)
+void hs_node_sum(struct hs_node *node, int64_t panel)
 {
     const struct hs_supply *out = &node->out;
     const struct hs_role *role = out->role;

@@ -16,7 +16,7 @@ static int64_t cuts(int64_t length, int64_t by)
     return (length + by - 1) / by;
 }
 
-struct hs_range hs_node_panel(const struct hs_node *node, int panel)
+struct hs_range hs_node_panel(const struct hs_node *node, int64_t panel)
 {
     int64_t begin = panel * node->spec->width[0];
     return (struct hs_range){begin, least(node->spec->width[0], node->problem->extent[node->variant.looped] - begin)};
@@ -31,7 +31,7 @@ struct hs_range hs_supply_part(const struct hs_node *node, const struct hs_suppl
     return (struct hs_range){begin, least(node->spec->chunk, count - begin)};
 }
 
-int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int panel, int64_t *local)
+int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int64_t panel, int64_t *local)
 {
     const struct hs_axis *axis = supply->role->looped;
     struct hs_range range = hs_node_panel(node, panel);
@@ -106,12 +106,12 @@ static size_t lay_out(struct hs_node *node)
     const struct hs_spec *spec = node->spec;
     size_t bytes = 0;
     node->ins = node->outs = 0;
-    node->panels = (int)cuts(problem->extent[node->variant.looped], spec->width[0]);
+    node->panels = cuts(problem->extent[node->variant.looped], spec->width[0]);
     node->chunks = 1;
     if (spec->chunked >= 0)
-        node->chunks = (int)cuts(hs_axis_count_max(node->variant.role[spec->chunked].want), spec->chunk);
+        node->chunks = cuts(hs_axis_count_max(node->variant.role[spec->chunked].want), spec->chunk);
     node->chunks = node->chunks ? node->chunks : 1;
-    node->steps = (int64_t)node->panels * node->chunks;
+    node->steps = node->chunks > INT64_MAX / (node->panels + 1) ? INT64_MAX : node->panels * node->chunks;
     for (int x = 0; x < 3; x++) {
         const struct hs_role *role = &node->variant.role[x];
         if (!role->moves)
@@ -142,7 +142,8 @@ int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *
     node.problem = problem;
     node.spec = spec;
     node.variant = *variant;
-    return (int64_t)lay_out(&node);
+    int64_t bytes = (int64_t)lay_out(&node);
+    return node.steps > HS_NODE_STEPS ? -1 : bytes;
 }
 
 /* Whether the process at `coord` is the one that gives what it has of a supply to line p. */

@@ -15,22 +15,22 @@ static inline int hs_coord_on(const struct hs_axis *axis, int coord)
     return axis->nprocs == 1 ? 0 : coord;
 }
 
-static inline int hs_panel_of(const struct hs_node *node, int64_t step)
+static inline int64_t hs_panel_of(const struct hs_node *node, int64_t step)
 {
-    return (int)(step / node->chunks);
+    return step / node->chunks;
 }
-static inline int hs_chunk_of(const struct hs_node *node, int64_t step)
+static inline int64_t hs_chunk_of(const struct hs_node *node, int64_t step)
 {
-    return (int)(step % node->chunks);
+    return step % node->chunks;
 }
 /* Indices of the looped dimension in a panel; they follow each other. */
-struct hs_range hs_node_panel(const struct hs_node *node, int panel);
+struct hs_range hs_node_panel(const struct hs_node *node, int64_t panel);
 
 /* The part of a tile's pinned dimension that line p reads in a step: all of it, or a chunk. */
 struct hs_range hs_supply_part(const struct hs_node *node, const struct hs_supply *supply, int p, int64_t step);
 
 /* The coordinate of the process that has all of a panel in one piece of its matrix, and where; -1: there is none. */
-int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int panel, int64_t *local);
+int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int64_t panel, int64_t *local);
 
 /* Whether each process has what it reads of a supply: nothing is ever copied. */
 int hs_supply_resident(const struct hs_role *role);
@@ -55,6 +55,6 @@ int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64
 int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int64_t step, const struct hs_peers *from,
                       int i);
 /* C = beta C + the partial results of a panel, for what this process owns of C. */
-void hs_node_sum(struct hs_node *node, int panel);
+void hs_node_sum(struct hs_node *node, int64_t panel);
 
 #endif

@@ -33,11 +33,12 @@ hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char
         }
     }
     hs_put(&ctx->memory, seen);
-    if (!status) {
-        grid->number = ctx->rooms.grids;
-        status = hs_room_take(ctx, &grid->room);
-        if (status)
+    if (status != HSUMMA_ERR_ARGUMENT) { /* also without memory here: others have it, and all count alike */
+        int number = ctx->rooms.grids++;
+        if (!status && (status = hs_room_take(ctx, number, &grid->room)))
             hs_fail(&ctx->message, status, "no memory for a grid");
+        if (!status)
+            grid->number = number;
     }
     if (status) {
         hs_put(&ctx->memory, rank);

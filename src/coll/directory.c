@@ -24,11 +24,12 @@ void hs_signal(struct hs_directory *directory, enum hs_counter word, uint64_t va
 
 static void nap(struct hs_directory *directory)
 {
-    struct hs_words *entry = &directory->entry[directory->awaited];
+    const struct hs_awaited *awaited = &directory->awaited;
+    struct hs_words *entry = &directory->entry[awaited->rank];
     const struct timespec most = {0, NAP_NS}; /* for whoever dies between signal and bell, and MPI's own progress */
     atomic_fetch_add(&entry->sleepers, 1);
     uint32_t bell = atomic_load(&entry->bell);
-    if (atomic_load(&entry->word[directory->word].value) < directory->value)
+    if (atomic_load(&entry->word[awaited->word].value) < awaited->value)
         syscall(SYS_futex, &entry->bell, FUTEX_WAIT, bell, &most, NULL, 0);
     atomic_fetch_sub(&entry->sleepers, 1);
 }
@@ -42,7 +43,7 @@ void hs_directory_idle(void *state, int times)
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();
 #endif
-    } else if (times < spins + yields || directory->awaited < 0) {
+    } else if (times < spins + yields || directory->awaited.rank < 0) {
         sched_yield();
     } else {
         nap(directory);

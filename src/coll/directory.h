@@ -39,15 +39,19 @@ struct hs_words {
     _Alignas(128) _Atomic uint32_t sleepers; /* ... as these are; the only word that others write */
 };
 
+/* What a rank was last found to wait for; rank -1: nothing. */
+struct hs_awaited {
+    int rank;
+    enum hs_counter word;
+    uint64_t value;
+};
+
 struct hs_directory {
     struct hs_words *entry; /* NULL: no shared memory */
     int ranks, me;
     uint64_t arrivals; /* of this rank, and of each of those that arrive with it */
     int crowded;       /* more ranks than processors: who waits must not hold one */
-    /* what this rank was last found to wait for */
-    int awaited;
-    enum hs_counter word;
-    uint64_t value;
+    struct hs_awaited awaited;
 };
 
 static inline size_t hs_directory_bytes(int ranks)
@@ -60,9 +64,7 @@ static inline int hs_signalled(struct hs_directory *directory, int rank, enum hs
 {
     if (atomic_load_explicit(&directory->entry[rank].word[word].value, memory_order_acquire) >= value)
         return 1;
-    directory->awaited = rank;
-    directory->word = word;
-    directory->value = value;
+    directory->awaited = (struct hs_awaited){rank, word, value};
     return 0;
 }
 

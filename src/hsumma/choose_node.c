@@ -142,7 +142,7 @@ static void choose_cuts(const struct sizes *sizes)
     int64_t length = hs_axis_count_max(sizes->variant->role[spec->chunked].want);
     int64_t tile = (int64_t)(TILE / sizes->problem->scalar->size) / spec->width[0];
     int64_t wanted = over_k ? (tile > SHORT ? tile : SHORT) : sizes->profile->knee;
-    spec->chunk = settings->chunk ? least(settings->chunk, length) : even(length, wanted);
+    spec->chunk = least(settings->chunk ? settings->chunk : even(length, wanted), length);
     spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
 }
 
@@ -205,6 +205,12 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
                            " bytes of shared memory; the limit allows %" PRId64
                            " (smaller block or chunk, or a larger workspace_limit)",
                            spec->width[0], spec->chunk, bytes_of(sizes), sizes->most);
+    for (; spec->lookahead < LOOKAHEAD; spec->lookahead++) { /* what the cuts have left room for again */
+        struct hs_spec further = *spec;
+        further.lookahead++;
+        if (hs_node_size(sizes->problem, &variant, &further) > sizes->most)
+            break;
+    }
     if (bytes_of(sizes) < 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
                        "panels of %" PRId64 " in chunks of %" PRId64 " make more than %d steps (larger block or chunk)",

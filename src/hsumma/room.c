@@ -69,10 +69,9 @@ static const char *reach(const void *regions, int64_t region, int rank, int64_t 
     return hs_region_at(regions, region, rank, (size_t)offset);
 }
 
-hsumma_status hs_room_take(hsumma_context *ctx, struct hs_node_room *room)
+hsumma_status hs_room_take(hsumma_context *ctx, int number, struct hs_node_room *room)
 {
     struct hs_rooms *rooms = &ctx->rooms;
-    int number = rooms->grids++;
     memset(room, 0, sizeof *room);
     if (!rooms->base || number >= HS_ROOMS)
         return HSUMMA_OK;
@@ -84,7 +83,7 @@ hsumma_status hs_room_take(hsumma_context *ctx, struct hs_node_room *room)
                                             .ranks = ctx->comm.size,
                                             .me = ctx->comm.rank,
                                             .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN),
-                                            .awaited = -1};
+                                            .awaited = {.rank = -1}};
     room->directory.entry[ctx->comm.rank].process = getpid();
     room->reach = reach;
     room->regions = &ctx->regions;

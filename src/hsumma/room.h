@@ -25,8 +25,8 @@ struct hs_rooms {
 void hs_rooms_make(struct hsumma_context *ctx);
 void hs_rooms_free(struct hs_rooms *rooms);
 
-/* The next grid's part, if there is one for it. */
-hsumma_status hs_room_take(struct hsumma_context *ctx, struct hs_node_room *room);
+/* The part of the context's grid of this number, if there is one for it. */
+hsumma_status hs_room_take(struct hsumma_context *ctx, int number, struct hs_node_room *room);
 void hs_room_leave(struct hsumma_context *ctx, struct hs_node_room *room);
 
 #endif

@@ -186,15 +186,15 @@ static struct hs_matrix published(const struct hs_node *node, int x, int rank)
  */
 static struct hs_matrix source(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int64_t *local)
 {
-    const struct hs_grid *grid = &node->problem->grid;
     const struct hs_role *role = supply->role;
+    const struct hs_peers *givers = &supply->givers;
     int owner = hs_supply_owner(node, supply, hs_panel_of(node, step), local);
-    if (owner >= 0 && owner == hs_coord_on(role->looped, grid->coord[role->loop_axis]))
+    if (owner >= 0 && owner == hs_coord_on(role->looped, node->problem->grid.coord[role->loop_axis]))
         return node->matrix[supply->operand];
-    if (owner < 0 || node->spec->node == HS_NODE_READ)
-        return (struct hs_matrix){NULL, 0};
-    int place = hs_node_place(node->problem, role->loop_axis, owner, grid->coord[role->own_axis]);
-    return published(node, supply->operand, grid->rank[place]);
+    for (int i = 0; owner >= 0 && node->spec->node == HS_NODE_SHARED && i < givers->count; i++)
+        if (givers->coord[i] == owner) /* the only one: of replicas one gives */
+            return published(node, supply->operand, givers->rank[i]);
+    return (struct hs_matrix){NULL, 0};
 }
 
 /* An operand for the local multiplication: range says which part of each dimension, in local indices. */
@@ -276,6 +276,8 @@ static int multiply(struct hs_node *node)
         for (int i = 0; i < node->ins; i++)
             if (!supplied(node, &node->in[i], step))
                 return 0;
+        if (node->spec->node == HS_NODE_READ && !enter(node))
+            return 0;
         struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
                          c = locate(node, HS_C, step, range);
         resume(node);
@@ -373,6 +375,8 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
     if (node->running) {
         did |= fill_ahead(node, node->step + 2);
         int multiplied = node->step < node->steps && multiply(node);
+        struct hs_awaited first = node->room->directory.awaited;
+        int waits = node->step < node->steps && !multiplied;
         did |= multiplied;
         if (node->outs && node->sum < node->panels)
             did |= sum(node);
@@ -381,7 +385,9 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
         if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
             unread(node))
             finish(node);
-        else if (!did && !node->idle) {
+        else if (!did && waits) /* of all that it waits for, what it sleeps for */
+            node->room->directory.awaited = first;
+        if (!did && node->running && !node->idle) {
             account(node, NULL);
             node->idle = 1;
         }

@@ -83,6 +83,7 @@ struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
 static void meet(struct hs_agreement *agreement, int *worked, int *done)
 {
     struct hs_directory *directory = agreement->directory;
+    hs_directory_look(directory);
     for (; agreement->met < agreement->group.size; agreement->met++) {
         int rank = hs_group_rank(&agreement->group, agreement->met);
         if (!hs_signalled(directory, rank, HS_ARRIVED, directory->arrivals))

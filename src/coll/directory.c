@@ -12,26 +12,48 @@
  */
 enum { SPINS = 300, SPINS_CROWDED = 20, YIELDS = 100, YIELDS_CROWDED = 4, NAP_NS = 2000000 };
 
+/*
+ * Sequentially consistent throughout: who goes to sleep counts itself, then looks at the words once more; who signals
+ * sets the word, then looks at the count.  So one of them sees the other.
+ */
 void hs_signal(struct hs_directory *directory, enum hs_counter word, uint64_t value)
 {
     struct hs_words *mine = &directory->entry[directory->me];
     atomic_store(&mine->word[word].value, value);
-    if (atomic_load(&mine->sleepers) == 0) /* sequentially consistent: either they see the word or we see them */
+    if (atomic_load(&mine->sleepers) == 0)
         return;
-    atomic_fetch_add(&mine->bell, 1);
-    syscall(SYS_futex, &mine->bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    for (int r = 0; r < directory->ranks; r++) {
+        struct hs_words *theirs = &directory->entry[r];
+        if (!atomic_load(&theirs->asleep))
+            continue;
+        atomic_fetch_add(&theirs->bell, 1);
+        syscall(SYS_futex, &theirs->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+    }
+}
+
+static int still_missing(const struct hs_directory *directory)
+{
+    for (int i = 0; i < directory->awaits; i++) {
+        const struct hs_awaited *awaited = &directory->awaited[i];
+        if (atomic_load(&directory->entry[awaited->rank].word[awaited->word].value) >= awaited->value)
+            return 0;
+    }
+    return 1;
 }
 
 static void nap(struct hs_directory *directory)
 {
-    const struct hs_awaited *awaited = &directory->awaited;
-    struct hs_words *entry = &directory->entry[awaited->rank];
-    const struct timespec most = {0, NAP_NS}; /* for whoever dies between signal and bell, and MPI's own progress */
-    atomic_fetch_add(&entry->sleepers, 1);
-    uint32_t bell = atomic_load(&entry->bell);
-    if (atomic_load(&entry->word[awaited->word].value) < awaited->value)
-        syscall(SYS_futex, &entry->bell, FUTEX_WAIT, bell, &most, NULL, 0);
-    atomic_fetch_sub(&entry->sleepers, 1);
+    struct hs_words *mine = &directory->entry[directory->me];
+    const struct timespec most = {0, NAP_NS}; /* others may wait for MPI's progress here, and more may be awaited */
+    for (int i = 0; i < directory->awaits; i++)
+        atomic_fetch_add(&directory->entry[directory->awaited[i].rank].sleepers, 1);
+    atomic_store(&mine->asleep, 1);
+    uint32_t bell = atomic_load(&mine->bell);
+    if (still_missing(directory))
+        syscall(SYS_futex, &mine->bell, FUTEX_WAIT, bell, &most, NULL, 0);
+    atomic_store(&mine->asleep, 0);
+    for (int i = 0; i < directory->awaits; i++)
+        atomic_fetch_sub(&directory->entry[directory->awaited[i].rank].sleepers, 1);
 }
 
 void hs_directory_idle(void *state, int times)
@@ -43,7 +65,7 @@ void hs_directory_idle(void *state, int times)
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();
 #endif
-    } else if (times < spins + yields || directory->awaited.rank < 0) {
+    } else if (times < spins + yields || directory->awaits == 0) {
         sched_yield();
     } else {
         nap(directory);

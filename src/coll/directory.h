@@ -1,7 +1,7 @@
 /*
  * What the ranks of one node tell each other while they multiply from shared memory.  Each rank has an entry with words
- * that only it writes and that only grow (SIGNAL), so nothing is ever reset; others poll them, and sleep on the entry
- * when that takes long (WAIT).
+ * that only it writes and that only grow (SIGNAL), so nothing is ever reset; others poll them (WAIT), and when that
+ * takes long they sleep until any of those that they wait for signals.
  */
 #ifndef HS_COLL_DIRECTORY_H
 #define HS_COLL_DIRECTORY_H
@@ -35,43 +35,54 @@ struct hs_words {
     _Atomic int64_t verdict[2]; /* of arrivals in turns: a rank is at most one ahead of those that still read */
     _Alignas(128) struct hs_offer place[2]; /* of A and B */
     pid_t process;
-    _Alignas(128) _Atomic uint32_t bell;     /* rung by each SIGNAL while somebody sleeps on this entry ... */
-    _Alignas(128) _Atomic uint32_t sleepers; /* ... as these are; the only word that others write */
+    _Alignas(128) _Atomic uint32_t sleepers; /* how many wait for this rank, asleep or about to be; they count it */
+    _Alignas(128) _Atomic uint32_t asleep;   /* this rank is, or is about to be ... */
+    _Atomic uint32_t bell;                   /* ... until others ring this */
 };
 
-/* What a rank was last found to wait for; rank -1: nothing. */
+/* Something that a rank waits for. */
 struct hs_awaited {
     int rank;
     enum hs_counter word;
     uint64_t value;
 };
 
+enum { HS_AWAITED = 6 };
 struct hs_directory {
     struct hs_words *entry; /* NULL: no shared memory */
     int ranks, me;
     uint64_t arrivals; /* of this rank, and of each of those that arrive with it */
     int crowded;       /* more ranks than processors: who waits must not hold one */
-    struct hs_awaited awaited;
+    /* what has not been there since hs_directory_look: any of it may let this rank go on */
+    struct hs_awaited awaited[HS_AWAITED];
+    int awaits;
 };
+
+/* A new look at what there is to do. */
+static inline void hs_directory_look(struct hs_directory *directory)
+{
+    directory->awaits = 0;
+}
 
 static inline size_t hs_directory_bytes(int ranks)
 {
     return sizeof(struct hs_words) * (size_t)ranks;
 }
 
-/* Whether a rank's word has come to a value; if not, that is what this rank sleeps for. */
+/* Whether a rank's word has come to a value; if not, this rank may sleep for it. */
 static inline int hs_signalled(struct hs_directory *directory, int rank, enum hs_counter word, uint64_t value)
 {
     if (atomic_load_explicit(&directory->entry[rank].word[word].value, memory_order_acquire) >= value)
         return 1;
-    directory->awaited = (struct hs_awaited){rank, word, value};
+    if (directory->awaits < HS_AWAITED)
+        directory->awaited[directory->awaits++] = (struct hs_awaited){rank, word, value};
     return 0;
 }
 
 /* Sets a word of this rank's and wakes those that sleep. */
 void hs_signal(struct hs_directory *directory, enum hs_counter word, uint64_t value);
 
-/* hs_idle (base/wait.h): spins, then yields, then sleeps until what is awaited has been signalled, or a moment. */
+/* hs_idle (base/wait.h): spins, then yields, then sleeps until some of what is awaited is there, or a moment. */
 void hs_directory_idle(void *directory, int times);
 
 #endif

@@ -82,8 +82,7 @@ hsumma_status hs_room_take(hsumma_context *ctx, int number, struct hs_node_room 
     room->directory = (struct hs_directory){.entry = (struct hs_words *)base,
                                             .ranks = ctx->comm.size,
                                             .me = ctx->comm.rank,
-                                            .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN),
-                                            .awaited = {.rank = -1}};
+                                            .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};
     room->directory.entry[ctx->comm.rank].process = getpid();
     room->reach = reach;
     room->regions = &ctx->regions;

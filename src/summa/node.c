@@ -273,6 +273,9 @@ static int multiply(struct hs_node *node)
             (!enter(node) || !all_signalled(node, &node->out.givers, HS_SUMMED,
                                             hs_supply_free_after(node, &node->out, step) / node->chunks)))
             return 0;
+        /* who has used a tile has also filled its part: others may now write the next one there */
+        if (node->fill <= step)
+            return 0;
         for (int i = 0; i < node->ins; i++)
             if (!supplied(node, &node->in[i], step))
                 return 0;
@@ -351,7 +354,8 @@ void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t exe
     size_t size = node->problem->scalar->size;
     memset(&node->times, 0, sizeof node->times);
     node->times.begin = begin;
-    node->mark = begin;
+    node->mark = hs_now();
+    node->times.wait = node->mark - begin; /* until all had arrived */
     node->room = room;
     node->execution = execution;
     node->entered = node->idle = node->failed = 0;
@@ -373,10 +377,9 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
     struct hs_node *node = state;
     int did = 0;
     if (node->running) {
+        hs_directory_look(&node->room->directory);
         did |= fill_ahead(node, node->step + 2);
         int multiplied = node->step < node->steps && multiply(node);
-        struct hs_awaited first = node->room->directory.awaited;
-        int waits = node->step < node->steps && !multiplied;
         did |= multiplied;
         if (node->outs && node->sum < node->panels)
             did |= sum(node);
@@ -385,9 +388,7 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
         if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
             unread(node))
             finish(node);
-        else if (!did && waits) /* of all that it waits for, what it sleeps for */
-            node->room->directory.awaited = first;
-        if (!did && node->running && !node->idle) {
+        else if (!did && !node->idle) {
             account(node, NULL);
             node->idle = 1;
         }

@@ -4,7 +4,7 @@
 
 N cases in all, or as many as fit into S seconds: runs of 100, in turn on each number of ranks, then with other options of
 the library, so that small products take the ways of large ones, too.  A failed case comes with the command that repeats
-it.  Without arguments always the same 2,000; else from a new SEED, if none is given.
+it.  Without arguments always the same 2,800; else from a new SEED, if none is given.
 
 Environment: BUILD, MPI, MPIEXEC.
 """
@@ -22,6 +22,8 @@ PATIENCE_S = 300  # for one run; mpi_fuzz ends a case that hangs before that
 RUN = 100  # cases
 OPTIONS = [[],
            ["HSUMMA_STATIONARY=A", "HSUMMA_BLOCK=7"],
+           ["HSUMMA_STATIONARY=B", "HSUMMA_BLOCK=5", "HSUMMA_CHUNK=3", "HSUMMA_WORKSPACE_LIMIT=64k"],
+           ["HSUMMA_NODE=messages"],
            ["HSUMMA_STATIONARY=B", "HSUMMA_LOOKAHEAD=3"],
            ["HSUMMA_STATIONARY=C", "HSUMMA_BLOCK=5", "HSUMMA_LOOKAHEAD=2", "HSUMMA_BCAST=chain", "HSUMMA_SEGMENT=256"],
            ["HSUMMA_LOOKAHEAD=0", "HSUMMA_WORKSPACE_LIMIT=64k", "HSUMMA_TOPOLOGY=nodes:2"]]
@@ -54,7 +56,7 @@ def run(ranks, options, cases, seed):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--cases", type=int, default=2800)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--seed", type=int, default=1 if len(sys.argv) == 1 else int(time.time()) * 1000)
     parser.add_argument("--ranks", default="1,2,4,6")

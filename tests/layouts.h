@@ -100,6 +100,19 @@ static inline void draw_layouts(struct call *c)
         spread(c, x, &of[x][0], &of[x][1]);
 }
 
+/* Words for a node that shares memory. */
+static inline void draw_shared_options(int stationary, char *text, size_t room)
+{
+    static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
+    int block = widths[draw(8)], chunk = widths[draw(8)];
+    int used = stationary == AUTO ? 0 : snprintf(text, room, "stationary=%c ", stays[stationary]);
+    if (block)
+        used += snprintf(text + used, room - (size_t)used, "block=%d ", block);
+    if (chunk)
+        used += snprintf(text + used, room - (size_t)used, "chunk=%d ", chunk);
+    snprintf(text + used, room - (size_t)used, "threads=1");
+}
+
 /* A hierarchy of one to three levels that divides the grid; block 0: all is left to the library. */
 static inline void draw_options(const struct call *c, int stationary, char *text, size_t room)
 {
@@ -144,7 +157,10 @@ static inline struct call draw_call(const hsumma_grid *grid, int stationary, cha
     draw_layouts(&c);
     c.alpha = scalars[draw(6)];
     c.beta = scalars[draw(6)];
-    draw_options(&c, stationary, options, room);
+    if (draw(2))
+        draw_shared_options(stationary, options, room);
+    else
+        draw_options(&c, stationary, options, room);
     c.options = options;
     return c;
 }

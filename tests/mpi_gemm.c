@@ -1,8 +1,9 @@
 /*
  * The matrix of cases: grids x operations x stationary operands x layouts, with types, hierarchies, algorithms,
- * lookahead, scalars, sizes and offsets drawn from a seeded generator.  The entries are small integers, so that every
- * sum is exact in every precision and order, and each process compares its part of C with a direct triple loop: equal
- * or wrong. C holds NaN where beta = 0, A and B hold NaN where alpha = 0, and padding must stay as it was.
+ * lookahead, scalars, sizes and offsets drawn from a seeded generator; half of them where the node shares memory, half
+ * by messages.  The entries are small integers, so that every sum is exact in every precision and order, and each
+ * process compares its part of C with a direct triple loop: equal or wrong. C holds NaN where beta = 0, A and B hold
+ * NaN where alpha = 0, and padding must stay as it was.
  */
 #include <hsumma.h>
 
@@ -166,15 +167,13 @@ static void scalar(hsumma_type type, double value, void *out)
 }
 
 /* Runs a case twice (the plan is used again); returns wrong entries, or -1 - status. */
-static int64_t run_case(hsumma_context *ctx, const struct test_case *c, int step_by_step, const char **message)
+static int64_t run_case(hsumma_context *ctx, const hsumma_grid *grid, const struct test_case *c, int step_by_step,
+                        const char **message)
 {
-    hsumma_grid *grid;
     hsumma_plan *plan = NULL;
     struct matrix x[3];
     double complex alpha, beta;
     int64_t wrong = 0;
-    if (hsumma_grid_create(ctx, c->P, c->Q, c->m % 2 ? 'R' : 'C', NULL, &grid))
-        return -100;
     make(&x[0], c, grid, 0, c->ta == 'N' ? c->m : c->k, c->ta == 'N' ? c->k : c->m);
     make(&x[1], c, grid, 1, c->tb == 'N' ? c->k : c->n, c->tb == 'N' ? c->n : c->k);
     make(&x[2], c, grid, 2, c->m, c->n);
@@ -199,7 +198,6 @@ static int64_t run_case(hsumma_context *ctx, const struct test_case *c, int step
     }
     *message = hsumma_message(ctx);
     hsumma_plan_free(&plan);
-    hsumma_grid_free(&grid);
     for (int id = 0; id < 3; id++)
         free(x[id].data);
     return status ? -1 - (int64_t)status : wrong;
@@ -237,6 +235,14 @@ static void draw_hierarchy(const struct test_case *c, char *text, size_t size)
         used += snprintf(text + used, size - (size_t)used, " outer=%d,%d", (int)(outer * 2), (int)outer);
 }
 
+/* Words for a node that shares memory. */
+static void draw_sharing(char stationary, char *text, size_t size)
+{
+    static const char *const cuts[] = {"",         " block=1",          " block=9",           " chunk=1 block=5",
+                                       " chunk=7", " block=40 chunk=3", " workspace_limit=4k"};
+    snprintf(text, size, "stationary=%c threads=1%s", stationary, cuts[draw(7)]);
+}
+
 static void draw_case(struct test_case *c, char ta, char tb, char stationary, int64_t nb)
 {
     static const double scalars[] = {1, 1, 1, 0, -1, 2};
@@ -254,6 +260,10 @@ static void draw_case(struct test_case *c, char ta, char tb, char stationary, in
     c->k = draw(8) ? 1 + draw(50) : draw(3);
     c->alpha = scalars[draw(6)];
     c->beta = scalars[draw(6)];
+    if (draw(2)) {
+        draw_sharing(stationary, c->options, sizeof c->options);
+        return;
+    }
     draw_hierarchy(c, hierarchy, sizeof hierarchy);
     snprintf(c->options, sizeof c->options, "stationary=%c %s bcast=%s reduce=%s lookahead=%d segment=%d threads=1",
              stationary, hierarchy, bcast[draw(7)], reduce[draw(4)], lookahead[draw(6)], 1 + draw(200));
@@ -276,10 +286,19 @@ int main(int argc, char **argv)
     int rounds = argc > 1 ? atoi(argv[1]) : 2;
     state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     static const int64_t blocks[] = {0, 1, 3, 8};
+    hsumma_free(&ctx);
     for (int P = 1; P <= size; P++) {
+        hsumma_grid *grid[2] = {NULL};
+        int Q = size % P ? 1 : size / P;
+        if (size % P && !(P == size - 1)) /* also a grid that leaves one process out */
+            continue;
+        /* the first grids of a context have shared memory */
+        if (!tap_ok(!hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) &&
+                        !hsumma_grid_create(ctx, P, Q, 'C', NULL, &grid[0]) &&
+                        !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid[1]),
+                    "grids %d x %d", P, Q))
+            break;
         for (int s = 0; s < 3; s++) {
-            if (size % P && !(P == size - 1)) /* also a grid that leaves one process out */
-                continue;
             int cases = 0;
             int64_t failed = 0;
             for (int ops = 0; ops < 9; ops++) {
@@ -287,13 +306,13 @@ int main(int argc, char **argv)
                     struct test_case c;
                     memset(&c, 0, sizeof c);
                     c.P = P;
-                    c.Q = size % P ? 1 : size / P;
+                    c.Q = Q;
                     draw_case(&c, "NTC"[ops % 3], "NTC"[ops / 3], "CAB"[s], i % 2 ? blocks[1 + draw(3)] : 0);
                     const char *message = "";
                     if (getenv("CASES"))
                         tap_diag("%c%c %dx%dx%d nb %d %s", c.ta, c.tb, (int)c.m, (int)c.n, (int)c.k, (int)c.nb,
                                  c.options);
-                    int64_t wrong = run_case(ctx, &c, draw(2), &message);
+                    int64_t wrong = run_case(ctx, grid[c.m % 2], &c, draw(2), &message);
                     int64_t worst = quiet_worst(wrong);
                     cases++;
                     if (worst) {
@@ -306,11 +325,13 @@ int main(int argc, char **argv)
                     }
                 }
             }
-            tap_ok(failed == 0, "%d ranks, grid %d x %d, stationary %c: %d cases, %lld wrong", size, P,
-                   size % P ? 1 : size / P, "CAB"[s], cases, (long long)failed);
+            tap_ok(failed == 0, "%d ranks, grid %d x %d, stationary %c: %d cases, %lld wrong", size, P, Q, "CAB"[s],
+                   cases, (long long)failed);
         }
+        hsumma_grid_free(&grid[0]);
+        hsumma_grid_free(&grid[1]);
+        hsumma_free(&ctx);
     }
-    hsumma_free(&ctx);
     MPI_Finalize();
     return tap_done();
 }

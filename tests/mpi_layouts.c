@@ -13,6 +13,16 @@
 
 enum { ROUNDED = 0 }; /* each panel buffer is rounded up to a cache line: not counted in workspace_limit */
 
+/* What a plan that shares memory says of an operand. */
+static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary)
+{
+    int kept = strcmp(o->how, "stays") == 0, local = strcmp(o->how, "local") == 0;
+    int moved = strcmp(o->how, x == 2 ? "summed" : "shared") == 0;
+    if (!(x == stationary ? kept : moved || (local && x < 2)))
+        return "operand.how cannot be true where memory is shared";
+    return o->exchange_bytes > 0 || o->exchange_seconds > 0 ? "an exchange where memory is shared" : NULL;
+}
+
 /* What the plan says about itself; NULL, or what is wrong. */
 static const char *wrong_words(const struct call *c, const hsumma_plan_info *info, int forced)
 {
@@ -36,6 +46,11 @@ static const char *wrong_words(const struct call *c, const hsumma_plan_info *inf
     for (int x = 0; x < 3; x++) {
         const hsumma_movement *o = &info->operand[x];
         int word = 0, exchanged = 0;
+        if (strcmp(info->node, "shared") == 0) {
+            if (wrong_sharing(o, x, stationary))
+                return wrong_sharing(o, x, stationary);
+            continue;
+        }
         while (word < 7 && o->how && strcmp(o->how, words[word]) != 0)
             word++;
         if (word == 7 || !o->how)
@@ -66,7 +81,7 @@ static const char *wrong_words(const struct call *c, const hsumma_plan_info *inf
 /* Bytes of panel buffers on this process; what a plan keeps beside them is in no limit. */
 static int64_t buffers(const hsumma_plan *plan)
 {
-    return plan ? (int64_t)plan->loop.buffer_bytes : 0;
+    return !plan ? 0 : plan->by_node ? hs_plan_bytes(plan) : (int64_t)plan->loop.buffer_bytes;
 }
 
 /* Executes a plan: at once, or step by step and then waits. */
@@ -117,18 +132,26 @@ static const char *failure(hsumma_context *ctx, const struct call *c, int statio
     return what;
 }
 
-static void test_cases(hsumma_context *ctx, int64_t from, int count)
+/* Four cases on one grid; the first HS_ROOMS grids of a context share memory: so many, and then a fresh one. */
+static void test_cases(int64_t from, int count)
 {
-    int cases[4] = {0}, failed[4] = {0};
+    int cases[4] = {0}, failed[4] = {0}, shared = 0;
+    hsumma_context *ctx = NULL;
+    hsumma_grid *grid = NULL;
     for (int64_t number = from; number < from + count; number++) {
         char options[256];
         int stationary = (int)(number % 4);
-        state = scrambled((uint64_t)number + 1);
-        hsumma_grid *grid = draw_grid(ctx);
-        if (!grid) {
-            failed[stationary]++;
-            continue;
+        if (number % 4 == 0 || !grid) {
+            hsumma_grid_free(&grid);
+            if (number % (4 * HS_ROOMS) == 0)
+                hsumma_free(&ctx);
+            state = scrambled((uint64_t)number / 4 + 1);
+            if ((!ctx && hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0)) || !(grid = draw_grid(ctx))) {
+                tap_ok(0, "a context and a grid");
+                return;
+            }
         }
+        state = scrambled((uint64_t)number + 1);
         struct call c = draw_call(grid, stationary, options, sizeof options);
         const char *what = failure(ctx, &c, stationary);
         cases[stationary]++;
@@ -142,8 +165,11 @@ static void test_cases(hsumma_context *ctx, int64_t from, int count)
                 tap_state.silent = silent;
             }
         }
-        hsumma_grid_free(&grid);
+        shared += grid->room.memory && !strstr(options, "groups") && !strstr(options, "levels");
     }
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+    tap_diag("%d cases in shared memory", shared);
     for (int s = 0; s < 4; s++)
         tap_ok(failed[s] == 0, "stationary %s: %d layouts, %d wrong", s == AUTO ? "auto" : (char[2]){stays[s], 0},
                cases[s], failed[s]);
@@ -209,7 +235,7 @@ static int64_t within(hsumma_context *ctx, struct call *c, int stationary, int64
     char options[128];
     hsumma_plan *plan = NULL;
     struct local local[3];
-    snprintf(options, sizeof options, "stationary=%c workspace_limit=%" PRId64, "ABC"[stationary], limit);
+    snprintf(options, sizeof options, "stationary=%c node=messages workspace_limit=%" PRId64, "ABC"[stationary], limit);
     c->options = options;
     hsumma_status status = create(ctx, c, &plan);
     const char *need = status == HSUMMA_ERR_WORKSPACE ? strstr(hsumma_message(ctx), "need ") : NULL;
@@ -292,13 +318,14 @@ static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid,
     struct call c = call_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], N, N, N, 4);
     struct local local[3];
     hsumma_plan *plan = NULL;
-    char options[64];
+    char options[96];
     int64_t share = 0;
     unalign(&c, ops);
     for (int x = 0; x < 3; x++)
         share += hsumma_local_rows(&c.desc[x]) * hsumma_local_cols(&c.desc[x]) * 8;
     share = quiet_reduce(share, MPI_MAX);
-    snprintf(options, sizeof options, "stationary=%c workspace_limit=%" PRId64, "ABC"[stationary], share / 100 * 15);
+    snprintf(options, sizeof options, "stationary=%c node=messages workspace_limit=%" PRId64, "ABC"[stationary],
+             share / 100 * 15);
     c.options = options;
     make(&c, local);
     ctx->memory = (struct hs_allocator){counted_get, counted_put, &counted};
@@ -418,7 +445,7 @@ static int64_t count_of_cases, first_case;
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    test_cases(ctx, first_case, (int)count_of_cases);
+    test_cases(first_case, (int)count_of_cases);
     if (count_of_cases == 1)
         return;
     test_bytes(ctx, (int)count_of_cases / 4);

@@ -177,11 +177,15 @@ static int multiplies(int context, int m, int n, int k, int nb)
 }
 
 /* MPI and the environment as all these tests want them. */
+/* An argument node=WORD says how processes of a node share (HSUMMA_NODE). */
 static void begin(int *argc, char ***argv)
 {
     hsumma_option_info info;
     for (int i = 0; hsumma_option(i, &info); i++)
         unsetenv(info.environment);
+    for (int i = 1; i < *argc; i++)
+        if (strncmp((*argv)[i], "node=", 5) == 0)
+            setenv("HSUMMA_NODE", (*argv)[i] + 5, 1);
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -52,6 +52,12 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
     case HS_OPT_EXCHANGE:
         snprintf(text, size, "%d", s->exchange);
         break;
+    case HS_OPT_NODE:
+        snprintf(text, size, "%d", s->node);
+        break;
+    case HS_OPT_CHUNK:
+        snprintf(text, size, "%" PRId64, s->chunk);
+        break;
     case HS_OPT_SCALAPACK:
         snprintf(text, size, "%" PRId64, s->scalapack);
         break;
@@ -205,6 +211,18 @@ static const struct value {
     {"exchange", "all", "1"},
     {"exchange", "none", NULL},
     {"exchange", "", NULL},
+    {"node", "auto", "-1"},
+    {"node", "messages", "0"},
+    {"node", "shared", "1"},
+    {"node", "read", "2"},
+    {"node", "none", NULL},
+    {"node", "", NULL},
+    {"chunk", "auto", "0"},
+    {"chunk", "1", "1"},
+    {"chunk", "2k", "2048"},
+    {"chunk", "0", NULL},
+    {"chunk", "2147483648", NULL},
+    {"chunk", "", NULL},
     {"scalapack", "on", "0"},
     {"scalapack", "off", "9223372036854775807"},
     {"scalapack", "100", "100"},
@@ -353,6 +371,8 @@ static void test_messages(void)
         {"reduce", "outer=a", "outer=NAME,inner=NAME"},
         {"segment", "-1", "a number of bytes"},
         {"exchange", "some", "auto, root or all"},
+        {"node", "some", "auto, messages, shared or read"},
+        {"chunk", "no", "1 to 2147483647"},
         {"scalapack", "yes", "on, off or a number"},
         {"log", "", "name of a file"},
         {"lookahead", "65", "0 to 64"},

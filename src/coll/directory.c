@@ -10,7 +10,15 @@
  * Polls in vain before a rank yields, and before it sleeps.  A poll takes some 0.1 us; waking a sleeper some 5 us, most
  * of it on the processor that wakes.  With more ranks than processors whom one waits for may have none.
  */
-enum { SPINS = 300, SPINS_CROWDED = 20, YIELDS = 100, YIELDS_CROWDED = 4, NAP_NS = 2000000 };
+enum {
+    SPINS = 300,
+    SPINS_CROWDED = 20,
+    YIELDS = 100,
+    YIELDS_CROWDED = 4,
+    NAPS_SHORT = 16,
+    NAP_SHORT_NS = 200000,
+    NAP_NS = 2000000
+};
 
 /*
  * Sequentially consistent throughout: who goes to sleep counts itself, then looks at the words once more; who signals
@@ -41,10 +49,11 @@ static int still_missing(const struct hs_directory *directory)
     return 1;
 }
 
-static void nap(struct hs_directory *directory)
+/* Sleeps for a moment at most: others may wait for MPI's progress here, and more may be awaited than is known. */
+static void nap(struct hs_directory *directory, int naps)
 {
     struct hs_words *mine = &directory->entry[directory->me];
-    const struct timespec most = {0, NAP_NS}; /* others may wait for MPI's progress here, and more may be awaited */
+    const struct timespec most = {0, naps < NAPS_SHORT ? NAP_SHORT_NS : NAP_NS};
     for (int i = 0; i < directory->awaits; i++)
         atomic_fetch_add(&directory->entry[directory->awaited[i].rank].sleepers, 1);
     atomic_store(&mine->asleep, 1);
@@ -56,18 +65,27 @@ static void nap(struct hs_directory *directory)
         atomic_fetch_sub(&directory->entry[directory->awaited[i].rank].sleepers, 1);
 }
 
+/* Polls in vain after which a rank sleeps. */
+static int patience(const struct hs_directory *directory)
+{
+    return directory->crowded ? SPINS_CROWDED + YIELDS_CROWDED : SPINS + YIELDS;
+}
+
+int hs_directory_sleeps(const struct hs_directory *directory, int times)
+{
+    return times >= patience(directory) && directory->awaits > 0;
+}
+
 void hs_directory_idle(void *state, int times)
 {
     struct hs_directory *directory = state;
-    int spins = directory->crowded ? SPINS_CROWDED : SPINS;
-    int yields = directory->crowded ? YIELDS_CROWDED : YIELDS;
-    if (times < spins) {
+    if (hs_directory_sleeps(directory, times)) {
+        nap(directory, times - patience(directory));
+    } else if (times < (directory->crowded ? SPINS_CROWDED : SPINS)) {
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();
 #endif
-    } else if (times < spins + yields || directory->awaits == 0) {
-        sched_yield();
     } else {
-        nap(directory);
+        sched_yield();
     }
 }

@@ -84,5 +84,7 @@ void hs_signal(struct hs_directory *directory, enum hs_counter word, uint64_t va
 
 /* hs_idle (base/wait.h): spins, then yields, then sleeps until some of what is awaited is there, or a moment. */
 void hs_directory_idle(void *directory, int times);
+/* Whether it sleeps at this time. */
+int hs_directory_sleeps(const struct hs_directory *directory, int times);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,8 +23,10 @@ struct told {
 static int make_file(size_t bytes, int reserve, struct told *told)
 {
     struct stat is;
+    struct rlimit limit; /* beyond it ftruncate does not fail, but ends the program */
     int file = memfd_create("hsumma", MFD_CLOEXEC);
-    int made = file >= 0 && ftruncate(file, (off_t)bytes) == 0 &&
+    int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+               (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) && ftruncate(file, (off_t)bytes) == 0 &&
                (!reserve || posix_fallocate(file, 0, (off_t)bytes) == 0) && fstat(file, &is) == 0;
     *told = made ? (struct told){getpid(), file, (int64_t)is.st_dev, (int64_t)is.st_ino} : (struct told){0, -1, 0, 0};
     return file;

@@ -71,7 +71,7 @@ static const struct sacrifice {
     int64_t to;
 } sacrifices[] = {{LOOKAHEAD_TO, 1}, {WIDTH_TO, 384}, {CHUNK_TO, 1024}, {WIDTH_TO, 192},
                   {CHUNK_TO, 512},   {WIDTH_TO, 96},  {CHUNK_TO, 256},  {LOOKAHEAD_TO, 0},
-                  {CHUNK_TO, 64},    {WIDTH_TO, 32},  {CHUNK_TO, 1},    {WIDTH_TO, 1}};
+                  {CHUNK_TO, 64},    {WIDTH_TO, 8},   {CHUNK_TO, 1},    {WIDTH_TO, 1}};
 
 /* Cuts of `whole` one more than now, but not shorter than `to`. */
 static int cut_finer(int64_t *length, int64_t whole, int64_t to)
@@ -172,13 +172,35 @@ static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
         else if (!local)
             copied += part;
     }
+    /* of k in one call of the BLAS; a step costs some words and waits */
+    double k_cut = variant->looped == HS_K ? (double)sizes->spec->width[0] : (double)sizes->spec->chunk;
+    double width = k_cut > 0 && k_cut < (double)profile->knee ? k_cut : (double)profile->knee;
     double packed = extent[HS_M] * extent[HS_K] + extent[HS_K] * extent[HS_N];
     prediction->gemm = hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type, sizes->threads,
-                                       extent[0], extent[1], extent[2], (double)profile->knee) +
+                                       extent[0], extent[1], extent[2], width) +
                        packed * size * pack;
     prediction->copy = copied * size * profile->machine.copy;
     prediction->comm = prediction->copy;
     prediction->seconds = prediction->gemm + prediction->copy;
+}
+
+/* What the cuts have left room for again: longer chunks, then lookahead. */
+static void give_back(const struct sizes *sizes)
+{
+    struct hs_spec *spec = sizes->spec, further = *spec;
+    int64_t length = spec->chunked < 0 ? 0 : hs_axis_count_max(sizes->variant->role[spec->chunked].want);
+    while (!sizes->settings->chunk && 2 * spec->chunk <= length && spec->chunk < SHORT) {
+        further.chunk = 2 * spec->chunk;
+        if (hs_node_size(sizes->problem, sizes->variant, &further) > sizes->most)
+            break;
+        *spec = further;
+    }
+    further = *spec;
+    for (; spec->lookahead < LOOKAHEAD; *spec = further) {
+        further.lookahead = spec->lookahead + 1;
+        if (hs_node_size(sizes->problem, sizes->variant, &further) > sizes->most)
+            break;
+    }
 }
 
 static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, struct hs_message *message)
@@ -205,12 +227,7 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
                            " bytes of shared memory; the limit allows %" PRId64
                            " (smaller block or chunk, or a larger workspace_limit)",
                            spec->width[0], spec->chunk, bytes_of(sizes), sizes->most);
-    for (; spec->lookahead < LOOKAHEAD; spec->lookahead++) { /* what the cuts have left room for again */
-        struct hs_spec further = *spec;
-        further.lookahead++;
-        if (hs_node_size(sizes->problem, &variant, &further) > sizes->most)
-            break;
-    }
+    give_back(sizes);
     if (bytes_of(sizes) < 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
                        "panels of %" PRId64 " in chunks of %" PRId64 " make more than %d steps (larger block or chunk)",

@@ -416,7 +416,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     if (!status)
         return HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
-    ctx->broken |= status == HSUMMA_ERR_MPI;
+    ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL;
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s; C is undefined",
                        hsumma_status_string(status));
@@ -469,7 +469,7 @@ static void idle(void *state, int times)
     struct hs_directory *directory = &plan->grid->room.directory;
     int found;
     if (directory->entry && (plan->by_node || plan->agreeing)) {
-        if (times > POLLS && times % BETWEEN == 0)
+        if (hs_directory_sleeps(directory, times) || (times > POLLS && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
         hs_directory_idle(directory, times);
     } else if (times > POLLS) {

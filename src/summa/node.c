@@ -111,11 +111,8 @@ static int fill_ahead(struct hs_node *node, int64_t until)
     int64_t from = node->fill;
     until = until < node->steps ? until : node->steps;
     while (node->fill < until && fill(node))
-        ;
-    if (node->fill == from)
-        return 0;
-    hs_signal(&node->room->directory, HS_FILLED, word(node->execution, node->fill));
-    return 1;
+        hs_signal(&node->room->directory, HS_FILLED, word(node->execution, node->fill));
+    return node->fill > from;
 }
 
 /* Whether this process reads its own matrix, and from which local index of the looped dimension. */

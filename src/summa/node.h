@@ -7,7 +7,7 @@
  * shared memory, once for all readers (fill), whatever layout it has it in; who needs a tile multiplies straight from
  * there (node.c); what lies in the reader's own memory, or in memory that readers have mapped, is multiplied from where
  * it is. Where C moves (stationary A or B: layers over k) each process makes its partial result in shared memory and
- * the owners of C add them up, in the order of the line (node_sum.c).
+ * the owners of C add them up, in the order of the line (node_copy.c).
  *
  * Where the caller wants no shared panels (node=read), readers copy the tiles from the owners' memory by system calls,
  * each for itself.

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* Bytes that no node has; sums and products of such stay below 2^63. */
+static const double MOST = 1e18;
+
 static int64_t least(int64_t x, int64_t y)
 {
     return x < y ? x : y;
@@ -86,17 +89,20 @@ static int64_t leading(int64_t rows, int64_t size)
     return (bytes % HARMFUL ? bytes : bytes + LINE) / size;
 }
 
-/* Sizes of a supply; tiles: in all. */
-static void size_supply(struct hs_supply *supply, const struct hs_problem *problem, const struct hs_spec *spec,
-                        int64_t length, int64_t tiles, int lines)
+/* Sizes of a supply; tiles: in all.  0: more than any memory. */
+static int size_supply(struct hs_supply *supply, const struct hs_problem *problem, const struct hs_spec *spec,
+                       int64_t length, int64_t tiles, int lines)
 {
     int64_t size = (int64_t)problem->scalar->size;
     int64_t width = least(spec->width[0], supply->role->looped->n);
     int rows_looped = supply->role->loop_axis == 0;
+    supply->ring = (int)least(spec->lookahead + 1, tiles);
+    supply->lines = lines;
+    if ((double)(width + 16) * (double)(length + 16) * (double)size * supply->ring * lines > MOST)
+        return 0;
     supply->ld = leading(rows_looped ? width : length, size);
     supply->pitch = supply->ld * (rows_looped ? length : width) * size;
-    supply->lines = lines;
-    supply->ring = (int)least(spec->lookahead + 1, tiles);
+    return 1;
 }
 
 /* Fills in what hs_node_init needs of all supplies and the bytes of shared memory. */
@@ -126,9 +132,10 @@ static size_t lay_out(struct hs_node *node)
             continue;
         int64_t length = hs_axis_count_max(role->want);
         length = x == spec->chunked ? least(spec->chunk, length) : length;
-        size_supply(supply, problem, spec, length, x == spec->chunked ? node->steps : node->panels,
-                    x == HS_C || spec->node == HS_NODE_READ ? problem->grid.extent[0] * problem->grid.extent[1]
-                                                            : role->want->nprocs);
+        if (!size_supply(supply, problem, spec, length, x == spec->chunked ? node->steps : node->panels,
+                         x == HS_C || spec->node == HS_NODE_READ ? problem->grid.extent[0] * problem->grid.extent[1]
+                                                                 : role->want->nprocs))
+            return SIZE_MAX;
         bytes += (size_t)supply->ring * (size_t)supply->lines * hs_aligned((size_t)supply->pitch);
         supply->pitch = (int64_t)hs_aligned((size_t)supply->pitch);
     }
@@ -142,8 +149,8 @@ int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *
     node.problem = problem;
     node.spec = spec;
     node.variant = *variant;
-    int64_t bytes = (int64_t)lay_out(&node);
-    return node.steps > HS_NODE_STEPS ? -1 : bytes;
+    size_t bytes = lay_out(&node);
+    return node.steps > HS_NODE_STEPS ? -1 : bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
 /* Whether the process at `coord` is the one that gives what it has of a supply to line p. */
@@ -210,7 +217,7 @@ static void meet(struct hs_node *node, struct hs_supply *supply)
     }
 }
 
-hsumma_status hs_node_meet(struct hs_node *node, const struct hs_allocator *memory)
+static hsumma_status meet_all(struct hs_node *node, const struct hs_allocator *memory)
 {
     const int *extent = node->problem->grid.extent;
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
@@ -244,7 +251,7 @@ hsumma_status hs_node_init(struct hs_node *node, const struct hs_problem *proble
     for (int dim = 0; dim < 3; dim++)
         if (node->variant.axis[dim])
             node->local[dim] = hs_axis_count(node->variant.axis[dim], problem->grid.coord[node->variant.axis_of[dim]]);
-    status = hs_node_meet(node, memory);
+    status = meet_all(node, memory);
     if (status)
         hs_fail(message, status, "no memory for a plan");
     if (status)

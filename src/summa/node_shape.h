@@ -46,9 +46,6 @@ char *hs_supply_slot(const struct hs_node *node, const struct hs_supply *supply,
 /* The process (as a place in the grid's table of ranks) at these coordinates, on the axis `axis` and on the other. */
 int hs_node_place(const struct hs_problem *problem, int axis, int on_axis, int on_other);
 
-/* The lists of peers of all supplies. */
-hsumma_status hs_node_meet(struct hs_node *node, const struct hs_allocator *memory);
-
 /* node_copy.c: this process's part of the tile of a step, to all lines that it gives to; the bytes. */
 int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step);
 /* node=read: what peer i has of this process's part of a step's tile, read with one copy.  The bytes, or -1. */

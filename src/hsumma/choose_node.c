@@ -189,7 +189,7 @@ static void give_back(const struct sizes *sizes)
 {
     struct hs_spec *spec = sizes->spec, further = *spec;
     int64_t length = spec->chunked < 0 ? 0 : hs_axis_count_max(sizes->variant->role[spec->chunked].want);
-    while (!sizes->settings->chunk && 2 * spec->chunk <= length && spec->chunk < SHORT) {
+    while (!sizes->settings->chunk && spec->chunked >= 0 && 2 * spec->chunk <= length && spec->chunk < SHORT) {
         further.chunk = 2 * spec->chunk;
         if (hs_node_size(sizes->problem, sizes->variant, &further) > sizes->most)
             break;

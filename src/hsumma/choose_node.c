@@ -10,7 +10,7 @@
  * a time; beyond the second level of cache, inside a share of the last.  Chunks shorter than SHORT would repeat the
  * packing of the other operand too often.
  */
-enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, LOOKAHEAD = 2 };
+enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, LOOKAHEAD = 2, CHEAP = 24 << 20 };
 
 static int64_t least(int64_t x, int64_t y)
 {
@@ -69,9 +69,9 @@ static int choose_chunked(const struct hs_variant *variant)
 static const struct sacrifice {
     enum { LOOKAHEAD_TO, WIDTH_TO, CHUNK_TO } what;
     int64_t to;
-} sacrifices[] = {{LOOKAHEAD_TO, 1}, {WIDTH_TO, 384}, {CHUNK_TO, 1024}, {WIDTH_TO, 192},
-                  {CHUNK_TO, 512},   {WIDTH_TO, 96},  {CHUNK_TO, 256},  {LOOKAHEAD_TO, 0},
-                  {CHUNK_TO, 64},    {WIDTH_TO, 8},   {CHUNK_TO, 1},    {WIDTH_TO, 1}};
+} sacrifices[] = {{WIDTH_TO, 384}, {CHUNK_TO, 1024}, {WIDTH_TO, 192},   {CHUNK_TO, 512},
+                  {WIDTH_TO, 96},  {CHUNK_TO, 256},  {LOOKAHEAD_TO, 0}, {CHUNK_TO, 64},
+                  {WIDTH_TO, 8},   {CHUNK_TO, 1},    {WIDTH_TO, 1}};
 
 /* Cuts of `whole` one more than now, but not shorter than `to`. */
 static int cut_finer(int64_t *length, int64_t whole, int64_t to)
@@ -135,7 +135,7 @@ static void choose_cuts(const struct sizes *sizes)
                      : sizes->sharing->in_place ? block_panel(sizes, panel)
                                                 : even(whole, panel);
     spec->width[0] = least(settings->block ? settings->block : spec->width[0], whole);
-    spec->lookahead = LOOKAHEAD;
+    spec->lookahead = 1;
     spec->chunked = choose_chunked(sizes->variant);
     if (spec->chunked < 0)
         return;
@@ -184,7 +184,8 @@ static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
     prediction->seconds = prediction->gemm + prediction->copy;
 }
 
-/* What the cuts have left room for again: longer chunks, then lookahead. */
+/* What the cuts have left room for again: longer chunks, then lookahead.  A third tile in the ring evens out who is
+ * late, which is not worth much memory. */
 static void give_back(const struct sizes *sizes)
 {
     struct hs_spec *spec = sizes->spec, further = *spec;
@@ -198,7 +199,8 @@ static void give_back(const struct sizes *sizes)
     further = *spec;
     for (; spec->lookahead < LOOKAHEAD; *spec = further) {
         further.lookahead = spec->lookahead + 1;
-        if (hs_node_size(sizes->problem, sizes->variant, &further) > sizes->most)
+        if (hs_node_size(sizes->problem, sizes->variant, &further) >
+            (spec->lookahead ? least(sizes->most, CHEAP) : sizes->most))
             break;
     }
 }

@@ -186,11 +186,10 @@ static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
 
 /* What the cuts have left room for again: longer chunks, then lookahead.  A third tile in the ring evens out who is
  * late, which is not worth much memory. */
-static void give_back(const struct sizes *sizes)
+static void give_back(const struct sizes *sizes, int64_t chunk)
 {
     struct hs_spec *spec = sizes->spec, further = *spec;
-    int64_t length = spec->chunked < 0 ? 0 : hs_axis_count_max(sizes->variant->role[spec->chunked].want);
-    while (!sizes->settings->chunk && spec->chunked >= 0 && 2 * spec->chunk <= length && spec->chunk < SHORT) {
+    while (spec->chunk > 0 && 2 * spec->chunk <= chunk) {
         further.chunk = 2 * spec->chunk;
         if (hs_node_size(sizes->problem, sizes->variant, &further) > sizes->most)
             break;
@@ -222,6 +221,7 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
     for (int axis = 0; axis < 2; axis++)
         hs_factors_make(&spec->factors[axis], sizes->problem->grid.extent[axis], 0, NULL);
     choose_cuts(sizes);
+    int64_t wanted = spec->chunk;
     while (bytes_of(sizes) > sizes->most)
         if (!shrink(sizes))
             return hs_fail(message, HSUMMA_ERR_WORKSPACE,
@@ -229,7 +229,7 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
                            " bytes of shared memory; the limit allows %" PRId64
                            " (smaller block or chunk, or a larger workspace_limit)",
                            spec->width[0], spec->chunk, bytes_of(sizes), sizes->most);
-    give_back(sizes);
+    give_back(sizes, wanted);
     if (bytes_of(sizes) < 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
                        "panels of %" PRId64 " in chunks of %" PRId64 " make more than %d steps (larger block or chunk)",

@@ -355,20 +355,7 @@ static void test_memory(const hsumma_grid *like)
     hsumma_free(&ctx);
 }
 
-/* The bits of this process's part of C, and whether all replicas of it have the same. */
-static int64_t hash_of(const struct call *c, const struct local *local)
-{
-    uint64_t h = 1;
-    for (int64_t col = 0; col < local->cols; col++)
-        for (int64_t row = 0; row < local->rows; row++) {
-            double complex v = load(c->type, local->data, col * c->desc[2].ld + row);
-            uint64_t part[2];
-            memcpy(part, &v, sizeof part);
-            h = scrambled(scrambled(h + part[0]) + part[1]);
-        }
-    return (int64_t)(h >> 2);
-}
-
+/* Whether all replicas of this process's part of C have the same bits. */
 static int replicas_agree(const struct call *c, int64_t hash)
 {
     int at[2], agree = 1;
@@ -390,7 +377,7 @@ static int64_t bits(hsumma_context *ctx, struct call c, const char *options)
     c.options = options;
     make(&c, local);
     int good = !create(ctx, &c, &plan) && !begin(plan, &c, local, 1);
-    int64_t hash = good ? hash_of(&c, &local[2]) : -1;
+    int64_t hash = good ? hash_of_c(&c, &local[2]) : -1;
     hsumma_plan_free(&plan);
     drop(local);
     return hash;

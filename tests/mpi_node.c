@@ -194,19 +194,6 @@ static void unplace(hsumma_context *ctx, struct placed *p)
     }
 }
 
-static int64_t hash_of(const struct call *c, const struct local *local)
-{
-    uint64_t h = 1;
-    for (int64_t col = 0; col < local->cols; col++)
-        for (int64_t row = 0; row < local->rows; row++) {
-            double complex v = load(c->type, local->data, col * c->desc[2].ld + row);
-            uint64_t part[2];
-            memcpy(part, &v, sizeof part);
-            h = scrambled(scrambled(h + part[0]) + part[1]);
-        }
-    return (int64_t)(h >> 2);
-}
-
 /* Executes it in this memory, each process after some time of its own, and changes A and B at once; the hash of C, or
  * -1.  *copied: bytes that this process has copied into shared memory. */
 static int64_t in_memory(hsumma_context *ctx, const struct call *call, const char *options, int mask, int but,
@@ -234,7 +221,7 @@ static int64_t in_memory(hsumma_context *ctx, const struct call *call, const cha
             if (p.local[x].data)
                 memset(p.local[x].data, 0x7f, (size_t)(p.call.desc[x].ld * p.local[x].cols) * bytes_of(p.call.type));
         *copied += plan->node.last.bytes;
-        int64_t now = hash_of(&p.call, &p.local[2]);
+        int64_t now = hash_of_c(&p.call, &p.local[2]);
         good &= i == 0 || now == hash;
         hash = now;
     }

@@ -240,6 +240,20 @@ static inline int64_t wrong(const struct call *call, const struct local *local, 
     return count;
 }
 
+/* The bits of this process's part of C. */
+static inline int64_t hash_of_c(const struct call *c, const struct local *local)
+{
+    uint64_t h = 1;
+    for (int64_t col = 0; col < local->cols; col++)
+        for (int64_t row = 0; row < local->rows; row++) {
+            double complex v = load(c->type, local->data, col * c->desc[2].ld + row);
+            uint64_t part[2];
+            memcpy(part, &v, sizeof part);
+            h = scrambled(scrambled(h + part[0]) + part[1]);
+        }
+    return (int64_t)(h >> 2);
+}
+
 static inline hsumma_status create(hsumma_context *ctx, const struct call *c, hsumma_plan **plan)
 {
     return hsumma_plan_create(ctx, c->type, c->ta, c->tb, c->m, c->n, c->k, &c->desc[0], &c->desc[1], &c->desc[2],

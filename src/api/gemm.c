@@ -15,6 +15,10 @@ static void fill_levels(const hsumma_plan *plan, hsumma_plan_info *info)
 {
     const struct hs_spec *spec = &plan->choice.spec;
     info->nlevels = spec->levels;
+    if (plan->by_node) {
+        info->level[0] = (hsumma_level){info->nprow, info->npcol, spec->width[0], "none", "none"};
+        return;
+    }
     for (int l = 0; l < spec->levels; l++)
         info->level[l] = (hsumma_level){spec->factors[0].size[l], spec->factors[1].size[l], spec->width[l],
                                         spec->bcast[l]->name, spec->reduce[l]->name};
@@ -30,11 +34,7 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     info->stationary = "ABC"[spec->stationary];
     info->nprow = plan->grid->grid.extent[0];
     info->npcol = plan->grid->grid.extent[1];
-    if (plan->by_node)
-        info->level[0] = (hsumma_level){info->nprow, info->npcol, spec->width[0], "none", "none"};
-    info->nlevels = 1;
-    if (!plan->by_node)
-        fill_levels(plan, info);
+    fill_levels(plan, info);
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
     info->node = !plan->by_node && processes == 1 ? "alone" : hs_node_words[spec->node];
     info->chunk = plan->by_node && spec->chunked >= 0 ? spec->chunk : 0;

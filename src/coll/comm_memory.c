@@ -17,12 +17,6 @@ static int64_t room_for(int ranks, int64_t wish)
     return (room + PAGE - 1) / PAGE * PAGE;
 }
 
-static int all_well(MPI_Comm comm, int well)
-{
-    int together = 0;
-    return MPI_Allreduce(&well, &together, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && together;
-}
-
 /* Where descriptors cannot be opened (no /proc, other users): MPI's window. */
 static void *map_by_mpi(struct hs_window *window, MPI_Comm mates, size_t bytes, const struct hs_allocator *memory)
 {
@@ -30,16 +24,16 @@ static void *map_by_mpi(struct hs_window *window, MPI_Comm mates, size_t bytes, 
     void *base = NULL;
     MPI_Aint size;
     int unit;
-    if (!all_well(mates, win != NULL)) {
+    if (!hs_all_well(mates, win != NULL)) {
         hs_put(memory, win);
         return NULL;
     }
     MPI_Comm_set_errhandler(mates, MPI_ERRORS_RETURN);
     int made = MPI_Win_allocate_shared(window->me == 0 ? (MPI_Aint)bytes : 0, 1, MPI_INFO_NULL, mates, &base, win) ==
                MPI_SUCCESS;
-    int everywhere = all_well(mates, made);
+    int everywhere = hs_all_well(mates, made);
     if (everywhere)
-        everywhere = all_well(mates, MPI_Win_shared_query(*win, 0, &size, &unit, &base) == MPI_SUCCESS);
+        everywhere = hs_all_well(mates, MPI_Win_shared_query(*win, 0, &size, &unit, &base) == MPI_SUCCESS);
     if (!everywhere) { /* made by some only: then freeing it, which is collective, is not possible either */
         hs_put(memory, win);
         return NULL;
@@ -58,7 +52,7 @@ static int fill_tables(struct hs_window *window, MPI_Comm mates, const struct hs
     window->index = node->index; /* members are the ranks of the node, ascending */
     int64_t mine = getpid();
     int64_t *all = hs_get(memory, (size_t)window->members, sizeof *all);
-    int well = all_well(mates, window->process && window->bounce && all) &&
+    int well = hs_all_well(mates, window->process && window->bounce && all) &&
                MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, mates) == MPI_SUCCESS;
     for (int m = 0; well && m < window->members; m++)
         window->process[m] = (pid_t)all[m];
@@ -70,7 +64,7 @@ struct hs_window *hs_window_make(MPI_Comm mates, const struct hs_comm *comm, int
                                  const struct hs_place_options *options, const struct hs_allocator *memory)
 {
     struct hs_window *window = hs_get_zero(memory, 1, sizeof *window);
-    if (!all_well(mates, window != NULL)) {
+    if (!hs_all_well(mates, window != NULL)) {
         hs_put(memory, window);
         return NULL;
     }
@@ -84,14 +78,14 @@ struct hs_window *hs_window_make(MPI_Comm mates, const struct hs_comm *comm, int
         window->base = hs_segment_make(mates, window->bytes, 1);
     if (well && !window->base)
         window->base = map_by_mpi(window, mates, window->bytes, memory);
-    if (!all_well(mates, window->base != NULL)) {
+    if (!hs_all_well(mates, window->base != NULL)) {
         hs_window_free_memory(window, memory);
         return NULL;
     }
     /* New memory of the system is zero; MPI's may be used. */
     for (int64_t s = 0; s < HS_RING; s++)
         memset(hs_window_post(window, s, window->me), 0, sizeof(struct hs_post));
-    all_well(mates, 1);
+    hs_all_well(mates, 1);
     return window;
 }
 
@@ -100,12 +94,12 @@ int hs_window_probe(struct hs_window *window, MPI_Comm mates)
     const uint64_t word = 0x6873756d6d610000u;
     volatile uint64_t mine = word + (uint64_t)window->me;
     hs_window_publish(window, 0, (const void *)(uintptr_t)&mine, NULL);
-    int well = all_well(mates, 1); /* all have published */
+    int well = hs_all_well(mates, 1); /* all have published */
     for (int m = 0; m < window->members && well; m++) {
         uint64_t read = 0;
         well = hs_window_read(window, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == word + (uint64_t)m;
     }
-    return all_well(mates, well); /* and all have read, so that `mine` may go */
+    return hs_all_well(mates, well); /* and all have read, so that `mine` may go */
 }
 
 void hs_window_free_memory(struct hs_window *window, const struct hs_allocator *memory)

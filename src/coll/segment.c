@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int all_well(MPI_Comm mates, int well)
+int hs_all_well(MPI_Comm mates, int well)
 {
     int together = 0;
     return MPI_Allreduce(&well, &together, 1, MPI_INT, MPI_MIN, mates) == MPI_SUCCESS && together;
@@ -60,7 +60,7 @@ void *hs_segment_make(MPI_Comm mates, size_t bytes, int reserve)
         file = open_file(&told);
     if (told.descriptor >= 0 && file >= 0)
         base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    int well = all_well(mates, base != MAP_FAILED); /* all have opened it, or never will */
+    int well = hs_all_well(mates, base != MAP_FAILED); /* all have opened it, or never will */
     if (file >= 0)
         close(file);
     if (!well && base != MAP_FAILED)

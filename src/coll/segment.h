@@ -14,4 +14,7 @@
 void *hs_segment_make(MPI_Comm mates, size_t bytes, int reserve);
 void hs_segment_free(void *base, size_t bytes);
 
+/* 1 if `well` is true on all.  Collective, by MPI itself. */
+int hs_all_well(MPI_Comm mates, int well);
+
 #endif

@@ -125,21 +125,6 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
     hs_cache_begin(&loop->lists, memory);
 }
 
-/* alpha = 0 or an empty product: C is scaled where it lies, A and B are not read. */
-static int only_scales(const struct hs_loop *loop)
-{
-    const int64_t *extent = loop->problem->extent;
-    return loop->problem->scalar->is_zero(&loop->alpha) || extent[HS_M] == 0 || extent[HS_N] == 0 || extent[HS_K] == 0;
-}
-
-static void scale(struct hs_loop *loop)
-{
-    const struct hs_view *c = &loop->problem->view[HS_C];
-    const int *coord = loop->problem->grid.coord;
-    loop->problem->scalar->update(hs_axis_count(&c->axis[0], coord[0]), hs_axis_count(&c->axis[1], coord[1]),
-                                  &loop->beta, loop->matrix[HS_C].base, loop->matrix[HS_C].ld, NULL, 0);
-}
-
 /* Columns of a slice: about spec->slice flops, a multiple of what BLAS kernels unroll, never a function of timing. */
 static int64_t slice_columns(const struct hs_loop *loop, int64_t m, int64_t n, int64_t k)
 {
@@ -263,8 +248,7 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
         place(loop, buffers);
     loop->buffers = buffers;
     loop->state = HS_RUNNING;
-    if (only_scales(loop)) {
-        scale(loop);
+    if (hs_only_scale(loop->problem, &loop->alpha, &loop->beta, &loop->matrix[HS_C])) {
         loop->now = loop->panels.count;
         finish(loop);
     }

@@ -7,17 +7,15 @@
 
 #include <string.h>
 
-/* Words count steps inside an execution: executions in front, and at its end the largest step. */
-enum { STEP_BITS = 24 };
-
+/* Words count steps inside an execution: executions in front, and at its end the next one. */
 static uint64_t word(uint64_t execution, int64_t steps)
 {
-    return execution << STEP_BITS | (uint64_t)steps;
+    return execution << HS_NODE_STEP_BITS | (uint64_t)steps;
 }
 
 static uint64_t word_at_end(uint64_t execution)
 {
-    return (execution + 1) << STEP_BITS;
+    return (execution + 1) << HS_NODE_STEP_BITS;
 }
 
 uint64_t hs_node_count(struct hs_node_room *room, const struct hs_grid *grid)
@@ -115,10 +113,9 @@ static int fill_ahead(struct hs_node *node, int64_t until)
     return node->fill > from;
 }
 
-/* Whether this process reads its own matrix, and from which local index of the looped dimension. */
-static int in_place(const struct hs_node *node, const struct hs_supply *supply, int64_t panel, int64_t *local)
+/* Whether this process is the owner of a panel, and so reads its own matrix. */
+static int in_place(const struct hs_node *node, const struct hs_supply *supply, int owner)
 {
-    int owner = hs_supply_owner(node, supply, panel, local);
     return owner >= 0 && owner == hs_coord_on(supply->role->looped, node->problem->grid.coord[supply->role->loop_axis]);
 }
 
@@ -126,11 +123,9 @@ static int in_place(const struct hs_node *node, const struct hs_supply *supply, 
 static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_t step)
 {
     const struct hs_peers *givers = &supply->givers;
-    int64_t panel = hs_panel_of(node, step);
-    int64_t local;
-    if (in_place(node, supply, panel, &local))
+    int owner = owner_of(node, supply, hs_panel_of(node, step));
+    if (in_place(node, supply, owner))
         return 1;
-    int owner = hs_supply_owner(node, supply, panel, &local);
     for (int i = 0; i < givers->count; i++)
         if ((owner < 0 || owner == givers->coord[i]) &&
             !hs_signalled(&node->room->directory, givers->rank[i], HS_FILLED, word(node->execution, step + 1)))
@@ -183,10 +178,9 @@ static struct hs_matrix published(const struct hs_node *node, int x, int rank)
  */
 static struct hs_matrix source(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int64_t *local)
 {
-    const struct hs_role *role = supply->role;
     const struct hs_peers *givers = &supply->givers;
     int owner = hs_supply_owner(node, supply, hs_panel_of(node, step), local);
-    if (owner >= 0 && owner == hs_coord_on(role->looped, node->problem->grid.coord[role->loop_axis]))
+    if (in_place(node, supply, owner))
         return node->matrix[supply->operand];
     for (int i = 0; owner >= 0 && node->spec->node == HS_NODE_SHARED && i < givers->count; i++)
         if (givers->coord[i] == owner) /* the only one: of replicas one gives */
@@ -212,8 +206,7 @@ static struct hs_matrix locate(const struct hs_node *node, int x, int64_t step, 
         at[role->own_axis] = range[role->pinned].begin;
     } else {
         int own = x == HS_C || node->spec->node == HS_NODE_READ;
-        int p =
-            own ? hs_node_place(node->problem, 0, coord[0], coord[1]) : hs_coord_on(role->want, coord[role->want_axis]);
+        int p = own ? hs_node_place(node->problem, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
         return (struct hs_matrix){hs_supply_slot(node, supply, step, p), supply->ld};
     }
     return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};
@@ -228,8 +221,8 @@ static int ranges(const struct hs_node *node, int64_t step, struct hs_range rang
                                                  : (struct hs_range){0, node->local[dim]};
     for (int i = 0; i < node->ins; i++)
         if (node->in[i].operand == node->spec->chunked)
-            range[node->in[i].role->pinned] = hs_supply_part(
-                node, &node->in[i], hs_coord_on(node->in[i].role->want, coord[node->in[i].role->want_axis]), step);
+            range[node->in[i].role->pinned] =
+                hs_supply_part(node, &node->in[i], hs_supply_line(&node->in[i], coord), step);
     return range[HS_M].length > 0 && range[HS_N].length > 0 && range[HS_K].length > 0;
 }
 
@@ -245,11 +238,10 @@ static const void *beta_of(const struct hs_node *node, int64_t step)
 /* Copies what the step needs and this process does not have from its owners' memory. */
 static void fetch(struct hs_node *node, int64_t step)
 {
-    int64_t local;
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
-        int64_t panel = hs_panel_of(node, step);
-        if (!hs_supply_begins(node, supply, step) || in_place(node, supply, panel, &local))
+        if (!hs_supply_begins(node, supply, step) ||
+            in_place(node, supply, owner_of(node, supply, hs_panel_of(node, step))))
             continue;
         for (int g = 0; g < supply->givers.count; g++) {
             int64_t bytes = hs_node_fetch(node, supply, step, &supply->givers, g);
@@ -330,21 +322,6 @@ static void finish(struct hs_node *node)
     node->running = 0;
 }
 
-/* No product is left: C = beta C, each process for itself. */
-static int only_scales(const struct hs_node *node)
-{
-    const int64_t *extent = node->problem->extent;
-    return node->problem->scalar->is_zero(&node->alpha) || extent[HS_M] == 0 || extent[HS_N] == 0 || extent[HS_K] == 0;
-}
-
-static void scale(struct hs_node *node)
-{
-    const struct hs_view *c = &node->problem->view[HS_C];
-    const int *coord = node->problem->grid.coord;
-    node->problem->scalar->update(hs_axis_count(&c->axis[0], coord[0]), hs_axis_count(&c->axis[1], coord[1]),
-                                  &node->beta, node->matrix[HS_C].base, node->matrix[HS_C].ld, NULL, 0);
-}
-
 void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t execution, const void *alpha,
                    const struct hs_matrix matrix[3], const struct hs_where where[2], const void *beta, double begin)
 {
@@ -361,12 +338,10 @@ void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t exe
     memcpy(&node->beta, beta, size);
     memcpy(node->matrix, matrix, sizeof node->matrix);
     node->running = 1;
-    if (only_scales(node)) {
-        scale(node);
+    if (hs_only_scale(node->problem, &node->alpha, &node->beta, &node->matrix[HS_C]))
         finish(node);
-    } else {
+    else
         publish(node, where);
-    }
 }
 
 hsumma_status hs_node_advance(void *state, int *worked, int *done)

@@ -101,7 +101,7 @@ struct hs_node {
 };
 
 /* Steps of an execution at most: words of the directory have room for so many. */
-enum { HS_NODE_STEPS = (1 << 24) - 2 };
+enum { HS_NODE_STEP_BITS = 24, HS_NODE_STEPS = (1 << HS_NODE_STEP_BITS) - 2 };
 /* Bytes of shared memory of all processes together; negative: too many steps. */
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 

@@ -62,7 +62,7 @@ static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, s
     return runs_begin(role->own, own, role->want, p, begin, end);
 }
 
-/* One block between the matrix (rows and columns as stored) and the tile: `pinned` and `looped` say where. */
+/* One block of C as its owner stores it and in a partial result. */
 struct block {
     char *matrix, *tile;
     int64_t rows, cols;
@@ -95,6 +95,7 @@ struct copying {
     const struct hs_supply *supply;
     struct hs_matrix matrix; /* its base may be an address of another process, which only `copy` understands */
     int coord[2];
+    const int8_t *lines; /* which of the lines get anything; NULL: all */
     struct hs_range panel;
     copy_piece *copy;
     void *state;
@@ -141,13 +142,20 @@ static int next_pinned(const struct copying *copying, struct runs *runs, struct 
     return runs->pending--;
 }
 
+/* The part of line p in a step; 0: it gets nothing. */
+static int part_of(const struct copying *copying, int64_t step, int p, struct hs_range *part)
+{
+    *part = hs_supply_part(copying->node, copying->supply, p, step);
+    return (!copying->lines || copying->lines[p]) && part->length > 0;
+}
+
 static struct runs begin_pinned(const struct copying *copying, int p, struct hs_range part)
 {
     const struct hs_role *role = copying->supply->role;
     struct runs aligned;
     memset(&aligned, 0, sizeof aligned);
-    aligned.pending = part.length > 0;
-    if (!role->exchanged || part.length <= 0)
+    aligned.pending = 1;
+    if (!role->exchanged)
         return aligned;
     return pinned_runs(copying->supply, copying->coord[role->own_axis], p, part);
 }
@@ -175,9 +183,9 @@ static void copy_pinned_rows(struct copying *copying, int64_t step, int first, i
     const struct hs_supply *supply = copying->supply;
     size_t size = copying->node->problem->scalar->size;
     for (int p = first; p < end; p++) {
-        struct hs_range part = hs_supply_part(copying->node, supply, p, step);
+        struct hs_range part;
         struct run rows;
-        if ((end - first > 1 && !supply->gives[p]) || part.length <= 0)
+        if (!part_of(copying, step, p, &part))
             continue;
         struct runs runs = begin_pinned(copying, p, part);
         while (next_pinned(copying, &runs, part, &rows)) {
@@ -195,9 +203,9 @@ static void flush_looped(struct copying *copying, int64_t step, int first, int e
 {
     const struct hs_supply *supply = copying->supply;
     for (int p = first; p < end; p++) {
-        struct hs_range part = hs_supply_part(copying->node, supply, p, step);
+        struct hs_range part;
         struct run columns;
-        if ((end - first > 1 && !supply->gives[p]) || part.length <= 0)
+        if (!part_of(copying, step, p, &part))
             continue;
         struct runs runs = begin_pinned(copying, p, part);
         while (next_pinned(copying, &runs, part, &columns))
@@ -239,19 +247,13 @@ static int copy_own(void *state, char *to, const char *from, size_t bytes)
 int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step)
 {
     const int *coord = node->problem->grid.coord;
-    int first = 0, end = supply->role->want->nprocs;
-    while (first < end && !supply->gives[first])
-        first++;
-    while (first < end && !supply->gives[end - 1])
-        end--;
-    if (first == end)
-        return 0;
     struct copying copying = {.node = node,
                               .supply = supply,
                               .matrix = node->matrix[supply->operand],
                               .coord = {coord[0], coord[1]},
+                              .lines = supply->gives,
                               .copy = copy_own};
-    copy_tiles(&copying, step, first, end, hs_supply_slot(node, supply, step, first));
+    copy_tiles(&copying, step, 0, supply->role->want->nprocs, hs_supply_slot(node, supply, step, 0));
     return copying.bytes;
 }
 
@@ -290,7 +292,7 @@ int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int6
 {
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_words *words = &node->room->directory.entry[from->rank[i]];
-    int p = hs_coord_on(supply->role->want, grid->coord[supply->role->want_axis]);
+    int p = hs_supply_line(supply, grid->coord);
     char *tile = hs_supply_slot(node, supply, step, hs_node_place(node->problem, 0, grid->coord[0], grid->coord[1]));
     int own = from->rank[i] == node->room->directory.me;
     struct reading reading;

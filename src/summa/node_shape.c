@@ -183,12 +183,6 @@ static int multiplies(const struct hs_node *node, const int coord[2])
     return 1;
 }
 
-/* The line of a supply on which the process at `coord` multiplies. */
-static int line_of(const struct hs_supply *supply, const int coord[2])
-{
-    return hs_coord_on(supply->role->want, coord[supply->role->want_axis]);
-}
-
 static void add(struct hs_peers *peers, int rank, int place, int coord)
 {
     peers->rank[peers->count] = rank;
@@ -204,7 +198,7 @@ static void meet(struct hs_node *node, struct hs_supply *supply)
 {
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_role *role = supply->role;
-    int mine = line_of(supply, grid->coord), reads = multiplies(node, grid->coord);
+    int mine = hs_supply_line(supply, grid->coord), reads = multiplies(node, grid->coord);
     for (int p = 0; p < role->want->nprocs; p++)
         supply->gives[p] = (int8_t)gives(supply, grid->extent, grid->coord, p);
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
@@ -212,7 +206,7 @@ static void meet(struct hs_node *node, struct hs_supply *supply)
         int rank = grid->rank[i], at = hs_coord_on(role->looped, coord[role->loop_axis]);
         if (reads && gives(supply, grid->extent, coord, mine))
             add(&supply->givers, rank, i, at);
-        if (supply->gives[line_of(supply, coord)] && multiplies(node, coord))
+        if (supply->gives[hs_supply_line(supply, coord)] && multiplies(node, coord))
             add(&supply->takers, rank, i, at);
     }
 }

@@ -15,6 +15,12 @@ static inline int hs_coord_on(const struct hs_axis *axis, int coord)
     return axis->nprocs == 1 ? 0 : coord;
 }
 
+/* The line of a supply on which the process at `coord` multiplies. */
+static inline int hs_supply_line(const struct hs_supply *supply, const int coord[2])
+{
+    return hs_coord_on(supply->role->want, coord[supply->role->want_axis]);
+}
+
 static inline int64_t hs_panel_of(const struct hs_node *node, int64_t step)
 {
     return step / node->chunks;

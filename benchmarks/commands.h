@@ -5,9 +5,12 @@
 
 #include <mpi.h>
 
+int cmd_calibrate(int argc, char **argv, MPI_Comm comm);
 int cmd_coll(int argc, char **argv, MPI_Comm comm);
 int cmd_explain(int argc, char **argv, MPI_Comm comm);
 int cmd_gemm(int argc, char **argv, MPI_Comm comm);
+int cmd_regret(int argc, char **argv, MPI_Comm comm);
 int cmd_sweep(int argc, char **argv, MPI_Comm comm);
+int cmd_tune(int argc, char **argv, MPI_Comm comm);
 
 #endif

@@ -1,4 +1,6 @@
 /* hsumma_bench explain: the plans and the exit code. One process plans for a grid that it is no member of. */
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,9 +89,9 @@ static hsumma_status make_hierarchies(explanation *e)
     size_t most = 0;
 
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 1; i <= e->args->common.nprow; i++)
-            for (int j = 1; j <= e->args->common.npcol; j++) {
-                if (e->args->common.nprow % i || e->args->common.npcol % j)
+        for (int i = 1; i <= e->whole[0]; i++)
+            for (int j = 1; j <= e->whole[1]; j++) {
+                if (e->whole[0] % i || e->whole[1] % j)
                     continue;
                 most += pass == 0;
                 if (pass == 1)
@@ -116,29 +118,146 @@ static hsumma_status make_hierarchies(explanation *e)
     return HSUMMA_OK;
 }
 
-/* The context, as the processes of the grid would make it: with the built-in profile. */
-static hsumma_status make_context(explanation *e, const char *options, struct hs_message *message)
+/* Reads the profile that was named if the context has refused it, which takes only its own machine's. */
+static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *message)
 {
-    hsumma_status status = hsumma_create(MPI_COMM_SELF, options, &e->ctx, message->text, sizeof message->text);
+    enum { LONGEST = 1 << 16 };
 
+    const char *name = ctx->options.value[HS_OPT_PROFILE];
+    struct hs_profile profile = hs_profile_builtin;
+    struct hs_message why = {""};
+    hsumma_status status;
+
+    if (!strcmp(name, "auto") || !strcmp(name, "builtin") || strcmp(ctx->profile.source, profile.source))
+        return HSUMMA_OK;
+    FILE *file = fopen(name, "r");
+    if (!file)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "profile=%s: %s", name, strerror(errno));
+    char *text = calloc(LONGEST + 1, 1);
+    size_t length = text ? fread(text, 1, LONGEST + 1, file) : 0;
+    int unread = ferror(file);
+    fclose(file);
+    if (!text)
+        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory to read profile=%s", name);
+    else if (unread || length > LONGEST)
+        status = hs_fail(message, HSUMMA_ERR_OPTION, "profile=%s: %s", name,
+                         unread ? "it cannot be read" : "too long for a profile");
+    else if ((status = hs_profile_read(text, NULL, &profile, &why)))
+        hs_fail(message, status, "profile=%s: %s", name, why.text);
+    free(text);
     if (status)
         return status;
-    e->ctx->profile = hs_profile_builtin;
-    e->ctx->profile.one_node = e->args->nodes == 1;
-    e->ctx->threads = e->ctx->threads_model = 1;
+    size_t end = strlen(name), most = sizeof profile.source - 1; /* the end of a long name says more */
+    memcpy(profile.source, name + (end > most ? end - most : 0), (end > most ? most : end) + 1);
+    ctx->profile = profile;
+    ctx->note[0] = 0;
+    if (!strcmp(ctx->options.value[HS_OPT_TUNED], "auto")) { /* measured here, it says nothing about another machine */
+        hs_tuned_free(&ctx->tuned, &ctx->memory);
+        hs_rules_free(&ctx->team.selector.tuned, &ctx->memory);
+    }
     return HSUMMA_OK;
+}
+
+/* The context, as the processes of the grid would make it. */
+static hsumma_status make_context(explanation *e, const char *options, struct hs_message *message)
+{
+    const explain_arguments *args = e->args;
+    int64_t processes = args->ranks ? args->ranks : (int64_t)args->common.nprow * args->common.npcol;
+    hsumma_status status = hsumma_create(MPI_COMM_SELF, options, &e->ctx, message->text, sizeof message->text);
+
+    if (!status)
+        status = read_profile(e->ctx, message);
+    if (status)
+        return status;
+    e->ctx->profile.one_node = args->nodes == 1;
+    e->ctx->threads = e->ctx->threads_model = 1;
+    hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
+    hs_topology_free(&e->ctx->comm.topology, &e->ctx->memory);
+    if (hs_topology_blocks(&e->ctx->comm.topology, (int)processes, (int)args->nodes, 1, &e->ctx->memory))
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the places of %lld processes", (long long)processes);
+    return HSUMMA_OK;
+}
+
+/* The grid that was given, or the model's choice. */
+static hsumma_status choose_grid(explanation *e, struct hs_message *message)
+{
+    const arguments *args = &e->args->common;
+    double seconds;
+
+    e->whole[0] = args->nprow;
+    e->whole[1] = args->npcol;
+    if (!e->args->ranks)
+        return HSUMMA_OK;
+    hsumma_status status =
+        hsumma_choose_grid(e->ctx, args->type, args->transa, args->transb, args->m, args->n, args->k, args->nb,
+                           (int)e->args->ranks, NULL, &e->whole[0], &e->whole[1], &seconds);
+    if (status)
+        hs_fail(message, status, "--ranks %lld: %s", (long long)e->args->ranks, hsumma_message(e->ctx));
+    return status;
+}
+
+static int is_squarish(int64_t a, int64_t b)
+{
+    return a > 0 && b > 0 && a <= 2 * b && b <= 2 * a;
+}
+
+static condition condition_of(const explanation *e)
+{
+    const arguments *args = &e->args->common;
+    const struct hs_machine *machine = &e->ctx->profile.machine;
+    const struct hs_link *link = &machine->network;
+
+    if (e->args->nodes == 1 && machine->node.beta > 0)
+        link = &machine->node;
+    condition c = {.n = llround(cbrt((double)args->m * (double)args->n * (double)args->k)),
+                   .b = e->info.level[e->info.nlevels - 1].block,
+                   .p = e->processes};
+    c.applies = c.p >= 4 && link->beta > 0 && is_squarish(e->nprow, e->npcol) && is_squarish(args->m, args->n) &&
+                is_squarish(args->n, args->k) && is_squarish(args->m, args->k);
+    if (!c.applies)
+        return c;
+    c.per_element = link->alpha / link->beta;
+    c.per_byte = c.per_element / (double)type_size(args->type);
+    c.against = 2 * (double)c.n * (double)c.b / (double)c.p;
+    return c;
+}
+
+/* Cold: what the clock knows is forgotten before each plan. */
+static hsumma_status time_plans(explanation *e, int cold, spread *result, struct hs_message *message)
+{
+    int count = (int)e->args->timing;
+    double *seconds = calloc((size_t)count, sizeof *seconds);
+    hsumma_status status = HSUMMA_OK;
+
+    if (!seconds)
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %d times", count);
+    for (int i = 0; i < count && !status; i++) {
+        hsumma_plan *plan = NULL;
+
+        if (cold)
+            hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
+        double start = MPI_Wtime();
+        status = make_plan(e, NULL, &plan);
+        seconds[i] = MPI_Wtime() - start;
+        hsumma_plan_free(&plan);
+    }
+    if (status)
+        hs_fail(message, status, "%s", hsumma_message(e->ctx));
+    else
+        *result = spread_of(seconds, count);
+    free(seconds);
+    return status;
 }
 
 static hsumma_status make_explanation(explanation *e, struct hs_message *message)
 {
-    hsumma_status status = HSUMMA_OK;
+    hsumma_status status = choose_grid(e, message);
 
-    e->nprow = e->args->common.nprow;
-    e->npcol = e->args->common.npcol;
-    e->processes = e->nprow * e->npcol;
-    e->grid = make_grid(e->ctx, e->nprow, e->npcol);
+    if (status)
+        return status;
+    e->grid = make_grid(e->ctx, e->whole[0], e->whole[1]);
     if (!e->grid)
-        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a grid of %dx%d", e->nprow, e->npcol);
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a grid of %dx%d", e->whole[0], e->whole[1]);
     for (int x = 0; x < 3 && !status; x++)
         status = describe(e, x, message);
     if (status)
@@ -147,12 +266,17 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
     if (status)
         return hs_fail(message, status, "%s", hsumma_message(e->ctx));
     hsumma_plan_query(e->plan, &e->info);
-    e->nprow = e->plan->problem.grid.extent[0]; /* those that take part */
+    e->nprow = e->plan->problem.grid.extent[0];
     e->npcol = e->plan->problem.grid.extent[1];
     e->processes = e->nprow * e->npcol;
+    e->groups = condition_of(e);
     status = explain_read(e, message);
     if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the hierarchies");
+    if (!status && e->args->timing)
+        status = time_plans(e, 1, &e->cold, message);
+    if (!status && e->args->timing)
+        status = time_plans(e, 0, &e->warm, message);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "hsumma/plan.h"
 #include "summa/dump.h"
+#include "timing.h"
 
 /* Larger grids are neither drawn nor counted. */
 enum { EXPLAIN_DRAWN = 64, EXPLAIN_COUNTED = 1024 };
@@ -18,7 +19,9 @@ enum { SHOW_PLAN = 1, SHOW_GROUPS = 2, SHOW_CUTS = 4, SHOW_MAP = 8, SHOW_MESSAGE
 typedef struct explain_arguments {
     arguments common;
     int64_t nodes, panels;
-    int all, show; /* all: SHOW_GROUPS, too */
+    int64_t ranks;  /* the grid is chosen of up to so many processes; 0: it is given */
+    int64_t timing; /* plans timed, cold and warm; 0: none */
+    int all, show;  /* all: SHOW_GROUPS, too */
     /* --collective: one collective instead of a product */
     const char *collective, *alg;
     int64_t size, bytes, root;
@@ -60,15 +63,29 @@ typedef struct picture {
     int stage_count;
 } picture;
 
+/*
+ * Whether the group count G = sqrt(p) is a minimum or a maximum of communication in the HSUMMA paper's model (Section
+ * IV-C: van de Geijn broadcasts, B = b): a minimum where alpha / beta is above 2 n b / p.  The paper's beta is per
+ * element; per_element takes the machine's number as that, per_byte takes it as what it is, seconds per byte.
+ */
+typedef struct condition {
+    int applies; /* the product and the grid are square or nearly */
+    int64_t n, b, p;
+    double per_element, per_byte, against;
+} condition;
+
 typedef struct explanation {
     const explain_arguments *args;
-    int nprow, npcol, processes;
+    int whole[2];                /* the grid */
+    int nprow, npcol, processes; /* those of it that take part */
     hsumma_context *ctx;
     hsumma_grid *grid; /* without this process */
     hsumma_desc desc[3];
     hsumma_plan *plan;
     hsumma_plan_info info;
     struct hs_variant variant;
+    condition groups;
+    spread cold, warm; /* seconds that planning took: nothing known of the clock, everything */
     hierarchy *hierarchies;
     int hierarchy_count;
     /* read off the loops of the processes (explain_read.c) */
@@ -99,6 +116,10 @@ char explain_mark(const struct hs_place *place);
 /* Print; return 0 if writing failed. */
 int explain_table(const explanation *e, FILE *file);
 int explain_json(const explanation *e, FILE *file);
+
+/* Parts of the table: what was chosen and what it costs; how long choosing took. */
+void explain_plan(const explanation *e, FILE *file);
+void explain_timing(const explanation *e, FILE *file);
 
 /* The rounds of one algorithm, or a table of all of a collective: a status and a complaint. */
 hsumma_status explain_collective(const explain_arguments *args, const hsumma_context *ctx, FILE *file,

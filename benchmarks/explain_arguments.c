@@ -7,6 +7,8 @@
 enum {
     OPTION_PANELS = ARGUMENT_OWN,
     OPTION_NODES,
+    OPTION_RANKS,
+    OPTION_TIMING,
     OPTION_ALL,
     OPTION_SHOW,
     OPTION_COLLECTIVE,
@@ -16,7 +18,7 @@ enum {
     OPTION_ROOT
 };
 
-enum { MOST_PROCESSES = 1 << 22 };
+enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000 };
 
 void explain_help(void)
 {
@@ -31,13 +33,15 @@ void explain_help(void)
            "\n"
            "Processes and distribution\n"
            "  --grid PxQ              process grid (default: 4x4)\n"
-           "  --nodes N               nodes that the processes are spread over (default: 1)\n"
+           "  --ranks P               choose the grid, of all that use up to P processes, with blocks by --nb\n"
+           "  --nodes N               nodes that the processes are spread over in blocks (default: 1)\n"
            "  --nb NB|checkerboard    NB x NB blocks, or one block per process (default: 128)\n"
            "  --layout LIST           fields of all three descriptors: m n mb nb imb inb rsrc csrc i j, as for gemm\n"
            "  --layout-a, --layout-b, --layout-c LIST\n"
            "                          the same for one matrix; the last word counts\n"
            "\n"
            "Output\n"
+           "  --timing N              also time planning itself: N plans cold, N warm\n"
            "  --all                   also compare all grids I x J of groups, by the model\n"
            "  --panels N              draw the first outermost panel of the first N pairs of owners (default: 1)\n"
            "  --show LIST             of plan, groups, cuts, map, messages (default: plan,map,messages);\n"
@@ -51,7 +55,8 @@ void explain_help(void)
            "  --size N                processes (default: 8)\n"
            "  --bytes N               of the whole vector (default: 1024 for each process)\n"
            "  --root N                (default: 0)\n"
-           "\nThe plan: options of the library (--threads auto is one thread per process here)\n");
+           "\nThe plan: options of the library (--threads auto is one thread per process here;\n"
+           "--profile FILE may be that of another machine)\n");
     command_print_options(stdout);
     printf("\nExit status: 0 done, 1 it failed, 2 the input was wrong.\n");
 }
@@ -100,6 +105,10 @@ static int take(explain_arguments *args, command_options *options, int opt)
         return take_number(options, "panels", 0, INT32_MAX, &args->panels);
     case OPTION_NODES:
         return take_number(options, "nodes", 1, MOST_PROCESSES, &args->nodes);
+    case OPTION_RANKS:
+        return take_number(options, "ranks", 1, MOST_PROCESSES, &args->ranks);
+    case OPTION_TIMING:
+        return take_number(options, "timing", 1, MOST_TIMED, &args->timing);
     case OPTION_ALL:
         args->all = 1;
         return 0;
@@ -130,19 +139,25 @@ static int finish_arguments(explain_arguments *args, command_options *options, i
 
     if (arguments_finish(common, options, argc, argv))
         return 1;
+    if (args->ranks && common->nprow) {
+        snprintf(options->error, sizeof options->error, "--ranks %lld: expected without --grid",
+                 (long long)args->ranks);
+        return 1;
+    }
     if (!common->nprow)
         common->nprow = common->npcol = 4;
+    int64_t processes = args->ranks ? args->ranks : (int64_t)common->nprow * common->npcol;
     args->show |= args->all ? SHOW_GROUPS : 0;
     if (args->bytes < 0)
         args->bytes = args->size * 1024;
     if (common->format == REPORT_CSV)
         return command_bad_value(options, "format", "csv", "table or json");
-    if ((int64_t)common->nprow * common->npcol > MOST_PROCESSES)
+    if (processes > MOST_PROCESSES)
         snprintf(options->error, sizeof options->error, "--grid %dx%d: expected %d processes at most", common->nprow,
                  common->npcol, MOST_PROCESSES);
-    else if (args->nodes > (int64_t)common->nprow * common->npcol)
-        snprintf(options->error, sizeof options->error, "--nodes %lld: more than the processes of a %dx%d grid",
-                 (long long)args->nodes, common->nprow, common->npcol);
+    else if (args->nodes > processes)
+        snprintf(options->error, sizeof options->error, "--nodes %lld: expected at most one for each of %lld processes",
+                 (long long)args->nodes, (long long)processes);
     else if (args->alg && !args->collective)
         snprintf(options->error, sizeof options->error, "--alg %s: expected --collective NAME with it", args->alg);
     else if (args->collective && common->format != REPORT_TABLE)
@@ -172,6 +187,8 @@ int explain_arguments_read(explain_arguments *args, command_options *options, in
                                         {"panels", required_argument, NULL, OPTION_PANELS},
                                         {"nodes", required_argument, NULL, OPTION_NODES},
                                         {"all", no_argument, NULL, OPTION_ALL},
+                                        {"ranks", required_argument, NULL, OPTION_RANKS},
+                                        {"timing", required_argument, NULL, OPTION_TIMING},
                                         {"show", required_argument, NULL, OPTION_SHOW},
                                         {"collective", required_argument, NULL, OPTION_COLLECTIVE},
                                         {"alg", required_argument, NULL, OPTION_ALG},

@@ -7,8 +7,41 @@ static json_t *machine_json(const struct hs_profile *profile)
 {
     const struct hs_machine *m = &profile->machine;
 
-    return json_pack("{s:f,s:f,s:f,s:f,s:f,s:I}", "alpha_s", m->alpha, "beta_s_per_byte", m->beta, "gamma_s_per_byte",
-                     m->gamma, "copy_s_per_byte", m->copy, "flops", profile->flops, "knee", (json_int_t)profile->knee);
+    return json_pack("{s:s,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:i,s:I}", "profile", profile->source, "alpha_s", m->alpha,
+                     "beta_s_per_byte", m->beta, "node_alpha_s", m->node.alpha, "node_beta_s_per_byte", m->node.beta,
+                     "gamma_s_per_byte", m->gamma, "copy_s_per_byte", m->copy, "flops", 1 / profile->gemm[0].flop,
+                     "threads", profile->threads, "knee", (json_int_t)profile->knee);
+}
+
+static json_t *rivals_json(const hsumma_plan_info *info)
+{
+    json_t *rivals = json_array();
+
+    for (int i = 0; i < info->nrivals; i++) {
+        const hsumma_rival *rival = &info->rival[i];
+
+        json_array_append_new(rivals, json_pack("{s:s?,s:o,s:o}", "plan", rival->line, "predicted_s",
+                                                report_real(rival->seconds), "measured_s",
+                                                rival->measured > 0 ? report_real(rival->measured) : json_null()));
+    }
+    return rivals;
+}
+
+/* null: the paper's condition says nothing about this product on this grid. */
+static json_t *condition_json(const condition *c)
+{
+    if (!c->applies)
+        return json_null();
+    return json_pack("{s:I,s:I,s:I,s:f,s:f,s:f,s:b,s:b}", "n", (json_int_t)c->n, "b", (json_int_t)c->b, "p",
+                     (json_int_t)c->p, "alpha_beta_per_element", c->per_element, "alpha_beta_per_byte", c->per_byte,
+                     "threshold", c->against, "minimum_per_element", c->per_element > c->against, "minimum_per_byte",
+                     c->per_byte > c->against);
+}
+
+static json_t *spread_json(const spread *times)
+{
+    return json_pack("{s:o,s:o,s:o}", "median_s", report_real(times->median), "min_s", report_real(times->min), "max_s",
+                     report_real(times->max));
 }
 
 static json_t *levels_json(const hsumma_plan_info *info)
@@ -35,6 +68,7 @@ static void add_plan(json_t *object, const hsumma_plan_info *info)
     json_object_set_new(object, "predicted_s", report_real(info->predicted_seconds));
     json_object_set_new(object, "predicted_comm_s", report_real(info->predicted_comm_seconds));
     json_object_set_new(object, "predicted_gemm_s", report_real(info->predicted_gemm_seconds));
+    json_object_set_new(object, "predicted_copy_s", report_real(info->predicted_copy_seconds));
     json_object_set_new(object, "workspace_limit_bytes", json_integer((json_int_t)info->workspace_limit_bytes));
 }
 
@@ -108,6 +142,20 @@ int explain_json(const explanation *e, FILE *file)
                        "transb", tb, "grid", e->nprow, e->npcol, "nodes", (json_int_t)e->args->nodes, "machine",
                        machine_json(&e->ctx->profile), "panels", (json_int_t)e->panels, "pairs", e->pairs);
     add_plan(object, &e->info);
+    json_object_set_new(object, "tuned", e->info.tuned ? json_string(e->info.tuned) : json_null());
+    json_object_set_new(object, "rivals", rivals_json(&e->info));
+    json_object_set_new(object, "whole_grid", json_pack("[i,i]", e->whole[0], e->whole[1]));
+    json_object_set_new(object, "ranks", report_integer(e->args->ranks ? e->args->ranks : -1));
+    json_object_set_new(object, "condition", condition_json(&e->groups));
+    json_object_set_new(object, "lower_bound_bytes", report_real(e->info.lower_bound_bytes));
+    json_object_set_new(object, "bytes_to_bound",
+                        e->counted && e->info.lower_bound_bytes > 0
+                            ? report_real((double)e->bytes_max / e->info.lower_bound_bytes)
+                            : json_null());
+    if (e->args->timing)
+        json_object_set_new(object, "planning",
+                            json_pack("{s:I,s:o,s:o}", "plans", (json_int_t)e->args->timing, "cold",
+                                      spread_json(&e->cold), "warm", spread_json(&e->warm)));
     json_object_set_new(object, "workspace_bytes_max", json_integer(e->workspace_max));
     json_object_set_new(object, "messages_per_process_max", report_integer(e->counted ? e->messages_max : -1));
     json_object_set_new(object, "bytes_per_process_max", report_integer(e->counted ? e->bytes_max : -1));

@@ -11,14 +11,6 @@ static const char operand_name[] = "ABC", dim_name[] = "mnk";
 
 /* --- the numbers -------------------------------------------------------------------------------------------------- */
 
-static void print_seconds(FILE *file, const char *before, double seconds)
-{
-    const char *unit;
-    double scale = report_time_unit(seconds, &unit);
-
-    fprintf(file, "%s%.4g %s", before, seconds * scale, unit);
-}
-
 static void print_head(const explanation *e, FILE *file)
 {
     const arguments *args = &e->args->common;
@@ -32,41 +24,16 @@ static void print_head(const explanation *e, FILE *file)
                  : args->transb == 'T' ? 1
                                        : 2],
             (long long)args->m, (long long)args->n, (long long)args->k, type_name(args->type));
-    fprintf(file, "%d x %d grid", e->args->common.nprow, e->args->common.npcol);
-    if (e->processes < e->args->common.nprow * e->args->common.npcol)
+    fprintf(file, "%d x %d grid", e->whole[0], e->whole[1]);
+    if (e->args->ranks)
+        fprintf(file, ", chosen of all that use up to %lld processes,", (long long)e->args->ranks);
+    if (e->processes < e->whole[0] * e->whole[1])
         fprintf(file, " (%d x %d take part: the others own nothing)", e->nprow, e->npcol);
     fprintf(file, " on %lld node%s, ", (long long)e->args->nodes, e->args->nodes > 1 ? "s" : "");
     if (args->nb)
         fprintf(file, "%lld x %lld blocks\n\n", (long long)e->desc[HS_C].mb, (long long)e->desc[HS_C].nb);
     else
         fprintf(file, "one block per process\n\n");
-}
-
-static void print_plan(const explanation *e, FILE *file)
-{
-    const struct hs_machine *m = &e->ctx->profile.machine;
-    char most[32], all[32];
-
-    fprintf(file, "plan        %s\ndecided by  %s\n", e->info.line, e->info.why);
-    report_moves(&e->info, "moves       ", file);
-    print_seconds(file, "predicted   ", e->info.predicted_seconds);
-    print_seconds(file, " in all: communication ", e->info.predicted_comm_seconds);
-    print_seconds(file, ", GEMM ", e->info.predicted_gemm_seconds);
-    fprintf(file, ", lookahead %d\n", e->info.lookahead);
-    fprintf(file, "model       alpha %g s, beta %g s/byte, gamma %g s/byte, %g flop/s in a core\n", m->alpha, m->beta,
-            m->gamma, e->ctx->profile.flops);
-    if (e->counted)
-        fprintf(file, "sent        %lld messages, %s by the process that sends most; %lld messages, %s by all\n",
-                (long long)e->messages_max, report_bytes(most, sizeof most, e->bytes_max), (long long)e->messages,
-                report_bytes(all, sizeof all, e->bytes));
-    else
-        fprintf(file, "sent        not counted: the grid has more than %d processes\n", EXPLAIN_COUNTED);
-    fprintf(file, "workspace   %s%s on the process that needs most; the limit is %s\n", e->counted ? "" : "about ",
-            report_bytes(most, sizeof most, e->workspace_max),
-            report_bytes(all, sizeof all, (int64_t)e->info.workspace_limit_bytes));
-    fprintf(file, "panels      %lld of %lld %c at most, in %d pair%s of owners\n\n", (long long)e->panels,
-            (long long)e->info.level[e->info.nlevels - 1].block, dim_name[e->variant.looped], e->pairs,
-            e->pairs == 1 ? "" : "s");
 }
 
 static void print_hierarchies(const explanation *e, FILE *file)
@@ -289,8 +256,10 @@ int explain_table(const explanation *e, FILE *file)
 {
     if (e->args->show & SHOW_PLAN) {
         print_head(e, file);
-        print_plan(e, file);
+        explain_plan(e, file);
     }
+    if (e->args->timing)
+        explain_timing(e, file);
     if (e->args->show & SHOW_GROUPS)
         print_hierarchies(e, file);
     if (e->args->show & SHOW_CUTS)

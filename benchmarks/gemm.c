@@ -183,7 +183,12 @@ static void fill_plan(run *r, result *x)
     hsumma_plan_query(r->plan, &r->info);
     x->plan = r->info.line;
     x->why = r->info.why;
-    x->predicted_s = r->info.predicted_seconds;
+    double shown = r->info.predicted_gemm_seconds + r->info.predicted_copy_seconds;
+    x->predicted = (prediction){.all = r->info.predicted_seconds,
+                                .gemm = r->info.predicted_gemm_seconds,
+                                .copy = r->info.predicted_copy_seconds,
+                                .comm = r->info.predicted_comm_seconds,
+                                .visible = fmax(0, r->info.predicted_seconds - shown)};
 }
 
 /* The turn of the median time (of two, the shorter one): its parts add up, medians of each part would not. */
@@ -207,7 +212,7 @@ static void fill(run *r, int i)
     int reps = r->p.args->reps;
 
     to->times = x->times;
-    to->predicted_s = NAN;
+    to->predicted = (prediction){NAN, NAN, NAN, NAN, NAN};
     to->plan = r->blacs.how;
     if (to->how != API_SCALAPACK)
         fill_plan(r, to);

@@ -12,11 +12,14 @@ static const struct {
     const char *name, *help;
     int (*run)(int argc, char **argv, MPI_Comm comm);
 } commands[] = {
+    {"calibrate", "measure the machine, for the choices that plans make", cmd_calibrate},
     {"coll", "list, prove and print the collectives, and time them beside MPI's own", cmd_coll},
     {"explain", "say what a product would do and cost on any grid, without running it", cmd_explain},
     {"gemm", "time one product, beside the local GEMM rate and ScaLAPACK, and check it", cmd_gemm},
     {"multiply", "multiply two matrices in NumPy files", cmd_multiply},
+    {"regret", "compare what the library chooses with a forced sweep of candidates", cmd_regret},
     {"sweep", "time SUMMA and HSUMMA for every grid of groups, and plot", cmd_sweep},
+    {"tune", "measure the best candidates for a product, or all collectives, and remember the fastest", cmd_tune},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -62,7 +65,7 @@ static int dispatch(int argc, char **argv, int rank)
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1, MPI_COMM_WORLD);
-    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected coll, explain, gemm, multiply or sweep; try hsumma_bench --help",
+    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected one that hsumma_bench --help lists; try hsumma_bench --help",
                  argc > 1 ? "there is no command " : "no command", word);
     return COMMAND_BAD_INPUT;
 }

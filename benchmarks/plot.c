@@ -39,6 +39,14 @@ void plot_quote(FILE *pipe, const char *text)
     fputc('\'', pipe);
 }
 
+static const candidate *chosen_of(const sweep *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->candidates[i].chosen && s->candidates[i].plan)
+            return &s->candidates[i];
+    return NULL;
+}
+
 static void write_title(const sweep *s, FILE *pipe)
 {
     const arguments *args = s->p.args;
@@ -48,7 +56,7 @@ static void write_title(const sweep *s, FILE *pipe)
     fprintf(pipe, "{/*0.8 best I x J of each G, median and range of %d rounds}\"\n", args->reps);
 }
 
-/* One data block: G, then the spread of total and of communication. */
+/* G, the spread of total and of communication, both as predicted; then the point of the library's own choice. */
 static void write_data(const sweep *s, FILE *pipe)
 {
     fputs("$hsumma << EOD\n", pipe);
@@ -56,10 +64,15 @@ static void write_data(const sweep *s, FILE *pipe)
         const candidate *c = &s->candidates[i];
 
         if (c->plan && c->best_of_g)
-            fprintf(pipe, "%d %.9g %.9g %.9g %.9g %.9g %.9g\n", c->rows * c->cols, c->total.median, c->total.min,
-                    c->total.max, c->comm.median, c->comm.min, c->comm.max);
+            fprintf(pipe, "%d %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", c->rows * c->cols, c->total.median,
+                    c->total.min, c->total.max, c->comm.median, c->comm.min, c->comm.max, c->predicted_s,
+                    c->predicted_comm_s);
     }
     fputs("EOD\n", pipe);
+    const candidate *chosen = chosen_of(s);
+    if (chosen)
+        fprintf(pipe, "$chosen << EOD\n%d %.9g\nEOD\n", chosen->rows ? chosen->rows * chosen->cols : 1,
+                chosen->total.median);
 }
 
 static void write_commands(const void *what, FILE *pipe)
@@ -81,8 +94,13 @@ static void write_commands(const void *what, FILE *pipe)
                 "%.9g with lines lw 2 dt 3 lc rgb '#d9812d' title 'SUMMA, communication', ",
                 total, comm);
     fputs("$hsumma using 1:2:3:4 with yerrorlines lw 2 pt 7 ps 0.7 lc rgb '#1f5fa8' title 'HSUMMA, total', "
-          "$hsumma using 1:5:6:7 with yerrorlines lw 2 pt 5 ps 0.7 lc rgb '#c0392b' title 'HSUMMA, communication'\n",
+          "$hsumma using 1:5:6:7 with yerrorlines lw 2 pt 5 ps 0.7 lc rgb '#c0392b' title 'HSUMMA, communication', "
+          "$hsumma using 1:8 with linespoints dt 2 lw 1.5 pt 6 ps 0.5 lc rgb '#1f5fa8' title 'model, total', "
+          "$hsumma using 1:9 with linespoints dt 2 lw 1.5 pt 4 ps 0.5 lc rgb '#c0392b' title 'model, communication'",
           pipe);
+    if (chosen_of(s))
+        fputs(", $chosen using 1:2 with points pt 6 ps 2.2 lw 2.5 lc rgb '#222222' title 'automatic choice'", pipe);
+    fputc('\n', pipe);
 }
 
 const char *plot_run(plot_writer *write, const void *what, const char *path)

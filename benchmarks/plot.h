@@ -7,7 +7,8 @@
 /* Whether gnuplot is there and the file can be written: asked before the measurement. Returns NULL or a complaint. */
 const char *plot_check(const char *path);
 
-/* Draws total and communication time of the best of each G, SUMMA as horizontal lines. Returns NULL or a complaint. */
+/* Draws total and communication time of the best of each G as measured and as predicted, SUMMA as horizontal lines, and
+ * marks the library's own choice. Returns NULL or a complaint. */
 const char *plot_draw(const sweep *s, const char *path);
 
 /* Draws what the writer's commands and data say, as SVG.  Returns NULL or a complaint. */

@@ -7,13 +7,32 @@
 #include "command.h"
 
 /* The columns of csv and the keys of json that every contender has. */
-enum { REALS = 22, INTEGERS = 6 };
-static const char *const real_keys[REALS] = {
-    "median_s",      "min_s",        "max_s",      "gflops",     "fraction_of_gemm_rate",
-    "fraction_min",  "fraction_max", "ratio",      "ratio_min",  "ratio_max",
-    "comm_share",    "comm_s",       "gemm_s",     "copy_s",     "predicted_s",
-    "residual",      "row_error",    "gemm_share", "copy_share", "wait_share",
-    "library_share", "timed_share"};
+enum { REALS = 25, INTEGERS = 6 };
+static const char *const real_keys[REALS] = {"median_s",
+                                             "min_s",
+                                             "max_s",
+                                             "gflops",
+                                             "fraction_of_gemm_rate",
+                                             "fraction_min",
+                                             "fraction_max",
+                                             "ratio",
+                                             "ratio_min",
+                                             "ratio_max",
+                                             "comm_share",
+                                             "comm_s",
+                                             "gemm_s",
+                                             "copy_s",
+                                             "predicted_s",
+                                             "residual",
+                                             "row_error",
+                                             "gemm_share",
+                                             "copy_share",
+                                             "wait_share",
+                                             "library_share",
+                                             "timed_share",
+                                             "predicted_comm_s",
+                                             "predicted_gemm_s",
+                                             "predicted_copy_s"};
 static const char *const integer_keys[INTEGERS] = {
     "bytes_per_rank_max", "messages_per_rank_max",         "workspace_bytes",
     "peak_rss_bytes",     "peak_rss_above_matrices_bytes", "matrices_bytes"};
@@ -35,14 +54,17 @@ static void numbers(const result *r, double real[REALS], int64_t integer[INTEGER
                                  t->comm,
                                  t->gemm,
                                  t->copy,
-                                 r->predicted_s,
+                                 r->predicted.all,
                                  r->check.residual,
                                  r->check.strict ? r->check.row_error : NAN,
                                  t->gemm_share,
                                  t->copy_share,
                                  t->wait_share,
                                  1 - t->gemm_share - t->copy_share - t->wait_share,
-                                 t->timed_share};
+                                 t->timed_share,
+                                 r->predicted.comm,
+                                 r->predicted.gemm,
+                                 r->predicted.copy};
     const int64_t integers[INTEGERS] = {r->bytes_max, r->messages_max, r->workspace,
                                         r->peak_rss,  r->peak_above,   r->matrices};
 
@@ -88,6 +110,7 @@ static void add_result(json_t *object, const result *r, int reps)
         json_object_set_new(object, real_keys[i], report_real(real[i]));
     for (int i = 0; i < INTEGERS; i++)
         json_object_set_new(object, integer_keys[i], report_integer(integer[i]));
+    json_object_set_new(object, "phases", report_phases_json(r));
     json_object_set_new(object, "times_s", list_json(r->times, reps));
     json_object_set_new(object, "api", json_string(api_names[r->how]));
     json_object_set_new(object, "plan", json_string(r->plan));
@@ -308,6 +331,8 @@ static void print_table(const gemm_report *report, FILE *file)
         print_row(&report->results[i], factor, file);
     print_rate(report, factor, file);
     fputc('\n', file);
+    if (report->info && isfinite(ours->predicted.all))
+        report_phases(ours, report->info, file);
     for (int i = 1; i < report->count; i++)
         fprintf(file, "ratio      %s / %s: %.3f (%.3f to %.3f over %d round%s); above 1: %s is faster\n",
                 report->results[i].name, ours->name, report->results[i].ratio.median, report->results[i].ratio.min,

@@ -12,6 +12,13 @@
 #include "timing.h"
 #include "turn.h"
 
+/* What the model says of a plan, in seconds; NaN where it says nothing. */
+typedef struct prediction {
+    double all, gemm, copy;
+    double comm;    /* all of it, ... */
+    double visible; /* ... and what of it the local GEMM does not hide, which is what an execution can measure */
+} prediction;
+
 /* The result of one contender. A number is NaN or -1 where it is not known: a foreign library does not count its
  * messages. */
 typedef struct result {
@@ -27,7 +34,7 @@ typedef struct result {
     spread fraction; /* of the GEMM rate, round by round */
     spread ratio;    /* of this contender's time to hsumma's, round by round */
     turn typical;    /* of the round with the median time */
-    double predicted_s;
+    prediction predicted;
     int64_t bytes_max, messages_max; /* sent by the rank that sends most */
     int64_t workspace;               /* of the rank that needs most */
     int64_t peak_rss, peak_above;    /* of the rank that held most; and beyond its A, B and C */
@@ -64,6 +71,11 @@ const char *report_bytes(char *text, size_t size, int64_t bytes);
  * `label`, and the same as keys of a json object. */
 void report_moves(const hsumma_plan_info *info, const char *label, FILE *file);
 void report_moves_json(const hsumma_plan_info *info, json_t *object);
+
+/* Communication, GEMM, copies and all: predicted, measured (of the slowest rank each, in the typical turn), and the
+ * ratio of the two. */
+void report_phases(const result *r, const hsumma_plan_info *info, FILE *file);
+json_t *report_phases_json(const result *r);
 
 /* The lines on the product, the grid and the machine above a table, and the same as keys of a json object. */
 void report_head(const problem *p, const char *command, FILE *file);

@@ -16,7 +16,8 @@ static void print_help(void)
     printf("Usage: mpiexec -n RANKS hsumma_bench sweep [OPTION...]\n\n"
            "Times SUMMA, and HSUMMA with every grid I x J of groups that divides the P x Q grid of processes,\n"
            "in turns, and prints total and communication time against the number of groups G = I J. The paper's\n"
-           "algorithm does not overlap the two: --lookahead 0.\n\n");
+           "algorithm does not overlap the two: --lookahead 0. Beside them stands what the model predicts, and the\n"
+           "groups that the library chooses by itself are marked.\n\n");
     arguments_help(stdout);
     printf("  --plot FILE.svg         draw it with gnuplot\n"
            "\nThe plans: options of the library (--groups and --levels are the sweep's own)\n");
@@ -96,6 +97,52 @@ static int make_candidates(sweep *s)
         c->gemms = c->comms + reps;
     }
     return 1;
+}
+
+/* A plan without groups; info's texts go with the plan. */
+static int plan_freely(sweep *s, const char *options, hsumma_plan **plan, hsumma_plan_info *info)
+{
+    char text[400];
+
+    if (problem_plan(&s->p, options, plan, text, sizeof text)) {
+        hsumma_plan_free(plan);
+        return 0;
+    }
+    hsumma_plan_query(*plan, info);
+    return 1;
+}
+
+static int sends_messages(const hsumma_plan_info *info)
+{
+    return !info->node || !strcmp(info->node, "messages") || !strcmp(info->node, "alone");
+}
+
+/* The library's own choice: of all ways to multiply, and if that is shared memory, of those that send messages, too. */
+static void choose(sweep *s)
+{
+    hsumma_plan *plan = NULL;
+    hsumma_plan_info info;
+    automatic *own = &s->own;
+    int rows = 0, cols = 0;
+
+    if (!plan_freely(s, NULL, &plan, &info))
+        return;
+    if (!sends_messages(&info)) {
+        snprintf(own->shared, sizeof own->shared, "%s", info.line);
+        hsumma_plan_free(&plan);
+        if (!plan_freely(s, "node=messages", &plan, &info))
+            return;
+    }
+    snprintf(own->line, sizeof own->line, "%s", info.line);
+    own->predicted_s = info.predicted_seconds;
+    own->predicted_comm_s = info.predicted_comm_seconds;
+    if (info.nlevels == 2) {
+        rows = info.level[0].rows;
+        cols = info.level[0].cols;
+    }
+    for (int i = 0; i < s->count && info.nlevels <= 2; i++)
+        s->candidates[i].chosen = s->candidates[i].rows == rows && s->candidates[i].cols == cols;
+    hsumma_plan_free(&plan);
 }
 
 /* All plans live through the whole sweep: nothing but the product lies between a start and an end. A grouping that the
@@ -217,7 +264,10 @@ static int carry_out(sweep *s, const arguments *args, const char *options, const
         return code;
     if (command_fail(comm, !make_candidates(s), "no memory for the sweep's candidates"))
         return COMMAND_INTERNAL;
-    if ((code = make_plans(s)) || (code = measure(s)))
+    if ((code = make_plans(s)))
+        return code;
+    choose(s);
+    if ((code = measure(s)))
         return code;
     evaluate(s);
     if (rank == 0 && !sweep_report(s, stdout))

@@ -22,14 +22,23 @@ typedef struct candidate {
     int64_t bytes_max, messages_max, workspace;
     double predicted_s, predicted_comm_s;
     int best_of_g, best; /* the fastest of those with as many groups, of all of HSUMMA */
+    int chosen;          /* the library's own choice of groups */
     int checked;
     check_outcome check;
 } candidate;
+
+/* What the library does when it is not told the groups. */
+typedef struct automatic {
+    char line[512];   /* its plan; "" if there is none */
+    char shared[512]; /* ... if the node's shared memory, which has no groups, is to be used; "": it is not */
+    double predicted_s, predicted_comm_s;
+} automatic;
 
 typedef struct sweep {
     problem p;
     candidate *candidates; /* SUMMA first, then by G = rows * cols, then by rows */
     int count;
+    automatic own;
 } sweep;
 
 /* Prints in the format of the arguments. Call it on rank 0. Returns 0 if writing failed. */

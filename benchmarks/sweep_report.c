@@ -7,6 +7,8 @@
 #include "report.h"
 #include "sweep.h"
 
+#define CHOSEN "  <- chosen"
+
 static json_t *candidate_json(const candidate *c)
 {
     json_t *object = json_object();
@@ -19,6 +21,7 @@ static json_t *candidate_json(const candidate *c)
         json_object_set_new(object, "best_of_g", json_boolean(c->best_of_g));
         json_object_set_new(object, "best", json_boolean(c->best));
     }
+    json_object_set_new(object, "chosen", json_boolean(c->chosen));
     if (!c->plan) {
         json_object_set_new(object, "error", json_string(c->message));
         return object;
@@ -44,6 +47,16 @@ static json_t *candidate_json(const candidate *c)
     return object;
 }
 
+/* null: the library could make no plan. */
+static json_t *automatic_json(const automatic *own)
+{
+    if (!own->line[0])
+        return json_null();
+    return json_pack("{s:s,s:o,s:o,s:o}", "plan", own->line, "predicted_s", report_real(own->predicted_s),
+                     "predicted_comm_s", report_real(own->predicted_comm_s), "shared_plan",
+                     own->shared[0] ? json_string(own->shared) : json_null());
+}
+
 static int print_json(const sweep *s, FILE *file)
 {
     json_t *object = report_head_json(&s->p, "sweep"), *list = json_array();
@@ -53,6 +66,7 @@ static int print_json(const sweep *s, FILE *file)
     for (int i = 1; i < s->count; i++)
         json_array_append_new(list, candidate_json(&s->candidates[i]));
     json_object_set_new(object, "hsumma", list);
+    json_object_set_new(object, "automatic", automatic_json(&s->own));
     failed = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     fputc('\n', file);
     json_decref(object);
@@ -63,7 +77,7 @@ static void print_csv(const sweep *s, FILE *file)
 {
     fputs(
         "candidate,i,j,g,best_of_g,median_s,min_s,max_s,comm_s,comm_min_s,comm_max_s,gemm_s,ratio,ratio_min,ratio_max,"
-        "bytes_per_rank_max,messages_per_rank_max,workspace_bytes,plan\n",
+        "bytes_per_rank_max,messages_per_rank_max,workspace_bytes,predicted_s,predicted_comm_s,chosen,plan\n",
         file);
     for (int i = 0; i < s->count; i++) {
         const candidate *c = &s->candidates[i];
@@ -71,13 +85,14 @@ static void print_csv(const sweep *s, FILE *file)
         fprintf(file, "%s,%d,%d,%d,%s", c->rows ? "HSUMMA" : "SUMMA", c->rows, c->cols, c->rows * c->cols,
                 c->best_of_g ? "true" : "false");
         if (!c->plan) {
-            fputs(",,,,,,,,,,,,,,", file);
+            fprintf(file, ",,,,,,,,,,,,,,,,%s,", c->chosen ? "true" : "false");
             report_csv_text(file, c->message);
         } else {
-            fprintf(file, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%lld,%lld,%lld,", c->total.median,
-                    c->total.min, c->total.max, c->comm.median, c->comm.min, c->comm.max, c->gemm.median,
-                    c->ratio.median, c->ratio.min, c->ratio.max, (long long)c->bytes_max, (long long)c->messages_max,
-                    (long long)c->workspace);
+            fprintf(file, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%lld,%lld,%lld,%.9g,%.9g,%s,",
+                    c->total.median, c->total.min, c->total.max, c->comm.median, c->comm.min, c->comm.max,
+                    c->gemm.median, c->ratio.median, c->ratio.min, c->ratio.max, (long long)c->bytes_max,
+                    (long long)c->messages_max, (long long)c->workspace, c->predicted_s, c->predicted_comm_s,
+                    c->chosen ? "true" : "false");
             report_csv_text(file, c->line);
         }
         fputc('\n', file);
@@ -93,16 +108,17 @@ static void print_row(const candidate *c, double unit, FILE *file)
     else
         fprintf(file, "%s %-8s %6d", c->best_of_g ? c->best ? "**" : " *" : "  ", c->name, c->rows * c->cols);
     if (!c->plan) {
-        fprintf(file, "  not run: %s\n", c->message);
+        fprintf(file, "  not run: %s%s\n", c->message, c->chosen ? CHOSEN : "");
         return;
     }
-    fprintf(file, "  %9.3f  %9.3f  %9.3f  %9.3f  %9.3f  %6.3f  %6.3f  %6.3f  %9s", c->total.median * unit,
-            c->total.min * unit, c->total.max * unit, c->comm.median * unit, c->gemm.median * unit, c->ratio.median,
-            c->ratio.min, c->ratio.max, report_bytes(text, sizeof text, c->bytes_max));
+    fprintf(file, "  %9.3f  %9.3f  %9.3f  %9.3f  %9.3f  %9.3f  %9.3f  %6.3f  %6.3f  %6.3f  %9s", c->total.median * unit,
+            c->total.min * unit, c->total.max * unit, c->comm.median * unit, c->gemm.median * unit,
+            c->predicted_s * unit, c->predicted_comm_s * unit, c->ratio.median, c->ratio.min, c->ratio.max,
+            report_bytes(text, sizeof text, c->bytes_max));
     fprintf(file, "  %8lld", (long long)c->messages_max);
     if (c->checked)
         fprintf(file, "  %8.2g %s", c->check.residual, c->check.passed ? "passed" : "FAILED");
-    fputc('\n', file);
+    fprintf(file, "%s\n", c->chosen ? CHOSEN : "");
 }
 
 static void print_table(const sweep *s, FILE *file)
@@ -119,15 +135,22 @@ static void print_table(const sweep *s, FILE *file)
             s->count > 2 ? "s" : "", s->p.args->reps, s->p.args->reps > 1 ? "s" : "");
     if (s->candidates[0].plan)
         fprintf(file, "SUMMA's plan  %s\n", s->candidates[0].line);
-    fprintf(file, "\n   %-8s %6s  %9s  %9s  %9s  %9s  %9s  %22s  %9s  %8s%s\n", "I x J", "G", "total", "min", "max",
-            "comm", "gemm", "SUMMA / this: min, max", "sent/rank", "messages", s->p.args->check ? "  residual" : "");
-    fprintf(file, "   %-8s %6s  %9s  %9s  %9s  %9s  %9s\n", "", "", unit, unit, unit, unit, unit);
+    if (s->own.line[0])
+        fprintf(file, "automatic     %s\n", s->own.line);
+    if (s->own.shared[0])
+        fprintf(file, "              (without --node messages it has no groups: %s)\n", s->own.shared);
+    fprintf(file, "\n   %-8s %6s  %9s  %9s  %9s  %9s  %9s  %9s  %9s  %22s  %9s  %8s%s\n", "I x J", "G", "total", "min",
+            "max", "comm", "gemm", "model", "its comm", "SUMMA / this: min, max", "sent/rank", "messages",
+            s->p.args->check ? "  residual" : "");
+    fprintf(file, "   %-8s %6s  %9s  %9s  %9s  %9s  %9s  %9s  %9s\n", "", "", unit, unit, unit, unit, unit, unit, unit);
     for (int i = 0; i < s->count; i++)
         print_row(&s->candidates[i], factor, file);
-    fputs(
-        "\n* the fastest of each G, ** of all; comm and gemm: medians of the slowest rank; ratio above 1: faster than\n"
-        "SUMMA; 1x1 is SUMMA again, and so is a group per process: their distance from its row is the noise\n",
-        file);
+    fputs("\n* the fastest of each G, ** of all; comm and gemm: medians of the slowest rank; model: predicted, in all "
+          "and\n"
+          "communication; chosen: the groups of the automatic plan; ratio above 1: faster than SUMMA; 1x1 is SUMMA "
+          "again,\n"
+          "and so is a group per process: their distance from its row is the noise\n",
+          file);
 }
 
 int sweep_report(const sweep *s, FILE *file)

@@ -45,6 +45,9 @@ extern "C" {
 /* Levels of a hierarchy at most: 1 is SUMMA, 2 is the paper's HSUMMA. */
 #define HSUMMA_MAX_LEVELS 6
 
+/* Plans that a plan is compared with, at most. */
+#define HSUMMA_MAX_RIVALS 5
+
 /* What a call returns. */
 typedef enum hsumma_status {
     HSUMMA_OK = 0,
@@ -99,6 +102,13 @@ typedef struct hsumma_movement {
     double exchange_seconds; /* predicted; a part of predicted_comm_seconds */
 } hsumma_movement;
 
+/* A plan that was not taken: what would give it, and what it would cost. */
+typedef struct hsumma_rival {
+    const char *line; /* as hsumma_plan_info.line, valid as long */
+    double seconds;   /* predicted */
+    double measured;  /* the shortest execution of it by tune=measure; 0: not measured */
+} hsumma_rival;
+
 /* What a plan has chosen, why, what it will cost, and what its last execution did on this process. */
 typedef struct hsumma_plan_info {
     const char *line; /* one line: options that give this plan again, word for word; valid until the plan is freed */
@@ -122,6 +132,15 @@ typedef struct hsumma_plan_info {
     double predicted_seconds;     /* of one execution, by the cost model of the schedules */
     double predicted_comm_seconds;
     double predicted_gemm_seconds;
+    double predicted_copy_seconds; /* packing, unpacking, sharing */
+    int64_t predicted_bytes_sent;  /* of this process, by its schedule: given to MPI; 0 where a node shares memory */
+    int64_t predicted_messages_sent;
+    double lower_bound_bytes; /* that some process must receive, whatever the algorithm: Al Daas, Ballard, Grigori,
+                                 Kumar and Rouse, SPAA 2022, for matrices that lie evenly spread at the beginning */
+    const char *profile;      /* what the prediction rests on: "built-in" or the name of a file */
+    const char *tuned;        /* "estimated", "remembered" (from the tuned file), "measuring" or "measured" */
+    int nrivals;              /* the next best, best first */
+    hsumma_rival rival[HSUMMA_MAX_RIVALS];
     double predicted_stationary[3]; /* seconds with stationary A, B, C; -1: not considered, or not possible */
     hsumma_movement operand[3];     /* what happens to A, B and C */
     /* the last execution on this process; zeros before the first */
@@ -263,6 +282,27 @@ HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
  */
 HSUMMA_API hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory);
 HSUMMA_API void hsumma_mfree(hsumma_context *ctx, void *memory);
+
+/*
+ * Measures the best candidates for a product, as plans with tune=measure do in their first executions, but on matrices
+ * of its own, and remembers the fastest in the tuned file, so that later plans of the same arguments take it without
+ * measuring.  Collective; arguments as of hsumma_plan_create.  *line, if line is not NULL, becomes the plan's line: up
+ * to size bytes.  Takes as much memory as the matrices have.  Errors: as hsumma_plan_create; HSUMMA_ERR_OPTION if the
+ * file cannot be written (what has been measured holds in this context all the same).
+ */
+HSUMMA_API hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
+                                     int64_t n, int64_t k, const hsumma_desc *a, const hsumma_desc *b,
+                                     const hsumma_desc *c, const char *options, char *line, size_t size);
+
+/*
+ * The grid that the model finds cheapest for a product on `processes` processes when the layout is free: one block per
+ * process (nb = 0) or blocks of nb x nb, all processes or fewer.  The grid's processes are the first ones of the
+ * context, along rows.  Local; a function of its arguments, the context's options and profile.  Errors:
+ * HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_MEMORY.
+ */
+HSUMMA_API hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
+                                            int64_t n, int64_t k, int64_t nb, int processes, const char *options,
+                                            int *nprow, int *npcol, double *predicted_seconds);
 
 /*
  * Plan and execute in one call, as p?gemm does.  Plans are cached in the context by their global arguments (a bounded

@@ -61,6 +61,29 @@ REALS = ["median_s", "min_s", "max_s", "gflops", "fraction_of_gemm_rate", "fract
 OURS = ["bytes_per_rank_max", "messages_per_rank_max", "workspace_bytes", "peak_rss_bytes"]
 
 
+PHASES = {"comm": "comm_s", "gemm": "gemm_s", "copy": "copy_s", "all": "median_s"}
+
+
+def phase_complaints(report):
+    """Predicted beside measured: the measured numbers are those that stand elsewhere, too, and the ratio is theirs."""
+    bad = []
+    for name, key in PHASES.items():
+        phase = report["phases"][name]
+        if not number(phase["predicted_s"]) or not number(phase["measured_s"]):
+            bad.append((name, phase))
+        elif name != "all" and phase["measured_s"] != report[key]:
+            bad.append((name, phase, report[key]))
+        elif phase["measured_s"] > 0 and not math.isclose(phase["ratio"] or 0, phase["predicted_s"] / phase["measured_s"],
+                                                          rel_tol=1e-6, abs_tol=1e-12):
+            bad.append((name, phase))
+    if not report["min_s"] <= report["phases"]["all"]["measured_s"] <= report["median_s"]:
+        bad.append("the typical round is not later than the median")
+    parts = sum(report["phases"][name]["predicted_s"] for name in ("comm", "gemm", "copy"))
+    if not math.isclose(parts, report["predicted_s"], rel_tol=1e-6):
+        bad.append(("the predicted parts", parts, report["predicted_s"]))
+    return bad
+
+
 def complaints(report):
     """What the keys of a report lack."""
     bad = [key for key in REALS if not number(report.get(key))]
@@ -224,6 +247,24 @@ def test_formats():
        *said(process))
 
 
+def test_phases():
+    """After a run: predicted beside measured."""
+    for ranks, args in [(1, []), (2, ["--node", "messages", "--lookahead", 0]), (2, ["--lookahead", 2]), (2, []),
+                        (4, ["--stationary", "A", "--node", "messages"])]:
+        report = gemm_json(ranks, "-m", 200, "--nb", 16, *args)
+        if report:
+            bad = phase_complaints(report)
+            ok(not bad, "  communication, GEMM, copies and all: predicted, measured, and the ratio", *bad, report["phases"])
+    report = gemm_json(2, "-m", 64, "--nb", 16, "--api", "call")
+    if report:
+        ok(report["phases"]["gemm"]["measured_s"] is None and number(report["phases"]["all"]["ratio"]),
+           "  of a call only all of it was measured", report["phases"])
+    text = bench(2, "gemm", "-m", 64, "--reps", 2, "--nb", 16).stdout
+    rows = {line.split()[0]: line.split()[1:4] for line in text[text.find("\nphase "):].splitlines()[3:7]}
+    ok(list(rows) == ["communication", "GEMM", "copies", "all"] and all(len(row) == 3 for row in rows.values()),
+       "  as a table", text)
+
+
 def test_plan():
     """The plan's line gives the same plan again."""
     report = gemm_json(4, "-m", 96, "--nb", 8, "--groups", "1x2", "--block", 8, "--outer", 16, "--lookahead", 0)
@@ -335,6 +376,12 @@ def groupings(rows, cols):
     return sorted(f"{i}x{j}" for i in range(1, rows + 1) for j in range(1, cols + 1) if rows % i == 0 and cols % j == 0)
 
 
+def chosen_groups(plan):
+    """The groups that the line of a plan, or of a candidate, says; "1x1": SUMMA."""
+    words = dict(word.split("=", 1) for word in plan["plan"].split() if "=" in word)
+    return words.get("levels", words.get("groups", "1x1"))
+
+
 def test_sweep():
     for ranks, grid in [(1, (1, 1)), (2, (1, 2)), (3, (3, 1)), (4, (2, 2)), (4, (1, 4))]:
         process = bench(ranks, "sweep", "-m", "64", "--nb", "8", "--reps", "2", "--grid", "%dx%d" % grid, "--check",
@@ -347,15 +394,41 @@ def test_sweep():
             groups = {c["g"] for c in report["hsumma"]}
             best = [sum(c["best_of_g"] for c in report["hsumma"] if c["g"] == g) for g in groups]
             good = good and set(best) == {1} and sum(c["best"] for c in report["hsumma"]) == 1
+            every = [report["summa"], *report["hsumma"]]
+            good = good and all(number(c["predicted_s"]) and number(c["predicted_comm_s"]) for c in every)
+            good = good and [chosen_groups(c) for c in every if c["chosen"]] == [chosen_groups(report["automatic"])]
         except (ValueError, KeyError) as error:
             found, good = [repr(error)], False
         ok(process.returncode == 0 and good and found == groupings(*grid),
            "sweep of a %d x %d grid: every grouping once, the best of each G marked" % grid, found, *said(process))
+    with tempfile.TemporaryDirectory() as scratch:  # where a message is dear: van de Geijn in two steps of two is best
+        profile = os.path.join(scratch, "profile")
+        with open(profile, "w", encoding="utf-8") as file:
+            file.write("hsumma profile 1\nnode.alpha_s 1e-3\nnetwork.alpha_s 1e-3\nend\n")
+        process = bench(4, "sweep", "-m", 64, "--nb", 8, "--reps", 1, "--grid", "1x4", "--bcast", "van_de_geijn",
+                        "--block", 8, "--outer", 8, "--lookahead", 0, "--stationary", "C", "--format", "json",
+                        "--profile", profile)
+    try:
+        report = json.loads(process.stdout)
+        every = [report["summa"], *report["hsumma"]]
+        times = {chosen_groups(c): c["predicted_comm_s"] for c in every}
+        found = [c.get("groups") for c in every if c["chosen"]]
+        # log2(q) + q - 1 messages for each of 8 panels; what they hold takes no time worth the name
+        good = all(math.isclose(times[groups], 8 * messages * 1e-3, rel_tol=1e-3)
+                   for groups, messages in (("1x1", 5), ("1x2", 4)))
+    except (ValueError, KeyError) as error:
+        found, times, good = [repr(error)], {}, False
+    ok(good and found == ["1x2"], "the row of the automatic choice is marked", found, times, *said(process))
     process = bench(2, "sweep", "-m", "32", "--nb", "8", "--reps", "1")
-    ok(process.returncode == 0 and process.stdout.count("1x2") == 1, "sweep as a table", *said(process))
+    rows = [line for line in process.stdout.splitlines() if line.split()[:2] == ["1x2", "2"] or
+            line.split()[1:3] == ["1x2", "2"]]
+    ok(process.returncode == 0 and len(rows) == 1 and process.stdout.count("<- chosen") == 1 and
+       "\nautomatic " in process.stdout, "sweep as a table", *said(process))
     process = bench(2, "sweep", "-m", "32", "--nb", "8", "--reps", "1", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(process.stdout)))
-    ok([row["candidate"] for row in rows] == ["SUMMA", "HSUMMA", "HSUMMA"] and all(None not in row for row in rows),
+    ok([row["candidate"] for row in rows] == ["SUMMA", "HSUMMA", "HSUMMA"] and
+       all(None not in row and None not in row.values() and float(row["predicted_s"]) > 0 for row in rows) and
+       [row["chosen"] for row in rows].count("true") == 1,
        "sweep as csv", *said(process))
 
 
@@ -368,8 +441,9 @@ def test_plot():
         else:
             process = bench(4, *args)
             text = open(drawing).read() if os.path.exists(drawing) else ""
-            ok(process.returncode == 0 and "<svg" in text and "</svg>" in text and "communication" in text
-               and not process.stderr, "sweep --plot draws", *said(process))
+            ok(process.returncode == 0 and "<svg" in text and "</svg>" in text and not process.stderr and
+               all(word in text for word in ("HSUMMA, communication", "model, total", "model, communication",
+                                             "automatic choice")), "sweep --plot draws", *said(process), text[-3000:])
         if os.path.exists(drawing):
             os.remove(drawing)
         process = bench(2, *args, path=scratch)
@@ -379,7 +453,7 @@ def test_plot():
 
 def main():
     for test in (test_help, test_errors, test_products, test_planted, test_replicated, test_calls, test_api,
-                 test_replay, test_formats, test_plan, test_scalapack,
+                 test_replay, test_formats, test_phases, test_plan, test_scalapack,
                  test_compare, test_node_gemm, test_sweep, test_plot):
         test()
     return done()

@@ -8,6 +8,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 
 from tap import done, ok
 
@@ -15,7 +16,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 BENCH = os.path.join(BUILD, "hsumma_bench")
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
+# without what the user's own files say
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
+ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(ROOT, "no-such-directory")
 
 
 
@@ -239,7 +242,7 @@ def test_costs():
                 p, g, wide = root_p ** 2, root_g ** 2, outer if 1 < root_g < root_p else b
                 report = explain("-m", n, "--grid", f"{root_p}x{root_p}", "--nb", "checkerboard", "--groups",
                                  f"{root_g}x{root_g}", "--block", b, "--outer", wide, "--bcast", name, "--stationary",
-                                 "C", "--lookahead", 0, "--workspace-limit", "100%", "--panels", 0, "--nodes", 2)
+                                 "C", "--lookahead", 0, "--workspace-limit", "100%", "--panels", 0, "--nodes", p)
                 if not report:
                     continue
                 alpha, beta = (report["machine"][key] for key in ("alpha_s", "beta_s_per_byte"))
@@ -296,9 +299,199 @@ def test_moves():
        "modelled ms with stationary A, B, C: " in lines[0], "one line of the table says it, too", *said(process))
 
 
+# --- the machine --------------------------------------------------------------------------------------------------------
+
+def profile_text(**values):
+    """A profile of a machine that is nowhere; names with __ for the point."""
+    lines = [f"{name.replace('__', '.')} {value!r}" for name, value in values.items()]
+    return "\n".join(["hsumma profile 1", "host a machine that is nowhere", *lines, "end", ""])
+
+
+def with_profile(text, *args, call=explain):
+    """What explain says with a profile of this text."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "elsewhere")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return call("--profile", path, *args) if call is explain else call("explain", "--profile", path, *args)
+
+
+def geijn(p, b, n, alpha, beta):
+    """SUMMA with van de Geijn broadcasts, lookahead 0, beta per element (HSUMMA paper)."""
+    root = math.sqrt(p)
+    return (math.log2(p) + 2 * (root - 1)) * n / b * alpha + 4 * (1 - 1 / root) * n * n / root * beta
+
+
+def test_profile():
+    """The profile of another machine is taken, and so are its numbers; a damaged one is refused."""
+    paper = ["--grid", "8x8", "-m", 4096, "--nb", "checkerboard", "--groups", "1x1", "--block", 64, "--bcast",
+             "van_de_geijn", "--stationary", "C", "--lookahead", 0, "--panels", 0]
+    for alpha, beta in [(1e-4, 8e-9), (3e-6, 1e-9)]:
+        text = profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta, node__alpha_s=alpha / 8,
+                            node__beta_s_per_byte=beta / 3)
+        report = with_profile(text, *paper, "--nodes", 64)
+        if report:
+            want = geijn(64, 64, 4096, alpha, 8 * beta)
+            ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9) and
+               report["machine"]["profile"].endswith("elsewhere"), f"another machine's profile: alpha {alpha}",
+               report["predicted_comm_s"], want, report["machine"])
+        report = with_profile(text, *paper, "--nodes", 1)
+        if report:
+            want = geijn(64, 64, 4096, alpha / 8, 8 * beta / 3)
+            ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9),
+               "  inside one node: by the node's alpha and beta", report["predicted_comm_s"], want)
+        report = with_profile(text, *paper, "--nodes", 8)  # rows lie in a node each, columns across all of them
+        if report:
+            half = [geijn(64, 64, 4096, *link) / 2 for link in ((alpha, 8 * beta), (alpha / 8, 8 * beta / 3))]
+            ok(math.isclose(report["predicted_comm_s"], sum(half), rel_tol=1e-9),
+               "  a row in each of 8 nodes: rows by the node's, columns by the network's", report["predicted_comm_s"],
+               half)
+    for text in ("hsumma profile 1\nnetwork.alpha_s much\nend\n", "hsumma profile 9\nend\n", "", "no profile\n",
+                 "hsumma profile 1\nnetwork.alpha_s 1e-6\n"):
+        process = with_profile(text, call=run)
+        ok(process.returncode == 2 and process.stderr.count("\n") == 1 and "elsewhere" in process.stderr and
+           not process.stdout, f"refused: a profile {text[:30]!r}", *said(process))
+
+
+def test_condition():
+    """The paper's condition: its numbers by hand, its verdict by the model's own communication times."""
+    graphene = profile_text(network__alpha_s=1e-4, network__beta_s_per_byte=8e-9)
+    args = ["--grid", "8x16", "-m", 8192, "--nb", "checkerboard", "--block", 64, "--nodes", 128, "--panels", 0]
+    report = with_profile(graphene, *args)
+    if report:
+        found = report["condition"]
+        ok([found[key] for key in ("n", "b", "p", "threshold", "minimum_per_element", "minimum_per_byte")] ==
+           [8192, 64, 128, 8192, True, False] and math.isclose(found["alpha_beta_per_element"], 12500) and
+           math.isclose(found["alpha_beta_per_byte"], 1562.5), "the condition on Graphene: per element and per byte",
+           found)
+    text = with_profile(graphene, *args, call=run).stdout
+    ok("alpha/beta = 12500 (" in text and "or 1562 (per byte)" in text and "2nb/p = 8192:" in text and
+       "is a minimum per element, a maximum per byte (" in text, "  in the table, too", text)
+    report = explain("-m", 4096, "-n", 64, "--grid", "8x8", "--panels", 0)
+    ok(bool(report) and report["condition"] is None, "  not of a product that is far from square",
+       report and report["condition"])
+    for alpha, beta, n, b, kind in [(1e-5, 1e-9, 2048, 32, "d"), (1e-6, 1e-9, 4096, 64, "d"),
+                                    (3e-6, 1e-9, 2048, 32, "d"), (6e-6, 1e-9, 2048, 32, "z"),
+                                    (6e-6, 1e-9, 2048, 32, "d")]:
+        report = with_profile(profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta), "--grid", "16x16",
+                              "-m", n, "--type", kind, "--nb", "checkerboard", "--block", b, "--outer", b, "--bcast",
+                              "van_de_geijn", "--stationary", "C", "--lookahead", 0, "--nodes", 256, "--all",
+                              "--workspace-limit", "1G", "--panels", 0)
+        if report:
+            times = {tuple(h["groups"]): h["predicted_comm_s"] for h in report["hierarchies"]}
+            ok(report["condition"]["minimum_per_byte"] == (times[4, 4] < times[1, 1]) ==
+               (alpha / beta / (16 if kind == "z" else 8) > 2 * n * b / 256),
+               f"  alpha {alpha}, n {n}, b {b}, {kind}: the model agrees on G = sqrt(p)", report["condition"],
+               times[4, 4], times[1, 1])
+
+
+# --- what was chosen ----------------------------------------------------------------------------------------------------
+
+def lower_bound(m, n, k, p):
+    """Elements that some process must receive: Al Daas, Ballard, Grigori, Kumar, Rouse (SPAA 2022), their Theorem on
+    three regimes, for matrices that lie evenly spread."""
+    long, middle, short = sorted((m, n, k), reverse=True)
+    held = (long * middle + middle * short + long * short) / p
+    if p <= long / middle:
+        need = (long * middle + long * short) / p + middle * short
+    elif p <= long * middle / short ** 2:
+        need = 2 * math.sqrt(long * middle * short ** 2 / p) + long * middle / p
+    else:
+        need = 3 * (long * middle * short / p) ** (2 / 3)
+    return need - held
+
+
+def test_bound():
+    """All three regimes, and what is sent beside it."""
+    for m, n, k, grid in [(512, 512, 131072, "1x16"), (65536, 256, 256, "16x1"), (4096, 4096, 256, "4x4"),
+                          (4096, 4096, 256, "8x8"), (2048, 2048, 2048, "4x4"), (2048, 2048, 2048, "16x16"),
+                          (4096, 1024, 2048, "4x8"), (256, 256, 256, "1x1")]:
+        for kind, size in (("d", 8), ("c", 8), ("s", 4)):
+            p = math.prod(map(int, grid.split("x")))
+            report = explain("-m", m, "-n", n, "-k", k, "--grid", grid, "--nb", "checkerboard", "--type", kind,
+                             "--panels", 0)
+            if report:
+                want = lower_bound(m, n, k, p) * size
+                ok(math.isclose(report["lower_bound_bytes"], want, rel_tol=1e-9, abs_tol=1e-6) and
+                   (p == 1 or math.isclose(report["bytes_to_bound"], report["bytes_per_process_max"] / want)),
+                   f"the lower bound: {m} x {n} x {k} on {grid}, {kind}", report["lower_bound_bytes"], want,
+                   report["bytes_to_bound"])
+    report = explain("-m", 2048, "--grid", "4x4", "--nb", "checkerboard", "--panels", 0)
+    text = run("explain", "-m", 2048, "--grid", "4x4", "--nb", "checkerboard", "--show", "plan").stdout
+    ok(bool(report) and f"sends {report['bytes_to_bound']:.2f} times 9.1 MiB, which some process must receive" in text,
+       "  in the table", text)
+
+
+def options_of(line):
+    return [word for pair in line.split() for word in ("--" + pair.split("=", 1)[0].replace("_", "-"),
+                                                      pair.split("=", 1)[1])]
+
+
+def test_rivals():
+    """The next best: in order, none better than the choice, and each as dear as it is when it is asked for."""
+    for args in (["-m", 1000, "--grid", "4x4"], ["-m", 400, "-k", 40000, "--grid", "2x4", "--nodes", 2],
+                 ["-m", 3000, "-n", 500, "--grid", "8x8", "--nb", "checkerboard", "--nodes", 4, "--transb", "T"]):
+        report = explain(*args, "--panels", 0)
+        if not report:
+            continue
+        times = [report["predicted_s"], *(rival["predicted_s"] for rival in report["rivals"])]
+        lines = [report["plan"], *(rival["plan"] for rival in report["rivals"])]
+        ok(len(times) > 1 and times == sorted(times) and len(set(lines)) == len(lines),
+           "rivals of " + " ".join(map(str, args)), times, *lines)
+        for line, seconds in zip(lines, times):
+            again = explain(*args, "--panels", 0, *options_of(line))
+            ok(bool(again) and math.isclose(again["predicted_s"], seconds, rel_tol=1e-9), f"  {line}", seconds,
+               again and again["predicted_s"])
+        text = run("explain", *args, "--show", "plan").stdout
+        first = [line for line in text.splitlines() if line.startswith("not taken   ")]
+        shown = first[0][12:].split(": ")[0].split() if first else []
+        ok(bool(first) and "slower" in first[0] and set(shown) == set(lines[1].split()) - set(lines[0].split()),
+           "  in the table by the words that differ", *lines[:2], text)
+
+
+def test_phases():
+    for args in (["-m", 900, "--grid", "4x4", "--lookahead", 0], ["-m", 900, "--stationary", "A", "--lookahead", 0]):
+        report = explain(*args, "--panels", 0)
+        if report:
+            parts = [report[key] for key in ("predicted_comm_s", "predicted_gemm_s", "predicted_copy_s")]
+            ok(min(parts) >= 0 and math.isclose(report["predicted_s"], sum(parts), rel_tol=1e-9),
+               "without overlap the phases add up: " + " ".join(map(str, args)), report["predicted_s"], parts)
+
+
+def test_ranks():
+    """The grid chosen is as good as the best of all that could have been asked for."""
+    for args, p in [(["-m", 1000], 12), (["-m", 200, "-k", 20000, "--nb", 32], 8),
+                    (["-m", 3000, "-n", 100, "--nb", "checkerboard"], 6), (["-m", 8], 16)]:
+        report = explain(*args, "--ranks", p, "--panels", 0)
+        if not report:
+            continue
+        rows, cols = report["whole_grid"]
+        every = {}
+        for i in range(1, p + 1):
+            for j in range(1, p // i + 1):
+                one = explain(*args, "--grid", f"{i}x{j}", "--panels", 0)
+                every[i, j] = one["predicted_s"] if one else math.inf
+        ok((rows, cols) in every and report["ranks"] == p and
+           every[rows, cols] <= min(every.values()) * (1 + 1e-9),
+           f"the grid of up to {p} processes: {' '.join(map(str, args))}", (rows, cols), every)
+        text = run("explain", *args, "--ranks", p, "--show", "plan").stdout
+        ok(f"{rows} x {cols} grid, chosen of all that use up to {p} processes" in text, "  the table says so", text)
+
+
+def test_timing():
+    report = explain("--grid", "8x8", "--panels", 0, "--timing", 3)
+    if report:
+        found = report["planning"]
+        ok(found["plans"] == 3 and all(0 < found[how]["min_s"] <= found[how]["median_s"] <= found[how]["max_s"] < 10
+                                       for how in ("cold", "warm")), "planning is timed", found)
+        ok(found["warm"]["min_s"] < found["cold"]["max_s"], "  warm no slower than cold", found)
+    text = run("explain", "--show", "plan", "--timing", 2).stdout
+    ok("\nplanning    cold " in text and ", warm " in text and "2 plans each" in text, "  in the table", text)
+
+
 def test_all():
-    report = explain("-m", 8192, "--grid", "8x4", "--nb", "checkerboard", "--all", "--block", 64, "--lookahead", 0,
-                     "--stationary", "C", "--bcast", "van_de_geijn", "--panels", 0)
+    report = explain("-m", 8192, "--grid", "8x4", "--nodes", 32, "--nb", "checkerboard", "--all", "--block", 64,
+                     "--outer", 64, "--lookahead", 0, "--stationary", "C", "--bcast", "van_de_geijn", "--panels", 0)
     if not report:
         return
     found = {tuple(h["groups"]): h for h in report["hierarchies"]}
@@ -371,7 +564,8 @@ def test_table():
 def test_errors():
     for args in (["--grid", "0x2"], ["--grid", "100000x100000"], ["--nb", 0], ["--bcast", "none"], ["--groups", "3x1"],
                  ["--groups", "x"], ["--block", 10, "--outer", 15, "--groups", "2x2"], ["--no-such-option"],
-                 ["--panels", -1], ["--show", "all"], ["--show", ""], ["--nodes", 0], ["--nodes", 17],
+                 ["--ranks", 0], ["--ranks", 4, "--grid", "2x2"], ["--ranks", 4, "--nodes", 5], ["--timing", 0],
+                 ["--profile", "/no/such/file"], ["--panels", -1], ["--show", "all"], ["--show", ""], ["--nodes", 0], ["--nodes", 17],
                  ["--format", "csv"], ["--layout", "imb=0"], ["--layout-a", "rsrc=9"], ["--layout-b", "m=3"],
                  ["--block", 512, "--workspace-limit", 100], ["operand"], ["--alg", "flat"], ["-m", "-1"],
                  ["--layout-b", "rsrc=4294967296"], ["--layout", "i=9000000000000000000"],
@@ -391,7 +585,8 @@ def test_document():
 
 
 def main():
-    for test in (test_messages, test_coverage, test_costs, test_moves, test_all, test_run, test_collective, test_table,
+    for test in (test_messages, test_coverage, test_costs, test_moves, test_profile, test_condition, test_bound,
+                 test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
                  test_errors, test_document):
         test()
     return done()

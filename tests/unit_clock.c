@@ -105,10 +105,10 @@ static const struct hs_machine tiers = {
     .beta = 1.1e-9,
     .gamma = 0.7e-9,
     .copy = 0.2e-9,
-    .node = {1.0e-6, 0.5e-9},
-    .socket = {0.4e-6, 0.3e-9},
+    .node = {.alpha = 1.0e-6, .beta = 0.5e-9},
+    .socket = {.alpha = 0.4e-6, .beta = 0.3e-9},
     .inject = 0.4e-9,
-    .shm = {0.1e-6, 0.25e-9},
+    .shm = {.alpha = 0.1e-6, .beta = 0.25e-9},
     .signal = 0.15e-6,
     .ports = 2,
 };
@@ -296,11 +296,12 @@ static void build_near_and_far(struct hs_builder *builder, const struct hs_shape
 
 static void places(void)
 {
-    struct hs_machine m = {.alpha = 4e-6, .beta = 2e-9, .node = {2e-6, 1e-9}, .socket = {1e-6, 0.5e-9}};
+    struct hs_machine m = {
+        .alpha = 4e-6, .beta = 2e-9, .node = {.alpha = 2e-6, .beta = 1e-9}, .socket = {.alpha = 1e-6, .beta = 0.5e-9}};
     int good = near(seconds(build_near_and_far, 8, 2, 8000, &m), 7e-6 + 3.5e-9 * 8000);
-    m.socket = (struct hs_link){0, 0};
+    m.socket = (struct hs_link){0};
     good &= near(seconds(build_near_and_far, 8, 2, 8000, &m), 8e-6 + 4e-9 * 8000);
-    m.node = (struct hs_link){0, 0};
+    m.node = (struct hs_link){0};
     good &= near(seconds(build_near_and_far, 8, 2, 8000, &m), 12e-6 + 6e-9 * 8000);
     tap_ok(good, "socket, node and network have prices of their own, or that of the next wider one");
     m.ports = 2;
@@ -332,7 +333,7 @@ static void shared_memory(void)
     double n = 8000, copy = tiers.shm.alpha + n * tiers.shm.beta, sum = n * tiers.gamma;
     struct hs_machine slow = tiers, plain = tiers;
     slow.gamma = 1e-6; /* so slow that rank 1 is the last to be ready */
-    plain.shm = (struct hs_link){0, 0};
+    plain.shm = (struct hs_link){0};
     tap_ok(copy + tiers.signal > sum / 4 &&
                near(seconds(build_shown, 2, 1, 8000, &tiers), 2 * copy + tiers.signal + sum),
            "a WAIT ends when the SIGNAL has come through; shared copies cost a' + n b', sums gamma");

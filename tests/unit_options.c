@@ -73,7 +73,11 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
     case HS_OPT_EXPLAIN:
         snprintf(text, size, "%d", s->explain);
         break;
+    case HS_OPT_TUNE:
+        snprintf(text, size, "%d", s->tune);
+        break;
     case HS_OPT_COLL:
+    case HS_OPT_PROFILE:
     case HS_OPT_TUNED:
     case HS_OPT_LOG: /* stay text */
         snprintf(text, size, "text");
@@ -194,7 +198,7 @@ static const struct value {
     {"segment", "0", NULL},
     {"segment", "k", NULL},
     {"segment", "1m", NULL},
-    {"segment", "auto", NULL},
+    {"segment", "auto", "0"},
     {"segment", "-5", NULL},
     {"segment", "", NULL},
     {"slice", "auto", "0"},
@@ -277,6 +281,16 @@ static const struct value {
     {"coll", "chain", NULL},
     {"coll", "", NULL},
     {"coll", "bcast:chain|flat", NULL},
+    {"profile", "auto", "text"},
+    {"profile", "builtin", "text"},
+    {"profile", "/a/file.profile", "text"},
+    {"profile", "", NULL},
+    {"tune", "estimate", "0"},
+    {"tune", "measure", "1"},
+    {"tune", "off", "2"},
+    {"tune", "on", NULL},
+    {"tune", "", NULL},
+    {"tuned", "auto", "text"},
     {"tuned", "none", "text"},
     {"tuned", "/a/file.tuned", "text"},
     {"tuned", "", NULL},
@@ -381,13 +395,16 @@ static void test_messages(void)
         {"workspace_limit", "x", "percentage"},
         {"explain", "2", "0 or 1"},
         {"coll", "ring", "COLLECTIVE:RANGE:WORD"},
+        {"profile", "", "auto, builtin or the name of a file"},
+        {"tune", "on", "estimate, measure or off"},
         {"tuned", "", "the name of a file"},
         {"topology", "nodes:0", "nodes:N,sockets:S"},
         {"shared", "x", "number of bytes"},
         {"direct", "yes", "on or off"},
         {"check", "2", "first or always"},
     };
-    static const char *const sayer[] = {NULL, "environment", "context", "plan"};
+    static const char *const sayer[] = {
+        [HS_BY_ENVIRONMENT] = "environment", [HS_BY_CONTEXT] = "context", [HS_BY_PLAN] = "plan"};
     int wrong = 0, said = 0;
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
         for (int by = HS_BY_ENVIRONMENT; by <= HS_BY_PLAN; by++, said++) {
@@ -573,7 +590,7 @@ static void test_environment(void)
     char got[200];
     wrong += strcmp(after(text, NULL, NULL, "block", got, sizeof got), "7") != 0;
     wrong += strcmp(after(text, NULL, NULL, "lookahead", got, sizeof got), "3") != 0;
-    wrong += strcmp(after(text, NULL, NULL, "segment", got, sizeof got), "65536") != 0;
+    wrong += strcmp(after(text, NULL, NULL, "segment", got, sizeof got), "0") != 0;
     tap_ok(wrong == 0, "variables of the environment are options: %d wrong", wrong);
 
     static char words[3000];

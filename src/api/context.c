@@ -1,11 +1,10 @@
 #include "api/cache.h"
+#include "api/files.h"
 #include "api/register.h"
 #include "api/share.h"
 #include "base/threads.h"
 #include "coll/comm.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,61 +44,6 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     return status;
 }
 
-/* A whole file as a text; NULL: errno says why not. */
-static char *read_file(const hsumma_context *ctx, const char *name, int64_t *length)
-{
-    FILE *file = fopen(name, "r");
-    char *text = NULL;
-    long end = -1;
-    if (file && fseek(file, 0, SEEK_END) == 0 && (end = ftell(file)) >= 0 && end < INT_MAX &&
-        fseek(file, 0, SEEK_SET) == 0) {
-        text = hs_get(&ctx->memory, (size_t)end + 1, 1);
-        errno = text ? 0 : ENOMEM;
-        if (text)
-            text[fread(text, 1, (size_t)end, file)] = 0;
-    }
-    if (text && ferror(file)) {
-        hs_put(&ctx->memory, text);
-        text = NULL;
-        errno = EIO;
-    }
-    if (file) {
-        int reason = errno;
-        fclose(file);
-        errno = reason;
-    }
-    *length = end;
-    return text;
-}
-
-/* The tuned file is read by one process as well. */
-static hsumma_status read_tuned(hsumma_context *ctx, const char *name)
-{
-    int64_t told[2] = {0, 0}; /* length; errno */
-    char *text = NULL;
-    if (strcmp(name, "none") == 0)
-        return HSUMMA_OK;
-    if (ctx->comm.rank == 0) {
-        text = read_file(ctx, name, &told[0]);
-        told[1] = text ? 0 : errno ? errno : EIO;
-    }
-    if (MPI_Bcast(told, 2, MPI_INT64_T, 0, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast failed");
-    if (told[1])
-        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "tuned: cannot read %s: %s", name, strerror((int)told[1]));
-    if (!text)
-        text = hs_get(&ctx->memory, (size_t)told[0] + 1, 1);
-    hsumma_status status = hs_comm_agreed(ctx->comm.comm, text ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
-    if (!status && MPI_Bcast(text, (int)told[0] + 1, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
-    if (status)
-        hs_fail(&ctx->message, status, "tuned: %s could not be told to all processes", name);
-    else
-        status = hs_rules_read_tuned(&ctx->team.selector.tuned, text, &ctx->memory, &ctx->message);
-    hs_put(&ctx->memory, text);
-    return status;
-}
-
 static void drive_plan(void *state, int *worked)
 {
     hsumma_context *ctx = state;
@@ -113,9 +57,11 @@ static hsumma_status make_team(hsumma_context *ctx)
     struct hs_settings settings;
     struct hs_team *team = &ctx->team;
     struct hs_group all = {ctx->ranks, 0, 1, ctx->comm.size, ctx->comm.rank};
+    struct hs_rules tuned = team->selector.tuned; /* read already */
     hsumma_status status = hs_settings_read(&ctx->options, &settings, &ctx->message);
     if (!status)
         status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
+    team->selector.tuned = tuned;
     team->selector.own = &ctx->own;
     team->selector.machine = &ctx->profile.machine;
     team->segment = settings.segment;
@@ -124,13 +70,20 @@ static hsumma_status make_team(hsumma_context *ctx)
     team->driven = ctx;
     if (!status)
         status = hs_rules_read(&team->selector.coll, ctx->options.value[HS_OPT_COLL], &ctx->memory, &ctx->message);
-    status = hs_comm_agreed(ctx->comm.comm, status);
-    if (!status)
-        status = read_tuned(ctx, ctx->options.value[HS_OPT_TUNED]);
+    return status;
+}
+
+/* Where the processes are: for collective calls, and for the prices of messages. */
+static hsumma_status find_places(hsumma_context *ctx, int collectives)
+{
+    struct hs_settings settings;
+    const char *words = ctx->options.value[HS_OPT_TOPOLOGY];
+    hsumma_status status = hs_comm_agreed(ctx->comm.comm, hs_settings_read(&ctx->options, &settings, &ctx->message));
+    if (status || (!collectives && ctx->profile.one_node && strcmp(words, "auto") == 0))
+        return status;
     struct hs_place_options places = {
-        .topology = ctx->options.value[HS_OPT_TOPOLOGY], .room = settings.shared, .direct = settings.direct};
-    status = hs_comm_agreed(ctx->comm.comm, status);
-    return status ? status : hs_comm_places(&ctx->comm, &places, &ctx->memory, &ctx->message);
+        .topology = words, .room = collectives ? settings.shared : 0, .direct = collectives && settings.direct};
+    return hs_comm_places(&ctx->comm, &places, &ctx->memory, &ctx->message);
 }
 
 static hsumma_status fill(hsumma_context *ctx)
@@ -184,16 +137,22 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         ctx->profile = hs_profile_builtin;
         MPI_Comm_rank(own, &ctx->comm.rank);
         MPI_Comm_size(own, &ctx->comm.size);
-        hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         status = read_options(ctx, options);
         status = hs_comm_agreed(own, status ? status : fill(ctx));
+        if (!status)
+            status = hs_files_read(ctx);
+        hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         if (!status)
             hs_rooms_make(ctx);
         if (!status)
             status = hs_comm_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
+        if (!status)
+            status = hs_comm_agreed(own, find_places(ctx, collectives));
         text = ctx->message;
         if (status)
             hsumma_free(&ctx);
+        else
+            snprintf(ctx->message.text, sizeof ctx->message.text, "%.*s", (int)sizeof ctx->message.text - 1, ctx->note);
     } else {
         hs_put(&hs_heap, ctx);
         if (own != MPI_COMM_NULL)
@@ -220,6 +179,8 @@ void hs_context_release(hsumma_context *ctx)
         hs_team_leave_mpi(&ctx->team);
     hs_team_free(&ctx->team);
     hs_comm_leave_places(&ctx->comm, &ctx->memory);
+    hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */
+    hs_tuned_free(&ctx->tuned, &ctx->memory);
     hs_own_algorithms_free(&ctx->own, &ctx->memory);
     if (!finalised)
         MPI_Comm_free(&ctx->comm.comm);

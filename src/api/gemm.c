@@ -7,7 +7,7 @@ hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char tra
                                  int64_t k, const hsumma_desc *a, const hsumma_desc *b, const hsumma_desc *c,
                                  const char *options, hsumma_plan **plan)
 {
-    struct hs_request request = {type, {transa, transb, 'N'}, {m, n, k}, {a, b, c}, options, 0, 0};
+    struct hs_request request = {type, {transa, transb, 'N'}, {m, n, k}, {a, b, c}, options, 0, 0, NULL, 0};
     return hs_plan_create(ctx, &request, 0, plan);
 }
 
@@ -24,10 +24,58 @@ static void fill_levels(const hsumma_plan *plan, hsumma_plan_info *info)
                                         spec->bcast[l]->name, spec->reduce[l]->name};
 }
 
-void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
+/* What the model says of the plan that serves, and of those that do not. */
+static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder, hsumma_plan_info *info)
 {
-    const struct hs_spec *spec = &plan->choice.spec;
+    const struct hs_prediction *prediction = &plan->choice.prediction;
+    const struct hs_trial *trial = &holder->trial;
+    info->predicted_seconds = prediction->seconds;
+    info->predicted_comm_seconds = prediction->comm;
+    info->predicted_gemm_seconds = prediction->gemm;
+    info->predicted_copy_seconds = prediction->copy;
+    memcpy(info->operand, prediction->operand, sizeof info->operand);
+    memcpy(info->predicted_stationary, holder->ranking.stationary, sizeof info->predicted_stationary);
+    hs_plan_traffic(plan, &info->predicted_bytes_sent, &info->predicted_messages_sent);
+    info->lower_bound_bytes = hs_lower_bound(&plan->problem);
+    info->profile = plan->ctx->profile.source;
+    info->tuned = trial->count       ? trial->decided ? "measured" : "measuring"
+                  : plan->remembered ? "remembered"
+                                     : "estimated";
+    for (int i = 0; i < holder->ranking.count && info->nrivals < HSUMMA_MAX_RIVALS; i++) {
+        double measured = 0;
+        for (int t = 0; t < trial->count; t++)
+            measured = trial->rank[t] == i ? trial->seconds[t] : measured;
+        if (i == (trial->count ? trial->rank[trial->turn] : 0))
+            continue;
+        info->rival[info->nrivals++] = (hsumma_rival){i ? holder->rival[i - 1] : holder->line,
+                                                      holder->ranking.choice[i].prediction.seconds, measured};
+    }
+}
+
+/* What the last execution has taken. */
+static void fill_times(const hsumma_plan *plan, hsumma_plan_info *info)
+{
     const struct hs_loop_times *times = &plan->loop.last;
+    info->seconds = times->seconds;
+    info->gemm_seconds = times->gemm;
+    info->copy_seconds = times->copy;
+    if (plan->by_node) {
+        const struct hs_node_times *shared = &plan->node.last;
+        info->seconds = shared->seconds;
+        info->gemm_seconds = shared->gemm;
+        info->copy_seconds = shared->copy;
+        info->wait_seconds = shared->wait;
+    }
+    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
+    info->comm_seconds = rest > 0 ? rest : 0;
+    info->bytes_sent = times->bytes;
+    info->messages_sent = times->messages;
+}
+
+void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
+{
+    const hsumma_plan *plan = holder->trial.count ? holder->trial.plan[holder->trial.turn] : holder;
+    const struct hs_spec *spec = &plan->choice.spec;
     memset(info, 0, sizeof *info);
     info->line = plan->line;
     info->why = plan->why;
@@ -44,26 +92,9 @@ void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *info)
     info->panels = plan->by_node ? plan->node.panels : plan->loop.panels.count;
     info->workspace_bytes = (size_t)hs_plan_bytes(plan);
     info->workspace_bytes_max = (size_t)plan->workspace_max;
-    info->workspace_limit_bytes = (size_t)plan->choice.workspace_limit;
-    info->predicted_seconds = plan->choice.prediction.seconds;
-    info->predicted_comm_seconds = plan->choice.prediction.comm;
-    info->predicted_gemm_seconds = plan->choice.prediction.gemm;
-    memcpy(info->predicted_stationary, plan->choice.stationary, sizeof info->predicted_stationary);
-    memcpy(info->operand, plan->choice.prediction.operand, sizeof info->operand);
-    info->seconds = times->seconds;
-    info->gemm_seconds = times->gemm;
-    info->copy_seconds = times->copy;
-    if (plan->by_node) {
-        const struct hs_node_times *shared = &plan->node.last;
-        info->seconds = shared->seconds;
-        info->gemm_seconds = shared->gemm;
-        info->copy_seconds = shared->copy;
-        info->wait_seconds = shared->wait;
-    }
-    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
-    info->comm_seconds = rest > 0 ? rest : 0;
-    info->bytes_sent = times->bytes;
-    info->messages_sent = times->messages;
+    info->workspace_limit_bytes = (size_t)holder->ranking.workspace_limit;
+    fill_predictions(plan, holder, info);
+    fill_times(holder->trial.count ? holder->trial.plan[holder->trial.served] : holder, info);
 }
 
 static hsumma_status start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
@@ -124,7 +155,8 @@ hsumma_status hsumma_sgemm(hsumma_context *ctx, char transa, char transb, int64_
                            const float *a, const hsumma_desc *desca, const float *b, const hsumma_desc *descb,
                            float beta, float *c, const hsumma_desc *descc)
 {
-    struct hs_request request = {HSUMMA_S, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0};
+    struct hs_request request = {HSUMMA_S, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0, NULL,
+                                 0};
     return one_call(ctx, &request, &alpha, a, b, &beta, c);
 }
 
@@ -132,7 +164,8 @@ hsumma_status hsumma_dgemm(hsumma_context *ctx, char transa, char transb, int64_
                            const double *a, const hsumma_desc *desca, const double *b, const hsumma_desc *descb,
                            double beta, double *c, const hsumma_desc *descc)
 {
-    struct hs_request request = {HSUMMA_D, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0};
+    struct hs_request request = {HSUMMA_D, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0, NULL,
+                                 0};
     return one_call(ctx, &request, &alpha, a, b, &beta, c);
 }
 
@@ -140,7 +173,8 @@ hsumma_status hsumma_cgemm(hsumma_context *ctx, char transa, char transb, int64_
                            const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
                            const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc)
 {
-    struct hs_request request = {HSUMMA_C, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0};
+    struct hs_request request = {HSUMMA_C, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0, NULL,
+                                 0};
     return one_call(ctx, &request, alpha, a, b, beta, c);
 }
 
@@ -148,6 +182,7 @@ hsumma_status hsumma_zgemm(hsumma_context *ctx, char transa, char transb, int64_
                            const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
                            const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc)
 {
-    struct hs_request request = {HSUMMA_Z, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0};
+    struct hs_request request = {HSUMMA_Z, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0, NULL,
+                                 0};
     return one_call(ctx, &request, alpha, a, b, beta, c);
 }

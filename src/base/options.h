@@ -24,8 +24,10 @@ enum hs_option {
     HS_OPT_NODE,
     HS_OPT_CHUNK,
     HS_OPT_EXPLAIN,
-    HS_OPT_COLL,
+    HS_OPT_PROFILE,
+    HS_OPT_TUNE,
     HS_OPT_TUNED,
+    HS_OPT_COLL,
     HS_OPT_TOPOLOGY,
     HS_OPT_SHARED,
     HS_OPT_DIRECT,
@@ -36,7 +38,7 @@ enum hs_option {
 };
 
 /* Who has said it; the later wins. */
-enum hs_said_by { HS_BY_DEFAULT, HS_BY_ENVIRONMENT, HS_BY_CONTEXT, HS_BY_PLAN };
+enum hs_said_by { HS_BY_DEFAULT, HS_BY_TUNED, HS_BY_ENVIRONMENT, HS_BY_CONTEXT, HS_BY_PLAN };
 
 enum { HS_OPTION_TEXT = 512, HS_NAME_TEXT = 32, HS_LEVELS = HSUMMA_MAX_LEVELS };
 
@@ -50,12 +52,19 @@ void hs_options_default(struct hs_options *options);
  * an unreadable value; options may be half changed. */
 hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
                                struct hs_message *message);
+/* Words that were remembered: taken where nobody else has said anything. */
+void hs_options_recall(struct hs_options *options, const struct hs_options *remembered);
+/* Whether anybody has said how a product is to be done (everything but threads and workspace). */
+int hs_options_plan_said(const struct hs_options *options);
 /* The environment's options as such a text. */
 void hs_options_environment(char *text, size_t size);
 
 /* How processes of one node share (hs_settings.node). */
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_READ };
 extern const char *const hs_node_words[3];
+
+/* What becomes of what measuring has found (hs_settings.tune). */
+enum { HS_TUNE_ESTIMATE, HS_TUNE_MEASURE, HS_TUNE_OFF };
 
 /* Names per level: count 0: choose; 1: all levels alike; or {for the outer levels, for the innermost}; or one per
  * level. */
@@ -73,7 +82,7 @@ struct hs_settings {
     int outers;    /* widths of outer panels given; 0: choose */
     int64_t outer[HS_LEVELS];
     struct hs_names bcast, reduce;
-    int64_t segment;
+    int64_t segment;         /* bytes; 0: choose */
     int exchange;            /* 0: to roots, 1: to all, -1: choose */
     int lookahead;           /* -1: choose */
     int64_t slice;           /* flops; INT64_MAX: never cut; 0: choose */
@@ -84,7 +93,8 @@ struct hs_settings {
     int64_t chunk;           /* 0: choose */
     int for_messages;        /* words that only messages can obey have been given */
     int explain;
-    /* of contexts: a plan's own word for them changes nothing; coll, tuned and topology stay text */
+    int tune; /* HS_TUNE_... */
+    /* of contexts: a plan's own word for them changes nothing; coll, tuned, profile and topology stay text */
     int nodes, sockets; /* virtual nodes, and sockets of each; 0: look */
     int64_t shared;     /* bytes of shared memory per process and slot; -1: choose */
     int direct;         /* processes of a node may read each other's memory */

@@ -30,7 +30,7 @@ struct hs_agreement {
 };
 
 /* which: agreements that may be open at the same time need different numbers (of the tag). */
-enum { HS_AGREE_CONTEXT, HS_AGREE_PLAN };
+enum { HS_AGREE_CONTEXT, HS_AGREE_PLAN, HS_AGREE_TRIAL };
 hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
                                 int which, const struct hs_allocator *memory);
 void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory);

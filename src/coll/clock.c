@@ -1,112 +1,37 @@
 #include "coll/clock_parts.h"
 
-/* A rank's ports and its arithmetic are served in list order: three queues.  The other steps wait in none. */
-enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
-
 struct clock {
-    const struct hs_lists *lists;
-    const struct hs_machine *machine;
-    const struct hs_topology *topology;
-    struct hs_link link[HS_TIER_KINDS];
+    struct hs_clock_steps steps;
     struct hs_flow flow;
-    int *pending; /* what has not ended yet of what the step waits for; -1: a message whose other end has to begin it */
-    int *next;    /* the step that takes this one's place in its queue, -1: none */
-    int *ready;   /* steps with nothing pending whose turn has not come */
-    double *time; /* when the step may begin, as known so far */
+    const struct hs_topology *topology;
+    double signal, inject; /* the machine's */
+    int *ready;            /* steps with nothing pending whose turn has not come */
     int readies, finished;
     double end;
 };
 
-static enum queue queue_of(enum hs_kind kind)
-{
-    static const unsigned char queue[HS_KINDS] = {
-        [HS_SEND] = OUT_PORT, [HS_RECV] = IN_PORT, [HS_COPY] = ARITHMETIC, [HS_REDUCE] = ARITHMETIC,
-        [HS_SIGNAL] = QUEUES, [HS_WAIT] = QUEUES,  [HS_JOIN] = QUEUES,     [HS_MPI] = QUEUES};
-    return (enum queue)queue[kind];
-}
-
-/* Where step g of rank r waits besides its dependencies: returns how many steps it waits for. */
-static int enqueue(struct clock *clock, int g, int *served, int *before)
-{
-    const struct hs_lists *lists = clock->lists;
-    const struct hs_step *step = hs_lists_step(lists, g);
-    enum queue queue = queue_of(step->kind);
-    int places = queue != ARITHMETIC && clock->machine->ports > 1 ? clock->machine->ports : 1;
-
-    if (queue == QUEUES)
-        return 0;
-    if (served[queue]++ < places) {
-        if (served[queue] == 1)
-            before[queue] = g;
-        return 0;
-    }
-    clock->next[before[queue]] = g;
-    do
-        before[queue]++;
-    while (queue_of(hs_lists_step(lists, before[queue])->kind) != queue);
-    return 1;
-}
-
-static hsumma_status start(struct clock *clock)
-{
-    const struct hs_lists *lists = clock->lists;
-    for (int g = 0; g < lists->steps; g++) {
-        clock->next[g] = -1;
-        clock->time[g] = 0;
-        if (hs_lists_step(lists, g)->kind == HS_MPI)
-            return HSUMMA_ERR_UNSUPPORTED;
-    }
-    for (int r = 0; r < lists->size; r++) {
-        int served[QUEUES] = {0}, before[QUEUES];
-        for (int g = lists->base[r]; g < lists->base[r + 1]; g++) {
-            const struct hs_step *step = hs_lists_step(lists, g);
-            clock->pending[g] = step->deps + enqueue(clock, g, served, before);
-            if (step->kind == HS_WAIT && lists->signal[g] < 0)
-                return HSUMMA_ERR_INTERNAL;
-            clock->pending[g] += step->kind == HS_WAIT;
-        }
-    }
-    for (int g = 0; g < lists->steps; g++)
-        if (clock->pending[g] == 0)
-            clock->ready[clock->readies++] = g;
-    return HSUMMA_OK;
-}
-
 static void release(struct clock *clock, int g, double now)
 {
-    if (clock->time[g] < now)
-        clock->time[g] = now;
-    if (--clock->pending[g] == 0)
+    struct hs_clock_step *step = &clock->steps.step[g];
+    if (step->time < now)
+        step->time = now;
+    if (--step->pending == 0)
         clock->ready[clock->readies++] = g;
 }
 
 static void finish(struct clock *clock, int g, double now)
 {
-    const struct hs_lists *lists = clock->lists;
-    for (int i = lists->first_user[g]; i < lists->first_user[g + 1]; i++) {
-        int user = lists->user[i];
-        release(clock, user, lists->signal[user] == g ? now + clock->machine->signal : now);
-    }
-    if (clock->next[g] >= 0)
-        release(clock, clock->next[g], now);
+    const struct hs_clock_step *step = &clock->steps.step[g];
+    for (int use = step->first_use; use >= 0; use = clock->steps.use[use].next)
+        release(clock, clock->steps.use[use].user, now);
+    if (step->kind == HS_SIGNAL)
+        for (int wait = step->next; wait >= 0; wait = clock->steps.step[wait].next)
+            release(clock, wait, now + clock->signal);
+    else if (step->kind != HS_WAIT && step->next >= 0)
+        release(clock, step->next, now);
     if (clock->end < now)
         clock->end = now;
     clock->finished++;
-}
-
-/* What a step takes that is no message. */
-static double work(const struct clock *clock, const struct hs_step *step)
-{
-    const struct hs_machine *machine = clock->machine;
-    int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
-
-    if (step->kind == HS_REDUCE)
-        return (double)step->count * machine->gamma;
-    if (step->kind != HS_COPY)
-        return 0;
-    if (priced && hs_copies_shared(step))
-        return machine->shm.alpha + (double)step->count * machine->shm.beta;
-    return (double)step->count * machine->copy;
 }
 
 /*
@@ -115,27 +40,26 @@ static double work(const struct clock *clock, const struct hs_step *step)
  */
 static hsumma_status message(struct clock *clock, int g)
 {
-    const struct hs_lists *lists = clock->lists;
-    const struct hs_step *step = hs_lists_step(lists, g);
-    int mate = lists->mate[g];
-    double begin = clock->time[g], bytes = (double)step->count;
-
-    if (mate < 0 || hs_lists_step(lists, mate)->count != step->count)
+    const struct hs_clock_steps *steps = &clock->steps;
+    int mate = steps->mate[g];
+    if (mate < 0 || steps->step[mate].count != steps->step[g].count)
         return HSUMMA_ERR_INTERNAL;
-    if (clock->pending[mate] >= 0) {
-        clock->pending[g] = -1;
-        if (clock->time[mate] < begin)
-            clock->time[mate] = begin;
+    struct hs_clock_step *step = &steps->step[g], *other = &steps->step[mate];
+    double begin = step->time, bytes = (double)step->count;
+
+    if (other->pending >= 0) {
+        step->pending = -1;
+        if (other->time < begin)
+            other->time = begin;
         return HSUMMA_OK;
     }
-    enum hs_tier_kind tier = hs_tier_of(clock->topology, lists->rank[g], step->peer);
-    begin += clock->link[tier].alpha;
-    if (tier == HS_BETWEEN_NODES && clock->machine->inject > 0) {
+    begin += steps->price[step->price].alpha;
+    if (step->price >= 2 * HS_BETWEEN_NODES && clock->inject > 0) {
         int send = step->kind == HS_SEND ? g : mate;
-        hs_flow_come(&clock->flow, hs_node_of(clock->topology, lists->rank[send]), send, bytes, begin);
+        hs_flow_come(&clock->flow, hs_node_of(clock->topology, steps->rank[send]), send, step->price % 2, bytes, begin);
         return HSUMMA_OK;
     }
-    begin += bytes * clock->link[tier].beta;
+    begin += bytes * steps->price[step->price].beta;
     finish(clock, g, begin);
     finish(clock, mate, begin);
     return HSUMMA_OK;
@@ -148,77 +72,66 @@ static hsumma_status message(struct clock *clock, int g)
  */
 static hsumma_status run(struct clock *clock)
 {
+    const struct hs_clock_step *step = clock->steps.step;
     hsumma_status status = HSUMMA_OK;
+    for (int g = 0; g < clock->steps.steps; g++)
+        if (step[g].pending == 0)
+            clock->ready[clock->readies++] = g;
     while (!status) {
         double now;
         int left = -1;
         if (clock->readies > 0) {
             int g = clock->ready[--clock->readies];
-            const struct hs_step *step = hs_lists_step(clock->lists, g);
-            if (step->kind == HS_SEND || step->kind == HS_RECV)
+            if (step[g].kind == HS_SEND || step[g].kind == HS_RECV)
                 status = message(clock, g);
             else
-                finish(clock, g, clock->time[g] + work(clock, step));
-        } else if (clock->machine->inject > 0 && (left = hs_flow_leave(&clock->flow, &now)) >= 0) {
+                finish(clock, g,
+                       step[g].time + (step[g].kind == HS_SIGNAL || step[g].kind == HS_WAIT ? 0 : step[g].seconds));
+        } else if (clock->inject > 0 && (left = hs_flow_leave(&clock->flow, &now)) >= 0) {
             finish(clock, left, now);
-            finish(clock, clock->lists->mate[left], now);
+            finish(clock, clock->steps.mate[left], now);
         } else {
             break;
         }
     }
-    return status || clock->finished == clock->lists->steps ? status : HSUMMA_ERR_INTERNAL;
+    return status || clock->finished == clock->steps.steps ? status : HSUMMA_ERR_INTERNAL;
 }
 
-static int given(struct hs_link link)
+static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape *shape,
+                                const struct hs_machine *machine, const struct hs_allocator *memory, double *seconds,
+                                struct hs_clock_load *load, struct hs_clock_report *report)
 {
-    return link.alpha > 0 || link.beta > 0;
-}
-
-static hsumma_status time_lists(const struct hs_lists *lists, const struct hs_topology *topology,
-                                const struct hs_machine *machine, const struct hs_allocator *memory, double *seconds)
-{
-    size_t steps = (size_t)lists->steps + 1;
-    struct clock clock = {.lists = lists, .machine = machine, .topology = topology};
-    struct hs_link *link = clock.link;
-    link[HS_BETWEEN_NODES] = (struct hs_link){machine->alpha, machine->beta};
-    link[HS_IN_NODE] = given(machine->node) ? machine->node : link[HS_BETWEEN_NODES];
-    link[HS_IN_SOCKET] = given(machine->socket) ? machine->socket : link[HS_IN_NODE];
-
-    clock.pending = hs_get(memory, steps, sizeof *clock.pending);
-    clock.next = hs_get(memory, steps, sizeof *clock.next);
-    clock.ready = hs_get(memory, steps, sizeof *clock.ready);
-    clock.time = hs_get(memory, steps, sizeof *clock.time);
-    hsumma_status status = clock.pending && clock.next && clock.ready && clock.time ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    struct clock clock = {.topology = shape->topology, .signal = machine->signal, .inject = machine->inject};
+    hsumma_status status = hs_clock_steps_build(&clock.steps, alg, shape, machine, memory, report);
+    if (!status) {
+        clock.ready = hs_get(memory, (size_t)clock.steps.steps + 1, sizeof *clock.ready);
+        status = clock.ready ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    }
     if (!status && machine->inject > 0)
-        status = hs_flow_begin(&clock.flow, machine, lists->size, lists->steps, memory);
-    if (!status)
-        status = start(&clock);
+        status = hs_flow_begin(&clock.flow, machine, shape->size, clock.steps.steps, memory);
     if (!status)
         status = run(&clock);
-    *seconds = clock.end;
+    *seconds = status ? 0 : clock.end;
+    *load = clock.steps.load;
     hs_flow_end(&clock.flow, memory);
-    hs_put(memory, clock.pending);
-    hs_put(memory, clock.next);
     hs_put(memory, clock.ready);
-    hs_put(memory, clock.time);
+    hs_clock_steps_free(&clock.steps, memory);
     return status;
 }
 
 hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                        const struct hs_allocator *memory, struct hs_clock_report *report)
 {
-    struct hs_lists lists;
-    *report = (struct hs_clock_report){0};
-    if (alg->flags & HS_BY_MPI)
-        return HSUMMA_ERR_UNSUPPORTED;
-    if (shape->topology && shape->topology->size != shape->size)
-        return HSUMMA_ERR_INTERNAL;
-    hsumma_status status = hs_lists_build(alg, shape, memory, &lists);
-    if (status)
-        return status;
-    status = time_lists(&lists, shape->topology, machine, memory, &report->seconds);
-    if (!status)
-        status = hs_clock_count(&lists, shape->topology, memory, report);
-    hs_lists_free(memory, &lists);
+    struct hs_clock_report counted = {0};
+    struct hs_clock_load load;
+    hsumma_status status = time_steps(alg, shape, machine, memory, &counted.seconds, &load, &counted);
+    *report = status ? (struct hs_clock_report){0} : counted;
     return status;
+}
+
+hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                               const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load)
+{
+    struct hs_clock_load unwanted;
+    return time_steps(alg, shape, machine, memory, seconds, load ? load : &unwanted, NULL);
 }

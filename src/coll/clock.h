@@ -5,7 +5,8 @@
  * Messages.  Hockney's model, full duplex: a message of n bytes occupies a port of the sender and one of the receiver
  * together for alpha + n beta; it starts when its SEND and its RECV may begin and both ports are free.  A rank has
  * `ports` ports each way, which serve its messages in list order, in turn.  alpha and beta are those of the innermost
- * of socket, node and network in which both ranks are (shape->topology; NULL: every rank on a node of its own).
+ * of socket, node and network in which both ranks are (shape->topology; NULL: every rank on a node of its own); above
+ * `eager` bytes those of the rendezvous.
  *
  * Injection.  The max-rate model of Gropp, Olson and Samfass (2016), as in Bienz, Olson and Gropp (2019), Section IV:
  * after its alpha, a message between nodes shares its node's outgoing bandwidth equally with the others that leave the
@@ -14,6 +15,9 @@
  * Memory.  REDUCE costs gamma per byte, COPY copy per byte; a COPY that reads or writes SHARED, or reads a peer's
  * slot, costs shm.alpha + n shm.beta (DPML: a' + n b').  A rank does one at a time, in list order.  A WAIT ends when
  * its rank is ready for it, but no sooner than `signal` after the SIGNAL.  SIGNAL and JOIN take no time.
+ *
+ * Without injection a time is a maximum of sums of prices: a machine that is nowhere dearer is nowhere slower.  With it
+ * a message that comes earlier may hold up one on which more depends: then it may be slower, though not by much.
  */
 #ifndef HS_COLL_CLOCK_H
 #define HS_COLL_CLOCK_H
@@ -23,12 +27,19 @@
 struct hs_link {
     double alpha; /* s per message or copy */
     double beta;  /* s per byte */
+    /* of messages above `eager` bytes, whose sender waits for the receiver first; eager 0: all are alike */
+    int64_t eager;
+    double alpha_long, beta_long;
 };
 
 /* What is 0 is as if it were not there. */
 struct hs_machine {
-    double alpha;          /* between nodes: s per message */
-    double beta;           /* s per byte */
+    union { /* between nodes */
+        struct hs_link network;
+        struct {
+            double alpha, beta; /* network's */
+        };
+    };
     double gamma;          /* s per byte reduced */
     double copy;           /* s per byte copied */
     struct hs_link node;   /* between sockets of a node; both 0: like the network */
@@ -62,5 +73,16 @@ struct hs_clock_report {
  */
 hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                        const struct hs_allocator *memory, struct hs_clock_report *report);
+/*
+ * What many of a collective in a row, several at a time, cannot undercut: the time that a port, a processor, or the way
+ * out of or into a node is at work for each.
+ */
+struct hs_clock_load {
+    double most; /* of the one that has most to do: while roots do not change */
+    double mean; /* of all of a kind, of the kind that has most: while they do */
+};
+/* The seconds alone, which are the same and come sooner; and the load, if load is not NULL. */
+hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                               const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load);
 
 #endif

@@ -19,9 +19,8 @@ static void raise_both(struct hs_traffic *most, const struct hs_traffic *one)
     raise_to(&most->bytes, one->bytes);
 }
 
-/* Adds what rank r does; between: what its node has sent to others so far. */
-static void count_rank(const struct hs_list *list, const struct hs_topology *topology, int r,
-                       struct hs_traffic *node_between, struct hs_clock_report *report)
+void hs_clock_count(const struct hs_list *list, const struct hs_topology *topology, int r,
+                    struct hs_traffic *node_between, struct hs_clock_report *report)
 {
     struct hs_traffic sent = {0}, between = {0};
     int64_t reduced = 0;
@@ -49,16 +48,4 @@ static void count_rank(const struct hs_list *list, const struct hs_topology *top
     raise_to(&report->reduced_rank_max, reduced);
     raise_both(&report->between_rank_max, &between);
     raise_both(&report->between_node_max, node_between);
-}
-
-hsumma_status hs_clock_count(const struct hs_lists *lists, const struct hs_topology *topology,
-                             const struct hs_allocator *memory, struct hs_clock_report *report)
-{
-    struct hs_traffic *node_between = hs_get_zero(memory, (size_t)lists->size, sizeof *node_between);
-    if (!node_between)
-        return HSUMMA_ERR_MEMORY;
-    for (int r = 0; r < lists->size; r++)
-        count_rank(&lists->list[r], topology, r, &node_between[hs_node_of(topology, r)], report);
-    hs_put(memory, node_between);
-    return HSUMMA_OK;
 }

@@ -25,26 +25,30 @@ static inline int hs_copies_shared(const struct hs_step *step)
 }
 
 /*
- * The messages that are leaving their nodes.  The k that leave one node at a moment get on equally, each at
- * max(beta, k inject) seconds per byte, so they leave in the order of the bytes that were due when they came.
+ * The messages that are leaving their nodes.  The k that leave one node at a moment get on at max(beta, k inject)
+ * seconds per byte.  Those with the same beta get on equally, so they leave in the order of the bytes that were due
+ * when they came; short and long ones are two such queues.
  */
 struct hs_flow_message {
     double key; /* to come: when; leaving: it has left when its node's `served` has come to this */
     double bytes;
     int behind; /* the one with the next key, -1: none */
+    int is_long;
 };
 
 struct hs_flow_node {
-    double served;      /* bytes that a message has got that has been leaving since the node was last idle, */
-    double since;       /* at this time */
-    int leaving;        /* messages */
-    int first, to_come; /* the one that leaves next, the one that comes next; -1: none */
-    double next;        /* when the first of both happens; HUGE_VAL: never */
-    int place;          /* in the heap */
+    double
+        served[2]; /* bytes that a short, a long message has got that has been leaving since the node was last idle, */
+    double since;  /* at this time */
+    int leaving;   /* messages */
+    int first[2];  /* the short, the long one that leaves next; -1: none */
+    int to_come;   /* the one that comes next; -1: none */
+    double next;   /* when the first of these happens; HUGE_VAL: never */
+    int place;     /* in the heap */
 };
 
 struct hs_flow {
-    double beta, inject;
+    double beta[2], inject; /* beta of short and long messages */
     struct hs_flow_node *node;
     struct hs_flow_message *message;
     int *heap; /* of all nodes, the one with the earliest `next` first */
@@ -56,12 +60,50 @@ hsumma_status hs_flow_begin(struct hs_flow *flow, const struct hs_machine *machi
                             const struct hs_allocator *memory);
 void hs_flow_end(struct hs_flow *flow, const struct hs_allocator *memory);
 /* A message of so many bytes comes at `time`, which is not before the last departure. */
-void hs_flow_come(struct hs_flow *flow, int node, int message, double bytes, double time);
+void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, double bytes, double time);
 /* The next message that has left, and when; -1 if there is none under way. */
 int hs_flow_leave(struct hs_flow *flow, double *time);
 
-/* Fills in all but the seconds. */
-hsumma_status hs_clock_count(const struct hs_lists *lists, const struct hs_topology *topology,
-                             const struct hs_allocator *memory, struct hs_clock_report *report);
+/* What rank r does, added to the report; node_between: what its node has sent to others so far. */
+void hs_clock_count(const struct hs_list *list, const struct hs_topology *topology, int r,
+                    struct hs_traffic *node_between, struct hs_clock_report *report);
+
+/* A step as the clock keeps it. */
+struct hs_clock_step {
+    double time; /* when it may begin, as known so far */
+    union {
+        int64_t count;  /* SEND, RECV, SIGNAL, WAIT */
+        double seconds; /* the others: what it takes */
+    };
+    int pending;        /* what has not ended yet of what it waits for; -1: a message whose other end has to begin it */
+    int next;           /* the step that takes its place in its queue; SIGNAL, WAIT: the next WAIT for that SIGNAL */
+    int first_use;      /* -1: nothing depends on it */
+    unsigned char kind; /* enum hs_kind */
+    unsigned char price; /* of a message: in hs_clock_steps.price */
+};
+
+struct hs_clock_use {
+    int user, next; /* a step that depends on this one; the next one in `use`, -1: none */
+};
+
+/* The steps of all ranks, numbered through. */
+struct hs_clock_steps {
+    struct hs_clock_step *step;
+    int *mate, *rank; /* of each step; mate -1: none */
+    struct hs_clock_use *use;
+    int steps, uses;
+    size_t step_capacity, mate_capacity, rank_capacity, use_capacity;
+    struct hs_link price[2 * HS_TIER_KINDS]; /* 2 * tier, and one more for long messages */
+    struct hs_clock_load load;
+};
+
+/*
+ * Builds the list of one rank after the other, keeps what the clock needs of it and counts the rest into the report if
+ * there is one.  Statuses are those of hs_clock; hs_clock_steps_free in any case.
+ */
+hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs_alg *alg, const struct hs_shape *shape,
+                                   const struct hs_machine *machine, const struct hs_allocator *memory,
+                                   struct hs_clock_report *report);
+void hs_clock_steps_free(struct hs_clock_steps *steps, const struct hs_allocator *memory);
 
 #endif

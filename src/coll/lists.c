@@ -17,28 +17,38 @@ static void turn(struct hs_step *step, int shift, int size)
     turn_ref(&step->right, shift, size);
 }
 
+hsumma_status hs_build_rank(const struct hs_alg *alg, const struct hs_shape *shape, int rank,
+                            const struct hs_allocator *memory, struct hs_list *list)
+{
+    int size = shape->size, shift = hs_rotation(alg, shape);
+    struct hs_shape mine = *shape;
+
+    *list = (struct hs_list){0};
+    if (size < 1 || shape->root < 0 || shape->root >= size)
+        return HSUMMA_ERR_INTERNAL;
+    mine.rank = (rank - shift + size) % size;
+    mine.root = alg->flags & HS_TRUE_ROOT ? shape->root : 0;
+    hsumma_status status = hs_build(alg, &mine, memory, list);
+    for (int i = 0; shift && i < list->steps; i++)
+        turn(&list->step[i], shift, size);
+    return status;
+}
+
 hsumma_status hs_build_all(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                            struct hs_list **list)
 {
-    int size = shape->size, shift = hs_rotation(alg, shape);
     hsumma_status status = HSUMMA_OK;
 
     *list = NULL;
-    if (size < 1 || shape->root < 0 || shape->root >= size)
+    if (shape->size < 1)
         return HSUMMA_ERR_INTERNAL;
-    struct hs_list *all = hs_get_zero(memory, (size_t)size, sizeof *all);
+    struct hs_list *all = hs_get_zero(memory, (size_t)shape->size, sizeof *all);
     if (!all)
         return HSUMMA_ERR_MEMORY;
-    for (int r = 0; r < size && !status; r++) {
-        struct hs_shape mine = *shape;
-        mine.rank = (r - shift + size) % size;
-        mine.root = alg->flags & HS_TRUE_ROOT ? shape->root : 0;
-        status = hs_build(alg, &mine, memory, &all[r]);
-        for (int i = 0; i < all[r].steps; i++)
-            turn(&all[r].step[i], shift, size);
-    }
+    for (int r = 0; r < shape->size && !status; r++)
+        status = hs_build_rank(alg, shape, r, memory, &all[r]);
     if (status)
-        hs_free_all(memory, all, size);
+        hs_free_all(memory, all, shape->size);
     else
         *list = all;
     return status;
@@ -67,64 +77,98 @@ hsumma_status hs_lists_build(const struct hs_alg *alg, const struct hs_shape *sh
     return status;
 }
 
-/* Stable counting sort of the global steps in `from` by their rank (by_peer: by their peer) into `to`. */
-static void sort_steps(const struct hs_lists *lists, int by_peer, const int *from, int count, int *to, int *bucket)
+hsumma_status hs_mail_begin(struct hs_mail *mail, int size, const struct hs_allocator *memory)
 {
-    for (int r = 0; r <= lists->size; r++)
-        bucket[r] = 0;
-    for (int i = 0; i < count; i++)
-        bucket[(by_peer ? hs_lists_step(lists, from[i])->peer : lists->rank[from[i]]) + 1]++;
-    for (int r = 0; r < lists->size; r++)
-        bucket[r + 1] += bucket[r];
-    for (int i = 0; i < count; i++)
-        to[bucket[by_peer ? hs_lists_step(lists, from[i])->peer : lists->rank[from[i]]]++] = from[i];
+    size_t places = 6 * (size_t)size;
+    int *block = hs_get(memory, places, sizeof *block);
+    *mail = (struct hs_mail){.size = size};
+    for (size_t i = 0; block && i < places; i++)
+        block[i] = -1;
+    for (int kind = 0; block && kind < 2; kind++, block += 3 * (size_t)size) {
+        mail->first[kind] = block;
+        mail->last[kind] = block + size;
+        mail->open[kind] = block + 2 * (size_t)size;
+    }
+    return block ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
-/* Negative, 0 or positive as the pair (receiver, sender) of the SEND comes before, with or after that of the RECV. */
-static int compare_pairs(const struct hs_lists *lists, int send, int receive)
+void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory)
 {
-    int to = hs_lists_step(lists, send)->peer - lists->rank[receive];
-    return to ? to : lists->rank[send] - hs_lists_step(lists, receive)->peer;
+    hs_put(memory, mail->first[0]);
+    *mail = (struct hs_mail){0};
 }
 
-/* Pairs the i-th SEND from a to b with the i-th RECV of b from a, whatever their counts.  Linear in the steps. */
+/* Appends a step to a list that is linked through mate[]. */
+static void append(int *mate, int *first, int *last, int g)
+{
+    mate[g] = -1;
+    if (*first < 0)
+        *first = g;
+    else
+        mate[*last] = g;
+    *last = g;
+}
+
+void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        int next, g = mail->first[kind][rank];
+        /* The ranks below come one after the other, and `last` is free for all of them: nobody writes to them now. */
+        for (; g >= 0; g = next) {
+            next = mate[g];
+            append(mate, &mail->open[kind][rank_of[g]], &mail->last[kind][rank_of[g]], g);
+            mail->waiting++;
+        }
+    }
+}
+
+void hs_mail_add(struct hs_mail *mail, int rank, enum hs_kind kind, int peer, int g, int *mate)
+{
+    int mine = kind == HS_RECV, other = mail->open[!mine][peer];
+    if (peer > rank) {
+        append(mate, &mail->first[mine][peer], &mail->last[mine][peer], g);
+    } else if (other >= 0) {
+        mail->open[!mine][peer] = mate[other];
+        mail->waiting--;
+        mate[other] = g;
+        mate[g] = other;
+    } else if (peer == rank) {
+        append(mate, &mail->open[mine][rank], &mail->last[mine][rank], g);
+        mail->waiting++;
+    } else {
+        mate[g] = -1;
+    }
+}
+
+void hs_mail_close(struct hs_mail *mail, int rank, int *mate)
+{
+    for (int i = 0; mail->waiting && i < 2 * (rank + 1); i++) {
+        int *open = &mail->open[i % 2][i / 2];
+        for (int next; *open >= 0; *open = next, mail->waiting--) {
+            next = mate[*open];
+            mate[*open] = -1;
+        }
+    }
+}
+
+/* Linear in the steps. */
 static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *memory)
 {
-    size_t steps = (size_t)lists->steps + 1;
-    int *send = hs_get(memory, steps, sizeof *send), *receive = hs_get(memory, steps, sizeof *receive);
-    int *other = hs_get(memory, steps, sizeof *other),
-        *bucket = hs_get(memory, (size_t)lists->size + 1, sizeof *bucket);
-    hsumma_status status = HSUMMA_ERR_MEMORY;
-
-    if (send && receive && other && bucket) {
-        int sends = 0, receives = 0;
-        for (int g = 0; g < lists->steps; g++) {
+    struct hs_mail mail;
+    if (hs_mail_begin(&mail, lists->size, memory))
+        return HSUMMA_ERR_MEMORY;
+    for (int r = 0; r < lists->size; r++) {
+        hs_mail_open(&mail, r, lists->rank, lists->mate);
+        for (int g = lists->base[r]; g < lists->base[r + 1]; g++) {
+            const struct hs_step *step = hs_lists_step(lists, g);
             lists->mate[g] = -1;
-            if (hs_lists_step(lists, g)->kind == HS_SEND)
-                other[sends++] = g;
+            if (step->kind == HS_SEND || step->kind == HS_RECV)
+                hs_mail_add(&mail, r, step->kind, step->peer, g, lists->mate);
         }
-        sort_steps(lists, 1, other, sends, send, bucket); /* by receiver, then sender, then list order */
-        for (int g = 0; g < lists->steps; g++)
-            if (hs_lists_step(lists, g)->kind == HS_RECV)
-                receive[receives++] = g;
-        sort_steps(lists, 1, receive, receives, other, bucket);
-        sort_steps(lists, 0, other, receives, receive, bucket);
-        for (int s = 0, r = 0; s < sends && r < receives;) {
-            int order = compare_pairs(lists, send[s], receive[r]);
-            if (order == 0) {
-                lists->mate[send[s]] = receive[r];
-                lists->mate[receive[r]] = send[s];
-            }
-            s += order <= 0;
-            r += order >= 0;
-        }
-        status = HSUMMA_OK;
+        hs_mail_close(&mail, r, lists->mate);
     }
-    hs_put(memory, send);
-    hs_put(memory, receive);
-    hs_put(memory, other);
-    hs_put(memory, bucket);
-    return status;
+    hs_mail_end(&mail, memory);
+    return HSUMMA_OK;
 }
 
 /* The SIGNAL that completes a WAIT: the peer's first, in signal[first .. last) by ascending values, of at least its

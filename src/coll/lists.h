@@ -23,6 +23,9 @@ struct hs_lists {
  */
 hsumma_status hs_build_all(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                            struct hs_list **list);
+/* The same for one rank; after an error *list is empty. */
+hsumma_status hs_build_rank(const struct hs_alg *alg, const struct hs_shape *shape, int rank,
+                            const struct hs_allocator *memory, struct hs_list *list);
 void hs_free_all(const struct hs_allocator *memory, struct hs_list *list, int size);
 
 /* hs_build_all, and the index below. */
@@ -37,6 +40,21 @@ static inline const struct hs_step *hs_lists_step(const struct hs_lists *lists, 
 {
     return &lists->list[lists->rank[global]].step[global - lists->base[lists->rank[global]]];
 }
+
+/*
+ * Pairs the i-th SEND from a to b with the i-th RECV of b from a, whatever their counts: mate[] of both, by global
+ * step; -1: none.  The ranks come in ascending order, each with open, add for its SENDs and RECVs, and close.
+ */
+struct hs_mail {
+    int size, waiting;
+    int *first[2], *last[2]; /* SENDs and RECVs for a rank that has not come yet, linked through mate[] */
+    int *open[2];            /* of each peer, those for the rank that is there now */
+};
+hsumma_status hs_mail_begin(struct hs_mail *mail, int size, const struct hs_allocator *memory);
+void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate);
+void hs_mail_add(struct hs_mail *mail, int rank, enum hs_kind kind, int peer, int g, int *mate);
+void hs_mail_close(struct hs_mail *mail, int rank, int *mate);
+void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory);
 
 /*
  * The round of every step, in round[lists->steps]: the length of the longest chain of dependent messages that ends in

@@ -5,8 +5,8 @@
  *   word   NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: choose
  *   rules  COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD
  *   range  0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; none: all sizes
- *   tuned  a first line "hsumma tuned 1", then lines "COLLECTIVE RANKS NODES RANGE WORD" with * for any number or all
- *          sizes; # begins a comment
+ *   tuned  a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE WORD" with * for any number or all
+ *          sizes; # begins a comment; lines that begin with "gemm" are for hsumma/tuned.h.  Version 1 had none of those
  * The first rule that fits wins.
  */
 #ifndef HS_COLL_SELECT_H
@@ -50,6 +50,22 @@ hsumma_status hs_rules_read(struct hs_rules *rules, const char *text, const stru
                             struct hs_message *message);
 hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                                   struct hs_message *message);
+/* What all readers of tuned files share.  The version that the first line says, or HSUMMA_ERR_OPTION. */
+enum { HS_TUNED_VERSION = 2, HS_TUNED_WORDS = 5 };
+extern const char hs_tuned_gemm[]; /* the first word of a product's line */
+hsumma_status hs_tuned_version(const char *text, int *version, struct hs_message *message);
+/* A line in words: none in comments and empty lines; of further ones than HS_TUNED_WORDS only the number is kept. */
+struct hs_tuned_words {
+    const char *word[HS_TUNED_WORDS];
+    size_t size[HS_TUNED_WORDS];
+    int words;
+    const char *end;  /* of what is said: of the last word */
+    const char *next; /* the next line, or the end of the text */
+};
+void hs_tuned_split(const char *line, struct hs_tuned_words *words);
+/* Whether word i of a line is this one. */
+int hs_tuned_is(const struct hs_tuned_words *words, int i, const char *text, size_t size);
+
 void hs_rules_free(struct hs_rules *rules, const struct hs_allocator *memory);
 /* The word for a call, NULL: no rule. */
 const char *hs_rules_find(const struct hs_rules *rules, enum hs_collective collective, int ranks, int nodes,

@@ -2,10 +2,11 @@
 #include "base/options.h"
 #include "coll/select.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char sayer_coll[] = "coll", sayer_tuned[] = "tuned";
+static const char sayer_coll[] = "coll";
 
 static int collective_of(const char *text, size_t length)
 {
@@ -137,57 +138,84 @@ static int count_text(const char *text, size_t length, int *count)
     return 0;
 }
 
-/* One line of a tuned file, without its comment: nothing, or five fields. */
-static hsumma_status tuned_line(struct hs_rules *rules, const char *text, size_t length, int number,
+const char hs_tuned_gemm[] = "gemm";
+
+void hs_tuned_split(const char *line, struct hs_tuned_words *words)
+{
+    static const char blank[] = " \t\r";
+    const char *at = line + strspn(line, blank);
+    *words = (struct hs_tuned_words){.end = at};
+    while (*at && *at != '#' && *at != '\n') {
+        size_t size = strcspn(at, " \t\r#\n");
+        if (words->words < HS_TUNED_WORDS) {
+            words->word[words->words] = at;
+            words->size[words->words] = size;
+        }
+        words->words++;
+        words->end = at + size;
+        at = words->end + strspn(words->end, blank);
+    }
+    at += strcspn(at, "\n");
+    words->next = at + (*at == '\n');
+}
+
+int hs_tuned_is(const struct hs_tuned_words *words, int i, const char *text, size_t size)
+{
+    return i < words->words && words->size[i] == size && memcmp(words->word[i], text, size) == 0;
+}
+
+hsumma_status hs_tuned_version(const char *text, int *version, struct hs_message *message)
+{
+    static const char head[] = "hsumma tuned ";
+    size_t line = strcspn(text, "\n"), length = line && text[line - 1] == '\r' ? line - 1 : line;
+    int64_t number = 0;
+    *version = 0;
+    if (length <= strlen(head) || memcmp(text, head, strlen(head)) != 0 ||
+        bytes_text(text + strlen(head), length - strlen(head), &number))
+        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the first line is \"%.*s\"; expected \"%s%d\"",
+                       (int)(length < 80 ? length : 80), text, head, HS_TUNED_VERSION);
+    if (number < 1 || number > HS_TUNED_VERSION)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the file is of version %.*s; this library knows 1 to %d",
+                       (int)(length - strlen(head)), text + strlen(head), HS_TUNED_VERSION);
+    *version = (int)number;
+    return HSUMMA_OK;
+}
+
+/* A rule of a tuned file. */
+static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_words *line, int number,
                                 const struct hs_allocator *memory, struct hs_message *message)
 {
-    enum { FIELDS = 5 };
-    const char *field[FIELDS] = {0}, *at = text, *end = text + length;
-    size_t size[FIELDS] = {0};
-    int fields = 0;
-    for (;;) {
-        while (at < end && strchr(" \t\r", *at))
-            at++;
-        if (at == end)
-            break;
-        const char *begin = at;
-        while (at < end && !strchr(" \t\r", *at))
-            at++;
-        if (fields < FIELDS) {
-            field[fields] = begin;
-            size[fields] = (size_t)(at - begin);
-        }
-        fields++;
-    }
-    if (fields == 0)
-        return HSUMMA_OK;
+    const char *const *word = line->word;
+    const size_t *size = line->size;
     struct hs_rule rule = {.to = INT64_MAX};
-    int collective = collective_of(field[0], size[0]);
+    int collective = collective_of(word[0], size[0]);
     rule.collective = (enum hs_collective)collective;
-    if (fields != FIELDS || collective < 0 || count_text(field[1], size[1], &rule.ranks) ||
-        count_text(field[2], size[2], &rule.nodes) ||
-        (!(size[3] == 1 && *field[3] == '*') && range_text(field[3], size[3], &rule)))
+    if (line->words != HS_TUNED_WORDS || collective < 0 || count_text(word[1], size[1], &rule.ranks) ||
+        count_text(word[2], size[2], &rule.nodes) ||
+        (!hs_tuned_is(line, 3, "*", 1) && range_text(word[3], size[3], &rule))) {
+        size_t length = (size_t)(line->end - word[0]);
         return hs_fail(message, HSUMMA_ERR_OPTION,
                        "tuned: line %d, \"%.*s\": expected COLLECTIVE RANKS NODES RANGE WORD", number,
-                       (int)(length < 80 ? length : 80), text);
-    hsumma_status status = set_word(&rule, field[4], size[4], sayer_tuned, message);
+                       (int)(length < 80 ? length : 80), word[0]);
+    }
+    char sayer[32];
+    snprintf(sayer, sizeof sayer, "tuned: line %d", number);
+    hsumma_status status = set_word(&rule, word[4], size[4], sayer, message);
     return status ? status : append(rules, &rule, memory);
 }
 
 hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                                   struct hs_message *message)
 {
-    static const char head[] = "hsumma tuned 1";
-    size_t first = strcspn(text, "\r\n");
-    if (first != strlen(head) || memcmp(text, head, first) != 0)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the first line is \"%.*s\"; expected \"%s\"",
-                       (int)(first < 80 ? first : 80), text, head);
-    hsumma_status status = HSUMMA_OK;
-    text += strcspn(text, "\n");
-    for (int line = 2; !status && *text; line++) {
-        size_t length = strcspn(++text, "\n"), said = strcspn(text, "#\n");
-        status = tuned_line(rules, text, said < length ? said : length, line, memory, message);
-        text += length;
+    int version = 0, number = 1;
+    struct hs_tuned_words line;
+    hsumma_status status = hs_tuned_version(text, &version, message);
+    hs_tuned_split(text, &line);
+    for (text = line.next; !status && *text; text = line.next) {
+        hs_tuned_split(text, &line);
+        number++;
+        if (line.words && !(version > 1 && hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm))))
+            status = tuned_rule(rules, &line, number, memory, message);
     }
     return status;
 }

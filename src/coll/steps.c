@@ -27,12 +27,14 @@ static void touch(struct hs_list *list, struct hs_ref ref, int64_t count)
         list->extent[ref.slot] = ref.at + count;
 }
 
-static int emit(struct hs_builder *builder, struct hs_step step)
+/* Written in place: a step on the stack would be written and read again, which takes longer than all the rest. */
+static int emit(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
+                struct hs_ref right, int64_t count)
 {
     struct hs_list *list = &builder->list;
-    if (step.count == 0 || builder->failed)
+    if (count == 0 || builder->failed)
         return -1;
-    if (step.count < 0)
+    if (count < 0)
         return fail(builder, HSUMMA_ERR_INTERNAL);
     if (list->steps == INT_MAX)
         return fail(builder, HSUMMA_ERR_MEMORY);
@@ -41,64 +43,71 @@ static int emit(struct hs_builder *builder, struct hs_step step)
     if (hs_grow(builder->memory, &array, sizeof *list->step, &builder->step_capacity, (size_t)list->steps + 1))
         return fail(builder, HSUMMA_ERR_MEMORY);
     list->step = array;
-    step.first_dep = builder->deps;
-    unsigned touches = hs_step_touches(step.kind);
+    unsigned touches = hs_step_touches(kind);
     if (touches & HS_TOUCHES_DST)
-        touch(list, step.dst, step.count);
+        touch(list, dst, count);
     if (touches & HS_TOUCHES_LEFT)
-        touch(list, step.left, step.count);
+        touch(list, left, count);
     if (touches & HS_TOUCHES_RIGHT)
-        touch(list, step.right, step.count);
-    list->step[list->steps] = step;
+        touch(list, right, count);
+    struct hs_step *step = &list->step[list->steps];
+    step->kind = kind;
+    step->peer = peer;
+    step->dst = dst;
+    step->left = left;
+    step->right = right;
+    step->count = count;
+    step->first_dep = builder->deps;
+    step->deps = 0;
     return list->steps++;
 }
 
+static const struct hs_ref nowhere = {HS_IN, 0, 0};
+
 int hs_emit_send(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count)
 {
-    return emit(builder, (struct hs_step){.kind = HS_SEND, .peer = peer, .left = source, .count = count});
+    return emit(builder, HS_SEND, peer, nowhere, source, nowhere, count);
 }
 
 int hs_emit_recv(struct hs_builder *builder, int peer, struct hs_ref dst, int64_t count)
 {
-    return emit(builder, (struct hs_step){.kind = HS_RECV, .peer = peer, .dst = dst, .count = count});
+    return emit(builder, HS_RECV, peer, dst, nowhere, nowhere, count);
 }
 
 int hs_emit_copy(struct hs_builder *builder, struct hs_ref dst, struct hs_ref source, int64_t count)
 {
-    return emit(builder, (struct hs_step){.kind = HS_COPY, .peer = -1, .dst = dst, .left = source, .count = count});
+    return emit(builder, HS_COPY, -1, dst, source, nowhere, count);
 }
 
 int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left, struct hs_ref right,
                    int64_t count)
 {
-    struct hs_step step = {.kind = HS_REDUCE, .peer = -1, .dst = dst, .left = left, .right = right, .count = count};
-    return emit(builder, step);
+    return emit(builder, HS_REDUCE, -1, dst, left, right, count);
 }
 
 int hs_emit_signal(struct hs_builder *builder, int64_t value)
 {
     if (value < 1 || value > HS_SIGNAL_MAX)
         return fail(builder, HSUMMA_ERR_INTERNAL);
-    return emit(builder, (struct hs_step){.kind = HS_SIGNAL, .peer = -1, .count = value});
+    return emit(builder, HS_SIGNAL, -1, nowhere, nowhere, nowhere, value);
 }
 
 int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value)
 {
     if (value < 1 || value > HS_SIGNAL_MAX)
         return fail(builder, HSUMMA_ERR_INTERNAL);
-    return emit(builder, (struct hs_step){.kind = HS_WAIT, .peer = peer, .count = value});
+    return emit(builder, HS_WAIT, peer, nowhere, nowhere, nowhere, value);
 }
 
 int hs_emit_join(struct hs_builder *builder)
 {
-    return emit(builder, (struct hs_step){.kind = HS_JOIN, .peer = -1, .count = 1});
+    return emit(builder, HS_JOIN, -1, nowhere, nowhere, nowhere, 1);
 }
 
 /* `count` bytes of the vector from byte `at` on, by MPI: which places that means depends on the collective. */
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count)
 {
-    struct hs_step step = {.kind = HS_MPI, .peer = root, .dst = hs_out(at), .left = hs_in(at), .count = count};
-    return emit(builder, step);
+    return emit(builder, HS_MPI, root, hs_out(at), hs_in(at), nowhere, count);
 }
 
 void hs_expose(struct hs_builder *builder)

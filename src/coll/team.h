@@ -11,7 +11,7 @@
 #include "coll/agree.h"
 #include "coll/signature.h"
 
-enum { HS_STREAM_COLL = HS_STREAM_AGREE - 1, HS_AGREE_TEAM = HS_AGREE_PLAN + 1 };
+enum { HS_STREAM_COLL = HS_STREAM_AGREE - 1, HS_AGREE_TEAM = HS_AGREE_TRIAL + 1 };
 
 /* Moves something else forward while the team waits. */
 typedef void hs_drive(void *state, int *worked);

@@ -1,33 +1,9 @@
-#include "hsumma/choose.h"
-
+#include "hsumma/candidate.h"
 #include "hsumma/choose_node.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-enum { FLOOR = 8 << 20 }; /* workspace that may be used however small the matrices are */
-enum { NARROW = 64 };     /* panels narrower than this waste the local GEMM: rather give up the lookahead */
-
-static int64_t clamp(int64_t value, int64_t least, int64_t most)
-{
-    return value < least ? least : value > most ? most : value;
-}
-
-struct chooser {
-    const struct hs_problem *problem;
-    const struct hs_settings *settings;
-    const struct hs_registry *own;
-    int threads;
-    const struct hs_allocator *memory;
-    struct hs_message *message;
-    struct hs_clock_memo *memo;
-    int64_t limit;
-    /* of the stationary operand that is looked at */
-    struct hs_variant variant;
-    struct hs_pairs pairs;
-};
-
-static int64_t workspace_limit(const struct chooser *chooser)
+static int64_t workspace_limit(const struct hs_chooser *chooser)
 {
     if (chooser->settings->workspace_bytes)
         return chooser->settings->workspace_bytes;
@@ -37,313 +13,7 @@ static int64_t workspace_limit(const struct chooser *chooser)
         elements += (double)hs_axis_count_max(&view->axis[0]) * (double)hs_axis_count_max(&view->axis[1]);
     }
     double bytes = elements * (double)chooser->problem->scalar->size * chooser->settings->workspace_share;
-    return bytes < FLOOR ? FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
-}
-
-/* The name for a level, NULL if it is to be chosen. */
-static const char *name_for(const struct hs_names *names, int level, int levels)
-{
-    if (names->count == 0)
-        return NULL;
-    if (names->outer_inner)
-        return names->name[level == levels - 1];
-    return names->name[names->count == 1 ? 0 : level];
-}
-
-static hsumma_status find_alg(struct chooser *chooser, enum hs_collective collective, const struct hs_names *names,
-                              int level, int levels, const struct hs_alg **alg)
-{
-    const char *name = name_for(names, level, levels);
-    *alg = NULL;
-    if (!name)
-        return HSUMMA_OK;
-    if (names->count > 1 && !names->outer_inner && names->count != levels)
-        return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels",
-                       collective == HS_BCAST ? "bcast" : "reduce", names->count, levels);
-    *alg = hs_alg_find_in(chooser->own, collective, name);
-    if (*alg)
-        return HSUMMA_OK;
-    char known[300];
-    hs_alg_names(chooser->own, collective, known, sizeof known);
-    return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s",
-                   collective == HS_BCAST ? "bcast" : "reduce", name, known);
-}
-
-/* The cheapest row by the clock for a level of so many members and bytes. */
-static const struct hs_alg *cheapest(struct chooser *chooser, enum hs_collective collective, int size, int64_t bytes,
-                                     int64_t segment, hsumma_status *status)
-{
-    const struct hs_alg *best = NULL, *row;
-    double least = 0;
-    for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
-        struct hs_shape shape = {
-            .size = size, .bytes = bytes, .unit = (int64_t)chooser->problem->scalar->size, .segment = segment};
-        if (row->collective != collective || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI) || hs_alg_unfit(row, &shape))
-            continue;
-        if (collective == HS_REDUCE_TO && !(row->flags & HS_NESTS)) /* or the bits would depend on the groups */
-            continue;
-        double seconds = hs_clock_of(chooser->memo, row, size, bytes, shape.unit, segment, status);
-        if (!best || seconds < least) {
-            best = row;
-            least = seconds;
-        }
-    }
-    return best;
-}
-
-/* Whether a row can serve the lines of a level, on which ranks send messages: they know no nodes. */
-static hsumma_status check_fit(const struct chooser *chooser, const struct hs_spec *spec, int level)
-{
-    const struct hs_alg *const row[2] = {spec->bcast[level], spec->reduce[level]};
-    for (int i = 0; i < 4; i++) {
-        struct hs_shape shape = {.size = spec->factors[i / 2].size[level], .bytes = 1024, .unit = 8};
-        const char *why = row[i % 2] ? hs_alg_unfit(row[i % 2], &shape) : NULL;
-        if (why)
-            return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d processes: %s",
-                           i % 2 ? "reduce" : "bcast", row[i % 2]->name, shape.size, why);
-    }
-    return HSUMMA_OK;
-}
-
-/* Chooses the algorithms that the caller has not named, by the larger of the two axes on each level. */
-static hsumma_status choose_algs(struct chooser *chooser, struct hs_spec *spec)
-{
-    hsumma_status status = HSUMMA_OK;
-    for (int l = 0; !status && l < spec->levels; l++) {
-        status = find_alg(chooser, HS_BCAST, &chooser->settings->bcast, l, spec->levels, &spec->bcast[l]);
-        if (!status)
-            status = find_alg(chooser, HS_REDUCE_TO, &chooser->settings->reduce, l, spec->levels, &spec->reduce[l]);
-        if (!status)
-            status = check_fit(chooser, spec, l);
-        int64_t length = 1;
-        for (int x = 0; x < 3; x++)
-            if (chooser->variant.role[x].moves && hs_axis_count_max(chooser->variant.role[x].want) > length)
-                length = hs_axis_count_max(chooser->variant.role[x].want);
-        int size =
-            spec->factors[0].size[l] > spec->factors[1].size[l] ? spec->factors[0].size[l] : spec->factors[1].size[l];
-        int64_t width = clamp(spec->width[l], 1, clamp(chooser->pairs.width_max, 1, INT32_MAX));
-        int64_t bytes = width * length * (int64_t)chooser->problem->scalar->size;
-        if (!status && !spec->bcast[l])
-            spec->bcast[l] = cheapest(chooser, HS_BCAST, size, bytes, spec->segment, &status);
-        if (!status && !spec->reduce[l])
-            spec->reduce[l] = cheapest(chooser, HS_REDUCE_TO, size, bytes, spec->segment, &status);
-    }
-    return status;
-}
-
-/* Nothing travels and nothing is gathered: one panel as wide as it gets. */
-static int stays_in_place(const struct chooser *chooser, const struct hs_spec *spec)
-{
-    for (int x = 0; x < 3; x++) {
-        if (!chooser->variant.role[x].moves)
-            continue;
-        struct hs_mover mover;
-        hs_mover_init(&mover, chooser->problem, &chooser->variant, spec, NULL, x);
-        if (mover.levels > 0 || mover.role->exchanged || !chooser->pairs.in_place[mover.index])
-            return 0;
-    }
-    return 1;
-}
-
-static int64_t workspace(const struct chooser *chooser, const struct hs_spec *spec)
-{
-    return hs_workspace_max(chooser->problem, &chooser->variant, spec, &chooser->pairs);
-}
-
-/* Widths of the outer levels for a given innermost one. */
-static hsumma_status set_widths(const struct chooser *chooser, struct hs_spec *spec, int64_t block)
-{
-    const struct hs_settings *settings = chooser->settings;
-    int inner = spec->levels - 1;
-    spec->width[inner] = block;
-    for (int l = inner - 1; l >= 0; l--)
-        spec->width[l] =
-            settings->outers ? settings->outer[l < settings->outers ? l : settings->outers - 1] : spec->width[l + 1];
-    for (int l = 0; l < inner; l++)
-        if (spec->width[l] % spec->width[l + 1])
-            return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                           "outer panels of %" PRId64 " are not a multiple of the panels inside them, %" PRId64
-                           " (level %d of %d)",
-                           spec->width[l], spec->width[l + 1], l + 1, spec->levels);
-    return HSUMMA_OK;
-}
-
-/* The largest width up to `wanted` that divides `whole` (outer panels that the caller has fixed), or about even cuts of
- * it. */
-static int64_t nested_block(const struct chooser *chooser, const struct hs_spec *spec, int64_t wanted)
-{
-    if (spec->levels > 1 && chooser->settings->outers) {
-        int last = spec->levels - 2 < chooser->settings->outers ? spec->levels - 2 : chooser->settings->outers - 1;
-        int64_t whole = chooser->settings->outer[last], best = 1;
-        for (int64_t i = 1; i * i <= whole; i++) {
-            if (whole % i)
-                continue;
-            best = i <= wanted && i > best ? i : best;
-            best = whole / i <= wanted && whole / i > best ? whole / i : best;
-        }
-        return best;
-    }
-    int64_t whole = chooser->pairs.width_max, pieces = (whole + wanted - 1) / wanted;
-    int64_t even = pieces ? (whole + pieces - 1) / pieces : 1;
-    even = (even + 7) / 8 * 8;
-    return even < wanted ? even : wanted;
-}
-
-/* Panel widths and lookahead: as wide as the local GEMM wants, and as the limit allows. */
-static hsumma_status choose_widths(struct chooser *chooser, struct hs_spec *spec)
-{
-    const struct hs_settings *settings = chooser->settings;
-    int64_t most = clamp(chooser->pairs.width_max, 1, INT32_MAX);
-    int in_place = stays_in_place(chooser, spec);
-    spec->lookahead = settings->lookahead >= 0 ? settings->lookahead : in_place ? 0 : 1;
-    int64_t wanted = settings->block ? settings->block : in_place ? most : clamp(chooser->memo->profile->knee, 1, most);
-    /* a share of the matrices is meant for all that a product needs, and MPI's own buffers are a part of that */
-    int64_t target = settings->block || settings->workspace_bytes ? chooser->limit : chooser->limit / 5 * 4;
-    target = target < FLOOR ? clamp(FLOOR, 0, chooser->limit) : target;
-    for (;;) {
-        int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted);
-        hsumma_status status = set_widths(chooser, spec, block);
-        if (status)
-            return status;
-        int64_t bytes = workspace(chooser, spec);
-        if (bytes <= target || (bytes <= chooser->limit && block == 1))
-            return HSUMMA_OK;
-        int64_t fitting = (int64_t)((double)block * (double)target / (double)bytes);
-        fitting = fitting < 1 && bytes > 0 && block > 1 && bytes / block <= chooser->limit ? 1 : fitting;
-        fitting = fitting < block ? fitting : block - 1;
-        if (settings->lookahead < 0 && spec->lookahead > 0 && (settings->block || fitting < NARROW))
-            spec->lookahead = 0;
-        else if (!settings->block && fitting >= 1)
-            wanted = fitting;
-        else
-            return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
-                           "panels of %" PRId64 " need %" PRId64 " bytes of workspace on a process; workspace_limit "
-                           "allows %" PRId64 " (smaller block, outer or lookahead, or a larger limit)",
-                           block, bytes, chooser->limit);
-    }
-}
-
-/*
- * A process looks at its messages during a multiplication where others wait for it to pass something on (lines of more
- * than two), or where data moves only while the sender looks (between nodes).  Elsewhere cutting only costs: the BLAS
- * packs its operands anew for each slice.  A function of the grid alone, so that the hierarchy does not change the
- * slices.
- */
-static int64_t choose_slice(const struct chooser *chooser)
-{
-    const int *extent = chooser->problem->grid.extent;
-    if (chooser->settings->slice)
-        return chooser->settings->slice;
-    return chooser->memo->profile->one_node && extent[0] <= 2 && extent[1] <= 2 ? INT64_MAX
-                                                                                : chooser->memo->profile->slice;
-}
-
-static hsumma_status price(struct chooser *chooser, struct hs_choice *choice, int spread)
-{
-    choice->spec.spread = spread;
-    hsumma_status status = choose_widths(chooser, &choice->spec);
-    if (!status)
-        status = choose_algs(chooser, &choice->spec);
-    if (!status)
-        status = hs_predict(chooser->memo, chooser->problem, &chooser->variant, &choice->spec, &chooser->pairs,
-                            chooser->threads, &choice->prediction);
-    choice->workspace_bytes = workspace(chooser, &choice->spec);
-    return status;
-}
-
-/* Panels that are exchanged: to a root that broadcasts them, or to all at once, which suits short lines. */
-static hsumma_status choose_exchange(struct chooser *chooser, struct hs_choice *choice)
-{
-    const struct hs_role *role = chooser->variant.role;
-    int wanted = chooser->settings->exchange;
-    if (wanted >= 0 || choice->spec.levels > 1 || !(role[HS_A].exchanged || role[HS_B].exchanged))
-        return price(chooser, choice, wanted > 0);
-    struct hs_choice other = *choice;
-    hsumma_status status = price(chooser, choice, 0), with_all = price(chooser, &other, 1);
-    for (int i = 0; i < 2; i++) { /* of this process alone: it must not choose what others do not */
-        hsumma_status own = i ? with_all : status;
-        if (own == HSUMMA_ERR_MEMORY || own == HSUMMA_ERR_INTERNAL)
-            return own;
-    }
-    if (!with_all && (status == HSUMMA_ERR_WORKSPACE || other.prediction.seconds < choice->prediction.seconds)) {
-        *choice = other;
-        status = HSUMMA_OK;
-    }
-    return status;
-}
-
-/* One hierarchy, made complete and priced. */
-static hsumma_status complete(struct chooser *chooser, struct hs_choice *choice, int levels, const int (*factor)[2])
-{
-    struct hs_spec *spec = &choice->spec;
-    int outer[2][HS_LEVELS_MAX];
-    spec->levels = levels + 1;
-    spec->segment = chooser->settings->segment;
-    spec->slice = choose_slice(chooser);
-    for (int l = 0; l < levels; l++) {
-        outer[0][l] = factor[l][0];
-        outer[1][l] = factor[l][1];
-    }
-    for (int axis = 0; axis < 2; axis++)
-        if (!hs_factors_make(&spec->factors[axis], chooser->problem->grid.extent[axis], levels, outer[axis]))
-            return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                           "group grids (the first is %dx%d) do not divide the grid, which is %dx%d", factor[0][0],
-                           factor[0][1], chooser->problem->grid.extent[0], chooser->problem->grid.extent[1]);
-    if (chooser->settings->levels >= 0 && chooser->settings->outers > (levels > 1 ? levels : 1))
-        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT, "outer names %d widths for %d outer levels",
-                       chooser->settings->outers, levels);
-    return choose_exchange(chooser, choice);
-}
-
-/* Every valid group grid of two levels; the least communication by the clock wins, SUMMA where nothing is less. */
-static hsumma_status choose_groups(struct chooser *chooser, struct hs_choice *choice)
-{
-    const int *extent = chooser->problem->grid.extent;
-    hsumma_status status = complete(chooser, choice, 0, NULL);
-    for (int i = 1; !status && i <= extent[0]; i++) {
-        for (int j = 1; !status && j <= extent[1]; j++) {
-            const int factor[1][2] = {{i, j}};
-            struct hs_choice other = *choice;
-            if (extent[0] % i || extent[1] % j || i * j == 1 || (i == extent[0] && j == extent[1]))
-                continue;
-            status = complete(chooser, &other, 1, factor);
-            if (status == HSUMMA_ERR_WORKSPACE || status == HSUMMA_ERR_ARGUMENT) {
-                status = HSUMMA_OK; /* not a valid candidate with what the caller has fixed */
-                continue;
-            }
-            if (!status && other.prediction.comm < choice->prediction.comm * (1 - 1e-9) &&
-                other.prediction.seconds <= choice->prediction.seconds)
-                *choice = other;
-        }
-    }
-    return status;
-}
-
-static hsumma_status choose_hierarchy(struct chooser *chooser, int stationary, struct hs_choice *choice)
-{
-    const struct hs_settings *settings = chooser->settings;
-    choice->spec.stationary = stationary;
-    if (settings->levels < 0)
-        return choose_groups(chooser, choice);
-    return complete(chooser, choice, settings->levels, settings->factor);
-}
-
-/* Looks at one stationary operand: variant, owners, hierarchy. */
-static hsumma_status look_at(struct chooser *chooser, int stationary, struct hs_choice *choice)
-{
-    const struct hs_axis *axis[2];
-    int movers = 0;
-    hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, chooser->message);
-    if (status)
-        return status;
-    for (int x = 0; x < 3; x++)
-        if (chooser->variant.role[x].moves)
-            axis[movers++] = chooser->variant.role[x].looped;
-    status = hs_pairs_make(axis[0], axis[1], chooser->memory, &chooser->pairs);
-    if (!status)
-        status = choose_hierarchy(chooser, stationary, choice);
-    hs_pairs_free(chooser->memory, &chooser->pairs);
-    return status;
+    return bytes < HS_WORKSPACE_FLOOR ? HS_WORKSPACE_FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
 }
 
 static void keep_names(struct hs_names *names[2], const int per_level[2], int level)
@@ -382,9 +52,10 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
 }
 
 /* Whether the processes are to share memory; or the caller's words contradict each other, or the machine them. */
-static hsumma_status shares(const struct chooser *chooser, const struct hs_sharing *sharing, int *shared)
+static hsumma_status shares(const struct hs_chooser *chooser, int *shared)
 {
     const struct hs_settings *settings = chooser->settings;
+    const struct hs_sharing *sharing = &chooser->planner->sharing;
     const int *extent = chooser->problem->grid.extent;
     int asked = settings->node == HS_NODE_SHARED || settings->node == HS_NODE_READ;
     *shared = 0;
@@ -407,59 +78,286 @@ static hsumma_status shares(const struct chooser *chooser, const struct hs_shari
     return HSUMMA_OK;
 }
 
-hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given, struct hs_clock_memo *memo,
-                        const struct hs_registry *own, int threads, const struct hs_sharing *sharing,
-                        const struct hs_allocator *memory, struct hs_choice *choice, struct hs_message *message)
+/* Makes a candidate and enters it.  *first: the first refusal, for when nothing else is found. */
+static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *best,
+                              int *found, hsumma_status *first)
 {
-    const struct hs_settings kept = without_empty_levels(given), *settings = &kept;
-    static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
-    struct chooser chooser;
-    memset(&chooser, 0, sizeof chooser);
-    chooser.problem = problem;
-    chooser.settings = settings;
-    chooser.memo = memo;
-    chooser.own = own;
-    chooser.threads = threads;
-    chooser.memory = memory;
-    chooser.message = message;
-    chooser.limit = workspace_limit(&chooser);
-    int shared;
-    hsumma_status first = shares(&chooser, sharing, &shared);
-    if (first)
-        return first;
-    if (shared) {
-        first = hs_choose_node(problem, settings, memo->profile, threads, chooser.limit, sharing, choice, message);
-        if (!first || settings->node != HS_NODE_AUTO)
-            return first;
+    struct hs_choice choice;
+    struct hs_message told = {""}, *theirs = chooser->message;
+    chooser->message = &told;
+    hsumma_status status = hs_candidate_make(chooser, sketch, &choice);
+    chooser->message = theirs;
+    if (status && !*first) {
+        *first = status;
+        *theirs = told;
     }
-    first = HSUMMA_OK;
-    struct hs_message why = {""};
-    int found = 0;
-    double seconds[3] = {-1, -1, -1};
-    for (int i = 0; i < 3; i++) {
-        struct hs_choice other;
-        if (settings->stationary >= 0 && settings->stationary != order[i])
+    if (status)
+        return hs_is_own_failure(status) ? status : HSUMMA_OK;
+    hs_rank(chooser->ranking, &choice);
+    if (!*found || choice.prediction.seconds < best->prediction.seconds * (1 - 1e-9))
+        *best = choice;
+    *found = 1;
+    return HSUMMA_OK;
+}
+
+/* The hierarchies of one axis that promise most: factors per level, outermost first. */
+enum { SHORTLIST = 4, CHAINS = 512 };
+struct chain {
+    int factor[HS_LEVELS_MAX];
+    double seconds;
+};
+struct shortlist {
+    int count, made;
+    struct chain chain[SHORTLIST];
+};
+
+/* What the operands whose lines lie along the axis take, with the best row on each level. */
+static double chain_seconds(struct hs_chooser *chooser, int axis, const struct chain *chain, int levels,
+                            const struct hs_choice *base, hsumma_status *status)
+{
+    const struct hs_spec *spec = &base->spec;
+    int64_t unit = (int64_t)chooser->problem->scalar->size, width = spec->width[spec->levels - 1];
+    double seconds = 0;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_role *role = &chooser->variant.role[x];
+        if (!role->moves || role->line_axis != axis)
             continue;
-        memset(&other, 0, sizeof other);
-        hsumma_status status = look_at(&chooser, order[i], &other);
-        seconds[order[i]] = status ? -1 : other.prediction.seconds;
-        if (!status && (!found || other.prediction.seconds < choice->prediction.seconds * (1 - 1e-9))) {
-            *choice = other;
-            found = 1;
-            message->text[0] = 0; /* an earlier candidate's refusal is not the caller's business */
-        } else if (status == HSUMMA_ERR_MEMORY || status == HSUMMA_ERR_INTERNAL) {
-            found = 0; /* of this process alone: another choice here would differ from everybody else's */
-            first = status;
-            why = *message;
-            break;
-        } else if (status && !first) {
-            first = status;
-            why = *message;
+        enum hs_collective collective = x == HS_C ? HS_REDUCE_TO : HS_BCAST;
+        int stride = chooser->problem->grid.extent[axis];
+        for (int l = 0; l < levels; l++) {
+            const struct hs_alg *row;
+            double least = -1;
+            stride /= chain->factor[l];
+            if (chain->factor[l] == 1)
+                continue;
+            struct hs_line line = hs_line_of(&chooser->places, axis, stride, chain->factor[l]);
+            struct hs_shape shape = {.size = chain->factor[l], .bytes = width * unit, .unit = unit};
+            for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
+                if (row->collective != collective || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI) ||
+                    (x == HS_C && !(row->flags & HS_NESTS)) || hs_alg_unfit(row, &shape))
+                    continue;
+                double one =
+                    hs_cost_in_row(hs_price(chooser->planner->memo, &chooser->places, &line, row,
+                                            width * hs_axis_count_max(role->want) * unit, unit, spec->segment, status),
+                                   hs_row_of(chooser->profile, spec, &chooser->pairs));
+                least = least < 0 || one < least ? one : least;
+            }
+            seconds += least > 0 ? least : 0;
         }
     }
-    if (!found)
-        *message = why;
-    choice->workspace_limit = chooser.limit;
-    memcpy(choice->stationary, seconds, sizeof seconds);
-    return found ? HSUMMA_OK : first;
+    return seconds;
+}
+
+/* All ways to factor `left` into the levels from `level` on. */
+static void list_chains(struct hs_chooser *chooser, int axis, int levels, int level, int left, struct chain *chain,
+                        const struct hs_choice *base, struct shortlist *list, hsumma_status *status)
+{
+    if (*status || list->made == CHAINS)
+        return;
+    if (level < levels - 1) {
+        for (int f = 1; f <= left; f++)
+            if (left % f == 0) {
+                chain->factor[level] = f;
+                list_chains(chooser, axis, levels, level + 1, left / f, chain, base, list, status);
+            }
+        return;
+    }
+    chain->factor[level] = left;
+    chain->seconds = chain_seconds(chooser, axis, chain, levels, base, status);
+    list->made++;
+    int at = list->count;
+    while (at > 0 && chain->seconds < list->chain[at - 1].seconds * (1 - 1e-9))
+        at--;
+    if (at == SHORTLIST)
+        return;
+    int kept = list->count < SHORTLIST ? list->count : SHORTLIST - 1;
+    memmove(&list->chain[at + 1], &list->chain[at], (size_t)(kept - at) * sizeof *chain);
+    list->chain[at] = *chain;
+    list->count = kept + 1;
+}
+
+static int is_one(const struct chain *rows, const struct chain *cols, int level)
+{
+    return rows->factor[level] == 1 && cols->factor[level] == 1;
+}
+
+/*
+ * Group grids of two and three levels.  Costs of the two axes add up and levels do not disturb each other, so the best
+ * chains of factors of each axis are found apart and only their products are priced whole.
+ */
+static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
+                                   int *found, hsumma_status *first)
+{
+    const int *extent = chooser->problem->grid.extent;
+    hsumma_status status = HSUMMA_OK;
+    for (int levels = 2; levels <= 3 && !status; levels++) {
+        struct shortlist list[2] = {{0}, {0}};
+        const struct hs_choice plain = *best;
+        for (int axis = 0; axis < 2; axis++) {
+            struct chain chain;
+            list_chains(chooser, axis, levels, 0, extent[axis], &chain, &plain, &list[axis], &status);
+        }
+        for (int i = 0; i < list[0].count && !status; i++)
+            for (int j = 0; j < list[1].count && !status; j++) {
+                const struct chain *rows = &list[0].chain[i], *cols = &list[1].chain[j];
+                struct hs_sketch sketch = *base;
+                int empty = 0;
+                sketch.levels = levels - 1;
+                for (int l = 0; l < levels; l++)
+                    empty |= is_one(rows, cols, l);
+                for (int l = 0; l < levels - 1; l++) {
+                    sketch.factor[l][0] = rows->factor[l];
+                    sketch.factor[l][1] = cols->factor[l];
+                }
+                if (!empty)
+                    status = consider(chooser, &sketch, best, found, first);
+            }
+    }
+    return status;
+}
+
+/* The sketch that a choice came from, for the next step of the search. */
+static struct hs_sketch sketch_of(const struct hs_choice *choice)
+{
+    const struct hs_spec *spec = &choice->spec;
+    struct hs_sketch sketch = {.levels = spec->levels - 1,
+                               .block = spec->width[spec->levels - 1],
+                               .lookahead = spec->lookahead,
+                               .outer_times = (int)(spec->width[0] / spec->width[spec->levels - 1]),
+                               .segment = spec->segment};
+    for (int l = 0; l < sketch.levels; l++)
+        for (int axis = 0; axis < 2; axis++)
+            sketch.factor[l][axis] = spec->factors[axis].size[l];
+    return sketch;
+}
+
+/* What no hierarchy changes already takes longer than the best that is known. */
+static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice *choice)
+{
+    const struct hs_prediction *prediction = &choice->prediction;
+    double fixed = prediction->gemm + prediction->copy;
+    for (int x = 0; x < 3; x++)
+        fixed += (1 - chooser->profile->overlap) * prediction->operand[x].exchange_seconds;
+    return fixed > chooser->ranking->choice[0].prediction.seconds;
+}
+
+/*
+ * One stationary operand, coordinate by coordinate: block and lookahead on the given hierarchy or SUMMA, then the
+ * hierarchy, then outer widths, then broadcasts with their segments.
+ */
+static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found, hsumma_status *first)
+{
+    const struct hs_settings *settings = chooser->settings;
+    const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
+    struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
+    hsumma_status status = HSUMMA_OK;
+    const struct hs_alg *row;
+    if (settings->levels > 0) {
+        sketch.levels = settings->levels;
+        memcpy(sketch.factor, settings->factor, sizeof sketch.factor);
+    }
+    for (int i = 0; !status && i < (settings->block ? 1 : 5); i++) {
+        sketch.block = block[i];
+        for (sketch.lookahead = -1; !status && sketch.lookahead < (settings->lookahead < 0 ? 1 : 0); sketch.lookahead++)
+            status = consider(chooser, &sketch, best, found, first);
+    }
+    if (status || !*found || is_hopeless(chooser, best))
+        return status;
+    sketch = sketch_of(best);
+    if (settings->levels < 0)
+        status = search_groups(chooser, &sketch, best, found, first);
+    sketch = sketch_of(best);
+    for (int times = 2; !status && sketch.levels > 0 && !settings->outers && times <= 4; times *= 2) {
+        struct hs_sketch wider = sketch;
+        wider.outer_times = times;
+        status = consider(chooser, &wider, best, found, first);
+    }
+    for (int i = 0; !status && settings->bcast.count == 0 && (row = hs_alg_at(i)) != NULL; i++) {
+        if (row->collective != HS_BCAST || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI))
+            continue;
+        sketch = sketch_of(best);
+        sketch.bcast = row;
+        status = consider(chooser, &sketch, best, found, first);
+        for (int64_t segment = 16 << 10;
+             !status && !settings->segment && row->flags & HS_USES_SEGMENT && segment <= 256 << 10; segment *= 4) {
+            sketch.segment = segment;
+            status = consider(chooser, &sketch, best, found, first);
+        }
+    }
+    return status;
+}
+
+/* Looks at one stationary operand: variant, owners, candidates. */
+static hsumma_status look_at(struct hs_chooser *chooser, int stationary, hsumma_status *first)
+{
+    const struct hs_axis *axis[2];
+    struct hs_choice best;
+    int movers = 0, found = 0;
+    struct hs_message told;
+    hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, &told);
+    if (status) {
+        if (!*first)
+            *chooser->message = told;
+        *first = *first ? *first : status;
+        return hs_is_own_failure(status) ? status : HSUMMA_OK;
+    }
+    for (int x = 0; x < 3; x++)
+        if (chooser->variant.role[x].moves)
+            axis[movers++] = chooser->variant.role[x].looped;
+    status = hs_pairs_make(axis[0], axis[1], chooser->planner->memory, &chooser->pairs);
+    if (!status)
+        status = search(chooser, &best, &found, first);
+    hs_pairs_free(chooser->planner->memory, &chooser->pairs);
+    if (!status && found)
+        chooser->ranking->stationary[stationary] = best.prediction.seconds;
+    return status;
+}
+
+/* By messages, every stationary operand that the caller allows. */
+static hsumma_status choose_messages(struct hs_chooser *chooser)
+{
+    static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
+    int before = chooser->ranking->count;
+    hsumma_status first = HSUMMA_OK;
+    hsumma_status status = hs_places_init(&chooser->places, chooser->planner->topology, chooser->profile->one_node,
+                                          &chooser->problem->grid, chooser->planner->memory);
+    for (int i = 0; !status && i < 3; i++)
+        if (chooser->settings->stationary < 0 || chooser->settings->stationary == order[i])
+            status = look_at(chooser, order[i], &first);
+    hs_places_free(&chooser->places, chooser->planner->memory);
+    if (hs_is_own_failure(status)) /* of this process alone: another choice here would differ from everybody else's */
+        return hs_fail(chooser->message, status, "no memory for choosing a plan");
+    if (chooser->ranking->count == before && first)
+        return first;
+    chooser->message->text[0] = 0; /* a refused candidate is not the caller's business */
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
+                        const struct hs_planner *planner, struct hs_ranking *ranking, struct hs_message *message)
+{
+    const struct hs_settings settings = without_empty_levels(given);
+    struct hs_chooser chooser;
+    memset(&chooser, 0, sizeof chooser);
+    chooser.problem = problem;
+    chooser.settings = &settings;
+    chooser.planner = planner;
+    chooser.profile = planner->memo->profile;
+    chooser.message = message;
+    chooser.limit = workspace_limit(&chooser);
+    chooser.ranking = ranking;
+    ranking->count = ranking->considered = 0;
+    ranking->workspace_limit = chooser.limit;
+    for (int x = 0; x < 3; x++)
+        ranking->stationary[x] = -1;
+    int shared;
+    hsumma_status status = shares(&chooser, &shared);
+    if (status)
+        return status;
+    if (shared) {
+        status = hs_choose_node(&chooser);
+        if ((!status && settings.tune != HS_TUNE_MEASURE) || settings.node != HS_NODE_AUTO)
+            return status;
+    }
+    return choose_messages(&chooser);
 }

@@ -31,7 +31,7 @@ struct sizes {
     const struct hs_settings *settings;
     const struct hs_profile *profile;
     const struct hs_sharing *sharing;
-    int threads;
+    int threads, knees;
     int64_t most; /* bytes of all processes */
     /* of the stationary operand that is looked at */
     const struct hs_variant *variant;
@@ -128,7 +128,7 @@ static void choose_cuts(const struct sizes *sizes)
 {
     const struct hs_settings *settings = sizes->settings;
     struct hs_spec *spec = sizes->spec;
-    int64_t whole = sizes->problem->extent[sizes->variant->looped], panel = KNEES * sizes->profile->knee;
+    int64_t whole = sizes->problem->extent[sizes->variant->looped], panel = sizes->knees * sizes->profile->knee;
     int over_k = sizes->variant->looped == HS_K;
     whole = whole > 0 ? whole : 1;
     spec->width[0] = !over_k                    ? least(whole, INT32_MAX)
@@ -149,7 +149,6 @@ static void choose_cuts(const struct sizes *sizes)
 /* Bytes that a process packs, by the BLAS, and that it copies, at most. */
 static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
 {
-    static const double pack = 1.5e-10; /* s per byte: doc/results/node.md */
     const struct hs_problem *problem = sizes->problem;
     const struct hs_profile *profile = sizes->profile;
     const struct hs_variant *variant = sizes->variant;
@@ -172,13 +171,17 @@ static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
         else if (!local)
             copied += part;
     }
-    /* of k in one call of the BLAS; a step costs some words and waits */
-    double k_cut = variant->looped == HS_K ? (double)sizes->spec->width[0] : (double)sizes->spec->chunk;
-    double width = k_cut > 0 && k_cut < (double)profile->knee ? k_cut : (double)profile->knee;
-    double packed = extent[HS_M] * extent[HS_K] + extent[HS_K] * extent[HS_N];
-    prediction->gemm = hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type, sizes->threads,
-                                       extent[0], extent[1], extent[2], width) +
-                       packed * size * pack;
+    double calls = 1, call[3] = {extent[0], extent[1], extent[2]}; /* one for each step */
+    double cut[2] = {(double)sizes->spec->width[0], (double)sizes->spec->chunk};
+    int dim[2] = {variant->looped, sizes->spec->chunked < 0 ? -1 : variant->role[sizes->spec->chunked].pinned};
+    for (int i = 0; i < 2; i++) {
+        if (dim[i] < 0 || cut[i] <= 0 || cut[i] >= call[dim[i]])
+            continue;
+        calls *= call[dim[i]] / cut[i];
+        call[dim[i]] = cut[i];
+    }
+    prediction->gemm = calls * hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type,
+                                               sizes->threads, call[0], call[1], call[2]);
     prediction->copy = copied * size * profile->machine.copy;
     prediction->comm = prediction->copy;
     prediction->seconds = prediction->gemm + prediction->copy;
@@ -238,42 +241,42 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
     return HSUMMA_OK;
 }
 
-hsumma_status hs_choose_node(const struct hs_problem *problem, const struct hs_settings *settings,
-                             const struct hs_profile *profile, int threads, int64_t limit,
-                             const struct hs_sharing *sharing, struct hs_choice *choice, struct hs_message *message)
+hsumma_status hs_choose_node(struct hs_chooser *chooser)
 {
     static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
+    static const int knees[] = {KNEES, 1, 3};
+    const struct hs_problem *problem = chooser->problem;
+    const struct hs_sharing *sharing = &chooser->planner->sharing;
+    int64_t limit = chooser->limit;
     int processes = problem->grid.extent[0] * problem->grid.extent[1];
     int64_t most = limit > INT64_MAX / processes ? INT64_MAX : limit * processes;
     most = (uint64_t)most > sharing->bytes ? (int64_t)sharing->bytes : most;
-    struct sizes sizes = {problem, settings, profile, sharing, threads, most, NULL, NULL};
+    struct sizes sizes = {
+        problem, chooser->settings, chooser->profile, sharing, chooser->planner->threads, KNEES, most, NULL, NULL};
+    int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
     hsumma_status first = HSUMMA_OK;
-    struct hs_message why = {""};
-    double seconds[3] = {-1, -1, -1};
-    int found = 0;
     for (int i = 0; i < 3; i++) {
-        struct hs_choice other;
-        struct hs_message told = {""};
-        if (settings->stationary >= 0 && settings->stationary != order[i])
+        if (chooser->settings->stationary >= 0 && chooser->settings->stationary != order[i])
             continue;
-        memset(&other, 0, sizeof other);
-        hsumma_status status = look_at(&sizes, order[i], &other, &told);
-        if (status && !first) {
-            first = status;
-            why = told;
+        for (int w = 0; w < widths; w++) {
+            struct hs_choice choice;
+            struct hs_message told = {""};
+            memset(&choice, 0, sizeof choice);
+            sizes.knees = knees[w];
+            hsumma_status status = look_at(&sizes, order[i], &choice, &told);
+            if (status && !first) {
+                first = status;
+                *chooser->message = told;
+            }
+            if (status)
+                continue;
+            double *least = &chooser->ranking->stationary[order[i]];
+            *least = *least < 0 || choice.prediction.seconds < *least ? choice.prediction.seconds : *least;
+            hs_rank(chooser->ranking, &choice);
+            found = 1;
         }
-        if (status)
-            continue;
-        seconds[order[i]] = other.prediction.seconds;
-        if (!found || other.prediction.seconds < choice->prediction.seconds * (1 - 1e-9))
-            *choice = other;
-        found = 1;
     }
-    if (!found) {
-        *message = why;
-        return first;
-    }
-    memcpy(choice->stationary, seconds, sizeof seconds);
-    choice->workspace_limit = limit;
-    return HSUMMA_OK;
+    if (found)
+        chooser->message->text[0] = 0;
+    return found ? HSUMMA_OK : first;
 }

@@ -10,6 +10,7 @@
 #include "hsumma/predict.h"
 #include "hsumma/regions.h"
 #include "hsumma/room.h"
+#include "hsumma/tuned.h"
 
 struct hs_plan_cache; /* api/cache.c */
 struct hs_workspace;  /* hsumma/workspace.h */
@@ -20,11 +21,14 @@ struct hsumma_context {
     struct hs_comm comm;
     struct hs_options options;
     struct hs_profile profile;
-    struct hs_clock_memo memo; /* of the profile */
-    int threads;               /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
-    int threads_model;         /* the first process's share, for choices, which all must make alike */
-    struct hs_rooms rooms;     /* shared memory of its grids */
-    int *ranks;                /* 0, 1, 2, ...: the group of all */
+    struct hs_clock_memo memo;       /* of the profile */
+    struct hs_tuned tuned;           /* measured choices for products */
+    char tuned_file[HS_OPTION_TEXT]; /* where to remember more; "": nowhere */
+    char note[HS_OPTION_TEXT];       /* about files that were not used; "": nothing */
+    int threads;           /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int threads_model;     /* the first process's share, for choices, which all must make alike */
+    struct hs_rooms rooms; /* shared memory of its grids */
+    int *ranks;            /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     struct hs_registry own;         /* algorithms that the user has registered */
     struct hs_team team;            /* of all: runs the collective calls */

@@ -36,45 +36,41 @@ static void add_names(struct text *text, const char *option, const struct hs_spe
 }
 
 /* What all plans have. */
-static void write_rest(const struct hs_spec *spec, const struct hs_options *options, struct text text)
+static void write_rest(int threads, const struct hs_options *options, struct text text)
 {
-    if (spec->threads)
-        add(&text, " threads=%d", spec->threads);
+    if (threads)
+        add(&text, " threads=%d", threads);
     else
         add(&text, " threads=user");
     if (options->said_by[HS_OPT_WORKSPACE])
         add(&text, " workspace_limit=%s", options->value[HS_OPT_WORKSPACE]);
 }
 
-static void write_node(const hsumma_plan *plan, const struct hs_options *options, struct text text)
+/* part: the processes that own something are a part of the grid, and a hierarchy that is given is of all. */
+static void write_line(const struct hs_choice *choice, int part, int threads, const struct hs_options *options,
+                       struct text text)
 {
-    const struct hs_spec *spec = &plan->choice.spec;
-    add(&text, " node=%s block=%" PRId64, hs_node_words[spec->node], spec->width[0]);
-    if (spec->chunked >= 0)
-        add(&text, " chunk=%" PRId64, spec->chunk);
-    write_rest(spec, options, text);
-}
-
-static void write_line(const hsumma_plan *plan, const struct hs_options *options, struct text text)
-{
-    const struct hs_spec *spec = &plan->choice.spec;
+    const struct hs_spec *spec = &choice->spec;
     add(&text, "stationary=%c", "ABC"[spec->stationary]);
-    if (plan->by_node) {
-        write_node(plan, options, text);
+    if (spec->node != HS_NODE_MESSAGES) {
+        add(&text, " node=%s block=%" PRId64, hs_node_words[spec->node], spec->width[0]);
+        if (spec->chunked >= 0)
+            add(&text, " chunk=%" PRId64, spec->chunk);
+        write_rest(threads, options, text);
         return;
     }
-    if (plan->ranks) /* of the processes that own something: a hierarchy that is given is of all */
+    if (part)
         add(&text, " groups=auto");
     else if (spec->levels == 1)
         add(&text, " groups=1x1");
-    for (int l = 0; !plan->ranks && l < spec->levels - 1; l++)
+    for (int l = 0; !part && l < spec->levels - 1; l++)
         add(&text, "%s%dx%d", l ? "," : " levels=", spec->factors[0].size[l], spec->factors[1].size[l]);
     add(&text, " block=%" PRId64, spec->width[spec->levels - 1]);
     for (int l = 0; l < spec->levels - 1; l++)
         add(&text, "%s%" PRId64, l ? "," : " outer=", spec->width[l]);
     add_names(&text, "bcast", spec, spec->bcast);
     add_names(&text, "reduce", spec, spec->reduce);
-    const hsumma_movement *operand = plan->choice.prediction.operand;
+    const hsumma_movement *operand = choice->prediction.operand;
     if (!strncmp(operand[HS_A].how, "exchanged", 9) || !strncmp(operand[HS_B].how, "exchanged", 9))
         add(&text, " exchange=%s", spec->spread ? "all" : "root");
     add(&text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
@@ -82,12 +78,12 @@ static void write_line(const hsumma_plan *plan, const struct hs_options *options
         add(&text, " slice=none");
     else
         add(&text, " slice=%" PRId64, spec->slice);
-    write_rest(spec, options, text);
+    write_rest(threads, options, text);
 }
 
-static void write_why(const struct hs_options *options, struct text text)
+static void write_why(const hsumma_plan *plan, const struct hs_options *options, struct text text)
 {
-    static const char *const sayer[] = {"model", "environment", "context", "caller"};
+    static const char *const sayer[] = {"model", "tuned file", "environment", "context", "caller"};
     static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS, HS_OPT_BLOCK,    HS_OPT_OUTER,
                                            HS_OPT_BCAST,      HS_OPT_REDUCE, HS_OPT_EXCHANGE, HS_OPT_LOOKAHEAD,
                                            HS_OPT_NODE,       HS_OPT_CHUNK,  HS_OPT_THREADS};
@@ -97,14 +93,23 @@ static void write_why(const struct hs_options *options, struct text text)
         if (shown[i] == HS_OPT_GROUPS && options->value[HS_OPT_LEVELS][0])
             by = options->said_by[HS_OPT_LEVELS];
         hsumma_option(shown[i], &info);
-        add(&text, "%s%s: %s", i ? ", " : "", info.name, sayer[by]);
+        int ruled = by == HS_BY_DEFAULT && ((shown[i] == HS_OPT_BCAST && plan->choice.by_rule[0]) ||
+                                            (shown[i] == HS_OPT_REDUCE && plan->choice.by_rule[1]));
+        add(&text, "%s%s: %s", i ? ", " : "", info.name, ruled ? "rules for collectives" : sayer[by]);
     }
     add(&text, "; workspace limit: %s",
         options->said_by[HS_OPT_WORKSPACE] ? sayer[options->said_by[HS_OPT_WORKSPACE]] : "default");
+    add(&text, "; profile: %s", plan->ctx->profile.source);
+    if (plan->ctx->note[0])
+        add(&text, "; %s", plan->ctx->note);
 }
 
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
 {
-    write_line(plan, options, (struct text){plan->line, sizeof plan->line});
-    write_why(options, (struct text){plan->why, sizeof plan->why});
+    int part = plan->ranks != NULL, threads = plan->choice.spec.threads;
+    write_line(&plan->choice, part, threads, options, (struct text){plan->line, sizeof plan->line});
+    for (int i = 1; i < plan->ranking.count; i++)
+        write_line(&plan->ranking.choice[i], part, threads, options,
+                   (struct text){plan->rival[i - 1], sizeof plan->rival[i - 1]});
+    write_why(plan, options, (struct text){plan->why, sizeof plan->why});
 }

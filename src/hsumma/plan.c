@@ -116,20 +116,46 @@ static struct hs_sharing sharing_of(const hsumma_plan *plan)
                                plan->ctx->regions.first != NULL};
 }
 
+/* The choice: made already, or remembered where nobody has said anything else, or by the model. */
+static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
+                            struct hs_options *options, struct hs_message *message)
+{
+    hsumma_context *ctx = plan->ctx;
+    struct hs_settings recalled;
+    const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1]; /* imagined ones may be more */
+    struct hs_planner planner = {.memo = &ctx->memo,
+                                 .topology = ctx->comm.topology.size >= processes ? &ctx->comm.topology : NULL,
+                                 .own = &ctx->own,
+                                 .coll = &ctx->team.selector.coll,
+                                 .tuned = &ctx->team.selector.tuned,
+                                 .threads = settings->threads > 0 ? settings->threads : ctx->threads_model,
+                                 .sharing = sharing_of(plan),
+                                 .memory = &ctx->memory};
+    if (request->choice) {
+        plan->ranking.choice[plan->ranking.count++] = *request->choice;
+        return HSUMMA_OK;
+    }
+    if (!request->afresh && hs_trial_recall(ctx, request, options, settings, &recalled)) {
+        plan->remembered = hs_choose(&plan->problem, &recalled, &planner, &plan->ranking, message) == HSUMMA_OK;
+        if (plan->remembered)
+            return HSUMMA_OK;
+    }
+    return hs_choose(&plan->problem, settings, &planner, &plan->ranking, message);
+}
+
 /* Everything that this process can do alone; *about says what a failure is about. */
 static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
-                             struct hs_message *message, int *about)
+                             struct hs_options *options, struct hs_message *message, int *about)
 {
     hsumma_context *ctx = plan->ctx;
     int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
     *about = HS_ABOUT_NOTHING;
     hsumma_status status = check_blas_limits(&plan->problem, message);
-    struct hs_sharing sharing = sharing_of(plan);
     if (status)
         return status;
-    status = hs_choose(&plan->problem, settings, &ctx->memo, &ctx->own,
-                       settings->threads > 0 ? settings->threads : ctx->threads_model, &sharing, &ctx->memory,
-                       &plan->choice, message);
+    status = choose(plan, request, settings, options, message);
+    if (!status)
+        plan->choice = plan->ranking.choice[0];
     plan->by_node = !status && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
     if (status || !plan->in_grid)
@@ -213,7 +239,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         status = hs_request_check(request, ctx, &mine);
     /* whatever a process has found, it goes on to the agreement: others may have been told something else */
     int about = HS_ABOUT_NOTHING;
-    int64_t hash = status ? 0 : hs_request_hash(request);
+    int64_t hash = status ? 0 : hs_request_hash(request, 0);
     hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
     if (plan) {
         hold(plan, ctx, (hsumma_grid *)request->desc[0]->grid, cached); /* const, but for the count of its holders */
@@ -221,7 +247,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         status = leave_idle(plan, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)
-            status = prepare(plan, request, &settings, &mine, &about);
+            status = prepare(plan, request, &settings, &options, &mine, &about);
     } else if (!status) {
         status = HSUMMA_ERR_MEMORY;
         about = HS_ABOUT_MEMORY;
@@ -248,8 +274,14 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     plan->workspace_max = verdict.size;
     if (!request->silent)
         hs_plan_describe(plan, &options);
-    if (settings.explain && ctx->comm.rank == 0)
+    if (settings.explain && ctx->comm.rank == 0 && !request->choice)
         print_plan(plan);
+    if (settings.tune == HS_TUNE_MEASURE && !request->alone && !request->choice && !plan->remembered)
+        status = hs_trial_begin(plan, request, &options);
+    if (status) {
+        hs_plan_destroy(plan);
+        return status;
+    }
     *result = plan;
     return HSUMMA_OK;
 }
@@ -260,8 +292,9 @@ void hs_plan_destroy(hsumma_plan *plan)
         return;
     hsumma_context *ctx = plan->ctx;
     int cached = plan->cached;
-    if (ctx->running == plan)
+    if (ctx->running && (ctx->running == plan || ctx->running->holder == plan))
         hs_plan_wait(plan);
+    hs_trial_end(plan);
     if (!ctx->broken) { /* else MPI may still write to its buffers: they are left to the process's end */
         hs_loop_free(&plan->loop, &ctx->memory);
         hs_node_free(&plan->node, &ctx->memory);
@@ -347,7 +380,11 @@ static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_
 
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
+    const hsumma_plan *holder = plan->holder ? plan->holder : plan;
     uint64_t execution = plan->by_node ? hs_node_count(&plan->grid->room, &plan->problem.grid) : 0;
+    plan->over = HS_GOING_ON;
+    plan->counts = holder->trial.count && !holder->trial.decided &&
+                   memcmp(alpha, plan->problem.scalar->zero, plan->problem.scalar->size) != 0;
     if (!plan->member)
         return;
     if (plan->by_node) {
@@ -358,7 +395,8 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
-    hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, plan->began);
+    hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, plan->began, 0,
+                  plan->counts ? hs_trial_first_span(plan) : HS_ALL);
 }
 
 hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
@@ -369,6 +407,8 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hsumma_status status = check_free(plan);
     if (status)
         return status;
+    hs_trial_settle(plan);
+    plan = hs_trial_turn(plan);
     hsumma_status mine = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
     size_t size = plan->problem.scalar->size;
     memcpy(&plan->alpha, alpha ? alpha : plan->problem.scalar->zero, size);
@@ -443,9 +483,23 @@ static hsumma_status go_on(hsumma_plan *plan, int *worked, int *done)
             return status;
         begin(plan, &plan->alpha, plan->matrix, &plan->beta);
     }
-    if (!plan->member)
+    hsumma_plan *holder = plan->holder ? plan->holder : plan;
+    *done = 1;
+    if (plan->over == HS_OVER)
         return HSUMMA_OK;
-    return plan->by_node ? hs_node_advance(&plan->node, worked, done) : hs_loop_advance(&plan->loop, worked, done);
+    if (plan->counts && holder->trial.stepping) {
+        status = hs_trial_share(holder, worked, done);
+    } else {
+        if (plan->member && plan->over == HS_GOING_ON)
+            status =
+                plan->by_node ? hs_node_advance(&plan->node, worked, done) : hs_loop_advance(&plan->loop, worked, done);
+        if (!status && *done && plan->counts && plan->in_grid) {
+            plan->over = HS_MULTIPLIED;
+            status = hs_trial_advance(holder, hs_now() - plan->began, worked, done);
+        }
+    }
+    plan->over = *done ? HS_OVER : plan->over;
+    return status;
 }
 
 /* An error is told once: what hs_plan_drive has been told is kept for whoever waits. */
@@ -468,7 +522,7 @@ static void idle(void *state, int times)
     hsumma_plan *plan = state;
     struct hs_directory *directory = &plan->grid->room.directory;
     int found;
-    if (directory->entry && (plan->by_node || plan->agreeing)) {
+    if (directory->entry && ((plan->by_node && plan->over == HS_GOING_ON) || plan->agreeing)) {
         if (hs_directory_sleeps(directory, times) || (times > POLLS && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
         hs_directory_idle(directory, times);
@@ -477,9 +531,17 @@ static void idle(void *state, int times)
     }
 }
 
+/* What runs for the plan that the caller holds, itself or a rival; NULL: nothing. */
+static hsumma_plan *plan_under_way(hsumma_plan *plan)
+{
+    hsumma_plan *running = plan->ctx->running;
+    return running == plan || (running && running->holder == plan) ? running : NULL;
+}
+
 hsumma_status hs_plan_wait(hsumma_plan *plan)
 {
-    if (plan->ctx->running != plan)
+    plan = plan_under_way(plan);
+    if (!plan)
         return HSUMMA_OK;
     return finish(plan, hs_wait_idle(advance, plan, idle, plan));
 }
@@ -495,7 +557,8 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
 {
     int worked = 0;
     *done = 1;
-    if (plan->ctx->running != plan)
+    plan = plan_under_way(plan);
+    if (!plan)
         return HSUMMA_OK;
     hsumma_status status = advance(plan, &worked, done);
     return status || *done ? finish(plan, status) : HSUMMA_OK;

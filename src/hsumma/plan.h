@@ -3,8 +3,9 @@
 #define HS_HSUMMA_PLAN_H
 
 #include "coll/agree.h"
-#include "hsumma/choose.h"
 #include "hsumma/context.h"
+#include "hsumma/traffic.h"
+#include "hsumma/trial.h"
 #include "hsumma/workspace.h"
 #include "summa/loop.h"
 #include "summa/node.h"
@@ -18,6 +19,8 @@ struct hs_request {
     const char *options;
     int alone;  /* nothing is agreed upon: all are known to ask for the same, and may do so late (p?gemm) */
     int silent; /* the plan needs no words: no line, no why */
+    const struct hs_choice *choice; /* chosen already; NULL: choose */
+    int afresh;                     /* nothing is to be remembered */
 };
 
 /* Codes of what a verdict is about. */
@@ -31,9 +34,13 @@ struct hsumma_plan {
     int *ranks;  /* of the problem's grid, if it is */
     int cached;  /* held by the context's cache, not by the caller: holds no context in turn */
     struct hs_problem problem;
-    int64_t local_rows[3]; /* of the whole matrices, for the leading dimensions */
-    struct hs_choice choice;
-    int by_node; /* the processes share memory: node, else loop */
+    int64_t local_rows[3];     /* of the whole matrices, for the leading dimensions */
+    struct hs_choice choice;   /* the one that is executed */
+    struct hs_ranking ranking; /* it and its rivals */
+    struct hs_trial trial;     /* of the plan that the caller holds */
+    hsumma_plan *holder;       /* of a rival: that plan; else NULL */
+    int remembered;            /* the choice is from the tuned file */
+    int by_node;               /* the processes share memory: node, else loop */
     struct hs_loop loop;
     struct hs_node node;
     int wants;                      /* is counted among the plans that may need the context's workspace */
@@ -41,18 +48,21 @@ struct hsumma_plan {
     int64_t workspace_max;          /* bytes, of the process that holds most */
     struct hs_agreement agreement;  /* at each start, over the whole grid */
     int agreeing;
+    enum { HS_GOING_ON, HS_MULTIPLIED, HS_OVER } over; /* multiplied: times are still being agreed upon (trial.h) */
+    int counts;                                        /* this execution does, for the trial */
     double began;
     union hs_value alpha, beta; /* what the loop begins with when all have agreed */
     struct hs_matrix matrix[3];
     hsumma_status driven; /* an error that hs_plan_drive has met and nobody has been told yet */
-    char line[512], why[512];
+    char line[512], why[1280], rival[HSUMMA_MAX_RIVALS][512];
 };
 
 /* Wrong global arguments give the same verdict on every process without communication. */
 hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx, struct hs_message *message);
 
-/* A hash of what all processes must give alike; of a request that has been checked. */
-int64_t hs_request_hash(const struct hs_request *request);
+/* A hash of what all processes must give alike; of a request that has been checked.  layout: of what a later run gives
+ * alike, too: not which grid it is, and no options. */
+int64_t hs_request_hash(const struct hs_request *request, int layout);
 
 /* Collective over the context: the verdicts of all processes are joined; but for request->alone, where no process waits
  * for another, and a status that says memory, MPI or a defect is of this process alone. */

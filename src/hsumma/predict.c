@@ -1,116 +1,40 @@
 #include "hsumma/predict.h"
 
-#include <string.h>
+/* What panels under way together save in fact, of what they would if ports were all that they share: a little less than
+ * what was measured on TCP (doc/results/planner.md). */
+#define PIPELINED (2.0 / 3)
 
-void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
-                         const struct hs_allocator *memory)
-{
-    memset(memo, 0, sizeof *memo);
-    memo->profile = profile;
-    memo->memory = memory;
-}
-
-/* Where this is remembered, or will be. */
-static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
-{
-    uint64_t hash = ((uint64_t)(uintptr_t)key->alg >> 4) + (uint64_t)key->size * 0x9e3779b1u +
-                    (uint64_t)key->bytes * 0x85ebca77u + (uint64_t)key->unit * 31 +
-                    (uint64_t)key->segment * 0xc2b2ae3du;
-    hash = (hash ^ hash >> 23) * 0x9e3779b97f4a7c15u;
-    for (unsigned i = (unsigned)(hash >> 40);; i++) {
-        struct hs_clock_entry *entry = &memo->entry[i % HS_CLOCK_ENTRIES];
-        if (!entry->alg || (entry->alg == key->alg && entry->size == key->size && entry->bytes == key->bytes &&
-                            entry->unit == key->unit && entry->segment == key->segment))
-            return entry;
-    }
-}
-
-/* The clock at one of the remembered sizes. */
-static double clock_at(struct hs_clock_memo *memo, const struct hs_alg *alg, int size, int64_t bytes, int64_t unit,
-                       int64_t segment, hsumma_status *status)
-{
-    struct hs_clock_entry key = {alg, size, bytes, unit, segment, 0}, *known = entry_of(memo, &key);
-    if (known->alg)
-        return known->seconds;
-    struct hs_shape shape = {.size = size, .bytes = bytes, .unit = unit, .segment = segment};
-    struct hs_clock_report report = {0};
-    hsumma_status mine = hs_clock(alg, &shape, &memo->profile->machine, memo->memory, &report);
-    if (mine) {
-        *status = mine;
-        return 0;
-    }
-    if (memo->count >= HS_CLOCK_ENTRIES * 3 / 4) {
-        hs_clock_memo_begin(memo, memo->profile, memo->memory);
-        known = entry_of(memo, &key);
-    }
-    key.seconds = report.seconds;
-    *known = key;
-    memo->count++;
-    return key.seconds;
-}
-
-/* MPI does not say what its collectives do: they are priced as the cheaper of two that it may well use. */
-static double clock_of_mpi(struct hs_clock_memo *memo, enum hs_collective collective, int size, int64_t bytes,
-                           int64_t unit, hsumma_status *status)
-{
-    static const char *const stand_ins[] = {"binomial", "van_de_geijn"};
-    double least = -1;
-    for (int i = 0; i < 2; i++) {
-        const struct hs_alg *alg = hs_alg_find(collective, stand_ins[i]);
-        double seconds = alg ? hs_clock_of(memo, alg, size, bytes, unit, 0, status) : -1;
-        if (alg && (least < 0 || seconds < least))
-            least = seconds;
-    }
-    return least;
-}
-
-double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int size, int64_t bytes, int64_t unit,
-                   int64_t segment, hsumma_status *status)
-{
-    if (size == 1 || bytes == 0)
-        return 0;
-    if (alg->flags & HS_BY_MPI)
-        return clock_of_mpi(memo, alg->collective, size, bytes, unit, status);
-    if (!(alg->flags & HS_USES_SEGMENT))
-        segment = 0;
-    int64_t step = unit;
-    while (bytes / step >= 16)
-        step *= 2;
-    int64_t below = bytes / step * step, above = below + step;
-    struct hs_shape ends[2] = {{.size = size, .bytes = below, .unit = unit, .segment = segment},
-                               {.size = size, .bytes = above, .unit = unit, .segment = segment}};
-    if (below == 0 || below == bytes || hs_alg_unfit(alg, &ends[0]) || hs_alg_unfit(alg, &ends[1]))
-        return clock_at(memo, alg, size, bytes, unit, segment, status);
-    double low = clock_at(memo, alg, size, below, unit, segment, status);
-    double high = clock_at(memo, alg, size, above, unit, segment, status);
-    return low + (high - low) * (double)(bytes - below) / (double)step;
-}
-
-/* What one moving operand costs: all its panels, the first of them alone, and what this process copies for it. */
+/* What one moving operand costs: all its panels; the first of them alone; what this process copies for it. */
 struct cost {
-    double all, first, copy;
+    struct hs_cost all;
+    double first, copy;
 };
 
-/* All panels of one level, from the widths of the pairs: so many whole ones, and the ragged last ones. */
-static struct cost level_cost(struct hs_clock_memo *memo, const struct hs_mover *mover, const struct hs_spec *spec,
-                              const struct hs_pairs *pairs, int level, int64_t length, hsumma_status *status)
+/* From the widths of the pairs: so many whole panels, and the ragged last ones. */
+struct hs_cost hs_level_cost(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
+                             const struct hs_alg *alg, const struct hs_pairs *pairs, int64_t width, int64_t length,
+                             int64_t unit, int64_t segment, double *first, hsumma_status *status)
 {
-    int64_t width = spec->width[mover->tier[level]];
+    struct hs_cost all = {0, {0, 0}};
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
-    int64_t unit = (int64_t)mover->problem->scalar->size;
     int64_t whole = 0, eighth = (width + 7) / 8; /* ragged widths are rounded up to eighths: few values for the clock */
-    struct cost cost = {0, 0, 0};
     for (int i = 0; i < pairs->count; i++) {
+        int64_t ragged = (pairs->pair[i].width % width + eighth - 1) / eighth * eighth;
         whole += pairs->pair[i].width / width;
-        cost.all += hs_clock_of(memo, mover->alg[level], mover->factors.size[level],
-                                (pairs->pair[i].width % width + eighth - 1) / eighth * eighth * length * unit, unit,
-                                spec->segment, status);
+        if (ragged)
+            all = hs_cost_add(all, hs_price(memo, places, line, alg, ragged * length * unit, unit, segment, status), 1);
     }
-    double one = hs_clock_of(memo, mover->alg[level], mover->factors.size[level], width * length * unit, unit,
-                             spec->segment, status);
-    cost.first = one;
-    cost.all += (double)whole * one;
-    return cost;
+    struct hs_cost one = hs_price(memo, places, line, alg, width * length * unit, unit, segment, status);
+    *first = one.seconds;
+    return hs_cost_add(all, one, (double)whole);
+}
+
+struct hs_row hs_row_of(const struct hs_profile *profile, const struct hs_spec *spec, const struct hs_pairs *pairs)
+{
+    int64_t width = spec->width[spec->levels - 1], panels = 0;
+    for (int i = 0; i < pairs->count; i++)
+        panels += (pairs->pair[i].width + width - 1) / width;
+    return (struct hs_row){profile->one_node ? 1 : spec->lookahead + 1, panels > 0 ? (double)panels / pairs->count : 1};
 }
 
 static const char *how(const struct hs_mover *mover)
@@ -122,8 +46,11 @@ static const char *how(const struct hs_mover *mover)
 
 /* The exchange of all panels, by the process that has most to do; adds to the cost of moving. */
 static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct hs_spec *spec,
-                                     const struct hs_pairs *pairs, const struct hs_machine *machine, struct cost *cost)
+                                     const struct hs_pairs *pairs, const struct hs_profile *profile, struct cost *cost)
 {
+    const struct hs_machine *machine = &profile->machine;
+    int measured = profile->exchange.alpha > 0 || profile->exchange.beta > 0;
+    const struct hs_link *link = measured ? &profile->exchange : &machine->network;
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
     double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
@@ -140,25 +67,30 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
         (double)role->take_max[mover->spread] * (double)(mover->spread ? role->looped->n : most_taken) * size;
     for (int i = 0; i < pairs->count; i++)
         panels += (pairs->pair[i].width + spec->width[mover->tier0] - 1) / spec->width[mover->tier0];
-    double messages = machine->alpha * (given > 0 || taken > 0 ? extent[role->want_axis] * lines : 0);
+    double messages = link->alpha * (given > 0 || taken > 0 ? extent[role->want_axis] * lines : 0);
     double most = given > taken ? given : taken;
-    double seconds = (double)panels * messages + most * machine->beta;
-    cost->all += seconds;
-    cost->first += messages + (role->looped->n ? width / (double)role->looped->n : 0) * most * machine->beta;
+    double seconds = (double)panels * messages + most * link->beta;
+    cost->all = hs_cost_add(cost->all, (struct hs_cost){seconds, {seconds, seconds}}, 1);
+    cost->first += messages + (role->looped->n ? width / (double)role->looped->n : 0) * most * link->beta;
     cost->copy += (packed + taken) * machine->copy;
     return (hsumma_movement){how(mover), (size_t)(given + taken), seconds};
 }
 
-static struct cost mover_cost(struct hs_clock_memo *memo, const struct hs_mover *mover, const struct hs_spec *spec,
-                              const struct hs_pairs *pairs, hsumma_movement *movement, hsumma_status *status)
+static struct cost mover_cost(struct hs_clock_memo *memo, struct hs_places *places, const struct hs_mover *mover,
+                              const struct hs_spec *spec, const struct hs_pairs *pairs, hsumma_movement *movement,
+                              hsumma_status *status)
 {
-    struct cost cost = {0, 0, 0};
+    struct cost cost = {{0, {0, 0}}, 0, 0};
     const struct hs_role *role = mover->role;
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
-        struct cost level = level_cost(memo, mover, spec, pairs, l, length, status);
-        cost.all += level.all;
-        cost.first += level.first;
+        double first;
+        struct hs_line line = hs_line_of(places, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
+        struct hs_cost level =
+            hs_level_cost(memo, places, &line, mover->alg[l], pairs, spec->width[mover->tier[l]], length,
+                          (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
+        cost.all = hs_cost_add(cost.all, level, 1);
+        cost.first += first;
     }
     const struct hs_machine *machine = &memo->profile->machine;
     double line = (double)role->looped->n * (double)mover->problem->scalar->size * machine->copy;
@@ -168,16 +100,27 @@ static struct cost mover_cost(struct hs_clock_memo *memo, const struct hs_mover 
     else if (!pairs->in_place[mover->index])
         cost.copy = share;
     *movement = (hsumma_movement){how(mover), 0, 0};
-    if (role->exchanged)
-        *movement = exchange_cost(mover, spec, pairs, machine, &cost);
+    if (role->exchanged) { /* an exchange has one buffer: the next one waits for it */
+        *movement = exchange_cost(mover, spec, pairs, memo->profile, &cost);
+        cost.all.load = (struct hs_clock_load){cost.all.seconds, cost.all.seconds};
+    }
     return cost;
 }
 
-hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *problem, const struct hs_variant *variant,
-                         const struct hs_spec *spec, const struct hs_pairs *pairs, int threads,
-                         struct hs_prediction *prediction)
+double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,
+                   double copy)
+{
+    double overlap = spec->lookahead > 0 && !profile->one_node ? profile->overlap : 0;
+    double hidden = comm > first ? comm - first : 0;
+    return gemm + copy + comm - overlap * (hidden < gemm ? hidden : gemm);
+}
+
+hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, const struct hs_problem *problem,
+                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                         int threads, struct hs_prediction *prediction)
 {
     hsumma_status status = HSUMMA_OK;
+    struct hs_cost both = {0, {0, 0}};
     double all = 0, first = 0, copy = 0;
     double extent[3];
     for (int dim = 0; dim < 3; dim++)
@@ -190,17 +133,29 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *pr
             continue;
         struct hs_mover mover;
         hs_mover_init(&mover, problem, variant, spec, NULL, x);
-        struct cost cost = mover_cost(memo, &mover, spec, pairs, &movement[x], &status);
-        all += cost.all;
+        struct cost cost = mover_cost(memo, places, &mover, spec, pairs, &movement[x], &status);
+        all += cost.all.seconds;
+        both.load.most += cost.all.load.most;
+        both.load.mean += cost.all.load.mean;
+        both.seconds = cost.all.seconds > both.seconds ? cost.all.seconds : both.seconds;
         first += cost.first;
         copy += cost.copy;
     }
-    double width = (double)spec->width[spec->levels - 1];
-    double gemm = hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,
-                                  extent[0], extent[1], extent[2], width);
-    double visible = first < all ? first : all, together = gemm + all;
-    if (spec->lookahead > 0 && !memo->profile->one_node)
-        together = (gemm > all ? gemm : all) + visible;
-    *prediction = (struct hs_prediction){together + copy, all, gemm, copy, {movement[0], movement[1], movement[2]}};
+    struct hs_row row = hs_row_of(memo->profile, spec, pairs);
+    if (row.window > 1) {
+        double together = first + hs_cost_in_row(both, row) * (1 - 1 / (row.alike * pairs->count));
+        all -= together < all ? PIPELINED * (all - together) : 0;
+    }
+    int64_t widest = pairs->width_max > 0 ? pairs->width_max : 1;
+    double width = (double)(spec->width[spec->levels - 1] < widest ? spec->width[spec->levels - 1] : widest);
+    double looped = extent[variant->looped], calls = width < looped ? looped / width : 1;
+    extent[variant->looped] = looped / calls;
+    double gemm = calls * hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,
+                                          extent[0], extent[1], extent[2]);
+    *prediction = (struct hs_prediction){hs_together(memo->profile, spec, all, first, gemm, copy),
+                                         all,
+                                         gemm,
+                                         copy,
+                                         {movement[0], movement[1], movement[2]}};
     return status;
 }

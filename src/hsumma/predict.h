@@ -1,8 +1,8 @@
-/* The predicted cost of a spec: the clock of its own schedules, memoised. */
+/* The predicted cost of a spec: the clock of its own schedules. */
 #ifndef HS_HSUMMA_PREDICT_H
 #define HS_HSUMMA_PREDICT_H
 
-#include "hsumma/profile.h"
+#include "hsumma/price.h"
 #include "summa/loop.h"
 
 struct hs_prediction {
@@ -10,41 +10,29 @@ struct hs_prediction {
     hsumma_movement operand[3];
 };
 
-struct hs_clock_entry {
-    const struct hs_alg *alg; /* NULL: free */
-    int size;
-    int64_t bytes, unit, segment;
-    double seconds;
-};
-
 /*
- * Clock values already known, of a profile that does not change.  They are remembered for a few sizes only (three
- * leading bits; between two of them a line), so that shapes which never repeat cost little; that also says how many
- * there can be.  When it is full it is forgotten: what is remembered changes no value.
+ * comm: all panels on all levels and their exchanges by the clock, on the processes with the largest parts: one after
+ * the other without a lookahead, and inside a node, where the cores themselves do the work; else, after the first, the
+ * panels of a window and the operands are under way together, and it takes as long as ports are at work, or as a
+ * panel's way takes for the whole window, whichever is longer.  copy: what is packed, unpacked and added there.  gemm:
+ * the local multiplications.  seconds: together.  Between nodes, with a lookahead, multiplications hide the profile's
+ * share (overlap) of the communication but for the first panel in and the last one out; inside a node it is added.
  */
-enum { HS_CLOCK_ENTRIES = 1 << 10 };
-struct hs_clock_memo {
-    const struct hs_profile *profile;
-    const struct hs_allocator *memory;
-    int count;
-    struct hs_clock_entry entry[HS_CLOCK_ENTRIES];
-};
+hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, const struct hs_problem *problem,
+                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                         int threads, struct hs_prediction *prediction);
 
-void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
-                         const struct hs_allocator *memory);
+/* All panels of `pairs` in panels of `width` and a length: what one level of one operand takes, and *first, what one
+ * panel takes. */
+struct hs_cost hs_level_cost(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
+                             const struct hs_alg *alg, const struct hs_pairs *pairs, int64_t width, int64_t length,
+                             int64_t unit, int64_t segment, double *first, hsumma_status *status);
 
-/* The clock of one collective; status is set on failure, and not touched otherwise. */
-double hs_clock_of(struct hs_clock_memo *memo, const struct hs_alg *alg, int size, int64_t bytes, int64_t unit,
-                   int64_t segment, hsumma_status *status);
+/* How the panels of a spec follow each other, for their price. */
+struct hs_row hs_row_of(const struct hs_profile *profile, const struct hs_spec *spec, const struct hs_pairs *pairs);
 
-/*
- * comm: all panels on all levels and their exchanges by the clock, on the processes with the largest parts.  copy: what
- * is packed, unpacked and added there.  gemm: the local multiplications.  seconds: together.  Between nodes, with a
- * lookahead, communication hides behind the multiplication but for the first panel in and the last one out; inside a
- * node it is the cores themselves that copy, and it is added.
- */
-hsumma_status hs_predict(struct hs_clock_memo *memo, const struct hs_problem *problem, const struct hs_variant *variant,
-                         const struct hs_spec *spec, const struct hs_pairs *pairs, int threads,
-                         struct hs_prediction *prediction);
+/* communication, multiplication and copies together. */
+double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,
+                   double copy);
 
 #endif

@@ -95,7 +95,7 @@ static uint64_t mix(uint64_t hash, int64_t value)
     return hash ^ hash >> 29;
 }
 
-int64_t hs_request_hash(const struct hs_request *request)
+int64_t hs_request_hash(const struct hs_request *request, int layout)
 {
     uint64_t hash = mix(request->type, request->op[0] * 256 + request->op[1]);
     for (int x = 0; x < 3; x++) {
@@ -111,13 +111,13 @@ int64_t hs_request_hash(const struct hs_request *request)
                                  desc->csrc,
                                  desc->i,
                                  desc->j,
-                                 desc->grid->number,
+                                 layout ? 0 : desc->grid->number,
                                  desc->grid->grid.extent[0],
                                  desc->grid->grid.extent[1]};
         for (unsigned f = 0; f < sizeof field / sizeof *field; f++)
             hash = mix(hash, field[f]);
     }
-    for (const char *c = request->options ? request->options : ""; *c; c++)
+    for (const char *c = request->options && !layout ? request->options : ""; *c; c++)
         hash = mix(hash, *c);
     return (int64_t)(hash >> 1); /* not negative: its negative exists, too */
 }

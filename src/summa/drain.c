@@ -119,13 +119,13 @@ void hs_drain_place(struct hs_drain *drain, struct hs_arena *arena)
     drain->incoming = hs_arena_take(arena, (size_t)(line * hs_mover_gives(mover)));
 }
 
-void hs_drain_reset(struct hs_drain *drain, const struct hs_matrix *matrix, const void *beta)
+void hs_drain_reset(struct hs_drain *drain, const struct hs_matrix *matrix, const void *beta, int from, int to)
 {
     drain->matrix = *matrix;
     drain->beta = beta;
     drain->copy_seconds = 0;
     for (int s = 0; s < drain->streams; s++)
-        hs_stream_reset(&drain->stream[s]);
+        hs_stream_reset(&drain->stream[s], &drain->mover.panels->tier[drain->stream[s].tier], from, to);
 }
 
 /* Where innermost panel t lies in the buffers that stream s reads from. */
@@ -207,7 +207,7 @@ static int may_start(const struct hs_drain *drain, int s, int computed)
     const struct hs_mover *mover = &drain->mover;
     const struct hs_stream *stream = &drain->stream[s];
     const struct hs_tier *tier = &mover->panels->tier[stream->tier];
-    if (!hs_stream_open(stream, tier->count))
+    if (!hs_stream_open(stream))
         return 0;
     int first = tier->first[stream->next], last = tier->first[stream->next + 1] - 1;
     if (last >= computed)
@@ -261,7 +261,7 @@ hsumma_status hs_drain_progress(struct hs_drain *drain, int *worked)
 int hs_drain_done(const struct hs_drain *drain)
 {
     for (int s = 0; s < drain->streams; s++)
-        if (drain->stream[s].done < panels_of(drain, s))
+        if (!hs_stream_done(&drain->stream[s]))
             return 0;
     return 1;
 }

@@ -35,7 +35,8 @@ void hs_drain_place(struct hs_drain *drain, struct hs_arena *arena);
 int64_t hs_drain_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                        int64_t length);
 
-void hs_drain_reset(struct hs_drain *drain, const struct hs_matrix *matrix, const void *beta);
+/* Before each execution: of the innermost panels from .. to - 1. */
+void hs_drain_reset(struct hs_drain *drain, const struct hs_matrix *matrix, const void *beta, int from, int to);
 hsumma_status hs_drain_progress(struct hs_drain *drain, int *worked);
 /* Starts what may start when the innermost panels below `computed` have been multiplied. */
 hsumma_status hs_drain_start(struct hs_drain *drain, struct hs_comm *comm, const struct hs_cache *lists, int computed,
@@ -45,7 +46,7 @@ int hs_drain_open(const struct hs_drain *drain, int t);
 struct hs_matrix hs_drain_panel(const struct hs_drain *drain, int t, int *direct);
 /* 1 when nothing is under way. */
 int hs_drain_idle(const struct hs_drain *drain);
-/* 1 when everything has come home. */
+/* 1 when everything of the span has come home. */
 int hs_drain_done(const struct hs_drain *drain);
 
 #endif

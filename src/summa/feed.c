@@ -97,12 +97,12 @@ void hs_feed_place(struct hs_feed *feed, struct hs_arena *arena)
     feed->incoming = hs_arena_take(arena, (size_t)(line * hs_mover_takings(mover)));
 }
 
-void hs_feed_reset(struct hs_feed *feed, const struct hs_matrix *matrix)
+void hs_feed_reset(struct hs_feed *feed, const struct hs_matrix *matrix, int from, int to)
 {
     feed->matrix = *matrix;
     feed->copy_seconds = 0;
     for (int s = 0; s < feed->streams; s++)
-        hs_stream_reset(&feed->stream[s]);
+        hs_stream_reset(&feed->stream[s], &feed->mover.panels->tier[feed->stream[s].tier], from, to);
 }
 
 /* The stream by which this process gets innermost panel t: 0 if it is the root of its line. */
@@ -214,7 +214,7 @@ static int may_start(const struct hs_feed *feed, int s, int now)
     const struct hs_stream *stream = &feed->stream[s];
     const struct hs_tier *tier = &feed->mover.panels->tier[stream->tier];
     int o = stream->next;
-    if (!hs_stream_open(stream, tier->count) || o > tier->of[now] + feed->ahead[s])
+    if (!hs_stream_open(stream) || o > tier->of[now] + feed->ahead[s])
         return 0;
     int first = tier->first[o], from = stream_of(feed, first);
     if (s == 0 || from == s)
@@ -222,11 +222,20 @@ static int may_start(const struct hs_feed *feed, int s, int now)
     return from > s || hs_feed_ready(feed, first);
 }
 
+/* 1 when nothing is under way. */
+static int idle(const struct hs_feed *feed)
+{
+    for (int s = 0; s < feed->streams; s++)
+        if (!hs_stream_idle(&feed->stream[s]))
+            return 0;
+    return 1;
+}
+
 hsumma_status hs_feed_start(struct hs_feed *feed, struct hs_comm *comm, const struct hs_cache *lists, int now,
                             int one_at_a_time, int *worked)
 {
     for (int s = 0; s < feed->streams; s++) {
-        while ((!one_at_a_time || hs_feed_idle(feed)) && may_start(feed, s, now)) {
+        while ((!one_at_a_time || idle(feed)) && may_start(feed, s, now)) {
             *worked = 1;
             hsumma_status status = s == 0 ? start_fill(feed, comm, lists) : start_bcast(feed, s, comm, lists);
             if (!status)
@@ -264,10 +273,10 @@ hsumma_status hs_feed_progress(struct hs_feed *feed, int *worked)
     return HSUMMA_OK;
 }
 
-int hs_feed_idle(const struct hs_feed *feed)
+int hs_feed_done(const struct hs_feed *feed)
 {
     for (int s = 0; s < feed->streams; s++)
-        if (!hs_stream_idle(&feed->stream[s]))
+        if (!hs_stream_done(&feed->stream[s]))
             return 0;
     return 1;
 }
@@ -275,8 +284,8 @@ int hs_feed_idle(const struct hs_feed *feed)
 int hs_feed_settled(const struct hs_feed *feed, int now)
 {
     for (int s = 0; s < feed->streams; s++)
-        if (feed->stream[s].next < panels_of(feed, s) &&
+        if (feed->stream[s].next < feed->stream[s].end &&
             feed->stream[s].next <= feed->mover.panels->tier[feed->stream[s].tier].of[now])
             return 0;
-    return hs_feed_idle(feed);
+    return idle(feed);
 }

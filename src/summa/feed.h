@@ -45,7 +45,8 @@ void hs_feed_place(struct hs_feed *feed, struct hs_arena *arena);
 int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                       int64_t length);
 
-void hs_feed_reset(struct hs_feed *feed, const struct hs_matrix *matrix);
+/* Before each execution: of the innermost panels from .. to - 1. */
+void hs_feed_reset(struct hs_feed *feed, const struct hs_matrix *matrix, int from, int to);
 hsumma_status hs_feed_progress(struct hs_feed *feed, int *worked);
 /*
  * Starts what may start while innermost panel `now` is the one being multiplied; with `one_at_a_time` nothing is
@@ -58,8 +59,8 @@ int hs_feed_ready(const struct hs_feed *feed, int t);
 struct hs_matrix hs_feed_panel(const struct hs_feed *feed, int t);
 /* 1 when everything that panel `now` asks of this process, forwarding included, has been started and is over. */
 int hs_feed_settled(const struct hs_feed *feed, int now);
-/* 1 when nothing is under way. */
-int hs_feed_idle(const struct hs_feed *feed);
+/* 1 when all that the span asks of this process, forwarding included, is over. */
+int hs_feed_done(const struct hs_feed *feed);
 
 /* Panels of a tier that may be under way ahead of the current one. */
 int hs_ahead(const struct hs_spec *spec, int tier);

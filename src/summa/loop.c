@@ -186,10 +186,10 @@ static int ready(const struct hs_loop *loop)
 
 static int complete(const struct hs_loop *loop)
 {
-    if (loop->now < loop->panels.count || (loop->drains && !hs_drain_done(&loop->drain)))
+    if (loop->now < loop->end || (loop->drains && !hs_drain_done(&loop->drain)))
         return 0;
     for (int f = 0; f < loop->feeds; f++)
-        if (!hs_feed_idle(&loop->feed[f]))
+        if (!hs_feed_done(&loop->feed[f]))
             return 0;
     return 1;
 }
@@ -227,29 +227,42 @@ static void finish(struct hs_loop *loop)
     loop->last = loop->times;
 }
 
-void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                   char *buffers, double begin)
+int hs_loop_boundary(const struct hs_loop *loop, int at)
 {
-    size_t size = loop->problem->scalar->size;
+    const struct hs_tier *outer = &loop->panels.tier[0]; /* panels of the others are parts of its panels */
+    if (at >= loop->panels.count)
+        return loop->panels.count;
+    int o = outer->of[at];
+    return outer->first[o] == at ? at : outer->first[o + 1];
+}
+
+void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
+                   char *buffers, double begin, int from, int to)
+{
+    const struct hs_scalar *scalar = loop->problem->scalar;
+    int count = loop->panels.count;
     memset(&loop->times, 0, sizeof loop->times);
     loop->times.begin = begin;
     loop->times.bytes = loop->comm->bytes_sent;
     loop->times.messages = loop->comm->messages_sent;
-    memcpy(&loop->alpha, alpha, size);
-    memcpy(&loop->beta, beta, size);
+    memcpy(&loop->alpha, alpha, scalar->size);
+    memcpy(&loop->beta, beta, scalar->size);
     memcpy(loop->matrix, matrix, sizeof loop->matrix);
-    loop->now = 0;
+    loop->now = from;
+    loop->end = to == HS_ALL ? count : to;
     loop->column = 0;
     for (int f = 0; f < loop->feeds; f++)
-        hs_feed_reset(&loop->feed[f], &loop->matrix[loop->feed[f].mover.operand]);
+        hs_feed_reset(&loop->feed[f], &loop->matrix[loop->feed[f].mover.operand], from, loop->end);
     if (loop->drains)
-        hs_drain_reset(&loop->drain, &loop->matrix[HS_C], &loop->beta);
+        hs_drain_reset(&loop->drain, &loop->matrix[HS_C], &loop->beta, from, loop->end);
     if (loop->buffers != buffers)
         place(loop, buffers);
     loop->buffers = buffers;
     loop->state = HS_RUNNING;
-    if (hs_only_scale(loop->problem, &loop->alpha, &loop->beta, &loop->matrix[HS_C])) {
-        loop->now = loop->panels.count;
+    int first = from == 0 && (loop->end > 0 || count == 0);
+    if (hs_only_scale(loop->problem, &loop->alpha, first ? &loop->beta : scalar->one, &loop->matrix[HS_C]) ||
+        from == loop->end) {
+        loop->now = loop->end;
         finish(loop);
     }
 }
@@ -260,7 +273,7 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
     hsumma_status status = HSUMMA_OK;
     if (loop->state == HS_RUNNING) {
         status = move(loop, worked);
-        if (!status && loop->now < loop->panels.count && ready(loop)) {
+        if (!status && loop->now < loop->end && ready(loop)) {
             int threads = hs_threads_set(loop->spec->threads);
             multiply(loop);
             hs_threads_restore(threads);

@@ -4,6 +4,19 @@
  * The innermost panels are multiplied in order.  While panel t is being multiplied, one window of `lookahead` innermost
  * panels (and at least one panel of each outer level) is on its way, across outer boundaries.  Everything advances from
  * hs_loop_advance, which is called until it is done: no thread, no recursion.
+ *
+ * An execution is of a span of innermost panels.  Which indices they are and in which order they come does not depend
+ * on the hierarchy, so several loops of one problem, with the same stationary operand, innermost width and way to cut
+ * the local GEMM, but other levels, algorithms, segments and lookaheads, may share a product: executed one after the
+ * other on spans that follow each other over all panels they give the bits of one loop.  (Where C moves, if their
+ * reductions bracket alike, which binomial ones do.)
+ *
+ * Messages of two spans have the same tags, and processes may be in different spans at a time.  They match all the
+ * same.  An execution ends on a process when everything it asks of this process has been started and is over, so what a
+ * process sends to another, or posts for it, in one span comes before all of the next span; inside a span the messages
+ * of a pair and tag are as many on both sides and in one order (exec_mpi.h); and MPI matches those of a pair and tag in
+ * order.  Trees and meanings of tags may differ from loop to loop: nothing depends on them.  Rows "mpi" have
+ * communicators of each loop's own.
  */
 #ifndef HS_SUMMA_LOOP_H
 #define HS_SUMMA_LOOP_H
@@ -40,9 +53,9 @@ struct hs_loop {
     enum { HS_IDLE, HS_RUNNING } state;
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
-    int now;                          /* the innermost panel to be multiplied */
+    int now, end;                     /* the innermost panel to be multiplied; where the span ends */
     int64_t column;                   /* of the local product: where the next slice begins */
-    struct hs_loop_times times, last; /* of this execution so far, and of the last complete one */
+    struct hs_loop_times times, last; /* of this span so far, and of the last complete one */
 };
 
 /* problem and spec must outlive the loop.  Local; what fails has left nothing behind. */
@@ -52,10 +65,21 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
 hsumma_status hs_loop_connect(struct hs_loop *loop);
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 
-/* Begins an execution with loop->buffer_bytes of memory at `buffers`; the arguments are good on all processes.  Its
- * time counts from `begin`. */
+enum { HS_ALL = -1 }; /* as the end of a span: after the last panel */
+
+/* The first innermost panel from `at` on with which panels of all levels begin; the number of panels if there is none.
+ * Where the loop may begin and end spans. */
+int hs_loop_boundary(const struct hs_loop *loop, int at);
+
+/*
+ * Begins an execution of the innermost panels from .. to - 1, both boundaries, alike on all processes; 0 .. HS_ALL is
+ * the whole product.  It takes loop->buffer_bytes of memory at `buffers`, which the next span may have when this one is
+ * done; the other arguments are good on all processes, and the same in all spans.  What is done once, such as to scale
+ * a C that stays, is done by the span that begins with panel 0; an empty span does nothing, but where the product has
+ * no panels, which takes one span.  Its time counts from `begin`.
+ */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                   char *buffers, double begin);
+                   char *buffers, double begin, int from, int to);
 /* Moves it forward (hs_advance). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 

@@ -14,9 +14,10 @@ void hs_stream_lay_out(struct hs_stream *stream, const struct hs_cache *lists, i
     }
 }
 
-void hs_stream_reset(struct hs_stream *stream)
+void hs_stream_reset(struct hs_stream *stream, const struct hs_tier *tier, int from, int to)
 {
-    stream->next = stream->done = 0;
+    stream->next = stream->done = tier->of[from];
+    stream->end = tier->of[to];
 }
 
 hsumma_status hs_stream_progress(struct hs_stream *stream, int *worked)

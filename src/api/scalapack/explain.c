@@ -7,7 +7,7 @@
 
 void hs_explain(struct hs_shim *shim, const struct hs_request *request, const hsumma_plan *plan)
 {
-    int64_t hash = hs_request_hash(request) ^ (plan != NULL);
+    int64_t hash = hs_request_hash(request, 0) ^ (plan != NULL);
     int64_t known = shim->seen_count < HS_SEEN ? shim->seen_count : HS_SEEN;
     if (!shim->reports)
         return;

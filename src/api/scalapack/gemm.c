@@ -106,7 +106,9 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
                                        {&desc[0], &desc[1], &desc[2]},
                                        shim->explain ? "explain=0" : NULL, /* hs_explain does */
                                        1,
-                                       !shim->explain};
+                                       !shim->explain,
+                                       NULL,
+                                       0};
     if (leave(shim, call, &request))
         return;
     const int64_t ld[3] = {desc[0].ld, desc[1].ld, desc[2].ld};

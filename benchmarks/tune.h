@@ -1,0 +1,47 @@
+/* hsumma_bench tune: what is measured ahead and remembered in the tuned file (src/hsumma/tuned.h). */
+#ifndef HSUMMA_BENCHMARKS_TUNE_H
+#define HSUMMA_BENCHMARKS_TUNE_H
+
+#include "arguments.h"
+#include "hsumma_coll.h"
+
+enum { TUNE_PATH = 400, TUNE_COLLECTIVES = HSUMMA_REDUCE_SCATTER + 1 };
+
+/* A product. */
+typedef struct tune_case {
+    arguments args;
+    char *options; /* of the library, for its context: the case's words */
+    int line;      /* of the file; 0: the command line's own */
+} tune_case;
+
+typedef struct tune_arguments {
+    arguments common;
+    const char *cases; /* a file with a case on each line; NULL: the command line is the case */
+    tune_case *list;
+    int count;
+    const char *file; /* -o; NULL: not given */
+    int coll;         /* --coll: the collectives, not products */
+    int chosen[TUNE_COLLECTIVES];
+    int64_t from, to;
+    double seconds;
+} tune_arguments;
+
+/* tune_arguments.c.  Collective, for --cases; the same outcome on all ranks.  Returns nonzero, with options->error set,
+ * if something is wrong.  Free both in any case. */
+int tune_arguments_read(tune_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm);
+void tune_arguments_free(tune_arguments *args);
+void tune_help(void);
+
+/* tune_file.c: where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.
+ * Collective; an exit status. */
+int tune_find_file(const tune_arguments *args, char path[TUNE_PATH], MPI_Comm comm);
+/* "options tuned=PATH more" in memory of its own; NULL without memory. */
+char *tune_options(const char *options, const char *path, const char *more);
+
+/* tune_gemm.c: measures the products one after another.  Collective; an exit status. */
+int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm);
+
+/* tune_coll.c: measures the collectives.  Collective; an exit status. */
+int tune_collectives(const tune_arguments *args, const char *options, const char *path, MPI_Comm comm);
+
+#endif

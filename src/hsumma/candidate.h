@@ -1,0 +1,47 @@
+/* One candidate: what is left open is filled in by rules, checked against the workspace limit, and priced. */
+#ifndef HS_HSUMMA_CANDIDATE_H
+#define HS_HSUMMA_CANDIDATE_H
+
+#include "hsumma/choose.h"
+
+enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* may be used however small the matrices are */
+
+/* A search under way. */
+struct hs_chooser {
+    const struct hs_problem *problem;
+    const struct hs_settings *settings;
+    const struct hs_planner *planner;
+    const struct hs_profile *profile;
+    struct hs_message *message;
+    int64_t limit; /* bytes of workspace of a process */
+    struct hs_ranking *ranking;
+    struct hs_places places;
+    /* of the stationary operand that is looked at */
+    struct hs_variant variant;
+    struct hs_pairs pairs;
+};
+
+/* What the search varies; what the caller has fixed wins. */
+struct hs_sketch {
+    int levels; /* outer ones */
+    int factor[HS_LEVELS_MAX][2];
+    int64_t block;              /* 0: as wide as the local GEMM wants */
+    int lookahead;              /* -1: 1, or 0 where nothing travels */
+    int outer_times;            /* outer panels are so many inner ones wide */
+    int64_t segment;            /* 0: the default */
+    const struct hs_alg *bcast; /* on all levels; NULL: the cheapest of each */
+};
+
+/* Completes and prices a sketch of the chooser's stationary operand.  Errors and messages as of hs_choose. */
+hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice);
+
+/* Enters a candidate into the ranking, which has one of each kind: hierarchy and algorithms. */
+void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice);
+
+/* Of this process alone: it must not choose what others do not. */
+static inline int hs_is_own_failure(hsumma_status status)
+{
+    return status == HSUMMA_ERR_MEMORY || status == HSUMMA_ERR_INTERNAL;
+}
+
+#endif

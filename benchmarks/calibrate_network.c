@@ -9,8 +9,9 @@
 
 enum { MOST_BYTES = 4 << 20, STREAM_BYTES = 1 << 20, SHORT_BYTES = 1024, LEAST_OF_ALL = 64 << 10, TAG = 7 };
 
-static const int64_t all_sizes[] = {8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
-static const int64_t quick_sizes[] = {8, 256, 1 << 10, 8 << 10, 32 << 10, 128 << 10, 1 << 20};
+static const int64_t all_sizes[] = {8,        64,       256,      1 << 10,   4 << 10, 8 << 10,
+                                    16 << 10, 32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
+static const int64_t quick_sizes[] = {8, 256, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 128 << 10, 1 << 20};
 
 enum { ROUNDS = 3, MOST_SIZES = sizeof all_sizes / sizeof *all_sizes };
 
@@ -188,6 +189,14 @@ static double inject_of(calibration *cal, messages *m, double budget)
     return all > 1.1 * one ? all / m->pairs.per_node / STREAM_BYTES : 0;
 }
 
+/* What short messages in a row keep their ports busy, all pairs at once: latency is not a part of it. */
+static double gap_of(calibration *cal, messages *m, const struct hs_link *link, double budget)
+{
+    double gap = time_stream(cal, m, m->pairs.count, SHORT_BYTES, budget) - SHORT_BYTES * link->beta;
+
+    return fmin(fmax(gap, 1e-9), link->alpha);
+}
+
 /* Numbers of pairs between one and all are for people: they come last and get what time is left. */
 static void measure_between(calibration *cal, messages *m, const char *name, double until)
 {
@@ -223,6 +232,8 @@ static void measure_tier(calibration *cal, messages *m, enum hs_tier_kind tier, 
     }
     link = tier == HS_BETWEEN_NODES ? &fitted->network : tier == HS_IN_NODE ? &fitted->node : &fitted->socket;
     fit_link(all.bytes, all.seconds, all.points, link);
+    if (tier == HS_BETWEEN_NODES)
+        link->gap = gap_of(cal, m, link, 0.05 * budget);
     cal->error[fits[tier]] = error_of(&all, link);
     if (several)
         measure_between(cal, m, names[tier], until);

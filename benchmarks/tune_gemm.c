@@ -68,15 +68,14 @@ static void print_row(const char *what, double measured, double predicted, const
     printf("%-8s %11s %11s  %s\n", what, text[0], text[1], line);
 }
 
-static void report(const problem *p, const tune_case *x, const result *found, const char *path)
+static void report(const problem *p, const result *found, const char *path)
 {
     const arguments *args = p->args;
     const hsumma_plan_info *info = &found->info;
 
-    printf("%sm = %lld, n = %lld, k = %lld, %s, %c%c, %d x %d grid, %d rank%s, %d node%s\n", x->line > 1 ? "\n" : "",
-           (long long)args->m, (long long)args->n, (long long)args->k, type_name(args->type), args->transa,
-           args->transb, p->nprow, p->npcol, p->ranks, p->ranks == 1 ? "" : "s", p->mach.nodes,
-           p->mach.nodes == 1 ? "" : "s");
+    printf("m = %lld, n = %lld, k = %lld, %s, %c%c, %d x %d grid, %d rank%s, %d node%s\n", (long long)args->m,
+           (long long)args->n, (long long)args->k, type_name(args->type), args->transa, args->transb, p->nprow,
+           p->npcol, p->ranks, p->ranks == 1 ? "" : "s", p->mach.nodes, p->mach.nodes == 1 ? "" : "s");
     printf("%-8s %11s %11s\n", "", "measured ms", "predicted");
     print_row("chosen", found->chosen, info->predicted_seconds, info->line);
     for (int i = 0; i < info->nrivals; i++)
@@ -88,7 +87,7 @@ static void report(const problem *p, const tune_case *x, const result *found, co
     fflush(stdout);
 }
 
-static int tune_case_here(problem *p, const tune_case *x, const char *path, progress *bar, double done, double share)
+static int tune_product(problem *p, const char *path, progress *bar, double done, double share)
 {
     hsumma_plan *plan = NULL;
     result found = {.chosen = 0};
@@ -101,7 +100,7 @@ static int tune_case_here(problem *p, const tune_case *x, const char *path, prog
         found.chosen = plan->trial.count ? plan->trial.seconds[plan->trial.turn] : 0;
         snprintf(found.note, sizeof found.note, "%s", p->ctx->note);
         progress_end(bar);
-        report(p, x, &found, path);
+        report(p, &found, path);
     }
     if (!code && command_fail(p->comm, found.note[0] != 0, "%s", found.note))
         code = COMMAND_INTERNAL;
@@ -123,10 +122,12 @@ int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm)
         problem p = {.mach.node = MPI_COMM_NULL};
         int code = COMMAND_INTERNAL;
 
+        if (rank == 0 && i > 0)
+            printf("\n");
         if (!command_fail(comm, !options, "no memory for the options")) {
             code = problem_create(&p, &x->args, options, comm);
             if (!code)
-                code = tune_case_here(&p, x, path, &bar, (double)i / args->count, 1.0 / args->count);
+                code = tune_product(&p, path, &bar, (double)i / args->count, 1.0 / args->count);
             problem_free(&p);
         }
         free(options);

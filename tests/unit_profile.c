@@ -27,9 +27,10 @@ static const struct field {
         name, offsetof(struct hs_profile, member), kind, least \
     }
 #define SECONDS_OF(name, member) FIELD(name, SECONDS, 0, member)
-#define LINK(name, link)                                                                                           \
-    SECONDS_OF(name ".alpha_s", link.alpha), SECONDS_OF(name ".beta_s_per_byte", link.beta),                       \
-        FIELD(name ".eager_bytes", WHOLE, 0, link.eager), SECONDS_OF(name ".rendezvous_alpha_s", link.alpha_long), \
+#define LINK(name, link)                                                                       \
+    SECONDS_OF(name ".alpha_s", link.alpha), SECONDS_OF(name ".beta_s_per_byte", link.beta),   \
+        SECONDS_OF(name ".gap_s", link.gap), FIELD(name ".eager_bytes", WHOLE, 0, link.eager), \
+        SECONDS_OF(name ".rendezvous_alpha_s", link.alpha_long),                               \
         SECONDS_OF(name ".rendezvous_beta_s_per_byte", link.beta_long)
     LINK("network", machine.network),
     LINK("node", machine.node),

@@ -19,7 +19,8 @@ static void release(struct clock *clock, int g, double now)
         clock->ready[clock->readies++] = g;
 }
 
-static void finish(struct clock *clock, int g, double now)
+/* A step ends now; its place in its queue was free from `free` on. */
+static void finish(struct clock *clock, int g, double now, double free)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];
     for (int use = step->first_use; use >= 0; use = clock->steps.use[use].next)
@@ -28,15 +29,23 @@ static void finish(struct clock *clock, int g, double now)
         for (int wait = step->next; wait >= 0; wait = clock->steps.step[wait].next)
             release(clock, wait, now + clock->signal);
     else if (step->kind != HS_WAIT && step->next >= 0)
-        release(clock, step->next, now);
+        release(clock, step->next, free);
     if (clock->end < now)
         clock->end = now;
     clock->finished++;
 }
 
+/* What is no message. */
+static void finish_alone(struct clock *clock, int g)
+{
+    const struct hs_clock_step *step = &clock->steps.step[g];
+    double end = step->time + (step->kind == HS_SIGNAL || step->kind == HS_WAIT ? 0 : step->seconds);
+    finish(clock, g, end, end);
+}
+
 /*
- * A message takes place when both its ends are ready, and ends for both at once.  The end that is taken first from the
- * pile passes its time to the other, which then begins it.
+ * A message takes place when both its ends are ready, and ends for both at once, but for a gap.  The end that is taken
+ * first from the pile passes its time to the other, which then begins it.
  */
 static hsumma_status message(struct clock *clock, int g)
 {
@@ -53,15 +62,17 @@ static hsumma_status message(struct clock *clock, int g)
             other->time = begin;
         return HSUMMA_OK;
     }
-    begin += steps->price[step->price].alpha;
+    const struct hs_link *price = &steps->price[step->price];
     if (step->price >= 2 * HS_BETWEEN_NODES && clock->inject > 0) {
         int send = step->kind == HS_SEND ? g : mate;
-        hs_flow_come(&clock->flow, hs_node_of(clock->topology, steps->rank[send]), send, step->price % 2, bytes, begin);
+        hs_flow_come(&clock->flow, hs_node_of(clock->topology, steps->rank[send]), send, step->price % 2, bytes,
+                     begin + price->alpha);
         return HSUMMA_OK;
     }
-    begin += bytes * steps->price[step->price].beta;
-    finish(clock, g, begin);
-    finish(clock, mate, begin);
+    double arrived = begin + price->alpha + bytes * price->beta;
+    double free = price->gap > 0 ? begin + price->gap + bytes * price->beta : arrived;
+    finish(clock, g, step->kind == HS_SEND ? free : arrived, free);
+    finish(clock, mate, other->kind == HS_SEND ? free : arrived, free);
     return HSUMMA_OK;
 }
 
@@ -85,11 +96,10 @@ static hsumma_status run(struct clock *clock)
             if (step[g].kind == HS_SEND || step[g].kind == HS_RECV)
                 status = message(clock, g);
             else
-                finish(clock, g,
-                       step[g].time + (step[g].kind == HS_SIGNAL || step[g].kind == HS_WAIT ? 0 : step[g].seconds));
+                finish_alone(clock, g);
         } else if (clock->inject > 0 && (left = hs_flow_leave(&clock->flow, &now)) >= 0) {
-            finish(clock, left, now);
-            finish(clock, clock->steps.mate[left], now);
+            finish(clock, left, now, now);
+            finish(clock, clock->steps.mate[left], now, now);
         } else {
             break;
         }

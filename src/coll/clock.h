@@ -6,7 +6,8 @@
  * together for alpha + n beta; it starts when its SEND and its RECV may begin and both ports are free.  A rank has
  * `ports` ports each way, which serve its messages in list order, in turn.  alpha and beta are those of the innermost
  * of socket, node and network in which both ranks are (shape->topology; NULL: every rank on a node of its own); above
- * `eager` bytes those of the rendezvous.
+ * `eager` bytes those of the rendezvous.  With a gap, a short message leaves its ports after gap + n beta, and arrives
+ * after alpha + n beta all the same: several are on their way at a time.
  *
  * Injection.  The max-rate model of Gropp, Olson and Samfass (2016), as in Bienz, Olson and Gropp (2019), Section IV:
  * after its alpha, a message between nodes shares its node's outgoing bandwidth equally with the others that leave the
@@ -27,6 +28,7 @@
 struct hs_link {
     double alpha; /* s per message or copy */
     double beta;  /* s per byte */
+    double gap;   /* the part of alpha for which a message keeps its ports busy: LogP's gap; 0: all of it */
     /* of messages above `eager` bytes, whose sender waits for the receiver first; eager 0: all are alike */
     int64_t eager;
     double alpha_long, beta_long;

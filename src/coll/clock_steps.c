@@ -197,8 +197,9 @@ static hsumma_status make_room_for(struct reader *reader, int rank, const struct
 static double own_seconds(const struct hs_clock_steps *steps, int g)
 {
     const struct hs_clock_step *step = &steps->step[g];
+    const struct hs_link *price = &steps->price[step->price];
     if (step->kind == HS_SEND || step->kind == HS_RECV)
-        return steps->price[step->price].alpha + (double)step->count * steps->price[step->price].beta;
+        return (price->gap > 0 ? price->gap : price->alpha) + (double)step->count * price->beta;
     return step->kind == HS_COPY || step->kind == HS_REDUCE ? step->seconds : 0;
 }
 

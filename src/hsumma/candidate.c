@@ -387,8 +387,12 @@ static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
 
 void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
 {
-    int at = ranking->count, end = ranking->count;
+    int at = ranking->count, end = ranking->count, operand = choice->spec.stationary;
     ranking->considered++;
+    if (ranking->stationary[operand] < 0 || choice->prediction.seconds < ranking->stationary[operand] * (1 - 1e-9)) {
+        ranking->stationary[operand] = choice->prediction.seconds;
+        ranking->of_operand[operand] = *choice;
+    }
     /* on a tie the earlier one stays ahead: candidates come from simple to elaborate */
     while (at > 0 && choice->prediction.seconds < ranking->choice[at - 1].prediction.seconds * (1 - 1e-9))
         at--;
@@ -406,4 +410,36 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
     memmove(&ranking->choice[at + 1], &ranking->choice[at], (size_t)(end - at) * sizeof *choice);
     ranking->choice[at] = *choice;
     ranking->count = end < ranking->count ? ranking->count : end + 1;
+}
+
+/* The last of an operand that has others before it; -1: there is none. */
+static int last_of_several(const struct hs_ranking *ranking)
+{
+    int count[3] = {0, 0, 0}, last = ranking->count;
+    for (int i = 0; i < ranking->count; i++)
+        count[ranking->choice[i].spec.stationary]++;
+    while (--last >= 0 && count[ranking->choice[last].spec.stationary] == 1)
+        ;
+    return last;
+}
+
+void hs_rank_operands(struct hs_ranking *ranking)
+{
+    for (int x = 0; x < 3; x++) {
+        int there = 0, last;
+        for (int i = 0; i < ranking->count; i++)
+            there |= ranking->choice[i].spec.stationary == x;
+        if (there || ranking->stationary[x] < 0 || ranking->count < HS_RANKED || (last = last_of_several(ranking)) < 1)
+            continue;
+        memmove(&ranking->choice[last], &ranking->choice[last + 1],
+                (size_t)(ranking->count - 1 - last) * sizeof ranking->choice[0]);
+        ranking->count--;
+        int at = ranking->count;
+        while (at > 1 && ranking->stationary[x] < ranking->choice[at - 1].prediction.seconds)
+            at--;
+        memmove(&ranking->choice[at + 1], &ranking->choice[at],
+                (size_t)(ranking->count - at) * sizeof ranking->choice[0]);
+        ranking->choice[at] = ranking->of_operand[x];
+        ranking->count++;
+    }
 }

@@ -37,6 +37,9 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
 
 /* Enters a candidate into the ranking, which has one of each kind: hierarchy and algorithms. */
 void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice);
+/* In the end: the best with each operand in place has a place in it, for the exchanges are what the model knows least.
+ */
+void hs_rank_operands(struct hs_ranking *ranking);
 
 /* Of this process alone: it must not choose what others do not. */
 static inline int hs_is_own_failure(hsumma_status status)

@@ -101,7 +101,7 @@ static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch
 }
 
 /* The hierarchies of one axis that promise most: factors per level, outermost first. */
-enum { SHORTLIST = 4, CHAINS = 512 };
+enum { SHORTLIST = 3, CHAINS = 512 };
 struct chain {
     int factor[HS_LEVELS_MAX];
     double seconds;
@@ -204,7 +204,7 @@ static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_s
                 int empty = 0;
                 sketch.levels = levels - 1;
                 for (int l = 0; l < levels; l++)
-                    empty |= is_one(rows, cols, l);
+                    empty |= is_one(rows, cols, l) && (l < levels - 1 || base->outer_times == 1);
                 for (int l = 0; l < levels - 1; l++) {
                     sketch.factor[l][0] = rows->factor[l];
                     sketch.factor[l][1] = cols->factor[l];
@@ -236,53 +236,80 @@ static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice 
 {
     const struct hs_prediction *prediction = &choice->prediction;
     double fixed = prediction->gemm + prediction->copy;
-    for (int x = 0; x < 3; x++)
+    for (int x = 0; x < 3 && !choice->spec.spread; x++) /* a hierarchy does not spread */
         fixed += (1 - chooser->profile->overlap) * prediction->operand[x].exchange_seconds;
     return fixed > chooser->ranking->choice[0].prediction.seconds;
 }
 
+/* Broadcasts with their segments, on the best so far. */
+static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found, hsumma_status *first)
+{
+    const struct hs_settings *settings = chooser->settings;
+    const struct hs_link *network = &chooser->profile->machine.network;
+    const int64_t segment[] = {16 << 10, 64 << 10, network->eager < 16 << 10 ? network->eager : 0}; /* 0: none */
+    const struct hs_choice base = *best;
+    const struct hs_alg *row;
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; !status && settings->bcast.count == 0 && (row = hs_alg_at(i)) != NULL; i++) {
+        if (row->collective != HS_BCAST || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI))
+            continue;
+        struct hs_sketch sketch = sketch_of(&base);
+        sketch.bcast = row;
+        int several = row->flags & HS_USES_SEGMENT && !settings->segment;
+        for (int k = 0; !status && k < (several ? 3 : 1); k++) {
+            if (several && !segment[k])
+                continue;
+            sketch.segment = several ? segment[k] : sketch.segment;
+            status = consider(chooser, &sketch, best, found, first);
+        }
+    }
+    return status;
+}
+
 /*
- * One stationary operand, coordinate by coordinate: block and lookahead on the given hierarchy or SUMMA, then the
- * hierarchy, then outer widths, then broadcasts with their segments.
+ * One stationary operand, coordinate by coordinate: block and lookahead on the given hierarchy or SUMMA, then
+ * broadcasts with their segments, then hierarchies with their broadcasts, for outer panels as wide as inner ones and
+ * for wider ones.
  */
 static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found, hsumma_status *first)
 {
     const struct hs_settings *settings = chooser->settings;
+    enum { WIDER = 4 };               /* outer panels, in inner ones, where they are wider */
+    static const double LITTLE = 0.2; /* of the whole: communication for which wider ones are not looked at */
     const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
     struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
     hsumma_status status = HSUMMA_OK;
-    const struct hs_alg *row;
     if (settings->levels > 0) {
         sketch.levels = settings->levels;
         memcpy(sketch.factor, settings->factor, sizeof sketch.factor);
     }
     for (int i = 0; !status && i < (settings->block ? 1 : 5); i++) {
         sketch.block = block[i];
-        for (sketch.lookahead = -1; !status && sketch.lookahead < (settings->lookahead < 0 ? 1 : 0); sketch.lookahead++)
-            status = consider(chooser, &sketch, best, found, first);
+        status = consider(chooser, &sketch, best, found, first);
+    }
+    if (!status && *found && settings->lookahead < 0) {
+        sketch = sketch_of(best);
+        sketch.lookahead = 0;
+        status = consider(chooser, &sketch, best, found, first);
     }
     if (status || !*found || is_hopeless(chooser, best))
         return status;
+    status = search_rows(chooser, best, found, first);
     sketch = sketch_of(best);
-    if (settings->levels < 0)
-        status = search_groups(chooser, &sketch, best, found, first);
-    sketch = sketch_of(best);
-    for (int times = 2; !status && sketch.levels > 0 && !settings->outers && times <= 4; times *= 2) {
-        struct hs_sketch wider = sketch;
-        wider.outer_times = times;
-        status = consider(chooser, &wider, best, found, first);
-    }
-    for (int i = 0; !status && settings->bcast.count == 0 && (row = hs_alg_at(i)) != NULL; i++) {
-        if (row->collective != HS_BCAST || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI))
-            continue;
-        sketch = sketch_of(best);
-        sketch.bcast = row;
-        status = consider(chooser, &sketch, best, found, first);
-        for (int64_t segment = 16 << 10;
-             !status && !settings->segment && row->flags & HS_USES_SEGMENT && segment <= 256 << 10; segment *= 4) {
-            sketch.segment = segment;
-            status = consider(chooser, &sketch, best, found, first);
-        }
+    for (int times = 1; !status && times <= (settings->outers ? 1 : WIDER); times *= WIDER) {
+        struct hs_choice here = *best; /* search_groups looks at its widths */
+        int found_here = 0;
+        sketch.outer_times = times;
+        if (settings->levels < 0)
+            status = search_groups(chooser, &sketch, &here, &found_here, first);
+        else if (settings->levels > 0 && times > 1)
+            status = consider(chooser, &sketch, &here, &found_here, first);
+        if (!status && found_here)
+            status = search_rows(chooser, &here, &found_here, first);
+        if (found_here && here.prediction.seconds < best->prediction.seconds * (1 - 1e-9))
+            *best = here;
+        if (best->prediction.comm < LITTLE * best->prediction.seconds)
+            break;
     }
     return status;
 }
@@ -308,8 +335,6 @@ static hsumma_status look_at(struct hs_chooser *chooser, int stationary, hsumma_
     if (!status)
         status = search(chooser, &best, &found, first);
     hs_pairs_free(chooser->planner->memory, &chooser->pairs);
-    if (!status && found)
-        chooser->ranking->stationary[stationary] = best.prediction.seconds;
     return status;
 }
 
@@ -359,5 +384,8 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
         if ((!status && settings.tune != HS_TUNE_MEASURE) || settings.node != HS_NODE_AUTO)
             return status;
     }
-    return choose_messages(&chooser);
+    status = choose_messages(&chooser);
+    if (!status)
+        hs_rank_operands(ranking);
+    return status;
 }

@@ -19,6 +19,7 @@ enum { HS_RANKED = 1 + HSUMMA_MAX_RIVALS };
 struct hs_ranking {
     struct hs_choice choice[HS_RANKED];
     int count;
+    struct hs_choice of_operand[3]; /* the best with A, B, C in place, where stationary[] says that there is one */
     double stationary[3]; /* least predicted seconds with A, B, C in place; -1: not considered, or not possible */
     int64_t workspace_limit;
     int considered; /* candidates that have been priced */

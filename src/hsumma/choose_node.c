@@ -270,8 +270,6 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
             }
             if (status)
                 continue;
-            double *least = &chooser->ranking->stationary[order[i]];
-            *least = *least < 0 || choice.prediction.seconds < *least ? choice.prediction.seconds : *least;
             hs_rank(chooser->ranking, &choice);
             found = 1;
         }

@@ -23,6 +23,7 @@ struct hsumma_context {
     struct hs_profile profile;
     struct hs_clock_memo memo;       /* of the profile */
     struct hs_tuned tuned;           /* measured choices for products */
+    int trials;                      /* under way: each has a place in it */
     char tuned_file[HS_OPTION_TEXT]; /* where to remember more; "": nowhere */
     char note[HS_OPTION_TEXT];       /* about files that were not used; "": nothing */
     int threads;           /* this process's share of its node's cores; 0: the user has set the BLAS's threads */

@@ -2,6 +2,7 @@
 
 #include "base/wait.h"
 #include "dist/cover.h"
+#include "hsumma/candidate.h"
 #include "summa/native.h"
 
 #include <inttypes.h>
@@ -135,10 +136,14 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->ranking.choice[plan->ranking.count++] = *request->choice;
         return HSUMMA_OK;
     }
-    if (!request->afresh && hs_trial_recall(ctx, request, options, settings, &recalled)) {
-        plan->remembered = hs_choose(&plan->problem, &recalled, &planner, &plan->ranking, message) == HSUMMA_OK;
+    struct hs_options told = *options;
+    if (!request->afresh && hs_trial_recall(ctx, request, &told, settings, &recalled)) {
+        hsumma_status status = hs_choose(&plan->problem, &recalled, &planner, &plan->ranking, message);
+        plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
-            return HSUMMA_OK;
+            *options = told;
+        if (plan->remembered || hs_is_own_failure(status)) /* others may remember */
+            return status;
     }
     return hs_choose(&plan->problem, settings, &planner, &plan->ranking, message);
 }

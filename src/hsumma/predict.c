@@ -1,5 +1,7 @@
 #include "hsumma/predict.h"
 
+#include <string.h>
+
 /* What panels under way together save in fact, of what they would if ports were all that they share: a little less than
  * what was measured on TCP (doc/results/planner.md). */
 #define PIPELINED (2.0 / 3)
@@ -44,16 +46,82 @@ static const char *how(const struct hs_mover *mover)
     return words[mover->operand == HS_C][mover->role->exchanged][mover->levels > 0];
 }
 
-/* The exchange of all panels, by the process that has most to do; adds to the cost of moving. */
-static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct hs_spec *spec,
-                                     const struct hs_pairs *pairs, const struct hs_profile *profile, struct cost *cost)
+/* The processes of an exchange: who holds a panel, who takes it, on all nodes and on each. */
+struct parties {
+    int holders, takers;
+    int *hold, *take; /* of each node; NULL: there is one node, or each process is one */
+};
+
+static struct parties count_parties(const struct hs_mover *mover, const struct hs_places *places, int owner)
+{
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    const struct hs_division *node = places->topology ? &places->topology->level[HS_NODE] : NULL;
+    struct parties parties = {0, 0, places->on_node, node ? places->on_node + node->parts : NULL};
+    if (node)
+        memset(places->on_node, 0, (size_t)node->parts * 2 * sizeof *places->on_node);
+    for (int i = 0; i < grid->extent[0]; i++)
+        for (int j = 0; j < grid->extent[1]; j++) {
+            int coord[2] = {i, j}, at = node ? node->of[grid->rank[i * grid->extent[1] + j]] : 0;
+            int holds = coord[role->loop_axis] == owner % grid->extent[role->loop_axis];
+            int takes = mover->spread || coord[role->line_axis] == owner % grid->extent[role->line_axis];
+            parties.holders += holds;
+            parties.takers += takes;
+            if (node) {
+                parties.hold[at] += holds;
+                parties.take[at] += takes;
+            }
+        }
+    return parties;
+}
+
+static void raise_to(double *most, double value)
+{
+    *most = value > *most ? value : *most;
+}
+
+/* Seconds for each byte that all takers together get of a panel, by the port or node that has most to do. */
+static double exchange_pace(const struct hs_mover *mover, const struct hs_places *places,
+                            const struct hs_machine *machine, int owner)
+{
+    struct parties parties = count_parties(mover, places, owner);
+    double pace = 0, holder = 1.0 / parties.holders, taker = 1.0 / parties.takers;
+    double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
+    double inside = machine->node.beta > 0 ? machine->node.beta : network;
+    if (!parties.hold) {
+        raise_to(&pace, (holder > taker ? holder : taker) * (places->one_node ? inside : network));
+        return pace;
+    }
+    for (int n = 0; n < places->topology->level[HS_NODE].parts; n++) {
+        double held = parties.hold[n] * holder, taken = parties.take[n] * taker;
+        raise_to(&pace, held * (1 - taken) * machine->inject);
+        raise_to(&pace, taken * (1 - held) * machine->inject);
+        raise_to(&pace, held > 0 ? holder * ((1 - taken) * network + taken * inside) : 0);
+        raise_to(&pace, taken > 0 ? taker * ((1 - held) * network + held * inside) : 0);
+    }
+    return pace;
+}
+
+/* The messages of one panel: the first on its whole way, the others behind it. */
+static double exchange_latency(const struct hs_places *places, const struct hs_profile *profile, double messages,
+                               double bytes)
 {
     const struct hs_machine *machine = &profile->machine;
-    int measured = profile->exchange.alpha > 0 || profile->exchange.beta > 0;
-    const struct hs_link *link = measured ? &profile->exchange : &machine->network;
+    const struct hs_link *link = places->one_node && machine->node.alpha > 0 ? &machine->node : &machine->network;
+    int is_long = link->eager > 0 && bytes > (double)link->eager;
+    double behind = profile->exchange.alpha > 0 ? profile->exchange.alpha : link->alpha;
+    return (is_long ? link->alpha_long : link->alpha) + (messages > 1 ? (messages - 1) * behind : 0);
+}
+
+/* The exchange of all panels, one after the other; adds to the cost of moving. */
+static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct hs_spec *spec,
+                                     const struct hs_pairs *pairs, struct hs_places *places,
+                                     const struct hs_profile *profile, struct cost *cost)
+{
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
     double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
+    width = pairs->width_max > 0 && width > (double)pairs->width_max ? (double)pairs->width_max : width;
     int lines = mover->spread ? extent[role->line_axis] : 1;
     int64_t held = hs_axis_count_max(role->looped), most_taken = 0, panels = 0;
     for (int line = 0; line < extent[role->line_axis]; line++) { /* a root takes from the owners that it stands for */
@@ -67,12 +135,18 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
         (double)role->take_max[mover->spread] * (double)(mover->spread ? role->looped->n : most_taken) * size;
     for (int i = 0; i < pairs->count; i++)
         panels += (pairs->pair[i].width + spec->width[mover->tier0] - 1) / spec->width[mover->tier0];
-    double messages = link->alpha * (given > 0 || taken > 0 ? extent[role->want_axis] * lines : 0);
-    double most = given > taken ? given : taken;
-    double seconds = (double)panels * messages + most * link->beta;
+    double all = (double)role->looped->n * (double)role->want->n * size * lines, messages = 0, seconds = 0, pace = 0;
+    if (given > 0 || taken > 0) {
+        messages = extent[role->want_axis] * lines;
+        for (int i = 0; i < 2; i++) /* a first owner, and one in the middle */
+            pace += exchange_pace(mover, places, &profile->machine, i * role->looped->nprocs / 2) / 2;
+        double first = exchange_latency(places, profile, messages,
+                                        all / (double)(panels ? panels : 1) / (messages * extent[role->own_axis]));
+        seconds = (double)panels * first + all * pace;
+        cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace;
+    }
     cost->all = hs_cost_add(cost->all, (struct hs_cost){seconds, {seconds, seconds}}, 1);
-    cost->first += messages + (role->looped->n ? width / (double)role->looped->n : 0) * most * link->beta;
-    cost->copy += (packed + taken) * machine->copy;
+    cost->copy += (packed + taken) * profile->machine.copy;
     return (hsumma_movement){how(mover), (size_t)(given + taken), seconds};
 }
 
@@ -101,7 +175,7 @@ static struct cost mover_cost(struct hs_clock_memo *memo, struct hs_places *plac
         cost.copy = share;
     *movement = (hsumma_movement){how(mover), 0, 0};
     if (role->exchanged) { /* an exchange has one buffer: the next one waits for it */
-        *movement = exchange_cost(mover, spec, pairs, memo->profile, &cost);
+        *movement = exchange_cost(mover, spec, pairs, places, memo->profile, &cost);
         cost.all.load = (struct hs_clock_load){cost.all.seconds, cost.all.seconds};
     }
     return cost;
@@ -146,10 +220,9 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, c
         double together = first + hs_cost_in_row(both, row) * (1 - 1 / (row.alike * pairs->count));
         all -= together < all ? PIPELINED * (all - together) : 0;
     }
-    int64_t widest = pairs->width_max > 0 ? pairs->width_max : 1;
-    double width = (double)(spec->width[spec->levels - 1] < widest ? spec->width[spec->levels - 1] : widest);
-    double looped = extent[variant->looped], calls = width < looped ? looped / width : 1;
-    extent[variant->looped] = looped / calls;
+    double calls = row.alike * pairs->count;
+    calls = calls > 1 ? calls : 1;
+    extent[variant->looped] /= calls;
     double gemm = calls * hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,
                                           extent[0], extent[1], extent[2]);
     *prediction = (struct hs_prediction){hs_together(memo->profile, spec, all, first, gemm, copy),

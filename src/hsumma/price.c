@@ -13,7 +13,7 @@ hsumma_status hs_places_init(struct hs_places *places, const struct hs_topology 
     places->lines = 0;
     if (!places->topology)
         return HSUMMA_OK;
-    places->on_node = hs_get(memory, (size_t)node->parts, sizeof *places->on_node);
+    places->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *places->on_node);
     return places->on_node ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 

@@ -17,8 +17,8 @@ enum { VERSION = 1, SHOWN = 80 };
     }
 #define LINK(name, link) TIME(name ".alpha_s", link.alpha), TIME(name ".beta_s_per_byte", link.beta)
 /* A size from which messages are long is of no use without what they cost. */
-#define MESSAGES(name, link)                                                         \
-    LINK(name, link), {name ".eager_bytes", AT(link.eager), WITH_NEXT_TWO, 0, 1e18}, \
+#define MESSAGES(name, link)                                                                                        \
+    LINK(name, link), TIME(name ".gap_s", link.gap), {name ".eager_bytes", AT(link.eager), WITH_NEXT_TWO, 0, 1e18}, \
         TIME(name ".rendezvous_alpha_s", link.alpha_long), TIME(name ".rendezvous_beta_s_per_byte", link.beta_long)
 #define GEMM(name, cost)                                                                                       \
     {name ".flop_s", AT(cost.flop), REAL, 1e-30, 1e6}, TIME(name ".c_s", cost.c), TIME(name ".ab_s", cost.ab), \

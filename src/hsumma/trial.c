@@ -82,6 +82,7 @@ void hs_trial_end(hsumma_plan *plan)
     if (!plan->ctx->broken)
         hs_agreement_free(&plan->trial.agreement, &plan->ctx->memory);
     plan->trial.count = 0;
+    plan->ctx->trials--;
 }
 
 /* Whether two candidates multiply the same panels in the same slices, so that one may go on where the other stops. */
@@ -129,11 +130,15 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         struct hs_group all = hs_grid_all(&plan->grid->grid);
         status = hs_agreement_init(&trial->agreement, &ctx->comm, &all, HS_AGREE_TRIAL, &ctx->memory);
     }
+    if (!status)
+        status = hs_tuned_reserve(&ctx->tuned, ctx->trials + 1, &ctx->memory);
     status = hs_agree(&ctx->agreement, status, HS_ABOUT_MEMORY, 0, 0).status;
     if (status) {
         hs_agreement_free(&trial->agreement, &ctx->memory);
         return hs_fail(&ctx->message, status, "no memory for measuring plans");
     }
+    ctx->trials++;
+    trial->remembers = !hs_options_plan_said(options);
     hs_trial_key(ctx, request, options, trial->key);
     trial->deciding = -1;
     trial->plan[0] = plan;
@@ -202,6 +207,8 @@ static void decide(hsumma_plan *holder, int best)
     trial->decided = 1;
     for (int i = 0; i < trial->count; i++)
         trial->out[i] = i != best;
+    if (!trial->remembers) /* the fastest of some is not the fastest of all */
+        return;
     /* only what all processes of the context know may decide plans in it */
     if (holder->grid->grid.extent[0] * holder->grid->grid.extent[1] == ctx->comm.size)
         hs_tuned_put(&ctx->tuned, trial->key, trial->seconds[best], winner->line, &ctx->memory);

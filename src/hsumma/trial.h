@@ -32,6 +32,7 @@ struct hs_trial {
     int executions;               /* that have counted; 2 x count at most */
     int deciding;                 /* the candidate whose time is being agreed upon; -1: none */
     int decided;
+    int remembers;                 /* nobody's words have left candidates out */
     int stepping;                  /* candidates share the first execution: it is to come, or under way */
     int span, spans, from, to;     /* the span under way, and how many there are before the last one */
     struct hs_loop_times together; /* of the spans so far */

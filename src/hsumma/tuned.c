@@ -98,10 +98,10 @@ static hsumma_status sort(struct hs_tuned *tuned, const struct hs_allocator *mem
     return sorted ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
-static hsumma_status grow(struct hs_tuned *tuned, const struct hs_allocator *memory)
+hsumma_status hs_tuned_reserve(struct hs_tuned *tuned, int more, const struct hs_allocator *memory)
 {
     void *array = tuned->entry;
-    if (hs_grow(memory, &array, sizeof *tuned->entry, &tuned->capacity, (size_t)tuned->count + 1))
+    if (hs_grow(memory, &array, sizeof *tuned->entry, &tuned->capacity, (size_t)tuned->count + (size_t)more))
         return HSUMMA_ERR_MEMORY;
     tuned->entry = array;
     return HSUMMA_OK;
@@ -136,7 +136,7 @@ static hsumma_status read_lines(struct hs_tuned *tuned, const char *text, const 
         hs_tuned_split(text, &line);
         if (!hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm)))
             continue;
-        status = grow(tuned, memory);
+        status = hs_tuned_reserve(tuned, 1, memory);
         if (!status)
             status = read_line(&tuned->entry[tuned->count], &line, number, message);
         tuned->count += !status;
@@ -178,7 +178,7 @@ hsumma_status hs_tuned_put(struct hs_tuned *tuned, const char *key, double secon
     struct hs_tuned_entry entry = {.seconds = seconds}; /* key and line may be of the array that moves */
     snprintf(entry.key, sizeof entry.key, "%s", key);
     snprintf(entry.line, sizeof entry.line, "%s", line);
-    if (grow(tuned, memory))
+    if (hs_tuned_reserve(tuned, 1, memory))
         return HSUMMA_ERR_MEMORY;
     int at = 0, end = tuned->count;
     while (at < end) {

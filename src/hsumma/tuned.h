@@ -36,6 +36,8 @@ hsumma_status hs_tuned_read(struct hs_tuned *tuned, const char *text, const stru
 void hs_tuned_free(struct hs_tuned *tuned, const struct hs_allocator *memory);
 /* NULL: nothing is known. */
 const struct hs_tuned_entry *hs_tuned_find(const struct hs_tuned *tuned, const char *key);
+/* Room for so many more: then hs_tuned_put needs no memory.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_tuned_reserve(struct hs_tuned *tuned, int more, const struct hs_allocator *memory);
 /* Adds or replaces.  HSUMMA_ERR_OPTION: a file that said this would be refused; HSUMMA_ERR_MEMORY. */
 hsumma_status hs_tuned_put(struct hs_tuned *tuned, const char *key, double seconds, const char *line,
                            const struct hs_allocator *memory);

@@ -20,7 +20,7 @@ static void run_free(regret_run *run)
 }
 
 /* One case, measured and reported.  Collective. */
-static int run_case(const regret_arguments *args, const regret_case *x, regret_totals *totals, MPI_Comm comm)
+static int run_case(const regret_arguments *args, const product_case *x, regret_totals *totals, MPI_Comm comm)
 {
     regret_run *run = calloc(1, sizeof *run);
     int code = COMMAND_INTERNAL, rank, bad = 0;
@@ -37,7 +37,7 @@ static int run_case(const regret_arguments *args, const regret_case *x, regret_t
         code = regret_measure(run);
     run->seconds = MPI_Wtime() - begin;
     if (rank == 0)
-        bad = code ? !regret_report_failed(x, args->common.format, stdout) : !regret_report_case(run, stdout);
+        bad = code ? !regret_report_failed(x, args->set.common.format, stdout) : !regret_report_case(run, stdout);
     if (command_fail(comm, bad, "regret: the report could not be written"))
         code = COMMAND_INTERNAL;
     if (code)
@@ -69,19 +69,19 @@ static int carry_out(const regret_arguments *args, MPI_Comm comm)
     int worst = COMMAND_OK, rank, bad = 0;
 
     MPI_Comm_rank(comm, &rank);
-    for (int i = 0; i < args->count; i++) {
+    for (int i = 0; i < args->set.count; i++) {
         if (is_late(args, begin, comm)) {
-            totals.left_out = args->count - i;
+            totals.left_out = args->set.count - i;
             break;
         }
-        int code = run_case(args, &args->list[i], &totals, comm);
+        int code = run_case(args, &args->set.list[i], &totals, comm);
         worst = code > worst ? code : worst;
     }
     if (rank == 0)
         bad = !regret_report_totals(&totals, args, stdout);
     if (command_fail(comm, bad, "regret: the report could not be written"))
         return COMMAND_INTERNAL;
-    return args->count > 1 && worst ? COMMAND_INTERNAL : worst;
+    return args->set.count > 1 && worst ? COMMAND_INTERNAL : worst;
 }
 
 int cmd_regret(int argc, char **argv, MPI_Comm comm)
@@ -94,14 +94,14 @@ int cmd_regret(int argc, char **argv, MPI_Comm comm)
     bad = regret_arguments_read(&args, &options, argc, argv, comm);
     if (command_fail(comm, bad, "regret: %s", options.error)) {
         code = COMMAND_BAD_INPUT;
-    } else if (args.common.help) {
+    } else if (args.set.common.help) {
         if (rank == 0)
             regret_help();
         code = COMMAND_OK;
     } else {
         code = carry_out(&args, comm);
     }
-    regret_arguments_free(&args);
+    cases_free(&args.set);
     command_options_free(&options);
     return code;
 }

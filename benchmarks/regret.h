@@ -4,36 +4,24 @@
 
 #include <stdio.h>
 
+#include "cases.h"
 #include "check.h"
 #include "problem.h"
 #include "timing.h"
 
 enum { REGRET_CANDIDATES = 40, REGRET_BEST = 3, REGRET_FINALS = REGRET_BEST + 2, REGRET_WORDS = 1024 };
 
-/* One product. */
-typedef struct regret_case {
-    char *text; /* its options, as they were given, with one blank between */
-    int line;   /* in the file; 0: of the command line */
-    arguments args;
-    char *options; /* of the library, for the context */
-} regret_case;
-
 typedef struct regret_arguments {
-    arguments common;  /* what cases begin with */
-    char *options;     /* likewise */
-    const char *cases; /* the file, or NULL */
+    product_cases set;
     int measure;
     int sweep_reps;
     double cap;     /* beyond that many times the best so far a candidate has one turn */
     double seconds; /* no case begins later; 0: no limit */
-    regret_case *list;
-    int count;
 } regret_arguments;
 
 /* regret_arguments.c.  Collective: one rank reads the file.  Returns nonzero, with options->error set, if something is
- * wrong: a bad line of the file is named.  regret_arguments_free undoes it, always. */
+ * wrong: a bad line of the file is named.  Free the set in any case. */
 int regret_arguments_read(regret_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm);
-void regret_arguments_free(regret_arguments *args);
 void regret_help(void);
 
 /* A plan that takes turns, and its best turn. */
@@ -63,7 +51,7 @@ extern const char *const regret_verdict_names[REGRET_VERDICTS];
 /* Everything about one case. */
 typedef struct regret_run {
     const regret_arguments *of;
-    const regret_case *which;
+    const product_case *which;
     problem p;
     int calls; /* in a row in each turn: for small products */
     regret_plan set[REGRET_CANDIDATES];
@@ -94,7 +82,7 @@ int regret_is_loss(const regret_verdict *verdict);
 
 /* regret_report.c; rank 0.  Each returns 0 if writing failed. */
 int regret_report_case(const regret_run *run, FILE *file);
-int regret_report_failed(const regret_case *which, report_format format, FILE *file);
+int regret_report_failed(const product_case *which, report_format format, FILE *file);
 
 /* The totals of a table. */
 typedef struct regret_totals {

@@ -160,13 +160,13 @@ static void print_table(const regret_run *run, FILE *file)
 
 int regret_report_case(const regret_run *run, FILE *file)
 {
-    if (run->of->common.format == REPORT_JSON)
+    if (run->of->set.common.format == REPORT_JSON)
         return print_json(run, file);
     print_table(run, file);
     return fflush(file) == 0 && !ferror(file);
 }
 
-int regret_report_failed(const regret_case *which, report_format format, FILE *file)
+int regret_report_failed(const product_case *which, report_format format, FILE *file)
 {
     if (format == REPORT_JSON)
         return print_line(
@@ -194,7 +194,7 @@ void regret_add(regret_totals *totals, const regret_run *run)
 
 int regret_report_totals(const regret_totals *totals, const regret_arguments *args, FILE *file)
 {
-    if (args->common.format == REPORT_JSON)
+    if (args->set.common.format == REPORT_JSON)
         return 1; /* one line per case, and nothing else */
     fprintf(file, "%d case%s", totals->cases, totals->cases == 1 ? "" : "s");
     if (totals->failed)

@@ -13,7 +13,7 @@ int cmd_tune(int argc, char **argv, MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     if (command_fail(comm, bad, "tune: %s", options.error)) {
         code = COMMAND_BAD_INPUT;
-    } else if (args.common.help) {
+    } else if (args.set.common.help) {
         if (rank == 0)
             tune_help();
         code = COMMAND_OK;
@@ -22,7 +22,7 @@ int cmd_tune(int argc, char **argv, MPI_Comm comm)
         if (!code)
             code = args.coll ? tune_collectives(&args, options.text, path, comm) : tune_products(&args, path, comm);
     }
-    tune_arguments_free(&args);
+    cases_free(&args.set);
     command_options_free(&options);
     return code;
 }

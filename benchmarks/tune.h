@@ -2,23 +2,13 @@
 #ifndef HSUMMA_BENCHMARKS_TUNE_H
 #define HSUMMA_BENCHMARKS_TUNE_H
 
-#include "arguments.h"
+#include "cases.h"
 #include "hsumma_coll.h"
 
 enum { TUNE_PATH = 400, TUNE_COLLECTIVES = HSUMMA_REDUCE_SCATTER + 1 };
 
-/* A product. */
-typedef struct tune_case {
-    arguments args;
-    char *options; /* of the library, for its context: the case's words */
-    int line;      /* of the file; 0: the command line's own */
-} tune_case;
-
 typedef struct tune_arguments {
-    arguments common;
-    const char *cases; /* a file with a case on each line; NULL: the command line is the case */
-    tune_case *list;
-    int count;
+    product_cases set;
     const char *file; /* -o; NULL: not given */
     int coll;         /* --coll: the collectives, not products */
     int chosen[TUNE_COLLECTIVES];
@@ -27,9 +17,8 @@ typedef struct tune_arguments {
 } tune_arguments;
 
 /* tune_arguments.c.  Collective, for --cases; the same outcome on all ranks.  Returns nonzero, with options->error set,
- * if something is wrong.  Free both in any case. */
+ * if something is wrong.  Free the options and the set in any case. */
 int tune_arguments_read(tune_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm);
-void tune_arguments_free(tune_arguments *args);
 void tune_help(void);
 
 /* tune_file.c: where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.

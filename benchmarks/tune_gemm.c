@@ -116,8 +116,8 @@ int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         progress_begin(&bar, 0);
-    for (int i = 0; i < args->count; i++) {
-        const tune_case *x = &args->list[i];
+    for (int i = 0; i < args->set.count; i++) {
+        const product_case *x = &args->set.list[i];
         char *options = tune_options(x->options, path, "tune=measure");
         problem p = {.mach.node = MPI_COMM_NULL};
         int code = COMMAND_INTERNAL;
@@ -127,7 +127,7 @@ int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm)
         if (!command_fail(comm, !options, "no memory for the options")) {
             code = problem_create(&p, &x->args, options, comm);
             if (!code)
-                code = tune_product(&p, path, &bar, (double)i / args->count, 1.0 / args->count);
+                code = tune_product(&p, path, &bar, (double)i / args->set.count, 1.0 / args->set.count);
             problem_free(&p);
         }
         free(options);

@@ -286,9 +286,11 @@ HSUMMA_API void hsumma_mfree(hsumma_context *ctx, void *memory);
 /*
  * Measures the best candidates for a product, as plans with tune=measure do in their first executions, but on matrices
  * of its own, and remembers the fastest in the tuned file, so that later plans of the same arguments take it without
- * measuring.  Collective; arguments as of hsumma_plan_create.  *line, if line is not NULL, becomes the plan's line: up
- * to size bytes.  Takes as much memory as the matrices have.  Errors: as hsumma_plan_create; HSUMMA_ERR_OPTION if the
- * file cannot be written (what has been measured holds in this context all the same).
+ * measuring.  With words of the caller's about how, in options, context or environment, only candidates that obey them
+ * are measured, and nothing is remembered.  Collective; arguments as of hsumma_plan_create.  *line, if line is not
+ * NULL, becomes the plan's line: up to size bytes.  Takes as much memory as the matrices have.  Errors: as
+ * hsumma_plan_create; HSUMMA_ERR_OPTION if the file cannot be written (what has been measured holds in this context all
+ * the same).
  */
 HSUMMA_API hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
                                      int64_t n, int64_t k, const hsumma_desc *a, const hsumma_desc *b,

@@ -56,6 +56,8 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     status = hs_agree(&ctx->agreement, make_matrices(ctx, &request, matrix), HS_ABOUT_MEMORY, 0, 0).status;
     if (status)
         hs_fail(&ctx->message, status, "no memory for matrices to measure with");
+    char note[sizeof ctx->note]; /* of the context's creation: what is noted now is about the file */
+    memcpy(note, ctx->note, sizeof note);
     ctx->note[0] = 0;
     if (!status)
         status = measure(plan, matrix);
@@ -68,6 +70,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
             hs_fail(&ctx->message, status, "%s",
                     ctx->note[0] ? ctx->note : "what was measured could not be written to the tuned file");
     }
+    memcpy(ctx->note, note, sizeof note);
     for (int x = 0; x < 3; x++)
         hs_put(&ctx->memory, matrix[x]);
     hsumma_plan_free(&plan);

@@ -71,7 +71,13 @@ void hs_plan_destroy(hsumma_plan *plan);
 /* What this process needs for it: kept, and lent while it runs. */
 int64_t hs_plan_bytes(const hsumma_plan *plan);
 
-/* Leading dimensions of this call (a cached plan meets new ones); the local verdict on them and on the pointers. */
+/* The local verdict on the leading dimensions of the whole matrices; *about says which. */
+hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about);
+/* The verdict's status; a process whose own was better gets a message of who complained, and about what. */
+hsumma_status hs_plan_explain(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict);
+
+/* execute.c.  Leading dimensions of this call (a cached plan meets new ones); the local verdict on them and on the
+ * pointers. */
 hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                             const void *beta);
 /*

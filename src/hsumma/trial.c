@@ -3,7 +3,6 @@
 #include "base/wait.h"
 #include "hsumma/plan.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,19 +12,16 @@ static const double margin = 0.98; /* a rival has to be so much faster: less is 
 void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
                   char key[HS_TUNED_KEY])
 {
-    const struct hs_grid *grid = &request->desc[0]->grid->grid;
-    const struct hs_topology *topology = &ctx->comm.topology;
-    int said = options->said_by[HS_OPT_THREADS];
-    snprintf(key, HS_TUNED_KEY,
-             "%c,%c%c,%" PRId64 "x%" PRId64 "x%" PRId64
-             ",%dx%d,nodes=%d,threads=%.16s%d,workspace=%.40s,layout=%016" PRIx64,
-             "sdcz"[request->type], request -> op[0], request -> op[1], request -> extent[0], request -> extent[1],
-             request -> extent[2], grid -> extent[0], grid -> extent[1],
-             topology -> size    ? topology -> level[HS_NODE].parts
-         : ctx->profile.one_node ? 1
-                                 : 0,
-             said ? options->value[HS_OPT_THREADS] : "", said ? 0 : ctx->threads_model,
-             options->value[HS_OPT_WORKSPACE], (uint64_t)hs_request_hash(request, 1));
+    const int *grid = request->desc[0]->grid->grid.extent;
+    const long long m = request->extent[0], n = request->extent[1], k = request->extent[2];
+    const char *op = request->op, *threads = options->value[HS_OPT_THREADS];
+    int nodes = ctx->profile.one_node, said = options->said_by[HS_OPT_THREADS];
+    if (ctx->comm.topology.size)
+        nodes = ctx->comm.topology.level[HS_NODE].parts;
+    snprintf(key, HS_TUNED_KEY, "%c,%c%c,%lldx%lldx%lld,%dx%d,nodes=%d,threads=%.16s%d,workspace=%.40s,layout=%016llx",
+             "sdcz"[request->type], op[0], op[1], m, n, k, grid[0], grid[1], nodes, said ? threads : "",
+             said ? 0 : ctx->threads_model, options->value[HS_OPT_WORKSPACE],
+             (unsigned long long)hs_request_hash(request, 1));
     for (char *c = key; *c; c++)
         if (*c == ' ' || *c == '#')
             *c = '_';
@@ -160,6 +156,8 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
     }
     plan_spans(trial);
+    if (!plan->in_grid) /* it has made the rivals with the others, and will hear of nothing */
+        hs_trial_end(plan);
     return HSUMMA_OK;
 }
 
@@ -334,7 +332,10 @@ static void finish_sharing(hsumma_plan *holder)
     if (left_in(trial) == 1) {
         trial->seconds[trial->turn] = trial->together.seconds;
         decide(holder, trial->turn);
+        return;
     }
+    for (trial->turn = 0; trial->out[trial->turn]; trial->turn++)
+        ; /* rounds begin with the first that is in */
 }
 
 hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)

@@ -210,24 +210,25 @@ int64_t fit_knee(const fit_gemm_point *point, int points)
     return knee > LEAST_KNEE ? knee : LEAST_KNEE;
 }
 
-void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, struct hs_gemm_cost *cost)
+void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack, struct hs_gemm_cost *cost)
 {
     double(*row)[FIT_UNKNOWNS] = malloc((size_t)points * sizeof *row), x[FIT_UNKNOWNS];
     double *seconds = malloc((size_t)points * sizeof *seconds);
+    int unknowns = pack > 0 ? 3 : 4;
 
     for (int i = 0; i < points && row && seconds; i++) {
-        double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k;
+        double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k, packed = m * k + k * n;
 
         row[i][0] = 2 * m * n * k;
         row[i][1] = m * n * fmax(1, k / (double)knee);
-        row[i][2] = m * k + k * n;
-        row[i][3] = 1;
-        seconds[i] = point[i].seconds;
+        row[i][2] = 1;
+        row[i][3] = packed;
+        seconds[i] = fmax(point[i].seconds - pack * packed, point[i].seconds / 2);
     }
     if (row && seconds) {
-        fit_nonnegative(row, seconds, points, 4, x);
+        fit_nonnegative(row, seconds, points, unknowns, x);
         if (x[0] > 0) /* else the points say nothing about a rate */
-            *cost = (struct hs_gemm_cost){.flop = x[0], .c = x[1], .ab = x[2], .call = x[3]};
+            *cost = (struct hs_gemm_cost){.flop = x[0], .c = x[1], .call = x[2], .ab = unknowns == 4 ? x[3] : pack};
     }
     free(row);
     free(seconds);

@@ -30,6 +30,7 @@ typedef struct fit_gemm_point {
 
 /* The least width, of those measured in the largest m x n, whose rate is within 3 % of the best; 96 to 768. */
 int64_t fit_knee(const fit_gemm_point *point, int points);
-void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, struct hs_gemm_cost *cost);
+/* The costs, not negative; pack: s per element of A and B, if that is known, else 0. */
+void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack, struct hs_gemm_cost *cost);
 
 #endif

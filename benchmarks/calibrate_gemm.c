@@ -97,7 +97,9 @@ static void measure_type(calibration *cal, product *p, const char *name, enum ca
     measure_shapes(cal, p, point, points, budget);
     if (!single)
         profile->knee = fit_knee(point, points);
-    fit_gemm(point, points, profile->knee, &profile->gemm[single]);
+    /* packing is a copy: beside the multiplication it is too little to be told apart, but stationary operands differ in
+     * it */
+    fit_gemm(point, points, profile->knee, profile->machine.copy * (single ? 4 : 8), &profile->gemm[single]);
     for (int i = 0; i < points; i++) {
         double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k;
 

@@ -127,10 +127,14 @@ static void test_gemm(void)
                                      cost.call + 2 * cost.flop * mn * w + cost.c * mn * (w > 192 ? w / 192 : 1) +
                                          cost.ab * w * (edges[m] + edges[n])};
             }
-    fit_gemm(point, points, 192, &found);
+    fit_gemm(point, points, 192, 0, &found);
     tap_ok(near(found.flop, cost.flop, 1e-6) && near(found.c, cost.c, 1e-6) && near(found.ab, cost.ab, 1e-6) &&
                near(found.call, cost.call, 1e-4),
            "GEMM: the costs that made the times");
+    fit_gemm(point, points, 192, cost.ab, &found);
+    tap_ok(near(found.flop, cost.flop, 1e-6) && near(found.c, cost.c, 1e-6) && found.ab == cost.ab &&
+               near(found.call, cost.call, 1e-4),
+           "GEMM: likewise where the price of packing is known");
     /* without anything but C's traffic below 192 the rate there is worse by more than 3 % */
     tap_ok(fit_knee(point, points) == 192, "the knee: the least width within 3 %% of the best, in the largest product");
     for (int i = 0; i < points; i++)
@@ -139,7 +143,7 @@ static void test_gemm(void)
     found = cost;
     for (int i = 0; i < points; i++)
         point[i].seconds = 1;
-    fit_gemm(point, points, 96, &found);
+    fit_gemm(point, points, 96, 0, &found);
     tap_ok(found.flop > 0, "times that say nothing about a rate leave one");
     double fit[4] = {1, 2, 3, 4}, measured[4] = {1, 1, 3, 5};
     fit_error e = fit_error_of(fit, measured, 4);

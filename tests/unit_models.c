@@ -13,8 +13,11 @@
  * Not the paper's figures, which it does not print, but of their size for a Cray XE6 of 2012: half a microsecond and
  * 5 GB/s inside a node, 2.5 us and 2 GB/s between two processes, 6 GB/s out of a node, 2 GB/s of sums.
  */
-static const struct hs_machine blue_waters = {
-    .alpha = 2.5e-6, .beta = 1 / 2.0e9, .gamma = 1 / 2.0e9, .node = {5e-7, 1 / 5.0e9}, .inject = 1 / 6.0e9};
+static const struct hs_machine blue_waters = {.alpha = 2.5e-6,
+                                              .beta = 1 / 2.0e9,
+                                              .gamma = 1 / 2.0e9,
+                                              .node = {.alpha = 5e-7, .beta = 1 / 5.0e9},
+                                              .inject = 1 / 6.0e9};
 
 static int log2_of(int size) /* rounded up */
 {
@@ -118,7 +121,7 @@ static void node_aware_equations(void)
 /* Dependent messages between nodes: the clock of a machine on which nothing else takes time. */
 static int rounds_between(const char *name, int nodes, int ppn)
 {
-    struct hs_machine only = {.alpha = 1, .node = {1e-9, 0}};
+    struct hs_machine only = {.alpha = 1, .node = {.alpha = 1e-9, .beta = 0}};
     return (int)seconds(name, nodes, ppn, 8, &only);
 }
 
@@ -193,8 +196,11 @@ static void node_aware_shape(void)
  * DPML, on a cluster of the paper's time: one process gets 3 GB/s of the 12 GB/s that leave a node, and copies 6 GB/s.
  * a = alpha, b = beta, c = gamma, a' and b' = shm.
  */
-static const struct hs_machine omni_path = {
-    .alpha = 1.2e-6, .beta = 1 / 3.0e9, .gamma = 1 / 4.0e9, .shm = {2e-7, 1 / 6.0e9}, .inject = 1 / 12.0e9};
+static const struct hs_machine omni_path = {.alpha = 1.2e-6,
+                                            .beta = 1 / 3.0e9,
+                                            .gamma = 1 / 4.0e9,
+                                            .shm = {.alpha = 2e-7, .beta = 1 / 6.0e9},
+                                            .inject = 1 / 12.0e9};
 
 /* Equations 2 and 6: one way between a process and the l leaders. */
 static double t_copy(const struct hs_machine *m, double n, int leaders)

@@ -77,8 +77,9 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     const hsumma_plan *plan = holder->trial.count ? holder->trial.plan[holder->trial.turn] : holder;
     const struct hs_spec *spec = &plan->choice.spec;
     memset(info, 0, sizeof *info);
-    info->line = plan->line;
-    info->why = plan->why;
+    int rank = holder->trial.count ? holder->trial.rank[holder->trial.turn] : 0;
+    info->line = rank ? holder->rival[rank - 1] : holder->line; /* rivals go when they have lost, the holder stays */
+    info->why = holder->why;
     info->stationary = "ABC"[spec->stationary];
     info->nprow = plan->grid->grid.extent[0];
     info->npcol = plan->grid->grid.extent[1];

@@ -61,15 +61,17 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     ctx->note[0] = 0;
     if (!status)
         status = measure(plan, matrix);
-    if (!status) {
-        const hsumma_plan *winner = hs_trial_turn(plan);
-        if (line && size)
-            snprintf(line, size, "%s", winner->line);
-        status = hs_agree(&ctx->agreement, ctx->note[0] ? HSUMMA_ERR_OPTION : HSUMMA_OK, 0, 0, 0).status;
-        if (status)
-            hs_fail(&ctx->message, status, "%s",
-                    ctx->note[0] ? ctx->note : "what was measured could not be written to the tuned file");
-    }
+    if (!status && line && size)
+        snprintf(line, size, "%s", hs_trial_turn(plan)->line);
+    /* processes outside the grid have measured nothing, and wait here */
+    hsumma_status mine = status ? status : ctx->note[0] ? HSUMMA_ERR_OPTION : HSUMMA_OK;
+    int told = status != HSUMMA_OK;
+    status = hs_agree(&ctx->agreement, mine, HS_ABOUT_NOTHING, 0, 0).status;
+    if (status && !told)
+        hs_fail(&ctx->message, status, "%s",
+                ctx->note[0]                    ? ctx->note
+                : status == HSUMMA_ERR_OPTION ? "what was measured could not be written to the tuned file"
+                                                : hsumma_status_string(status));
     memcpy(ctx->note, note, sizeof note);
     for (int x = 0; x < 3; x++)
         hs_put(&ctx->memory, matrix[x]);

@@ -163,31 +163,6 @@ static int measure_all(coll_run *run, const coll_case *c, coll_point *point)
 
 /* --- evaluating --------------------------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* At a fraction of the way through sorted values. */
-static double at(const double *value, int n, double fraction)
-{
-    double place = fraction * (n - 1);
-    int i = (int)place;
-
-    return i + 1 < n ? value[i] + (place - i) * (value[i + 1] - value[i]) : value[n - 1];
-}
-
-/* Of over[i] / under[i]; under = NULL: of over[i].  sorted has room for n. */
-static quartiles quartiles_of(const double *over, const double *under, int n, double *sorted)
-{
-    for (int i = 0; i < n; i++)
-        sorted[i] = under ? over[i] / under[i] : over[i];
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    return (quartiles){at(sorted, n, 0.25), at(sorted, n, 0.5), at(sorted, n, 0.75)};
-}
-
 static int measure_point(coll_run *run, coll_case *c, coll_point *point)
 {
     int reps = run->args->reps, code = COMMAND_OK;

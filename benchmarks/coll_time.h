@@ -5,11 +5,7 @@
 #include <jansson.h>
 
 #include "coll_case.h"
-
-/* The middle half of measurements. */
-typedef struct quartiles {
-    double lower, median, upper;
-} quartiles;
+#include "timing.h"
 
 /* One algorithm at one size. */
 typedef struct coll_contender {

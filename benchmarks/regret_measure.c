@@ -282,27 +282,12 @@ static int final_rounds(regret_run *run)
     return COMMAND_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* At a fraction of the way through sorted values. */
-static double at(const double *value, int n, double fraction)
-{
-    double place = fraction * (n - 1);
-    int i = (int)place;
-
-    return i + 1 < n ? value[i] + (place - i) * (value[i + 1] - value[i]) : value[n - 1];
-}
-
 /* Against the best of the others that are in the set.  Returns 0 without memory. */
 static int judge(const regret_run *run, regret_verdict *verdict)
 {
     int reps = run->which->args.reps;
     double *ratio;
+    quartiles q;
 
     verdict->ratio = verdict->lower = verdict->upper = 1;
     for (int f = 0; f < run->finals; f++) {
@@ -315,12 +300,10 @@ static int judge(const regret_run *run, regret_verdict *verdict)
         return 1;
     if (!(ratio = malloc((size_t)reps * sizeof *ratio)))
         return 0;
-    for (int r = 0; r < reps; r++)
-        ratio[r] = verdict->plan->times[r] / verdict->best->times[r];
-    qsort(ratio, (size_t)reps, sizeof *ratio, compare);
-    verdict->ratio = at(ratio, reps, 0.5);
-    verdict->lower = at(ratio, reps, 0.25);
-    verdict->upper = at(ratio, reps, 0.75);
+    q = quartiles_of(verdict->plan->times, verdict->best->times, reps, ratio);
+    verdict->ratio = q.median;
+    verdict->lower = q.lower;
+    verdict->upper = q.upper;
     free(ratio);
     return 1;
 }

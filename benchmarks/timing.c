@@ -45,6 +45,23 @@ spread spread_of(const double *values, int n)
     return spread_of_ratio(values, NULL, n);
 }
 
+/* At a fraction of the way through sorted values. */
+static double at(const double *value, int n, double fraction)
+{
+    double place = fraction * (n - 1);
+    int i = (int)place;
+
+    return i + 1 < n ? value[i] + (place - i) * (value[i + 1] - value[i]) : value[n - 1];
+}
+
+quartiles quartiles_of(const double *over, const double *under, int n, double *sorted)
+{
+    for (int i = 0; i < n; i++)
+        sorted[i] = under ? over[i] / under[i] : over[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    return (quartiles){at(sorted, n, 0.25), at(sorted, n, 0.5), at(sorted, n, 0.75)};
+}
+
 void sleep_seconds(double seconds)
 {
     struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};

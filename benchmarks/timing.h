@@ -15,6 +15,14 @@ spread spread_of(const double *values, int n);
  * slows down for a while slows both. */
 spread spread_of_ratio(const double *over, const double *under, int n);
 
+/* The middle half of values. */
+typedef struct quartiles {
+    double lower, median, upper;
+} quartiles;
+
+/* Of over[i] / under[i]; under = NULL: of over[i].  sorted has room for n, at least one. */
+quartiles quartiles_of(const double *over, const double *under, int n, double *sorted);
+
 /* Sleeps; a signal may end it early. */
 void sleep_seconds(double seconds);
 

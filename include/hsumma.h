@@ -256,7 +256,8 @@ HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alph
 /*
  * The same without waiting: start begins and returns; test advances the work by at most about one slice of the local
  * GEMM and sets *done; wait finishes.  Between start and the end a, b and c must not be touched, and the plan is the
- * only one of its context that runs.  The work advances only inside these calls.
+ * only one of its context that runs.  The work advances only inside these calls.  All processes use the same form for an
+ * execution, this one or hsumma_plan_execute.
  */
 HSUMMA_API hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c);

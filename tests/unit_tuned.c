@@ -60,7 +60,7 @@ static void test_damage(void)
         {HEAD "gemm k 1,5 block=2", "line 2"},
         {HEAD "gemm k 1s block=2", "line 2"},
         {HEAD "gemm k 1 # block=2", "line 2"},
-        {HEAD "gemm k 1 block", "line 2: plan options: \"block\" is not a known option"},
+        {HEAD "gemm k 1 block", "line 2: tuned file: \"block\" is not a known option"},
         {HEAD "gemm k 1 block=2 blocks=3", "\"blocks=3\" is not a known option"},
         {HEAD "gemm k 1 block=0", "block is \"0\""},
         {HEAD "gemm k\1y 1 block=2", "line 2"},

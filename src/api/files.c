@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { MOST = 64 << 20, SHOWN_PATH = 160 };
+enum { MOST = 8 << 20, SHOWN_PATH = 160 };
 
 /* What the process that has read tells the others. */
 struct told {
@@ -55,7 +56,12 @@ static char *read_file(const struct hs_allocator *memory, const char *path)
     void *text = NULL;
     size_t capacity = 0, length = 0;
     int reason = 0;
-    FILE *file = fopen(path, "r");
+    struct stat kind;
+    FILE *file = NULL;
+    if (stat(path, &kind) == 0 && S_ISFIFO(kind.st_mode)) /* to open a pipe would wait for its writer */
+        errno = EINVAL;
+    else
+        file = fopen(path, "r");
     if (!file)
         return NULL;
     while (!reason && !feof(file)) {

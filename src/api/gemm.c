@@ -128,7 +128,11 @@ hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const vo
                                   void *c)
 {
     hsumma_status status = start(plan, alpha, a, b, beta, c);
-    return status ? status : hs_plan_wait(plan);
+    if (!status)
+        status = hs_plan_wait(plan);
+    if (!status)
+        hs_trial_remember(plan);
+    return status;
 }
 
 void hsumma_plan_free(hsumma_plan **plan)

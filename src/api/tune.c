@@ -61,6 +61,8 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     ctx->note[0] = 0;
     if (!status)
         status = measure(plan, matrix);
+    if (!status)
+        hs_trial_remember(plan);
     if (!status && line && size)
         snprintf(line, size, "%s", hs_trial_turn(plan)->line);
     /* processes outside the grid have measured nothing, and wait here */
@@ -69,9 +71,9 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     status = hs_agree(&ctx->agreement, mine, HS_ABOUT_NOTHING, 0, 0).status;
     if (status && !told)
         hs_fail(&ctx->message, status, "%s",
-                ctx->note[0]                    ? ctx->note
+                ctx->note[0]                  ? ctx->note
                 : status == HSUMMA_ERR_OPTION ? "what was measured could not be written to the tuned file"
-                                                : hsumma_status_string(status));
+                                              : hsumma_status_string(status));
     memcpy(ctx->note, note, sizeof note);
     for (int x = 0; x < 3; x++)
         hs_put(&ctx->memory, matrix[x]);
@@ -111,7 +113,7 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
                                  int64_t k, int64_t nb, int processes, const char *options, int *nprow, int *npcol,
                                  double *predicted_seconds)
 {
-    /* with fewer processes only grids that are near to a square: with 7 processes 2x3 */
+    /* all processes; where no grid of them is nearly a square, fewer are tried: with 7 also 2x3 */
     enum { SQUARE = 2 };
     struct hs_request request = {
         .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};
@@ -128,12 +130,16 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", processes);
     for (int i = 0; i < processes; i++)
         rank[i] = i;
-    for (int used = processes; used > 0 && used > processes - processes / 8 - 2; used--) {
+    for (int used = processes, square = 0; used > 0 && !square; used--) {
         for (int rows = 1; rows <= used; rows++) {
             int extent[2] = {rows, used / rows};
             double seconds;
-            if (used % rows || (used < processes && (extent[0] > SQUARE * extent[1] || extent[1] > SQUARE * extent[0])))
+            if (used % rows)
                 continue;
+            int squarish = extent[0] <= SQUARE * extent[1] && extent[1] <= SQUARE * extent[0];
+            if (used < processes && !squarish)
+                continue;
+            square |= squarish;
             hsumma_status status = price_grid(ctx, &request, nb, extent, rank, &seconds);
             first = first ? first : status;
             if (status || (least >= 0 && seconds >= least * (1 - 1e-9)))

@@ -26,6 +26,16 @@ int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *
 /* NULL is ignored. */
 void hs_put(const struct hs_allocator *to, void *memory);
 
+/* a * b * c bytes, none of them negative; what is more than any machine has is 2^58, of which a few may be added up. */
+static inline int64_t hs_bytes_of(int64_t a, int64_t b, int64_t c)
+{
+    const int64_t most = (int64_t)1 << 58;
+    int64_t bytes;
+    if (__builtin_mul_overflow(a, b, &bytes) || __builtin_mul_overflow(bytes, c, &bytes) || bytes > most)
+        return most;
+    return bytes;
+}
+
 /* Rounds up to a multiple of the alignment. */
 static inline size_t hs_aligned(size_t bytes)
 {

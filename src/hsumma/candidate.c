@@ -81,7 +81,7 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         if (factors->size[level] == 1)
             continue;
         leg[legs].line = hs_line_of(&chooser->places, role->line_axis, factors->stride[level], factors->size[level]);
-        leg[legs++].bytes = width * hs_axis_count_max(role->want) * (int64_t)chooser->problem->scalar->size;
+        leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
     }
     return legs;
 }

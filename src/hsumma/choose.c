@@ -136,10 +136,10 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct c
                 if (row->collective != collective || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI) ||
                     (x == HS_C && !(row->flags & HS_NESTS)) || hs_alg_unfit(row, &shape))
                     continue;
-                double one =
-                    hs_cost_in_row(hs_price(chooser->planner->memo, &chooser->places, &line, row,
-                                            width * hs_axis_count_max(role->want) * unit, unit, spec->segment, status),
-                                   hs_row_of(chooser->profile, spec, &chooser->pairs));
+                double one = hs_cost_in_row(hs_price(chooser->planner->memo, &chooser->places, &line, row,
+                                                     hs_bytes_of(width, hs_axis_count_max(role->want), unit), unit,
+                                                     spec->segment, status),
+                                            hs_row_of(chooser->profile, spec, &chooser->pairs));
                 least = least < 0 || one < least ? one : least;
             }
             seconds += least > 0 ? least : 0;

@@ -100,6 +100,8 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
     add(&text, "; workspace limit: %s",
         options->said_by[HS_OPT_WORKSPACE] ? sayer[options->said_by[HS_OPT_WORKSPACE]] : "default");
     add(&text, "; profile: %s, %d candidates", plan->ctx->profile.source, plan->ranking.considered);
+    if (plan->disobeyed)
+        add(&text, "; what was remembered of this product cannot be obeyed");
     if (plan->ctx->note[0])
         add(&text, "; %s", plan->ctx->note);
 }

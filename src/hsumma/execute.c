@@ -79,8 +79,7 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
     const hsumma_plan *holder = plan->holder ? plan->holder : plan;
     uint64_t execution = plan->by_node ? hs_node_count(&plan->grid->room, &plan->problem.grid) : 0;
     plan->over = HS_GOING_ON;
-    plan->counts = holder->trial.count && !holder->trial.decided &&
-                   memcmp(alpha, plan->problem.scalar->zero, plan->problem.scalar->size) != 0;
+    plan->counts = holder->trial.count && !holder->trial.decided && !plan->problem.scalar->is_zero(alpha);
     if (!plan->member)
         return;
     if (plan->by_node) {
@@ -103,6 +102,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hsumma_status status = check_free(plan);
     if (status)
         return status;
+    hs_trial_remember(plan);
     hs_trial_settle(plan);
     plan = hs_trial_turn(plan);
     hsumma_status mine = judge(plan, alpha, data, ld, beta, plan->matrix, &about);

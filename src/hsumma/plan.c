@@ -140,6 +140,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
             *options = told;
         if (plan->remembered || hs_is_own_failure(status)) /* others may remember */
             return status;
+        plan->disobeyed = 1;
     }
     return hs_choose(&plan->problem, settings, &planner, &plan->ranking, message);
 }

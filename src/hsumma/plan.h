@@ -40,6 +40,7 @@ struct hsumma_plan {
     struct hs_trial trial;     /* of the plan that the caller holds */
     hsumma_plan *holder;       /* of a rival: that plan; else NULL */
     int remembered;            /* the choice is from the tuned file */
+    int disobeyed;             /* the tuned file's words cannot be obeyed */
     int by_node;               /* the processes share memory: node, else loop */
     struct hs_loop loop;
     struct hs_node node;

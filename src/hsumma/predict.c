@@ -24,9 +24,10 @@ struct hs_cost hs_level_cost(struct hs_clock_memo *memo, const struct hs_places 
         int64_t ragged = (pairs->pair[i].width % width + eighth - 1) / eighth * eighth;
         whole += pairs->pair[i].width / width;
         if (ragged)
-            all = hs_cost_add(all, hs_price(memo, places, line, alg, ragged * length * unit, unit, segment, status), 1);
+            all = hs_cost_add(
+                all, hs_price(memo, places, line, alg, hs_bytes_of(ragged, length, unit), unit, segment, status), 1);
     }
-    struct hs_cost one = hs_price(memo, places, line, alg, width * length * unit, unit, segment, status);
+    struct hs_cost one = hs_price(memo, places, line, alg, hs_bytes_of(width, length, unit), unit, segment, status);
     *first = one.seconds;
     return hs_cost_add(all, one, (double)whole);
 }

@@ -56,7 +56,7 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
             continue;
         if (i < at)
             return;
-        end = i; /* the one to be replaced: there is one at most */
+        end = i; /* to be replaced */
     }
     if (end == HS_RANKED)
         end--;

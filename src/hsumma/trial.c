@@ -93,7 +93,8 @@ static int shares_panels(const hsumma_plan *a, const hsumma_plan *b)
 static int span_length(const hsumma_plan *plan)
 {
     const struct hs_spec *spec = &plan->choice.spec;
-    return 2 * (int)(spec->width[0] / spec->width[spec->levels - 1]) + 2 * spec->lookahead;
+    int64_t outer = spec->width[0] / spec->width[spec->levels - 1];
+    return 2 * (int)(outer < 1 << 20 ? outer : 1 << 20) + 2 * spec->lookahead;
 }
 
 /* Whether the spans of all who share take no more than half of the panels, of which there are alike many everywhere. */
@@ -208,8 +209,7 @@ static void decide(hsumma_plan *holder, int best)
     if (!trial->remembers) /* the fastest of some is not the fastest of all */
         return;
     /* only what all processes of the context know may decide plans in it */
-    if (holder->grid->grid.extent[0] * holder->grid->grid.extent[1] == ctx->comm.size)
-        hs_tuned_put(&ctx->tuned, trial->key, trial->seconds[best], winner->line, &ctx->memory);
+    trial->to_remember = holder->grid->grid.extent[0] * holder->grid->grid.extent[1] == ctx->comm.size;
     if (!ctx->tuned_file[0] || holder->grid->grid.rank[0] != ctx->comm.rank)
         return;
     struct hs_tuned_entry entry;
@@ -222,6 +222,15 @@ static void decide(hsumma_plan *holder, int best)
     hs_tuned_write(&entry, line, sizeof line);
     if (hs_tuned_merge(ctx->tuned_file, lines, 1, &ctx->memory, &message))
         snprintf(ctx->note, sizeof ctx->note, "%.400s", message.text);
+}
+
+void hs_trial_remember(hsumma_plan *holder)
+{
+    struct hs_trial *trial = &holder->trial;
+    if (trial->count && trial->to_remember)
+        hs_tuned_put(&holder->ctx->tuned, trial->key, trial->seconds[trial->turn], trial->plan[trial->turn]->line,
+                     &holder->ctx->memory); /* its memory has been reserved */
+    trial->to_remember = 0;
 }
 
 /* The next candidate that is still in; a round ends where they begin again. */

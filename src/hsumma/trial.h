@@ -25,13 +25,15 @@ struct hs_trial {
     hsumma_plan *plan[HS_RANKED]; /* the first is the plan that the caller holds; NULL: has lost, and is gone */
     int rank[HS_RANKED];          /* their places in its ranking */
     int out[HS_RANKED];           /* has lost */
-    double seconds[HS_RANKED];    /* the shortest execution, on this process; in the end of the slowest one */
+    double seconds[HS_RANKED];    /* the shortest execution, on this process; in the end of the slowest one, but
+                                 where all have shared one execution */
     double step[HS_RANKED];       /* of a panel, likewise, of those who share an execution */
     int turn, rounds;             /* who serves; complete rounds of whole executions */
     int served;                   /* the last complete execution */
     int executions;               /* that have counted; 2 x count at most */
     int deciding;                 /* the candidate whose time is being agreed upon; -1: none */
     int decided;
+    int to_remember;               /* in the context */
     int remembers;                 /* nobody's words have left candidates out */
     int stepping;                  /* candidates share the first execution: it is to come, or under way */
     int span, spans, from, to;     /* the span under way, and how many there are before the last one */
@@ -59,6 +61,12 @@ void hs_trial_end(hsumma_plan *plan);
 /* The plan that serves the next execution, or the one under way, for the plan that the caller holds. */
 hsumma_plan *hs_trial_turn(hsumma_plan *plan);
 
+/*
+ * The winner is known in the context from now on.  At the start of the next execution, where all processes are at the
+ * same place of the program: some may have met the end of the trial in a test, others later in a wait, and plans that
+ * are made in between must be alike.
+ */
+void hs_trial_remember(hsumma_plan *holder);
 /* Before an execution: frees the plans that have lost. */
 void hs_trial_settle(hsumma_plan *plan);
 

@@ -56,7 +56,7 @@ static hsumma_status check_options(const char *text, struct hs_message *message)
         return hs_fail(message, HSUMMA_ERR_OPTION, "\"%.80s\": expected NAME=VALUE ... of less than %d letters", text,
                        (int)HS_TUNED_LINE);
     hs_options_default(&scratch);
-    return hs_options_apply(&scratch, text, HS_BY_PLAN, message);
+    return hs_options_apply(&scratch, text, HS_BY_TUNED, message);
 }
 
 static int compare_key(const void *key, const void *entry)

@@ -69,7 +69,7 @@ int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec
                               int tier, int64_t length)
 {
     int64_t width = spec->width[tier] < pairs->width_max ? spec->width[tier] : pairs->width_max;
-    return (int64_t)hs_aligned((size_t)(width * length) * mover->problem->scalar->size);
+    return (int64_t)hs_aligned((size_t)hs_bytes_of(width, length, (int64_t)mover->problem->scalar->size));
 }
 
 int64_t hs_mover_exchange_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs)

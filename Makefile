@@ -59,7 +59,7 @@ pmpi_libs := $(if $(SANITIZE),$(lib_libs),$(HWLOC_LIBS) -lm -ldl -Wl,-z,defs)
 program_libs := $(SCALAPACK_LIBS) $(JANSSON_LIBS) $(lib_libs)
 
 # What is built: every source that is there.
-layers := base dist coll summa hsumma api
+layers := base dist coll gpu summa hsumma api
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lib_objects := $(call objects,$(foreach layer,$(layers),$(sort $(wildcard src/$(layer)/*.c))))
 main := $(wildcard benchmarks/main.c)

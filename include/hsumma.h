@@ -58,7 +58,8 @@ typedef enum hsumma_status {
     HSUMMA_ERR_WORKSPACE,   /* what was asked for needs more workspace than workspace_limit allows */
     HSUMMA_ERR_BUSY,        /* another plan of this context has been started and not yet waited for */
     HSUMMA_ERR_MPI,         /* MPI returned an error */
-    HSUMMA_ERR_INTERNAL     /* a defect of this library: please report it */
+    HSUMMA_ERR_INTERNAL,    /* a defect of this library: please report it */
+    HSUMMA_ERR_DEVICE       /* a device returned an error, or cannot do what was asked of it */
 } hsumma_status;
 
 /* Element types, as BLAS names them.  Complex types are two consecutive reals. */
@@ -172,7 +173,8 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
 
 /*
  * Makes a context over a duplicate of comm.  Collective over comm.  MPI must be initialised.
- * Errors: HSUMMA_ERR_OPTION (the context is not made), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.  After an error *ctx is NULL
+ * Errors: HSUMMA_ERR_OPTION (the context is not made), HSUMMA_ERR_DEVICE (a process has no device, or it cannot be
+ * used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.  After an error *ctx is NULL
  * and, if message is not NULL, up to size bytes of explanation have been stored there.
  * Free with hsumma_free.
  */
@@ -189,6 +191,30 @@ HSUMMA_API void hsumma_free(hsumma_context **ctx);
 /* The explanation of the last error of this context on this process; "" if there was none.  Valid until the next call.
  */
 HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
+
+/*
+ * Devices.  A context with the option device=cuda (or auto, where every process has a GPU) takes matrices and vectors
+ * in the memory of this process's GPU, in that of the host, or some here and some there: every call looks where its
+ * pointers lead.  Several processes may share a GPU.  device=host is a stand-in for tests: memory that the processes of
+ * a node share, from hsumma_malloc.
+ *
+ * What is in device memory is read and written by work on the context's stream, in the order of the calls: a call may
+ * return before that is over.  hsumma_synchronize waits for it and tells its errors; so does whatever the caller puts on
+ * the same stream (cudaStream_t) or makes wait for it.  Results in host memory are there when a call returns.
+ * hsumma_set_stream: another stream of the caller's, which stays his and must outlive the context or the next
+ * hsumma_set_stream; NULL is the context's own again.  With no call under way.  Local; each process sets its own.
+ * hsumma_stream: the stream; NULL where there is no device, or the device has none to show.
+ * hsumma_device: the device's name, "none" without one; valid as long as the context.
+ * hsumma_copy: between any two kinds of memory, on the stream; it is over when the call returns.
+ * hsumma_malloc (below) gives memory of the context's device, if it has one, that the node's other processes can read.
+ * Errors: HSUMMA_ERR_DEVICE (the message names the call that failed and the process), HSUMMA_ERR_UNSUPPORTED (the
+ * context has no device), HSUMMA_ERR_MEMORY.
+ */
+HSUMMA_API hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream);
+HSUMMA_API void *hsumma_stream(const hsumma_context *ctx);
+HSUMMA_API hsumma_status hsumma_synchronize(hsumma_context *ctx);
+HSUMMA_API hsumma_status hsumma_copy(hsumma_context *ctx, void *dst, const void *src, size_t bytes);
+HSUMMA_API const char *hsumma_device(const hsumma_context *ctx);
 
 /*
  * A grid of nprow x npcol processes.  order 'R' counts the processes along rows, 'C' along columns; ranks, if not NULL,

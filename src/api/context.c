@@ -1,4 +1,5 @@
 #include "api/cache.h"
+#include "api/device.h"
 #include "api/files.h"
 #include "api/register.h"
 #include "api/share.h"
@@ -143,6 +144,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             status = hs_files_read(ctx);
         hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         if (!status)
+            status = hs_context_open_device(ctx);
+        if (!status)
             hs_rooms_make(ctx);
         if (!status)
             status = hs_comm_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
@@ -187,6 +190,7 @@ void hs_context_release(hsumma_context *ctx)
     hs_agreement_free(&ctx->agreement, &ctx->memory);
     hs_rooms_free(&ctx->rooms);
     hs_regions_free(&ctx->regions, &ctx->memory);
+    hs_context_close_device(ctx);
     hs_put(&ctx->memory, ctx->ranks);
     hs_put(&hs_heap, ctx);
 }

@@ -105,6 +105,12 @@ static const struct row {
                        "whether a collective call is checked on all processes together when its kind is new, or always",
                        "HSUMMA_CHECK"},
                       "first or always"},
+    [HS_OPT_DEVICE] = {{"device", "none|auto|cuda[:N]|host", "none",
+                        "where matrices may lie and products are made: in a GPU's memory (N: which one, else by the "
+                        "process's number on its node); auto: a GPU if every process has one; host: memory of the host "
+                        "in its place, for tests",
+                        "HSUMMA_DEVICE"},
+                       "none, auto, cuda, cuda:N or host"},
     [HS_OPT_SCALAPACK] = {{"scalapack", "on|off|N", "on",
                            "for programs of ScaLAPACK: off leaves p?gemm to ScaLAPACK, N those with m n k up to N^3",
                            "HSUMMA_SCALAPACK"},

@@ -259,6 +259,21 @@ static int read_check(const char *text, struct hs_settings *settings)
     return one_of(text, "first", "always", "always", &settings->check_always);
 }
 
+/* The name of a kind, with a number where there may be several. */
+static int read_device(const char *text, struct hs_settings *settings)
+{
+    static const char *const words[] = {"none", "auto", "cuda", "host"};
+    int64_t number = -1;
+    settings->device_number = -1;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0)
+            return 0;
+    if (strncmp(text, "cuda:", 5) != 0 || (text += 5, whole_number(&text, 0, 4096, &number) || *text))
+        return -1;
+    settings->device_number = (int)number;
+    return 0;
+}
+
 static int read_scalapack(const char *text, struct hs_settings *settings)
 {
     settings->scalapack = strcmp(text, "off") == 0 ? INT64_MAX : 0;
@@ -309,6 +324,7 @@ static reader *const readers[HS_OPTIONS] = {
     [HS_OPT_SHARED] = read_shared,
     [HS_OPT_DIRECT] = read_direct,
     [HS_OPT_CHECK] = read_check,
+    [HS_OPT_DEVICE] = read_device,
     [HS_OPT_SCALAPACK] = read_scalapack,
     [HS_OPT_LOG] = read_file_name,
 };

@@ -26,6 +26,7 @@ const char *hsumma_status_string(hsumma_status status)
         [HSUMMA_ERR_BUSY] = "another plan is running",
         [HSUMMA_ERR_MPI] = "MPI error",
         [HSUMMA_ERR_INTERNAL] = "internal error",
+        [HSUMMA_ERR_DEVICE] = "device error",
     };
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }

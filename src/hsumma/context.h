@@ -3,6 +3,7 @@
 #ifndef HS_HSUMMA_CONTEXT_H
 #define HS_HSUMMA_CONTEXT_H
 
+#include "base/device.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "coll/team.h"
@@ -26,10 +27,13 @@ struct hsumma_context {
     int trials;                      /* under way: each has a place in it */
     char tuned_file[HS_OPTION_TEXT]; /* where to remember more; "": nowhere */
     char note[HS_OPTION_TEXT];       /* about files that were not used; "": nothing */
-    int threads;           /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
-    int threads_model;     /* the first process's share, for choices, which all must make alike */
-    struct hs_rooms rooms; /* shared memory of its grids */
-    int *ranks;            /* 0, 1, 2, ...: the group of all */
+    int threads;              /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int threads_model;        /* the first process's share, for choices, which all must make alike */
+    struct hs_rooms rooms;    /* shared memory of its grids */
+    struct hs_device *device; /* NULL: none */
+    struct hs_stream *stream; /* where results are ordered */
+    struct hs_event *turned;  /* what the stream before had to do when it was set */
+    int *ranks;               /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     struct hs_registry own;         /* algorithms that the user has registered */
     struct hs_team team;            /* of all: runs the collective calls */

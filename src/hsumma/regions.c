@@ -122,6 +122,59 @@ hsumma_status hs_region_make(struct hs_regions *regions, struct hs_agreement *ag
     return HSUMMA_OK;
 }
 
+/* Shared if the devices allow it, else of this process alone. */
+static hsumma_status take_on_device(struct hs_region *region, MPI_Comm mates, struct hs_device *device, size_t bytes,
+                                    const struct hs_allocator *memory, struct hs_message *message)
+{
+    size_t least = bytes ? bytes : 1; /* an address of its own */
+    hsumma_status status = hs_device_share_make(&region->share, mates, device, 0, least, memory, message);
+    void *mine = status ? NULL : region->share.memory[region->share.me];
+    if (status == HSUMMA_ERR_DEVICE) {
+        region->device = device;
+        status = device->kind->get(device, least, &mine);
+        if (status)
+            hs_fail(message, status, "%s", device->message.text);
+    }
+    region->mine = mine;
+    region->mine_bytes = bytes;
+    return status;
+}
+
+static void leave_device(struct hs_region *region, const struct hs_allocator *memory)
+{
+    if (region->device)
+        region->device->kind->put(region->device, region->mine);
+    hs_device_share_free(&region->share, memory);
+}
+
+hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agreement *agreement, MPI_Comm mates,
+                                       struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
+                                       void **given, struct hs_message *message)
+{
+    struct hs_region *region = hs_get_zero(memory, 1, sizeof *region);
+    *given = NULL;
+    struct hs_verdict verdict = hs_agree(agreement, region ? HSUMMA_OK : HSUMMA_ERR_MEMORY, 0, 0, 0);
+    hsumma_status status = verdict.status;
+    if (!status)
+        status = take_on_device(region, mates, device, bytes, memory, message);
+    if (!verdict.status) {
+        verdict = hs_agree(agreement, status, 0, 0, 0);
+        if (verdict.status && !status)
+            leave_device(region, memory);
+    }
+    if (verdict.status) {
+        hs_put(memory, region);
+        return status ? status
+                      : hs_fail(message, verdict.status, "bytes: process %d could not get its part: %s", verdict.rank,
+                                hsumma_status_string(verdict.status));
+    }
+    region->number = regions->made++;
+    region->next = regions->first;
+    regions->first = region;
+    *given = region->mine;
+    return HSUMMA_OK;
+}
+
 int hs_region_free(struct hs_regions *regions, const void *given, const struct hs_allocator *memory)
 {
     struct hs_region **link = &regions->first;
@@ -131,7 +184,9 @@ int hs_region_free(struct hs_regions *regions, const void *given, const struct h
     if (!region)
         return 0;
     *link = region->next;
-    if (region->base)
+    if (region->device || region->share.device)
+        leave_device(region, memory);
+    else if (region->base)
         hs_segment_free(region->base, region->bytes);
     else
         munmap(region->mine, region->bytes);

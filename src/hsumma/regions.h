@@ -8,15 +8,18 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "coll/agree.h"
+#include "coll/device_share.h"
 
 struct hs_region {
     struct hs_region *next;
-    int64_t number;    /* counts up over the context's life, alike on all processes; never reused */
-    char *base;        /* this process's mapping of all parts; NULL: plain memory, of this process alone */
-    size_t bytes;      /* of the mapping: all parts; of plain memory this process's */
-    char *mine;        /* the part given to this process's caller */
-    size_t mine_bytes; /* as asked for */
-    size_t part[];     /* where each rank's part begins, on a page of its own, and the end; not of plain memory */
+    int64_t number;               /* counts up over the context's life, alike on all processes; never reused */
+    char *base;                   /* this process's mapping of all parts; NULL: plain memory, of this process alone */
+    size_t bytes;                 /* of the mapping: all parts; of plain memory this process's */
+    char *mine;                   /* the part given to this process's caller */
+    size_t mine_bytes;            /* as asked for */
+    struct hs_device_share share; /* of device memory: where the node's others have theirs; else without a device */
+    struct hs_device *device;     /* whose memory it is, if nobody shares it; else NULL */
+    size_t part[]; /* where each rank's part begins, on a page of its own, and the end; not of plain memory */
 };
 
 /* A region stays where it is until it is freed. */
@@ -32,6 +35,13 @@ struct hs_regions {
  */
 hsumma_status hs_region_make(struct hs_regions *regions, struct hs_agreement *agreement, int shared, size_t bytes,
                              const struct hs_allocator *memory, void **given, struct hs_message *message);
+/*
+ * The same in a device's memory, which every process of a node then has mapped if the devices allow it.  mates: the
+ * processes of the node.  Collective over the agreement's processes; HSUMMA_ERR_DEVICE besides.
+ */
+hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agreement *agreement, MPI_Comm mates,
+                                       struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
+                                       void **given, struct hs_message *message);
 /* Local; returns 0 if `given` is none of them. */
 int hs_region_free(struct hs_regions *regions, const void *given, const struct hs_allocator *memory);
 void hs_regions_free(struct hs_regions *regions, const struct hs_allocator *memory);

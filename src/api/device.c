@@ -1,0 +1,153 @@
+#include "api/device.h"
+
+#include "coll/comm.h"
+#include "gpu/devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The kind that a word names; *wish: it is no error if there is none. */
+static const struct hs_device_kind *kind_of(const char *word, int *wish)
+{
+    char name[HS_NAME_TEXT];
+    *wish = strcmp(word, "auto") == 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, ":"), word);
+    return hs_device_kind_find(*wish ? "cuda" : name);
+}
+
+/* This process's number among those of its machine. */
+static int local_rank(const hsumma_context *ctx)
+{
+    MPI_Comm machine = MPI_COMM_NULL;
+    int rank = 0;
+    if (MPI_Comm_split_type(ctx->comm.comm, MPI_COMM_TYPE_SHARED, ctx->comm.rank, MPI_INFO_NULL, &machine) !=
+        MPI_SUCCESS)
+        return 0;
+    MPI_Comm_rank(machine, &rank);
+    MPI_Comm_free(&machine);
+    return rank;
+}
+
+static hsumma_status open_device(hsumma_context *ctx, const struct hs_device_kind *kind, int number, int place,
+                                 struct hs_message *why)
+{
+    if (!kind)
+        return hs_fail(why, HSUMMA_ERR_DEVICE, "this library has been built without CUDA (make CUDA=1)");
+    hsumma_status status = kind->open(number, place, &ctx->memory, &ctx->device, why);
+    if (!status)
+        status = kind->make_stream(ctx->device, &ctx->stream);
+    if (!status)
+        status = kind->make_event(ctx->device, 0, &ctx->turned);
+    if (status && ctx->device)
+        *why = ctx->device->message;
+    return status;
+}
+
+/* The worst status, and what the first process that has it says of it. */
+static hsumma_status tell(hsumma_context *ctx, hsumma_status mine, struct hs_message *why)
+{
+    struct {
+        int status, rank;
+    } verdict = {(int)mine, ctx->comm.rank}, worst = verdict;
+    if (MPI_Allreduce(&verdict, &worst, 1, MPI_2INT, MPI_MAXLOC, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    if (worst.status && MPI_Bcast(why->text, sizeof why->text, MPI_CHAR, worst.rank, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Bcast failed");
+    if (worst.status) {
+        struct hs_message text = *why;
+        hs_fail(why, HSUMMA_OK, "process %d: %.*s", worst.rank, (int)sizeof text.text - 32, text.text);
+    }
+    return (hsumma_status)worst.status;
+}
+
+hsumma_status hs_context_open_device(hsumma_context *ctx)
+{
+    struct hs_settings settings;
+    struct hs_message why = {""};
+    const char *word = ctx->options.value[HS_OPT_DEVICE];
+    int wish;
+    if (strcmp(word, "none") == 0)
+        return HSUMMA_OK;
+    const struct hs_device_kind *kind = kind_of(word, &wish);
+    int place = local_rank(ctx);
+    hsumma_status status = hs_settings_read(&ctx->options, &settings, &why);
+    if (!status)
+        status = open_device(ctx, kind, settings.device_number, place, &why);
+    status = tell(ctx, status, &why);
+    if (!status)
+        return HSUMMA_OK;
+    hs_context_close_device(ctx);
+    if (!wish || status == HSUMMA_ERR_MPI)
+        return hs_fail(&ctx->message, status, "device=%s: %s", word, why.text);
+    size_t used = strlen(ctx->note);
+    snprintf(ctx->note + used, sizeof ctx->note - used, "%sno device: %.*s", used ? "; " : "", 300, why.text);
+    return HSUMMA_OK;
+}
+
+void hs_context_close_device(hsumma_context *ctx)
+{
+    struct hs_device *device = ctx->device;
+    if (!device)
+        return;
+    if (ctx->stream)
+        device->kind->synchronize(device, ctx->stream);
+    device->kind->free_event(device, ctx->turned);
+    device->kind->free_stream(device, ctx->stream);
+    device->kind->close(device);
+    ctx->device = NULL;
+    ctx->stream = NULL;
+    ctx->turned = NULL;
+}
+
+/* A failure of this process's device. */
+static hsumma_status failed(hsumma_context *ctx, hsumma_status status)
+{
+    return status ? hs_fail(&ctx->message, status, "process %d: %s", ctx->comm.rank, ctx->device->message.text)
+                  : HSUMMA_OK;
+}
+
+static hsumma_status no_device(hsumma_context *ctx)
+{
+    return hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED, "the context has no device (option device)");
+}
+
+hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
+{
+    struct hs_device *device = ctx->device;
+    struct hs_stream *next = NULL;
+    if (!device)
+        return no_device(ctx);
+    hsumma_status status =
+        stream ? device->kind->adopt_stream(device, stream, &next) : device->kind->make_stream(device, &next);
+    if (!status) /* what is on the stream before comes first */
+        status = device->kind->record(device, ctx->stream, ctx->turned);
+    if (!status)
+        status = device->kind->wait(device, next, ctx->turned);
+    device->kind->free_stream(device, status ? next : ctx->stream);
+    ctx->stream = status ? ctx->stream : next;
+    return failed(ctx, status);
+}
+
+void *hsumma_stream(const hsumma_context *ctx)
+{
+    return ctx->device ? ctx->device->kind->show_stream(ctx->device, ctx->stream) : NULL;
+}
+
+hsumma_status hsumma_synchronize(hsumma_context *ctx)
+{
+    return ctx->device ? failed(ctx, ctx->device->kind->synchronize(ctx->device, ctx->stream)) : no_device(ctx);
+}
+
+hsumma_status hsumma_copy(hsumma_context *ctx, void *dst, const void *src, size_t bytes)
+{
+    struct hs_device *device = ctx->device;
+    if (!device)
+        return no_device(ctx);
+    hsumma_status status = bytes ? device->kind->copy(device, ctx->stream, dst, src, bytes) : HSUMMA_OK;
+    return failed(ctx, status ? status : device->kind->synchronize(device, ctx->stream));
+}
+
+const char *hsumma_device(const hsumma_context *ctx)
+{
+    return ctx->device ? ctx->device->name : "none";
+}

@@ -54,22 +54,15 @@ static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_c
         if (!text || (i == 1 && chooser->settings->tune == HS_TUNE_OFF) ||
             hs_word_read(chooser->planner->own, collective, text, strlen(text), "", &word, &ignored) || !word.alg)
             continue;
-        if (!(word.alg->flags & (HS_USES_TOPOLOGY | HS_BY_MPI)) &&
-            (collective == HS_BCAST || word.alg->flags & HS_NESTS))
+        if (hs_may_serve(word.alg, collective))
             return word.alg;
     }
     return NULL;
 }
 
-/* An operand's line on one level, and the bytes of a panel there. */
-struct leg {
-    struct hs_line line;
-    int64_t bytes;
-};
-
 /* The legs of a level that an algorithm for `collective` has to serve. */
 static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum hs_collective collective, int level,
-                   struct leg leg[2])
+                   struct hs_leg leg[2])
 {
     int64_t width = clamp(spec->width[level], 1, clamp(chooser->pairs.width_max, 1, INT32_MAX));
     int legs = 0;
@@ -86,32 +79,30 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
     return legs;
 }
 
-/* The cheapest row by the clock for all legs together. */
-static const struct hs_alg *cheapest(struct hs_chooser *chooser, enum hs_collective collective, const struct leg *leg,
-                                     int legs, const struct hs_spec *spec, hsumma_status *status)
+const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective collective, const struct hs_leg *leg,
+                                 int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status)
 {
     const struct hs_alg *best = NULL, *row;
-    double least = 0;
+    const struct hs_row panels = hs_row_of(chooser->profile, spec, &chooser->pairs);
     int64_t unit = (int64_t)chooser->problem->scalar->size;
+    *seconds = 0;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
-        if (row->collective != collective || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI))
+        if (!hs_may_serve(row, collective))
             continue;
-        if (collective == HS_REDUCE_TO && !(row->flags & HS_NESTS)) /* or the bits would depend on the groups */
-            continue;
-        double seconds = 0;
+        double sum = 0;
         int fits = 1;
         for (int j = 0; j < legs && fits; j++) {
             struct hs_shape shape = {
                 .size = leg[j].line.group.size, .bytes = leg[j].bytes, .unit = unit, .segment = spec->segment};
             fits = !hs_alg_unfit(row, &shape);
             if (fits)
-                seconds += hs_cost_in_row(hs_price(chooser->planner->memo, &chooser->places, &leg[j].line, row,
-                                                   leg[j].bytes, unit, spec->segment, status),
-                                          hs_row_of(chooser->profile, spec, &chooser->pairs));
+                sum += hs_cost_in_row(hs_price(chooser->planner->memo, &chooser->places, &leg[j].line, row,
+                                               leg[j].bytes, unit, spec->segment, status),
+                                      panels);
         }
-        if (fits && (!best || seconds < least)) {
+        if (fits && (!best || sum < *seconds)) {
             best = row;
-            least = seconds;
+            *seconds = sum;
         }
     }
     return best;
@@ -141,7 +132,8 @@ static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_ske
     for (int l = 0; !status && l < spec->levels; l++) {
         for (int i = 0; !status && i < 2; i++) {
             const struct hs_alg **alg = i ? &spec->reduce[l] : &spec->bcast[l];
-            struct leg leg[2];
+            struct hs_leg leg[2];
+            double seconds;
             status = find_alg(chooser, collective[i], names[i], l, spec->levels, alg);
             if (status || *alg)
                 continue;
@@ -151,7 +143,7 @@ static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_ske
             else if (i == 0 && sketch->bcast)
                 *alg = sketch->bcast;
             else
-                *alg = cheapest(chooser, collective[i], leg, legs, spec, &status);
+                *alg = hs_cheapest(chooser, collective[i], leg, legs, spec, &seconds, &status);
         }
         if (!status)
             status = check_fit(chooser, spec, l);

@@ -32,6 +32,23 @@ struct hs_sketch {
     const struct hs_alg *bcast; /* on all levels; NULL: the cheapest of each */
 };
 
+/* An operand's line on one level, and the bytes of a panel there. */
+struct hs_leg {
+    struct hs_line line;
+    int64_t bytes;
+};
+
+/* Whether a product can use a row: it has a clock, knows no nodes, and its sums do not depend on the groups. */
+static inline int hs_may_serve(const struct hs_alg *row, enum hs_collective collective)
+{
+    return row->collective == collective && !(row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI)) &&
+           (collective != HS_REDUCE_TO || row->flags & HS_NESTS);
+}
+
+/* The cheapest row by the clock for all legs together, and their seconds; NULL and 0 if none fits. */
+const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective collective, const struct hs_leg *leg,
+                                 int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status);
+
 /* Completes and prices a sketch of the chooser's stationary operand.  Errors and messages as of hs_choose. */
 hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice);
 

@@ -122,27 +122,16 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct c
         const struct hs_role *role = &chooser->variant.role[x];
         if (!role->moves || role->line_axis != axis)
             continue;
-        enum hs_collective collective = x == HS_C ? HS_REDUCE_TO : HS_BCAST;
+        int64_t bytes = hs_bytes_of(width, hs_axis_count_max(role->want), unit);
         int stride = chooser->problem->grid.extent[axis];
         for (int l = 0; l < levels; l++) {
-            const struct hs_alg *row;
-            double least = -1;
             stride /= chain->factor[l];
             if (chain->factor[l] == 1)
                 continue;
-            struct hs_line line = hs_line_of(&chooser->places, axis, stride, chain->factor[l]);
-            struct hs_shape shape = {.size = chain->factor[l], .bytes = width * unit, .unit = unit};
-            for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
-                if (row->collective != collective || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI) ||
-                    (x == HS_C && !(row->flags & HS_NESTS)) || hs_alg_unfit(row, &shape))
-                    continue;
-                double one = hs_cost_in_row(hs_price(chooser->planner->memo, &chooser->places, &line, row,
-                                                     hs_bytes_of(width, hs_axis_count_max(role->want), unit), unit,
-                                                     spec->segment, status),
-                                            hs_row_of(chooser->profile, spec, &chooser->pairs));
-                least = least < 0 || one < least ? one : least;
-            }
-            seconds += least > 0 ? least : 0;
+            struct hs_leg leg = {hs_line_of(&chooser->places, axis, stride, chain->factor[l]), bytes};
+            double least;
+            hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
+            seconds += least;
         }
     }
     return seconds;
@@ -251,7 +240,7 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
     const struct hs_alg *row;
     hsumma_status status = HSUMMA_OK;
     for (int i = 0; !status && settings->bcast.count == 0 && (row = hs_alg_at(i)) != NULL; i++) {
-        if (row->collective != HS_BCAST || row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI))
+        if (!hs_may_serve(row, HS_BCAST))
             continue;
         struct hs_sketch sketch = sketch_of(&base);
         sketch.bcast = row;

@@ -1,6 +1,7 @@
 /* layers: uses MPI.  To duplicate a communicator for MPI's own collectives. */
 #include "coll/team.h"
 
+#include "base/hash.h"
 #include "base/wait.h"
 
 #include <string.h>
@@ -148,12 +149,6 @@ hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket)
     return status ? status : ticket->status;
 }
 
-static uint64_t mix(uint64_t hash, int64_t value)
-{
-    hash = (hash ^ (uint64_t)value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 /* Of what all ranks must have been told, and have chosen, alike. */
 static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature)
 {
@@ -166,11 +161,11 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
                              call->counts != NULL, user && call->op.commutative};
     uint64_t hash = 0;
     for (unsigned i = 0; i < sizeof field / sizeof *field; i++)
-        hash = mix(hash, field[i]);
+        hash = hs_mix(hash, (uint64_t)field[i]);
     for (int r = 0; call->counts && r < team->group.size; r++)
-        hash = mix(hash, call->counts[r]);
+        hash = hs_mix(hash, (uint64_t)call->counts[r]);
     for (const char *c = word; *c; c++)
-        hash = mix(hash, *c);
+        hash = hs_mix(hash, (uint64_t)*c);
     return (int64_t)(hash >> 1);
 }
 

@@ -1,5 +1,7 @@
 #include "hsumma/price.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 hsumma_status hs_places_init(struct hs_places *places, const struct hs_topology *topology, int one_node,
@@ -21,12 +23,6 @@ void hs_places_free(struct hs_places *places, const struct hs_allocator *memory)
 {
     hs_put(memory, places->on_node);
     places->on_node = NULL;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
 }
 
 /* The first member on the same node as member i. */
@@ -60,8 +56,8 @@ static void describe(const struct hs_places *places, struct hs_line *line)
     line->sharing = 1;
     for (int i = 0; i < group->size; i++) {
         int mate = first_mate(node, group, i), mates = 0;
-        line->where = mix(line->where, (uint64_t)mate);
-        line->where = mix(line->where, (uint64_t)first_mate(socket, group, i));
+        line->where = hs_mix(line->where, (uint64_t)mate);
+        line->where = hs_mix(line->where, (uint64_t)first_mate(socket, group, i));
         if (mate < i)
             continue;
         for (int j = i; j < group->size; j++)
@@ -70,7 +66,7 @@ static void describe(const struct hs_places *places, struct hs_line *line)
         line->sharing = sharing > line->sharing ? sharing : line->sharing;
         line->nodes++;
     }
-    line->where = mix(line->where, (uint64_t)(line->sharing * 1024));
+    line->where = hs_mix(line->where, (uint64_t)(line->sharing * 1024));
 }
 
 static struct hs_line look_at(const struct hs_places *places, int axis, int stride, int size)
@@ -117,8 +113,8 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
 /* Where this is remembered, or will be. */
 static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
 {
-    uint64_t hash = mix(mix(mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
-                        mix(mix((uint64_t)key->bytes, (uint64_t)key->unit), (uint64_t)key->segment));
+    uint64_t hash = hs_mix(hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
+                           hs_mix(hs_mix((uint64_t)key->bytes, (uint64_t)key->unit), (uint64_t)key->segment));
     for (unsigned i = (unsigned)(hash >> 40);; i++) {
         struct hs_clock_entry *entry = &memo->entry[i % HS_CLOCK_ENTRIES];
         if (!entry->alg || (entry->alg == key->alg && entry->where == key->where && entry->size == key->size &&

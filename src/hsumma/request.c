@@ -1,5 +1,7 @@
 #include "hsumma/plan.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 
 static const char names[] = "ABC";
@@ -89,15 +91,9 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
     return HSUMMA_OK;
 }
 
-static uint64_t mix(uint64_t hash, int64_t value)
-{
-    hash = (hash ^ (uint64_t)value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 int64_t hs_request_hash(const struct hs_request *request, int layout)
 {
-    uint64_t hash = mix(request->type, request->op[0] * 256 + request->op[1]);
+    uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *desc = request->desc[x];
         const int64_t field[] = {request->extent[x],
@@ -115,9 +111,9 @@ int64_t hs_request_hash(const struct hs_request *request, int layout)
                                  desc->grid->grid.extent[0],
                                  desc->grid->grid.extent[1]};
         for (unsigned f = 0; f < sizeof field / sizeof *field; f++)
-            hash = mix(hash, field[f]);
+            hash = hs_mix(hash, (uint64_t)field[f]);
     }
     for (const char *c = request->options && !layout ? request->options : ""; *c; c++)
-        hash = mix(hash, *c);
+        hash = hs_mix(hash, (uint64_t)*c);
     return (int64_t)(hash >> 1); /* not negative: its negative exists, too */
 }

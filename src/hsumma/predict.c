@@ -12,10 +12,21 @@ struct cost {
     double first, copy;
 };
 
-/* From the widths of the pairs: so many whole panels, and the ragged last ones. */
-struct hs_cost hs_level_cost(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
-                             const struct hs_alg *alg, const struct hs_pairs *pairs, int64_t width, int64_t length,
-                             int64_t unit, int64_t segment, double *first, hsumma_status *status)
+static int64_t count_panels(const struct hs_pairs *pairs, int64_t width)
+{
+    int64_t panels = 0;
+    for (int i = 0; i < pairs->count; i++)
+        panels += (pairs->pair[i].width + width - 1) / width;
+    return panels;
+}
+
+/*
+ * All panels of `pairs` in panels of `width` and a length: what one level of one operand takes, and *first, what one
+ * panel takes.  From the widths of the pairs: so many whole panels, and the ragged last ones.
+ */
+static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
+                                 const struct hs_alg *alg, const struct hs_pairs *pairs, int64_t width, int64_t length,
+                                 int64_t unit, int64_t segment, double *first, hsumma_status *status)
 {
     struct hs_cost all = {0, {0, 0}};
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
@@ -34,9 +45,7 @@ struct hs_cost hs_level_cost(struct hs_clock_memo *memo, const struct hs_places 
 
 struct hs_row hs_row_of(const struct hs_profile *profile, const struct hs_spec *spec, const struct hs_pairs *pairs)
 {
-    int64_t width = spec->width[spec->levels - 1], panels = 0;
-    for (int i = 0; i < pairs->count; i++)
-        panels += (pairs->pair[i].width + width - 1) / width;
+    int64_t panels = count_panels(pairs, spec->width[spec->levels - 1]);
     return (struct hs_row){profile->one_node ? 1 : spec->lookahead + 1, panels > 0 ? (double)panels / pairs->count : 1};
 }
 
@@ -124,7 +133,8 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
     width = pairs->width_max > 0 && width > (double)pairs->width_max ? (double)pairs->width_max : width;
     int lines = mover->spread ? extent[role->line_axis] : 1;
-    int64_t held = hs_axis_count_max(role->looped), most_taken = 0, panels = 0;
+    int64_t held = hs_axis_count_max(role->looped), most_taken = 0;
+    int64_t panels = count_panels(pairs, spec->width[mover->tier0]);
     for (int line = 0; line < extent[role->line_axis]; line++) { /* a root takes from the owners that it stands for */
         int64_t taken = 0;
         for (int owner = line; owner < role->looped->nprocs; owner += extent[role->line_axis])
@@ -134,8 +144,6 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     double packed = (double)role->give_max[mover->spread] * (double)held * size, given = packed * lines;
     double taken =
         (double)role->take_max[mover->spread] * (double)(mover->spread ? role->looped->n : most_taken) * size;
-    for (int i = 0; i < pairs->count; i++)
-        panels += (pairs->pair[i].width + spec->width[mover->tier0] - 1) / spec->width[mover->tier0];
     double all = (double)role->looped->n * (double)role->want->n * size * lines, messages = 0, seconds = 0, pace = 0;
     if (given > 0 || taken > 0) {
         messages = extent[role->want_axis] * lines;
@@ -161,9 +169,8 @@ static struct cost mover_cost(struct hs_clock_memo *memo, struct hs_places *plac
     for (int l = 0; l < mover->levels; l++) {
         double first;
         struct hs_line line = hs_line_of(places, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
-        struct hs_cost level =
-            hs_level_cost(memo, places, &line, mover->alg[l], pairs, spec->width[mover->tier[l]], length,
-                          (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
+        struct hs_cost level = level_cost(memo, places, &line, mover->alg[l], pairs, spec->width[mover->tier[l]],
+                                          length, (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
         cost.all = hs_cost_add(cost.all, level, 1);
         cost.first += first;
     }

@@ -22,12 +22,6 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, c
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                          int threads, struct hs_prediction *prediction);
 
-/* All panels of `pairs` in panels of `width` and a length: what one level of one operand takes, and *first, what one
- * panel takes. */
-struct hs_cost hs_level_cost(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
-                             const struct hs_alg *alg, const struct hs_pairs *pairs, int64_t width, int64_t length,
-                             int64_t unit, int64_t segment, double *first, hsumma_status *status);
-
 /* How the panels of a spec follow each other, for their price. */
 struct hs_row hs_row_of(const struct hs_profile *profile, const struct hs_spec *spec, const struct hs_pairs *pairs);
 

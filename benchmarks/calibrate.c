@@ -92,19 +92,15 @@ static int read_arguments(calibrate_arguments *args, command_options *options, i
 /* Where the profile goes, on rank 0; nonzero, with an error, if it cannot go there. */
 static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
 {
-    if (given && strlen(given) >= PATH_MAX) {
-        snprintf(error->text, sizeof error->text, "the name is too long");
-        return -1;
-    }
+    if (given && strlen(given) >= PATH_MAX)
+        return npy_fail(error, "the name is too long");
     if (given) {
         strcpy(path, given);
         return strcmp(given, "-") ? calibrate_file_check(path, error) : 0;
     }
     *path = 0;
-    if (hs_config_path("profile", path, PATH_MAX) < 0) {
-        snprintf(error->text, sizeof error->text, "neither XDG_CONFIG_HOME nor HOME is set; expected -o FILE");
-        return -1;
-    }
+    if (hs_config_path("profile", path, PATH_MAX) < 0)
+        return npy_fail(error, "neither XDG_CONFIG_HOME nor HOME is set; expected -o FILE");
     return calibrate_file_directories(path, error) || calibrate_file_check(path, error);
 }
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +9,6 @@
 #include <unistd.h>
 
 #include "output.h"
-
-__attribute__((format(printf, 2, 3))) static int fail(npy_error *error, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return -1;
-}
 
 /* Opens a new file beside the one to be: ".NAME.part-XXXXXX". */
 static FILE *open_beside(const char *path, char temporary[PATH_MAX], npy_error *error)
@@ -35,7 +24,7 @@ static FILE *open_beside(const char *path, char temporary[PATH_MAX], npy_error *
     stream = file >= 0 ? fdopen(file, "w") : NULL;
     if (stream)
         return stream;
-    fail(error, "cannot be created: %s", strerror(errno));
+    npy_fail(error, "cannot be created: %s", strerror(errno));
     if (file >= 0) {
         close(file);
         unlink(temporary);
@@ -67,11 +56,11 @@ int calibrate_file_write(const char *path, const char *text, npy_error *error)
         return -1;
     bad = fputs(text, file) < 0 || fflush(file) || fchmod(fileno(file), 0666 & ~mask) || fsync(fileno(file));
     if (bad)
-        fail(error, "cannot be written: %s", strerror(errno));
+        npy_fail(error, "cannot be written: %s", strerror(errno));
     if (fclose(file) && !bad)
-        bad = fail(error, "cannot be written: %s", strerror(errno));
+        bad = npy_fail(error, "cannot be written: %s", strerror(errno));
     if (!bad && rename(temporary, path))
-        bad = fail(error, "cannot be replaced: %s", strerror(errno));
+        bad = npy_fail(error, "cannot be replaced: %s", strerror(errno));
     if (bad)
         unlink(temporary);
     return bad ? -1 : 0;
@@ -80,12 +69,12 @@ int calibrate_file_write(const char *path, const char *text, npy_error *error)
 int calibrate_file_directories(const char *path, npy_error *error)
 {
     char *copy = strdup(path);
-    int bad = copy ? 0 : fail(error, "no memory");
+    int bad = copy ? 0 : npy_fail(error, "no memory");
 
     for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash && !bad; slash = strchr(slash + 1, '/')) {
         *slash = 0;
         if (mkdir(copy, 0777) && errno != EEXIST)
-            bad = fail(error, "cannot make the directory %s: %s", copy, strerror(errno));
+            bad = npy_fail(error, "cannot make the directory %s: %s", copy, strerror(errno));
         *slash = '/';
     }
     free(copy);

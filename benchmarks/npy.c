@@ -15,7 +15,7 @@
 /* A 2-D array needs some 120 bytes; a header may be padded, but a length beyond this is damage or malice. */
 enum { LONGEST_HEADER = 1 << 20, WORD = 64 };
 
-__attribute__((format(printf, 2, 3))) static int fail(npy_error *error, const char *format, ...)
+int npy_fail(npy_error *error, const char *format, ...)
 {
     va_list args;
 
@@ -51,7 +51,7 @@ static int take(scanner *s, char c)
 
 static int expect(scanner *s, char c)
 {
-    return take(s, c) ? 0 : fail(s->error, "damaged .npy header: no '%c' where one is needed", c);
+    return take(s, c) ? 0 : npy_fail(s->error, "damaged .npy header: no '%c' where one is needed", c);
 }
 
 /* A quoted word without escapes, which no valid header has. */
@@ -60,14 +60,14 @@ static int scan_string(scanner *s, char word[WORD])
     int quote = peek(s), length = 0;
 
     if (quote != '\'' && quote != '"')
-        return fail(s->error, "damaged .npy header: no quoted word where one is needed");
+        return npy_fail(s->error, "damaged .npy header: no quoted word where one is needed");
     for (s->at++; s->at < s->end && *s->at != quote; s->at++) {
         if (length == WORD - 1 || *s->at == '\\' || *s->at == '\n')
-            return fail(s->error, "damaged .npy header: a quoted word is too long or contains '\\' or a line end");
+            return npy_fail(s->error, "damaged .npy header: a quoted word is too long or contains '\\' or a line end");
         word[length++] = *s->at;
     }
     if (s->at == s->end)
-        return fail(s->error, "damaged .npy header: a quoted word does not end");
+        return npy_fail(s->error, "damaged .npy header: a quoted word does not end");
     s->at++;
     word[length] = 0;
     return 0;
@@ -87,7 +87,7 @@ static int scan_truth(scanner *s, int *truth)
             return 0;
         }
     }
-    return fail(s->error, "damaged .npy header: 'fortran_order' is neither True nor False");
+    return npy_fail(s->error, "damaged .npy header: 'fortran_order' is neither True nor False");
 }
 
 static int scan_size(scanner *s, int64_t *size)
@@ -96,13 +96,13 @@ static int scan_size(scanner *s, int64_t *size)
     int c = peek(s);
 
     if (c == '-')
-        return fail(s->error, "damaged .npy header: a negative number in the shape");
+        return npy_fail(s->error, "damaged .npy header: a negative number in the shape");
     if (c < '0' || c > '9')
-        return fail(s->error, "damaged .npy header: the shape is not a tuple of numbers");
+        return npy_fail(s->error, "damaged .npy header: the shape is not a tuple of numbers");
     for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
         int digit = *s->at - '0';
         if (value > (INT64_MAX - digit) / 10)
-            return fail(s->error, "damaged .npy header: a number of the shape is beyond 64 bits");
+            return npy_fail(s->error, "damaged .npy header: a number of the shape is beyond 64 bits");
         value = 10 * value + digit;
     }
     if (s->at < s->end && *s->at == 'L') /* files of Python 2 */
@@ -124,10 +124,10 @@ static int scan_shape(scanner *s, npy_header *header)
             return -1;
         count++;
         if (!take(s, ',') && (peek(s) != ')' || count == 1)) /* (3) is no tuple */
-            return fail(s->error, "damaged .npy header: the shape is not a tuple of numbers");
+            return npy_fail(s->error, "damaged .npy header: the shape is not a tuple of numbers");
     }
     if (count != 2)
-        return fail(s->error, "the array has %d dimension%s; a matrix has 2", count, count == 1 ? "" : "s");
+        return npy_fail(s->error, "the array has %d dimension%s; a matrix has 2", count, count == 1 ? "" : "s");
     header->rows = size[0];
     header->cols = size[1];
     return 0;
@@ -162,12 +162,12 @@ static int read_type(const char *word, npy_header *header, npy_error *error)
     char name[WORD + 16];
 
     if (code[0] == 'O')
-        return fail(error, "object data (Python objects, '%s'); " SUPPORTED, word);
+        return npy_fail(error, "object data (Python objects, '%s'); " SUPPORTED, word);
     for (int i = 0; i < 4; i++)
         if (!strcmp(code, codes[i])) {
             /* '=' is the byte order of the machine and '|' none: both are read as this machine's, little-endian */
             if (word[0] == '>')
-                return fail(error, "big-endian data ('%s'); only little-endian is supported", word);
+                return npy_fail(error, "big-endian data ('%s'); only little-endian is supported", word);
             header->type = (hsumma_type)i;
             return 0;
         }
@@ -175,7 +175,7 @@ static int read_type(const char *word, npy_header *header, npy_error *error)
         parse_type(word, &header->type)) /* spelled out, which NumPy reads as well */
         return 0;
     name_type(code, name, sizeof name);
-    return fail(error, "%s data ('%s'); " SUPPORTED, name, word);
+    return npy_fail(error, "%s data ('%s'); " SUPPORTED, name, word);
 }
 
 static int scan_type(scanner *s, npy_header *header)
@@ -184,7 +184,7 @@ static int scan_type(scanner *s, npy_header *header)
     int c = peek(s);
 
     if (c == '[' || c == '(')
-        return fail(s->error, "structured data (records); " SUPPORTED);
+        return npy_fail(s->error, "structured data (records); " SUPPORTED);
     return scan_string(s, word) ? -1 : read_type(word, header, s->error);
 }
 
@@ -201,9 +201,9 @@ static int scan_entry(scanner *s, npy_header *header, unsigned *seen)
     while (key < 3 && strcmp(word, keys[key]))
         key++;
     if (key == 3)
-        return fail(s->error, "damaged .npy header: there is no key '%s' in this format", word);
+        return npy_fail(s->error, "damaged .npy header: there is no key '%s' in this format", word);
     if (*seen & 1u << key)
-        return fail(s->error, "damaged .npy header: the key '%s' occurs twice", word);
+        return npy_fail(s->error, "damaged .npy header: the key '%s' occurs twice", word);
     *seen |= 1u << key;
     return key == 0 ? scan_type(s, header) : key == 1 ? scan_truth(s, &header->fortran) : scan_shape(s, header);
 }
@@ -218,15 +218,15 @@ static int scan_dictionary(scanner *s, npy_header *header)
         if (scan_entry(s, header, &seen))
             return -1;
         if (!take(s, ',') && peek(s) != '}')
-            return fail(s->error, "damaged .npy header: the dictionary does not go on with ',' or '}'");
+            return npy_fail(s->error, "damaged .npy header: the dictionary does not go on with ',' or '}'");
     }
     if (seen != 7)
-        return fail(s->error, "damaged .npy header: '%s' is missing",
-                    !(seen & 1)   ? "descr"
-                    : !(seen & 2) ? "fortran_order"
-                                  : "shape");
+        return npy_fail(s->error, "damaged .npy header: '%s' is missing",
+                        !(seen & 1)   ? "descr"
+                        : !(seen & 2) ? "fortran_order"
+                                      : "shape");
     peek(s);
-    return s->at == s->end ? 0 : fail(s->error, "damaged .npy header: text after the dictionary");
+    return s->at == s->end ? 0 : npy_fail(s->error, "damaged .npy header: text after the dictionary");
 }
 
 int64_t npy_header_size(const unsigned char *bytes, size_t size, npy_error *error)
@@ -234,18 +234,18 @@ int64_t npy_header_size(const unsigned char *bytes, size_t size, npy_error *erro
     int64_t length, start;
 
     if (size < 6 || memcmp(bytes, "\x93NUMPY", 6))
-        return fail(error, "not a .npy file");
+        return npy_fail(error, "not a .npy file");
     if (size < 10 || (bytes[6] > 1 && size < NPY_PREFIX))
-        return fail(error, "cut short: %zu bytes are not even a header", size);
+        return npy_fail(error, "cut short: %zu bytes are not even a header", size);
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
-        return fail(error, "version %d.%d of the .npy format is unknown (1.0, 2.0 and 3.0 are known)", bytes[6],
-                    bytes[7]);
+        return npy_fail(error, "version %d.%d of the .npy format is unknown (1.0, 2.0 and 3.0 are known)", bytes[6],
+                        bytes[7]);
     start = bytes[6] == 1 ? 10 : 12;
     length = bytes[8] | bytes[9] << 8;
     if (start == 12)
         length |= (int64_t)bytes[10] << 16 | (int64_t)bytes[11] << 24;
     if (length > LONGEST_HEADER)
-        return fail(error, "damaged .npy header: its length is given as %" PRId64 " bytes", length);
+        return npy_fail(error, "damaged .npy header: its length is given as %" PRId64 " bytes", length);
     return start + length;
 }
 
@@ -258,7 +258,7 @@ int npy_parse(const unsigned char *bytes, size_t size, npy_header *header, npy_e
     if (whole < 0)
         return -1;
     if ((int64_t)size < whole)
-        return fail(error, "cut short: %zu bytes of a header of %" PRId64, size, whole);
+        return npy_fail(error, "cut short: %zu bytes of a header of %" PRId64, size, whole);
     s.at = (const char *)bytes + (bytes[6] == 1 ? 10 : 12);
     s.end = (const char *)bytes + whole;
     if (scan_dictionary(&s, &found))
@@ -266,9 +266,9 @@ int npy_parse(const unsigned char *bytes, size_t size, npy_header *header, npy_e
     found.data = whole;
     most = (INT64_MAX - whole) / (int64_t)type_size(found.type);
     if (__builtin_mul_overflow(found.rows, found.cols, &elements) || elements > most)
-        return fail(error,
-                    "damaged .npy header: the shape (%" PRId64 ", %" PRId64 ") has more bytes than a file can have",
-                    found.rows, found.cols);
+        return npy_fail(error,
+                        "damaged .npy header: the shape (%" PRId64 ", %" PRId64 ") has more bytes than a file can have",
+                        found.rows, found.cols);
     *header = found;
     return 0;
 }
@@ -303,9 +303,9 @@ int npy_check_size(const npy_header *header, int64_t file_size, npy_error *error
     int64_t wanted = header->data + npy_data_size(header);
 
     if (file_size < wanted)
-        return fail(error, "cut short: %" PRId64 " bytes, but its header announces %" PRId64, file_size, wanted);
+        return npy_fail(error, "cut short: %" PRId64 " bytes, but its header announces %" PRId64, file_size, wanted);
     if (file_size > wanted)
-        return fail(error, "too long: %" PRId64 " bytes, but its header announces %" PRId64, file_size, wanted);
+        return npy_fail(error, "too long: %" PRId64 " bytes, but its header announces %" PRId64, file_size, wanted);
     return 0;
 }
 
@@ -338,20 +338,20 @@ static int read_open_header(int file, npy_header *header, npy_error *error)
     int result;
 
     if (fstat(file, &status))
-        return fail(error, "%s", strerror(errno));
+        return npy_fail(error, "%s", strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "not a regular file");
+        return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "not a regular file");
     got = read_start(file, prefix, sizeof prefix);
     if (got < 0)
-        return fail(error, "%s", strerror(errno));
+        return npy_fail(error, "%s", strerror(errno));
     whole = npy_header_size(prefix, (size_t)got, error);
     if (whole < 0)
         return -1;
     bytes = malloc((size_t)whole);
     if (!bytes)
-        return fail(error, "no memory for a header of %" PRId64 " bytes", whole);
+        return npy_fail(error, "no memory for a header of %" PRId64 " bytes", whole);
     got = read_start(file, bytes, (size_t)whole);
-    result = got < 0 ? fail(error, "%s", strerror(errno)) : npy_parse(bytes, (size_t)got, header, error);
+    result = got < 0 ? npy_fail(error, "%s", strerror(errno)) : npy_parse(bytes, (size_t)got, header, error);
     free(bytes);
     return result ? result : npy_check_size(header, status.st_size, error);
 }
@@ -361,7 +361,7 @@ int npy_read_header(const char *path, npy_header *header, npy_error *error)
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result; /* opening a pipe must not wait for a writer */
 
     if (file < 0)
-        return fail(error, "%s", strerror(errno));
+        return npy_fail(error, "%s", strerror(errno));
     result = read_open_header(file, header, error);
     close(file);
     return result;

@@ -24,6 +24,9 @@ typedef struct npy_error {
     char text[400];
 } npy_error;
 
+/* Explains; returns -1. */
+int npy_fail(npy_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Bytes that are enough for npy_header_size to see all it needs, and for npy_format to write. */
 enum { NPY_PREFIX = 12, NPY_WRITTEN = 256 };
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +22,13 @@ typedef struct part {
     size_t element;  /* bytes */
 } part;
 
-__attribute__((format(printf, 2, 3))) static int fail(npy_error *error, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return -1;
-}
-
 /* How much a rank knows about a failure. MPI-IO gives the cause to the rank that wrote for the others, which only hear
  * that something went wrong. */
 enum { WELL, VAGUE, CERTAIN };
 
 static int certain(npy_error *error, const char *what, const char *cause)
 {
-    fail(error, "%s: %s", what, cause);
+    npy_fail(error, "%s: %s", what, cause);
     return CERTAIN;
 }
 
@@ -64,7 +53,7 @@ static int check(int status, const char *what, npy_error *error)
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (strstr(text, strerror(causes[i])))
             return certain(error, what, strerror(causes[i]));
-    fail(error, "%s: %s", what, text);
+    npy_fail(error, "%s: %s", what, text);
     return VAGUE;
 }
 
@@ -89,11 +78,11 @@ static int agree(MPI_Comm comm, int known, npy_error *error)
 int npy_check_layout(const hsumma_desc *desc, npy_error *error)
 {
     if (desc->m > INT_MAX || desc->n > INT_MAX)
-        return fail(error,
-                    "%" PRId64 " x %" PRId64 " is beyond 2^31-1 rows or columns, the most that can be read or written",
-                    desc->m, desc->n);
+        return npy_fail(
+            error, "%" PRId64 " x %" PRId64 " is beyond 2^31-1 rows or columns, the most that can be read or written",
+            desc->m, desc->n);
     if (desc->i || desc->j || desc->rsrc || desc->csrc || desc->imb != desc->mb || desc->inb != desc->nb)
-        return fail(error, "a layout with an offset, a source or another first block cannot be read or written");
+        return npy_fail(error, "a layout with an offset, a source or another first block cannot be read or written");
     return 0;
 }
 
@@ -250,9 +239,9 @@ static int move_piece(MPI_File file, int writes, int64_t first, int count, MPI_D
     MPI_Get_count(&status, element, &got);
     if (got == count)
         return WELL;
-    fail(error,
-         writes ? "wrote %d elements instead of %d: no space left?" : "cut short: read %d elements instead of %d", got,
-         count);
+    npy_fail(error,
+             writes ? "wrote %d elements instead of %d: no space left?" : "cut short: read %d elements instead of %d",
+             got, count);
     return CERTAIN;
 }
 

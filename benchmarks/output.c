@@ -4,22 +4,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-__attribute__((format(printf, 2, 3))) static int fail(npy_error *error, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return -1;
-}
 
 /* --- signals ---------------------------------------------------------------------------------------------------- */
 
@@ -74,19 +63,19 @@ int output_check(const char *path, int force, npy_error *error)
     int bad = 0;
 
     if (!path[directory_length(path)])
-        return fail(error, "not the name of a file");
+        return npy_fail(error, "not the name of a file");
     if (!lstat(path, &status)) {
         if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
-            return fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "exists and is not a plain file");
-        return force ? 0 : fail(error, "exists (--force replaces it)");
+            return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "exists and is not a plain file");
+        return force ? 0 : npy_fail(error, "exists (--force replaces it)");
     }
     if (errno != ENOENT && errno != ENOTDIR)
-        return fail(error, "%s", strerror(errno));
+        return npy_fail(error, "%s", strerror(errno));
     directory = directory_of(path);
     if (!directory)
-        return fail(error, "no memory");
+        return npy_fail(error, "no memory");
     if (stat(directory, &status) || !S_ISDIR(status.st_mode))
-        bad = fail(error, "there is no directory %s", directory);
+        bad = npy_fail(error, "there is no directory %s", directory);
     free(directory);
     return bad;
 }
@@ -100,7 +89,7 @@ static int create(output *out, npy_error *error)
 
     out->temporary = malloc(size);
     if (!out->temporary)
-        return fail(error, "no memory");
+        return npy_fail(error, "no memory");
     for (int i = 0; i < 100 && file < 0; i++) {
         if (i)
             snprintf(number, sizeof number, "-%d", i);
@@ -114,7 +103,7 @@ static int create(output *out, npy_error *error)
         guard(out->temporary);
         return file;
     }
-    fail(error, "cannot create it: %s", strerror(errno));
+    npy_fail(error, "cannot create it: %s", strerror(errno));
     free(out->temporary);
     out->temporary = NULL;
     return -1;
@@ -156,15 +145,15 @@ int output_open(output *out, const char *path, npy_header *header, int force, np
     *out = (output){.size = (int64_t)length + npy_data_size(header), .force = force};
     out->path = strdup(path);
     if (!out->path)
-        return fail(error, "no memory");
+        return npy_fail(error, "no memory");
     file = create(out, error);
     if (file < 0)
         return -1;
     bad = reserve(file, out->size) || write_start(file, bytes, length);
     if (bad)
-        fail(error, "cannot write %" PRId64 " bytes: %s", out->size, strerror(errno));
+        npy_fail(error, "cannot write %" PRId64 " bytes: %s", out->size, strerror(errno));
     if (close(file) && !bad)
-        bad = fail(error, "cannot write: %s", strerror(errno));
+        bad = npy_fail(error, "cannot write: %s", strerror(errno));
     return bad ? -1 : 0;
 }
 
@@ -175,12 +164,12 @@ static int settle(const output *out, npy_error *error)
     int file = open(out->temporary, O_RDONLY | O_CLOEXEC), bad;
 
     if (file < 0)
-        return fail(error, "cannot open what was written: %s", strerror(errno));
+        return npy_fail(error, "cannot open what was written: %s", strerror(errno));
     bad = fstat(file, &status) || fsync(file);
     if (bad)
-        fail(error, "cannot write: %s", strerror(errno));
+        npy_fail(error, "cannot write: %s", strerror(errno));
     else if (status.st_size != out->size)
-        bad = fail(error, "%" PRId64 " bytes were written instead of %" PRId64, (int64_t)status.st_size, out->size);
+        bad = npy_fail(error, "%" PRId64 " bytes were written instead of %" PRId64, (int64_t)status.st_size, out->size);
     close(file);
     return bad ? -1 : 0;
 }
@@ -226,9 +215,9 @@ int output_finish(output *out, npy_error *error)
     if (!bad) {
         bad = out->force ? rename(out->temporary, out->path) : rename_to_new(out->temporary, out->path);
         if (bad && errno == EEXIST)
-            fail(error, "has appeared in the meantime (--force replaces it)");
+            npy_fail(error, "has appeared in the meantime (--force replaces it)");
         else if (bad)
-            fail(error, "cannot rename what was written: %s", strerror(errno));
+            npy_fail(error, "cannot rename what was written: %s", strerror(errno));
     }
     if (!bad) {
         guard(NULL);

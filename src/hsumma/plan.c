@@ -118,6 +118,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
                             struct hs_options *options, struct hs_message *message)
 {
     hsumma_context *ctx = plan->ctx;
+    struct hs_options told;
     struct hs_settings recalled;
     const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1]; /* imagined ones may be more */
     struct hs_planner planner = {.memo = &ctx->memo,
@@ -132,8 +133,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->ranking.choice[plan->ranking.count++] = *request->choice;
         return HSUMMA_OK;
     }
-    struct hs_options told = *options;
-    if (!request->afresh && hs_trial_recall(ctx, request, &told, settings, &recalled)) {
+    if (!request->afresh && hs_trial_recall(ctx, request, options, settings, &told, &recalled)) {
         hsumma_status status = hs_choose(&plan->problem, &recalled, &planner, &plan->ranking, message);
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)

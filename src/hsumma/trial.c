@@ -27,8 +27,8 @@ void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, c
             *c = '_';
 }
 
-int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, struct hs_options *options,
-                    const struct hs_settings *settings, struct hs_settings *recalled)
+int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
+                    const struct hs_settings *settings, struct hs_options *told, struct hs_settings *recalled)
 {
     char key[HS_TUNED_KEY];
     struct hs_options said;
@@ -40,12 +40,9 @@ int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request,
     hs_options_default(&said);
     if (!entry || hs_options_apply(&said, entry->line, HS_BY_TUNED, &ignored))
         return 0;
-    struct hs_options told = *options;
-    hs_options_recall(&told, &said);
-    if (hs_settings_read(&told, recalled, &ignored))
-        return 0;
-    *options = told;
-    return 1;
+    *told = *options;
+    hs_options_recall(told, &said);
+    return !hs_settings_read(told, recalled, &ignored);
 }
 
 hsumma_plan *hs_trial_turn(hsumma_plan *plan)
@@ -53,12 +50,11 @@ hsumma_plan *hs_trial_turn(hsumma_plan *plan)
     return plan->trial.count ? plan->trial.plan[plan->trial.turn] : plan;
 }
 
+/* Not the first, which is the caller's. */
 static void drop(struct hs_trial *trial, int i)
 {
-    if (i > 0)
-        hs_plan_destroy(trial->plan[i]);
-    if (i > 0)
-        trial->plan[i] = NULL;
+    hs_plan_destroy(trial->plan[i]);
+    trial->plan[i] = NULL;
 }
 
 void hs_trial_settle(hsumma_plan *plan)
@@ -242,6 +238,14 @@ static void next_turn(struct hs_trial *trial)
     } while (trial->out[trial->turn]);
 }
 
+static int first_in(const struct hs_trial *trial)
+{
+    int i = 0;
+    while (trial->out[i])
+        i++;
+    return i;
+}
+
 static int left_in(const struct hs_trial *trial)
 {
     int in = 0;
@@ -265,12 +269,8 @@ hsumma_status hs_trial_advance(hsumma_plan *holder, double seconds, int *worked,
             return HSUMMA_OK;
     }
     hsumma_status status = agree_on(trial, trial->seconds, worked, done);
-    if (!status && *done) {
-        int first = 0;
-        while (trial->out[first])
-            first++;
-        decide(holder, fastest(trial, trial->seconds, first));
-    }
+    if (!status && *done)
+        decide(holder, fastest(trial, trial->seconds, first_in(trial)));
     return status;
 }
 
@@ -343,8 +343,7 @@ static void finish_sharing(hsumma_plan *holder)
         decide(holder, trial->turn);
         return;
     }
-    for (trial->turn = 0; trial->out[trial->turn]; trial->turn++)
-        ; /* rounds begin with the first that is in */
+    trial->turn = first_in(trial); /* rounds begin with it */
 }
 
 hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)

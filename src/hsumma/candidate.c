@@ -298,8 +298,8 @@ static void possible_groups(const int extent[2], char *text, size_t size)
 {
     size_t used = 0;
     int cut = 0;
-    for (int i = 1; i <= extent[0]; i++)
-        for (int j = 1; j <= extent[1]; j++) {
+    for (int i = 1; i <= extent[0] && !cut; i++)
+        for (int j = 1; j <= extent[1] && !cut; j++) {
             if (extent[0] % i || extent[1] % j)
                 continue;
             cut = used + 24 > size;

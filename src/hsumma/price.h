@@ -24,7 +24,7 @@ struct hs_places {
     const struct hs_topology
         *topology; /* of the ranks in the grid's table; NULL: all on one node, or each on its own */
     int one_node;  /* what NULL means */
-    int *on_node;  /* room for a number of each node; NULL with a topology that is NULL */
+    int *on_node;  /* room for two numbers of each node; NULL with a topology that is NULL */
     int lines;     /* looked at so far; when there are too many, they are forgotten */
     struct hs_line line[HS_LINES];
 };

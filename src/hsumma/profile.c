@@ -4,10 +4,9 @@
  * Measured on a 2-core x86-64 server with AVX-512 (doc/results/gemm_knee.md): OpenBLAS 0.3.21 reaches 56-62 Gflop/s per
  * core from panels of 192 on, best at 384; MPICH 4.0.2 takes 0.4 us for 8 bytes and moves 7-13 GB/s between two ranks
  * of a node, with a step of some 5 us at 16 KB, of which the model knows the slope only; a copy through shared memory
- * runs at 12 GB/s.  What is between nodes is a guess: a
- * message as fast as inside, and 12.5 GB/s out of a node. A slice is long enough for the BLAS to repay packing its
- * operands again (see the same page); a panel costs as much as 16 more columns, packing 0.15 ns per byte
- * (doc/results/node.md).
+ * runs at 12 GB/s.  What is between nodes is a guess: a message as fast as inside, and 12.5 GB/s out of a node.  A
+ * slice is long enough for the BLAS to repay packing its operands again (see the same page); a panel costs as much as
+ * 16 more columns, packing 0.15 ns per byte (doc/results/node.md).
  */
 #define CORE 5.5e10 /* flop/s in double precision */
 const struct hs_profile hs_profile_builtin = {

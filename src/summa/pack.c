@@ -149,7 +149,8 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
                 in_slab =
                     slabs + size * (size_t)(at + element(role->loop_axis, 0, hs_axis_before(role->want, i, begin), ld));
             exchange_block(run, step, rows, cols, message, in_matrix, uses_matrix ? matrix->ld : 0, in_slab, ld, beta);
-            message += uses_message ? size * (size_t)(rows * cols) : 0;
+            if (uses_message)
+                message += size * (size_t)(rows * cols);
         }
     }
 }

@@ -206,7 +206,9 @@ HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
  * hsumma_stream: the stream; NULL where there is no device, or the device has none to show.
  * hsumma_device: the device's name, "none" without one; valid as long as the context.
  * hsumma_copy: between any two kinds of memory, on the stream; it is over when the call returns.
- * hsumma_malloc (below) gives memory of the context's device, if it has one, that the node's other processes can read.
+ * hsumma_malloc (below) gives memory of the context's device, if it has one, that the node's other processes can read;
+ * what hsumma_mfree takes back is free for others when all have come to the next hsumma_malloc, or to hsumma_free, which
+ * waits for the other processes where there is a device: nobody frees what another has mapped.
  * Errors: HSUMMA_ERR_DEVICE (the message names the call that failed and the process), HSUMMA_ERR_UNSUPPORTED (the
  * context has no device), HSUMMA_ERR_MEMORY.
  */

@@ -180,6 +180,7 @@ void hs_context_release(hsumma_context *ctx)
     MPI_Finalized(&finalised);
     if (!finalised)
         hs_team_leave_mpi(&ctx->team);
+    hs_context_leave_device(ctx, !finalised && !ctx->broken);
     hs_team_free(&ctx->team);
     hs_comm_leave_places(&ctx->comm, &ctx->memory);
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */

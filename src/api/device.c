@@ -84,6 +84,16 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     return HSUMMA_OK;
 }
 
+void hs_context_leave_device(hsumma_context *ctx, int meet)
+{
+    if (!ctx->device)
+        return;
+    ctx->device->kind->synchronize(ctx->device, ctx->stream);
+    hs_regions_leave(&ctx->regions);
+    if (meet)
+        MPI_Barrier(ctx->comm.comm);
+}
+
 void hs_context_close_device(hsumma_context *ctx)
 {
     struct hs_device *device = ctx->device;

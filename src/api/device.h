@@ -9,7 +9,11 @@
  * without a device everywhere is no error, but goes into the context's note.
  */
 hsumma_status hs_context_open_device(hsumma_context *ctx);
-/* Waits for its work first.  Local. */
+/*
+ * The end of a context with a device, in two steps: leave waits for the device's work and unmaps what is other
+ * processes'; `meet`: and then for those, so that nobody frees what another has mapped.  Close is local.
+ */
+void hs_context_leave_device(hsumma_context *ctx, int meet);
 void hs_context_close_device(hsumma_context *ctx);
 
 #endif

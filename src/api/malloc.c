@@ -31,6 +31,8 @@ hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory)
 
 void hsumma_mfree(hsumma_context *ctx, void *memory)
 {
+    if (memory && ctx->device)
+        ctx->device->kind->synchronize(ctx->device, ctx->stream);
     if (memory)
         hs_region_free(&ctx->regions, memory, &ctx->memory);
 }

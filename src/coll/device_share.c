@@ -6,7 +6,7 @@
 
 /* What a rank tells the others: its memory, if it has any, then its events. */
 struct told {
-    int64_t bytes;
+    int64_t bytes; /* of the memory; of an event: 1, if it can be waited for */
     struct hs_exported exported;
 };
 
@@ -27,13 +27,14 @@ static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct t
     for (int i = 0; i < share->events && !status; i++) {
         struct hs_event **event = &share->event[share->me * share->events + i];
         status = kind->make_event(device, 1, event);
-        if (!status && device->shares_events)
-            status = kind->export_event(device, *event, &mine[1 + i].exported);
+        if (!status)
+            mine[1 + i].bytes =
+                device->shares_events && kind->export_event(device, *event, &mine[1 + i].exported) == HSUMMA_OK;
     }
     return status;
 }
 
-/* Maps what the others have told. */
+/* Maps what the others have told; their events if that can be. */
 static hsumma_status take(struct hs_device_share *share, const struct told *all)
 {
     struct hs_device *device = share->device;
@@ -47,8 +48,10 @@ static hsumma_status take(struct hs_device_share *share, const struct told *all)
         if (told->bytes)
             status = kind->import_memory(device, &told->exported, &memory);
         share->memory[r] = memory;
-        for (int i = 0; i < share->events && !status && device->shares_events; i++)
-            status = kind->import_event(device, &told[1 + i].exported, &share->event[r * share->events + i]);
+        for (int i = 0; i < share->events && !status && share->shares_events; i++)
+            share->shares_events =
+                told[1 + i].bytes &&
+                kind->import_event(device, &told[1 + i].exported, &share->event[r * share->events + i]) == HSUMMA_OK;
     }
     return status;
 }
@@ -75,7 +78,7 @@ static hsumma_status agreed(MPI_Comm mates, hsumma_status mine, const struct hs_
 hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates, struct hs_device *device, int events,
                                    size_t bytes, const struct hs_allocator *memory, struct hs_message *message)
 {
-    *share = (struct hs_device_share){.device = device, .events = events};
+    *share = (struct hs_device_share){.device = device, .events = events, .shares_events = device->shares_events};
     MPI_Comm_rank(mates, &share->me);
     MPI_Comm_size(mates, &share->ranks);
     size_t ranks = (size_t)share->ranks, each = 1 + (size_t)events;
@@ -97,20 +100,47 @@ hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates
     if (!status)
         status = agreed(mates, take(share, all), device, message);
     hs_put(memory, all);
-    if (status)
+    int everywhere = 0;
+    if (MPI_Allreduce(&share->shares_events, &everywhere, 1, MPI_INT, MPI_MIN, mates) != MPI_SUCCESS)
+        status = hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    share->shares_events = everywhere;
+    if (status) {
+        hs_device_share_leave(share);
+        MPI_Barrier(mates);
         hs_device_share_free(share, memory);
+    }
     return status;
+}
+
+static void free_events(struct hs_device_share *share, int rank)
+{
+    for (int i = 0; share->event && i < share->events; i++) {
+        struct hs_event **event = &share->event[rank * share->events + i];
+        share->device->kind->free_event(share->device, *event);
+        *event = NULL;
+    }
+}
+
+void hs_device_share_leave(struct hs_device_share *share)
+{
+    struct hs_device *device = share->device;
+    for (int r = 0; device && r < share->ranks; r++) {
+        if (r == share->me)
+            continue;
+        free_events(share, r);
+        if (share->memory)
+            device->kind->unmap(device, share->memory[r]);
+        if (share->memory)
+            share->memory[r] = NULL;
+    }
 }
 
 void hs_device_share_free(struct hs_device_share *share, const struct hs_allocator *memory)
 {
     struct hs_device *device = share->device;
-    for (int r = 0; device && r < share->ranks; r++) {
-        for (int i = 0; share->event && i < share->events; i++)
-            device->kind->free_event(device, share->event[r * share->events + i]);
-        if (share->memory && r != share->me)
-            device->kind->unmap(device, share->memory[r]);
-    }
+    hs_device_share_leave(share);
+    if (device)
+        free_events(share, share->me);
     if (device && share->memory)
         device->kind->put(device, share->memory[share->me]);
     hs_put(memory, share->event);

@@ -147,6 +147,23 @@ static void leave_device(struct hs_region *region, const struct hs_allocator *me
     hs_device_share_free(&region->share, memory);
 }
 
+/* What nobody has mapped any more. */
+static void free_left(struct hs_regions *regions, const struct hs_allocator *memory)
+{
+    while (regions->left) {
+        struct hs_region *region = regions->left;
+        regions->left = region->next;
+        leave_device(region, memory);
+        hs_put(memory, region);
+    }
+}
+
+void hs_regions_leave(struct hs_regions *regions)
+{
+    for (struct hs_region *region = regions->first; region; region = region->next)
+        hs_device_share_leave(&region->share);
+}
+
 hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agreement *agreement, MPI_Comm mates,
                                        struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
                                        void **given, struct hs_message *message)
@@ -155,12 +172,17 @@ hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agr
     *given = NULL;
     struct hs_verdict verdict = hs_agree(agreement, region ? HSUMMA_OK : HSUMMA_ERR_MEMORY, 0, 0, 0);
     hsumma_status status = verdict.status;
+    if (!status) /* all are here, and so have left what they had freed before */
+        free_left(regions, memory);
     if (!status)
         status = take_on_device(region, mates, device, bytes, memory, message);
     if (!verdict.status) {
         verdict = hs_agree(agreement, status, 0, 0, 0);
-        if (verdict.status && !status)
+        if (verdict.status && !status) {
+            hs_device_share_leave(&region->share);
+            MPI_Barrier(mates); /* nodes have one status each */
             leave_device(region, memory);
+        }
     }
     if (verdict.status) {
         hs_put(memory, region);
@@ -184,9 +206,13 @@ int hs_region_free(struct hs_regions *regions, const void *given, const struct h
     if (!region)
         return 0;
     *link = region->next;
-    if (region->device || region->share.device)
-        leave_device(region, memory);
-    else if (region->base)
+    if (region->device || region->share.device) {
+        hs_device_share_leave(&region->share);
+        region->next = regions->left;
+        regions->left = region;
+        return 1;
+    }
+    if (region->base)
         hs_segment_free(region->base, region->bytes);
     else
         munmap(region->mine, region->bytes);
@@ -198,6 +224,7 @@ void hs_regions_free(struct hs_regions *regions, const struct hs_allocator *memo
 {
     while (regions->first)
         hs_region_free(regions, regions->first->mine, memory);
+    free_left(regions, memory);
 }
 
 const struct hs_region *hs_region_of(const struct hs_regions *regions, const void *at, size_t bytes, size_t *offset)

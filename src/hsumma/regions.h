@@ -25,6 +25,7 @@ struct hs_region {
 /* A region stays where it is until it is freed. */
 struct hs_regions {
     struct hs_region *first; /* the latest */
+    struct hs_region *left;  /* of devices: freed by the caller, and kept until nobody has them mapped */
     int64_t made;
 };
 
@@ -42,8 +43,13 @@ hsumma_status hs_region_make(struct hs_regions *regions, struct hs_agreement *ag
 hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agreement *agreement, MPI_Comm mates,
                                        struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
                                        void **given, struct hs_message *message);
-/* Local; returns 0 if `given` is none of them. */
+/*
+ * Local; returns 0 if `given` is none of them.  Of device memory, all work that touches it must be over; others may
+ * still have it mapped, so it is kept until the next call that all come to: all have then freed what was freed before.
+ */
 int hs_region_free(struct hs_regions *regions, const void *given, const struct hs_allocator *memory);
+/* Of devices: unmaps what is the others' (hs_device_share_leave); before hs_regions_free, with a meeting between. */
+void hs_regions_leave(struct hs_regions *regions);
 void hs_regions_free(struct hs_regions *regions, const struct hs_allocator *memory);
 
 /* The shared region that holds all of [at, at + bytes) of this process's part, and the offset of `at` in that part;

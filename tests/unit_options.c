@@ -94,6 +94,9 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
     case HS_OPT_CHECK:
         snprintf(text, size, "%d", s->check_always);
         break;
+    case HS_OPT_DEVICE: /* the kind stays text */
+        snprintf(text, size, "%d", s->device_number);
+        break;
     default:
         snprintf(text, size, "?");
     }
@@ -320,6 +323,19 @@ static const struct value {
     {"check", "always", "1"},
     {"check", "never", NULL},
     {"check", "", NULL},
+    {"device", "none", "-1"},
+    {"device", "auto", "-1"},
+    {"device", "cuda", "-1"},
+    {"device", "host", "-1"},
+    {"device", "cuda:0", "0"},
+    {"device", "cuda:4096", "4096"},
+    {"device", "cuda:", NULL},
+    {"device", "cuda:4097", NULL},
+    {"device", "cuda:-1", NULL},
+    {"device", "cuda:1x", NULL},
+    {"device", "host:1", NULL},
+    {"device", "gpu", NULL},
+    {"device", "", NULL},
 };
 enum { VALUES = sizeof values / sizeof *values };
 
@@ -402,6 +418,7 @@ static void test_messages(void)
         {"shared", "x", "number of bytes"},
         {"direct", "yes", "on or off"},
         {"check", "2", "first or always"},
+        {"device", "gpu", "none, auto, cuda, cuda:N or host"},
     };
     static const char *const sayer[] = {
         [HS_BY_ENVIRONMENT] = "environment", [HS_BY_CONTEXT] = "context", [HS_BY_PLAN] = "plan"};

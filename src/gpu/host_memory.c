@@ -1,0 +1,194 @@
+/* Memory of the host device: files without a name, which processes of the node map by way of /proc. */
+#include "gpu/host_parts.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is told of a block: as much as fits into CUDA's handles. */
+struct told {
+    int64_t process, drive, inode, bytes, offset;
+    int32_t file, check;
+};
+enum { CHECK = 0x68736d6d };
+_Static_assert(sizeof(struct told) <= 64 && sizeof(struct told) <= sizeof(struct hs_exported), "fits");
+
+/* Adds a block whose memory is known; NULL if there is no memory for its description. */
+static struct host_block *add(struct host_device *own, const struct host_block *is)
+{
+    struct host_block *block = hs_get(own->device.memory, 1, sizeof *block);
+    if (!block)
+        return NULL;
+    *block = *is;
+    block->next = own->block;
+    own->block = block;
+    return block;
+}
+
+/* A file of `bytes` that are really there; -1: none. */
+static int make_file(size_t bytes)
+{
+    int file = memfd_create("hsumma", MFD_CLOEXEC);
+    if (file >= 0 && (ftruncate(file, (off_t)bytes) || posix_fallocate(file, 0, (off_t)bytes))) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+static void *map(int file, size_t bytes)
+{
+    void *base = file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+hsumma_status host_get(struct host_device *own, size_t bytes, int of_events, struct host_block **block)
+{
+    bytes = bytes ? bytes : 1;
+    *block = NULL;
+    if (!of_events && (int64_t)bytes > own->policy.memory - own->used)
+        return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY,
+                       "%zu bytes of device memory: %" PRId64 " of %" PRId64 " are left", bytes,
+                       own->policy.memory - own->used, own->policy.memory);
+    int file = make_file(bytes);
+    char *base = map(file, bytes);
+    if (base)
+        *block =
+            add(own, &(struct host_block){
+                         .base = base, .bytes = bytes, .kind = HS_MEMORY_DEVICE, .file = file, .of_events = of_events});
+    if (!*block) {
+        if (base)
+            munmap(base, bytes);
+        if (file >= 0)
+            close(file);
+        return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "%zu bytes of shared memory cannot be had", bytes);
+    }
+    if (!of_events) {
+        memset(base, 0xff, bytes); /* not a number, for whoever takes new memory for zeros */
+        own->used += (int64_t)bytes;
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status host_get_pinned(struct host_device *own, size_t bytes, void **memory)
+{
+    bytes = bytes ? bytes : 1;
+    char *base = hs_get(own->device.memory, bytes, 1);
+    *memory = base;
+    if (base && add(own, &(struct host_block){.base = base, .bytes = bytes, .kind = HS_MEMORY_PINNED, .file = -1}))
+        return HSUMMA_OK;
+    hs_put(own->device.memory, base);
+    *memory = NULL;
+    return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "%zu bytes of pinned memory cannot be had", bytes);
+}
+
+void host_put(struct host_device *own, struct host_block *block)
+{
+    struct host_block **link = &own->block;
+    if (!block || --block->uses > 0)
+        return;
+    while (*link != block)
+        link = &(*link)->next;
+    *link = block->next;
+    if (block->kind == HS_MEMORY_PINNED)
+        hs_put(own->device.memory, block->base);
+    else
+        munmap(block->base, block->bytes);
+    if (block->file >= 0)
+        close(block->file);
+    own->used -= block->kind == HS_MEMORY_DEVICE && !block->of_events ? (int64_t)block->bytes : 0;
+    hs_put(own->device.memory, block);
+}
+
+struct host_block *host_block_of(const struct host_device *own, const void *address)
+{
+    for (struct host_block *block = own->block; block; block = block->next)
+        if ((uintptr_t)address - (uintptr_t)block->base < block->bytes)
+            return block->of_events ? NULL : block;
+    return NULL;
+}
+
+hsumma_status host_copies(const struct host_device *own, const char *what, const void *address, int64_t bytes,
+                          struct hs_message *message)
+{
+    const struct host_block *block = host_block_of(own, address);
+    int64_t left = block ? (int64_t)block->bytes - ((const char *)address - block->base) : INT64_MAX;
+    if (bytes <= left)
+        return HSUMMA_OK;
+    return hs_fail(message, HSUMMA_ERR_DEVICE, "%s: %p, of which %" PRId64 " bytes are used, has only %" PRId64, what,
+                   address, bytes, left);
+}
+
+hsumma_status host_reaches(const struct host_device *own, const char *what, const void *address, int64_t bytes,
+                           struct hs_message *message)
+{
+    const struct host_block *block = host_block_of(own, address);
+    if (bytes > 0 && (!block || !hs_memory_is_reachable(block->kind)))
+        return hs_fail(message, HSUMMA_ERR_DEVICE, "%s: %p is not of the device, nor mapped", what, address);
+    return host_copies(own, what, address, bytes, message);
+}
+
+hsumma_status host_export(struct host_device *own, const struct host_block *block, int64_t offset,
+                          struct hs_exported *exported)
+{
+    struct stat is;
+    memset(exported, 0, sizeof *exported);
+    if (!block || block->kind != HS_MEMORY_DEVICE || fstat(block->file, &is))
+        return hs_fail(&own->device.message, HSUMMA_ERR_DEVICE,
+                       "only what this device has given can be exported, by the address that it gave");
+    struct told told = {getpid(), (int64_t)is.st_dev, (int64_t)is.st_ino, (int64_t)block->bytes, offset, block->file,
+                        CHECK};
+    memcpy(exported, &told, sizeof told);
+    return HSUMMA_OK;
+}
+
+/* The file of another process's memory; -1 if it is not there any more. */
+static int open_file(const struct told *told)
+{
+    struct stat is;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%d", told->process, (int)told->file);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file >= 0 && fstat(file, &is) == 0 && (int64_t)is.st_dev == told->drive && (int64_t)is.st_ino == told->inode)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
+                          struct host_block **block, int64_t *offset, int64_t *process)
+{
+    struct told told;
+    struct hs_message *message = &own->device.message;
+    *block = NULL;
+    memcpy(&told, exported, sizeof told);
+    *offset = told.offset;
+    *process = told.process;
+    if (told.check != CHECK)
+        return hs_fail(message, HSUMMA_ERR_DEVICE, "what was exported is not what is to be imported");
+    if (own->policy.no_ipc && !of_events)
+        return hs_fail(message, HSUMMA_ERR_DEVICE, "memory of other processes cannot be mapped (noipc)");
+    if (told.process == getpid())
+        return hs_fail(message, HSUMMA_ERR_DEVICE, "a process cannot import what it has exported");
+    for (*block = own->block; *block; *block = (*block)->next)
+        if ((*block)->kind == HS_MEMORY_OTHER && (*block)->drive == told.drive && (*block)->inode == told.inode) {
+            (*block)->uses++;
+            return HSUMMA_OK;
+        }
+    int file = open_file(&told);
+    char *base = map(file, (size_t)told.bytes);
+    if (file >= 0)
+        close(file);
+    if (base)
+        *block = add(own, &(struct host_block){NULL, base, (size_t)told.bytes, HS_MEMORY_OTHER, -1, 1, told.drive,
+                                               told.inode, of_events});
+    if (base && !*block)
+        munmap(base, (size_t)told.bytes);
+    return *block ? HSUMMA_OK
+                  : hs_fail(message, HSUMMA_ERR_DEVICE, "memory of process %" PRId64 " cannot be mapped", told.process);
+}

@@ -1,0 +1,187 @@
+/*
+ * The device "host": memory that processes of a node map, and streams whose work is done late, so that whoever does not
+ * wait for it as he would have to wait for a GPU is found out.
+ *
+ * Work is queued.  It is done by whoever asks whether something is over, and by a thread of the device (hands) that
+ * looks for work which nobody has asked for since a moment: as on a GPU, work goes on whatever the process does.  One
+ * lock for all of a device; functions here are called with it held, those of the table (host.c) take it.
+ */
+#ifndef HS_GPU_HOST_PARTS_H
+#define HS_GPU_HOST_PARTS_H
+
+#include "base/device.h"
+#include "base/scalar.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* When work is done, and what the device refuses: HSUMMA_HOST_DEVICE, read when the device is opened. */
+enum host_order {
+    HOST_EAGER, /* at once, if it need not wait */
+    HOST_LAZY,  /* as late as can be: piece by piece, when somebody asks; of several streams the last one first */
+    HOST_RANDOM /* now and then, on any stream */
+};
+struct host_policy {
+    enum host_order order;
+    uint64_t draw;        /* state of the random numbers */
+    int64_t hold;         /* microseconds without a question after which the hands go to work */
+    int no_ipc;           /* memory of others cannot be mapped */
+    int no_events;        /* nor their events waited for */
+    int64_t devices;      /* processes are spread over so many */
+    int64_t memory;       /* bytes that there are */
+    int64_t fail;         /* which piece of work fails; 0: none */
+    int64_t refuse_event; /* which event cannot be made; 0: none */
+};
+hsumma_status host_policy_read(const char *text, int number, int local_rank, struct host_policy *policy,
+                               struct hs_message *message);
+uint64_t host_draw(struct host_policy *policy);
+
+struct host_block {
+    struct host_block *next;
+    char *base;
+    size_t bytes;
+    enum hs_memory_kind kind; /* DEVICE: own; OTHER: mapped; PINNED */
+    int file;                 /* own: of the memory; else -1 */
+    int uses;                 /* mapped: how often */
+    int64_t drive, inode;     /* mapped: of the memory */
+    int of_events;            /* holds slots of events; nobody's to free, nor to name */
+};
+
+/* An event in memory that others map.  Its generations are counted as they are recorded; done: the latest that is over
+ * of those with the same remainder, so that one may be over before an earlier one that was recorded on another stream.
+ */
+enum { HOST_DONE = 15 };
+struct host_slot {
+    _Atomic uint64_t recorded, done[HOST_DONE];
+};
+struct hs_event {
+    struct hs_event *next;
+    struct host_block *slots; /* where it is */
+    struct host_slot *slot;
+    uint64_t first;  /* the generation that the slot had: it has never been recorded */
+    int64_t process; /* whose it is, if another's; else 0 */
+    int shared;
+    int held; /* the caller has it */
+    int uses; /* pieces of work that speak of it */
+};
+
+enum host_kind { HOST_COPY, HOST_COMBINE, HOST_UPDATE, HOST_GEMM, HOST_RECORD, HOST_WAIT };
+struct host_piece {
+    struct host_piece *next;
+    enum host_kind kind;
+    union {
+        struct {
+            char *dst;
+            const char *src;
+            size_t dst_pitch, src_pitch, bytes, columns;
+        } copy;
+        struct {
+            char *dst;
+            const char *operand[HS_COMBINE_MOST];
+            int operands;
+            int64_t bytes;
+            hs_combine *function;
+        } combine;
+        struct {
+            hsumma_type type;
+            int64_t rows, cols, ldc, lds;
+            union hs_value beta;
+            void *c;
+            const void *s;
+        } update;
+        struct {
+            hsumma_type type;
+            char transa, transb;
+            int64_t m, n, k, lda, ldb, ldc;
+            union hs_value alpha, beta;
+            const void *a, *b;
+            void *c;
+        } gemm;
+        struct {
+            struct hs_event *event;
+            uint64_t generation;
+        } event;
+    };
+};
+
+/* A stream proper, and what a caller holds of it: a stream that has been adopted has several handles. */
+struct host_queue {
+    struct host_queue *next;
+    struct host_piece *first, **last;
+    int handles;
+    int freed; /* by the one who made it: it finishes what it has, and takes nothing more */
+};
+struct hs_stream {
+    struct hs_stream *next;
+    struct host_queue *queue;
+    int owned;
+};
+
+struct host_device {
+    struct hs_device device;
+    struct host_policy policy;
+    struct host_block *block;
+    int64_t used; /* bytes of own blocks, without slots */
+    struct host_queue *queue;
+    struct hs_stream *stream;
+    struct hs_event *event;
+    struct host_piece *spare; /* pieces to be used again; only callers take memory and give it back, never the hands */
+    int pending;              /* pieces that are queued */
+    int64_t worked, events;   /* pieces of work done, events made */
+    uint64_t asked;           /* grows when somebody drives */
+    hsumma_status wrong;      /* work has failed; nothing more is done */
+    struct hs_message why;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    pthread_t hands;
+    int has_hands, closing;
+};
+
+/* host_memory.c */
+hsumma_status host_get(struct host_device *own, size_t bytes, int of_events, struct host_block **block);
+hsumma_status host_get_pinned(struct host_device *own, size_t bytes, void **memory);
+void host_put(struct host_device *own, struct host_block *block);
+struct host_block *host_block_of(const struct host_device *own, const void *address);
+/* Whether work can touch all of it.  `what` goes into the message. */
+hsumma_status host_reaches(const struct host_device *own, const char *what, const void *address, int64_t bytes,
+                           struct hs_message *message);
+/* Whether a copy may: it must not leave the block in which it begins. */
+hsumma_status host_copies(const struct host_device *own, const char *what, const void *address, int64_t bytes,
+                          struct hs_message *message);
+hsumma_status host_export(struct host_device *own, const struct host_block *block, int64_t offset,
+                          struct hs_exported *exported);
+/* The same memory mapped again is the same block. */
+hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
+                          struct host_block **block, int64_t *offset, int64_t *process);
+
+/* host_event.c */
+hsumma_status host_event_make(struct host_device *own, int shared, struct hs_event **event);
+hsumma_status host_event_import(struct host_device *own, const struct hs_exported *exported, struct hs_event **event);
+void host_event_free(struct host_device *own, struct hs_event *event);
+int host_event_reached(const struct hs_event *event, uint64_t generation);
+/* Forgets the events that nobody holds and no work speaks of. */
+void host_events_reap(struct host_device *own);
+
+/* host_stream.c */
+hsumma_status host_stream_handle(struct host_device *own, struct host_queue *queue, struct hs_stream **stream);
+hsumma_status host_stream_make(struct host_device *own, struct hs_stream **stream);
+void host_stream_free(struct host_device *own, struct hs_stream *stream);
+void host_streams_reap(struct host_device *own);
+/* A piece to be filled and put on a stream; waits while too many are queued.  *piece is NULL after an error. */
+hsumma_status host_piece(struct host_device *own, struct hs_stream *stream, enum host_kind kind,
+                         struct host_piece **piece);
+void host_enqueue(struct host_device *own, struct hs_stream *stream, struct host_piece *piece);
+/* Some pieces, as the policy wants; returns whether one was done. */
+int host_drive(struct host_device *own);
+/* One piece of the queue or, where that has to wait, of each other one; returns whether one was done. */
+int host_drive_queue(struct host_device *own, struct host_queue *queue);
+/* Waits until the queue is empty; NULL: all. */
+void host_finish(struct host_device *own, struct host_queue *queue);
+void *host_hands(void *device);
+
+/* host_work.c: what is put on a stream */
+hsumma_status host_check(const struct host_device *own, const struct host_piece *piece, struct hs_message *message);
+void host_do(struct host_device *own, struct host_piece *piece);
+extern const char *const host_names[];
+
+#endif

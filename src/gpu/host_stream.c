@@ -1,0 +1,241 @@
+/* Streams of the host device: queues of work, and who does it when. */
+#include "gpu/host_parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* As on a GPU, a process that is too far ahead waits. */
+enum { MOST_PENDING = 1024, PATIENCE = 64, POLLS_PER_LIFE = 1000 };
+
+hsumma_status host_stream_handle(struct host_device *own, struct host_queue *queue, struct hs_stream **stream)
+{
+    *stream = hs_get(own->device.memory, 1, sizeof **stream);
+    if (!*stream)
+        return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "no memory for a stream");
+    **stream = (struct hs_stream){own->stream, queue, 0};
+    own->stream = *stream;
+    queue->handles++;
+    return HSUMMA_OK;
+}
+
+hsumma_status host_stream_make(struct host_device *own, struct hs_stream **stream)
+{
+    struct host_queue *queue = hs_get_zero(own->device.memory, 1, sizeof *queue);
+    *stream = NULL;
+    if (!queue)
+        return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "no memory for a stream");
+    *queue = (struct host_queue){.next = own->queue, .last = &queue->first};
+    own->queue = queue;
+    hsumma_status status = host_stream_handle(own, queue, stream);
+    if (!status)
+        (*stream)->owned = 1;
+    return status;
+}
+
+void host_stream_free(struct host_device *own, struct hs_stream *stream)
+{
+    struct hs_stream **link = &own->stream;
+    if (!stream)
+        return;
+    while (*link != stream)
+        link = &(*link)->next;
+    *link = stream->next;
+    stream->queue->handles--;
+    stream->queue->freed |= stream->owned;
+    hs_put(own->device.memory, stream);
+}
+
+void host_streams_reap(struct host_device *own)
+{
+    for (struct host_queue **link = &own->queue; *link;) {
+        struct host_queue *queue = *link;
+        if (queue->handles || queue->first) {
+            link = &queue->next;
+            continue;
+        }
+        *link = queue->next;
+        hs_put(own->device.memory, queue);
+    }
+}
+
+/* Whether a process is no more; it may not have been waited for yet. */
+static int has_ended(int64_t process)
+{
+    char path[64], text[512], state = 'Z';
+    snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", process);
+    FILE *file = fopen(path, "r");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[length] = 0;
+    const char *name_end = strrchr(text, ')');
+    if (name_end)
+        sscanf(name_end, ") %c", &state);
+    if (file)
+        fclose(file);
+    return state == 'Z' || state == 'X';
+}
+
+/* Whether a stream has to wait; for a process that is no more, nobody does. */
+static int stuck(struct host_device *own, const struct host_piece *piece)
+{
+    const struct hs_event *event = piece->event.event;
+    if (piece->kind != HOST_WAIT || own->wrong || host_event_reached(event, piece->event.generation))
+        return 0;
+    if (!event->process || host_draw(&own->policy) % POLLS_PER_LIFE || !has_ended(event->process) ||
+        host_event_reached(event, piece->event.generation))
+        return 1;
+    own->wrong = hs_fail(&own->why, HSUMMA_ERR_DEVICE,
+                         "process %" PRId64 " has ended, whose event a stream is waiting for", event->process);
+    return 0;
+}
+
+/* The first piece of a queue; returns whether it was done. */
+static int step(struct host_device *own, struct host_queue *queue)
+{
+    struct host_piece *piece = queue->first;
+    if (!piece || stuck(own, piece))
+        return 0;
+    queue->first = piece->next;
+    if (!queue->first)
+        queue->last = &queue->first;
+    host_do(own, piece);
+    piece->next = own->spare;
+    own->spare = piece;
+    own->pending--;
+    return 1;
+}
+
+/* One piece of each queue but one. */
+static int step_others(struct host_device *own, const struct host_queue *but)
+{
+    int worked = 0;
+    for (struct host_queue *queue = own->queue; queue; queue = queue->next)
+        worked |= queue != but && step(own, queue);
+    return worked;
+}
+
+static int drive_eager(struct host_device *own)
+{
+    int worked = 0;
+    while (step_others(own, NULL))
+        worked = 1;
+    return worked;
+}
+
+static int drive_lazy(struct host_device *own)
+{
+    for (struct host_queue *queue = own->queue; queue; queue = queue->next)
+        if (step(own, queue))
+            return 1;
+    return 0;
+}
+
+static int drive_random(struct host_device *own)
+{
+    uint64_t pieces = host_draw(&own->policy) % 4, queues = 0;
+    int worked = 0;
+    for (const struct host_queue *queue = own->queue; queue; queue = queue->next)
+        queues++;
+    for (; pieces && queues; pieces--) {
+        struct host_queue *queue = own->queue;
+        for (uint64_t i = host_draw(&own->policy) % queues; i; i--)
+            queue = queue->next;
+        worked |= step(own, queue);
+    }
+    return worked;
+}
+
+int host_drive(struct host_device *own)
+{
+    static int (*const drive[])(struct host_device *) = {drive_eager, drive_lazy, drive_random};
+    int worked = drive[own->policy.order](own);
+    own->asked += (uint64_t)worked;
+    return worked;
+}
+
+int host_drive_queue(struct host_device *own, struct host_queue *queue)
+{
+    int worked = step(own, queue) || step_others(own, queue);
+    own->asked += (uint64_t)worked;
+    return worked;
+}
+
+/* Lets the hands, and other processes, come in between. */
+static void rest(struct host_device *own, int *times, int worked)
+{
+    *times = worked ? 0 : *times + 1;
+    pthread_mutex_unlock(&own->lock);
+    if (*times > PATIENCE)
+        sched_yield();
+    pthread_mutex_lock(&own->lock);
+}
+
+void host_finish(struct host_device *own, struct host_queue *queue)
+{
+    int times = 0;
+    while (queue ? queue->first != NULL : own->pending > 0)
+        rest(own, &times, queue ? host_drive_queue(own, queue) : step_others(own, NULL));
+}
+
+hsumma_status host_piece(struct host_device *own, struct hs_stream *stream, enum host_kind kind,
+                         struct host_piece **piece)
+{
+    int times = 0;
+    *piece = NULL;
+    if (stream->queue->freed)
+        return hs_fail(&own->device.message, HSUMMA_ERR_DEVICE, "the stream has been freed by who made it");
+    while (own->pending >= MOST_PENDING)
+        rest(own, &times, step_others(own, NULL));
+    *piece = own->spare ? own->spare : hs_get(own->device.memory, 1, sizeof **piece);
+    if (!*piece)
+        return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "no memory for work on a stream");
+    if (own->spare)
+        own->spare = own->spare->next;
+    **piece = (struct host_piece){.kind = kind};
+    return HSUMMA_OK;
+}
+
+void host_enqueue(struct host_device *own, struct hs_stream *stream, struct host_piece *piece)
+{
+    struct host_queue *queue = stream->queue;
+    *queue->last = piece;
+    queue->last = &piece->next;
+    if (own->pending++ == 0)
+        pthread_cond_signal(&own->news);
+    if (own->policy.order == HOST_EAGER || (own->policy.order == HOST_RANDOM && host_draw(&own->policy) % 4 == 0))
+        host_drive(own);
+}
+
+static void in_a_moment(struct timespec *time, int64_t microseconds)
+{
+    clock_gettime(CLOCK_MONOTONIC, time);
+    time->tv_nsec += microseconds % 1000000 * 1000;
+    time->tv_sec += microseconds / 1000000 + time->tv_nsec / 1000000000;
+    time->tv_nsec %= 1000000000;
+}
+
+/* The thread.  Work that waits for another process is looked at again after a moment. */
+void *host_hands(void *device)
+{
+    struct host_device *own = device;
+    pthread_mutex_lock(&own->lock);
+    while (!own->closing) {
+        struct timespec until;
+        uint64_t asked = own->asked;
+        int times = 0;
+        if (!own->pending) {
+            pthread_cond_wait(&own->news, &own->lock);
+            continue;
+        }
+        in_a_moment(&until, own->policy.hold);
+        while (!own->closing && pthread_cond_timedwait(&own->news, &own->lock, &until) != ETIMEDOUT)
+            continue;
+        while (!own->closing && own->asked == asked && step_others(own, NULL))
+            rest(own, &times, 1);
+    }
+    pthread_mutex_unlock(&own->lock);
+    return NULL;
+}

@@ -1,0 +1,138 @@
+/* What the host device does when a piece of work has its turn. */
+#include "base/operators.h"
+#include "gpu/host_parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *const host_names[] = {"copy", "combine", "update", "gemm", "record", "wait"};
+
+/* Bytes from the first to the last element of a matrix. */
+static int64_t span(hsumma_type type, int64_t rows, int64_t cols, int64_t ld)
+{
+    return rows > 0 && cols > 0 ? ((cols - 1) * ld + rows) * (int64_t)hs_scalars[type].size : 0;
+}
+
+static hsumma_status check_copy(const struct host_device *own, const struct host_piece *piece,
+                                struct hs_message *message)
+{
+    int64_t columns = (int64_t)piece->copy.columns, bytes = (int64_t)piece->copy.bytes;
+    hsumma_status status = host_copies(own, "copy's dst", piece->copy.dst,
+                                       (columns - 1) * (int64_t)piece->copy.dst_pitch + bytes, message);
+    return status ? status
+                  : host_copies(own, "copy's src", piece->copy.src,
+                                (columns - 1) * (int64_t)piece->copy.src_pitch + bytes, message);
+}
+
+static hsumma_status check_combine(const struct host_device *own, const struct host_piece *piece,
+                                   struct hs_message *message)
+{
+    int64_t bytes = piece->combine.bytes;
+    hsumma_status status = host_reaches(own, "combine's dst", piece->combine.dst, bytes, message);
+    for (int i = 0; i < piece->combine.operands && !status; i++)
+        status = host_reaches(own, "combine's operand", piece->combine.operand[i], bytes, message);
+    return status;
+}
+
+static hsumma_status check_update(const struct host_device *own, const struct host_piece *piece,
+                                  struct hs_message *message)
+{
+    hsumma_type type = piece->update.type;
+    int64_t rows = piece->update.rows, cols = piece->update.cols;
+    hsumma_status status =
+        host_reaches(own, "update's C", piece->update.c, span(type, rows, cols, piece->update.ldc), message);
+    if (piece->update.s && !status)
+        status = host_reaches(own, "update's S", piece->update.s, span(type, rows, cols, piece->update.lds), message);
+    return status;
+}
+
+static hsumma_status check_gemm(const struct host_device *own, const struct host_piece *piece,
+                                struct hs_message *message)
+{
+    hsumma_type type = piece->gemm.type;
+    int64_t m = piece->gemm.m, n = piece->gemm.n, k = hs_scalars[type].is_zero(&piece->gemm.alpha) ? 0 : piece->gemm.k;
+    int turned_a = piece->gemm.transa != 'N', turned_b = piece->gemm.transb != 'N';
+    int64_t a = span(type, turned_a ? k : m, turned_a ? m : k, piece->gemm.lda);
+    int64_t b = span(type, turned_b ? n : k, turned_b ? k : n, piece->gemm.ldb);
+    hsumma_status status = host_reaches(own, "gemm's C", piece->gemm.c, span(type, m, n, piece->gemm.ldc), message);
+    if (!status)
+        status = host_reaches(own, "gemm's A", piece->gemm.a, m && n ? a : 0, message);
+    return status ? status : host_reaches(own, "gemm's B", piece->gemm.b, m && n ? b : 0, message);
+}
+
+hsumma_status host_check(const struct host_device *own, const struct host_piece *piece, struct hs_message *message)
+{
+    static hsumma_status (*const check[])(const struct host_device *, const struct host_piece *,
+                                          struct hs_message *) = {check_copy, check_combine, check_update, check_gemm};
+    return check[piece->kind](own, piece, message);
+}
+
+static void do_copy(const struct host_piece *piece)
+{
+    for (size_t j = 0; j < piece->copy.columns; j++)
+        memmove(piece->copy.dst + j * piece->copy.dst_pitch, piece->copy.src + j * piece->copy.src_pitch,
+                piece->copy.bytes);
+}
+
+/* In parts that go through a buffer: dst may be any of the operands. */
+static void do_combine(const struct host_piece *piece)
+{
+    _Alignas(HS_ALIGN) char part[4096];
+    int64_t most = (int64_t)sizeof part;
+    for (int64_t at = 0; at < piece->combine.bytes; at += most) {
+        int64_t some = piece->combine.bytes - at < most ? piece->combine.bytes - at : most;
+        memcpy(part, piece->combine.operand[0] + at, (size_t)some);
+        for (int i = 1; i < piece->combine.operands; i++)
+            piece->combine.function(part, part, piece->combine.operand[i] + at, some, NULL);
+        memcpy(piece->combine.dst + at, part, (size_t)some);
+    }
+}
+
+static void do_update(const struct host_piece *piece)
+{
+    hs_scalars[piece->update.type].update(piece->update.rows, piece->update.cols, &piece->update.beta, piece->update.c,
+                                          piece->update.ldc, piece->update.s, piece->update.lds);
+}
+
+static void do_gemm(const struct host_piece *piece)
+{
+    hs_scalars[piece->gemm.type].gemm(piece->gemm.transa, piece->gemm.transb, piece->gemm.m, piece->gemm.n,
+                                      piece->gemm.k, &piece->gemm.alpha, piece->gemm.a, piece->gemm.lda, piece->gemm.b,
+                                      piece->gemm.ldb, &piece->gemm.beta, piece->gemm.c, piece->gemm.ldc);
+}
+
+/* Memory may have gone since the work was put on its stream: looked at again. */
+static void do_work(struct host_device *own, const struct host_piece *piece)
+{
+    static void (*const work[])(const struct host_piece *) = {do_copy, do_combine, do_update, do_gemm};
+    if (own->wrong)
+        return;
+    if (++own->worked == own->policy.fail)
+        own->wrong =
+            hs_fail(&own->why, HSUMMA_ERR_DEVICE, "work %" PRId64 " on its streams (%s) has failed (fail=%" PRId64 ")",
+                    own->worked, host_names[piece->kind], own->policy.fail);
+    else
+        own->wrong = host_check(own, piece, &own->why);
+    if (!own->wrong)
+        work[piece->kind](piece);
+}
+
+/* A generation may be over after a later one, which was recorded on another stream; it must not take its place. */
+static void do_record(const struct host_piece *piece)
+{
+    uint64_t generation = piece->event.generation;
+    _Atomic uint64_t *done = &piece->event.event->slot->done[generation % HOST_DONE];
+    uint64_t before = atomic_load(done);
+    while (before < generation && !atomic_compare_exchange_weak(done, &before, generation))
+        continue;
+}
+
+void host_do(struct host_device *own, struct host_piece *piece)
+{
+    if (piece->kind == HOST_RECORD)
+        do_record(piece);
+    else if (piece->kind != HOST_WAIT)
+        do_work(own, piece);
+    if (piece->kind == HOST_RECORD || piece->kind == HOST_WAIT)
+        piece->event.event->uses--;
+}

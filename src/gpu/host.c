@@ -133,7 +133,7 @@ static void unmap(struct hs_device *device, void *imported)
         return;
     enter(device, &own);
     struct host_block *block = host_block_of(own, imported);
-    host_put(own, block && block->base == imported ? block : NULL);
+    host_put(own, block && block->base == imported && block->kind == HS_MEMORY_OTHER ? block : NULL);
     leave(own, HSUMMA_OK);
 }
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,12 +55,12 @@ hsumma_status host_get(struct host_device *own, size_t bytes, int of_events, str
         return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY,
                        "%zu bytes of device memory: %" PRId64 " of %" PRId64 " are left", bytes,
                        own->policy.memory - own->used, own->policy.memory);
+    struct stat is;
     int file = make_file(bytes);
     char *base = map(file, bytes);
-    if (base)
-        *block =
-            add(own, &(struct host_block){
-                         .base = base, .bytes = bytes, .kind = HS_MEMORY_DEVICE, .file = file, .of_events = of_events});
+    if (base && fstat(file, &is) == 0)
+        *block = add(own, &(struct host_block){NULL, base, bytes, HS_MEMORY_DEVICE, file, 0, (int64_t)is.st_dev,
+                                               (int64_t)is.st_ino, of_events});
     if (!*block) {
         if (base)
             munmap(base, bytes);
@@ -86,11 +87,21 @@ hsumma_status host_get_pinned(struct host_device *own, size_t bytes, void **memo
     return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "%zu bytes of pinned memory cannot be had", bytes);
 }
 
+/* Whoever has mapped a file holds a lock on it: nobody may free what another has mapped. */
+static void check_free(struct host_device *own, const struct host_block *block)
+{
+    if (block->kind == HS_MEMORY_DEVICE && !block->of_events && !own->wrong && flock(block->file, LOCK_EX | LOCK_NB))
+        own->wrong =
+            hs_fail(&own->why, HSUMMA_ERR_DEVICE, "%p, %zu bytes, is freed while another process has it mapped",
+                    (void *)block->base, block->bytes);
+}
+
 void host_put(struct host_device *own, struct host_block *block)
 {
     struct host_block **link = &own->block;
-    if (!block || --block->uses > 0)
+    if (!block || (block->kind == HS_MEMORY_OTHER && --block->uses > 0))
         return;
+    check_free(own, block);
     while (*link != block)
         link = &(*link)->next;
     *link = block->next;
@@ -135,13 +146,11 @@ hsumma_status host_reaches(const struct host_device *own, const char *what, cons
 hsumma_status host_export(struct host_device *own, const struct host_block *block, int64_t offset,
                           struct hs_exported *exported)
 {
-    struct stat is;
     memset(exported, 0, sizeof *exported);
-    if (!block || block->kind != HS_MEMORY_DEVICE || fstat(block->file, &is))
+    if (!block || block->kind != HS_MEMORY_DEVICE)
         return hs_fail(&own->device.message, HSUMMA_ERR_DEVICE,
                        "only what this device has given can be exported, by the address that it gave");
-    struct told told = {getpid(), (int64_t)is.st_dev, (int64_t)is.st_ino, (int64_t)block->bytes, offset, block->file,
-                        CHECK};
+    struct told told = {getpid(), block->drive, block->inode, (int64_t)block->bytes, offset, block->file, CHECK};
     memcpy(exported, &told, sizeof told);
     return HSUMMA_OK;
 }
@@ -160,6 +169,17 @@ static int open_file(const struct told *told)
     return -1;
 }
 
+/* The block that is that file's, be it mapped or own. */
+static struct host_block *known(struct host_device *own, const struct told *told)
+{
+    int is_own = told->process == getpid();
+    struct host_block *block = own->block;
+    while (block && (block->drive != told->drive || block->inode != told->inode ||
+                     block->kind != (is_own ? HS_MEMORY_DEVICE : HS_MEMORY_OTHER)))
+        block = block->next;
+    return block;
+}
+
 hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
                           struct host_block **block, int64_t *offset, int64_t *process)
 {
@@ -168,27 +188,28 @@ hsumma_status host_import(struct host_device *own, const struct hs_exported *exp
     *block = NULL;
     memcpy(&told, exported, sizeof told);
     *offset = told.offset;
-    *process = told.process;
+    *process = told.process == getpid() ? 0 : told.process;
     if (told.check != CHECK)
         return hs_fail(message, HSUMMA_ERR_DEVICE, "what was exported is not what is to be imported");
-    if (own->policy.no_ipc && !of_events)
+    *block = known(own, &told);
+    if (own->policy.no_ipc && !of_events && *process) {
+        *block = NULL;
         return hs_fail(message, HSUMMA_ERR_DEVICE, "memory of other processes cannot be mapped (noipc)");
-    if (told.process == getpid())
-        return hs_fail(message, HSUMMA_ERR_DEVICE, "a process cannot import what it has exported");
-    for (*block = own->block; *block; *block = (*block)->next)
-        if ((*block)->kind == HS_MEMORY_OTHER && (*block)->drive == told.drive && (*block)->inode == told.inode) {
-            (*block)->uses++;
-            return HSUMMA_OK;
-        }
-    int file = open_file(&told);
+    }
+    if (*block) {
+        (*block)->uses++;
+        return HSUMMA_OK;
+    }
+    int file = *process ? open_file(&told) : -1;
     char *base = map(file, (size_t)told.bytes);
+    if (base && flock(file, LOCK_SH | LOCK_NB) == 0)
+        *block = add(own, &(struct host_block){NULL, base, (size_t)told.bytes, HS_MEMORY_OTHER, file, 1, told.drive,
+                                               told.inode, of_events});
+    if (*block)
+        return HSUMMA_OK;
+    if (base)
+        munmap(base, (size_t)told.bytes);
     if (file >= 0)
         close(file);
-    if (base)
-        *block = add(own, &(struct host_block){NULL, base, (size_t)told.bytes, HS_MEMORY_OTHER, -1, 1, told.drive,
-                                               told.inode, of_events});
-    if (base && !*block)
-        munmap(base, (size_t)told.bytes);
-    return *block ? HSUMMA_OK
-                  : hs_fail(message, HSUMMA_ERR_DEVICE, "memory of process %" PRId64 " cannot be mapped", told.process);
+    return hs_fail(message, HSUMMA_ERR_DEVICE, "memory of process %" PRId64 " cannot be mapped", told.process);
 }

@@ -41,9 +41,9 @@ struct host_block {
     char *base;
     size_t bytes;
     enum hs_memory_kind kind; /* DEVICE: own; OTHER: mapped; PINNED */
-    int file;                 /* own: of the memory; else -1 */
+    int file;                 /* of the memory; pinned: -1 */
     int uses;                 /* mapped: how often */
-    int64_t drive, inode;     /* mapped: of the memory */
+    int64_t drive, inode;     /* of the file */
     int of_events;            /* holds slots of events; nobody's to free, nor to name */
 };
 
@@ -150,7 +150,7 @@ hsumma_status host_copies(const struct host_device *own, const char *what, const
                           struct hs_message *message);
 hsumma_status host_export(struct host_device *own, const struct host_block *block, int64_t offset,
                           struct hs_exported *exported);
-/* The same memory mapped again is the same block. */
+/* The same memory mapped again is the same block; of this process, the one that it has.  *process: 0 for its own. */
 hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
                           struct host_block **block, int64_t *offset, int64_t *process);
 

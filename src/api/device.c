@@ -127,6 +127,8 @@ hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
     struct hs_stream *next = NULL;
     if (!device)
         return no_device(ctx);
+    if (stream && stream == device->kind->show_stream(device, ctx->stream))
+        return HSUMMA_OK; /* else what is adopted would be freed */
     hsumma_status status =
         stream ? device->kind->adopt_stream(device, stream, &next) : device->kind->make_stream(device, &next);
     if (!status) /* what is on the stream before comes first */

@@ -12,6 +12,7 @@ PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDED
 DESTDIR  ?=## put before installed paths, for packagers
 DEPS     ?=## no: never install what is missing
 TESTS    ?=## a pattern: only the lines of tests/suite that match
+CUDA     ?= auto## 1: GPUs by CUDA; 0: without; auto: where there is nvcc
 CASES    ?= 100000## what "make fuzz" compares
 SEED     ?=## and its first case, to see one again; else a new one
 BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
@@ -35,6 +36,20 @@ BLAS_LIBS      ?= $(or $(call module,--libs,$(BLAS)),-l$(BLAS))
 HWLOC_LIBS     ?= $(or $(call module,--libs,hwloc),$(if $(call found,hwloc),-lhwloc))
 JANSSON_LIBS   ?= $(or $(call module,--libs,jansson),-ljansson)
 SCALAPACK_LIBS ?= $(if $(call found,scalapack-$(MPI)),-lscalapack-$(MPI))## empty: without ScaLAPACK
+# CUDA: nvcc says where its headers and libraries are.  libcudart_static finds the driver, and the library finds cuBLAS,
+# when a device is opened: nothing that is built here needs them to start.
+CUDA_HOME  ?=## directory of CUDA, else that of the first nvcc in PATH or /usr/local/cuda
+NVCC       ?= $(or $(wildcard $(CUDA_HOME:%=%/bin/nvcc)),$(shell command -v nvcc 2>&1),$(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_ARCHS ?= 80 90## compute capabilities that kernels are compiled for; the last one as PTX, too
+NVCCFLAGS  ?= -O2 -lineinfo## optimisation and debugging of kernels
+$(if $(filter 0 1 auto,$(CUDA)),,$(error CUDA is "$(CUDA)"; expected 1, 0 or auto))
+NVCC := $(if $(filter 0,$(CUDA)),,$(NVCC))
+$(if $(filter 1,$(CUDA)),$(if $(NVCC),,$(error CUDA=1, but there is no nvcc in PATH, CUDA_HOME/bin or /usr/local/cuda/bin)))
+cuda_says = $(if $(NVCC),$(shell $(NVCC) --dryrun -c -x cu /dev/null -o /dev/null 2>&1 | sed -n 's/^.$$ $(1)=//p' | tr -d '"'))
+cuda_include := $(realpath $(patsubst -I%,%,$(filter -I%,$(call cuda_says,INCLUDES))))
+cuda_lib := $(patsubst %/libcudart_static.a,%,$(wildcard $(patsubst -L%,%/libcudart_static.a,$(filter -L%,$(call cuda_says,LIBRARIES)))))
+CUDA_CFLAGS ?= $(addprefix -isystem ,$(filter-out /usr/include,$(cuda_include)))
+CUDA_LIBS   ?= $(if $(NVCC),$(addprefix -L,$(realpath $(cuda_lib))) -lcudart_static -lrt -lpthread -ldl)
 export MPI
 export MPICH_CC = $(CC)
 export OMPI_CC = $(CC)
@@ -50,18 +65,26 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno
 # Headers of the libraries: -isystem, whose warnings are not ours.
 system := $(patsubst -I%,-isystem %,$(BLAS_CFLAGS) $(call module,--cflags,hwloc) $(call module,--cflags,jansson))
 compile := $(MPICC) -std=c11 -D_GNU_SOURCE $(call flag,HSUMMA_HAVE_SCALAPACK,$(SCALAPACK_LIBS)) \
-    $(call flag,HSUMMA_HAVE_HWLOC,$(HWLOC_LIBS)) -Iinclude -Isrc $(CPPFLAGS) $(system) $(warnings) $(CFLAGS) $(sanitize) \
+    $(call flag,HSUMMA_HAVE_HWLOC,$(HWLOC_LIBS)) $(call flag,HSUMMA_HAVE_CUDA,$(NVCC)) -Iinclude -Isrc $(CPPFLAGS) $(system) $(warnings) $(CFLAGS) $(sanitize) \
     -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -MMD -MP
 link := $(MPICC) $(CFLAGS) $(sanitize) $(LDFLAGS) -Wl,--as-needed
-lib_libs := $(HWLOC_LIBS) $(BLAS_LIBS) -lm -ldl
+lib_libs := $(HWLOC_LIBS) $(BLAS_LIBS) -lm -ldl $(CUDA_LIBS)
 # The preloaded library has no use for the GEMM, nor for a BLAS: what nobody calls is left out (not by sanitizers).
 pmpi_libs := $(if $(SANITIZE),$(lib_libs),$(HWLOC_LIBS) -lm -ldl -Wl,-z,defs)
 program_libs := $(SCALAPACK_LIBS) $(JANSSON_LIBS) $(lib_libs)
+# Kernels round as the host does: no product is fused with a sum.
+comma := ,
+nvcc := $(NVCC) -std=c++14 -fmad=false $(foreach arch,$(CUDA_ARCHS),-gencode arch=compute_$(arch)$(comma)code=sm_$(arch)) \
+    -gencode arch=compute_$(lastword $(CUDA_ARCHS))$(comma)code=compute_$(lastword $(CUDA_ARCHS)) \
+    -DHSUMMA_CUDA_ARCHS='"$(CUDA_ARCHS)"' -Isrc $(NVCCFLAGS) $(if $(filter 1,$(WERROR)),-Werror all-warnings) \
+    -Xcompiler -Wall$(comma)-Wextra$(comma)-fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics -MMD -MP
 
 # What is built: every source that is there.
 layers := base dist coll gpu summa hsumma api
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-lib_objects := $(call objects,$(foreach layer,$(layers),$(sort $(wildcard src/$(layer)/*.c))))
+kernels := $(if $(NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(sort $(wildcard src/gpu/*.cu))))
+lib_objects := $(call objects,$(filter-out $(if $(NVCC),,src/gpu/cuda_%),$(foreach layer,$(layers),$(sort $(wildcard src/$(layer)/*.c))))) \
+    $(kernels)
 main := $(wildcard benchmarks/main.c)
 bench_objects := $(call objects,$(filter-out $(main),$(sort $(wildcard benchmarks/*.c))))
 test_sources := $(sort $(wildcard tests/unit_*.c tests/mpi_*.c))
@@ -99,10 +122,18 @@ define stamp
 $(BUILD)/obj/$(1).stamp: FORCE
 	@mkdir -p $$(@D); printf '%s\n' '$$(subst ','\'',$(2))' | cmp -s - $$@ || printf '%s\n' '$$(subst ','\'',$(2))' >$$@
 endef
-compiler = $(CC) $(shell $(CC) -dumpfullversion 2>&1) $(compile)
+compiler = $(CC) $(shell $(CC) -dumpfullversion 2>&1) $(compile) $(CUDA_CFLAGS)
 $(eval $(call stamp,compile,$$(compiler)))
 $(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(shim_objects) $$(bench_objects)))
 
+$(eval $(call stamp,nvcc,$$(if $$(NVCC),$$(shell $(NVCC) --version 2>&1 | tail -n 1) $$(nvcc))))
+
+$(kernels): $(BUILD)/obj/%.o: %.cu $(BUILD)/obj/nvcc.stamp
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(nvcc) -c -o $@ $<
+
+$(BUILD)/obj/src/gpu/cuda_%.o: private compile += $(CUDA_CFLAGS)
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/src/api/scalapack/blacs_static.o: private compile += -DHSUMMA_STATIC
 $(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
@@ -234,7 +265,7 @@ uninstall: ## removes what "make install" has put there
 	-rmdir $(DESTDIR)$(DOCDIR)
 
 format: ## clang-format over the sources
-	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc benchmarks/*.[ch] tests/*.[ch] examples/*.[ch])
+	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc src/gpu/*.cu benchmarks/*.[ch] tests/*.[ch] examples/*.[ch])
 
 clean: ## removes BUILD
 	rm -rf $(BUILD)

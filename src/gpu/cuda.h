@@ -1,0 +1,135 @@
+/*
+ * The device "cuda": one GPU of this process, in its primary context, which runtime and other libraries share.
+ *
+ * What is called of CUDA:
+ *   devices   cudaGetDeviceCount cudaGetDeviceProperties cudaDriverGetVersion cudaDeviceGetAttribute
+ *             cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaGetDriverEntryPointByVersion (before 12.5:
+ *             cudaGetDriverEntryPoint), for cuDeviceGet cuDevicePrimaryCtxRetain cuCtxGetCurrent cuCtxSetCurrent
+ *   errors    cudaGetErrorName cudaGetErrorString cudaGetLastError
+ *   memory    cudaMalloc cudaFree cudaHostAlloc cudaFreeHost cudaPointerGetAttributes cudaMemGetInfo
+ *   sharing   cudaIpcGetMemHandle cudaIpcOpenMemHandle cudaIpcCloseMemHandle cudaIpcGetEventHandle
+ *             cudaIpcOpenEventHandle
+ *   streams   cudaStreamCreateWithFlags cudaStreamDestroy cudaStreamGetFlags cudaStreamSynchronize cudaStreamWaitEvent
+ *             cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord cudaEventQuery cudaDeviceSynchronize
+ *   work      cudaMemcpyAsync cudaMemcpy2DAsync
+ *   kernels   (kernels.cu) cudaLaunchKernel cudaOccupancyMaxActiveBlocksPerMultiprocessor cudaDeviceGetAttribute
+ *   cuBLAS    (loaded) cublasCreate_v2 cublasDestroy_v2 cublasSetStream_v2 cublasSetWorkspace_v2 cublasGetStatusName
+ *             cublas[SDCZ]gemm_v2_64, before CUDA 12 cublas[SDCZ]gemm_v2
+ */
+#ifndef HS_GPU_CUDA_H
+#define HS_GPU_CUDA_H
+
+#include "gpu/devices.h"
+#include "gpu/kernels.h"
+
+/* What get has given, and what has been imported. */
+struct hs_cuda_block {
+    struct hs_cuda_block *next;
+    char *base;
+    size_t bytes;
+    int importers; /* how many have imported it and not yet unmapped it; 0: it is this device's own */
+    cudaIpcMemHandle_t handle;
+};
+
+struct hs_cublas {
+    void *library, *handle;   /* handle: made by the first product */
+    struct hs_stream *stream; /* that the handle works on */
+    int (*create)(void **handle);
+    int (*destroy)(void *handle);
+    int (*set_stream)(void *handle, cudaStream_t stream);
+    int (*set_workspace)(void *handle, void *workspace, size_t bytes);
+    const char *(*name)(int status);
+    void *gemm[4]; /* by hsumma_type */
+    int wide;      /* their sizes have 64 bits */
+};
+
+struct hs_cuda {
+    struct hs_device device;
+    int number;        /* of those that this process sees */
+    int generation;    /* the major compute capability */
+    size_t pitch_most; /* of copies of blocks */
+    void *context;     /* the device's primary one */
+    int (*get_current)(void **context);
+    int (*set_current)(void *context);
+    struct hs_kernels kernels;
+    struct hs_cuda_block *block;
+    struct hs_cublas blas;
+};
+
+struct hs_stream {
+    cudaStream_t stream;
+    int theirs;
+    void *workspace; /* of cuBLAS; made by the first product */
+};
+
+struct hs_event {
+    cudaEvent_t event;
+    int theirs;
+};
+
+static inline struct hs_cuda *hs_cuda_of(struct hs_device *device)
+{
+    return (struct hs_cuda *)device;
+}
+
+/*
+ * Makes the device's context the calling thread's current one, and puts back what was there.  Contexts, not numbers:
+ * cudaSetDevice would make a context on whatever device it puts back, were it never used before.  leave comes also
+ * after an enter that has failed.
+ */
+hsumma_status hs_cuda_enter(struct hs_cuda *cuda, void **before);
+hsumma_status hs_cuda_leave(struct hs_cuda *cuda, void *before, hsumma_status status); /* returns the status */
+
+/* The status of an error, whose name and call go into the message; `call` is its name.  Nobody finds it later. */
+hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaError_t error);
+#define HS_CUDA_TRY(cuda, function, ...) hs_cuda_said(&(cuda)->device.message, #function, function(__VA_ARGS__))
+
+/* Which of the devices that this process sees is at a place; -1: none. */
+int hs_cuda_find(const char *place);
+void hs_cuda_place(const struct cudaDeviceProp *is, char *place, size_t size);
+
+/* cuBLAS: load does not set it up; end only where it has been. */
+hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message);
+void hs_cublas_unload(struct hs_cublas *blas);
+/* Ends an allocation, or a mapping; all of them. */
+void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block);
+void hs_cuda_forget(struct hs_cuda *cuda);
+/* Lets this device read and write what is another one's. */
+hsumma_status hs_cuda_reach(struct hs_cuda *cuda, int other);
+
+/* The rows of the table. */
+hsumma_status hs_cuda_get(struct hs_device *device, size_t bytes, void **memory);
+void hs_cuda_put(struct hs_device *device, void *memory);
+hsumma_status hs_cuda_get_pinned(struct hs_device *device, size_t bytes, void **memory);
+void hs_cuda_put_pinned(struct hs_device *device, void *memory);
+enum hs_memory_kind hs_cuda_classify(struct hs_device *device, const void *address);
+hsumma_status hs_cuda_room(struct hs_device *device, int64_t *free, int64_t *total);
+hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, struct hs_exported *exported);
+hsumma_status hs_cuda_import_memory(struct hs_device *device, const struct hs_exported *exported, void **memory);
+void hs_cuda_unmap(struct hs_device *device, void *imported);
+hsumma_status hs_cuda_export_event(struct hs_device *device, struct hs_event *event, struct hs_exported *exported);
+hsumma_status hs_cuda_import_event(struct hs_device *device, const struct hs_exported *exported,
+                                   struct hs_event **event);
+hsumma_status hs_cuda_make_stream(struct hs_device *device, struct hs_stream **stream);
+hsumma_status hs_cuda_adopt_stream(struct hs_device *device, void *theirs, struct hs_stream **stream);
+void *hs_cuda_show_stream(struct hs_device *device, struct hs_stream *stream);
+void hs_cuda_free_stream(struct hs_device *device, struct hs_stream *stream);
+hsumma_status hs_cuda_make_event(struct hs_device *device, int shared, struct hs_event **event);
+void hs_cuda_free_event(struct hs_device *device, struct hs_event *event);
+hsumma_status hs_cuda_record(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
+hsumma_status hs_cuda_wait(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
+hsumma_status hs_cuda_over(struct hs_device *device, struct hs_event *event, int *over);
+hsumma_status hs_cuda_synchronize(struct hs_device *device, struct hs_stream *stream);
+hsumma_status hs_cuda_copy(struct hs_device *device, struct hs_stream *stream, void *dst, const void *src,
+                           size_t bytes);
+hsumma_status hs_cuda_copy_block(struct hs_device *device, struct hs_stream *stream, void *dst, size_t dst_pitch,
+                                 const void *src, size_t src_pitch, size_t bytes, size_t columns);
+hsumma_status hs_cuda_combine(struct hs_device *device, struct hs_stream *stream, void *dst, const void *const *operand,
+                              int operands, int64_t count, hsumma_element element, hsumma_op op);
+hsumma_status hs_cuda_update(struct hs_device *device, struct hs_stream *stream, hsumma_type type, int64_t rows,
+                             int64_t cols, const void *beta, void *c, int64_t ldc, const void *s, int64_t lds);
+hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, hsumma_type type, char transa,
+                           char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda,
+                           const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
+
+#endif

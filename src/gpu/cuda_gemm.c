@@ -1,0 +1,155 @@
+/*
+ * Products by cuBLAS, which is loaded when a device is opened: a program starts without it.  Its own headers are not
+ * needed; what is used of it is part of its binary interface.  Its default mathematics round like IEEE's.
+ */
+#include "base/scalar.h"
+#include "gpu/cuda.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OP_N = 0, OP_T = 1, OP_C = 2, ALLOC_FAILED = 3 };
+
+typedef int gemm_wide(void *handle, int transa, int transb, int64_t m, int64_t n, int64_t k, const void *alpha,
+                      const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
+typedef int gemm_narrow(void *handle, int transa, int transb, int m, int n, int k, const void *alpha, const void *a,
+                        int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
+
+static const char *const gemm_names[] = {"cublasSgemm_v2_64", "cublasDgemm_v2_64", "cublasCgemm_v2_64",
+                                         "cublasZgemm_v2_64"};
+
+/* By name, where the loader looks; then where CUDA usually is. */
+static void *open_library(void)
+{
+    static const char *const versions[] = {"13", "12"}, *const homes[] = {"CUDA_HOME", "CUDA_PATH", NULL};
+    char path[512];
+    void *library = NULL;
+    for (int h = -1; h < (int)(sizeof homes / sizeof *homes) && !library; h++) {
+        const char *home = h < 0 ? "" : homes[h] ? getenv(homes[h]) : "/usr/local/cuda";
+        for (unsigned v = 0; home && v < sizeof versions / sizeof *versions && !library; v++) {
+            snprintf(path, sizeof path, "%s%slibcublas.so.%s", home, h < 0 ? "" : "/lib64/", versions[v]);
+            library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+        }
+    }
+    return library;
+}
+
+hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message)
+{
+    blas->library = open_library();
+    if (!blas->library)
+        return hs_fail(message, HSUMMA_ERR_DEVICE,
+                       "cuBLAS (libcublas.so.13 or .12) cannot be loaded: %s; LD_LIBRARY_PATH or CUDA_HOME may name "
+                       "its directory",
+                       dlerror());
+    const struct {
+        const char *name;
+        void *function;
+    } wanted[] = {{"cublasCreate_v2", &blas->create},
+                  {"cublasDestroy_v2", &blas->destroy},
+                  {"cublasSetStream_v2", &blas->set_stream},
+                  {"cublasSetWorkspace_v2", &blas->set_workspace},
+                  {"cublasGetStatusName", &blas->name}};
+    for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!(*(void **)wanted[i].function = dlsym(blas->library, wanted[i].name)))
+            return hs_fail(message, HSUMMA_ERR_DEVICE, "cuBLAS has no %s", wanted[i].name);
+    blas->wide = dlsym(blas->library, gemm_names[0]) != NULL;
+    for (int t = 0; t < 4; t++) {
+        char name[32];
+        snprintf(name, sizeof name, "%.*s", blas->wide ? 17 : 14, gemm_names[t]);
+        if (!(blas->gemm[t] = dlsym(blas->library, name)))
+            return hs_fail(message, HSUMMA_ERR_DEVICE, "cuBLAS has no %s", name);
+    }
+    return HSUMMA_OK;
+}
+
+void hs_cublas_unload(struct hs_cublas *blas)
+{
+    if (blas->handle)
+        blas->destroy(blas->handle);
+    if (blas->library)
+        dlclose(blas->library);
+    *blas = (struct hs_cublas){0};
+}
+
+static hsumma_status said(struct hs_cuda *cuda, const char *call, int error)
+{
+    if (!error)
+        return HSUMMA_OK;
+    return hs_fail(&cuda->device.message, error == ALLOC_FAILED ? HSUMMA_ERR_MEMORY : HSUMMA_ERR_DEVICE, "%s: %s", call,
+                   cuda->blas.name(error));
+}
+
+/*
+ * The handle, working on a stream.  Each stream has a workspace of its own, so that products on several of them do not
+ * disturb each other and always have the same bits; setting a stream drops the workspace that was set.
+ */
+static hsumma_status turn_to(struct hs_cuda *cuda, struct hs_stream *stream)
+{
+    struct hs_cublas *blas = &cuda->blas;
+    size_t bytes = (size_t)(cuda->generation >= 9 ? 32 : 4) << 20; /* what cuBLAS would take */
+    hsumma_status status = HSUMMA_OK;
+    if (blas->handle && blas->stream == stream)
+        return HSUMMA_OK;
+    blas->stream = NULL;
+    if (!blas->handle)
+        status = said(cuda, "cublasCreate", blas->create(&blas->handle));
+    if (!status && !stream->workspace)
+        status = hs_cuda_get(&cuda->device, bytes, &stream->workspace);
+    if (!status)
+        status = said(cuda, "cublasSetStream", blas->set_stream(blas->handle, stream->stream));
+    if (!status)
+        status = said(cuda, "cublasSetWorkspace", blas->set_workspace(blas->handle, stream->workspace, bytes));
+    if (!status)
+        blas->stream = stream;
+    return status;
+}
+
+/* C is conjugation only where there is something to conjugate. */
+static int op_of(hsumma_type type, char trans)
+{
+    return trans == 'N' ? OP_N : trans == 'C' && hs_scalars[type].complex_type ? OP_C : OP_T;
+}
+
+static int fits(int64_t size)
+{
+    return size <= INT_MAX;
+}
+
+hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, hsumma_type type, char transa,
+                           char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda,
+                           const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    int opa = op_of(type, transa), opb = op_of(type, transb), error;
+    void *before, *handle, *gemm = cuda->blas.gemm[type];
+    hsumma_status status = hs_cuda_enter(cuda, &before);
+    if (!status)
+        status = turn_to(cuda, stream);
+    hs_cuda_leave(cuda, before, status);
+    if (status || m <= 0 || n <= 0)
+        return status;
+    if (k <= 0 || hs_scalars[type].is_zero(alpha))
+        return hs_cuda_update(device, stream, type, m, n, beta, c, ldc, NULL, 0);
+    if (!cuda->blas.wide && !(fits(m) && fits(n) && fits(k) && fits(lda) && fits(ldb) && fits(ldc)))
+        return hs_fail(&device->message, HSUMMA_ERR_UNSUPPORTED,
+                       "a product of %lld x %lld x %lld: this cuBLAS has no sizes or leading dimensions beyond 2^31-1",
+                       (long long)m, (long long)n, (long long)k);
+    status = hs_cuda_enter(cuda, &before);
+    if (status)
+        return hs_cuda_leave(cuda, before, status);
+    handle = cuda->blas.handle;
+    if (cuda->blas.wide) {
+        gemm_wide *function;
+        memcpy(&function, &gemm, sizeof function);
+        error = function(handle, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    } else {
+        gemm_narrow *function;
+        memcpy(&function, &gemm, sizeof function);
+        error = function(handle, opa, opb, (int)m, (int)n, (int)k, alpha, a, (int)lda, b, (int)ldb, beta, c, (int)ldc);
+    }
+    return hs_cuda_leave(cuda, before, said(cuda, gemm_names[type], error));
+}

@@ -1,0 +1,164 @@
+#include "gpu/cuda.h"
+
+#include <string.h>
+
+/*
+ * The driver makes small allocations parts of a larger one, and exporting one of them would show all; so each is made
+ * of whole blocks of the driver's.
+ */
+static const size_t driver_block = (size_t)2 << 20;
+
+static struct hs_cuda_block *block_at(const struct hs_cuda *cuda, const void *address)
+{
+    struct hs_cuda_block *block = cuda->block;
+    while (block && (uintptr_t)address - (uintptr_t)block->base >= block->bytes)
+        block = block->next;
+    return block;
+}
+
+hsumma_status hs_cuda_get(struct hs_device *device, size_t bytes, void **memory)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    struct hs_cuda_block *block = hs_get_zero(device->memory, 1, sizeof *block);
+    size_t whole = bytes ? bytes + (driver_block - bytes % driver_block) % driver_block : driver_block;
+    void *before;
+    *memory = NULL;
+    if (!block || whole < bytes) {
+        hs_put(device->memory, block);
+        return hs_fail(&device->message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of a GPU's", bytes);
+    }
+    hsumma_status status = hs_cuda_enter(cuda, &before);
+    if (!status) {
+        status = HS_CUDA_TRY(cuda, cudaMalloc, memory, whole);
+        if (status == HSUMMA_ERR_MEMORY) {
+            size_t free = 0, total = 0;
+            if (cudaMemGetInfo(&free, &total) != cudaSuccess)
+                cudaGetLastError();
+            hs_fail(&device->message, status,
+                    "cudaMalloc: cudaErrorMemoryAllocation (out of memory): %zu bytes; %zu of %zu are free on %s",
+                    whole, free, total, device->name);
+        }
+    }
+    hs_cuda_leave(cuda, before, status);
+    if (status) {
+        hs_put(device->memory, block);
+        *memory = NULL;
+        return status;
+    }
+    *block = (struct hs_cuda_block){.next = cuda->block, .base = *memory, .bytes = whole};
+    cuda->block = block;
+    return HSUMMA_OK;
+}
+
+/* What CUDA says of a release is not looked at: at the end of the process the driver may have gone first. */
+void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block)
+{
+    struct hs_cuda_block **link = &cuda->block;
+    void *before;
+    while (*link != block)
+        link = &(*link)->next;
+    *link = block->next;
+    if (!hs_cuda_enter(cuda, &before)) {
+        cudaDeviceSynchronize();
+        if (block->importers)
+            cudaIpcCloseMemHandle(block->base);
+        else
+            cudaFree(block->base);
+        cudaGetLastError();
+    }
+    hs_cuda_leave(cuda, before, HSUMMA_OK);
+    hs_put(cuda->device.memory, block);
+}
+
+void hs_cuda_put(struct hs_device *device, void *memory)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    struct hs_cuda_block *block = block_at(cuda, memory);
+    if (block && block->base == memory && !block->importers)
+        hs_cuda_release(cuda, block);
+}
+
+void hs_cuda_forget(struct hs_cuda *cuda)
+{
+    while (cuda->block)
+        hs_cuda_release(cuda, cuda->block);
+}
+
+hsumma_status hs_cuda_get_pinned(struct hs_device *device, size_t bytes, void **memory)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    void *before;
+    *memory = NULL;
+    hsumma_status status = hs_cuda_enter(cuda, &before);
+    if (!status)
+        status = HS_CUDA_TRY(cuda, cudaHostAlloc, memory, bytes ? bytes : 1, cudaHostAllocPortable);
+    return hs_cuda_leave(cuda, before, status);
+}
+
+void hs_cuda_put_pinned(struct hs_device *device, void *memory)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    void *before;
+    if (!memory)
+        return;
+    if (!hs_cuda_enter(cuda, &before)) {
+        cudaDeviceSynchronize();
+        cudaFreeHost(memory);
+        cudaGetLastError();
+    }
+    hs_cuda_leave(cuda, before, HSUMMA_OK);
+}
+
+hsumma_status hs_cuda_reach(struct hs_cuda *cuda, int other)
+{
+    int can = 0;
+    if (other == cuda->number)
+        return HSUMMA_OK;
+    hsumma_status status = HS_CUDA_TRY(cuda, cudaDeviceCanAccessPeer, &can, cuda->number, other);
+    if (!status && !can)
+        status = hs_fail(&cuda->device.message, HSUMMA_ERR_DEVICE,
+                         "cudaDeviceCanAccessPeer: GPU %d cannot reach the memory of GPU %d", cuda->number, other);
+    if (!status) {
+        cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+        if (error == cudaErrorPeerAccessAlreadyEnabled)
+            cudaGetLastError();
+        else
+            status = hs_cuda_said(&cuda->device.message, "cudaDeviceEnablePeerAccess", error);
+    }
+    return status;
+}
+
+enum hs_memory_kind hs_cuda_classify(struct hs_device *device, const void *address)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    const struct hs_cuda_block *block = block_at(cuda, address);
+    struct cudaPointerAttributes is = {.type = cudaMemoryTypeUnregistered};
+    void *before;
+    if (block)
+        return block->importers ? HS_MEMORY_OTHER : HS_MEMORY_DEVICE;
+    if (!address || hs_cuda_enter(cuda, &before))
+        return HS_MEMORY_HOST;
+    if (HS_CUDA_TRY(cuda, cudaPointerGetAttributes, &is, address))
+        is.type = cudaMemoryTypeUnregistered;
+    if (is.type == cudaMemoryTypeDevice && is.device != cuda->number)
+        hs_cuda_reach(cuda, is.device); /* if it cannot, the work that tries says so */
+    hs_cuda_leave(cuda, before, HSUMMA_OK);
+    if (is.type == cudaMemoryTypeDevice)
+        return is.device == cuda->number ? HS_MEMORY_DEVICE : HS_MEMORY_OTHER;
+    return is.type == cudaMemoryTypeManaged ? HS_MEMORY_OTHER
+           : is.type == cudaMemoryTypeHost  ? HS_MEMORY_PINNED
+                                            : HS_MEMORY_HOST;
+}
+
+hsumma_status hs_cuda_room(struct hs_device *device, int64_t *free, int64_t *total)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    size_t now = 0, all = 0;
+    void *before;
+    hsumma_status status = hs_cuda_enter(cuda, &before);
+    if (!status)
+        status = HS_CUDA_TRY(cuda, cudaMemGetInfo, &now, &all);
+    *free = (int64_t)now;
+    *total = (int64_t)all;
+    return hs_cuda_leave(cuda, before, status);
+}

@@ -1,0 +1,178 @@
+#include "gpu/cuda.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What an export says.  CUDA's handles are not for the process that they come from: it takes the address. */
+struct told {
+    union {
+        cudaIpcMemHandle_t memory;
+        cudaIpcEventHandle_t event;
+    } handle;
+    char place[64];          /* of the device */
+    int64_t process, space;  /* space: that in which the process has its number */
+    uint64_t address, bytes; /* in that process */
+};
+static_assert(sizeof(struct told) <= sizeof(struct hs_exported), "an export has room for CUDA's handles");
+
+static int64_t process_space(void)
+{
+    struct stat is;
+    return stat("/proc/self/ns/pid", &is) == 0 ? (int64_t)is.st_ino : 0;
+}
+
+static void tell(const struct hs_cuda *cuda, struct told *told, const void *address, size_t bytes)
+{
+    memcpy(told->place, cuda->device.place, sizeof told->place);
+    told->process = getpid();
+    told->space = process_space();
+    told->address = (uintptr_t)address;
+    told->bytes = bytes;
+}
+
+static int is_mine(const struct told *told)
+{
+    return told->process == getpid() && told->space == process_space();
+}
+
+hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, struct hs_exported *exported)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    const struct hs_cuda_block *block = cuda->block;
+    struct told told = {.bytes = 0};
+    void *before;
+    memset(exported, 0, sizeof *exported);
+    while (block && (block->base != memory || block->importers))
+        block = block->next;
+    if (!block)
+        return hs_fail(&device->message, HSUMMA_ERR_DEVICE,
+                       "memory at %p cannot be exported: it is not the beginning of what this device has given",
+                       memory);
+    hsumma_status status = hs_cuda_enter(cuda, &before);
+    if (!status)
+        status = HS_CUDA_TRY(cuda, cudaIpcGetMemHandle, &told.handle.memory, memory);
+    if (!status) {
+        tell(cuda, &told, memory, block->bytes);
+        memcpy(exported, &told, sizeof told);
+    }
+    return hs_cuda_leave(cuda, before, status);
+}
+
+/* Adds to a message whose memory or event it is. */
+static hsumma_status cannot(struct hs_device *device, hsumma_status status, const char *what, const struct told *told)
+{
+    struct hs_message why = device->message;
+    return hs_fail(&device->message, status,
+                   "%.250s: %s of process %lld on GPU %.64s (in another container, of another user, or ended?)",
+                   why.text, what, (long long)told->process, told->place);
+}
+
+/* Where the devices differ, and this process sees both, they must be peers.  The context is current. */
+static hsumma_status allow(struct hs_cuda *cuda, const struct told *told)
+{
+    int other = strcmp(told->place, cuda->device.place) == 0 ? cuda->number : hs_cuda_find(told->place);
+    return other < 0 ? HSUMMA_OK : hs_cuda_reach(cuda, other);
+}
+
+/* One mapping of an allocation, however often it is imported. */
+static hsumma_status map(struct hs_cuda *cuda, const struct told *told, void **memory)
+{
+    struct hs_device *device = &cuda->device;
+    struct hs_cuda_block *block = cuda->block;
+    while (block && (!block->importers || memcmp(&block->handle, &told->handle.memory, sizeof block->handle) != 0))
+        block = block->next;
+    if (block) {
+        block->importers++;
+        *memory = block->base;
+        return HSUMMA_OK;
+    }
+    block = hs_get_zero(device->memory, 1, sizeof *block);
+    if (!block)
+        return hs_fail(&device->message, HSUMMA_ERR_MEMORY, "no memory for a mapping");
+    hsumma_status status =
+        HS_CUDA_TRY(cuda, cudaIpcOpenMemHandle, memory, told->handle.memory, cudaIpcMemLazyEnablePeerAccess);
+    if (status) {
+        hs_put(device->memory, block);
+        *memory = NULL;
+        return cannot(device, status, "memory", told);
+    }
+    *block = (struct hs_cuda_block){cuda->block, *memory, told->bytes, 1, told->handle.memory};
+    cuda->block = block;
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_cuda_import_memory(struct hs_device *device, const struct hs_exported *exported, void **memory)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    struct told told;
+    void *before;
+    *memory = NULL;
+    memcpy(&told, exported, sizeof told);
+    hsumma_status status = hs_cuda_enter(cuda, &before);
+    if (!status)
+        status = allow(cuda, &told);
+    if (!status && is_mine(&told))
+        *memory = (void *)(uintptr_t)told.address;
+    else if (!status)
+        status = map(cuda, &told, memory);
+    return hs_cuda_leave(cuda, before, status);
+}
+
+hsumma_status hs_cuda_export_event(struct hs_device *device, struct hs_event *event, struct hs_exported *exported)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    struct told told = {.bytes = 0};
+    void *before;
+    memset(exported, 0, sizeof *exported);
+    hsumma_status status = hs_cuda_enter(cuda, &before);
+    if (!status)
+        status = HS_CUDA_TRY(cuda, cudaIpcGetEventHandle, &told.handle.event, event->event);
+    if (!status) {
+        tell(cuda, &told, event->event, 0);
+        memcpy(exported, &told, sizeof told);
+    }
+    return hs_cuda_leave(cuda, before, status);
+}
+
+hsumma_status hs_cuda_import_event(struct hs_device *device, const struct hs_exported *exported,
+                                   struct hs_event **event)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    struct told told;
+    void *before;
+    memcpy(&told, exported, sizeof told);
+    *event = hs_get_zero(device->memory, 1, sizeof **event);
+    if (!*event)
+        return hs_fail(&device->message, HSUMMA_ERR_MEMORY, "no memory for an event");
+    if (is_mine(&told)) {
+        **event = (struct hs_event){(cudaEvent_t)(uintptr_t)told.address, 1};
+        return HSUMMA_OK;
+    }
+    hsumma_status status = hs_cuda_enter(cuda, &before);
+    if (!status) {
+        status = HS_CUDA_TRY(cuda, cudaIpcOpenEventHandle, &(*event)->event, told.handle.event);
+        if (status)
+            cannot(device, status, "an event", &told);
+    }
+    if (status) {
+        hs_put(device->memory, *event);
+        *event = NULL;
+    }
+    return hs_cuda_leave(cuda, before, status);
+}
+
+void hs_cuda_unmap(struct hs_device *device, void *imported)
+{
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    struct hs_cuda_block *block = cuda->block;
+    while (imported && block && (block->base != imported || !block->importers))
+        block = block->next;
+    if (!imported || !block)
+        return; /* this process's own */
+    if (block->importers > 1)
+        block->importers--;
+    else
+        hs_cuda_release(cuda, block);
+}

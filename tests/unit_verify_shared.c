@@ -100,18 +100,33 @@ static const struct hs_alg directly = {HS_ALLREDUCE, "directly", "", HS_KEEPS_OR
                                        .build = sum_directly};
 static const struct hs_alg by_message = {HS_BCAST, "by_message", "", 0, .build = told_by_message};
 
-static struct patient *patient(const struct hs_alg *alg)
+static struct patient *patient_with_room(const struct hs_alg *alg, int64_t room)
 {
     static const int node[RANKS] = {0, 0, 0};
     struct patient *p = hs_get_zero(&hs_heap, 1, sizeof *p);
     if (!p || hs_topology_make(&p->topology, RANKS, node, NULL, &hs_heap))
         exit(99);
-    p->topology.room = HALF;
+    p->topology.room = room;
     p->topology.direct = 1;
     p->shape = (struct hs_shape){.size = RANKS, .bytes = BYTES, .unit = UNIT, .topology = &p->topology};
     if (hs_build_all(alg, &p->shape, &hs_heap, &p->list) != HSUMMA_OK)
         exit(98);
     return p;
+}
+
+static struct patient *patient(const struct hs_alg *alg)
+{
+    return patient_with_room(alg, HALF);
+}
+
+/*
+ * Allreduce "shared_buffer" in three chunks, two at a time, of four elements and three places each.  Steps of ranks 1
+ * and 2: 0 COPY in, 1 SIGNAL 1, 2 COPY in, 3 SIGNAL 2, 4 WAIT 1, 5 COPY out, 6 COPY in, 7 SIGNAL 3, 8 WAIT 2, 9 COPY
+ * out, 10 WAIT 3, 11 COPY out; of rank 0, per chunk: 0 1 WAIT, 2 JOIN, 3 4 REDUCE, 5 SIGNAL, 6 COPY out.
+ */
+static struct patient *buffer(void)
+{
+    return patient_with_room(hs_alg_find(HS_ALLREDUCE, "shared_buffer"), 2 * 3 * 4 * UNIT);
 }
 
 static void discharge(struct patient *p)
@@ -204,6 +219,69 @@ static void races(void)
            "rank 0 step 3 (REDUCE) reads rank 1's IN, which does not wait for it at its end");
 }
 
+/* Of ranks that write into the memory of another one. */
+static void writes(void)
+{
+    struct patient *p = buffer();
+    forget(p, 1, 6, 4);
+    expect(p, HS_ALLREDUCE, "a place is written again before its owner has read it",
+           "rank 1 step 6 (COPY) writes rank 0's SHARED while step 0 (COPY) of rank 1 may write it");
+
+    p = buffer();
+    forget(p, 1, 7, 5);
+    expect(p, HS_ALLREDUCE, "a sum is written again before a peer has read it",
+           "rank 1 step 5 (COPY) reads rank 0's SHARED while step 17 (REDUCE) of rank 0 may write it");
+
+    p = buffer();
+    step(p, 2, 0, HS_COPY)->dst = step(p, 1, 0, HS_COPY)->dst;
+    expect(p, HS_ALLREDUCE, "two ranks write the same bytes of a third",
+           "rank 2 step 0 (COPY) writes rank 0's SHARED while step 0 (COPY) of rank 1 may write it");
+
+    p = buffer();
+    step(p, 2, 0, HS_COPY)->dst.at = step(p, 1, 0, HS_COPY)->dst.at + 3 * UNIT;
+    expect(p, HS_ALLREDUCE, "two ranks write bytes of a third that overlap in one element",
+           "rank 2 step 0 (COPY) writes rank 0's SHARED while step 0 (COPY) of rank 1 may write it");
+
+    p = buffer();
+    step(p, 1, 2, HS_COPY)->dst.at = step(p, 1, 0, HS_COPY)->dst.at;
+    expect(p, HS_ALLREDUCE, "one rank writes the same bytes of another one twice, in no order",
+           "rank 1 step 2 (COPY) writes rank 0's SHARED while step 0 (COPY) of rank 1 may write it");
+
+    p = buffer();
+    forget(p, 0, 2, 0);
+    expect(p, HS_ALLREDUCE, "the owner does not wait for a peer that writes",
+           "rank 0 step 3 (REDUCE) reads rank 0's SHARED while step 0 (COPY) of rank 1 may write it");
+
+    p = buffer();
+    forget(p, 1, 1, 0);
+    expect(p, HS_ALLREDUCE, "a SIGNAL before the copy into a peer's memory",
+           "rank 0 step 3 (REDUCE) reads rank 0's SHARED while step 0 (COPY) of rank 1 may write it");
+
+    p = buffer();
+    forget(p, 0, 19, 18);
+    expect(p, HS_ALLREDUCE, "a SIGNAL before the sum in the own memory",
+           "reads rank 0's SHARED while step 17 (REDUCE) of rank 0 may write it");
+
+    p = buffer();
+    p->list[2].steps = 10; /* without the last WAIT and COPY */
+    step(p, 0, 14, HS_WAIT)->peer = 2;
+    expect(p, HS_ALLREDUCE, "a peer writes after the owner's last look",
+           "reads rank 0's SHARED while step 6 (COPY) of rank 1 may write it");
+
+    p = buffer();
+    step(p, 1, 0, HS_COPY)->dst.at = p->topology.room - UNIT;
+    expect(p, HS_ALLREDUCE, "behind the room of a peer's SHARED",
+           "bytes 184..216 are outside SHARED of rank 0, which has 192");
+
+    p = buffer();
+    step(p, 1, 0, HS_COPY)->dst.at = 4 * UNIT + UNIT / 2;
+    expect(p, HS_ALLREDUCE, "a place that is not whole elements", "offset 36 in SHARED is no multiple of the unit");
+
+    p = patient(&by_message);
+    step(p, 1, 0, HS_RECV)->dst = hs_of(2, hs_shared(0));
+    expect(p, HS_BCAST, "a RECV into a peer's slot", "which only COPY and REDUCE may read or write");
+}
+
 static void signals(void)
 {
     struct patient *p = patient(&in_shared);
@@ -274,8 +352,12 @@ static void places(void)
     expect(p, HS_ALLREDUCE, "a peer's SCRATCH", "uses SCRATCH of rank 1, which is private");
 
     p = patient(&in_shared);
-    step(p, 0, 4, HS_REDUCE)->dst = hs_of(1, hs_shared(0));
-    expect(p, HS_ALLREDUCE, "a write into a peer's slot", "uses SHARED of rank 1, which only that rank may write");
+    step(p, 0, 4, HS_REDUCE)->dst = hs_of(1, hs_out(0));
+    expect(p, HS_ALLREDUCE, "a write into a peer's OUT", "uses OUT of rank 1, which only that rank may write");
+
+    p = patient(&in_shared);
+    step(p, 0, 4, HS_REDUCE)->dst = hs_of(1, hs_scratch(0));
+    expect(p, HS_ALLREDUCE, "a write into a peer's SCRATCH", "uses SCRATCH of rank 1, which only that rank may write");
 
     p = patient(&by_message);
     step(p, 0, 1, HS_SEND)->left = hs_of(1, hs_shared(0));
@@ -366,6 +448,7 @@ int main(void)
     sound(&directly);
     sound(&by_message);
     races();
+    writes();
     signals();
     places();
     promises();

@@ -15,6 +15,7 @@ void hs_build_mpi(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_binomial(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_rabenseifner_traff(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_shared(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_reduce_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_smp(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_recursive_doubling(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_ring(struct hs_builder *builder, const struct hs_shape *shape);
@@ -26,6 +27,7 @@ void hs_build_allreduce_elimination_32_21(struct hs_builder *builder, const stru
 void hs_build_allreduce_small_ring(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_rabenseifner_traff(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_shared(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_allreduce_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_smp(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_nap(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *shape);
@@ -40,7 +42,9 @@ void hs_build_reduce_scatter_rabenseifner_traff(struct hs_builder *builder, cons
 void hs_build_reduce_scatter_node_aware(struct hs_builder *builder, const struct hs_shape *shape);
 
 /* Why a shape is refused; NULL if it is not. */
-const char *hs_unfit_shared(const struct hs_shape *shape);    /* more than one node, or no shared memory */
+const char *hs_unfit_shared(const struct hs_shape *shape); /* more than one node, or no shared memory */
+const char *hs_unfit_allreduce_shared_buffer(const struct hs_shape *shape); /* the same, or too little of it */
+const char *hs_unfit_reduce_shared_buffer(const struct hs_shape *shape);
 const char *hs_unfit_butterfly(const struct hs_shape *shape); /* size is no power of two */
 const char *hs_unfit_nap(const struct hs_shape *shape);       /* nodes of different sizes */
 

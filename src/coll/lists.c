@@ -13,6 +13,7 @@ static void turn(struct hs_step *step, int shift, int size)
 {
     if (step->peer >= 0 && step->peer < size)
         step->peer = (step->peer + shift) % size;
+    turn_ref(&step->dst, shift, size);
     turn_ref(&step->left, shift, size);
     turn_ref(&step->right, shift, size);
 }

@@ -34,6 +34,11 @@ static const struct hs_alg algs[] = {
     {HS_REDUCE_TO, "shared", "one node: every rank reduces its part of what all have put into shared memory",
      HS_TRUE_ROOT | HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_THRESHOLD,
      hs_unfit_shared, hs_build_reduce_shared, NULL},
+    {HS_REDUCE_TO, "shared_buffer",
+     "one node: all copy their vectors into the root's memory, which sums them at once; Faraji and Afsahi (2014), "
+     "Section 3.1",
+     HS_TRUE_ROOT | HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_SEGMENT,
+     hs_unfit_reduce_shared_buffer, hs_build_reduce_shared_buffer, NULL},
     {HS_REDUCE_TO, "smp", "inside every node to its leader, then over the leaders: (log2 ppn + log2 n) steps",
      HS_TRUE_ROOT | HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_LEVEL | HS_USES_OUTER |
          HS_USES_INNER,
@@ -71,6 +76,11 @@ static const struct hs_alg algs[] = {
     {HS_ALLREDUCE, "shared", "one node: every rank reduces its part (up to b: all) of what all have put into memory",
      HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_THRESHOLD, hs_unfit_shared,
      hs_build_allreduce_shared, NULL},
+    {HS_ALLREDUCE, "shared_buffer",
+     "one node: all copy their vectors into rank 0's memory, it sums them at once, all copy the sum; Faraji and Afsahi "
+     "(2014), Section 3.1",
+     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_SEGMENT,
+     hs_unfit_allreduce_shared_buffer, hs_build_allreduce_shared_buffer, NULL},
     {HS_ALLREDUCE, "smp",
      "to the node's leader, allreduce over the leaders, broadcast inside; Bienz, Olson and Gropp (2019), Section II-A",
      HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER,

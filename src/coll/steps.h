@@ -16,14 +16,19 @@
  *   - Done by all ranks strictly in list order, with a few receives posted ahead, the lists come to an end: executors
  *     look only at a window of steps beyond the first that is not done.
  *
- * Shared memory.  Ranks of one node may read each other's slots: a source of COPY or REDUCE can be a peer's.  Nobody
- * writes into a peer's slot.  Every rank has one flag, which starts at 0: SIGNAL raises the own flag to a value
- * (store-release), WAIT completes once a peer's flag has at least a value (load-acquire).  A rank's SIGNALs depend on
- * one another, in ascending order of their values.  A peer's SHARED may be read after a WAIT for what wrote it, and its
- * owner may write it again after a WAIT for those who have read it; the end of a list needs no such WAIT for SHARED,
- * which the executor does not hand out again before all ranks of the node are done.  A peer's IN and OUT belong to the
- * peer's caller: they may be read after a WAIT for any SIGNAL of the peer (it has entered), and the peer must WAIT for
- * the readers before its list ends.
+ * Shared memory.  Ranks of one node may read each other's slots and write each other's SHARED: a source of COPY or
+ * REDUCE can be a peer's, and so can their destination if it is SHARED.  Nobody writes into a peer's IN or OUT.  Every
+ * rank has one flag, which starts at 0: SIGNAL raises the own flag to a value (store-release), WAIT completes once a
+ * peer's flag has at least a value (load-acquire).  A rank's SIGNALs depend on one another, in ascending order of their
+ * values.
+ *   - SHARED is free at the start: whatever its bytes, whoever owns them, the first to write them waits for nobody.
+ *     Later, who reads bytes of SHARED does so after a WAIT for who wrote them, and who writes them again, be it their
+ *     owner or a peer, after WAITs for those who have read or written them; a path over several ranks will do.  The
+ *     end of a list needs no such WAIT: the executor lets a rank into an instance only when all ranks of the node have
+ *     finished what had its SHARED before, and that holds for the SHARED of peers as well.
+ *   - A rank's extent of SHARED is what its own steps touch; a peer may touch more of it, up to topology->room.
+ *   - A peer's IN and OUT belong to the peer's caller: they may be read after a WAIT for any SIGNAL of the peer (it has
+ *     entered), and the peer must WAIT for the readers before its list ends.
  */
 #ifndef HS_COLL_STEPS_H
 #define HS_COLL_STEPS_H
@@ -39,7 +44,7 @@ enum hs_slot {
     HS_IN,      /* what the rank contributes; never written */
     HS_OUT,     /* what it ends with; for a broadcast the root's OUT holds the data already and is never written */
     HS_SCRATCH, /* list->extent[HS_SCRATCH] bytes, undefined at the start */
-    HS_SHARED,  /* memory that the ranks of the node read; at most topology->room bytes, undefined at the start */
+    HS_SHARED,  /* memory that the ranks of the node read and write; topology->room bytes, undefined at the start */
     HS_SLOTS
 };
 
@@ -53,7 +58,7 @@ struct hs_ref {
 struct hs_step {
     enum hs_kind kind;
     int peer;           /* SEND, RECV, WAIT: rank in the group, rotated like the builder's rank; MPI: the root */
-    struct hs_ref dst;  /* RECV, COPY, REDUCE: an own slot */
+    struct hs_ref dst;  /* RECV, COPY, REDUCE: an own slot; COPY, REDUCE: or a peer's SHARED */
     struct hs_ref left; /* SEND, COPY: the source; REDUCE: dst = left op right, in this order; dst may be one of them */
     struct hs_ref right; /* REDUCE */
     int64_t count;       /* bytes, more than 0; SIGNAL, WAIT: the value, 1 .. HS_SIGNAL_MAX; JOIN: 1 */

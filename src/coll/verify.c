@@ -41,7 +41,7 @@ int64_t hs_slot_bytes(const struct hs_trial *trial, int rank, enum hs_slot slot)
 {
     int64_t whole = trial->shape->bytes;
     if (slot == HS_SCRATCH || slot == HS_SHARED)
-        return trial->list[rank].extent[slot];
+        return slot == HS_SHARED && trial->shared ? trial->shared[rank] : trial->list[rank].extent[slot];
     switch (trial->collective) {
     case HS_BCAST:
         return slot == HS_IN ? 0 : whole;
@@ -74,6 +74,24 @@ int hs_accesses_of(const struct hs_step *step, int index, struct hs_access *acce
     if (touches & HS_TOUCHES_DST)
         access[n++] = (struct hs_access){index, 1, step->dst, step->dst.at + step->count};
     return n;
+}
+
+/* What of SHARED is used, by its owner and by others. */
+static hsumma_status measure_shared(struct hs_trial *trial)
+{
+    int64_t *shared = hs_get(trial->memory, (size_t)trial->shape->size, sizeof *shared);
+    if (!shared)
+        return HSUMMA_ERR_MEMORY;
+    for (int r = 0; r < trial->shape->size; r++)
+        shared[r] = trial->list[r].extent[HS_SHARED];
+    for (int g = 0; g < trial->lists.steps; g++) {
+        struct hs_access access[3];
+        for (int a = hs_accesses_of(hs_lists_step(&trial->lists, g), 0, access) - 1; a >= 0; a--)
+            if (access[a].ref.of && access[a].ref.slot == HS_SHARED && shared[access[a].ref.of - 1] < access[a].end)
+                shared[access[a].ref.of - 1] = access[a].end;
+    }
+    trial->shared = shared;
+    return HSUMMA_OK;
 }
 
 static hsumma_status check_message(struct hs_trial *trial, int g, int compare_sizes)
@@ -133,7 +151,8 @@ hsumma_status hs_verify_lists(enum hs_collective collective, const struct hs_lis
                               struct hs_verify_report *report)
 {
     static hsumma_status (*const parts[])(struct hs_trial *) = {
-        check_messages, hs_verify_shared, hs_verify_fill, hs_verify_run, hs_verify_judge, hs_verify_count,
+        measure_shared, check_messages,  hs_verify_shared, hs_verify_fill,
+        hs_verify_run,  hs_verify_judge, hs_verify_count,
     };
     struct hs_trial trial = {collective, list, shape, .memory = memory, .report = report};
     if (options)
@@ -149,6 +168,7 @@ hsumma_status hs_verify_lists(enum hs_collective collective, const struct hs_lis
         status = hs_lists_index(list, shape->size, memory, &trial.lists);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
         status = parts[i](&trial);
+    hs_put(memory, trial.shared);
     hs_put(memory, trial.cell);
     hs_put(memory, trial.buffer);
     hs_lists_free(memory, &trial.lists);

@@ -25,9 +25,10 @@ struct hs_trial {
     const struct hs_allocator *memory;
     struct hs_verify_report *report;
     struct hs_lists lists; /* index of `list` */
-    struct hs_cell *cell;  /* all buffers of all instances */
-    int64_t *buffer;       /* where each begins: [(instance * size + rank) * HS_SLOTS + slot]; one more, the end */
-    uint64_t form;         /* of the first element of OUT */
+    int64_t *shared;      /* bytes of each rank's SHARED that some rank touches; NULL: not known yet, the owner's own */
+    struct hs_cell *cell; /* all buffers of all instances */
+    int64_t *buffer;      /* where each begins: [(instance * size + rank) * HS_SLOTS + slot]; one more, the end */
+    uint64_t form;        /* of the first element of OUT */
 };
 
 /* A place that a step touches. */

@@ -1,41 +1,53 @@
 /*
- * verify: accesses to the memory of peers.  Only its owner writes a slot, so what can go wrong between two ranks is a
- * write of the owner and a read of a peer.  They are in order if there is a path between them over dependencies, from
- * SENDs to their RECVs and from SIGNALs to their WAITs.  Paths are searched backward from the later of the two, level
- * by level; a step's level is the length of the longest path to it, so no path leads through a lower one.
+ * verify: accesses to memory that ranks share.  Two of them to the same bytes of a slot, one of which writes, are in
+ * order if there is a path between them over dependencies, from SENDs to their RECVs and from SIGNALs to their WAITs.
+ * Each owner's slots are gone through by ascending level; a step's level is the length of the longest path to it, so no
+ * path leads through a lower one.  For each element, an access comes after the last write before it, and a write also
+ * after the reads since: the other pairs follow from these.  Pairs of the owner's own are left to verify_hazard.c.
+ * Paths are searched backward from the later of the two, level by level.
  */
 #include "coll/verify_parts.h"
 
 #include <stdlib.h>
 
-/* A read of a peer's slot, by its global step. */
-struct read {
-    int step, owner;
+/* An access to a slot of which a peer reads or writes something, by its global step. */
+struct use {
+    int step, level, owner, writes;
     enum hs_slot slot;
     int64_t at, end;
+};
+
+struct reading {
+    int use, next; /* next: the reading before, -1: none since the last write */
 };
 
 struct search {
     struct hs_trial *trial;
     const struct hs_lists *lists;
-    int *level, *seen, *queue, number;
+    int *level, *order, *seen, *queue, number; /* order: the steps by causes; seen: the last search to meet each */
     int *first_cause, *cause; /* cause[first_cause[g] .. first_cause[g + 1]): the steps that g comes after */
-    struct read *read;
-    int reads;
-    struct read *write; /* of one owner, by ascending level */
-    int writes;
+    unsigned char *touched;   /* what peers do to a rank's slots: READ, WRITTEN */
+    struct use *use;          /* by owner, then by level */
+    int uses;
+    int *found;           /* per step: the last one that was found to come after it, plus 1 */
+    int *writer, *reader; /* per element of the owner's OUT and SHARED: the last write, the last reading */
+    struct reading *reading;
+    size_t readings, reading_capacity;
+    uint64_t *ranks; /* per step: which of 64 ranks have a step before it, or after it */
 };
+
+enum { READ = 1, WRITTEN = 2 };
 
 static int is_kind(const struct hs_lists *lists, int g, enum hs_kind kind)
 {
     return hs_lists_step(lists, g)->kind == kind;
 }
 
-/* Gives every step its level; whether all have one (there is no circle). */
+/* Gives every step its level and its place in the order; whether all have one (there is no circle). */
 static int find_levels(struct search *s)
 {
     const struct hs_lists *lists = s->lists;
-    int *pending = s->seen, *ready = s->queue, count = 0, done = 0;
+    int *pending = s->seen, *ready = s->order, count = 0, done = 0;
 
     for (int g = 0; g < lists->steps; g++) {
         s->level[g] = 0;
@@ -84,21 +96,24 @@ static int concerns(const struct hs_lists *lists, int g, int rank)
 }
 
 /*
- * Whether a path leads to `to` from `from` or, if that is -1, from any step of a rank.  Steps that concern that rank
- * are looked at first: they grow downward from the end of the queue.
+ * Whether a path leads from one step to another.  Steps that concern the rank where it begins are looked at first: they
+ * grow downward from the end of the queue.
  */
-static int comes_after(struct search *s, int to, int from, int rank)
+static int comes_after(struct search *s, int to, int from)
 {
     const struct hs_lists *lists = s->lists;
-    int head = 0, tail = 0, near = lists->steps + 1, level = from < 0 ? -1 : s->level[from];
+    int head = 0, tail = 0, near = lists->steps + 1, level = s->level[from], rank = lists->rank[from];
 
+    if (s->found[from] == to + 1)
+        return 1;
+    s->found[from] = to + 1;
     s->number++;
     s->queue[tail++] = to;
     while (head < tail || near <= lists->steps) {
         int g = near <= lists->steps ? s->queue[near++] : s->queue[head++];
         for (int i = s->first_cause[g]; i < s->first_cause[g + 1]; i++) {
             int on = s->cause[i];
-            if (on == from || (from < 0 && lists->rank[on] == rank))
+            if (on == from)
                 return 1;
             if (s->level[on] > level && s->seen[on] != s->number) {
                 s->seen[on] = s->number;
@@ -109,123 +124,187 @@ static int comes_after(struct search *s, int to, int from, int rank)
     return 0;
 }
 
-/* Whether some step of a rank comes after `from`. */
-static int reaches(struct search *s, int from, int rank)
-{
-    const struct hs_lists *lists = s->lists;
-    int head = 0, tail = 0;
-
-    s->number++;
-    s->queue[tail++] = from;
-    while (head < tail) {
-        int g = s->queue[head++], mate = is_kind(lists, g, HS_SEND) ? lists->mate[g] : -1;
-        int users = lists->first_user[g + 1] - lists->first_user[g];
-        for (int i = 0; i < users + (mate >= 0); i++) {
-            int user = i < users ? lists->user[lists->first_user[g] + i] : mate;
-            if (lists->rank[user] == rank)
-                return 1;
-            if (s->seen[user] != s->number) {
-                s->seen[user] = s->number;
-                s->queue[tail++] = user;
-            }
-        }
-    }
-    return 0;
-}
-
-static int overlap(const struct read *a, const struct read *b)
-{
-    return a->slot == b->slot && a->at < b->end && b->at < a->end;
-}
-
 static const char *kind_of(const struct search *s, int g)
 {
     return hs_kind_name(hs_lists_step(s->lists, g)->kind);
 }
 
-static hsumma_status race(struct search *s, const struct read *read, int write)
+/* Place of a global step in its list. */
+static int index_of(const struct search *s, int g)
 {
-    int rank = s->lists->rank[read->step], base = s->lists->base[rank];
-    return hs_wrong(s->trial, "rank %d step %d (%s) reads rank %d's %s while step %d (%s) of rank %d may write it",
-                    rank, read->step - base, kind_of(s, read->step), read->owner, hs_slot_name(read->slot),
-                    write - s->lists->base[read->owner], kind_of(s, write), read->owner);
+    return g - s->lists->base[s->lists->rank[g]];
 }
 
-/*
- * Compares a read with the writes of its owner on one side of it, going away from it.  A write is in order if it
- * overlaps one that is, and lies between that and the read: of one rank, both have been found to be in order.
- */
-static hsumma_status check_side(struct search *s, const struct read *read, int first, int step)
+static hsumma_status check_order(struct search *s, const struct use *later, const struct use *earlier)
 {
-    int checked = -1; /* the last write that was looked for */
-    for (int w = first; w >= 0 && w < s->writes; w += step) {
-        const struct read *write = &s->write[w];
-        if (!overlap(read, write) || (checked >= 0 && overlap(&s->write[checked], write)))
+    const int *rank = s->lists->rank;
+    int own = rank[later->step] == later->owner && rank[earlier->step] == later->owner;
+    if (own || later->step == earlier->step || comes_after(s, later->step, earlier->step))
+        return HSUMMA_OK;
+    const struct use *one = earlier->writes ? later : earlier, *write = earlier->writes ? earlier : later;
+    return hs_wrong(s->trial, "rank %d step %d (%s) %s rank %d's %s while step %d (%s) of rank %d may write it",
+                    rank[one->step], index_of(s, one->step), kind_of(s, one->step), one->writes ? "writes" : "reads",
+                    one->owner, hs_slot_name(one->slot), index_of(s, write->step), kind_of(s, write->step),
+                    rank[write->step]);
+}
+
+static hsumma_status keep_reading(struct search *s, int use, int64_t element)
+{
+    void *array = s->reading;
+    if (s->readings >= INT32_MAX ||
+        hs_grow(s->trial->memory, &array, sizeof *s->reading, &s->reading_capacity, s->readings + 1))
+        return HSUMMA_ERR_MEMORY;
+    s->reading = array;
+    s->reading[s->readings] = (struct reading){use, s->reader[element]};
+    s->reader[element] = (int)s->readings++;
+    return HSUMMA_OK;
+}
+
+/* Elements of the owner's OUT, which stand in front of those of its SHARED. */
+static int64_t elements_of(const struct search *s, int owner, enum hs_slot slot)
+{
+    return hs_slot_bytes(s->trial, owner, slot) / s->trial->shape->unit;
+}
+
+static hsumma_status add_use(struct search *s, int u)
+{
+    const struct use *use = &s->use[u];
+    int64_t unit = s->trial->shape->unit, first = use->slot == HS_SHARED ? elements_of(s, use->owner, HS_OUT) : 0;
+    hsumma_status status = HSUMMA_OK;
+    for (int64_t e = first + use->at / unit; e < first + use->end / unit && !status; e++) {
+        if (s->writer[e] >= 0)
+            status = check_order(s, use, &s->use[s->writer[e]]);
+        if (!use->writes) {
+            status = status ? status : keep_reading(s, u, e);
             continue;
-        if (step < 0 ? !comes_after(s, read->step, write->step, read->owner)
-                     : !comes_after(s, write->step, read->step, s->lists->rank[read->step]))
-            return race(s, read, write->step);
-        if (write->at <= read->at && write->end >= read->end)
-            return HSUMMA_OK; /* all others that matter overlap this one */
-        checked = w;
+        }
+        for (int r = s->reader[e]; r >= 0 && !status; r = s->reading[r].next)
+            status = check_order(s, use, &s->use[s->reading[r].use]);
+        s->writer[e] = u;
+        s->reader[e] = -1;
+    }
+    return status;
+}
+
+/* The uses of one owner's slots: use[first .. end). */
+static hsumma_status check_owner(struct search *s, int first, int end)
+{
+    int owner = s->use[first].owner;
+    int64_t elements = elements_of(s, owner, HS_OUT) + elements_of(s, owner, HS_SHARED);
+    hsumma_status status = HSUMMA_OK;
+    s->readings = 0;
+    for (int64_t e = 0; e < elements; e++)
+        s->writer[e] = s->reader[e] = -1;
+    for (int u = first; u < end && !status; u++)
+        if (!hs_slot_fixed(s->trial, owner, s->use[u].slot))
+            status = add_use(s, u);
+    return status;
+}
+
+/* What IN and OUT of peers are to readers: the peer has entered, and waits at its end; for owners low .. low + 63. */
+static hsumma_status check_presence(struct search *s, int low)
+{
+    const struct hs_lists *lists = s->lists;
+    for (int side = 0; side < 2; side++) {
+        for (int g = 0; g < lists->steps; g++)
+            s->ranks[g] = 0;
+        for (int i = 0; i < lists->steps; i++) {
+            int g = s->order[side ? lists->steps - 1 - i : i];
+            for (int c = s->first_cause[g]; c < s->first_cause[g + 1]; c++) {
+                int from = side ? g : s->cause[c], to = side ? s->cause[c] : g, at = lists->rank[from] - low;
+                s->ranks[to] |= s->ranks[from] | (at >= 0 && at < 64 ? (uint64_t)1 << at : 0);
+            }
+        }
+        for (int u = 0; u < s->uses; u++) {
+            const struct use *use = &s->use[u];
+            int rank = lists->rank[use->step], at = use->owner - low;
+            if (use->slot == HS_SHARED || rank == use->owner || at < 0 || at >= 64 || s->ranks[use->step] >> at & 1)
+                continue;
+            return hs_wrong(s->trial, "rank %d step %d (%s) reads rank %d's %s, which %s", rank, index_of(s, use->step),
+                            kind_of(s, use->step), use->owner, hs_slot_name(use->slot),
+                            side ? "does not wait for it at its end" : "may not have entered yet");
+        }
     }
     return HSUMMA_OK;
 }
 
-static hsumma_status check_read(struct search *s, const struct read *read)
+/* Whether an access of a rank counts: peers use the slot, and if they only read, the owner's own reads do not. */
+static int counts(const struct search *s, int rank, const struct hs_access *access)
 {
-    int rank = s->lists->rank[read->step], index = read->step - s->lists->base[rank], later = 0;
-    if (read->slot != HS_SHARED && !comes_after(s, read->step, -1, read->owner))
-        return hs_wrong(s->trial, "rank %d step %d (%s) reads rank %d's %s, which may not have entered yet", rank,
-                        index, kind_of(s, read->step), read->owner, hs_slot_name(read->slot));
-    if (read->slot != HS_SHARED && !reaches(s, read->step, read->owner))
-        return hs_wrong(s->trial, "rank %d step %d (%s) reads rank %d's %s, which does not wait for it at its end",
-                        rank, index, kind_of(s, read->step), read->owner, hs_slot_name(read->slot));
-    while (later < s->writes && s->level[s->write[later].step] < s->level[read->step])
-        later++;
-    hsumma_status status = check_side(s, read, later - 1, -1);
-    return status ? status : check_side(s, read, later, 1);
+    if (access->ref.of)
+        return 1;
+    return access->ref.slot != HS_SCRATCH && s->touched[rank] & (access->writes ? READ | WRITTEN : WRITTEN);
 }
 
-static int compare_owners(const void *a, const void *b)
+static int compare_uses(const void *a, const void *b)
 {
-    const struct read *x = a, *y = b;
-    return x->owner != y->owner ? x->owner - y->owner : x->step - y->step;
+    const struct use *x = a, *y = b;
+    int difference = x->owner != y->owner ? x->owner - y->owner : x->level - y->level;
+    difference = difference ? difference : x->step - y->step;
+    return difference ? difference : x->writes - y->writes;
 }
 
-/* All reads of peers' slots, by owner; count only if s->read is NULL. */
-static void collect_reads(struct search *s)
+/* Finds out who uses the slots of peers; 0: nobody. */
+static int find_touched(struct search *s)
 {
-    s->reads = 0;
+    int any = 0;
     for (int g = 0; g < s->lists->steps; g++) {
         struct hs_access access[3];
-        int n = hs_accesses_of(hs_lists_step(s->lists, g), 0, access);
-        for (int a = 0; a < n; a++)
+        for (int a = hs_accesses_of(hs_lists_step(s->lists, g), 0, access) - 1; a >= 0; a--)
             if (access[a].ref.of) {
-                if (s->read)
-                    s->read[s->reads] =
-                        (struct read){g, access[a].ref.of - 1, access[a].ref.slot, access[a].ref.at, access[a].end};
-                s->reads++;
+                s->touched[access[a].ref.of - 1] |= access[a].writes ? WRITTEN : READ;
+                any = 1;
             }
     }
-    if (s->read)
-        qsort(s->read, (size_t)s->reads, sizeof *s->read, compare_owners);
+    return any;
 }
 
-/* What a rank writes where peers may read, by ascending level (insertion: list order is nearly that). */
-static void collect_writes(struct search *s, int owner)
+/* All uses, by owner; counts only if s->use is NULL. */
+static void collect_uses(struct search *s)
 {
-    const struct hs_lists *lists = s->lists;
-    s->writes = 0;
-    for (int g = lists->base[owner]; g < lists->base[owner + 1]; g++) {
-        const struct hs_step *step = hs_lists_step(lists, g);
-        if (!(hs_step_touches(step->kind) & HS_TOUCHES_DST) || step->dst.slot == HS_SCRATCH)
-            continue;
-        int at = s->writes++;
-        for (; at > 0 && s->level[s->write[at - 1].step] > s->level[g]; at--)
-            s->write[at] = s->write[at - 1];
-        s->write[at] = (struct read){g, owner, step->dst.slot, step->dst.at, step->dst.at + step->count};
+    s->uses = 0;
+    for (int g = 0; g < s->lists->steps; g++) {
+        struct hs_access access[3];
+        int rank = s->lists->rank[g], n = hs_accesses_of(hs_lists_step(s->lists, g), 0, access);
+        for (int a = 0; a < n; a++) {
+            struct hs_ref ref = access[a].ref;
+            if (!counts(s, rank, &access[a]))
+                continue;
+            if (s->use)
+                s->use[s->uses] = (struct use){
+                    g, s->level[g], ref.of ? ref.of - 1 : rank, access[a].writes, ref.slot, ref.at, access[a].end};
+            s->uses++;
+        }
     }
+    if (s->use)
+        qsort(s->use, (size_t)s->uses, sizeof *s->use, compare_uses);
+}
+
+static hsumma_status check_uses(struct search *s)
+{
+    hsumma_status status = HSUMMA_OK;
+    int end;
+    for (int low = 0; low < s->lists->size && !status; low += 64) {
+        int any = 0;
+        for (int u = 0; u < s->uses && !any; u++)
+            any = s->use[u].slot != HS_SHARED && s->use[u].owner >= low && s->use[u].owner < low + 64 &&
+                  s->lists->rank[s->use[u].step] != s->use[u].owner;
+        status = any ? check_presence(s, low) : HSUMMA_OK;
+    }
+    for (int first = 0; first < s->uses && !status; first = end) {
+        for (end = first; end < s->uses && s->use[end].owner == s->use[first].owner; end++)
+            ;
+        status = check_owner(s, first, end);
+    }
+    return status;
+}
+
+static void end_search(const struct search *s, const struct hs_allocator *memory)
+{
+    void *const arrays[] = {s->level, s->order,   s->seen, s->queue,  s->found,   s->first_cause,
+                            s->cause, s->touched, s->use,  s->writer, s->reading, s->ranks};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        hs_put(memory, arrays[i]);
 }
 
 hsumma_status hs_verify_shared(struct hs_trial *trial)
@@ -233,36 +312,40 @@ hsumma_status hs_verify_shared(struct hs_trial *trial)
     const struct hs_allocator *memory = trial->memory;
     struct search s = {.trial = trial, .lists = &trial->lists};
     size_t steps = (size_t)trial->lists.steps;
+    int64_t most = 0;
     hsumma_status status = HSUMMA_ERR_MEMORY;
 
-    collect_reads(&s);
-    if (s.reads == 0)
-        return HSUMMA_OK;
+    s.touched = hs_get_zero(memory, (size_t)trial->lists.size, 1);
+    if (!s.touched || !find_touched(&s)) {
+        hs_put(memory, s.touched);
+        return s.touched ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    }
+    for (int r = 0; r < trial->lists.size; r++) {
+        int64_t elements = elements_of(&s, r, HS_OUT) + elements_of(&s, r, HS_SHARED);
+        most = elements > most ? elements : most;
+    }
+    collect_uses(&s);
     s.level = hs_get(memory, steps, sizeof *s.level);
+    s.order = hs_get(memory, steps, sizeof *s.order);
     s.seen = hs_get(memory, steps, sizeof *s.seen);
     s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
+    s.found = hs_get_zero(memory, steps, sizeof *s.found);
     /* Every dependency and SIGNAL has its user; the SENDs come on top. */
     s.cause = hs_get(memory, (size_t)trial->lists.first_user[steps] + steps + 1, sizeof *s.cause);
     s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
-    s.read = hs_get(memory, (size_t)s.reads, sizeof *s.read);
-    s.write = hs_get(memory, steps, sizeof *s.write);
-    if (s.level && s.seen && s.queue && s.cause && s.first_cause && s.read && s.write) {
-        int knows = find_levels(&s); /* if not, the run will tell who waits for whom */
-        find_causes(&s);
-        collect_reads(&s);
+    s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
+    s.writer = hs_get(memory, (size_t)most + 1, 2 * sizeof *s.writer);
+    s.ranks = hs_get(memory, steps, sizeof *s.ranks);
+    if (s.level && s.order && s.seen && s.queue && s.found && s.cause && s.first_cause && s.use && s.writer &&
+        s.ranks) {
+        s.reader = s.writer + most;
         status = HSUMMA_OK;
-        for (int i = 0; i < s.reads && knows && !status; i++) {
-            if (i == 0 || s.read[i].owner != s.read[i - 1].owner)
-                collect_writes(&s, s.read[i].owner);
-            status = check_read(&s, &s.read[i]);
+        if (find_levels(&s)) { /* if not, the run will tell who waits for whom */
+            find_causes(&s);
+            collect_uses(&s);
+            status = check_uses(&s);
         }
     }
-    hs_put(memory, s.level);
-    hs_put(memory, s.seen);
-    hs_put(memory, s.queue);
-    hs_put(memory, s.cause);
-    hs_put(memory, s.first_cause);
-    hs_put(memory, s.read);
-    hs_put(memory, s.write);
+    end_search(&s, memory);
     return status;
 }

@@ -15,7 +15,7 @@ static int same_node(const struct hs_shape *shape, int a, int b)
     return shape->topology && shape->topology->level[HS_NODE].of[a] == shape->topology->level[HS_NODE].of[b];
 }
 
-/* Whether a rank may read that slot of a peer at all. */
+/* Whether a rank may read, or write, that slot of a peer at all. */
 static hsumma_status check_peer(struct hs_trial *trial, int rank, int i, const struct hs_access *access)
 {
     const struct hs_shape *shape = trial->shape;
@@ -26,10 +26,10 @@ static hsumma_status check_peer(struct hs_trial *trial, int rank, int i, const s
 
     if (owner < 0 || owner >= shape->size || owner == rank)
         what = "which is no other rank";
-    else if (access->writes)
-        what = "which only that rank may write";
     else if (kind != HS_COPY && kind != HS_REDUCE)
-        what = "which only COPY and REDUCE may read";
+        what = "which only COPY and REDUCE may read or write";
+    else if (access->writes && slot != HS_SHARED)
+        what = "which only that rank may write";
     else if (slot == HS_SCRATCH)
         what = "which is private";
     else if (!same_node(shape, rank, owner))
@@ -56,11 +56,13 @@ static hsumma_status check_access(struct hs_trial *trial, int rank, int i, const
     if (access->ref.at % trial->shape->unit)
         return hs_wrong(trial, "rank %d step %d (%s): offset %lld in %s is no multiple of the unit", rank, i, kind,
                         (long long)access->ref.at, hs_slot_name(slot));
-    if (access->ref.at < 0 || access->end > hs_slot_bytes(trial, owner, slot) ||
-        (!access->ref.of && access->end > trial->list[rank].extent[slot]))
+    int64_t bytes = hs_slot_bytes(trial, owner, slot);
+    if (access->ref.of && slot == HS_SHARED) /* its owner need not use as much as its peers do */
+        bytes = trial->shape->topology->room;
+    if (access->ref.at < 0 || access->end > bytes || (!access->ref.of && access->end > trial->list[rank].extent[slot]))
         return hs_wrong(trial, "rank %d step %d (%s): bytes %lld..%lld are outside %s of rank %d, which has %lld", rank,
                         i, kind, (long long)access->ref.at, (long long)access->end, hs_slot_name(slot), owner,
-                        (long long)hs_slot_bytes(trial, owner, slot));
+                        (long long)bytes);
     if (access->writes && hs_slot_fixed(trial, rank, slot))
         return hs_wrong(trial, "rank %d step %d (%s): writes to %s, which must stay as it is", rank, i, kind,
                         hs_slot_name(slot));

@@ -189,7 +189,7 @@ void hs_context_release(hsumma_context *ctx)
     if (!finalised)
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
-    hs_rooms_free(&ctx->rooms);
+    hs_rooms_free(ctx);
     hs_regions_free(&ctx->regions, &ctx->memory);
     hs_context_close_device(ctx);
     hs_put(&ctx->memory, ctx->ranks);

@@ -60,6 +60,19 @@ static hsumma_status tell(hsumma_context *ctx, hsumma_status mine, struct hs_mes
     return (hsumma_status)worst.status;
 }
 
+/* What the smallest device has, for choices, which all must make alike. */
+static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
+{
+    struct hs_device *device = ctx->device;
+    int64_t free_bytes, bytes = 0;
+    hsumma_status status = device ? device->kind->room(device, &free_bytes, &bytes) : HSUMMA_OK;
+    if (status && why)
+        *why = device->message;
+    if (MPI_Allreduce(&bytes, &ctx->device_bytes, 1, MPI_INT64_T, MPI_MIN, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    return status;
+}
+
 hsumma_status hs_context_open_device(hsumma_context *ctx)
 {
     struct hs_settings settings;
@@ -73,6 +86,8 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     hsumma_status status = hs_settings_read(&ctx->options, &settings, &why);
     if (!status)
         status = open_device(ctx, kind, settings.device_number, place, &why);
+    hsumma_status measured = measure(ctx, status ? NULL : &why);
+    status = status ? status : measured;
     status = tell(ctx, status, &why);
     if (!status)
         return HSUMMA_OK;
@@ -89,6 +104,7 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
     if (!ctx->device)
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
+    hs_rooms_leave(ctx);
     hs_regions_leave(&ctx->regions);
     if (meet)
         MPI_Barrier(ctx->comm.comm);

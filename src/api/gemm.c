@@ -72,6 +72,36 @@ static void fill_times(const hsumma_plan *plan, hsumma_plan_info *info)
     info->messages_sent = times->messages;
 }
 
+/* Where it runs on devices: what is otherwise there. */
+static void fill_device(const hsumma_plan *plan, hsumma_plan_info *info)
+{
+    const struct hs_plan_device *device = &plan->device;
+    const struct hs_spec *spec = &device->choice.spec;
+    const struct hs_node_times *times = &device->node.last;
+    int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
+    info->line = device->line;
+    info->stationary = "ABC"[spec->stationary];
+    info->nlevels = spec->levels;
+    info->level[0] = (hsumma_level){info->nprow, info->npcol, spec->width[0], "none", "none"};
+    info->node = hs_node_words[HS_NODE_DEVICE];
+    info->lookahead = spec->lookahead;
+    info->segment = spec->segment;
+    info->panels = device->node.panels;
+    info->workspace_bytes = info->workspace_bytes_max = (size_t)(device->bytes / processes);
+    info->tuned = "estimated";
+    info->profile = plan->ctx->profile.source;
+    info->lower_bound_bytes = hs_lower_bound(&plan->problem);
+    memcpy(info->operand, device->choice.prediction.operand, sizeof info->operand);
+    for (int x = 0; x < 3; x++)
+        info->predicted_stationary[x] = -1;
+    info->seconds = device->seconds;
+    info->gemm_seconds = times->gemm;
+    info->copy_seconds = times->copy;
+    info->wait_seconds = times->wait;
+    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
+    info->comm_seconds = rest > 0 ? rest : 0;
+}
+
 void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
 {
     const hsumma_plan *plan = holder->trial.count ? holder->trial.plan[holder->trial.turn] : holder;
@@ -83,17 +113,21 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->stationary = "ABC"[spec->stationary];
     info->nprow = plan->grid->grid.extent[0];
     info->npcol = plan->grid->grid.extent[1];
+    info->threads = spec->threads;
+    info->workspace_limit_bytes = (size_t)holder->ranking.workspace_limit;
+    if (holder->device.serves) {
+        fill_device(holder, info);
+        return;
+    }
     fill_levels(plan, info);
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
     info->node = !plan->by_node && processes == 1 ? "alone" : hs_node_words[spec->node];
     info->chunk = plan->by_node && spec->chunked >= 0 ? spec->chunk : 0;
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;
-    info->threads = spec->threads;
     info->panels = plan->by_node ? plan->node.panels : plan->loop.panels.count;
     info->workspace_bytes = (size_t)hs_plan_bytes(plan);
     info->workspace_bytes_max = (size_t)plan->workspace_max;
-    info->workspace_limit_bytes = (size_t)holder->ranking.workspace_limit;
     fill_predictions(plan, holder, info);
     fill_times(holder->trial.count ? holder->trial.plan[holder->trial.served] : holder, info);
 }

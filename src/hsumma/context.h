@@ -31,6 +31,7 @@ struct hsumma_context {
     int threads_model;        /* the first process's share, for choices, which all must make alike */
     struct hs_rooms rooms;    /* shared memory of its grids */
     struct hs_device *device; /* NULL: none */
+    int64_t device_bytes;     /* that the smallest of all processes' devices has */
     struct hs_stream *stream; /* where results are ordered */
     struct hs_event *turned;  /* what the stream before had to do when it was set */
     int *ranks;               /* 0, 1, 2, ...: the group of all */

@@ -102,6 +102,8 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
     add(&text, "; profile: %s, %d candidates", plan->ctx->profile.source, plan->ranking.considered);
     if (plan->disobeyed)
         add(&text, "; what was remembered of this product cannot be obeyed");
+    if (plan->device.why_not)
+        add(&text, "; device: staged through the host (%s)", plan->device.why_not);
     if (plan->ctx->note[0])
         add(&text, "; %s", plan->ctx->note);
 }
@@ -113,5 +115,8 @@ void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
     for (int i = 1; i < plan->ranking.count; i++)
         write_line(&plan->ranking.choice[i], part, threads, options,
                    (struct text){plan->rival[i - 1], sizeof plan->rival[i - 1]});
+    if (plan->device.possible)
+        write_line(&plan->device.choice, part, threads, options,
+                   (struct text){plan->device.line, sizeof plan->device.line});
     write_why(plan, options, (struct text){plan->why, sizeof plan->why});
 }

@@ -77,16 +77,22 @@ static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
     const hsumma_plan *holder = plan->holder ? plan->holder : plan;
-    uint64_t execution = plan->by_node ? hs_node_count(&plan->grid->room, &plan->problem.grid) : 0;
+    int by_node = plan->by_node || plan->outcome.on_device;
+    uint64_t execution = by_node ? hs_node_count(&plan->grid->room, &plan->problem.grid) : 0;
     plan->over = HS_GOING_ON;
-    plan->counts = holder->trial.count && !holder->trial.decided && !plan->problem.scalar->is_zero(alpha);
+    plan->counts = holder->trial.count && !holder->trial.decided && !plan->problem.scalar->is_zero(alpha) &&
+                   !plan->outcome.on_device;
     if (!plan->member)
         return;
+    if (plan->outcome.on_device) {
+        hs_plan_begin_on_device(plan, execution);
+        return;
+    }
     if (plan->by_node) {
         struct hs_where where[2];
         for (int x = 0; x < 2; x++)
             where[x] = where_is(plan, x, &matrix[x]);
-        hs_node_start(&plan->node, &plan->grid->room, execution, alpha, matrix, where, beta, plan->began);
+        hs_node_start(&plan->node, &plan->grid->room, NULL, execution, alpha, matrix, where, beta, plan->began);
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
@@ -107,13 +113,16 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     plan = hs_trial_turn(plan);
     hsumma_status mine = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
     size_t size = plan->problem.scalar->size;
+    int vote = 0;
+    if (!mine)
+        mine = hs_plan_place(plan, &about, &vote);
     memcpy(&plan->alpha, alpha ? alpha : plan->problem.scalar->zero, size);
     memcpy(&plan->beta, beta ? beta : plan->problem.scalar->zero, size);
     plan->began = hs_now();
     ctx->running = plan;
     plan->agreeing = plan->in_grid;
     if (plan->in_grid)
-        status = hs_agreement_start(&plan->agreement, mine, about, 0, 0);
+        status = hs_agreement_start(&plan->agreement, mine, mine ? about : vote, 0, 0);
     if (status) {
         plan->agreeing = 0;
         ctx->running = NULL;
@@ -133,6 +142,7 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     if (status || !plan->in_grid)
         return status;
     plan->began = hs_now();
+    memset(&plan->outcome, 0, sizeof plan->outcome);
     begin(plan, alpha, plan->matrix, beta);
     if (!plan->member)
         return HSUMMA_OK;
@@ -149,6 +159,9 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     if (status != HSUMMA_ERR_MPI) /* else MPI may still write to it */
         hs_workspace_release(ctx, plan->workspace);
     plan->workspace = NULL;
+    hs_staging_drop(plan);
+    if (plan->outcome.on_device)
+        hs_plan_holder(plan)->device.seconds = hs_now() - plan->began;
     if (!status)
         return HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
@@ -158,6 +171,25 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
                        hsumma_status_string(status));
     if (verdict.rank != ctx->comm.rank)
         hs_plan_explain(ctx, HSUMMA_OK, verdict);
+    return status;
+}
+
+/* The multiplication itself, wherever it runs, and what a trial does after it. */
+static hsumma_status multiply(hsumma_plan *plan, int *worked, int *done)
+{
+    hsumma_plan *holder = hs_plan_holder(plan);
+    hsumma_status status = HSUMMA_OK;
+    *done = 1;
+    if (plan->counts && holder->trial.stepping)
+        return hs_trial_share(holder, worked, done);
+    if (plan->member && plan->over == HS_GOING_ON)
+        status = plan->outcome.on_device ? hs_node_advance(&holder->device.node, worked, done)
+                 : plan->by_node         ? hs_node_advance(&plan->node, worked, done)
+                                         : hs_loop_advance(&plan->loop, worked, done);
+    if (!status && *done && plan->counts && plan->in_grid) {
+        plan->over = HS_MULTIPLIED;
+        status = hs_trial_advance(holder, hs_now() - plan->began, worked, done);
+    }
     return status;
 }
 
@@ -172,28 +204,24 @@ static hsumma_status go_on(hsumma_plan *plan, int *worked, int *done)
             *done = 0;
             return HSUMMA_OK;
         }
+        struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
         plan->agreeing = 0;
         if (!status)
-            status = hs_agreement_verdict(&plan->agreement).status;
-        if (status)
+            status = verdict.status;
+        if (!status)
+            status = hs_plan_settle(plan, verdict.detail, &plan->agreeing);
+        *done = 0;
+        if (status || plan->agreeing)
             return status;
         begin(plan, &plan->alpha, plan->matrix, &plan->beta);
     }
-    hsumma_plan *holder = plan->holder ? plan->holder : plan;
     *done = 1;
-    if (plan->over == HS_OVER)
-        return HSUMMA_OK;
-    if (plan->counts && holder->trial.stepping) {
-        status = hs_trial_share(holder, worked, done);
-    } else {
-        if (plan->member && plan->over == HS_GOING_ON)
-            status =
-                plan->by_node ? hs_node_advance(&plan->node, worked, done) : hs_loop_advance(&plan->loop, worked, done);
-        if (!status && *done && plan->counts && plan->in_grid) {
-            plan->over = HS_MULTIPLIED;
-            status = hs_trial_advance(holder, hs_now() - plan->began, worked, done);
-        }
+    if (plan->over < HS_ENDING) {
+        status = multiply(plan, worked, done);
+        plan->over = *done ? HS_ENDING : plan->over;
     }
+    if (plan->over == HS_ENDING && status != HSUMMA_ERR_MPI)
+        status = hs_plan_end(plan, status, worked, done);
     plan->over = *done ? HS_OVER : plan->over;
     return status;
 }
@@ -217,8 +245,11 @@ static void idle(void *state, int times)
     enum { POLLS = 64, BETWEEN = 16 };
     hsumma_plan *plan = state;
     struct hs_directory *directory = &plan->grid->room.directory;
-    int found;
-    if (directory->entry && ((plan->by_node && plan->over == HS_GOING_ON) || plan->agreeing)) {
+    int found, on_device = plan->outcome.on_device && plan->over == HS_GOING_ON;
+    if (on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
+        sched_yield(); /* this process looks for the ends of its own work, which others wait for */
+    } else if (directory->entry && ((plan->by_node && plan->over == HS_GOING_ON) || on_device ||
+                                    plan->over == HS_ENDING || plan->agreeing)) {
         if (hs_directory_sleeps(directory, times) || (times > POLLS && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
         hs_directory_idle(directory, times);

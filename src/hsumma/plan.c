@@ -119,7 +119,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
 {
     hsumma_context *ctx = plan->ctx;
     struct hs_options told;
-    struct hs_settings recalled;
+    struct hs_settings recalled, host = *settings;
     const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1]; /* imagined ones may be more */
     struct hs_planner planner = {.memo = &ctx->memo,
                                  .topology = ctx->comm.topology.size >= processes ? &ctx->comm.topology : NULL,
@@ -142,7 +142,8 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
             return status;
         plan->disobeyed = 1;
     }
-    return hs_choose(&plan->problem, settings, &planner, &plan->ranking, message);
+    host.node = settings->node == HS_NODE_DEVICE ? HS_NODE_AUTO : settings->node;
+    return hs_choose(&plan->problem, &host, &planner, &plan->ranking, message);
 }
 
 /* Everything that this process can do alone; *about says what a failure is about. */
@@ -160,6 +161,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         plan->choice = plan->ranking.choice[0];
     plan->by_node = !status && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
+    if (!status)
+        status = hs_plan_device_prepare(plan, request, settings, options, message);
     if (status || !plan->in_grid)
         return status;
     for (int x = 0; x < 3; x++) {
@@ -269,6 +272,8 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         return status;
     }
     status = connect(plan);
+    if (!status)
+        status = hs_plan_device_join(plan, &settings);
     if (status) {
         hs_plan_destroy(plan);
         return status;
@@ -300,6 +305,7 @@ void hs_plan_destroy(hsumma_plan *plan)
     if (!ctx->broken) { /* else MPI may still write to its buffers: they are left to the process's end */
         hs_loop_free(&plan->loop, &ctx->memory);
         hs_node_free(&plan->node, &ctx->memory);
+        hs_node_free(&plan->device.node, &ctx->memory);
         hs_agreement_free(&plan->agreement, &ctx->memory);
     }
     if (plan->wants && !ctx->broken)

@@ -4,6 +4,8 @@
 
 #include "coll/agree.h"
 #include "hsumma/context.h"
+#include "hsumma/plan_device.h"
+#include "hsumma/staging.h"
 #include "hsumma/traffic.h"
 #include "hsumma/trial.h"
 #include "hsumma/workspace.h"
@@ -44,16 +46,25 @@ struct hsumma_plan {
     int by_node;               /* the processes share memory: node, else loop */
     struct hs_loop loop;
     struct hs_node node;
+    struct hs_plan_device device;   /* of the plan that the caller holds */
     int wants;                      /* is counted among the plans that may need the context's workspace */
     struct hs_workspace *workspace; /* while it runs */
     int64_t workspace_max;          /* bytes, of the process that holds most */
     struct hs_agreement agreement;  /* at each start, over the whole grid */
     int agreeing;
-    enum { HS_GOING_ON, HS_MULTIPLIED, HS_OVER } over; /* multiplied: times are still being agreed upon (trial.h) */
-    int counts;                                        /* this execution does, for the trial */
+    /* multiplied: times are still being agreed upon (trial.h); ending: whether all have come to a good end is */
+    enum { HS_GOING_ON, HS_MULTIPLIED, HS_ENDING, HS_OVER } over;
+    int counts; /* this execution does, for the trial */
     double began;
     union hs_value alpha, beta; /* what the loop begins with when all have agreed */
     struct hs_matrix matrix[3];
+    struct hs_staging staging; /* in a context with a device */
+    struct hs_outcome {
+        int settled, on_device; /* all know whether it runs there */
+        int staged;             /* on the host, with matrices of some process's on its device */
+        int ending;             /* all tell how it has ended */
+        hsumma_status late;     /* what this process has to tell then */
+    } outcome;
     hsumma_status driven; /* an error that hs_plan_drive has met and nobody has been told yet */
     char line[512], why[1280], rival[HSUMMA_MAX_RIVALS][512];
 };
@@ -92,6 +103,22 @@ hsumma_status hs_plan_wait(hsumma_plan *plan);
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
 /* Moves a running plan forward for somebody who waits for something else; how it ends is told by wait or test. */
 void hs_plan_drive(hsumma_plan *plan, int *worked);
+
+/*
+ * execute_device.c, for contexts with a device.  Before the agreement: what this process votes for, which travels as
+ * the detail of a good verdict; the largest wins.
+ */
+hsumma_status hs_plan_place(hsumma_plan *plan, int *about, int *vote);
+/* After it; *again: another agreement has been started. */
+hsumma_status hs_plan_settle(hsumma_plan *plan, int detail, int *again);
+/* Begins the execution that all have settled for, if it runs on devices. */
+void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution);
+/* All have to hear of what has failed on one (hs_advance). */
+hsumma_status hs_plan_end(hsumma_plan *plan, hsumma_status mine, int *worked, int *done);
+static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
+{
+    return plan->holder ? plan->holder : plan;
+}
 
 /* describe.c: the line that gives the plan again, and who decided what. */
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);

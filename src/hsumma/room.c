@@ -46,7 +46,7 @@ void hs_rooms_make(hsumma_context *ctx)
     struct hs_rooms *rooms = &ctx->rooms;
     uint64_t quarter = quarter_of_memory();
     /* one node, but a container may show its processes different limits */
-    if (!ctx->profile.one_node || ctx->comm.size == 1 ||
+    if (!ctx->profile.one_node || (ctx->comm.size == 1 && !ctx->device) ||
         MPI_Bcast(&quarter, 1, MPI_UINT64_T, 0, ctx->comm.comm) != MPI_SUCCESS)
         return;
     for (int tries = 0; !rooms->base && tries < 8; tries++, quarter /= 2) { /* limits on address space */
@@ -58,8 +58,10 @@ void hs_rooms_make(hsumma_context *ctx)
         rooms->readable = all_readable(ctx);
 }
 
-void hs_rooms_free(struct hs_rooms *rooms)
+void hs_rooms_free(hsumma_context *ctx)
 {
+    struct hs_rooms *rooms = &ctx->rooms;
+    hs_rooms_free_on_device(ctx);
     hs_segment_free(rooms->base, rooms->bytes);
     rooms->base = NULL;
 }

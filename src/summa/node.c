@@ -3,15 +3,10 @@
 #include "base/options.h"
 #include "base/threads.h"
 #include "base/wait.h"
+#include "summa/node_device.h"
 #include "summa/node_shape.h"
 
 #include <string.h>
-
-/* Words count steps inside an execution: executions in front, and at its end the next one. */
-static uint64_t word(uint64_t execution, int64_t steps)
-{
-    return execution << HS_NODE_STEP_BITS | (uint64_t)steps;
-}
 
 static uint64_t word_at_end(uint64_t execution)
 {
@@ -44,18 +39,35 @@ static void resume(struct hs_node *node)
     node->idle = 0;
 }
 
+/* The last execution before this one in which a rank may have used the memory; 0: none. */
+static uint64_t taken_before(const struct hs_node *node, int rank)
+{
+    const struct hs_taken *taken = &node->room->taken[rank];
+    return taken->last == node->execution ? taken->before : taken->last;
+}
+
+/* Tells the others that this process has done so many steps; on a device that it has put them on a stream, which says
+ * enough if they can wait for its events. */
+static void tell(struct hs_node *node, enum hs_counter what, int64_t steps)
+{
+    if (!node->device || node->device->share.shares_events)
+        hs_signal(&node->room->directory, what, hs_node_word(node->execution, steps));
+}
+
 /* Whether all that have used the memory before are done with it. */
 static int enter(struct hs_node *node)
 {
     struct hs_node_room *room = node->room;
     for (int r = 0; !node->entered && r < room->directory.ranks; r++) {
-        const struct hs_taken *taken = &room->taken[r];
-        uint64_t last = taken->last == node->execution ? taken->before : taken->last;
+        uint64_t last = taken_before(node, r);
         if (last && r != room->directory.me &&
             (!hs_signalled(&room->directory, r, HS_USED, word_at_end(last)) ||
              !hs_signalled(&room->directory, r, HS_SUMMED, word_at_end(last))))
             return 0;
     }
+    for (int r = 0; !node->entered && node->device && r < room->directory.ranks; r++)
+        if (r != room->directory.me && taken_before(node, r))
+            hs_node_device_enter(node, r);
     node->entered = 1;
     return 1;
 }
@@ -64,7 +76,7 @@ static int enter(struct hs_node *node)
 static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enum hs_counter what, int64_t steps)
 {
     for (int i = 0; steps > 0 && i < peers->count; i++)
-        if (!hs_signalled(&node->room->directory, peers->rank[i], what, word(node->execution, steps)))
+        if (!hs_signalled(&node->room->directory, peers->rank[i], what, hs_node_word(node->execution, steps)))
             return 0;
     return 1;
 }
@@ -84,8 +96,7 @@ static int fill(struct hs_node *node)
     int due[2] = {0, 0};
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
-        due[i] = node->spec->node == HS_NODE_SHARED && supply->takers.count > 0 &&
-                 hs_supply_begins(node, supply, step) &&
+        due[i] = node->spec->node != HS_NODE_READ && supply->takers.count > 0 && hs_supply_begins(node, supply, step) &&
                  !(node->direct[supply->operand] && owner_of(node, supply, panel) >= 0);
         if (due[i] &&
             (!enter(node) || !all_signalled(node, &supply->takers, HS_USED, hs_supply_free_after(node, supply, step))))
@@ -93,9 +104,16 @@ static int fill(struct hs_node *node)
     }
     if (due[0] || due[1]) {
         resume(node);
-        for (int i = 0; i < node->ins; i++)
+        for (int i = 0; i < node->ins; i++) {
+            const struct hs_supply *supply = &node->in[i];
+            if (due[i] && node->device)
+                hs_node_device_await_all(node, node->device->copies, &supply->takers, -1, HS_USED,
+                                         hs_supply_free_after(node, supply, step));
             if (due[i])
-                bytes += hs_node_fill(node, &node->in[i], step);
+                bytes += hs_node_fill(node, supply, step);
+        }
+        if (node->device)
+            hs_node_device_mark(node, node->device->copies, HS_FILLED, step);
         account(node, &node->times.copy);
         node->times.bytes += bytes;
     }
@@ -109,7 +127,7 @@ static int fill_ahead(struct hs_node *node, int64_t until)
     int64_t from = node->fill;
     until = until < node->steps ? until : node->steps;
     while (node->fill < until && fill(node))
-        hs_signal(&node->room->directory, HS_FILLED, word(node->execution, node->fill));
+        tell(node, HS_FILLED, node->fill);
     return node->fill > from;
 }
 
@@ -128,7 +146,7 @@ static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_
         return 1;
     for (int i = 0; i < givers->count; i++)
         if ((owner < 0 || owner == givers->coord[i]) &&
-            !hs_signalled(&node->room->directory, givers->rank[i], HS_FILLED, word(node->execution, step + 1)))
+            !hs_signalled(&node->room->directory, givers->rank[i], HS_FILLED, hs_node_word(node->execution, step + 1)))
             return 0;
     return 1;
 }
@@ -245,11 +263,33 @@ static void fetch(struct hs_node *node, int64_t step)
             continue;
         for (int g = 0; g < supply->givers.count; g++) {
             int64_t bytes = hs_node_fetch(node, supply, step, &supply->givers, g);
-            node->failed |= bytes < 0;
+            node->failed = bytes < 0 ? HSUMMA_ERR_INTERNAL : node->failed;
             node->times.bytes += bytes > 0 ? bytes : 0;
         }
     }
     account(node, &node->times.copy);
+}
+
+/*
+ * Puts a multiplication on its stream: behind the copies that it reads and the sums of the partial result that it
+ * overwrites.  Who has used a tile has filled its part, there as here, so its end is behind this process's copies, too.
+ */
+static void multiply_on_device(struct hs_node *node, int64_t step, const struct hs_range range[3],
+                               const struct hs_matrix *a, const struct hs_matrix *b, const struct hs_matrix *c)
+{
+    struct hs_stream *stream = node->device->products;
+    for (int i = 0; i < node->ins; i++) {
+        const struct hs_supply *supply = &node->in[i];
+        int owner = owner_of(node, supply, hs_panel_of(node, step));
+        if (!in_place(node, supply, owner))
+            hs_node_device_await_all(node, stream, &supply->givers, owner, HS_FILLED, step + 1);
+    }
+    if (node->outs)
+        hs_node_device_await_all(node, stream, &node->out.givers, -1, HS_SUMMED,
+                                 hs_supply_free_after(node, &node->out, step) / node->chunks);
+    hs_node_device_gemm(node, range, a, b, beta_of(node, step), c);
+    hs_node_device_await(node, stream, node->room->directory.me, HS_FILLED, step);
+    hs_node_device_mark(node, stream, HS_USED, step);
 }
 
 static int multiply(struct hs_node *node)
@@ -275,15 +315,19 @@ static int multiply(struct hs_node *node)
         resume(node);
         if (node->spec->node == HS_NODE_READ)
             fetch(node, step);
-        int threads = hs_threads_set(node->spec->threads);
-        problem->scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, range[HS_M].length, range[HS_N].length,
-                              range[HS_K].length, &node->alpha, a.base, a.ld, b.base, b.ld, beta_of(node, step), c.base,
-                              c.ld);
-        hs_threads_restore(threads);
+        if (node->device) {
+            multiply_on_device(node, step, range, &a, &b, &c);
+        } else {
+            int threads = hs_threads_set(node->spec->threads);
+            problem->scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, range[HS_M].length,
+                                  range[HS_N].length, range[HS_K].length, &node->alpha, a.base, a.ld, b.base, b.ld,
+                                  beta_of(node, step), c.base, c.ld);
+            hs_threads_restore(threads);
+        }
         account(node, &node->times.gemm);
     }
     node->step = step + 1;
-    hs_signal(&node->room->directory, HS_USED, word(node->execution, node->step));
+    tell(node, HS_USED, node->step);
     return 1;
 }
 
@@ -294,10 +338,15 @@ static int sum(struct hs_node *node)
     if (!all_signalled(node, &node->out.takers, HS_USED, (panel + 1) * node->chunks))
         return 0;
     resume(node);
+    if (node->device)
+        hs_node_device_await_all(node, node->device->copies, &node->out.takers, -1, HS_USED,
+                                 (panel + 1) * node->chunks);
     hs_node_sum(node, panel);
+    if (node->device)
+        hs_node_device_mark(node, node->device->copies, HS_SUMMED, panel);
     account(node, &node->times.copy);
     node->sum = panel + 1;
-    hs_signal(&node->room->directory, HS_SUMMED, word(node->execution, node->sum));
+    tell(node, HS_SUMMED, node->sum);
     return 1;
 }
 
@@ -322,8 +371,18 @@ static void finish(struct hs_node *node)
     node->running = 0;
 }
 
-void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t execution, const void *alpha,
-                   const struct hs_matrix matrix[3], const struct hs_where where[2], const void *beta, double begin)
+/* Nothing is multiplied. */
+static void only_scale(struct hs_node *node)
+{
+    node->fill = node->step = node->steps;
+    node->sum = node->panels;
+    memcpy(node->told, (const int64_t[3]){node->fill, node->step, node->sum}, sizeof node->told);
+    hs_node_device_scale(node);
+}
+
+void hs_node_start(struct hs_node *node, struct hs_node_room *room, struct hs_node_device *device, uint64_t execution,
+                   const void *alpha, const struct hs_matrix matrix[3], const struct hs_where where[2],
+                   const void *beta, double begin)
 {
     size_t size = node->problem->scalar->size;
     memset(&node->times, 0, sizeof node->times);
@@ -331,14 +390,22 @@ void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t exe
     node->mark = hs_now();
     node->times.wait = node->mark - begin; /* until all had arrived */
     node->room = room;
+    node->device = device;
+    node->tiles = device ? hs_node_device_tiles(device) : room->memory;
     node->execution = execution;
-    node->entered = node->idle = node->failed = 0;
+    node->entered = node->idle = node->closed = 0;
+    node->failed = HSUMMA_OK;
     node->fill = node->step = node->sum = 0;
+    memset(node->told, 0, sizeof node->told);
     memcpy(&node->alpha, alpha, size);
     memcpy(&node->beta, beta, size);
     memcpy(node->matrix, matrix, sizeof node->matrix);
     node->running = 1;
-    if (hs_only_scale(node->problem, &node->alpha, &node->beta, &node->matrix[HS_C]))
+    if (device)
+        hs_node_device_begin(node);
+    if (device && hs_only_scales(node->problem, &node->alpha))
+        only_scale(node);
+    else if (!device && hs_only_scale(node->problem, &node->alpha, &node->beta, &node->matrix[HS_C]))
         finish(node);
     else
         publish(node, where);
@@ -357,8 +424,10 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
             did |= sum(node);
         if (!multiplied)
             did |= fill_ahead(node, node->steps);
+        if (node->device)
+            did |= hs_node_device_tell(node);
         if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
-            unread(node))
+            unread(node) && (!node->device || hs_node_device_left(node)))
             finish(node);
         else if (!did && !node->idle) {
             account(node, NULL);
@@ -367,5 +436,5 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
     }
     *worked |= did;
     *done = !node->running;
-    return *done && node->failed ? HSUMMA_ERR_INTERNAL : HSUMMA_OK;
+    return *done && !node->device ? node->failed : HSUMMA_OK;
 }

@@ -72,6 +72,8 @@ struct hs_node_room {
     const void *regions;
 };
 
+struct hs_node_device; /* summa/node_device.h */
+
 struct hs_node {
     const struct hs_problem *problem;
     const struct hs_spec *spec;
@@ -88,6 +90,8 @@ struct hs_node {
 
     /* one execution */
     struct hs_node_room *room;
+    struct hs_node_device *device; /* on which it runs; NULL: on the host */
+    char *tiles;                   /* in the room, or of the device */
     uint64_t execution;
     int running, entered;
     union hs_value alpha, beta;
@@ -96,7 +100,9 @@ struct hs_node {
     int direct[2];           /* of A and B: others read in place what this process has */
     double mark;             /* the last look at the clock */
     int idle;                /* nothing could be done since */
-    int failed;              /* node=read: the system has refused; C is not to be used here */
+    int64_t told[3];         /* device: of fill, step and sum, to those who cannot wait for events */
+    int closed;              /* device: the end has been put on streams */
+    hsumma_status failed;    /* the system or the device has refused something; C is not to be used here */
     struct hs_node_times times, last;
 };
 
@@ -114,10 +120,17 @@ void hs_node_free(struct hs_node *node, const struct hs_allocator *memory);
  */
 uint64_t hs_node_count(struct hs_node_room *room, const struct hs_grid *grid);
 
-/* Begins it; where: of A and B, so that others can read them in place. */
-void hs_node_start(struct hs_node *node, struct hs_node_room *room, uint64_t execution, const void *alpha,
-                   const struct hs_matrix matrix[3], const struct hs_where where[2], const void *beta, double begin);
-/* Moves it forward (hs_advance). */
+/*
+ * Begins it; where: of A and B, so that others can read them in place.  device: NULL, or what it runs on, with the
+ * matrices in the device's memory.
+ */
+void hs_node_start(struct hs_node *node, struct hs_node_room *room, struct hs_node_device *device, uint64_t execution,
+                   const void *alpha, const struct hs_matrix matrix[3], const struct hs_where where[2],
+                   const void *beta, double begin);
+/*
+ * Moves it forward (hs_advance).  On a device it is done when everything has been put on streams, and what has failed
+ * is told in node->failed alone: the others have to hear of it.
+ */
 hsumma_status hs_node_advance(void *node, int *worked, int *done);
 
 #endif

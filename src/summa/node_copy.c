@@ -1,5 +1,6 @@
 /* Between matrices and the tiles in shared memory: any layout on both sides. */
 #include "dist/overlap.h"
+#include "summa/node_device.h"
 #include "summa/node_shape.h"
 
 #include <stdlib.h>
@@ -91,7 +92,7 @@ enum { STRIPS = 64 };
 typedef int copy_piece(void *state, char *to, const char *from, size_t bytes);
 
 struct copying {
-    const struct hs_node *node;
+    struct hs_node *node;
     const struct hs_supply *supply;
     struct hs_matrix matrix; /* its base may be an address of another process, which only `copy` understands */
     int coord[2];
@@ -105,11 +106,30 @@ struct copying {
     int failed;
 };
 
+/* A strip of all columns of a run at once. */
+static void copy_on_device(struct copying *copying, struct run columns, char *tiles)
+{
+    size_t size = copying->node->problem->scalar->size;
+    const struct hs_matrix *matrix = &copying->matrix;
+    for (int i = 0; i < copying->strips; i++) {
+        const struct strip *strip = &copying->strip[i];
+        hs_node_device_copy(copying->node, tiles + (size_t)(columns.to * copying->supply->ld) * size + strip->offset,
+                            copying->supply->ld,
+                            matrix->base + (size_t)(strip->from + columns.from * matrix->ld) * size, matrix->ld,
+                            strip->length, columns.length);
+        copying->bytes += strip->length * columns.length * (int64_t)size;
+    }
+}
+
 /* All strips of the columns of a run. */
 static void copy_columns(struct copying *copying, struct run columns, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
     const struct hs_matrix *matrix = &copying->matrix;
+    if (copying->node->device) {
+        copy_on_device(copying, columns, tiles);
+        return;
+    }
     for (int64_t j = 0; j < columns.length && !copying->failed; j++) {
         const char *from = matrix->base + (size_t)((columns.from + j) * matrix->ld) * size;
         char *to = tiles + (size_t)((columns.to + j) * copying->supply->ld) * size;
@@ -328,7 +348,10 @@ static void sum_block(struct hs_node *node, int64_t panel, int p, struct run pin
         int place = hs_node_place(problem, out->role->want_axis, p, q);
         char *tile = hs_supply_slot(node, out, panel * node->chunks, place);
         struct block block = block_of(out, c, tile, scalar->size, pinned, looped);
-        scalar->update(block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
+        if (node->device)
+            hs_node_device_update(node, block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
+        else
+            scalar->update(block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
         beta = scalar->one;
     }
 }

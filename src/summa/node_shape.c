@@ -72,7 +72,7 @@ int64_t hs_supply_free_after(const struct hs_node *node, const struct hs_supply 
 char *hs_supply_slot(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int p)
 {
     int64_t uses, tile = tile_of(node, supply, step, &uses);
-    return node->room->memory + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
+    return node->tiles + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
 }
 
 int hs_node_place(const struct hs_problem *problem, int axis, int on_axis, int on_other)

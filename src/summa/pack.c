@@ -155,12 +155,17 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
     }
 }
 
-int hs_only_scale(const struct hs_problem *problem, const void *alpha, const void *beta, const struct hs_matrix *c)
+int hs_only_scales(const struct hs_problem *problem, const void *alpha)
 {
     const int64_t *extent = problem->extent;
+    return problem->scalar->is_zero(alpha) || extent[HS_M] <= 0 || extent[HS_N] <= 0 || extent[HS_K] <= 0;
+}
+
+int hs_only_scale(const struct hs_problem *problem, const void *alpha, const void *beta, const struct hs_matrix *c)
+{
     const struct hs_view *view = &problem->view[HS_C];
     const int *coord = problem->grid.coord;
-    if (!problem->scalar->is_zero(alpha) && extent[HS_M] > 0 && extent[HS_N] > 0 && extent[HS_K] > 0)
+    if (!hs_only_scales(problem, alpha))
         return 0;
     problem->scalar->update(hs_axis_count(&view->axis[0], coord[0]), hs_axis_count(&view->axis[1], coord[1]), beta,
                             c->base, c->ld, NULL, 0);

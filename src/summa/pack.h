@@ -55,10 +55,9 @@ enum hs_exchange_step {
 void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step step, int q, int i, char *message,
                       const struct hs_matrix *matrix, char *slabs, const void *beta);
 
-/*
- * alpha = 0 or an empty product: C = beta C where it lies, each process for itself, and A and B are not read.  0: there
- * is something to multiply, and nothing has been done.
- */
+/* alpha = 0 or an empty product: C = beta C where it lies, each process for itself, and A and B are not read. */
+int hs_only_scales(const struct hs_problem *problem, const void *alpha);
+/* Does it then; 0: there is something to multiply, and nothing has been done. */
 int hs_only_scale(const struct hs_problem *problem, const void *alpha, const void *beta, const struct hs_matrix *c);
 
 #endif

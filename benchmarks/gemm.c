@@ -8,6 +8,8 @@
 #include "check.h"
 #include "command.h"
 #include "commands.h"
+#include "gemm_alone.h"
+#include "gemm_floor.h"
 #include "gemm_rate.h"
 #include "pblas.h"
 #include "problem.h"
@@ -19,13 +21,21 @@ enum { CONTENDERS = 1 + COMPARE_COUNT };
 typedef struct contender {
     gemm_contender who;
     const problem *p; /* with its matrices */
+    int alone;        /* the whole product by one process: r->alone */
     turn *turns;      /* one per round, and their seconds */
     double *times;
 } contender;
 
-/* Everything of one run. The contenders, the measured routine first, share C but for the one in shared memory. */
+/* Everything of one run. The contenders, the measured routine first, share C but for those in memory of hsumma_malloc.
+ */
 typedef struct run {
-    problem p, shared;
+    problem p, placed, shared; /* placed: as --memory says, if not as p */
+    const problem *measured;   /* p or placed */
+    const char *options;       /* of the context */
+    gemm_alone alone;
+    gemm_floor floor;      /* if host-resident matrices are multiplied on a device */
+    int floored, resident; /* whether so; the contender with all on the device, 0: none */
+    floor_result under;
     pblas blacs;
     gemm_rate rate;
     hsumma_plan *plan;
@@ -63,11 +73,35 @@ static int add_contender(run *r, const char *name, api how, const problem *p, in
     }
     *x = (contender){{how, r->plan, &r->blacs, p->c.local},
                      p,
+                     0,
                      r->turns + (size_t)r->count * (size_t)reps,
                      r->times + (size_t)r->count * (size_t)reps};
     r->results[r->count].name = name;
     r->results[r->count].how = how;
     r->count++;
+    return code;
+}
+
+/* All in the device's memory.  What was not asked for may find no room there. */
+static int add_resident(run *r, const gemm_arguments *args)
+{
+    int code = problem_share(&r->shared, &r->p, SHARE_ALL, !args->compare[COMPARE_SHARED]);
+
+    if (code)
+        problem_unshare(&r->shared);
+    if (code)
+        return args->compare[COMPARE_SHARED] ? code : COMMAND_OK;
+    r->resident = r->count;
+    return add_contender(r, problem_on_device(&r->p) ? "resident" : "shared", args->how, &r->shared, args->common.reps);
+}
+
+static int add_alone(run *r, const gemm_arguments *args)
+{
+    int code = gemm_alone_create(&r->alone, &r->p, r->options);
+
+    if (!code)
+        code = add_contender(r, compared_names[COMPARE_DEVICE], API_PLAN, &r->p, args->common.reps);
+    r->contenders[r->count - 1].alone = !code;
     return code;
 }
 
@@ -80,36 +114,70 @@ static int add_compared(run *r, const gemm_arguments *args, compared i)
         [COMPARE_PDGEMM] = API_PDGEMM,
         [COMPARE_SCALAPACK] = API_SCALAPACK,
     };
-    int code = i == COMPARE_SHARED ? problem_share(&r->shared, &r->p) : COMMAND_OK;
 
-    if (code)
-        return code;
-    return add_contender(r, compared_names[i], i == COMPARE_SHARED ? args->how : how[i],
-                         i == COMPARE_SHARED ? &r->shared : &r->p, args->common.reps);
+    if (i == COMPARE_SHARED)
+        return add_resident(r, args);
+    if (i == COMPARE_DEVICE)
+        return add_alone(r, args);
+    return add_contender(r, compared_names[i], how[i], how[i] >= API_PDGEMM ? &r->p : r->measured, args->common.reps);
+}
+
+static int take_turn(run *r, const contender *x, int calls, turn *t)
+{
+    return x->alone ? gemm_alone_turn(&r->alone, &r->p, calls, t) : execute_turn(x->p, &x->who, calls, t);
 }
 
 static int first_turn(run *r, int calls)
 {
-    const contender *x = &r->contenders[r->count - 1];
     turn t;
-    int code = execute_turn(x->p, &x->who, calls, &t);
+    int code = take_turn(r, &r->contenders[r->count - 1], calls, &t);
 
     if (!code)
         read_memory(&r->p, &r->results[r->count - 1]);
     return code;
 }
 
+/* Where A, B and C lie, and what goes with that. */
+static int place(run *r, const gemm_arguments *args)
+{
+    static const int which[MEMORY_COUNT] = {[MEMORY_DEVICE] = SHARE_ALL, [MEMORY_MIXED] = SHARE_A | SHARE_C};
+    int device = problem_on_device(&r->p), code = COMMAND_OK;
+    gemm_memory memory = args->memory ? args->memory : device ? MEMORY_DEVICE : MEMORY_HOST;
+
+    if (command_fail(r->p.comm, !device && (memory != MEMORY_HOST || args->compare[COMPARE_DEVICE]),
+                     "--%s: the context has no device; expected --device with it",
+                     memory != MEMORY_HOST ? "memory device or mixed" : "compare device") ||
+        command_fail(r->p.comm, args->how >= API_PDGEMM && memory != MEMORY_HOST,
+                     "--api %s: expected --memory host with it", api_names[args->how]))
+        return COMMAND_BAD_INPUT;
+    r->measured = which[memory] ? &r->placed : &r->p;
+    r->floored = device && memory != MEMORY_DEVICE;
+    if (which[memory])
+        code = problem_share(&r->placed, &r->p, which[memory], 0);
+    return code || !r->floored ? code : gemm_floor_create(&r->floor, r->measured, args->common.reps);
+}
+
 /* The warm-ups, ours first and alone, so that its memory is its own. */
 static int warm_up(run *r, const gemm_arguments *args)
 {
-    int code =
-        add_contender(r, args->how == API_SCALAPACK ? "scalapack" : "hsumma", args->how, &r->p, args->common.reps);
+    int code = place(r, args), before;
 
+    if (code)
+        return code;
+    code = add_contender(r, args->how == API_SCALAPACK ? "scalapack" : "hsumma", args->how, r->measured,
+                         args->common.reps);
     if (code || (code = first_turn(r, args->calls)))
         return code;
-    for (int i = 0; i < COMPARE_COUNT; i++)
-        if (args->compare[i] && ((code = add_compared(r, args, (compared)i)) || (code = first_turn(r, args->calls))))
+    for (int i = 0; i < COMPARE_COUNT; i++) {
+        int wanted = args->compare[i] || (i == COMPARE_SHARED && r->floored);
+
+        before = r->count;
+        if (wanted &&
+            ((code = add_compared(r, args, (compared)i)) || (r->count > before && (code = first_turn(r, args->calls)))))
             return code;
+    }
+    if (problem_on_device(&r->p))
+        return COMMAND_OK;
     if ((code = gemm_rate_create(&r->rate, &r->p, args->gemm_threads, args->gemm_local)))
         return code;
     gemm_rate_run(&r->rate, &r->p, args->calls);
@@ -136,17 +204,24 @@ static int finish_contender(run *r, const gemm_arguments *args, int i)
 {
     const contender *x = &r->contenders[i];
     const double *beta = args->common.beta;
+    hsumma_status status;
     turn t;
     int code;
+    void *c;
 
     r->results[i].bytes_max = r->results[i].messages_max = r->results[i].workspace = -1;
-    if (x->who.how == API_PLAN)
+    if (x->who.how == API_PLAN && !x->alone)
         read_plan(r, &r->results[i]);
-    if (args->calls > 1 && (beta[0] != 0 || beta[1] != 0) && (code = execute_turn(x->p, &x->who, 1, &t)))
+    if (args->calls > 1 && (beta[0] != 0 || beta[1] != 0) && (code = take_turn(r, x, 1, &t)))
         return code;
+    if (x->alone)
+        return gemm_alone_check(&r->alone, &r->p, args->common.check, &r->results[i].check);
+    status = problem_fetch(x->p, x->who.c, &c);
+    if (command_fail(r->p.comm, status != HSUMMA_OK, "%s", hsumma_message(r->p.ctx)))
+        return COMMAND_INTERNAL;
     if (args->plant && i == 0)
-        check_plant(x->p, x->who.c, args->plant_value, args->plant_row, args->plant_col);
-    return check_product(x->p, x->who.c, args->common.check, &r->results[i].check);
+        check_plant(x->p, c, args->plant_value, args->plant_row, args->plant_col);
+    return check_product(x->p, c, args->common.check, &r->results[i].check);
 }
 
 /* The rounds. */
@@ -158,12 +233,14 @@ static int measure(run *r, const gemm_arguments *args)
         for (int i = 0; i < r->count; i++) {
             contender *x = &r->contenders[i];
 
-            if ((code = execute_turn(x->p, &x->who, args->calls, &x->turns[round])))
+            if ((code = take_turn(r, x, args->calls, &x->turns[round])))
                 return code;
             x->times[round] = x->turns[round].seconds;
             if (round == reps - 1 && (code = finish_contender(r, args, i)))
                 return code;
         }
+        if (r->floored && (code = gemm_floor_turn(&r->floor, r->measured)))
+            return code;
         r->rate_times[round] = gemm_rate_run(&r->rate, &r->p, args->calls);
     }
     return COMMAND_OK;
@@ -203,28 +280,39 @@ static turn typical(const contender *x, int reps)
     return x->turns[at];
 }
 
+/* Of the GEMM rate, as if the products were the same; on a device, of what one process alone does on its own. */
+static spread fraction_of(const run *r, const contender *x, int reps)
+{
+    spread all = {NAN, NAN, NAN};
+    double scale = r->rate.flops > 0 ? problem_flops(&r->p) / r->rate.flops / r->rate.copies : 0;
+
+    for (int i = 0; i < r->count; i++)
+        if (r->contenders[i].alone)
+            return spread_of_ratio(r->contenders[i].times, x->times, reps);
+    if (problem_on_device(&r->p))
+        return all;
+    all = spread_of_ratio(r->rate_times, x->times, reps);
+    return (spread){all.median * scale, all.min * scale, all.max * scale};
+}
+
 /* What a contender has shown. */
 static void fill(run *r, int i)
 {
     const contender *x = &r->contenders[i];
     result *to = &r->results[i];
-    double scale = 0;
     int reps = r->p.args->reps;
 
     to->times = x->times;
     to->predicted = (prediction){NAN, NAN, NAN, NAN, NAN};
     to->plan = r->blacs.how;
-    if (to->how != API_SCALAPACK)
+    if (x->alone)
+        to->plan = "the whole product by one process";
+    else if (to->how != API_SCALAPACK)
         fill_plan(r, to);
     to->seconds = spread_of(x->times, reps);
     to->gflops = to->seconds.median > 0 ? problem_flops(&r->p) / to->seconds.median * 1e-9 : 0;
     to->ratio = spread_of_ratio(x->times, r->contenders[0].times, reps);
-    to->fraction = spread_of_ratio(r->rate_times, x->times, reps); /* as if the products were the same */
-    if (r->rate.flops > 0)
-        scale = problem_flops(&r->p) / r->rate.flops / r->rate.copies;
-    to->fraction.median *= scale;
-    to->fraction.min *= scale;
-    to->fraction.max *= scale;
+    to->fraction = fraction_of(r, x, reps);
     to->typical = typical(x, reps);
 }
 
@@ -245,15 +333,18 @@ static int carry_out(run *r, const gemm_arguments *args, const char *options, MP
 
     if (make_room(r, reps, comm))
         return COMMAND_INTERNAL;
+    r->options = options;
     if ((code = problem_create(&r->p, &args->common, options, comm)))
         return code;
     if ((code = warm_up(r, args)) || (code = measure(r, args)))
         return code;
     for (int i = 0; i < r->count; i++)
         fill(r, i);
-    report = (gemm_report){&r->p,      &r->rate, r->rate_times, spread_of(r->rate_times, reps),
-                           r->results, r->count, args->calls,   r->plan ? &r->info : NULL,
-                           args->plant};
+    if (r->resident)
+        r->under = gemm_floor_judge(&r->floor, r->contenders[0].times, r->contenders[r->resident].times);
+    report = (gemm_report){r->measured, &r->rate, r->rate_times, spread_of(r->rate_times, reps),
+                           r->results,  r->count, args->calls,   r->plan ? &r->info : NULL,
+                           args->plant, &r->under};
     if (r->p.rank == 0)
         bad = !report_gemm(&report, stdout);
     if (command_fail(comm, bad, "the report could not be written"))
@@ -286,7 +377,10 @@ int cmd_gemm(int argc, char **argv, MPI_Comm comm)
     gemm_rate_free(&r.rate);
     pblas_free(&r.blacs);
     hsumma_plan_free(&r.plan);
+    gemm_alone_free(&r.alone);
+    gemm_floor_free(&r.floor, &r.p);
     problem_unshare(&r.shared);
+    problem_unshare(&r.placed);
     problem_free(&r.p);
     free(r.turns);
     free(r.times);

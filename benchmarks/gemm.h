@@ -12,13 +12,19 @@ typedef enum compared {
     COMPARE_PDGEMM,
     COMPARE_SHARED, /* the measured routine, with A, B and C of hsumma_malloc */
     COMPARE_SCALAPACK,
+    COMPARE_DEVICE, /* the whole product by one process on its device */
     COMPARE_COUNT
 } compared;
 extern const char *const compared_names[COMPARE_COUNT];
 
+/* The words of --memory: where A, B and C lie. */
+typedef enum gemm_memory { MEMORY_DEFAULT, MEMORY_HOST, MEMORY_DEVICE, MEMORY_MIXED, MEMORY_COUNT } gemm_memory;
+extern const char *const memory_names[MEMORY_COUNT];
+
 typedef struct gemm_arguments {
     arguments common;
     api how;
+    gemm_memory memory;         /* default: the device's, where there is one */
     int compare[COMPARE_COUNT]; /* run in turns */
     int calls;                  /* in a row in each repetition */
     int gemm_threads;           /* of the GEMM rate; 0: min(ranks of a node, its cores) */

@@ -7,9 +7,18 @@
 
 #include "pblas.h"
 
-enum { OPTION_COMPARE = ARGUMENT_OWN, OPTION_PLANT, OPTION_API, OPTION_CALLS, OPTION_GEMM_THREADS, OPTION_GEMM_LOCAL };
+enum {
+    OPTION_COMPARE = ARGUMENT_OWN,
+    OPTION_PLANT,
+    OPTION_API,
+    OPTION_CALLS,
+    OPTION_GEMM_THREADS,
+    OPTION_GEMM_LOCAL,
+    OPTION_MEMORY
+};
 
-const char *const compared_names[COMPARE_COUNT] = {"plan", "call", "pdgemm", "shared", "scalapack"};
+const char *const compared_names[COMPARE_COUNT] = {"plan", "call", "pdgemm", "shared", "scalapack", "device"};
+const char *const memory_names[MEMORY_COUNT] = {"default", "host", "device", "mixed"};
 
 void gemm_arguments_help(void)
 {
@@ -32,7 +41,12 @@ void gemm_arguments_help(void)
         "  --compare LIST          run these in turns as well and print the ratios: scalapack (its p?gemm), plan, "
         "call\n"
         "                          or pdgemm as above, shared (the measured routine with matrices of\n"
-        "                          hsumma_malloc)\n"
+        "                          hsumma_malloc: on a device, all in its memory), device (the whole product by\n"
+        "                          one process on its device: then the column \"of GEMM\" is of that)\n"
+        "  --memory host|device|mixed\n"
+        "                          with --device, where A, B and C lie; mixed: A and C on the device, B on the\n"
+        "                          host (default: device). With matrices on the host the same product with all\n"
+        "                          on the device and the copies alone are measured as well, in turns\n"
         "  --gemm-threads N        BLAS threads of the GEMM rate, on the cores of all ranks of the node (default: as\n"
         "                          many as ranks, at most one for each core)\n"
         "  --gemm-local            the GEMM rate is that of rank 0's part of C alone, by one thread, times the ranks\n"
@@ -88,7 +102,18 @@ static int take_compare(gemm_arguments *args, command_options *options)
             args->compare[i] = 1;
     }
     free(copy);
-    return bad && command_bad_value(options, "compare", optarg, "a list of plan, call, pdgemm, shared, scalapack");
+    return bad &&
+           command_bad_value(options, "compare", optarg, "a list of plan, call, pdgemm, shared, scalapack, device");
+}
+
+static int take_memory(gemm_arguments *args, command_options *options)
+{
+    for (int i = MEMORY_HOST; i < MEMORY_COUNT; i++)
+        if (!strcmp(optarg, memory_names[i])) {
+            args->memory = (gemm_memory)i;
+            return 0;
+        }
+    return command_bad_value(options, "memory", optarg, "host, device or mixed");
 }
 
 static int take_number(int *value, command_options *options, const char *name, int most, const char *expected)
@@ -114,6 +139,8 @@ static int take(gemm_arguments *args, command_options *options, int opt)
         return take_number(&args->calls, options, "calls", 1000000000, "a number of calls from 1 to 1000000000");
     case OPTION_GEMM_THREADS:
         return take_number(&args->gemm_threads, options, "gemm-threads", 1024, "a number of threads from 1 to 1024");
+    case OPTION_MEMORY:
+        return take_memory(args, options);
     case OPTION_GEMM_LOCAL:
         args->gemm_local = 1;
         return 0;
@@ -162,6 +189,7 @@ int gemm_arguments_read(gemm_arguments *args, command_options *options, int argc
                                         {"calls", required_argument, NULL, OPTION_CALLS},
                                         {"gemm-threads", required_argument, NULL, OPTION_GEMM_THREADS},
                                         {"gemm-local", no_argument, NULL, OPTION_GEMM_LOCAL},
+                                        {"memory", required_argument, NULL, OPTION_MEMORY},
                                         {NULL, 0, NULL, 0}};
     int bad, opt;
 

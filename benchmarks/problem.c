@@ -157,43 +157,80 @@ void problem_free(problem *p)
     machine_free(&p->mach);
 }
 
-int problem_share(problem *shared, const problem *p)
+int problem_on_device(const problem *p)
+{
+    return strcmp(hsumma_device(p->ctx), "none") != 0;
+}
+
+hsumma_status problem_settle(const problem *p)
+{
+    return problem_on_device(p) ? hsumma_synchronize(p->ctx) : HSUMMA_OK;
+}
+
+/* Between the host and memory of hsumma_malloc. */
+static hsumma_status copy(const problem *p, void *to, const void *from, size_t bytes)
+{
+    if (bytes && problem_on_device(p))
+        return hsumma_copy(p->ctx, to, from, bytes);
+    if (bytes)
+        memcpy(to, from, bytes);
+    return HSUMMA_OK;
+}
+
+int problem_share(problem *shared, const problem *p, int which, int quiet)
 {
     operand *x[3] = {&shared->a, &shared->b, &shared->c};
+    const operand *from[3] = {&p->a, &p->b, &p->c};
     hsumma_status status = HSUMMA_OK;
+    int code, worst;
 
     *shared = *p;
     for (int i = 0; i < 3; i++)
-        x[i]->local = NULL;
+        if (which & 1 << i) {
+            x[i]->shared = 1;
+            x[i]->host = problem_on_device(p) ? x[i]->local : NULL;
+            x[i]->local = NULL;
+        }
     for (int i = 0; i < 3 && !status; i++)
-        status = hsumma_malloc(p->ctx, x[i]->bytes, &x[i]->local);
-    if (command_fail(p->comm, status != HSUMMA_OK, "%s", hsumma_message(p->ctx)))
-        return command_code(status);
-    if (p->a.bytes)
-        memcpy(shared->a.local, p->a.local, p->a.bytes);
-    if (p->b.bytes)
-        memcpy(shared->b.local, p->b.local, p->b.bytes);
-    return COMMAND_OK;
+        if (x[i]->shared)
+            status = hsumma_malloc(p->ctx, x[i]->bytes, &x[i]->local);
+    for (int i = 0; i < 2 && !status; i++) /* C is refreshed before each product */
+        if (x[i]->shared)
+            status = copy(p, x[i]->local, from[i]->local, x[i]->bytes);
+    code = command_code(status);
+    quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);
+    if (worst && !quiet)
+        command_fail(p->comm, code, "%s", hsumma_message(p->ctx));
+    return worst;
 }
 
 void problem_unshare(problem *shared)
 {
-    if (!shared->ctx)
-        return;
-    hsumma_mfree(shared->ctx, shared->a.local);
-    hsumma_mfree(shared->ctx, shared->b.local);
-    hsumma_mfree(shared->ctx, shared->c.local);
+    operand *x[3] = {&shared->a, &shared->b, &shared->c};
+
+    for (int i = 0; i < 3 && shared->ctx; i++)
+        if (x[i]->shared)
+            hsumma_mfree(shared->ctx, x[i]->local);
     shared->ctx = NULL;
 }
 
-void problem_refresh(const problem *p, void *c)
+hsumma_status problem_refresh(const problem *p, void *c)
 {
-    if (!c)
-        return;
+    void *to = p->c.host ? p->c.host : c;
+
+    if (!c || !p->c.bytes)
+        return HSUMMA_OK;
     if (p->args->beta[0] == 0 && p->args->beta[1] == 0)
-        generate_nan(p->args->type, &p->c.desc, c);
+        generate_nan(p->args->type, &p->c.desc, to);
     else
-        generate_local(p->args->type, p->args->seed, MATRIX_C, &p->c.desc, c);
+        generate_local(p->args->type, p->args->seed, MATRIX_C, &p->c.desc, to);
+    return to == c ? HSUMMA_OK : copy(p, c, to, p->c.bytes);
+}
+
+hsumma_status problem_fetch(const problem *p, void *c, void **local)
+{
+    *local = p->c.host ? p->c.host : c;
+    return p->c.host ? copy(p, p->c.host, c, p->c.bytes) : HSUMMA_OK;
 }
 
 int problem_plan(problem *p, const char *options, hsumma_plan **plan, char *text, size_t size)

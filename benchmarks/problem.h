@@ -15,6 +15,8 @@ typedef struct operand {
     hsumma_desc desc;
     void *local;  /* NULL where this rank owns nothing */
     size_t bytes; /* of local */
+    int shared;   /* local is of hsumma_malloc, */
+    void *host;   /* and where that is a device's: memory of the host for the same; else NULL */
 } operand;
 
 typedef struct problem {
@@ -38,13 +40,23 @@ typedef struct problem {
 int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm);
 void problem_free(problem *p);
 
-/* The same problem with A and B copied into, and C in, memory of hsumma_malloc; everything else is borrowed.
- * Collective. Returns an exit status; undo with problem_unshare before problem_free, in any case. */
-int problem_share(problem *shared, const problem *p);
+/* The same problem with some of A, B and C copied into memory of hsumma_malloc, which is the device's if the context
+ * has one; everything else is borrowed. Collective. Returns an exit status, after printing what was wrong, unless
+ * quiet; undo with problem_unshare before problem_free, in any case. */
+enum { SHARE_A = 1, SHARE_B = 2, SHARE_C = 4, SHARE_ALL = 7 };
+int problem_share(problem *shared, const problem *p, int which, int quiet);
 void problem_unshare(problem *shared);
 
 /* C as it is before the product: the generated matrix, or NaN where beta = 0, because it must not be read then. */
-void problem_refresh(const problem *p, void *c);
+hsumma_status problem_refresh(const problem *p, void *c);
+/* *local: C where this process can read and write it, complete: `c` itself, or a copy that lasts until the next
+ * refresh.
+ */
+hsumma_status problem_fetch(const problem *p, void *c, void **local);
+
+/* Whether the context has a device; waits for the work on it. */
+int problem_on_device(const problem *p);
+hsumma_status problem_settle(const problem *p);
 
 /* A plan of this problem. Agrees on the outcome: returns an exit status, nothing printed; the message, if it failed on
  * this rank, is in text. */

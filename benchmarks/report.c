@@ -157,6 +157,7 @@ static int print_json(const gemm_report *report, FILE *file)
         json_object_set_new(object, "ratio_max", report_real(report->results[1].ratio.max));
     }
     json_object_set_new(object, "contenders", others);
+    report_floor_json(report, object);
     failed = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     fputc('\n', file);
     json_decref(object);
@@ -232,13 +233,15 @@ static void print_row(const result *r, double unit, FILE *file)
     if (isfinite(r->check.residual))
         fprintf(file, "  %8.2g\n", r->check.residual);
     else
-        fprintf(file, "  %8s\n", "inf");
+        fprintf(file, "  %8s\n", isinf(r->check.residual) ? "inf" : "-");
 }
 
 static void print_rate(const gemm_report *report, double unit, FILE *file)
 {
     const gemm_rate *rate = report->rate;
 
+    if (problem_on_device(report->p))
+        return;
     if (rate->flops == 0) {
         fprintf(file, "GEMM        not measured: the product has no operations\n");
         return;
@@ -280,6 +283,10 @@ static void print_verdict(const result *r, FILE *file)
 {
     const check_outcome *check = &r->check;
 
+    if (isnan(check->residual)) {
+        fprintf(file, "check      %s: only with --check\n", r->name);
+        return;
+    }
     fprintf(file, "check      %s: %s, residual %.2g (below %g)", r->name, check->passed ? "passed" : "FAILED",
             check->residual, CHECK_RESIDUAL_LIMIT);
     if (check->strict)
@@ -314,7 +321,7 @@ static void print_routine(const gemm_report *report, FILE *file)
 static void print_table(const gemm_report *report, FILE *file)
 {
     const result *ours = &report->results[0];
-    char text[2][32];
+    char text[2][200];
     const char *unit;
     double factor = report_time_unit(ours->seconds.median, &unit);
 
@@ -323,6 +330,8 @@ static void print_table(const gemm_report *report, FILE *file)
     for (int i = 1; i < report->count; i++)
         if (report->results[i].how == API_SCALAPACK)
             fprintf(file, "%-10s %s\n", report->results[i].name, report->results[i].plan);
+    if (report_memory(report->p, text[0], sizeof text[0]))
+        fprintf(file, "memory     %s\n", text[0]);
     fprintf(file, "\n%-10s  %9s  %9s  %9s  %8s  %7s  %5s  %9s  %8s  %9s  %8s\n", "", "median", "min", "max", "GFLOP/s",
             "of GEMM", "comm", "sent/rank", "messages", "workspace", "residual");
     fprintf(file, "%-10s  %9s  %9s  %9s  %8s  %7s  %5s  %9s  %8s\n", "", unit, unit, unit, "", "rate", "%", "max",
@@ -338,6 +347,7 @@ static void print_table(const gemm_report *report, FILE *file)
                 report->results[i].name, ours->name, report->results[i].ratio.median, report->results[i].ratio.min,
                 report->results[i].ratio.max, report->p->args->reps, report->p->args->reps > 1 ? "s" : "",
                 ours->how == API_SCALAPACK ? "the first" : ours->name);
+    report_floor(report, factor, unit, file);
     for (int i = 0; i < report->count; i++)
         print_shares(&report->results[i], file);
     for (int i = 0; i < report->count; i++)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "gemm_floor.h"
 #include "gemm_rate.h"
 #include "problem.h"
 #include "timing.h"
@@ -52,6 +53,7 @@ typedef struct gemm_report {
     int calls;                    /* in a row; the times are of one */
     const hsumma_plan_info *info; /* of the plan, or of one that stands for it; NULL: there is none */
     int planted;                  /* an error was planted: said in the output */
+    const floor_result *floor;    /* of host-resident matrices on a device; not measured elsewhere */
 } gemm_report;
 
 /* Prints in the format of the arguments. Call it on rank 0. Returns 0 if writing failed. */
@@ -76,6 +78,12 @@ void report_moves_json(const hsumma_plan_info *info, json_t *object);
  * ratio of the two. */
 void report_phases(const result *r, const hsumma_plan_info *info, FILE *file);
 json_t *report_phases_json(const result *r);
+
+/* report_floor.c: where A, B and C lie, and what the copies to a device leave to a product. */
+void report_floor(const gemm_report *report, double factor, const char *unit, FILE *file);
+void report_floor_json(const gemm_report *report, json_t *object);
+/* "A device, B host, C device", and the device's name; NULL without a device. */
+const char *report_memory(const problem *p, char *text, size_t size);
 
 /* The lines on the product, the grid and the machine above a table, and the same as keys of a json object. */
 void report_head(const problem *p, const char *command, FILE *file);

@@ -55,6 +55,8 @@ static double multiply(const problem *p, const gemm_contender *who, int calls, d
                       ? one_call(p, who->c)
                       : hsumma_plan_execute(who->plan, p->alpha.byte, p->a.local, p->b.local, p->beta.byte, who->c);
     }
+    if (!*status)
+        *status = problem_settle(p);
     end = MPI_Wtime();
     *last = end - *last;
     return end - start;
@@ -86,15 +88,16 @@ static void read_parts(const problem *p, const hsumma_plan *plan, double last, t
 
 int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t)
 {
-    hsumma_status status;
+    hsumma_status status, before = problem_refresh(p, who->c); /* on a device, it is over then */
     double seconds, last;
     int code, worst;
 
-    problem_refresh(p, who->c);
+    if (!before)
+        before = problem_settle(p);
     quiet_barrier(p->comm);
     seconds = multiply(p, who, calls, &last, &status) / calls;
     quiet_barrier(p->comm); /* whoever is done leaves the cores to the others */
-    code = command_code(status);
+    code = command_code(before ? before : status);
     quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);
     if (worst) {
         command_fail(p->comm, code, "%s", hsumma_message(p->ctx));

@@ -28,7 +28,8 @@ typedef struct turn {
 } turn;
 
 /* Refreshes C, waits for everybody, multiplies `calls` times in a row and divides the seconds by that (of the parts,
- * the last call's are reported). Returns an exit status after printing what was wrong. Collective. */
+ * the last call's are reported). On a device the time is from when nothing is under way to when all is over. Returns an
+ * exit status after printing what was wrong. Collective. */
 int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t);
 
 #endif

@@ -18,6 +18,8 @@ typedef struct coll_arguments {
     hsumma_element element;
     report_format format;
     const char *plot;
+    int host_memory; /* on a device, vectors lie on the host all the same */
+    int bits, init;  /* also shown: the bits of results; what it costs to begin */
     int help;
     /* of --dump: who would be where */
     int64_t ranks, nodes, sockets, room, rank;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generate.h"
+#include "hsumma/context.h"
+
 /* What rank contributes as the i-th real of its vector: 0 .. 12. */
 static int number(int rank, int64_t i)
 {
@@ -119,10 +122,49 @@ int coll_case_make(coll_case *c, const coll_arguments *args, int64_t bytes, MPI_
 
 void coll_case_free(coll_case *c)
 {
-    free(c->in);
-    free(c->out);
+    struct hs_device *device = c->ctx ? c->ctx->device : NULL;
+
+    if (device) {
+        hsumma_mfree(c->ctx, c->there_in);
+        hsumma_mfree(c->ctx, c->there_out);
+        device->kind->put_pinned(device, c->in);
+        device->kind->put_pinned(device, c->out);
+    } else {
+        free(c->in);
+        free(c->out);
+    }
     free(c->expected);
     c->in = c->out = c->expected = NULL;
+    c->there_in = c->there_out = c->ctx = NULL;
+}
+
+const char *coll_case_place(coll_case *c, hsumma_context *ctx)
+{
+    struct hs_device *device = ctx->device;
+    unsigned char **ours[2] = {&c->in, &c->out};
+    size_t bytes[2] = {c->in_bytes, c->out_bytes};
+    hsumma_status status = HSUMMA_OK;
+
+    free(c->in);
+    free(c->out);
+    c->in = c->out = NULL;
+    c->ctx = ctx;
+    for (int i = 0; i < 2 && !status; i++) { /* pinned: the fastest copies are what a baseline must have */
+        void *pinned = NULL;
+
+        status = device->kind->get_pinned(device, bytes[i] + 1, &pinned);
+        *ours[i] = pinned;
+    }
+    if (status) /* others wait in hsumma_malloc */
+        bytes[0] = bytes[1] = 0;
+    hsumma_status first = hsumma_malloc(ctx, bytes[0], &c->there_in),
+                  second = hsumma_malloc(ctx, bytes[1], &c->there_out);
+    if (status || first || second)
+        return status ? device->message.text : hsumma_message(ctx);
+    c->call.in = c->call.in ? c->there_in : NULL;
+    c->call.out = c->there_out;
+    write_numbers(c, c->rank, 0, c->in, c->in_bytes);
+    return hsumma_copy(ctx, c->there_in, c->in, c->in_bytes) ? hsumma_message(ctx) : NULL;
 }
 
 void coll_case_reset(coll_case *c)
@@ -130,14 +172,68 @@ void coll_case_reset(coll_case *c)
     memset(c->out, 0xff, c->out_bytes);
     if (c->call.collective == HSUMMA_BCAST && c->rank == c->call.root)
         memcpy(c->out, c->in, c->out_bytes);
+    if (c->ctx)
+        hsumma_copy(c->ctx, c->there_out, c->out, c->out_bytes);
 }
 
-int coll_case_right(const coll_case *c)
+/* The result where it can be looked at; a copy that fails leaves what is wrong. */
+static void fetch(coll_case *c)
 {
+    if (!c->ctx)
+        return;
+    memset(c->out, 0xff, c->out_bytes);
+    hsumma_copy(c->ctx, c->out, c->there_out, c->out_bytes);
+}
+
+int coll_case_right(coll_case *c)
+{
+    fetch(c);
     return !memcmp(c->out, c->expected, c->out_bytes);
 }
 
-int coll_case_mpi(const coll_case *c)
+static void tell_device(coll_case *c)
+{
+    if (c->ctx)
+        hsumma_copy(c->ctx, c->there_in, c->in, c->in_bytes);
+}
+
+void coll_case_roughen(coll_case *c)
+{
+    int single = c->element.type == MPI_FLOAT || c->element.type == MPI_C_FLOAT_COMPLEX;
+    int integer = c->element.type == MPI_INT32_T || c->element.type == MPI_INT64_T;
+    size_t size = single || c->element.type == MPI_INT32_T ? 4 : 8;
+
+    for (size_t i = 0; i < c->in_bytes / size; i++) {
+        uint64_t h = generate_mix((uint64_t)c->rank << 40 ^ i);
+        float narrow = (float)(h >> 40) * 0x1p-24f - 0.5f;
+        double wide = (double)(h >> 11) * 0x1p-53 - 0.5;
+
+        memcpy(c->in + i * size, integer ? (void *)&h : single ? (void *)&narrow : (void *)&wide, size);
+    }
+    tell_device(c);
+}
+
+void coll_case_smooth(coll_case *c)
+{
+    write_numbers(c, c->rank, 0, c->in, c->in_bytes);
+    tell_device(c);
+}
+
+uint64_t coll_case_bits(coll_case *c)
+{
+    uint64_t bits = generate_mix(c->out_bytes);
+
+    fetch(c);
+    for (size_t at = 0; at < c->out_bytes; at += sizeof bits) {
+        uint64_t word = 0;
+
+        memcpy(&word, c->out + at, c->out_bytes - at < sizeof word ? c->out_bytes - at : sizeof word);
+        bits = generate_mix(bits ^ word);
+    }
+    return bits;
+}
+
+static int call_mpi(const coll_case *c)
 {
     int count = (int)c->call.count;
 
@@ -153,6 +249,22 @@ int coll_case_mpi(const coll_case *c)
     default:
         return MPI_Reduce_scatter_block(c->in, c->out, count, c->element.type, MPI_SUM, c->comm);
     }
+}
+
+int coll_case_mpi(const coll_case *c)
+{
+    int is_bcast = c->call.collective == HSUMMA_BCAST, is_root = c->rank == c->call.root, error;
+
+    if (!c->ctx)
+        return call_mpi(c);
+    if (is_bcast && is_root && hsumma_copy(c->ctx, c->out, c->there_out, c->out_bytes))
+        return MPI_ERR_OTHER;
+    if (!is_bcast && hsumma_copy(c->ctx, c->in, c->there_in, c->in_bytes))
+        return MPI_ERR_OTHER;
+    error = call_mpi(c);
+    if (error || (is_bcast && is_root))
+        return error;
+    return hsumma_copy(c->ctx, c->there_out, c->out, c->out_bytes) ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 const char *coll_case_mpi_name(const coll_case *c)

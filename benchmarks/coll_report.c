@@ -1,4 +1,6 @@
 /* The three forms of the report on collectives. */
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "coll_time.h"
@@ -27,6 +29,12 @@ static const char *collective(const coll_run *run)
     return hs_collective_name((enum hs_collective)run->args->collective);
 }
 
+/* Bytes that a call must read and write in the device's memory, per second. */
+static double bandwidth(const coll_point *point, const coll_contender *x)
+{
+    return (double)point->traffic / x->time.median;
+}
+
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
 static void add_quartiles(json_t *object, const char *const key[3], quartiles q)
@@ -36,7 +44,7 @@ static void add_quartiles(json_t *object, const char *const key[3], quartiles q)
     json_object_set_new(object, key[2], report_real(q.upper));
 }
 
-static json_t *contender_json(const coll_run *run, const coll_contender *x)
+static json_t *contender_json(const coll_run *run, const coll_point *point, const coll_contender *x)
 {
     json_t *object = json_pack("{s:s}", "algorithm", coll_label(run, x));
 
@@ -51,6 +59,23 @@ static json_t *contender_json(const coll_run *run, const coll_contender *x)
     if (x->chosen[0])
         json_object_set_new(object, "chosen", json_string(x->chosen));
     json_object_set_new(object, "right", json_boolean(x->right));
+    if (run->args->bits) {
+        char text[20];
+
+        snprintf(text, sizeof text, "%016" PRIx64, x->bits);
+        json_object_set_new(object, "bits", json_string(text));
+        json_object_set_new(object, "same_on_all_ranks", json_boolean(x->same));
+    }
+    if (run->placed)
+        json_object_set_new(object, "bytes_per_s", report_real(bandwidth(point, x)));
+    if (run->args->init && x->first > 0) {
+        double calls = coll_pays_after(point, x);
+
+        json_object_set_new(object, "context_s", report_real(x->created));
+        json_object_set_new(object, "first_call_s", report_real(x->first));
+        json_object_set_new(object, "pays_after_calls",
+                            isfinite(calls) ? json_integer((json_int_t)calls) : json_null());
+    }
     return object;
 }
 
@@ -59,9 +84,16 @@ static json_t *point_json(const coll_run *run, const coll_point *point)
     json_t *list = json_array();
 
     for (int i = 1; i < run->count; i++)
-        json_array_append_new(list, contender_json(run, &point->contender[i]));
+        json_array_append_new(list, contender_json(run, point, &point->contender[i]));
     return json_pack("{s:I,s:o,s:o}", "bytes", (json_int_t)point->bytes, "mpi",
-                     contender_json(run, &point->contender[0]), "algorithms", list);
+                     contender_json(run, point, &point->contender[0]), "algorithms", list);
+}
+
+static json_t *device_json(const coll_run *run)
+{
+    return json_pack("{s:s,s:s,s:f,s:f,s:I}", "name", hsumma_device(run->ctx), "memory",
+                     run->placed ? "device" : "host", "context_s", run->created, "copy_bytes_per_s", run->copy_rate,
+                     "copied_bytes", (json_int_t)run->copied);
 }
 
 static int end_json(coll_run *run, FILE *file)
@@ -72,6 +104,8 @@ static int end_json(coll_run *run, FILE *file)
                   coll_element_of(run->args->element).name, "ranks", run->size, "nodes", run->mach.nodes,
                   "cores_per_node", run->mach.cores, "repetitions", run->args->reps, "root", run->args->root, "options",
                   run->options, "mpi", mpi_version(mpi), "sizes", run->sizes);
+    if (run->mates != MPI_COMM_NULL)
+        json_object_set_new(object, "device", device_json(run));
     int failed = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 
     fputc('\n', file);
@@ -111,6 +145,14 @@ static void begin_table(const coll_run *run, FILE *file)
             run->args->collective == HS_BCAST || run->args->collective == HS_ALLGATHER ? "" : ", sum", run->size,
             run->size > 1 ? "s" : "", mach->nodes, mach->nodes > 1 ? "s" : "", mach->cores, mach->cores > 1 ? "s" : "");
     fprintf(file, "MPI: %s%s%s\n", mpi_version(mpi), run->options[0] ? "; options: " : "", run->options);
+    if (run->mates != MPI_COMM_NULL)
+        fprintf(file,
+                "device: %s, vectors on the %s; a copy of %lld bytes inside it by one process: %.4g GB/s (read and "
+                "written)\n%s",
+                hsumma_device(run->ctx), run->placed ? "device" : "host", (long long)run->copied, run->copy_rate * 1e-9,
+                run->placed ? "MPI gets them by copies to pinned memory of the host, and back\n" : "");
+    if (run->args->init)
+        fprintf(file, "context: %.4g ms, with what the device itself needs to start\n", run->created * 1e3);
     if (mach->node_ranks > mach->cores)
         fprintf(file,
                 "note: %d ranks share %d core%s: MPI's blocking calls may keep a core that another rank needs;\n"
@@ -118,8 +160,29 @@ static void begin_table(const coll_run *run, FILE *file)
                 mach->node_ranks, mach->cores, mach->cores > 1 ? "s" : "");
     fprintf(file, "medians and quartiles of %d repetition%s in turns; ratio above 1: faster than MPI\n\n",
             run->args->reps, run->args->reps > 1 ? "s" : "");
-    fprintf(file, "%10s  %-28s %6s  %10s  %10s  %10s  %7s  %7s  %7s\n", "bytes", "algorithm", "calls", "median us",
+    fprintf(file, "%10s  %-28s %6s  %10s  %10s  %10s  %7s  %7s  %7s", "bytes", "algorithm", "calls", "median us",
             "lower", "upper", "MPI/it", "lower", "upper");
+    fprintf(file, "%s%s%s\n", run->placed ? "     GB/s  of copy" : "", run->args->bits ? "  bits            " : "",
+            run->args->init ? "  context, first call; pays after" : "");
+}
+
+/* What only some runs show. */
+static void extras_table(const coll_run *run, const coll_point *point, const coll_contender *x, FILE *file)
+{
+    if (run->placed)
+        fprintf(file, "%*s  %7.4g  %7.3f", x->word ? 0 : 27, "", bandwidth(point, x) * 1e-9,
+                bandwidth(point, x) / run->copy_rate);
+    if (run->args->bits)
+        fprintf(file, "  %016" PRIx64 "%s", x->bits, x->same ? "" : " NOT THE SAME ON ALL RANKS");
+    if (run->args->init && x->first > 0) {
+        double calls = coll_pays_after(point, x);
+
+        fprintf(file, "  %.3g ms, %.3g ms; ", x->created * 1e3, x->first * 1e3);
+        if (isfinite(calls))
+            fprintf(file, "%.0f call%s", calls, calls > 1 ? "s" : "");
+        else
+            fputs("never", file);
+    }
 }
 
 static void point_table(const coll_run *run, const coll_point *point, FILE *file)
@@ -136,6 +199,7 @@ static void point_table(const coll_run *run, const coll_point *point, FILE *file
                 x->time.upper * 1e6);
         if (x->word)
             fprintf(file, "  %7.3f  %7.3f  %7.3f", x->ratio.median, x->ratio.lower, x->ratio.upper);
+        extras_table(run, point, x, file);
         fprintf(file, "%s%s%s\n", x->right ? "" : "  WRONG RESULT", x->chosen[0] ? "  " : "", x->chosen);
     }
     fputc('\n', file);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll_device.h"
+
 /* A measurement takes so long at least, but no more than so many calls. */
 static const double least_seconds = 200e-6;
 
@@ -42,13 +44,17 @@ static int add_words(coll_run *run)
     return good;
 }
 
+static int is_nccl(const coll_contender *x)
+{
+    return x->word && !strcmp(x->word, "nccl");
+}
+
 static const char *algorithm(const coll_contender *x)
 {
     return x->word && strcmp(x->word, "auto") ? x->word : NULL;
 }
 
-/* The call of a contender. */
-static hsumma_coll call_of(const coll_case *c, const coll_contender *x)
+hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x)
 {
     hsumma_coll call = c->call;
 
@@ -56,30 +62,54 @@ static hsumma_coll call_of(const coll_case *c, const coll_contender *x)
     return call;
 }
 
+/* So many calls in a row, over when this returns; NULL, or what is wrong on this rank. */
+static const char *call_often(const coll_run *run, const coll_case *c, const coll_contender *x, int calls,
+                              hsumma_status *status)
+{
+    hsumma_coll call = coll_call_of(c, x);
+    const char *complaint = NULL;
+
+    *status = HSUMMA_OK;
+    for (int i = 0; i < calls && !complaint && !*status; i++)
+        if (is_nccl(x))
+            complaint = coll_nccl_run(run->nccl, c);
+        else if (x->word)
+            *status = hsumma_coll_run(run->ctx, &call);
+        else
+            complaint = coll_case_mpi(c) ? "MPI has failed" : NULL;
+    if (!*status && run->placed)
+        *status = hsumma_synchronize(run->ctx);
+    return *status ? hsumma_message(run->ctx) : complaint;
+}
+
+int coll_call(coll_run *run, const coll_case *c, const coll_contender *x)
+{
+    hsumma_status status;
+    const char *complaint = call_often(run, c, x, 1, &status);
+
+    return command_fail(run->comm, complaint != NULL, "coll: %s: %s", coll_label(run, x), complaint ? complaint : "")
+               ? COMMAND_INTERNAL
+               : COMMAND_OK;
+}
+
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
 
 /* So many calls from a common start: seconds of one, of the slowest rank.  An exit status. */
 static int measure(coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds)
 {
-    hsumma_coll call = call_of(c, x);
     double zero = 0, start, mine[2], all[2];
     hsumma_status status = hsumma_allreduce(run->ctx, &zero, &zero, 1, HSUMMA_DOUBLE, HSUMMA_SUM);
-    int error = MPI_SUCCESS;
+    const char *complaint = status ? hsumma_message(run->ctx) : NULL;
 
     start = MPI_Wtime();
-    if (x->word)
-        for (int i = 0; i < calls && !status; i++)
-            status = hsumma_coll_run(run->ctx, &call);
-    else
-        for (int i = 0; i < calls && !error; i++)
-            error = coll_case_mpi(c);
+    if (!complaint)
+        complaint = call_often(run, c, x, calls, &status);
     mine[0] = (MPI_Wtime() - start) / calls;
-    mine[1] = status || error;
+    mine[1] = complaint != NULL;
     quiet_allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, run->comm);
     *seconds = all[0];
     if (all[1] > 0) {
-        command_fail(run->comm, mine[1] > 0, "coll: %s: %s", coll_label(run, x),
-                     status ? hsumma_message(run->ctx) : "MPI has failed");
+        command_fail(run->comm, mine[1] > 0, "coll: %s: %s", coll_label(run, x), complaint ? complaint : "");
         return COMMAND_INTERNAL;
     }
     return COMMAND_OK;
@@ -106,28 +136,28 @@ static void ask(coll_run *run, const hsumma_coll *call, coll_contender *x)
 /* The first call, which may say that the algorithm cannot serve it, and a look at the result. */
 static int try_out(coll_run *run, coll_case *c, coll_contender *x)
 {
-    hsumma_coll call = call_of(c, x);
-    hsumma_status status = HSUMMA_OK;
-    int error = MPI_SUCCESS, right;
+    hsumma_coll call = coll_call_of(c, x);
+    hsumma_status status;
+    const char *complaint;
+    int right;
 
-    if (x->word)
+    if (is_nccl(x))
+        snprintf(x->why, sizeof x->why, "%s", run->nccl ? "" : run->no_nccl);
+    else if (x->word)
         ask(run, &call, x);
     if (x->why[0])
         return COMMAND_OK;
     coll_case_reset(c);
-    if (x->word)
-        status = hsumma_coll_run(run->ctx, &call);
-    else
-        error = coll_case_mpi(c);
+    complaint = call_often(run, c, x, 1, &status);
     if (status == HSUMMA_ERR_UNSUPPORTED) {
-        snprintf(x->why, sizeof x->why, "%s", hsumma_message(run->ctx));
+        snprintf(x->why, sizeof x->why, "%s", complaint);
         return COMMAND_OK;
     }
-    if (command_fail(run->comm, status || error, "coll: %s", status ? hsumma_message(run->ctx) : "MPI has failed"))
+    if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint ? complaint : ""))
         return status == HSUMMA_ERR_OPTION || status == HSUMMA_ERR_ARGUMENT ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
     right = coll_case_right(c);
     quiet_allreduce(&right, &x->right, 1, MPI_INT, MPI_MIN, run->comm);
-    return COMMAND_OK;
+    return run->args->bits ? coll_device_bits(run, c, x) : COMMAND_OK;
 }
 
 /* How many calls make a measurement long enough. */
@@ -176,6 +206,8 @@ static int measure_point(coll_run *run, coll_case *c, coll_point *point)
         code = try_out(run, c, x);
         if (!code && !x->why[0])
             code = calibrate(run, c, x);
+        if (!code && !x->why[0] && run->args->init && x->word && !is_nccl(x))
+            code = coll_device_init(run, c, x);
     }
     if (code || (code = measure_all(run, c, point)))
         return code;
@@ -205,9 +237,19 @@ static int add_point(coll_run *run, int64_t bytes)
         point->contender = calloc((size_t)run->count, sizeof *point->contender);
         point->seconds = calloc((size_t)(run->count + 1) * (size_t)run->args->reps, sizeof *point->seconds);
     }
+    const char *complaint = NULL;
     good = more && point->contender && point->seconds && coll_case_make(&c, run->args, bytes, run->comm);
-    if (command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes", (long long)bytes))
+    if (command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes", (long long)bytes)) {
+        coll_case_free(&c);
+        return COMMAND_INTERNAL;
+    }
+    if (run->placed)
+        complaint = coll_case_place(&c, run->ctx);
+    if (command_fail(run->comm, complaint != NULL, "coll: %lld bytes: %s", (long long)bytes,
+                     complaint ? complaint : ""))
         code = COMMAND_INTERNAL;
+    else if (run->placed)
+        point->traffic = coll_device_traffic(run, &c), code = measure_point(run, &c, point);
     else
         code = measure_point(run, &c, point);
     coll_case_free(&c);
@@ -236,17 +278,44 @@ static int check_words(coll_run *run)
     int bad = 0;
 
     for (int i = 1; i < run->count && !bad; i++) {
+        if (!strcmp(run->word[i], "nccl"))
+            continue;
         call.algorithm = run->word[i];
         bad = hsumma_coll_describe(run->ctx, &call, text, sizeof text) == HSUMMA_ERR_OPTION;
     }
     return command_fail(run->comm, bad, "coll: --alg: %s", hsumma_message(run->ctx)) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
 
+double coll_pays_after(const coll_point *point, const coll_contender *x)
+{
+    double gain = point->contender[0].time.median - x->time.median, spent = x->created + x->first - x->time.median;
+
+    return gain > 0 ? fmax(1, ceil(spent / gain)) : HUGE_VAL;
+}
+
+/* What a device needs, if there is one. */
+static int prepare(coll_run *run)
+{
+    int device = strcmp(hsumma_device(run->ctx), "none") != 0, code = check_words(run);
+
+    run->placed = device && !run->args->host_memory;
+    if (command_fail(run->comm, !device && (run->args->host_memory || run->args->init),
+                     "coll: --%s: the context has no device; expected --device with it",
+                     run->args->init ? "init" : "memory"))
+        return COMMAND_BAD_INPUT;
+    if (!code && device)
+        code = coll_device_survey(run);
+    snprintf(run->no_nccl, sizeof run->no_nccl, "expected vectors on a device");
+    if (!code && run->placed)
+        run->nccl = coll_nccl_open(run, run->no_nccl, sizeof run->no_nccl);
+    return code;
+}
+
 static int carry_out(coll_run *run)
 {
     const coll_arguments *args = run->args;
     const char *complaint = NULL;
-    int code = check_words(run);
+    int code = prepare(run);
 
     if (code)
         return code;
@@ -273,6 +342,9 @@ static int carry_out(coll_run *run)
 
 static void release(coll_run *run)
 {
+    coll_nccl_close(run->nccl);
+    if (run->mates != MPI_COMM_NULL)
+        MPI_Comm_free(&run->mates);
     for (int p = 0; p < run->points; p++) {
         free(run->point[p].contender);
         free(run->point[p].seconds);
@@ -288,7 +360,7 @@ static void release(coll_run *run)
 
 int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm)
 {
-    coll_run run = {.args = args, .options = options, .comm = comm};
+    coll_run run = {.args = args, .options = options, .comm = comm, .mates = MPI_COMM_NULL};
     char text[400] = "";
     hsumma_status status;
     int code = COMMAND_OK;
@@ -300,7 +372,10 @@ int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm)
         command_fail(comm, !add_words(&run), "coll: no memory")) {
         code = COMMAND_BAD_INPUT;
     } else {
+        double start = MPI_Wtime();
+
         status = hsumma_create(comm, options, &run.ctx, text, sizeof text);
+        run.created = MPI_Wtime() - start;
         if (command_fail(comm, status != HSUMMA_OK, "coll: %s", text))
             code = status == HSUMMA_ERR_OPTION ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
         else

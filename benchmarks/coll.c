@@ -13,9 +13,10 @@ static int alone(const coll_arguments *args, MPI_Comm comm)
     if (rank == 0 && args->help)
         coll_help();
     else if (rank == 0)
-        code = args->mode == COLL_LIST   ? coll_list(args)
-               : args->mode == COLL_DUMP ? coll_dump(args)
-                                         : coll_verify(args);
+        code = args->mode == COLL_LIST    ? coll_list(args)
+               : args->mode == COLL_DUMP  ? coll_dump(args)
+               : args->mode == COLL_AGAIN ? coll_again(args)
+                                          : coll_verify(args);
     quiet_bcast(&code, 1, MPI_INT, 0, comm);
     return code;
 }
@@ -30,14 +31,14 @@ int cmd_coll(int argc, char **argv, MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     if (command_fail(comm, bad, "coll: %s", options.error)) {
         code = COMMAND_BAD_INPUT;
-    } else if (args.help || args.mode != COLL_TIME) {
-        code = alone(&args, comm);
     } else {
-        if (args.plot && rank == 0)
+        if (args.plot && rank == 0 && !args.help)
             complaint = plot_check(args.plot);
         if (command_fail(comm, complaint != NULL, "coll: --plot %s: %s", args.plot ? args.plot : "",
                          complaint ? complaint : ""))
             code = COMMAND_BAD_INPUT;
+        else if (args.help || args.mode != COLL_TIME)
+            code = alone(&args, comm);
         else
             code = coll_time(&args, options.text, comm);
     }

@@ -7,7 +7,7 @@
 #include "hsumma_coll.h"
 #include "machine.h"
 
-typedef enum coll_mode { COLL_TIME, COLL_LIST, COLL_DUMP, COLL_VERIFY } coll_mode;
+typedef enum coll_mode { COLL_TIME, COLL_LIST, COLL_DUMP, COLL_VERIFY, COLL_AGAIN } coll_mode;
 
 typedef struct coll_arguments {
     coll_mode mode;
@@ -18,8 +18,9 @@ typedef struct coll_arguments {
     hsumma_element element;
     report_format format;
     const char *plot;
-    int host_memory; /* on a device, vectors lie on the host all the same */
-    int bits, init;  /* also shown: the bits of results; what it costs to begin */
+    const char *again; /* a file that a run has written as csv */
+    int host_memory;   /* on a device, vectors lie on the host all the same */
+    int bits, init;    /* also shown: the bits of results; what it costs to begin */
     int help;
     /* of --dump: who would be where */
     int64_t ranks, nodes, sockets, room, rank;
@@ -44,6 +45,7 @@ coll_element coll_element_of(hsumma_element element);
 int coll_list(const coll_arguments *args);
 int coll_dump(const coll_arguments *args);
 int coll_verify(const coll_arguments *args);
+int coll_again(const coll_arguments *args);
 int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm);
 
 #endif

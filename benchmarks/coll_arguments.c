@@ -18,6 +18,7 @@ enum {
     OPTION_ROOT,
     OPTION_FORMAT,
     OPTION_PLOT,
+    OPTION_FROM,
     OPTION_MEMORY,
     OPTION_BITS,
     OPTION_INIT,
@@ -32,46 +33,45 @@ enum { MOST_RANKS = 4096 };
 
 void coll_help(void)
 {
-    printf(
-        "Usage: hsumma_bench coll --list | --dump | --verify [OPTION...]\n"
-        "       mpiexec -n RANKS hsumma_bench coll --op NAME [OPTION...]\n\n"
-        "Times collectives beside MPI's own: in every repetition all take their turn. A measurement is a loop of "
-        "calls\n"
-        "back to back that lasts 200 us at least, of the slowest rank. Results are checked.\n\n"
-        "What to do, if not that\n"
-        "  --list                  the algorithms\n"
-        "  --dump                  the rounds and steps of --alg for --ranks, and what they cost by the model\n"
-        "  --verify                prove all schedules, or those of --op and --alg, in this process\n\n"
-        "What\n"
-        "  --op NAME               bcast, reduce, allreduce, allgather or reduce_scatter (default: allreduce)\n"
-        "  --alg LIST              all, auto (what the library chooses) or names, with parameters in brackets:\n"
-        "                          \"auto,dpml(l=4,k=2)\" (default: all,auto)\n"
-        "  --bytes N or FROM..TO   of the whole vector; 64k is 65536 (default: 8..1M; --dump: 1k)\n"
-        "  --factor N              from one size to the next (default: 4)\n"
-        "  --element NAME          float, double, float_complex, double_complex, int32, int64 (default: double);\n"
-        "                          the operation is the sum\n"
-        "  --root N                (default: 0)\n\n"
-        "How\n"
-        "  --repetitions N         (default: 11)\n"
-        "  --format table|csv|json (default: table; --list: table or json)\n"
-        "  --plot FILE             also draw time against size, as SVG, by gnuplot\n"
-        "  --verify-bits           also show a checksum of each result, for numbers whose sum depends on its order:\n"
-        "                          alike on two devices if all bits are\n\n"
-        "With --device\n"
-        "  --memory device|host    where vectors lie (default: device); MPI then gets them by copies to pinned memory\n"
-        "                          of the host and back, and --alg knows nccl, where each rank has its own GPU\n"
-        "  --init                  also time a new context and each algorithm's first call in it: after how many\n"
-        "                          calls has it made up for that against MPI\n\n"
-        "Else\n"
-        "  -h, --help              this text\n\n"
-        "Of --dump\n"
-        "  --ranks N               (default: 8); of --verify: groups of up to so many, for a shorter proof\n"
-        "  --nodes N               blocks of consecutive ranks (default: 1 with --sockets or --room, else one per "
-        "rank)\n"
-        "  --sockets N             of each node (default: 1)\n"
-        "  --room N                bytes of shared memory that each rank has (default: 0)\n"
-        "  --rank R                the steps of this rank (default: of all, up to 8)\n"
-        "\nThe context: options of the library\n");
+    printf("Usage: hsumma_bench coll --list | --dump | --verify | --from FILE [OPTION...]\n"
+           "       mpiexec -n RANKS hsumma_bench coll --op NAME [OPTION...]\n\n"
+           "Times collectives beside MPI's own: in every repetition all take their turn. A measurement is a loop of "
+           "calls\n"
+           "back to back that lasts 200 us at least, of the slowest rank. Results are checked.\n\n"
+           "What to do, if not that\n"
+           "  --list                  the algorithms\n"
+           "  --dump                  the rounds and steps of --alg for --ranks, and what they cost by the model\n"
+           "  --verify                prove all schedules, or those of --op and --alg, in this process\n"
+           "  --from FILE             what a run has printed as csv: its table and, with --plot, its drawing\n\n"
+           "What\n"
+           "  --op NAME               bcast, reduce, allreduce, allgather or reduce_scatter (default: allreduce)\n"
+           "  --alg LIST              all, auto (what the library chooses) or names, with parameters in brackets:\n"
+           "                          \"auto,dpml(l=4,k=2)\" (default: all,auto)\n"
+           "  --bytes N or FROM..TO   of the whole vector; 64k is 65536 (default: 8..1M; --dump: 1k)\n"
+           "  --factor N              from one size to the next (default: 4)\n"
+           "  --element NAME          float, double, float_complex, double_complex, int32, int64 (default: double);\n"
+           "                          the operation is the sum\n"
+           "  --root N                (default: 0)\n\n"
+           "How\n"
+           "  --repetitions N         (default: 11)\n"
+           "  --format table|csv|json (default: table; --list: table or json)\n"
+           "  --plot FILE             also draw time against size, as SVG, by gnuplot\n"
+           "  --verify-bits           also show a checksum of each result, of numbers whose sum depends\n"
+           "                          on its order: two devices that show the same have the same bits\n"
+           "  -h, --help              this text\n\n"
+           "With --device\n"
+           "  --memory device|host    where vectors lie (default: device); MPI gets them by copies to\n"
+           "                          pinned memory of the host and back; --alg knows nccl, too\n"
+           "  --init                  also time a new context and each algorithm's first call in it:\n"
+           "                          after how many calls has it made up for that against MPI\n\n"
+           "Of --dump\n"
+           "  --ranks N               (default: 8); of --verify: groups of up to so many, for a shorter proof\n"
+           "  --nodes N               blocks of consecutive ranks (default: 1 with --sockets or --room, else one per "
+           "rank)\n"
+           "  --sockets N             of each node (default: 1)\n"
+           "  --room N                bytes of shared memory that each rank has (default: 0)\n"
+           "  --rank R                the steps of this rank (default: of all, up to 8)\n"
+           "\nThe context: options of the library\n");
     command_print_options(stdout);
     printf("\nExit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
 }
@@ -173,7 +173,7 @@ static int take_int(command_options *options, const char *name, int64_t least, i
 static int take_mode(coll_arguments *args, command_options *options, coll_mode mode)
 {
     if (args->mode != COLL_TIME && args->mode != mode) {
-        snprintf(options->error, sizeof options->error, "--list, --dump and --verify: expected one of them");
+        snprintf(options->error, sizeof options->error, "--list, --dump, --verify and --from: expected one of them");
         return 1;
     }
     args->mode = mode;
@@ -213,6 +213,9 @@ static int take(coll_arguments *args, command_options *options, int opt)
     case OPTION_PLOT:
         args->plot = optarg;
         return 0;
+    case OPTION_FROM:
+        args->again = optarg;
+        return take_mode(args, options, COLL_AGAIN);
     case OPTION_MEMORY:
         args->host_memory = !strcmp(optarg, "host");
         return expect(options, args->host_memory || !strcmp(optarg, "device"), "memory", "device or host");
@@ -262,13 +265,14 @@ static int finish(coll_arguments *args, command_options *options, int argc, char
         args->from = args->mode == COLL_DUMP ? 1024 : 8;
         args->to = args->mode == COLL_DUMP ? 1024 : 1 << 20;
     }
-    if (args->mode != COLL_TIME && args->plot)
+    if (args->mode != COLL_TIME && args->mode != COLL_AGAIN && args->plot)
         return command_bad_value(options, "plot", args->plot, "a measurement with it");
     if (args->init && args->host_memory)
         return command_bad_value(options, "init", "with --memory host", "vectors on the device with it");
     if (args->mode == COLL_LIST && args->format == REPORT_CSV)
         return command_bad_value(options, "format", "csv", "table or json");
-    if ((args->mode == COLL_DUMP || args->mode == COLL_VERIFY) && args->format != REPORT_TABLE)
+    if ((args->mode == COLL_DUMP || args->mode == COLL_VERIFY || args->mode == COLL_AGAIN) &&
+        args->format != REPORT_TABLE)
         return command_bad_value(options, "format", "csv or json", "table here");
     if (args->mode == COLL_DUMP && !args->algorithm)
         snprintf(options->error, sizeof options->error, "--dump: expected --alg NAME with it");
@@ -298,6 +302,7 @@ int coll_arguments_read(coll_arguments *args, command_options *options, int argc
                                         {"root", required_argument, NULL, OPTION_ROOT},
                                         {"format", required_argument, NULL, OPTION_FORMAT},
                                         {"plot", required_argument, NULL, OPTION_PLOT},
+                                        {"from", required_argument, NULL, OPTION_FROM},
                                         {"memory", required_argument, NULL, OPTION_MEMORY},
                                         {"verify-bits", no_argument, NULL, OPTION_BITS},
                                         {"init", no_argument, NULL, OPTION_INIT},

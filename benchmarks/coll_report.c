@@ -115,6 +115,32 @@ static int end_json(coll_run *run, FILE *file)
 
 /* --- csv ---------------------------------------------------------------------------------------------------------- */
 
+/* What only some runs have. */
+static void extras_csv(const coll_run *run, const coll_point *point, const coll_contender *x, FILE *file)
+{
+    int in = !x->why[0], init = in && run->args->init && x->first > 0;
+    double calls = init ? coll_pays_after(point, x) : HUGE_VAL;
+
+    fprintf(file, ",%d,", run->args->reps);
+    if (run->mates != MPI_COMM_NULL)
+        report_csv_text(file, hsumma_device(run->ctx));
+    if (in && run->placed)
+        fprintf(file, ",%.9g,%.9g,", bandwidth(point, x), run->copy_rate);
+    else
+        fputs(",,,", file);
+    if (in && run->args->bits)
+        fprintf(file, "%016" PRIx64 ",%s,", x->bits, x->same ? "true" : "false");
+    else
+        fputs(",,", file);
+    if (init)
+        fprintf(file, "%.9g,%.9g,", x->created, x->first);
+    else
+        fputs(",,", file);
+    if (isfinite(calls))
+        fprintf(file, "%.0f", calls);
+    fputc(',', file);
+}
+
 static void point_csv(const coll_run *run, const coll_point *point, FILE *file)
 {
     for (int i = 0; i < run->count; i++) {
@@ -124,16 +150,27 @@ static void point_csv(const coll_run *run, const coll_point *point, FILE *file)
                 (long long)point->bytes);
         report_csv_text(file, coll_label(run, x));
         if (x->why[0])
-            fputs(",,,,,,,,,", file);
+            fputs(",,,,,,,,", file);
         else
-            fprintf(file, ",%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s,", x->calls, x->time.median, x->time.lower,
+            fprintf(file, ",%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s", x->calls, x->time.median, x->time.lower,
                     x->time.upper, x->ratio.median, x->ratio.lower, x->ratio.upper, x->right ? "true" : "false");
+        extras_csv(run, point, x, file);
         report_csv_text(file, x->why[0] ? x->why : x->chosen);
         fputc('\n', file);
     }
 }
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
+
+static void table_columns(const coll_run *run, FILE *file)
+{
+    fprintf(file, "medians and quartiles of %d repetition%s in turns; ratio above 1: faster than MPI\n\n",
+            run->args->reps, run->args->reps > 1 ? "s" : "");
+    fprintf(file, "%10s  %-28s %6s  %10s  %10s  %10s  %7s  %7s  %7s", "bytes", "algorithm", "calls", "median us",
+            "lower", "upper", "MPI/it", "lower", "upper");
+    fprintf(file, "%s%s%s\n", run->placed ? "     GB/s  of copy" : "", run->args->bits ? "  bits            " : "",
+            run->args->init ? "  context, first call; pays after" : "");
+}
 
 static void begin_table(const coll_run *run, FILE *file)
 {
@@ -158,12 +195,7 @@ static void begin_table(const coll_run *run, FILE *file)
                 "note: %d ranks share %d core%s: MPI's blocking calls may keep a core that another rank needs;\n"
                 "      scripts/compare-coll compares with the faster of MPI as it is and MPI that yields\n",
                 mach->node_ranks, mach->cores, mach->cores > 1 ? "s" : "");
-    fprintf(file, "medians and quartiles of %d repetition%s in turns; ratio above 1: faster than MPI\n\n",
-            run->args->reps, run->args->reps > 1 ? "s" : "");
-    fprintf(file, "%10s  %-28s %6s  %10s  %10s  %10s  %7s  %7s  %7s", "bytes", "algorithm", "calls", "median us",
-            "lower", "upper", "MPI/it", "lower", "upper");
-    fprintf(file, "%s%s%s\n", run->placed ? "     GB/s  of copy" : "", run->args->bits ? "  bits            " : "",
-            run->args->init ? "  context, first call; pays after" : "");
+    table_columns(run, file);
 }
 
 /* What only some runs show. */
@@ -215,8 +247,21 @@ void coll_report_begin(coll_run *run, FILE *file)
         begin_table(run, file);
     else
         fputs("op,element,ranks,bytes,algorithm,calls,median_s,lower_s,upper_s,ratio,ratio_lower,ratio_upper,right,"
-              "note\n",
+              "repetitions,device,bytes_per_s,copy_bytes_per_s,bits,same_on_all_ranks,context_s,first_call_s,"
+              "pays_after_calls,note\n",
               file);
+}
+
+void coll_report_again(const coll_run *run, FILE *file)
+{
+    fprintf(file, "hsumma_bench coll: %s of %s; %d rank%s; read from %s\n", collective(run),
+            coll_element_of(run->args->element).name, run->size, run->size > 1 ? "s" : "", run->args->again);
+    if (run->placed)
+        fprintf(file, "device: %s; a copy inside it by one process: %.4g GB/s (read and written)\n", run->options,
+                run->copy_rate * 1e-9);
+    table_columns(run, file);
+    for (int p = 0; p < run->points; p++)
+        point_table(run, &run->point[p], file);
 }
 
 void coll_report_point(coll_run *run, const coll_point *point, FILE *file)

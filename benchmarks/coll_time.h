@@ -61,6 +61,8 @@ void coll_report_begin(coll_run *run, FILE *file);
 void coll_report_point(coll_run *run, const coll_point *point, FILE *file);
 /* Returns 0 if writing failed. */
 int coll_report_end(coll_run *run, FILE *file);
+/* The table of a run that has been read: its device's name is in run->options. */
+void coll_report_again(const coll_run *run, FILE *file);
 /* What is printed for a contender. */
 const char *coll_label(const coll_run *run, const coll_contender *contender);
 

@@ -17,6 +17,7 @@ typedef void hs_combine(void *dst, const void *left, const void *right, int64_t 
 
 struct hs_scalar {
     char letter; /* s, d, c, z */
+    hsumma_type type;
     size_t size;
     int complex_type;
     double epsilon; /* unit roundoff: 2^-24 or 2^-53 */

@@ -15,7 +15,7 @@ static int me(const struct hs_node *node)
 
 static hsumma_type type_of(const struct hs_node *node)
 {
-    return (hsumma_type)(node->problem->scalar - hs_scalars);
+    return node->problem->scalar->type;
 }
 
 /* The first failure ends the work of this process on its device. */

@@ -238,6 +238,21 @@ static void test_no_events(int who)
            who < 0 ? "the processes" : "one process");
 }
 
+/* Who frees what another process has mapped is told. */
+static void test_freed_early(void)
+{
+    struct party party;
+    int good = party_begin(&party, "lazy", -1) == HSUMMA_OK;
+    if (good && rank == 0) {
+        party.kind->put(party.device, party.share.memory[0]);
+        party.share.memory[0] = NULL;
+        good = party.kind->synchronize(party.device, party.stream) == HSUMMA_ERR_DEVICE &&
+               strstr(party.device->message.text, "mapped");
+    }
+    tap_ok(everywhere(good), "memory that is freed while others have it mapped: %s", party.device->message.text);
+    tap_ok(everywhere(party_end(&party)), "and nothing is left");
+}
+
 /* Every allocation of one process fails in its turn. */
 static void test_scarce(void)
 {
@@ -441,6 +456,8 @@ int main(int argc, char **argv)
         test_failure(one);
     }
     test_refused("memory", "memory=7999", 0, HSUMMA_ERR_MEMORY, "of device memory");
+    if (size > 1)
+        test_freed_early();
     test_scarce();
     test_context("eager");
     test_context("lazy");

@@ -6,7 +6,8 @@
 #include "device_order.h"
 #include "device_work.h"
 
-#include <inttypes.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* "hold": so long that nothing is done before somebody asks. */
 static const struct policy {
@@ -213,6 +214,57 @@ static void test_late(void)
     ground_close(ground);
 }
 
+/* A process of its own, which shows an event and memory, and ends before the work that the event stands for is done. */
+static void neighbour(int to, int from)
+{
+    struct ground opened, *ground = &opened;
+    struct hs_message message;
+    struct hs_exported exported[2];
+    int wrong = !open_host(ground, "lazy,hold=3600000000", &message);
+    struct hs_event *event = NULL;
+    char here[64] = {0};
+    char *memory = ground_place(ground, here, 64);
+    GROUND_DO(ground->kind->make_event(ground->device, 1, &event));
+    GROUND_DO(ground->kind->export_memory(ground->device, memory, &exported[0]));
+    GROUND_DO(ground->kind->export_event(ground->device, event, &exported[1]));
+    GROUND_DO(ground->kind->record(ground->device, ground->stream, event));
+    if (wrong || write(to, exported, sizeof exported) != sizeof exported || read(from, here, 1) != 1)
+        _exit(1);
+    _exit(0);
+}
+
+/* Whoever waits for a process that is no more hears of it; what he has mapped stays. */
+static void test_ended(void)
+{
+    struct ground opened, *ground = &opened;
+    struct hs_message message;
+    struct hs_exported exported[2];
+    struct hs_event *event = NULL;
+    void *memory = NULL;
+    int to[2], from[2], wrong = pipe(to) || pipe(from);
+    pid_t child = fork();
+    if (child == 0)
+        neighbour(from[1], to[0]);
+    wrong += read(from[0], exported, sizeof exported) != sizeof exported;
+    wrong += !open_host(ground, "lazy", &message);
+    GROUND_DO(ground->kind->import_memory(ground->device, &exported[0], &memory));
+    GROUND_DO(ground->kind->import_event(ground->device, &exported[1], &event));
+    GROUND_DO(ground->kind->wait(ground->device, ground->stream, event));
+    wrong += write(to[1], "x", 1) != 1;
+    hsumma_status status = ground->kind->synchronize(ground->device, ground->stream);
+    tap_ok(!wrong && status == HSUMMA_ERR_DEVICE && strstr(ground->device->message.text, "has ended") &&
+               ((char *)memory)[63] == 0,
+           "a process that ends while others wait for its work: %s", ground->device->message.text);
+    waitpid(child, NULL, 0);
+    ground->kind->free_event(ground->device, event);
+    ground->kind->unmap(ground->device, memory);
+    ground_close(ground);
+    for (int i = 0; i < 2; i++) {
+        close(to[i]);
+        close(from[i]);
+    }
+}
+
 int main(void)
 {
     for (unsigned i = 0; i < sizeof policies / sizeof *policies; i++)
@@ -225,6 +277,7 @@ int main(void)
     test_failure("lazy,fail=3");
     test_failure("random:3,fail=3");
     test_late();
+    test_ended();
     test_cuda();
     return tap_done();
 }

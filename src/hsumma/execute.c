@@ -114,6 +114,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hsumma_status mine = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
     size_t size = plan->problem.scalar->size;
     int vote = 0;
+    memset(&plan->outcome, 0, sizeof plan->outcome);
     if (!mine)
         mine = hs_plan_place(plan, &about, &vote);
     memcpy(&plan->alpha, alpha ? alpha : plan->problem.scalar->zero, size);

@@ -1,8 +1,6 @@
 /* Executions in a context with a device: where they run, and that all hear of what fails on one process. */
 #include "hsumma/plan.h"
 
-#include <string.h>
-
 /* For what a process votes at the start of an execution that may run on devices. */
 enum { ON_DEVICE, ON_HOST };
 
@@ -12,7 +10,6 @@ hsumma_status hs_plan_place(hsumma_plan *plan, int *about, int *vote)
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
     const struct hs_staging *staging = &plan->staging;
     *vote = 0;
-    memset(&plan->outcome, 0, sizeof plan->outcome);
     if (device->possible) /* as all see it now: another plan may get larger ones before this one begins */
         device->tiles = ctx->rooms.on_device[plan->grid->number];
     if (!ctx->device || !plan->member)

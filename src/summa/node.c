@@ -81,13 +81,6 @@ static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enu
     return 1;
 }
 
-/* The coordinate of the process that has all of a panel in one piece, on the axis of the looped dimension; or -1. */
-static int owner_of(const struct hs_node *node, const struct hs_supply *supply, int64_t panel)
-{
-    int64_t local;
-    return hs_supply_owner(node, supply, panel, &local);
-}
-
 /* Puts this process's part of the next step's tiles into shared memory, if it has any and they may be overwritten. */
 static int fill(struct hs_node *node)
 {
@@ -97,7 +90,7 @@ static int fill(struct hs_node *node)
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
         due[i] = node->spec->node != HS_NODE_READ && supply->takers.count > 0 && hs_supply_begins(node, supply, step) &&
-                 !(node->direct[supply->operand] && owner_of(node, supply, panel) >= 0);
+                 !(node->direct[supply->operand] && hs_panel_owner(node, supply, panel) >= 0);
         if (due[i] &&
             (!enter(node) || !all_signalled(node, &supply->takers, HS_USED, hs_supply_free_after(node, supply, step))))
             return 0;
@@ -131,18 +124,12 @@ static int fill_ahead(struct hs_node *node, int64_t until)
     return node->fill > from;
 }
 
-/* Whether this process is the owner of a panel, and so reads its own matrix. */
-static int in_place(const struct hs_node *node, const struct hs_supply *supply, int owner)
-{
-    return owner >= 0 && owner == hs_coord_on(supply->role->looped, node->problem->grid.coord[supply->role->loop_axis]);
-}
-
 /* Whether a tile of the step is there. */
 static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_t step)
 {
     const struct hs_peers *givers = &supply->givers;
-    int owner = owner_of(node, supply, hs_panel_of(node, step));
-    if (in_place(node, supply, owner))
+    int owner = hs_panel_owner(node, supply, hs_panel_of(node, step));
+    if (hs_owner_is_here(node, supply, owner))
         return 1;
     for (int i = 0; i < givers->count; i++)
         if ((owner < 0 || owner == givers->coord[i]) &&
@@ -198,7 +185,7 @@ static struct hs_matrix source(const struct hs_node *node, const struct hs_suppl
 {
     const struct hs_peers *givers = &supply->givers;
     int owner = hs_supply_owner(node, supply, hs_panel_of(node, step), local);
-    if (in_place(node, supply, owner))
+    if (hs_owner_is_here(node, supply, owner))
         return node->matrix[supply->operand];
     for (int i = 0; owner >= 0 && node->spec->node == HS_NODE_SHARED && i < givers->count; i++)
         if (givers->coord[i] == owner) /* the only one: of replicas one gives */
@@ -259,7 +246,7 @@ static void fetch(struct hs_node *node, int64_t step)
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
         if (!hs_supply_begins(node, supply, step) ||
-            in_place(node, supply, owner_of(node, supply, hs_panel_of(node, step))))
+            hs_owner_is_here(node, supply, hs_panel_owner(node, supply, hs_panel_of(node, step))))
             continue;
         for (int g = 0; g < supply->givers.count; g++) {
             int64_t bytes = hs_node_fetch(node, supply, step, &supply->givers, g);
@@ -268,28 +255,6 @@ static void fetch(struct hs_node *node, int64_t step)
         }
     }
     account(node, &node->times.copy);
-}
-
-/*
- * Puts a multiplication on its stream: behind the copies that it reads and the sums of the partial result that it
- * overwrites.  Who has used a tile has filled its part, there as here, so its end is behind this process's copies, too.
- */
-static void multiply_on_device(struct hs_node *node, int64_t step, const struct hs_range range[3],
-                               const struct hs_matrix *a, const struct hs_matrix *b, const struct hs_matrix *c)
-{
-    struct hs_stream *stream = node->device->products;
-    for (int i = 0; i < node->ins; i++) {
-        const struct hs_supply *supply = &node->in[i];
-        int owner = owner_of(node, supply, hs_panel_of(node, step));
-        if (!in_place(node, supply, owner))
-            hs_node_device_await_all(node, stream, &supply->givers, owner, HS_FILLED, step + 1);
-    }
-    if (node->outs)
-        hs_node_device_await_all(node, stream, &node->out.givers, -1, HS_SUMMED,
-                                 hs_supply_free_after(node, &node->out, step) / node->chunks);
-    hs_node_device_gemm(node, range, a, b, beta_of(node, step), c);
-    hs_node_device_await(node, stream, node->room->directory.me, HS_FILLED, step);
-    hs_node_device_mark(node, stream, HS_USED, step);
 }
 
 static int multiply(struct hs_node *node)
@@ -316,7 +281,7 @@ static int multiply(struct hs_node *node)
         if (node->spec->node == HS_NODE_READ)
             fetch(node, step);
         if (node->device) {
-            multiply_on_device(node, step, range, &a, &b, &c);
+            hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
         } else {
             int threads = hs_threads_set(node->spec->threads);
             problem->scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, range[HS_M].length,
@@ -371,15 +336,6 @@ static void finish(struct hs_node *node)
     node->running = 0;
 }
 
-/* Nothing is multiplied. */
-static void only_scale(struct hs_node *node)
-{
-    node->fill = node->step = node->steps;
-    node->sum = node->panels;
-    memcpy(node->told, (const int64_t[3]){node->fill, node->step, node->sum}, sizeof node->told);
-    hs_node_device_scale(node);
-}
-
 void hs_node_start(struct hs_node *node, struct hs_node_room *room, struct hs_node_device *device, uint64_t execution,
                    const void *alpha, const struct hs_matrix matrix[3], const struct hs_where where[2],
                    const void *beta, double begin)
@@ -404,7 +360,7 @@ void hs_node_start(struct hs_node *node, struct hs_node_room *room, struct hs_no
     if (device)
         hs_node_device_begin(node);
     if (device && hs_only_scales(node->problem, &node->alpha))
-        only_scale(node);
+        hs_node_device_scale(node);
     else if (!device && hs_only_scale(node->problem, &node->alpha, &node->beta, &node->matrix[HS_C]))
         finish(node);
     else

@@ -2,6 +2,8 @@
 
 #include "summa/pack.h"
 
+#include <string.h>
+
 /* The event behind a word's step. */
 static int event_of(enum hs_counter word, int64_t step)
 {
@@ -126,8 +128,8 @@ void hs_node_device_copy(struct hs_node *node, char *to, int64_t to_ld, const ch
                                             (size_t)from_ld * size, (size_t)rows * size, (size_t)cols));
 }
 
-void hs_node_device_gemm(struct hs_node *node, const struct hs_range range[3], const struct hs_matrix *a,
-                         const struct hs_matrix *b, const void *beta, const struct hs_matrix *c)
+static void multiply(struct hs_node *node, const struct hs_range range[3], const struct hs_matrix *a,
+                     const struct hs_matrix *b, const void *beta, const struct hs_matrix *c)
 {
     struct hs_device *device = node->device->device;
     const struct hs_problem *problem = node->problem;
@@ -136,6 +138,29 @@ void hs_node_device_gemm(struct hs_node *node, const struct hs_range range[3], c
              device->kind->gemm(device, node->device->products, type_of(node), problem->view[HS_A].op,
                                 problem->view[HS_B].op, range[HS_M].length, range[HS_N].length, range[HS_K].length,
                                 &node->alpha, a->base, a->ld, b->base, b->ld, beta, c->base, c->ld));
+}
+
+/*
+ * Puts a multiplication on its stream: behind the copies that it reads and the sums of the partial result that it
+ * overwrites.  Who has used a tile has filled its part, there as here, so its end is behind this process's copies, too.
+ */
+void hs_node_device_multiply(struct hs_node *node, int64_t step, const struct hs_range range[3],
+                             const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
+                             const struct hs_matrix *c)
+{
+    struct hs_stream *stream = node->device->products;
+    for (int i = 0; i < node->ins; i++) {
+        const struct hs_supply *supply = &node->in[i];
+        int owner = hs_panel_owner(node, supply, hs_panel_of(node, step));
+        if (!hs_owner_is_here(node, supply, owner))
+            hs_node_device_await_all(node, stream, &supply->givers, owner, HS_FILLED, step + 1);
+    }
+    if (node->outs)
+        hs_node_device_await_all(node, stream, &node->out.givers, -1, HS_SUMMED,
+                                 hs_supply_free_after(node, &node->out, step) / node->chunks);
+    multiply(node, range, a, b, beta, c);
+    hs_node_device_await(node, stream, me(node), HS_FILLED, step);
+    hs_node_device_mark(node, stream, HS_USED, step);
 }
 
 void hs_node_device_update(struct hs_node *node, int64_t rows, int64_t cols, const void *beta, char *c, int64_t ldc,
@@ -151,6 +176,9 @@ void hs_node_device_scale(struct hs_node *node)
     const struct hs_view *view = &node->problem->view[HS_C];
     const int *coord = node->problem->grid.coord;
     const struct hs_matrix *c = &node->matrix[HS_C];
+    node->fill = node->step = node->steps;
+    node->sum = node->panels;
+    memcpy(node->told, (const int64_t[3]){node->fill, node->step, node->sum}, sizeof node->told);
     hs_node_device_update(node, hs_axis_count(&view->axis[0], coord[0]), hs_axis_count(&view->axis[1], coord[1]),
                           &node->beta, c->base, c->ld, NULL, 0);
 }

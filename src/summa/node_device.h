@@ -62,11 +62,13 @@ int hs_node_device_left(struct hs_node *node);
 /* Work. */
 void hs_node_device_copy(struct hs_node *node, char *to, int64_t to_ld, const char *from, int64_t from_ld, int64_t rows,
                          int64_t cols);
-void hs_node_device_gemm(struct hs_node *node, const struct hs_range range[3], const struct hs_matrix *a,
-                         const struct hs_matrix *b, const void *beta, const struct hs_matrix *c);
+/* A multiplication, and its marks. */
+void hs_node_device_multiply(struct hs_node *node, int64_t step, const struct hs_range range[3],
+                             const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
+                             const struct hs_matrix *c);
 void hs_node_device_update(struct hs_node *node, int64_t rows, int64_t cols, const void *beta, char *c, int64_t ldc,
                            const char *s, int64_t lds);
-/* C = beta C, alone. */
+/* All that there is to do: C = beta C. */
 void hs_node_device_scale(struct hs_node *node);
 
 #endif

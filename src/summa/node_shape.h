@@ -44,6 +44,18 @@ struct hs_range hs_supply_part(const struct hs_node *node, const struct hs_suppl
 /* The coordinate of the process that has all of a panel in one piece of its matrix, and where; -1: there is none. */
 int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int64_t panel, int64_t *local);
 
+/* The former alone. */
+static inline int hs_panel_owner(const struct hs_node *node, const struct hs_supply *supply, int64_t panel)
+{
+    int64_t local;
+    return hs_supply_owner(node, supply, panel, &local);
+}
+/* Whether this process is the owner of a panel, and so reads its own matrix. */
+static inline int hs_owner_is_here(const struct hs_node *node, const struct hs_supply *supply, int owner)
+{
+    return owner >= 0 && owner == hs_coord_on(supply->role->looped, node->problem->grid.coord[supply->role->loop_axis]);
+}
+
 /* Whether each process has what it reads of a supply: nothing is ever copied. */
 int hs_supply_resident(const struct hs_role *role);
 

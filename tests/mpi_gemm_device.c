@@ -5,65 +5,8 @@
  *
  *     mpi_gemm_device [CASES [FIRST]]     a case that fails is told by its number
  */
-#include "hsumma/plan.h"
 #include "layouts.h"
-
-enum { ON_A = 1, ON_B = 2, ON_C = 4, ALL = 7 };
-
-/* The matrices of one execution: `home` of the host has what they begin with, and what has come of them. */
-struct matrices {
-    struct local home[3], used[3];
-    size_t bytes[3];
-    int on_device; /* which of them, of this process's parts */
-};
-
-/* A context whose device does its work in the order that the words say. */
-static hsumma_context *context(const char *words)
-{
-    hsumma_context *ctx = NULL;
-    setenv("HSUMMA_HOST_DEVICE", words, 1);
-    hsumma_status status = hsumma_create(MPI_COMM_WORLD, "device=host threads=1", &ctx, NULL, 0);
-    unsetenv("HSUMMA_HOST_DEVICE");
-    return status ? NULL : ctx;
-}
-
-/* Fills them by work on the context's stream, which may be under way when this returns. */
-static int place(hsumma_context *ctx, const struct call *c, int on_device, struct matrices *m)
-{
-    struct hs_device *device = ctx->device;
-    int good = 1;
-    make(c, m->home);
-    m->on_device = 0;
-    for (int x = 0; x < 3; x++) {
-        m->used[x] = m->home[x];
-        m->bytes[x] = (size_t)(c->desc[x].ld * m->home[x].cols) * bytes_of(c->type);
-        if (!(on_device >> x & 1) || !m->home[x].data)
-            continue;
-        good &= !device->kind->get(device, m->bytes[x], &m->used[x].data) &&
-                !device->kind->copy(device, ctx->stream, m->used[x].data, m->home[x].data, m->bytes[x]);
-        m->on_device |= 1 << x;
-    }
-    return good;
-}
-
-/* Brings what is on the device home. */
-static int bring(hsumma_context *ctx, struct matrices *m)
-{
-    struct hs_device *device = ctx->device;
-    int good = 1;
-    for (int x = 0; x < 3; x++)
-        if (m->on_device >> x & 1)
-            good &= !device->kind->copy(device, ctx->stream, m->home[x].data, m->used[x].data, m->bytes[x]);
-    return good && !device->kind->synchronize(device, ctx->stream);
-}
-
-static void forget(hsumma_context *ctx, struct matrices *m)
-{
-    for (int x = 0; x < 3; x++)
-        if (m->on_device >> x & 1)
-            ctx->device->kind->put(ctx->device, m->used[x].data);
-    drop(m->home);
-}
+#include "on_device.h"
 
 /* Whether the execution has to run on the devices: C of all processes is there. */
 static int belongs_there(const hsumma_plan *plan, const struct call *c, const struct matrices *m)
@@ -174,6 +117,79 @@ static void test_layouts(const char *words, int64_t first, int count)
     hsumma_free(&ctx);
 }
 
+/* The bits of C, once more, in another order of the work, and where the matrices are on the host. */
+static void test_bits(void)
+{
+    static const char *const words[] = {"eager", "lazy", "random:5"};
+    int64_t first[9], cases = 0, differ = 0;
+    for (int w = 0; w < 3; w++) {
+        hsumma_context *ctx = context(words[w]);
+        hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
+        for (int i = 0; grid && i < 9; i++) {
+            char options[64];
+            struct call c = call_of(grid, (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3], 37, 41, 150, 8);
+            hsumma_plan *plan = NULL;
+            c.fractions = 1;
+            c.alpha = 1.3;
+            snprintf(options, sizeof options, "stationary=%c block=16", "ABC"[i % 3]);
+            c.options = options;
+            int good = !create(ctx, &c, &plan);
+            for (int again = 0; good && again < 2; again++) {
+                int64_t hash = 0;
+                good = !wrong_execution(ctx, plan, &c, again ? ALL : ALL - ON_A, &hash);
+                first[i] = w || again ? first[i] : hash;
+                good &= hash == first[i];
+                cases++;
+            }
+            differ += !everywhere(good);
+            hsumma_plan_free(&plan);
+        }
+        hsumma_grid_free(&grid);
+        hsumma_free(&ctx);
+    }
+    tap_ok(cases == 54 && differ == 0, "bits: %d executions, %d differ", (int)cases, (int)differ);
+}
+
+/* Plans of one grid in turn, none of which waits for another on the host; each needs more memory than those before. */
+static void test_turns(const char *words)
+{
+    enum { PLANS = 4, TURNS = 3 };
+    hsumma_context *ctx = context(words);
+    hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
+    hsumma_plan *plan[PLANS] = {NULL};
+    struct call c[PLANS];
+    struct matrices m[TURNS][PLANS];
+    int good = grid != NULL, right = 1;
+    for (int t = 0; good && t < TURNS; t++)
+        for (int p = 0; good && p < PLANS; p++) {
+            int64_t n = 30 << 2 * p;
+            c[p] = call_of(grid, HSUMMA_S, "NT"[p % 2], "TN"[p / 2], n, p % 2 ? n : 20, p % 2 ? 20 : n, 16);
+            c[p].options = p % 2 ? "stationary=A block=256" : "stationary=C block=256";
+            if (t == 0 && p == 0)
+                good = !create(ctx, &c[p], &plan[p]);
+            good &= place(ctx, &c[p], ALL, &m[t][p]) && !begin(plan[p], &c[p], m[t][p].used, 0);
+            if (t == 0 && p + 1 < PLANS) { /* while one runs */
+                int64_t next = 30 << 2 * (p + 1);
+                c[p + 1] = call_of(grid, HSUMMA_S, "NT"[(p + 1) % 2], "TN"[(p + 1) / 2], next, (p + 1) % 2 ? next : 20,
+                                   (p + 1) % 2 ? 20 : next, 16);
+                c[p + 1].options = (p + 1) % 2 ? "stationary=A block=256" : "stationary=C block=256";
+                good &= !create(ctx, &c[p + 1], &plan[p + 1]);
+            }
+            good &= !hsumma_plan_wait(plan[p]);
+        }
+    good = everywhere(good);
+    for (int p = 0; p < PLANS; p++)
+        hsumma_plan_free(&plan[p]); /* their work may be under way */
+    for (int t = 0; good && t < TURNS; t++)
+        for (int p = 0; p < PLANS; p++) {
+            right &= bring(ctx, &m[t][p]) && wrong(&c[p], &m[t][p].home[2], 0) + changed(&c[p], m[t][p].home) == 0;
+            forget(ctx, &m[t][p]);
+        }
+    tap_ok(good && everywhere(right), "%s: %d plans in turn on one grid, made while others run", words, PLANS);
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const words[] = {"eager", "lazy", "random:1", "random:2,noevents", "lazy,noevents"};
@@ -185,6 +201,9 @@ int main(int argc, char **argv)
     int64_t first = argc > 2 ? atoll(argv[2]) : 0;
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         test_layouts(words[i], argc > 2 ? first : first + (int64_t)i * count, count);
+    test_bits();
+    for (unsigned i = 1; i < sizeof words / sizeof *words; i++)
+        test_turns(words[i]);
     MPI_Finalize();
     return tap_done();
 }

@@ -16,21 +16,23 @@ static const struct {
     {HS_TRUE_ROOT, "true_root", NULL},
     {HS_USES_TOPOLOGY, "topology", "knows nodes"},
     {HS_USES_SHARED, "shared", "shared memory"},
+    {HS_FOR_DEVICES, "for_devices", "for devices"},
+    {HS_ON_HOST, "on_host", "on the host"},
     {HS_BY_MPI, "by_mpi", "MPI's own"},
 };
 
-enum { FACTS = sizeof facts / sizeof *facts };
+enum { FACTS = sizeof facts / sizeof *facts, GROUPS = 4 };
 
 /* Why it is not for every group of ranks: what it says to groups that each have a reason to be refused. */
-static void find_limits(const struct hs_alg *alg, const char *limit[3])
+static void find_limits(const struct hs_alg *alg, const char *limit[GROUPS])
 {
     static const struct {
         int size, nodes; /* 0: a node for each rank */
         int64_t room;
-    } groups[3] = {{6, 3, 0}, {8, 1, 0}, {5, 2, 64 << 10}};
+    } groups[GROUPS] = {{6, 3, 0}, {8, 1, 0}, {5, 2, 64 << 10}, {8, 1, 64 << 10}};
     int count = 0;
 
-    for (int g = 0; g < 3; g++) {
+    for (int g = 0; g < GROUPS; g++) {
         struct hs_topology topology;
         struct hs_shape shape = {.size = groups[g].size, .bytes = 64 * groups[g].size, .unit = 8};
         const char *why;
@@ -52,7 +54,7 @@ static void find_limits(const struct hs_alg *alg, const char *limit[3])
 
 static void print_row(const struct hs_alg *alg, FILE *file)
 {
-    const char *limit[3], *between = "        ";
+    const char *limit[GROUPS], *between = "        ";
     char text[HS_WORD_TEXT];
 
     hs_word_parameters(alg, text, sizeof text);
@@ -63,7 +65,7 @@ static void print_row(const struct hs_alg *alg, FILE *file)
             between = ", ";
         }
     find_limits(alg, limit);
-    for (int i = 0; i < 3 && limit[i]; i++) {
+    for (int i = 0; i < GROUPS && limit[i]; i++) {
         fprintf(file, "%snot if %s", between, limit[i]);
         between = ", ";
     }
@@ -84,16 +86,17 @@ static void print_table(const coll_arguments *args, FILE *file)
         last = (int)alg->collective;
         print_row(alg, file);
     }
-    fputs("\nl: leaders per node, k: pieces, b: bytes up to which vectors are exchanged whole, level: node or socket,\n"
-          "outer, inner: algorithms between and inside nodes, segment: bytes\n"
-          "keeps order: for operators that do not commute; uniform: every element is summed in the same order\n",
+    fputs("\nl: leaders per node, k: pieces, or levels of a tree, b: bytes up to which vectors are exchanged whole,\n"
+          "level: node or socket, outer, inner: algorithms between and inside nodes, segment: bytes\n"
+          "keeps order: for operators that do not commute; uniform: every element is summed in the same order;\n"
+          "for devices, on the host: of device memory; the model has the former for it alone, the latter not at all\n",
           file);
 }
 
 static json_t *row_json(const struct hs_alg *alg)
 {
     json_t *object = json_object(), *list = json_array();
-    const char *limit[3];
+    const char *limit[GROUPS];
     char text[HS_WORD_TEXT];
 
     hs_word_parameters(alg, text, sizeof text);
@@ -104,7 +107,7 @@ static json_t *row_json(const struct hs_alg *alg)
     for (int i = 0; i < FACTS; i++)
         json_object_set_new(object, facts[i].key, json_boolean(alg->flags & facts[i].flag));
     find_limits(alg, limit);
-    for (int i = 0; i < 3 && limit[i]; i++)
+    for (int i = 0; i < GROUPS && limit[i]; i++)
         json_array_append_new(list, json_string(limit[i]));
     json_object_set_new(object, "not_if", list);
     return object;

@@ -9,7 +9,7 @@ int main(void)
         int bad = 0, runs = 0;
         char text[240] = "";
         for (int p = 2; p <= 9 && !(alg->flags & HS_BY_MPI); p++)
-            for (int room = 0; room < 2; room++) {
+            for (int room = 0; room < 3; room++) {
                 struct hs_topology topology;
                 struct hs_verify_report report;
                 if (hs_topology_blocks(&topology, p, room ? 1 : (p + 2) / 3, 1, &hs_heap))
@@ -21,6 +21,7 @@ int main(void)
                                          .topology = &topology,
                                          .with = {.threshold = 1}};
                 topology.room = room ? (int64_t)40 << 30 : 0;
+                topology.direct = room == 2;
                 if (!hs_alg_unfit(alg, &shape)) {
                     runs++;
                     if (hs_verify(alg, &shape, NULL, &hs_heap, &report) && bad++ == 0)

@@ -16,6 +16,7 @@ void hs_build_reduce_binomial(struct hs_builder *builder, const struct hs_shape 
 void hs_build_reduce_rabenseifner_traff(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_shared(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_reduce_spread(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_smp(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_recursive_doubling(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_ring(struct hs_builder *builder, const struct hs_shape *shape);
@@ -28,6 +29,8 @@ void hs_build_allreduce_small_ring(struct hs_builder *builder, const struct hs_s
 void hs_build_allreduce_rabenseifner_traff(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_shared(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_allreduce_binomial(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_allreduce_spread(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_smp(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_nap(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *shape);
@@ -39,12 +42,18 @@ void hs_build_reduce_scatter_pairwise(struct hs_builder *builder, const struct h
 void hs_build_reduce_scatter_recursive_halving(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_ring(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_rabenseifner_traff(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_reduce_scatter_spread(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_node_aware(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_host_staged(struct hs_builder *builder, const struct hs_shape *shape); /* of all five collectives */
 
 /* Why a shape is refused; NULL if it is not. */
 const char *hs_unfit_shared(const struct hs_shape *shape); /* more than one node, or no shared memory */
 const char *hs_unfit_allreduce_shared_buffer(const struct hs_shape *shape); /* the same, or too little of it */
+const char *hs_unfit_allreduce_binomial(const struct hs_shape *shape);
 const char *hs_unfit_reduce_shared_buffer(const struct hs_shape *shape);
+const char *
+hs_unfit_spread(const struct hs_shape *shape); /* more than one node, or ranks cannot read each other's IN */
+const char *hs_unfit_reduce_spread(const struct hs_shape *shape);
 const char *hs_unfit_butterfly(const struct hs_shape *shape); /* size is no power of two */
 const char *hs_unfit_nap(const struct hs_shape *shape);       /* nodes of different sizes */
 

@@ -22,6 +22,9 @@ static const struct hs_alg algs[] = {
     {HS_BCAST, "hierarchical", "any broadcast over the nodes' (or sockets') leaders, then any inside each of them",
      HS_TRUE_ROOT | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_SEGMENT | HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER,
      NULL, hs_build_bcast_hierarchical, NULL},
+    {HS_BCAST, "host_staged",
+     "of device memory: copies in the host's, which does the work by its own row; in host memory just that row",
+     HS_TRUE_ROOT | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_ON_HOST, NULL, hs_build_host_staged, NULL},
     {HS_BCAST, "mpi", "MPI's own MPI_Ibcast", HS_TRUE_ROOT | HS_BY_MPI, NULL, hs_build_mpi, NULL},
 
     /* reduction to a root */
@@ -37,12 +40,20 @@ static const struct hs_alg algs[] = {
     {HS_REDUCE_TO, "shared_buffer",
      "one node: all copy their vectors into the root's memory, which sums them at once; Faraji and Afsahi (2014), "
      "Section 3.1",
-     HS_TRUE_ROOT | HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_SEGMENT,
+     HS_TRUE_ROOT | HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_FOR_DEVICES | HS_USES_SEGMENT,
      hs_unfit_reduce_shared_buffer, hs_build_reduce_shared_buffer, NULL},
+    {HS_REDUCE_TO, "spread",
+     "one node: every rank reduces a slice of all ranks' vectors, read where they are; the root copies the slices",
+     HS_TRUE_ROOT | HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_FOR_DEVICES | HS_USES_PIECES,
+     hs_unfit_reduce_spread, hs_build_reduce_spread, NULL},
     {HS_REDUCE_TO, "smp", "inside every node to its leader, then over the leaders: (log2 ppn + log2 n) steps",
      HS_TRUE_ROOT | HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_LEVEL | HS_USES_OUTER |
          HS_USES_INNER,
      NULL, hs_build_reduce_smp, NULL},
+    {HS_REDUCE_TO, "host_staged",
+     "of device memory: copies in the host's, which does the work by its own row; in host memory just that row",
+     HS_TRUE_ROOT | HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_ON_HOST, NULL,
+     hs_build_host_staged, NULL},
     {HS_REDUCE_TO, "mpi", "MPI's own MPI_Ireduce", HS_TRUE_ROOT | HS_BY_MPI, NULL, hs_build_mpi, NULL},
 
     /* allreduce */
@@ -79,8 +90,18 @@ static const struct hs_alg algs[] = {
     {HS_ALLREDUCE, "shared_buffer",
      "one node: all copy their vectors into rank 0's memory, it sums them at once, all copy the sum; Faraji and Afsahi "
      "(2014), Section 3.1",
-     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_SEGMENT,
+     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_FOR_DEVICES | HS_USES_SEGMENT,
      hs_unfit_allreduce_shared_buffer, hs_build_allreduce_shared_buffer, NULL},
+    {HS_ALLREDUCE, "binomial",
+     "one node: tree of radix 2^k to rank 0 (children copy into their parent's memory), all copy the sum; Faraji and "
+     "Afsahi (2014), Section 3.2",
+     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_FOR_DEVICES | HS_USES_PIECES,
+     hs_unfit_allreduce_binomial, hs_build_allreduce_binomial, NULL},
+    {HS_ALLREDUCE, "spread",
+     "one node: every rank reduces a slice of all ranks' vectors, read where they are; all copy the slices of the "
+     "others",
+     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_FOR_DEVICES | HS_USES_PIECES, hs_unfit_spread,
+     hs_build_allreduce_spread, NULL},
     {HS_ALLREDUCE, "smp",
      "to the node's leader, allreduce over the leaders, broadcast inside; Bienz, Olson and Gropp (2019), Section II-A",
      HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER,
@@ -94,6 +115,9 @@ static const struct hs_alg algs[] = {
      HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_LEADERS | HS_USES_PIECES |
          HS_USES_LEVEL | HS_USES_OUTER,
      NULL, hs_build_allreduce_dpml, NULL},
+    {HS_ALLREDUCE, "host_staged",
+     "of device memory: copies in the host's, which does the work by its own row; in host memory just that row",
+     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_ON_HOST, NULL, hs_build_host_staged, NULL},
     {HS_ALLREDUCE, "mpi", "MPI's own MPI_Iallreduce", HS_BY_MPI, NULL, hs_build_mpi, NULL},
 
     /* allgather */
@@ -106,6 +130,9 @@ static const struct hs_alg algs[] = {
     {HS_ALLGATHER, "node_aware",
      "gather inside each node, one message per pair of nodes, dealt out to their ranks, and shared inside again",
      HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_LEVEL, NULL, hs_build_allgather_node_aware, NULL},
+    {HS_ALLGATHER, "host_staged",
+     "of device memory: copies in the host's, which does the work by its own row; in host memory just that row",
+     HS_USES_TOPOLOGY | HS_USES_SHARED | HS_ON_HOST, NULL, hs_build_host_staged, NULL},
     {HS_ALLGATHER, "mpi", "MPI's own MPI_Iallgatherv", HS_BY_MPI, NULL, hs_build_mpi, NULL},
 
     /* reduce-scatter */
@@ -119,10 +146,16 @@ static const struct hs_alg algs[] = {
     {HS_REDUCE_SCATTER, "rabenseifner_traff",
      "reduction phase as in allreduce, routing phase to the owners; Rabenseifner and Traeff (2004), Sections 2 and 3",
      HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_THRESHOLD, NULL, hs_build_reduce_scatter_rabenseifner_traff, NULL},
+    {HS_REDUCE_SCATTER, "spread", "one node: every rank reduces its part of all ranks' vectors, read where they are",
+     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_FOR_DEVICES, hs_unfit_spread,
+     hs_build_reduce_scatter_spread, NULL},
     {HS_REDUCE_SCATTER, "node_aware",
      "sums inside each node, one message per pair of nodes, dealt out to their ranks, then sums over the nodes",
      HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_USES_LEVEL, NULL,
      hs_build_reduce_scatter_node_aware, NULL},
+    {HS_REDUCE_SCATTER, "host_staged",
+     "of device memory: copies in the host's, which does the work by its own row; in host memory just that row",
+     HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_TOPOLOGY | HS_USES_SHARED | HS_ON_HOST, NULL, hs_build_host_staged, NULL},
     {HS_REDUCE_SCATTER, "mpi", "MPI's own MPI_Ireduce_scatter", HS_BY_MPI, NULL, hs_build_mpi, NULL},
 };
 

@@ -50,6 +50,9 @@ enum hs_alg_flags {
     HS_USES_OUTER = 4096,
     HS_USES_INNER = 8192,
     HS_BY_LENGTH = 32768, /* how a sum is bracketed depends on the length of the vector */
+    HS_ON_HOST = 65536,   /* of device memory, copies in the host's take part, and the host does the work */
+    /* The model does not consider it for host memory. */
+    HS_FOR_DEVICES = 131072,
     HS_NESTS = 16384 /* sums over levels of a hierarchy are bracketed like a sum over one (hs_factors_merge_for_sums) */
 };
 

@@ -83,6 +83,7 @@ struct hs_question {
     enum hs_collective collective;
     const struct hs_shape *shape; /* rank does not matter, root is the true one */
     int ordered;                  /* the operator does not commute */
+    int on_device;                /* its memory is a device's, which does the work */
     const char *no_mpi;           /* why MPI cannot do it; NULL: it can */
     const char *word;             /* the call's; NULL: none */
 };

@@ -10,6 +10,13 @@
  */
 enum { MOST_RANKS = 512, ALL_ROWS_RANKS = 64, MANY_RANKS = 16, MOST_BYTES = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
 
+/* Rows for devices have been tried and priced there alone. */
+static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
+{
+    unsigned others = HS_BY_MPI | HS_ON_HOST | (question->on_device ? 0u : HS_FOR_DEVICES);
+    return alg->collective == question->collective && !(alg->flags & others);
+}
+
 static int is_quick(const struct hs_alg *alg, int size)
 {
     static const char *const names[] = {"binomial",          "recursive_doubling", "rabenseifner_traff",
@@ -103,7 +110,7 @@ hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_ques
     asked.shape = &shape;
     hsumma_status status = HSUMMA_OK;
     for (int i = 0; !status && (alg = hs_alg_at(i)); i++)
-        if (alg->collective == question->collective && !(alg->flags & HS_BY_MPI) && is_quick(alg, shape.size))
+        if (is_candidate(alg, question) && is_quick(alg, shape.size))
             status = try_row(selector, &asked, alg, &price);
     if (status || !price.best.alg)
         return status;

@@ -43,12 +43,10 @@ static struct cut cut_of(const struct hs_shape *shape, int everybody)
         cut.slots = 1;
     } else {
         cut.slots = room / 2 / cut.places >= unit ? 2 : 1;
-        int64_t place = room / cut.slots / cut.places, lines = hs_place_bytes(1, unit);
-        place = place < lines ? place / unit * unit : place / lines * lines;
-        most = hs_least(most, place);
-        if (most == 0)
-            return cut;
+        most = hs_least(most, hs_place_within(room / cut.slots / cut.places, unit));
     }
+    if (most == 0)
+        return cut;
     cut.chunks = (shape->bytes + most - 1) / most;
     cut.pitch = hs_least(hs_place_bytes(most, unit), room / cut.slots / cut.places / unit * unit);
     return cut;

@@ -17,6 +17,19 @@ const char *hs_unfit_shared(const struct hs_shape *shape)
     return shape->topology->room >= 3 * shape->unit ? NULL : "there is no shared memory";
 }
 
+const char *hs_unfit_spread(const struct hs_shape *shape)
+{
+    if (shape->size == 1)
+        return NULL;
+    if (!shape->topology)
+        return "here ranks know no shared memory";
+    if (shape->topology->level[HS_NODE].parts > 1)
+        return "the ranks are on more than one node";
+    if (shape->topology->room == 0)
+        return "there is no shared memory";
+    return shape->topology->direct ? NULL : "ranks cannot read each other's memory";
+}
+
 const char *hs_unfit_butterfly(const struct hs_shape *shape)
 {
     return shape->size & (shape->size - 1) ? "the number of ranks is no power of two" : NULL;

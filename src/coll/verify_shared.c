@@ -21,6 +21,12 @@ struct reading {
     int use, next; /* next: the reading before, -1: none since the last write */
 };
 
+/* A set of some ranks that follow each other. */
+enum { WORDS = 4 };
+struct ranks {
+    uint64_t word[WORDS];
+};
+
 struct search {
     struct hs_trial *trial;
     const struct hs_lists *lists;
@@ -33,7 +39,7 @@ struct search {
     int *writer, *reader; /* per element of the owner's OUT and SHARED: the last write, the last reading */
     struct reading *reading;
     size_t readings, reading_capacity;
-    uint64_t *ranks; /* per step: which of 64 ranks have a step before it, or after it */
+    struct ranks *ranks; /* per step: those of some ranks that have a step before it, or after it */
 };
 
 enum { READ = 1, WRITTEN = 2 };
@@ -201,27 +207,39 @@ static hsumma_status check_owner(struct search *s, int first, int end)
     return status;
 }
 
-/* What IN and OUT of peers are to readers: the peer has entered, and waits at its end; for owners low .. low + 63. */
-static hsumma_status check_presence(struct search *s, int low)
+static int reads_peer(const struct search *s, const struct use *use)
+{
+    return use->slot != HS_SHARED && s->lists->rank[use->step] != use->owner;
+}
+
+static void add_rank(struct ranks *to, const struct ranks *from, int at)
+{
+    for (int i = 0; i < WORDS; i++)
+        to->word[i] |= from->word[i];
+    if (at >= 0 && at < 64 * WORDS)
+        to->word[at / 64] |= (uint64_t)1 << at % 64;
+}
+
+/* Peers read IN or OUT, by use[first .. end) of the owners from low on: these have entered, and wait at their end. */
+static hsumma_status check_presence(struct search *s, int low, int first, int end)
 {
     const struct hs_lists *lists = s->lists;
     for (int side = 0; side < 2; side++) {
         for (int g = 0; g < lists->steps; g++)
-            s->ranks[g] = 0;
+            s->ranks[g] = (struct ranks){{0}};
         for (int i = 0; i < lists->steps; i++) {
             int g = s->order[side ? lists->steps - 1 - i : i];
             for (int c = s->first_cause[g]; c < s->first_cause[g + 1]; c++) {
-                int from = side ? g : s->cause[c], to = side ? s->cause[c] : g, at = lists->rank[from] - low;
-                s->ranks[to] |= s->ranks[from] | (at >= 0 && at < 64 ? (uint64_t)1 << at : 0);
+                int from = side ? g : s->cause[c], to = side ? s->cause[c] : g;
+                add_rank(&s->ranks[to], &s->ranks[from], lists->rank[from] - low);
             }
         }
-        for (int u = 0; u < s->uses; u++) {
-            const struct use *use = &s->use[u];
-            int rank = lists->rank[use->step], at = use->owner - low;
-            if (use->slot == HS_SHARED || rank == use->owner || at < 0 || at >= 64 || s->ranks[use->step] >> at & 1)
+        for (const struct use *use = s->use + first; use < s->use + end; use++) {
+            int at = use->owner - low;
+            if (!reads_peer(s, use) || s->ranks[use->step].word[at / 64] >> at % 64 & 1)
                 continue;
-            return hs_wrong(s->trial, "rank %d step %d (%s) reads rank %d's %s, which %s", rank, index_of(s, use->step),
-                            kind_of(s, use->step), use->owner, hs_slot_name(use->slot),
+            return hs_wrong(s->trial, "rank %d step %d (%s) reads rank %d's %s, which %s", lists->rank[use->step],
+                            index_of(s, use->step), kind_of(s, use->step), use->owner, hs_slot_name(use->slot),
                             side ? "does not wait for it at its end" : "may not have entered yet");
         }
     }
@@ -284,12 +302,11 @@ static hsumma_status check_uses(struct search *s)
 {
     hsumma_status status = HSUMMA_OK;
     int end;
-    for (int low = 0; low < s->lists->size && !status; low += 64) {
-        int any = 0;
-        for (int u = 0; u < s->uses && !any; u++)
-            any = s->use[u].slot != HS_SHARED && s->use[u].owner >= low && s->use[u].owner < low + 64 &&
-                  s->lists->rank[s->use[u].step] != s->use[u].owner;
-        status = any ? check_presence(s, low) : HSUMMA_OK;
+    for (int first = 0; first < s->uses && !status; first = end) {
+        int low = s->use[first].owner, any = 0;
+        for (end = first; end < s->uses && s->use[end].owner < low + 64 * WORDS; end++)
+            any |= reads_peer(s, &s->use[end]);
+        status = any ? check_presence(s, low, first, end) : HSUMMA_OK;
     }
     for (int first = 0; first < s->uses && !status; first = end) {
         for (end = first; end < s->uses && s->use[end].owner == s->use[first].owner; end++)

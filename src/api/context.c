@@ -4,7 +4,7 @@
 #include "api/register.h"
 #include "api/share.h"
 #include "base/threads.h"
-#include "coll/comm.h"
+#include "coll/device_comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +65,7 @@ static hsumma_status make_team(hsumma_context *ctx)
     team->selector.tuned = tuned;
     team->selector.own = &ctx->own;
     team->selector.machine = &ctx->profile.machine;
+    team->selector.device_machine = &ctx->profile.device_machine;
     team->segment = settings.segment;
     team->check_always = settings.check_always;
     team->drive = drive_plan;
@@ -151,6 +152,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             status = hs_comm_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
         if (!status)
             status = hs_comm_agreed(own, find_places(ctx, collectives));
+        if (!status && collectives)
+            status = hs_context_share_device(ctx);
         text = ctx->message;
         if (status)
             hsumma_free(&ctx);
@@ -178,10 +181,12 @@ void hs_context_release(hsumma_context *ctx)
         return;
     int finalised = 1;
     MPI_Finalized(&finalised);
+    ctx->broken |= ctx->team.broken;
     if (!finalised)
         hs_team_leave_mpi(&ctx->team);
     hs_context_leave_device(ctx, !finalised && !ctx->broken);
     hs_team_free(&ctx->team);
+    hs_device_comm_free(&ctx->comm, ctx->broken);
     hs_comm_leave_places(&ctx->comm, &ctx->memory);
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */
     hs_tuned_free(&ctx->tuned, &ctx->memory);

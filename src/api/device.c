@@ -1,8 +1,9 @@
 #include "api/device.h"
 
-#include "coll/comm.h"
+#include "coll/device_comm.h"
 #include "gpu/devices.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,6 +100,40 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     return HSUMMA_OK;
 }
 
+/* What MPI says of itself; MPIs that have no such question take no device memory. */
+static int mpi_takes_devices(void)
+{
+    int (*ask)(void) = NULL, (*ask_kind)(int, int *) = NULL, yes = 0;
+    void *symbol = dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support");
+    memcpy(&ask_kind, &symbol, sizeof symbol);
+    if (ask_kind) /* 0: MPIX_GPU_SUPPORT_CUDA */
+        return ask_kind(0, &yes) == MPI_SUCCESS && yes;
+    symbol = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
+    memcpy(&ask, &symbol, sizeof symbol);
+    return ask && ask() == 1;
+}
+
+hsumma_status hs_context_share_device(hsumma_context *ctx)
+{
+    struct hs_settings settings;
+    if (!ctx->device)
+        return HSUMMA_OK;
+    hsumma_status status = hs_settings_read(&ctx->options, &settings, &ctx->message);
+    int mine = settings.gpu_aware < 0 ? mpi_takes_devices() : settings.gpu_aware, all = 0;
+    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    const struct hs_device_options options = {settings.shared, settings.direct, all};
+    if (!status)
+        status = hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
+    if (status || !ctx->comm.device->note.text[0])
+        return status;
+    size_t used = strlen(ctx->note);
+    snprintf(ctx->note + used, sizeof ctx->note - used,
+             "%sdevice memory is not shared, so what needs that goes through memory of the host: %.*s",
+             used ? "; " : "", 300, ctx->comm.device->note.text);
+    return HSUMMA_OK;
+}
+
 void hs_context_leave_device(hsumma_context *ctx, int meet)
 {
     if (!ctx->device)
@@ -106,6 +141,7 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
     hs_rooms_leave(ctx);
     hs_regions_leave(&ctx->regions);
+    hs_device_comm_leave(&ctx->comm);
     if (meet)
         MPI_Barrier(ctx->comm.comm);
 }

@@ -112,6 +112,11 @@ static const struct row {
                         "in its place, for tests",
                         "HSUMMA_DEVICE"},
                        "none, auto, cuda, cuda:N or host"},
+    [HS_OPT_GPU_AWARE_MPI] = {{"gpu_aware_mpi", "auto|0|1", "auto",
+                               "whether MPI takes device memory (auto: as it says itself); else messages from there go "
+                               "through memory of the host",
+                               "HSUMMA_GPU_AWARE_MPI"},
+                              "auto, 0 or 1"},
     [HS_OPT_SCALAPACK] = {{"scalapack", "on|off|N", "on",
                            "for programs of ScaLAPACK: off leaves p?gemm to ScaLAPACK, N those with m n k up to N^3",
                            "HSUMMA_SCALAPACK"},

@@ -33,6 +33,7 @@ enum hs_option {
     HS_OPT_DIRECT,
     HS_OPT_CHECK,
     HS_OPT_DEVICE,
+    HS_OPT_GPU_AWARE_MPI,
     HS_OPT_SCALAPACK,
     HS_OPT_LOG,
     HS_OPTIONS
@@ -101,6 +102,7 @@ struct hs_settings {
     int direct;         /* processes of a node may read each other's memory */
     int check_always;   /* collective calls are checked on all processes together each time */
     int device_number;  /* of those that a process sees; -1: by its number on the node; the kind stays text */
+    int gpu_aware;      /* MPI takes device memory; -1: ask it */
     int64_t scalapack;  /* p?gemm calls with m n k up to the cube of this go to ScaLAPACK; INT64_MAX: all; 0: none */
 };
 

@@ -274,6 +274,12 @@ static int read_device(const char *text, struct hs_settings *settings)
     return 0;
 }
 
+static int read_gpu_aware(const char *text, struct hs_settings *settings)
+{
+    settings->gpu_aware = -1;
+    return is_auto(text) ? 0 : one_of(text, "0", "1", "1", &settings->gpu_aware);
+}
+
 static int read_scalapack(const char *text, struct hs_settings *settings)
 {
     settings->scalapack = strcmp(text, "off") == 0 ? INT64_MAX : 0;
@@ -325,6 +331,7 @@ static reader *const readers[HS_OPTIONS] = {
     [HS_OPT_DIRECT] = read_direct,
     [HS_OPT_CHECK] = read_check,
     [HS_OPT_DEVICE] = read_device,
+    [HS_OPT_GPU_AWARE_MPI] = read_gpu_aware,
     [HS_OPT_SCALAPACK] = read_scalapack,
     [HS_OPT_LOG] = read_file_name,
 };

@@ -90,8 +90,8 @@ static void take_segments(struct hs_builder *builder, const struct hs_shape *sha
 
 static void read_root(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    hs_expose(builder);
     if (shape->rank == shape->root) {
+        hs_expose_slot(builder, HS_OUT);
         hs_emit_signal(builder, 1);
         await_others(builder, shape, 1);
         return;

@@ -16,7 +16,8 @@ struct hs_call {
     const int64_t *counts; /* elements per rank; NULL: all alike, or no parts */
     const void *in;
     void *out;
-    int in_place; /* the contribution lies in out, `place` bytes from its beginning */
+    int on_device; /* in or out lies in device memory (call_device.h) */
+    int in_place;  /* the contribution lies in out, `place` bytes from its beginning */
     int64_t place;
     int64_t in_bytes, out_bytes; /* what this rank has of them */
     hsumma_operator op;

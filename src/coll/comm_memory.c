@@ -70,7 +70,7 @@ struct hs_window *hs_window_make(MPI_Comm mates, const struct hs_comm *comm, int
     }
     MPI_Comm_rank(mates, &window->me);
     MPI_Comm_size(mates, &window->members);
-    window->room = room_for(most, options->room);
+    window->room = options->posts ? 0 : room_for(most, options->room);
     window->pitch = window->room + HS_POST_BYTES; /* a page for the post: rooms begin on pages of their own */
     window->bytes = (size_t)window->pitch * HS_RING * (size_t)window->members;
     int well = fill_tables(window, mates, comm, memory);

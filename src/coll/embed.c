@@ -118,8 +118,10 @@ int hs_embed(struct hs_builder *builder, const struct hs_alg *alg, const struct 
             if (!used[i])
                 hs_after(builder, last, place[i]);
     }
-    if (list.exposed)
-        hs_expose(builder);
+    if (list.exposed & 1u << HS_IN)
+        hs_expose_slot(builder, embedding->in.slot);
+    if (list.exposed & 1u << HS_OUT)
+        hs_expose_slot(builder, embedding->out.slot);
     int none = list.steps == 0;
     hs_list_free(builder->memory, &list);
     return none ? embedding->after : last;

@@ -1,15 +1,13 @@
-#include "coll/exec_mpi.h"
+#include "coll/exec_device.h"
+#include "coll/exec_parts.h"
 
 #include <mpi.h>
 #include <string.h>
 
-enum { WAITING, UNDER_WAY, DONE };
-enum { WINDOW = 64 }; /* steps looked at beyond the first unfinished one */
-
 /* The five arrays of an instance, laid out one after the other; with memory = NULL only measures. */
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
-    size_t all = (size_t)(steps > 0 ? steps : 1), open = all < WINDOW ? all : WINDOW, at = 0;
+    size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW, at = 0;
     struct {
         void **field;
         size_t count, size;
@@ -41,25 +39,13 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
     instance->capacity = steps;
 }
 
-/* Of a rank of the list in the communicator. */
-static int rank_of(const struct hs_instance *instance, int peer)
-{
-    const struct hs_group *group = &instance->bound.group;
-    return hs_group_rank(group, (peer + instance->bound.rotation) % group->size);
-}
-
-static int member_of(const struct hs_instance *instance, int peer)
-{
-    return instance->bound.window->index[rank_of(instance, peer)];
-}
-
 /* Where a reference lies in this process; NULL: only hs_window_read gets at it. */
 static char *place(const struct hs_instance *instance, struct hs_ref ref)
 {
     const struct hs_binding *bound = &instance->bound;
     if (ref.slot == HS_SHARED)
         return (char *)hs_window_shared(bound->window, bound->instance,
-                                        ref.of ? member_of(instance, ref.of - 1) : bound->window->me) +
+                                        ref.of ? hs_member_of(instance, ref.of - 1) : bound->window->me) +
                ref.at;
     return ref.of ? NULL : (char *)bound->slot[ref.slot] + ref.at;
 }
@@ -67,7 +53,7 @@ static char *place(const struct hs_instance *instance, struct hs_ref ref)
 static hsumma_status read_peer(const struct hs_instance *instance, struct hs_ref ref, int64_t at, void *to,
                                int64_t bytes)
 {
-    return hs_window_read(instance->bound.window, instance->bound.instance, member_of(instance, ref.of - 1),
+    return hs_window_read(instance->bound.window, instance->bound.instance, hs_member_of(instance, ref.of - 1),
                           ref.slot == HS_OUT, ref.at + at, to, bytes);
 }
 
@@ -112,14 +98,6 @@ static hsumma_status compute(const struct hs_instance *instance, const struct hs
     return HSUMMA_OK;
 }
 
-static int deps_done(const struct hs_instance *instance, const struct hs_step *step)
-{
-    for (int i = 0; i < step->deps; i++)
-        if (instance->state[instance->bound.list->dep[step->first_dep + i]] != DONE)
-            return 0;
-    return 1;
-}
-
 /* Posts the next piece of a SEND or RECV, or a collective of MPI's. */
 static hsumma_status post(struct hs_instance *instance, int index)
 {
@@ -128,7 +106,7 @@ static hsumma_status post(struct hs_instance *instance, int index)
     int64_t at = instance->moved[index];
     int64_t count = step->kind == HS_MPI || step->count - at < comm->cut ? step->count - at : comm->cut;
     MPI_Request *request = &instance->request[instance->in_flight];
-    int code, rank = rank_of(instance, step->peer);
+    int code, rank = hs_rank_of(instance, step->peer);
     if (step->kind == HS_MPI) {
         code = hs_native_start(&instance->bound.native, step, instance->bound.slot, request);
     } else if (step->kind == HS_SEND) {
@@ -144,14 +122,8 @@ static hsumma_status post(struct hs_instance *instance, int index)
         return HSUMMA_ERR_MPI;
     instance->request_step[instance->in_flight++] = index;
     instance->moved[index] += count;
-    instance->state[index] = UNDER_WAY;
+    instance->state[index] = HS_STEP_UNDER_WAY;
     return HSUMMA_OK;
-}
-
-static void finish(struct hs_instance *instance, int index)
-{
-    instance->state[index] = DONE;
-    instance->left--;
 }
 
 /* Collects what MPI has completed; a step with pieces left posts the next one. */
@@ -167,7 +139,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
         return HSUMMA_OK;
     *worked = 1;
     int kept = 0, before = instance->in_flight;
-    int again[WINDOW], agains = 0; /* what is in flight lies inside one window */
+    int again[HS_STEP_WINDOW], agains = 0; /* what is in flight lies inside one window */
     for (int i = 0; i < before; i++) {
         int step = instance->request_step[i];
         if (instance->request[i] != MPI_REQUEST_NULL) {
@@ -176,7 +148,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
         } else if (instance->moved[step] < instance->bound.list->step[step].count) {
             again[agains++] = step;
         } else {
-            finish(instance, step);
+            hs_step_finish(instance, step);
         }
     }
     instance->in_flight = kept;
@@ -190,7 +162,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
 
 /* Per direction and peer, messages are posted in list order: who must wait for an earlier step of the list. */
 struct held {
-    int peer[WINDOW], count;
+    int peer[HS_STEP_WINDOW], count;
 };
 
 static int is_held(const struct held *held, int peer)
@@ -207,15 +179,22 @@ static hsumma_status try_step(struct hs_instance *instance, int index, struct he
     const struct hs_step *step = &instance->bound.list->step[index];
     int message = step->kind == HS_SEND || step->kind == HS_RECV;
     struct held *mine = message ? &held[step->kind == HS_RECV] : NULL;
-    if (instance->state[index] == UNDER_WAY) {
+    if (instance->state[index] == HS_STEP_UNDER_WAY && !instance->bound.device) {
         if (instance->moved[index] < step->count) /* more pieces to come */
             mine->peer[mine->count++] = step->peer;
         return HSUMMA_OK;
     }
-    if (!deps_done(instance, step) || (message && is_held(mine, step->peer))) {
+    int begun = instance->state[index] == HS_STEP_UNDER_WAY;
+    if (!begun && (!hs_deps_done(instance, step) || (message && is_held(mine, step->peer)))) {
         if (message)
             mine->peer[mine->count++] = step->peer;
         return HSUMMA_OK;
+    }
+    if (instance->bound.device) {
+        hsumma_status status = hs_device_step(instance, index, worked);
+        if (message && instance->moved[index] < step->count)
+            mine->peer[mine->count++] = step->peer;
+        return status;
     }
     if (message || step->kind == HS_MPI) {
         *worked = 1;
@@ -230,10 +209,11 @@ static hsumma_status try_step(struct hs_instance *instance, int index, struct he
     else if (step->kind == HS_SIGNAL)
         hs_window_signal(instance->bound.window, instance->bound.instance, step->count);
     else if (step->kind == HS_WAIT && !hs_window_signalled(instance->bound.window, instance->bound.instance,
-                                                           member_of(instance, step->peer), step->count))
-        return hs_window_broken(instance->bound.window, member_of(instance, step->peer)) ? HSUMMA_ERR_MPI : HSUMMA_OK;
+                                                           hs_member_of(instance, step->peer), step->count))
+        return hs_window_broken(instance->bound.window, hs_member_of(instance, step->peer)) ? HSUMMA_ERR_MPI
+                                                                                            : HSUMMA_OK;
     *worked = 1;
-    finish(instance, index);
+    hs_step_finish(instance, index);
     return status;
 }
 
@@ -241,13 +221,13 @@ static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
 {
     const unsigned char *state = instance->state;
     int steps = instance->bound.list->steps;
-    while (instance->head < steps && state[instance->head] == DONE)
+    while (instance->head < steps && state[instance->head] == HS_STEP_DONE)
         instance->head++;
     struct held held[2];
     held[0].count = held[1].count = 0;
-    int end = instance->head + WINDOW < steps ? instance->head + WINDOW : steps;
+    int end = instance->head + HS_STEP_WINDOW < steps ? instance->head + HS_STEP_WINDOW : steps;
     for (int i = instance->head; i < end; i++) {
-        if (state[i] == DONE)
+        if (state[i] == HS_STEP_DONE)
             continue;
         hsumma_status status = try_step(instance, i, held, worked);
         if (status)
@@ -266,6 +246,8 @@ static hsumma_status enter(struct hs_instance *instance)
                 return HSUMMA_ERR_MPI;
         return HSUMMA_OK;
     }
+    if (bound->device)
+        return hs_device_enter(instance, &instance->entered);
     if (bound->list->exposed)
         hs_window_publish(bound->window, bound->instance, bound->slot[HS_IN], bound->slot[HS_OUT]);
     instance->entered = 1;
@@ -281,10 +263,12 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
     instance->comm = comm;
     instance->head = instance->in_flight = 0;
     instance->left = steps;
-    instance->active = steps > 0 || binding->window;
+    instance->active = steps > 0 || binding->window || binding->io;
     instance->entered = 0;
-    memset(instance->state, WAITING, (size_t)steps);
+    memset(instance->state, HS_STEP_WAITING, (size_t)steps);
     memset(instance->moved, 0, (size_t)steps * sizeof *instance->moved);
+    if (binding->device && instance->active)
+        hs_device_begin(instance);
     int worked = 0;
     return hs_progress(instance, &worked);
 }
@@ -296,13 +280,16 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
     hsumma_status status = instance->entered ? HSUMMA_OK : enter(instance);
     if (!status && !instance->entered)
         return HSUMMA_OK;
+    int over = 0, on_device = instance->bound.device != NULL;
     if (!status)
-        status = collect(instance, worked);
+        status = on_device ? hs_device_collect(instance, worked) : collect(instance, worked);
     if (!status)
         status = begin_steps(instance, worked);
+    if (!status && instance->left == 0 && on_device)
+        status = hs_device_end(instance, &over);
     if (status && instance->bound.window)
         hs_window_break(instance->bound.window);
-    if (!status && instance->left == 0) {
+    if (!status && instance->left == 0 && (over || !on_device)) {
         instance->active = 0;
         if (instance->bound.window)
             hs_window_finish(instance->bound.window, instance->bound.instance);

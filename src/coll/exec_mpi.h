@@ -7,14 +7,20 @@
 #include "coll/topology.h"
 #include "dist/grid.h"
 
+#include <hsumma_coll.h>
+
+struct hs_device_comm;
+struct hs_device_io;
+
 /* One duplicated communicator of the library's own, and what has gone through it. */
 struct hs_comm {
     MPI_Comm comm;
     int rank, size;
     int64_t cut; /* bytes of one MPI message at most, the same on all ranks; longer steps go in pieces */
     int64_t bytes_sent, messages_sent;
-    struct hs_topology topology; /* of all its ranks; size 0: not known (comm.h) */
-    struct hs_window *window;    /* shared memory with the ranks of this node; NULL: none */
+    struct hs_topology topology;   /* of all its ranks; size 0: not known (comm.h) */
+    struct hs_window *window;      /* shared memory with the ranks of this node; NULL: none */
+    struct hs_device_comm *device; /* the same of devices (device_comm.h); NULL: there is no device */
 };
 
 enum { HS_CUT = 1 << 30 };
@@ -57,6 +63,11 @@ struct hs_binding {
     struct hs_window *window; /* of lists that use shared memory: covers the group; NULL: none */
     int64_t instance;         /* number of this instance in the window (hs_window.next), alike on all members */
     struct hs_native native;  /* of lists with an MPI step */
+    /* slots in device memory: window, if there is one, is the device's, and combine, state and unit are not used */
+    struct hs_device_comm *device; /* NULL: host memory */
+    const struct hs_device_io *io; /* stand-ins; NULL: none */
+    hsumma_element element;
+    hsumma_op op;
 };
 
 /* One collective under way.  Memory: hs_instance_bytes, given by the caller, so that starting never allocates. */
@@ -64,8 +75,10 @@ struct hs_instance {
     struct hs_binding bound;
     struct hs_comm *comm;
     int active, left, head, in_flight;
-    int entered;  /* its slot of the shared memory is free for it */
-    int capacity; /* steps */
+    int entered;              /* its slot of the shared memory is free for it */
+    int signals, ended;       /* on a device: SIGNALs so far; what comes behind the list is on the stream */
+    struct hs_instance *next; /* on a device: the next one under way */
+    int capacity;             /* steps */
     unsigned char *state;
     int64_t *moved; /* bytes of a SEND or RECV whose pieces have been posted or completed */
     MPI_Request *request;

@@ -15,15 +15,9 @@ int hs_window_free(const struct hs_window *window, int64_t instance)
     return 1;
 }
 
-/* After 2^32 instances it begins again; what is compared lies close together. */
-static uint64_t epoch(int64_t instance, int64_t value)
-{
-    return ((uint64_t)instance + 1) << 32 | (uint64_t)value;
-}
-
 void hs_window_signal(struct hs_window *window, int64_t instance, int64_t value)
 {
-    atomic_store_explicit(&hs_window_post(window, instance, window->me)->flag, epoch(instance, value),
+    atomic_store_explicit(&hs_window_post(window, instance, window->me)->flag, hs_window_epoch(instance, value),
                           memory_order_release);
 }
 
@@ -45,7 +39,7 @@ void hs_window_publish(struct hs_window *window, int64_t instance, const void *i
 int hs_window_signalled(const struct hs_window *window, int64_t instance, int member, int64_t value)
 {
     uint64_t flag = atomic_load_explicit(&hs_window_post(window, instance, member)->flag, memory_order_acquire);
-    return (int64_t)(flag - epoch(instance, value)) >= 0;
+    return (int64_t)(flag - hs_window_epoch(instance, value)) >= 0;
 }
 
 hsumma_status hs_window_read(const struct hs_window *window, int64_t instance, int member, int which, int64_t at,

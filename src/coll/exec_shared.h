@@ -2,6 +2,9 @@
  * Shared memory of the ranks of one node: a ring of slots for the instances of one group.  Each rank has, per slot, a
  * flag (SIGNAL, WAIT), a word that says which instance it has finished, a directory entry (where its IN and OUT are),
  * and `room` bytes of SHARED.  Flags hold 64-bit epochs that only grow: nothing is ever reset.
+ *
+ * A window of devices has the flags and words in memory of the host and SHARED in the devices' (share).  Its flags say
+ * what has been put on streams; events of the slot, recorded before the flag is raised, say when it is over.
  */
 #ifndef HS_COLL_EXEC_SHARED_H
 #define HS_COLL_EXEC_SHARED_H
@@ -13,15 +16,22 @@
 #include <sys/types.h>
 
 enum { HS_RING = 4 }; /* instances of a group that may be under way at a time in shared memory */
+/* Of devices: events of a rank for the signals of a slot, used in turn, and behind them the one for its end. */
+enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 
 /* One rank's part of one slot; what one rank writes and others poll lies on cache lines of its own. */
 struct hs_post {
     _Alignas(128) _Atomic uint64_t flag;     /* instance << 32 | value of the last SIGNAL */
     _Alignas(128) _Atomic uint64_t finished; /* instances begun in this slot before this number are done here */
-    _Alignas(128) uint64_t address[2];       /* of IN and OUT in the owner's process; published by the first SIGNAL */
-    _Atomic int broken;                      /* in slot 0: this rank has failed and will signal nothing any more */
+    /* of IN and OUT, published by the first SIGNAL: in the owner's process; of devices: the offset in `region` */
+    _Alignas(128) uint64_t address[2];
+    int64_t region[2];  /* of devices (device_comm.h) */
+    _Atomic int broken; /* in slot 0: this rank has failed and will signal nothing any more */
+    _Alignas(128) _Atomic uint64_t recorded[HS_SLOT_EVENTS]; /* of devices: the flag's value for which each event was
+                                                                recorded last */
 };
 
+struct hs_device_share;
 struct hs_window {
     void *base; /* mapped: for slot s and member m, a hs_post, then room bytes of SHARED */
     size_t bytes;
@@ -32,7 +42,8 @@ struct hs_window {
     pid_t *process;      /* of each member */
     void *bounce;        /* where a REDUCE puts what it reads directly; HS_BOUNCE bytes */
     int64_t next;        /* number of the next instance that uses the window, alike on all members */
-    void *fallback;      /* an MPI window that holds the memory, NULL if it is a mapping of our own */
+    const struct hs_device_share *share; /* of devices: where SHARED is, and the events; else NULL */
+    void *fallback;                      /* an MPI window that holds the memory, NULL if it is a mapping of our own */
 };
 
 enum { HS_BOUNCE = 256 * 1024, HS_POST_BYTES = 4096 };
@@ -45,6 +56,12 @@ static inline struct hs_post *hs_window_post(const struct hs_window *window, int
 static inline void *hs_window_shared(const struct hs_window *window, int64_t instance, int member)
 {
     return (char *)hs_window_post(window, instance, member) + HS_POST_BYTES;
+}
+
+/* The flag of an instance at a value.  After 2^32 instances it begins again; what is compared lies close together. */
+static inline uint64_t hs_window_epoch(int64_t instance, int64_t value)
+{
+    return ((uint64_t)instance + 1) << 32 | (uint64_t)value;
 }
 
 /* Of the flags: values are those of the list, instances make them grow. */

@@ -100,7 +100,7 @@ struct hs_answer {
 /* What the model has answered before; sizes are rounded up to powers of two. */
 struct hs_price {
     enum hs_collective collective;
-    int ordered;
+    int ordered, on_device;
     int64_t bytes, unit;
     struct hs_word best, next;
     double seconds, next_seconds;
@@ -109,7 +109,7 @@ struct hs_price {
 struct hs_selector {
     const struct hs_allocator *memory;
     const struct hs_registry *own;
-    const struct hs_machine *machine;
+    const struct hs_machine *machine, *device_machine; /* the latter for work in device memory; NULL: as the former */
     struct hs_rules coll, tuned;
     struct hs_price *price;
     int prices;

@@ -43,8 +43,8 @@ static const struct hs_price *find(const struct hs_selector *selector, const str
 {
     for (int i = 0; i < selector->prices; i++) {
         const struct hs_price *price = &selector->price[i];
-        if (price->collective == question->collective && price->ordered == question->ordered && price->bytes == bytes &&
-            price->unit == question->shape->unit)
+        if (price->collective == question->collective && price->ordered == question->ordered &&
+            price->on_device == question->on_device && price->bytes == bytes && price->unit == question->shape->unit)
             return price;
     }
     return NULL;
@@ -57,7 +57,9 @@ static hsumma_status try_word(struct hs_selector *selector, const struct hs_ques
     struct hs_clock_report report;
     struct hs_shape shape = *question->shape;
     shape.with = word->with;
-    hsumma_status status = hs_clock(word->alg, &shape, selector->machine, selector->memory, &report);
+    const struct hs_machine *machine =
+        question->on_device && selector->device_machine ? selector->device_machine : selector->machine;
+    hsumma_status status = hs_clock(word->alg, &shape, machine, selector->memory, &report);
     if (status == HSUMMA_ERR_MEMORY)
         return status;
     if (status)
@@ -102,8 +104,11 @@ hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_ques
     *result = NULL;
     if (!selector->machine || shape.size > MOST_RANKS || (*result = find(selector, question, bytes)) != NULL)
         return HSUMMA_OK;
-    struct hs_price price = {
-        .collective = question->collective, .ordered = question->ordered, .bytes = bytes, .unit = shape.unit};
+    struct hs_price price = {.collective = question->collective,
+                             .ordered = question->ordered,
+                             .on_device = question->on_device,
+                             .bytes = bytes,
+                             .unit = shape.unit};
     shape.bytes = bytes;
     shape.root = 0;
     shape.part = NULL;

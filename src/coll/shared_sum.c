@@ -244,6 +244,6 @@ void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape
         return;
     }
     if (sum.direct)
-        hs_expose(builder);
+        hs_expose_slot(builder, HS_IN);
     sum_chunks(&sum);
 }

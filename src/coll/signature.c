@@ -1,6 +1,9 @@
 /* layers: uses MPI.  Only to name its types and operators. */
 #include "coll/signature.h"
 
+#include "coll/call_device.h"
+#include "coll/device_comm.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -8,7 +11,8 @@ int hs_signature_serves(const struct hs_signature *signature, const struct hs_ca
 {
     if (signature->collective != call->collective || signature->bytes != call->bytes || signature->unit != call->unit ||
         signature->root != call->root || signature->user != (call->reduces && call->op.op == HSUMMA_USER) ||
-        signature->ordered != hs_call_ordered(call) || strcmp(signature->word, call->word ? call->word : "") != 0)
+        signature->ordered != hs_call_ordered(call) || signature->on_device != call->on_device ||
+        strcmp(signature->word, call->word ? call->word : "") != 0)
         return 0;
     for (int r = 0; r < size; r++) {
         int64_t part = call->counts ? call->counts[r] * call->unit : 0;
@@ -29,21 +33,63 @@ static const char *no_mpi(const struct hs_call *call)
     return whole && call->bytes / unit > INT_MAX ? "MPI counts no further than 2^31" : NULL;
 }
 
-void hs_signature_question(const struct hs_signature_maker *maker, const struct hs_call *call, struct hs_shape *shape,
-                           struct hs_question *question)
+/* A stage that is not named may be the row "shared". */
+static int may_share(const struct hs_alg *alg)
 {
-    *shape = (struct hs_shape){.rank = maker->rank,
-                               .size = maker->size,
-                               .root = call->root,
-                               .bytes = call->bytes,
-                               .unit = call->unit,
-                               .segment = maker->segment,
-                               .topology = maker->topology};
-    *question = (struct hs_question){.collective = call->collective,
-                                     .shape = shape,
-                                     .ordered = hs_call_ordered(call),
-                                     .no_mpi = no_mpi(call),
-                                     .word = call->word};
+    return (alg->flags & (HS_USES_SHARED | HS_USES_OUTER | HS_USES_INNER)) != 0;
+}
+
+/* Why the host does a call on a device by a row (NULL: by any); NULL: the device does it. */
+static const char *why_host(const struct hs_signature_maker *maker, const struct hs_call *call,
+                            const struct hs_alg *alg)
+{
+    if (call->reduces && call->op.op == HSUMMA_USER)
+        return "the operator is the caller's";
+    if (alg && alg->flags & HS_BY_MPI)
+        return "MPI does it";
+    if (alg && alg->flags & HS_ON_HOST)
+        return "so the algorithm wants it";
+    return alg && may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
+}
+
+static hsumma_status choose(const struct hs_signature_maker *maker, const struct hs_call *call, const char *word,
+                            int on_device, struct hs_chosen *chosen, struct hs_message *message)
+{
+    chosen->shape = (struct hs_shape){.rank = maker->rank,
+                                      .size = maker->size,
+                                      .root = call->root,
+                                      .bytes = call->bytes,
+                                      .unit = call->unit,
+                                      .segment = maker->segment,
+                                      .topology = maker->topology};
+    if (on_device && maker->topology)
+        chosen->shape.topology = &maker->device->topology;
+    chosen->question = (struct hs_question){.collective = call->collective,
+                                            .shape = &chosen->shape,
+                                            .ordered = hs_call_ordered(call),
+                                            .on_device = on_device,
+                                            .no_mpi = no_mpi(call),
+                                            .word = word};
+    return hs_select(maker->selector, &chosen->question, &chosen->answer, message);
+}
+
+/* What the host is to do is chosen for a device, but must fit the host's memory. */
+hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const struct hs_call *call,
+                                  struct hs_chosen *chosen, struct hs_message *message)
+{
+    chosen->why_host = call->on_device ? why_host(maker, call, NULL) : NULL;
+    int on_device = call->on_device && !chosen->why_host;
+    hsumma_status status = choose(maker, call, call->word, on_device, chosen, message);
+    if (status || !on_device)
+        return status;
+    chosen->why_host = why_host(maker, call, chosen->answer.word.alg);
+    if (!chosen->why_host)
+        return HSUMMA_OK;
+    enum hs_chosen_by by = chosen->answer.by;
+    hs_word_write(&chosen->answer.word, chosen->text, sizeof chosen->text);
+    status = choose(maker, call, chosen->text, 0, chosen, message);
+    chosen->answer.by = by == HS_CHOSEN_BY_MODEL ? HS_CHOSEN_BY_DEFAULT : by;
+    return status;
 }
 
 /* The parts of a call in bytes, and for MPI in its elements. */
@@ -76,27 +122,26 @@ static hsumma_status make_parts(struct hs_signature *signature, const struct hs_
 static hsumma_status build(const struct hs_signature_maker *maker, const struct hs_call *call,
                            struct hs_signature *signature, int *about, struct hs_message *message)
 {
-    struct hs_shape shape;
-    struct hs_question question;
-    struct hs_answer answer;
+    struct hs_chosen chosen;
     if (call->word && strlen(call->word) >= HS_WORD_TEXT) {
         *about = HS_CALL_ALGORITHM;
         return hs_fail(message, HSUMMA_ERR_OPTION, "the call's algorithm has %zu letters; expected fewer than %d",
                        strlen(call->word), HS_WORD_TEXT);
     }
     memcpy(signature->word, call->word ? call->word : "", call->word ? strlen(call->word) + 1 : 1);
-    hs_signature_question(maker, call, &shape, &question);
-    hsumma_status status = hs_select(maker->selector, &question, &answer, message);
+    hsumma_status status = hs_signature_choose(maker, call, &chosen, message);
     *about = status == HSUMMA_ERR_OPTION ? HS_CALL_ALGORITHM : HS_CALL_MEMORY;
     if (status)
         return status;
-    signature->chosen = answer.word;
-    const struct hs_alg *alg = answer.word.alg;
+    signature->chosen = chosen.answer.word;
+    signature->on_host = chosen.why_host != NULL;
+    struct hs_shape shape = chosen.shape;
+    const struct hs_alg *alg = chosen.answer.word.alg;
     status = make_parts(signature, call, (alg->flags & HS_BY_MPI) != 0, maker->memory);
     if (!status) {
         shape.part = signature->part;
-        shape.with = answer.word.with;
-        shape.segment = answer.word.segment ? answer.word.segment : maker->segment;
+        shape.with = chosen.answer.word.with;
+        shape.segment = chosen.answer.word.segment ? chosen.answer.word.segment : maker->segment;
         signature->rotation = hs_rotation(alg, &shape);
         shape.rank = (maker->rank - signature->rotation + maker->size) % maker->size;
         shape.root = signature->rotation ? 0 : call->root;
@@ -121,6 +166,8 @@ hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const st
     signature->root = call->root;
     signature->ordered = hs_call_ordered(call);
     signature->user = call->reduces && call->op.op == HSUMMA_USER;
+    signature->on_device = call->on_device;
+    signature->device = call->on_device ? maker->device : NULL;
     signature->unit = call->unit;
     signature->bytes = call->bytes;
     signature->size = maker->size;
@@ -143,6 +190,8 @@ hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const st
 
 static void free_operation(struct hs_operation *operation, const struct hs_allocator *memory)
 {
+    if (operation->signature->device)
+        hs_device_call_put(operation);
     hs_put(memory, operation->memory);
     hs_put(memory, operation->scratch);
     hs_put(memory, operation->copy);
@@ -179,10 +228,9 @@ int64_t hs_signature_bytes(const struct hs_signature *signature)
            (int64_t)sizeof(struct hs_step) * signature->list.steps + scratch_bytes(signature);
 }
 
-/* A stage that is not named may be the row "shared". */
 int hs_signature_shares(const struct hs_signature *signature)
 {
-    return (signature->chosen.alg->flags & (HS_USES_SHARED | HS_USES_OUTER | HS_USES_INNER)) != 0;
+    return may_share(signature->chosen.alg);
 }
 
 struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory)
@@ -200,8 +248,10 @@ struct hs_operation *hs_operation_take(struct hs_signature *signature, const str
         return NULL;
     operation->signature = signature;
     operation->memory = hs_get(memory, 1, hs_instance_bytes(signature->list.steps));
-    operation->scratch = bytes ? hs_get(memory, (size_t)bytes, 1) : NULL;
-    if (!operation->memory || (bytes && !operation->scratch)) {
+    int taken = signature->device && hs_device_call_get(operation, bytes) != HSUMMA_OK ? 0 : 1;
+    if (!signature->device && bytes)
+        taken = (operation->scratch = hs_get(memory, (size_t)bytes, 1)) != NULL;
+    if (!operation->memory || !taken) {
         free_operation(operation, memory);
         return NULL;
     }

@@ -6,7 +6,7 @@
 #define HS_COLL_SIGNATURE_H
 
 #include "coll/call.h"
-#include "coll/exec_mpi.h"
+#include "coll/exec_device.h"
 #include "coll/select.h"
 
 /* How one call ends; belongs to the caller and stays where it is until it is done. */
@@ -25,18 +25,25 @@ struct hs_operation {
     void *memory, *scratch;
     void *copy;         /* of a contribution that lies in out; made when it is first needed */
     hsumma_operator op; /* a copy of the caller's */
+    /* of a call on a device (call_device.h): copy holds whatever stands in for the caller's memory */
+    size_t copy_bytes;
+    struct hs_device_io io;
+    struct hs_binding binding; /* of one that the host does: it begins when its memory is there */
+    int phase;
 };
 
 struct hs_signature {
     struct hs_signature *next; /* the most recently used first */
     /* the key */
     enum hs_collective collective;
-    int root, ordered, user;
+    int root, ordered, user, on_device;
     int64_t unit, bytes;
     int64_t *part; /* size + 1 offsets of irregular parts; NULL: equal, or none */
     char word[HS_WORD_TEXT];
 
     struct hs_word chosen;
+    struct hs_device_comm *device; /* of a call on a device; else NULL */
+    int on_host;                   /* such a call, which the host does on copies */
     int rotation, size;
     struct hs_list list;
     int *counts;  /* elements and offsets of each part, for MPI; else NULL */
@@ -51,14 +58,23 @@ struct hs_signature_maker {
     const struct hs_allocator *memory;
     struct hs_selector *selector;
     const struct hs_topology *topology; /* NULL: every rank on its own */
+    struct hs_device_comm *device;      /* where calls on a device are done; NULL: there is none */
     int rank, size;
     int64_t segment;
 };
 
 int hs_signature_serves(const struct hs_signature *signature, const struct hs_call *call, int size);
-/* The question that a call asks; it points into shape and call. */
-void hs_signature_question(const struct hs_signature_maker *maker, const struct hs_call *call, struct hs_shape *shape,
-                           struct hs_question *question);
+/* The question that a call asks, and the answer to it; they point into shape, text and call.  *why_host: why the host
+ * does a call on a device; NULL: it does not, or the call is none. */
+struct hs_chosen {
+    struct hs_shape shape;
+    struct hs_question question;
+    struct hs_answer answer;
+    const char *why_host;
+    char text[HS_WORD_TEXT];
+};
+hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const struct hs_call *call,
+                                  struct hs_chosen *chosen, struct hs_message *message);
 /* Chooses, builds, and takes the memory of one operation.  After an error *result is NULL. */
 hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const struct hs_call *call,
                                 struct hs_signature **result, int *about, struct hs_message *message);

@@ -112,7 +112,13 @@ int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count)
 
 void hs_expose(struct hs_builder *builder)
 {
-    builder->list.exposed = 1;
+    hs_expose_slot(builder, HS_IN);
+    hs_expose_slot(builder, HS_OUT);
+}
+
+void hs_expose_slot(struct hs_builder *builder, enum hs_slot slot)
+{
+    builder->list.exposed |= 1u << slot;
 }
 
 /* A block of hs_builder_get: the link to the one before stands in front of the memory. */

@@ -85,7 +85,7 @@ struct hs_list {
     int *dep;
     int steps;
     int64_t extent[HS_SLOTS]; /* bytes used of each own slot: 1 + the last byte that a step touches */
-    int exposed;              /* set by hs_expose: peers may read this rank's IN and OUT */
+    unsigned exposed;         /* set by hs_expose: peers may read this rank's IN (bit HS_IN) and OUT (bit HS_OUT) */
 };
 
 /*
@@ -115,8 +115,9 @@ int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value);
 int hs_emit_join(struct hs_builder *builder);
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count);
 void hs_after(struct hs_builder *builder, int step, int dep);
-/* Peers may read this rank's IN and OUT. */
+/* Peers may read this rank's IN and OUT; or one of the two, where that is all that they read. */
 void hs_expose(struct hs_builder *builder);
+void hs_expose_slot(struct hs_builder *builder, enum hs_slot slot);
 /* Marks the list as failed; the first failure is kept. */
 void hs_builder_fail(struct hs_builder *builder, hsumma_status status);
 /* Zeroed memory for the builder's own use, freed by hs_list_finish; NULL (and the builder has failed) if there is none.

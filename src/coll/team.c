@@ -3,7 +3,10 @@
 
 #include "base/hash.h"
 #include "base/wait.h"
+#include "coll/call_device.h"
+#include "coll/device_comm.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { SIGNATURES = 128, CACHE_BYTES = 64 << 20 }; /* kept; the most recently used one always */
@@ -47,6 +50,7 @@ static struct hs_signature_maker maker(struct hs_team *team)
     return (struct hs_signature_maker){.memory = team->memory,
                                        .selector = &team->selector,
                                        .topology = places(team),
+                                       .device = team->comm->device,
                                        .rank = team->group.me,
                                        .size = team->group.size,
                                        .segment = team->segment};
@@ -63,18 +67,25 @@ static void fail_all(struct hs_team *team, hsumma_status status)
     team->first = team->last = NULL; /* their memory is left to the end of the process: MPI may write to it */
 }
 
+static int is_active(const struct hs_operation *operation)
+{
+    return operation->signature->device ? hs_device_call_is_active(operation) : operation->instance.active;
+}
+
 /* Moves everything that is under way. */
 static void progress(struct hs_team *team, int *worked)
 {
     struct hs_operation **link = &team->first, *before = NULL;
     while (*link) {
         struct hs_operation *operation = *link;
-        hsumma_status status = hs_progress(&operation->instance, worked);
+        int on_device = operation->signature->device != NULL;
+        hsumma_status status = on_device ? hs_device_call_progress(operation, team->comm, worked)
+                                         : hs_progress(&operation->instance, worked);
         if (status) {
             fail_all(team, status);
             return;
         }
-        if (operation->instance.active) {
+        if (is_active(operation)) {
             before = operation;
             link = &operation->next;
             continue;
@@ -109,13 +120,15 @@ struct waiting {
     const struct hs_signature *reserve; /* ... memory is back in its reserve, or ... */
     MPI_Request *request;               /* ... MPI has completed it, or ... */
     int64_t number;                     /* ... nothing up to this number is under way and ... */
-    int native;                         /* ... no collective of MPI's that is done in several pieces */
+    int native;                         /* ... no collective of MPI's that is done in several pieces, or ... */
+    int pool;                           /* ... nothing of devices is under way */
 };
 
 static int pieces_under_way(const struct hs_team *team)
 {
     for (const struct hs_operation *operation = team->first; operation; operation = operation->next)
-        if (operation->signature->chosen.alg->flags & HS_BY_MPI && operation->signature->list.steps > 1)
+        if (operation->signature->chosen.alg->flags & HS_BY_MPI &&
+            (operation->signature->list.steps > 1 || hs_device_call_is_early(operation)))
             return 1;
     return 0;
 }
@@ -135,6 +148,8 @@ static hsumma_status advance(void *state, int *worked, int *done)
         *done = waiting->ticket->done;
     else if (waiting->reserve)
         *done = waiting->reserve->spare != NULL || waiting->reserve->under_way == 0;
+    else if (waiting->pool)
+        *done = team->comm->device->first == NULL;
     else if (waiting->request)
         return MPI_Test(waiting->request, done, MPI_STATUS_IGNORE) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
     else
@@ -158,7 +173,8 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
     const int64_t field[] = {call->collective,     call->root,
                              call->unit,           call->bytes,
                              call->op.op,          user ? 0 : call->op.element,
-                             call->counts != NULL, user && call->op.commutative};
+                             call->counts != NULL, user && call->op.commutative,
+                             call->on_device};
     uint64_t hash = 0;
     for (unsigned i = 0; i < sizeof field / sizeof *field; i++)
         hash = hs_mix(hash, (uint64_t)field[i]);
@@ -250,11 +266,36 @@ static void keep(struct hs_team *team, struct hs_signature *signature, int64_t c
 static hsumma_status need_copy(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                struct hs_message *message)
 {
+    if (operation->signature->device) {
+        hsumma_status status = hs_device_call_need(operation, call, team->group.me);
+        return status ? hs_fail(message, status, "no memory to stand in for the caller's: %s",
+                                operation->signature->device->device->message.text)
+                      : HSUMMA_OK;
+    }
     if (!call->in_place || call->in_bytes == 0 || operation->copy)
         return HSUMMA_OK;
     operation->copy = hs_get(team->memory, (size_t)call->in_bytes, 1);
     return operation->copy ? HSUMMA_OK
                            : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the copy that a call in place needs");
+}
+
+/* What peers read of calls on devices must lie where they have it mapped: the pool is as large as the largest kind of
+ * call may need, on all ranks, so that later calls find it there. */
+static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
+                               struct hs_message *message)
+{
+    struct hs_device_comm *on = signature->device;
+    struct waiting waiting = {.team = team, .pool = 1};
+    int64_t bytes = (int64_t)hs_device_call_pool(signature, call);
+    if (!on->window || signature->on_host || !hs_signature_shares(signature))
+        return HSUMMA_OK;
+    hsumma_status status = agree(team, HSUMMA_OK, HS_CALL_NOTHING, 0, &bytes, message);
+    if (status || (size_t)bytes <= on->pool_bytes)
+        return status;
+    status = hs_wait(advance, &waiting);
+    if (!status)
+        status = hs_device_pool_want(on, (size_t)bytes, message);
+    return agree(team, status, HS_CALL_MEMORY, 0, &bytes, message);
 }
 
 /* Prepares a new kind of call, or checks an old one again, on all ranks together. */
@@ -272,6 +313,8 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     const struct hs_signature *either = *signature ? *signature : fresh;
     int64_t cost = fresh ? hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0) : 0;
     hsumma_status status = agree(team, mine, about, mine ? 0 : hash_of(team, call, either), &cost, message);
+    if (!status && fresh && fresh->device)
+        status = need_pool(team, fresh, call, message);
     if (!status && fresh) {
         keep(team, fresh, cost);
         *signature = fresh;
@@ -314,9 +357,11 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
         binding->slot[HS_IN] = operation->copy;
     if (elsewhere && scratch)
         binding->slot[HS_OUT] = scratch + hs_aligned((size_t)signature->list.extent[HS_SCRATCH]);
-    if (hs_signature_shares(signature) && team->comm->window) {
-        binding->window = team->comm->window;
-        binding->instance = team->comm->window->next++;
+    struct hs_window *window =
+        signature->device && !signature->on_host ? signature->device->window : team->comm->window;
+    if (hs_signature_shares(signature) && window) {
+        binding->window = window;
+        binding->instance = window->next++;
     }
     if (signature->chosen.alg->flags & HS_BY_MPI) {
         binding->native.collective = call->collective;
@@ -331,7 +376,7 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
                            struct hs_ticket *ticket, struct hs_message *message)
 {
     struct hs_binding binding;
-    if (call->in_place && call->in_bytes > 0)
+    if (call->in_place && call->in_bytes > 0 && !operation->signature->device)
         memcpy(operation->copy, (const char *)call->out + call->place, (size_t)call->in_bytes);
     operation->number = team->number++;
     *ticket = (struct hs_ticket){0, HSUMMA_OK};
@@ -343,20 +388,24 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
         team->first = operation;
     team->last = operation;
     bind(team, operation, call, &binding);
-    hsumma_status status = hs_start(&operation->instance, team->comm, &binding);
+    hsumma_status status = operation->signature->device
+                               ? hs_device_call_start(operation, call, team->group.me, team->comm, &binding)
+                               : hs_start(&operation->instance, team->comm, &binding);
     if (status) {
         fail_all(team, status);
         return hs_fail(message, status, "a collective could not be started");
     }
     int worked = 0;
-    if (!operation->instance.active)
+    if (!is_active(operation))
         progress(team, &worked);
     return HSUMMA_OK;
 }
 
-hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *call, hsumma_status mine, int about,
+hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, hsumma_status mine, int about,
                             struct hs_ticket *ticket, struct hs_message *message)
 {
+    struct hs_call here = *given, *call = &here;
+    here.on_device = !mine && hs_call_is_on_device(team->comm->device, call, team->group.me);
     struct hs_signature *signature = mine ? NULL : find(team, call);
     if (!mine)
         mine = hs_call_check_pointers(call, team->group.me, &about, message);
@@ -388,12 +437,17 @@ hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call,
                                struct hs_message *message)
 {
     struct hs_signature_maker made = maker(team);
-    struct hs_shape shape;
-    struct hs_question question;
-    struct hs_answer answer;
-    hs_signature_question(&made, call, &shape, &question);
-    hsumma_status status = hs_select(&team->selector, &question, &answer, message);
-    if (!status)
-        hs_answer_write(&question, &answer, text, size);
-    return status;
+    struct hs_call mine = *call;
+    struct hs_chosen chosen;
+    mine.on_device = hs_call_is_on_device(team->comm->device, call, team->group.me);
+    hsumma_status status = hs_signature_choose(&made, &mine, &chosen, message);
+    if (status)
+        return status;
+    hs_answer_write(&chosen.question, &chosen.answer, text, size);
+    size_t used = strlen(text);
+    if (chosen.why_host)
+        snprintf(text + used, size - used, "; through memory of the host: %s", chosen.why_host);
+    else if (mine.on_device)
+        snprintf(text + used, size - used, "; in device memory");
+    return HSUMMA_OK;
 }

@@ -36,7 +36,7 @@ static hsumma_status check_peer(struct hs_trial *trial, int rank, int i, const s
         what = "which is on another node";
     else if (slot != HS_SHARED && !shape->topology->direct)
         what = "which peers cannot read on this topology";
-    else if (slot != HS_SHARED && !trial->list[owner].exposed)
+    else if (slot != HS_SHARED && !(trial->list[owner].exposed & 1u << slot))
         what = "which is not exposed";
     return what ? hs_wrong(trial, "rank %d step %d (%s): uses %s of rank %d, %s", rank, i, hs_kind_name(kind),
                            hs_slot_name(slot), owner, what)

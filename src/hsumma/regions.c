@@ -158,10 +158,19 @@ static void free_left(struct hs_regions *regions, const struct hs_allocator *mem
     }
 }
 
+/* What is others' is unmapped, and collective calls know it no more. */
+static void leave(struct hs_region *region)
+{
+    if (region->on)
+        hs_device_region_remove(region->on, &region->shared);
+    region->on = NULL;
+    hs_device_share_leave(&region->share);
+}
+
 void hs_regions_leave(struct hs_regions *regions)
 {
     for (struct hs_region *region = regions->first; region; region = region->next)
-        hs_device_share_leave(&region->share);
+        leave(region);
 }
 
 hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agreement *agreement, MPI_Comm mates,
@@ -193,6 +202,12 @@ hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agr
     region->number = regions->made++;
     region->next = regions->first;
     regions->first = region;
+    region->on = agreement->comm->device;
+    if (region->on && region->share.device) {
+        region->shared = (struct hs_device_region){
+            .number = HS_REGION_FIRST + region->number, .share = &region->share, .bytes = bytes};
+        hs_device_region_add(region->on, &region->shared);
+    }
     *given = region->mine;
     return HSUMMA_OK;
 }
@@ -207,7 +222,7 @@ int hs_region_free(struct hs_regions *regions, const void *given, const struct h
         return 0;
     *link = region->next;
     if (region->device || region->share.device) {
-        hs_device_share_leave(&region->share);
+        leave(region);
         region->next = regions->left;
         regions->left = region;
         return 1;

@@ -8,17 +8,19 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "coll/agree.h"
-#include "coll/device_share.h"
+#include "coll/device_comm.h"
 
 struct hs_region {
     struct hs_region *next;
-    int64_t number;               /* counts up over the context's life, alike on all processes; never reused */
-    char *base;                   /* this process's mapping of all parts; NULL: plain memory, of this process alone */
-    size_t bytes;                 /* of the mapping: all parts; of plain memory this process's */
-    char *mine;                   /* the part given to this process's caller */
-    size_t mine_bytes;            /* as asked for */
-    struct hs_device_share share; /* of device memory: where the node's others have theirs; else without a device */
-    struct hs_device *device;     /* whose memory it is, if nobody shares it; else NULL */
+    int64_t number;                 /* counts up over the context's life, alike on all processes; never reused */
+    char *base;                     /* this process's mapping of all parts; NULL: plain memory, of this process alone */
+    size_t bytes;                   /* of the mapping: all parts; of plain memory this process's */
+    char *mine;                     /* the part given to this process's caller */
+    size_t mine_bytes;              /* as asked for */
+    struct hs_device_share share;   /* of device memory: where the node's others have theirs; else without a device */
+    struct hs_device *device;       /* whose memory it is, if nobody shares it; else NULL */
+    struct hs_device_region shared; /* of device memory: as collective calls know it */
+    struct hs_device_comm *on;      /* where they do; NULL: nowhere */
     size_t part[]; /* where each rank's part begins, on a page of its own, and the end; not of plain memory */
 };
 

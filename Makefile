@@ -126,14 +126,26 @@ compiler = $(CC) $(shell $(CC) -dumpfullversion 2>&1) $(compile) $(CUDA_CFLAGS)
 $(eval $(call stamp,compile,$$(compiler)))
 $(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(shim_objects) $$(bench_objects)))
 
-$(eval $(call stamp,nvcc,$$(if $$(NVCC),$$(shell $(NVCC) --version 2>&1 | tail -n 1) $$(nvcc))))
+$(eval $(call stamp,nvcc,$$(if $$(NVCC),$$(shell $(NVCC) --version 2>&1 | tail -n 1) $$(nvcc) $$(on_host))))
 
 $(kernels): $(BUILD)/obj/%.o: %.cu $(BUILD)/obj/nvcc.stamp
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(nvcc) -c -o $@ $<
 
-$(BUILD)/obj/src/gpu/cuda_%.o: private compile += $(CUDA_CFLAGS)
+$(BUILD)/obj/src/gpu/cuda_%.o $(BUILD)/obj/tests/unit_kernels.o: private compile += $(CUDA_CFLAGS)
+
+# The kernels for the host, which runs them in a test; of what the wrapped compiler is for C++.
+HOST_CXX ?= $(if $(findstring clang,$(CC)),clang++,g++)
+on_host := $(HOST_CXX) -x c++ -std=c++14 -O2 -g -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fPIC -Wall -Wextra \
+    -Wno-unknown-pragmas $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized) $(sanitize) \
+    $(if $(sanitize),-fno-sanitize=vptr) -DHSUMMA_CUDA_ARCHS='""' -Itests/on_host -Isrc $(CUDA_CFLAGS) -MMD -MP
+kernels_on_host := $(if $(NVCC),$(BUILD)/obj/tests/on_host/kernels.o)
+$(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)$(on_host) -c -o $@ $<
+$(BUILD)/tests/unit_kernels: $(kernels_on_host)
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/src/api/scalapack/blacs_static.o: private compile += -DHSUMMA_STATIC
 $(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
@@ -190,7 +202,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(kernels_on_host))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
@@ -265,7 +277,7 @@ uninstall: ## removes what "make install" has put there
 	-rmdir $(DESTDIR)$(DOCDIR)
 
 format: ## clang-format over the sources
-	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc src/gpu/*.cu benchmarks/*.[ch] tests/*.[ch] examples/*.[ch])
+	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc src/gpu/*.cu benchmarks/*.[ch] tests/*.[ch] tests/on_host/*/*.h examples/*.[ch])
 
 clean: ## removes BUILD
 	rm -rf $(BUILD)

@@ -3,6 +3,7 @@
  * order, and no product fused with a sum (-fmad=false).
  */
 #include "gpu/kernels.h"
+#include "gpu/launch.h"
 
 #include <string.h>
 
@@ -15,8 +16,7 @@ enum {
     THREADS = 256, /* of a block */
     RESIDENT = 4,  /* blocks of a multiprocessor at least: bounds the registers */
     CHUNKS = 2,    /* of an operand that a thread has under way */
-    BATCH = 4,     /* operands that it has under way */
-    ROWS = 4       /* of an update, likewise */
+    BATCH = 4      /* operands that it has under way */
 };
 
 struct plus {
@@ -92,7 +92,8 @@ __device__ void combine_chunks(void *dst, const operands &from, int64_t offset, 
             if (k + b < from.count) {
 #pragma unroll
                 for (int c = 0; c < CHUNKS; c++)
-                    sum[c].template combine<Op>(next[b][c]);
+                    if (i + c * stride < end)
+                        sum[c].template combine<Op>(next[b][c]);
             }
     }
 #pragma unroll
@@ -111,6 +112,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (thread < head + tail) {
         int64_t i = thread < head ? thread : thread + chunks * chunk<T, A>::ELEMENTS;
         T value = static_cast<const T *>(from.at[0])[i];
+#pragma unroll 4
         for (int k = 1; k < from.count; k++)
             value = Op::of(value, static_cast<const T *>(from.at[k])[i]);
         static_cast<T *>(dst)[i] = value;
@@ -137,12 +139,8 @@ template <class T, class Op, class A> cudaError_t combine_by(const call &is, int
     const int64_t each = chunk<T, A>::ELEMENTS;
     int64_t chunks = (is.count - head) / each, tail = is.count - head - chunks * each;
     int64_t blocks = least((chunks + THREADS - 1) / THREADS, is.kernels->combine_blocks);
-    void *dst = is.dst;
-    operands from = is.from;
-    void *arguments[] = {&dst, &from, &head, &chunks, &tail};
-    return cudaLaunchKernel(reinterpret_cast<const void *>(&combine<T, Op, A>),
-                            dim3(static_cast<unsigned>(blocks > 0 ? blocks : 1)), dim3(THREADS), arguments, 0,
-                            is.stream);
+    return launch(&combine<T, Op, A>, dim3(static_cast<unsigned>(blocks > 0 ? blocks : 1)), dim3(THREADS), is.stream,
+                  is.dst, is.from, head, chunks, tail);
 }
 
 /* By 16 bytes where all addresses are alike in alignment, else by elements, or by bytes if they are not even aligned.
@@ -230,6 +228,7 @@ template <class R> __device__ complex<R> times(complex<R> l, complex<R> r)
 enum factor { ZERO, ONE, OTHER };
 
 template <class T> struct block {
+    enum { ROWS = sizeof(T) > 8 ? 2 : 4 }; /* that a thread has under way */
     int64_t rows, cols, ldc, lds;
     T *c;
     const T *s;
@@ -240,6 +239,7 @@ template <class T> struct block {
 /* Threads of a block: x along rows, y along columns. */
 template <class T> __global__ void __launch_bounds__(THREADS, RESIDENT) update(const __grid_constant__ block<T> is)
 {
+    enum { ROWS = block<T>::ROWS };
     int64_t first = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
     int64_t column = static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
@@ -291,33 +291,24 @@ cudaError_t update_as(const hs_kernels *kernels, cudaStream_t stream, int64_t ro
     while (wide < THREADS && wide < is.rows)
         wide *= 2;
     dim3 threads(wide, THREADS / wide);
-    const int64_t most = kernels->update_blocks, each = static_cast<int64_t>(wide) * ROWS;
+    const int64_t most = kernels->update_blocks, each = static_cast<int64_t>(wide) * block<T>::ROWS;
     int64_t x = least((is.rows + each - 1) / each, most);
     int64_t y = least((is.cols + threads.y - 1) / threads.y, least((most + x - 1) / x, 65535));
-    void *arguments[] = {&is};
-    return cudaLaunchKernel(reinterpret_cast<const void *>(&update<T>),
-                            dim3(static_cast<unsigned>(x), static_cast<unsigned>(y)), threads, arguments, 0, stream);
-}
-
-cudaError_t resident(const void *kernel, int processors, int64_t *blocks)
-{
-    int each = 0;
-    cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, 0);
-    *blocks = static_cast<int64_t>(each > 0 ? each : 1) * processors;
-    return error;
+    return launch(&update<T>, dim3(static_cast<unsigned>(x), static_cast<unsigned>(y)), threads, stream, is);
 }
 
 } // namespace
 
 extern "C" cudaError_t hs_kernels_prepare(int device, struct hs_kernels *kernels)
 {
-    int processors = 0;
+    int processors = 0, combining = 0, updating = 0;
     cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error == cudaSuccess)
-        error = resident(reinterpret_cast<const void *>(&combine<double, plus, uint4>), processors,
-                         &kernels->combine_blocks);
+        error = resident(&combine<double, plus, uint4>, THREADS, &combining);
     if (error == cudaSuccess)
-        error = resident(reinterpret_cast<const void *>(&update<double>), processors, &kernels->update_blocks);
+        error = resident(&update<double>, THREADS, &updating);
+    kernels->combine_blocks = static_cast<int64_t>(combining > 0 ? combining : 1) * processors;
+    kernels->update_blocks = static_cast<int64_t>(updating > 0 ? updating : 1) * processors;
     return error;
 }
 

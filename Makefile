@@ -76,7 +76,8 @@ program_libs := $(SCALAPACK_LIBS) $(JANSSON_LIBS) $(lib_libs)
 comma := ,
 nvcc := $(NVCC) -std=c++14 -fmad=false $(foreach arch,$(CUDA_ARCHS),-gencode arch=compute_$(arch)$(comma)code=sm_$(arch)) \
     -gencode arch=compute_$(lastword $(CUDA_ARCHS))$(comma)code=compute_$(lastword $(CUDA_ARCHS)) \
-    -DHSUMMA_CUDA_ARCHS='"$(CUDA_ARCHS)"' -Isrc $(NVCCFLAGS) $(if $(filter 1,$(WERROR)),-Werror all-warnings) \
+    -DHSUMMA_CUDA_ARCHS='"$(CUDA_ARCHS)"' -Isrc $(NVCCFLAGS) -Xfatbin -compress-all \
+    $(if $(filter 1,$(WERROR)),-Werror all-warnings) \
     -Xcompiler -Wall$(comma)-Wextra$(comma)-fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics -MMD -MP
 
 # What is built: every source that is there.

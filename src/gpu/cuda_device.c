@@ -13,10 +13,10 @@ hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaErr
                    call, cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
-/* CUresult, which has no names without the driver's own header. */
+/* Of a call of the driver: its errors have the runtime's numbers. */
 static hsumma_status driver_said(struct hs_message *message, const char *call, int error)
 {
-    return error ? hs_fail(message, HSUMMA_ERR_DEVICE, "%s: the CUDA driver's error %d", call, error) : HSUMMA_OK;
+    return hs_cuda_said(message, call, (cudaError_t)error);
 }
 
 hsumma_status hs_cuda_enter(struct hs_cuda *cuda, void **before)
@@ -141,12 +141,12 @@ static hsumma_status look(struct hs_cuda *cuda)
                          cuda->number);
 #endif
     if (!status) {
-        status = hs_cuda_said(message, "no kernels for this GPU", hs_kernels_prepare(cuda->number, &cuda->kernels));
+        status = hs_cuda_said(message, "kernels", hs_kernels_prepare(cuda->number, &cuda->kernels));
         size_t used = strlen(message->text);
         if (status)
             snprintf(message->text + used, sizeof message->text - used,
-                     ": %s has compute capability %d.%d; built for %s and later (CUDA_ARCHS)", cuda->device.name,
-                     is.major, is.minor, hs_kernels_archs);
+                     ": %s has compute capability %d.%d; built for %s and what comes after the last (CUDA_ARCHS)",
+                     cuda->device.name, is.major, is.minor, hs_kernels_archs);
     }
     return status;
 }

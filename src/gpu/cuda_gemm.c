@@ -21,30 +21,32 @@ typedef int gemm_narrow(void *handle, int transa, int transb, int m, int n, int 
 static const char *const gemm_names[] = {"cublasSgemm_v2_64", "cublasDgemm_v2_64", "cublasCgemm_v2_64",
                                          "cublasZgemm_v2_64"};
 
-/* By name, where the loader looks; then where CUDA usually is. */
-static void *open_library(void)
+/* By name, where the loader looks; then where CUDA usually is.  What is wrong is what the loader says first. */
+static hsumma_status open_library(void **library, struct hs_message *message)
 {
-    static const char *const versions[] = {"13", "12"}, *const homes[] = {"CUDA_HOME", "CUDA_PATH", NULL};
-    char path[512];
-    void *library = NULL;
-    for (int h = -1; h < (int)(sizeof homes / sizeof *homes) && !library; h++) {
-        const char *home = h < 0 ? "" : homes[h] ? getenv(homes[h]) : "/usr/local/cuda";
-        for (unsigned v = 0; home && v < sizeof versions / sizeof *versions && !library; v++) {
-            snprintf(path, sizeof path, "%s%slibcublas.so.%s", home, h < 0 ? "" : "/lib64/", versions[v]);
-            library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12"};
+    const char *const homes[] = {NULL, getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    char path[512], why[256] = "";
+    *library = NULL;
+    for (unsigned h = 0; h < sizeof homes / sizeof *homes; h++)
+        for (unsigned n = 0; n < sizeof names / sizeof *names && !*library && (h == 0 || homes[h]); n++) {
+            snprintf(path, sizeof path, "%s%s%s", h ? homes[h] : "", h ? "/lib64/" : "", names[n]);
+            *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+            const char *said = *library ? NULL : dlerror();
+            if (said && !*why)
+                snprintf(why, sizeof why, "%s", said);
         }
-    }
-    return library;
+    return *library ? HSUMMA_OK
+                    : hs_fail(message, HSUMMA_ERR_DEVICE,
+                              "cuBLAS cannot be loaded: %s (nor %s; LD_LIBRARY_PATH or CUDA_HOME may say where it is)",
+                              why, names[1]);
 }
 
 hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message)
 {
-    blas->library = open_library();
-    if (!blas->library)
-        return hs_fail(message, HSUMMA_ERR_DEVICE,
-                       "cuBLAS (libcublas.so.13 or .12) cannot be loaded: %s; LD_LIBRARY_PATH or CUDA_HOME may name "
-                       "its directory",
-                       dlerror());
+    hsumma_status status = open_library(&blas->library, message);
+    if (status)
+        return status;
     const struct {
         const char *name;
         void *function;

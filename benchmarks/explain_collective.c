@@ -35,7 +35,7 @@ hsumma_status explain_collective(const explain_arguments *args, const hsumma_con
         const struct hs_alg *alg = hs_alg_at(i);
 
         if (row ? alg == row
-                : alg->collective == (enum hs_collective)collective && !(alg->flags & HS_BY_MPI) &&
+                : alg->collective == (enum hs_collective)collective && !(alg->flags & (HS_BY_MPI | HS_ON_HOST)) &&
                       !hs_alg_unfit(alg, &shape))
             status = coll_costs_line(file, alg, &shape, &ctx->profile.machine);
     }

@@ -1,10 +1,14 @@
 #include "coll/clock_parts.h"
 
+#include <math.h>
+
 struct clock {
     struct hs_clock_steps steps;
     struct hs_flow flow;
+    struct hs_devices devices;
     const struct hs_topology *topology;
     double signal, inject; /* the machine's */
+    int shared;            /* ranks share devices */
     int *ready;            /* steps with nothing pending whose turn has not come */
     int readies, finished;
     double end;
@@ -39,6 +43,10 @@ static void finish(struct clock *clock, int g, double now, double free)
 static void finish_alone(struct clock *clock, int g)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];
+    if (clock->shared && step->price > 0) {
+        hs_devices_ask(&clock->devices, clock->steps.rank[g], g, step->time, step->seconds);
+        return;
+    }
     double end = step->time + (step->kind == HS_SIGNAL || step->kind == HS_WAIT ? 0 : step->seconds);
     finish(clock, g, end, end);
 }
@@ -78,8 +86,9 @@ static hsumma_status message(struct clock *clock, int g)
 
 /*
  * Gives every step its time.  What is ready may be taken in any order: its time depends on nothing else.  Only
- * messages that share a node's bandwidth have to be taken in the order of their times; when nothing else is ready,
- * whatever comes later waits for one of those that are under way, so the first of them is sure.
+ * messages that share a node's bandwidth, and work on devices that ranks share, have to be taken in the order of their
+ * times; when nothing else is ready, whatever comes later waits for one of those that are under way, so the first of
+ * them is sure.
  */
 static hsumma_status run(struct clock *clock)
 {
@@ -89,7 +98,7 @@ static hsumma_status run(struct clock *clock)
         if (step[g].pending == 0)
             clock->ready[clock->readies++] = g;
     while (!status) {
-        double now;
+        double now, until = clock->shared ? hs_devices_next(&clock->devices) : HUGE_VAL;
         int left = -1;
         if (clock->readies > 0) {
             int g = clock->ready[--clock->readies];
@@ -97,9 +106,11 @@ static hsumma_status run(struct clock *clock)
                 status = message(clock, g);
             else
                 finish_alone(clock, g);
-        } else if (clock->inject > 0 && (left = hs_flow_leave(&clock->flow, &now)) >= 0) {
+        } else if (clock->inject > 0 && (left = hs_flow_leave(&clock->flow, until, &now)) >= 0) {
             finish(clock, left, now, now);
             finish(clock, clock->steps.mate[left], now, now);
+        } else if (clock->shared && (left = hs_devices_serve(&clock->devices, &now)) >= 0) {
+            finish(clock, left, now, now);
         } else {
             break;
         }
@@ -112,6 +123,7 @@ static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape 
                                 struct hs_clock_load *load, struct hs_clock_report *report)
 {
     struct clock clock = {.topology = shape->topology, .signal = machine->signal, .inject = machine->inject};
+    clock.shared = machine->devices > 0;
     hsumma_status status = hs_clock_steps_build(&clock.steps, alg, shape, machine, memory, report);
     if (!status) {
         clock.ready = hs_get(memory, (size_t)clock.steps.steps + 1, sizeof *clock.ready);
@@ -119,11 +131,14 @@ static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape 
     }
     if (!status && machine->inject > 0)
         status = hs_flow_begin(&clock.flow, machine, shape->size, clock.steps.steps, memory);
+    if (!status && clock.shared)
+        status = hs_devices_begin(&clock.devices, machine, shape->topology, shape->size, memory);
     if (!status)
         status = run(&clock);
     *seconds = status ? 0 : clock.end;
     *load = clock.steps.load;
     hs_flow_end(&clock.flow, memory);
+    hs_devices_end(&clock.devices, memory);
     hs_put(memory, clock.ready);
     hs_clock_steps_free(&clock.steps, memory);
     return status;

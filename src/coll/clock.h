@@ -17,8 +17,14 @@
  * slot, costs shm.alpha + n shm.beta (DPML: a' + n b').  A rank does one at a time, in list order.  A WAIT ends when
  * its rank is ready for it, but no sooner than `signal` after the SIGNAL.  SIGNAL and JOIN take no time.
  *
- * Without injection a time is a maximum of sums of prices: a machine that is nowhere dearer is nowhere slower.  With it
- * a message that comes earlier may hold up one on which more depends: then it may be slower, though not by much.
+ * Devices.  With `devices` per node, the ranks of a node are dealt to them in blocks, and COPY and REDUCE are work for
+ * the rank's device: one at a time, in the order in which they become ready (a rank's in list order), with `turn` when
+ * the rank changes.  A piece of work costs shm.alpha, its launch, and gamma, copy or shm.beta per byte as above;
+ * REDUCEs that continue each other (hs_step_continues) are one piece, which ends for all of them at once.
+ *
+ * Without injection and devices a time is a maximum of sums of prices: a machine that is nowhere dearer is nowhere
+ * slower.  With them a message or a piece of work that comes earlier may hold up one on which more depends: then it may
+ * be slower, though not by much.
  */
 #ifndef HS_COLL_CLOCK_H
 #define HS_COLL_CLOCK_H
@@ -50,6 +56,8 @@ struct hs_machine {
     struct hs_link shm;    /* a copy into or out of shared memory; both 0: like any copy */
     double signal;         /* s from a SIGNAL to the WAITs for it */
     int ports;             /* messages of a rank at the same time, each way; 0: one */
+    int devices;           /* per node; 0: none, every rank has a processor of its own */
+    double turn;           /* s from one rank's work to another's on the same device */
 };
 
 enum hs_tier_kind { HS_IN_SOCKET, HS_IN_NODE, HS_BETWEEN_NODES, HS_TIER_KINDS };

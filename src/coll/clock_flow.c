@@ -127,11 +127,11 @@ static int leave(struct hs_flow *flow, struct hs_flow_node *node)
     return left;
 }
 
-int hs_flow_leave(struct hs_flow *flow, double *time)
+int hs_flow_leave(struct hs_flow *flow, double until, double *time)
 {
     for (;;) {
         struct hs_flow_node *node = &flow->node[flow->heap[0]];
-        if (node->next == HUGE_VAL)
+        if (node->next == HUGE_VAL || node->next > until)
             return -1;
         int left = -1;
         if (arrival(flow, node) <= node->next)

@@ -61,8 +61,44 @@ hsumma_status hs_flow_begin(struct hs_flow *flow, const struct hs_machine *machi
 void hs_flow_end(struct hs_flow *flow, const struct hs_allocator *memory);
 /* A message of so many bytes comes at `time`, which is not before the last departure. */
 void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, double bytes, double time);
-/* The next message that has left, and when; -1 if there is none under way. */
-int hs_flow_leave(struct hs_flow *flow, double *time);
+/* The next message that has left by `until` at the latest, and when; -1 if there is none. */
+int hs_flow_leave(struct hs_flow *flow, double until, double *time);
+
+/*
+ * Devices that ranks share.  Each rank asks for one piece of work at a time; a device does first what was ready first,
+ * and of two that were ready together the lower rank's.
+ */
+struct hs_device_work {
+    double ready, seconds;
+    int device, step, behind; /* behind: the rank whose work comes next on the device, -1: none */
+};
+
+struct hs_clock_device {
+    double free;
+    int last, first; /* rank whose work was done last, comes next; -1: none */
+};
+
+struct hs_devices {
+    double turn;
+    struct hs_clock_device *device;
+    struct hs_device_work *work; /* of each rank */
+    int devices, waiting;
+};
+
+/* HSUMMA_ERR_MEMORY; hs_devices_end in any case. */
+hsumma_status hs_devices_begin(struct hs_devices *devices, const struct hs_machine *machine,
+                               const struct hs_topology *topology, int size, const struct hs_allocator *memory);
+void hs_devices_end(struct hs_devices *devices, const struct hs_allocator *memory);
+/* A step of a rank is ready at `ready` and takes so long. */
+void hs_devices_ask(struct hs_devices *devices, int rank, int g, double ready, double seconds);
+/* When the next piece of work will have ended, if nothing is asked for before; HUGE_VAL: there is none. */
+double hs_devices_next(const struct hs_devices *devices);
+/* Does it: the step, and when it has ended; -1 if there is none. */
+int hs_devices_serve(struct hs_devices *devices, double *time);
+/* Of a rank, numbered over all nodes. */
+int hs_device_of(const struct hs_machine *machine, const struct hs_topology *topology, int rank);
+/* What a COPY or REDUCE takes on a device: 0 if it belongs to the piece of work that the step before it begins. */
+double hs_device_work(const struct hs_machine *machine, const struct hs_list *list, int i);
 
 /* What rank r does, added to the report; node_between: what its node has sent to others so far. */
 void hs_clock_count(const struct hs_list *list, const struct hs_topology *topology, int r,
@@ -79,7 +115,7 @@ struct hs_clock_step {
     int next;           /* the step that takes its place in its queue; SIGNAL, WAIT: the next WAIT for that SIGNAL */
     int first_use;      /* -1: nothing depends on it */
     unsigned char kind; /* enum hs_kind */
-    unsigned char price; /* of a message: in hs_clock_steps.price */
+    unsigned char price; /* of a message: in hs_clock_steps.price; COPY, REDUCE: 1 is a piece of work of a device */
 };
 
 struct hs_clock_use {

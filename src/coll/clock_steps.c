@@ -55,6 +55,7 @@ enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 /* What all ranks share while their lists are read. */
 struct reader {
     double *way;         /* between nodes: of each node, seconds out and in */
+    double *device;      /* of each device, seconds; NULL: ranks have processors of their own */
     double mean[QUEUES]; /* seconds, over all ranks */
     struct hs_clock_steps *steps;
     const struct hs_machine *machine;
@@ -217,6 +218,10 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     for (int i = 0; i < list->steps && !status; i++) {
         const struct hs_step *from = &list->step[i];
         status = keep(reader, rank, from, base + i);
+        if (reader->device && queue_of(from->kind) == ARITHMETIC) {
+            steps->step[base + i].seconds = hs_device_work(reader->machine, list, i);
+            steps->step[base + i].price = !hs_step_continues(list, i);
+        }
         double seconds = own_seconds(steps, base + i);
         enum queue queue = queue_of(from->kind);
         busy[queue] += seconds;
@@ -230,6 +235,10 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
         }
     }
     hs_mail_close(&reader->mail, rank, steps->mate);
+    if (reader->device) {
+        reader->device[hs_device_of(reader->machine, reader->topology, rank)] += busy[ARITHMETIC];
+        busy[ARITHMETIC] = 0;
+    }
     for (int q = 0; q < QUEUES; q++) {
         double each = q == ARITHMETIC || reader->machine->ports < 2 ? busy[q] : busy[q] / reader->machine->ports;
         steps->load.most = each > steps->load.most ? each : steps->load.most;
@@ -280,7 +289,7 @@ static void set_prices(struct hs_link *price, const struct hs_machine *machine)
     }
 }
 
-/* The ways out of and into nodes, on the whole; the load is complete then. */
+/* The ways out of and into nodes, and the devices, on the whole; the load is complete then. */
 static void weigh(const struct reader *reader, int size)
 {
     struct hs_clock_load *load = &reader->steps->load;
@@ -294,6 +303,13 @@ static void weigh(const struct reader *reader, int size)
         load->mean = mean[i] > load->mean ? mean[i] : load->mean;
     for (int q = 0; q < QUEUES; q++)
         load->mean = reader->mean[q] > load->mean ? reader->mean[q] : load->mean;
+    int devices = reader->device ? nodes * reader->machine->devices : 0;
+    double work = 0;
+    for (int d = 0; d < devices; d++) {
+        load->most = reader->device[d] > load->most ? reader->device[d] : load->most;
+        work += reader->device[d] / devices;
+    }
+    load->mean = work > load->mean ? work : load->mean;
 }
 
 hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs_alg *alg, const struct hs_shape *shape,
@@ -313,9 +329,11 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
     set_prices(steps->price, machine);
     reader.first = hs_get(memory, (size_t)size + 1, sizeof *reader.first);
     reader.way = hs_get_zero(memory, (size_t)size, 2 * sizeof *reader.way);
+    if (machine->devices > 0)
+        reader.device = hs_get_zero(memory, (size_t)size * (size_t)machine->devices, sizeof *reader.device);
     struct hs_traffic *node_between = report ? hs_get_zero(memory, (size_t)size, sizeof *node_between) : NULL;
     hsumma_status status = hs_mail_begin(&reader.mail, size, memory);
-    if (!reader.first || !reader.way || (report && !node_between))
+    if (!reader.first || !reader.way || (machine->devices > 0 && !reader.device) || (report && !node_between))
         status = HSUMMA_ERR_MEMORY;
     for (int r = 0; r < size && !status; r++) {
         struct hs_list list;
@@ -334,6 +352,7 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
     hs_mail_end(&reader.mail, memory);
     hs_put(memory, reader.first);
     hs_put(memory, reader.way);
+    hs_put(memory, reader.device);
     hs_put(memory, reader.signal);
     hs_put(memory, node_between);
     pool_end(&pool);

@@ -80,6 +80,11 @@ static inline unsigned hs_step_touches(enum hs_kind kind)
 
 enum { HS_SIGNAL_MAX = 1 << 30 };
 
+static inline int hs_same_ref(struct hs_ref a, struct hs_ref b)
+{
+    return a.slot == b.slot && a.of == b.of && a.at == b.at;
+}
+
 struct hs_list {
     struct hs_step *step;
     int *dep;
@@ -87,6 +92,18 @@ struct hs_list {
     int64_t extent[HS_SLOTS]; /* bytes used of each own slot: 1 + the last byte that a step touches */
     unsigned exposed;         /* set by hs_expose: peers may read this rank's IN (bit HS_IN) and OUT (bit HS_OUT) */
 };
+
+/*
+ * Whether step i adds one more operand to what the step before it computes, and needs nothing else: executors may do
+ * both as one piece of work, whose operands are read at the same time.
+ */
+static inline int hs_step_continues(const struct hs_list *list, int i)
+{
+    const struct hs_step *step = &list->step[i], *before = step - 1;
+    return i > 0 && step->kind == HS_REDUCE && before->kind == HS_REDUCE && step->deps == 1 &&
+           list->dep[step->first_dep] == i - 1 && step->count == before->count && hs_same_ref(step->dst, before->dst) &&
+           hs_same_ref(step->left, step->dst);
+}
 
 /*
  * Building.  hs_emit_* append a step and return its index, or -1 when count is 0 (nothing to do) or when memory is

@@ -13,6 +13,9 @@ struct hsumma_request {
 static hsumma_status is_usable(hsumma_context *ctx)
 {
     ctx->broken |= ctx->team.broken;
+    if (ctx->team.failure.text[0])
+        return hs_fail(&ctx->message, ctx->team.status, "a collective has failed before in this context: %.400s",
+                       ctx->team.failure.text);
     return ctx->broken ? hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI has failed before in this context") : HSUMMA_OK;
 }
 
@@ -20,8 +23,8 @@ static hsumma_status is_usable(hsumma_context *ctx)
 static hsumma_status ended(hsumma_context *ctx, hsumma_status status)
 {
     ctx->broken |= ctx->team.broken;
-    return status ? hs_fail(&ctx->message, status, "a collective ended early: %s; its result is undefined",
-                            hsumma_status_string(status))
+    const char *why = ctx->team.failure.text[0] ? ctx->team.failure.text : hsumma_status_string(status);
+    return status ? hs_fail(&ctx->message, status, "a collective ended early: %.400s; its result is undefined", why)
                   : HSUMMA_OK;
 }
 

@@ -198,7 +198,7 @@ hsumma_status hs_device_call_start(struct hs_operation *operation, const struct 
     return status;
 }
 
-static hsumma_status progress(struct hs_operation *operation, struct hs_comm *comm, int *worked)
+hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked)
 {
     struct hs_device_comm *on = operation->signature->device;
     int over = 0;
@@ -219,14 +219,6 @@ static hsumma_status progress(struct hs_operation *operation, struct hs_comm *co
         return status;
     operation->phase = OVER;
     return put(on, &operation->io.after);
-}
-
-hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked)
-{
-    hsumma_status status = progress(operation, comm, worked);
-    if (status && operation->binding.window) /* whatever has failed, others wait there */
-        hs_window_break(operation->binding.window);
-    return status;
 }
 
 int hs_device_call_is_active(const struct hs_operation *operation)

@@ -212,12 +212,15 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
 {
     if (bytes <= on->pool_bytes)
         return HSUMMA_OK;
+    struct hs_device_share larger;
+    hsumma_status status = hs_device_share_make(&larger, on->mates, on->device, 0, bytes, on->memory, message);
+    if (status)
+        return status;
     on->device->kind->synchronize(on->device, *on->stream);
     leave_share(on, &on->pool);
-    on->pool_bytes = 0;
-    hsumma_status status = hs_device_share_make(&on->pool, on->mates, on->device, 0, bytes, on->memory, message);
-    on->pool_bytes = status ? 0 : bytes;
-    return status;
+    on->pool = larger;
+    on->pool_bytes = bytes;
+    return HSUMMA_OK;
 }
 
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)

@@ -73,8 +73,8 @@ int64_t hs_device_region_of(const struct hs_device_comm *on, const void *at, siz
 char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset);
 
 /*
- * A pool of at least `bytes`, alike on the node's ranks, which do it together; nothing may use the old one.  After an
- * error (alike on them) there is none.
+ * A pool of at least `bytes`, alike on the node's ranks, which do it together; nothing may use the one before, which
+ * stays after an error (alike on them).
  */
 hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message);
 

@@ -203,7 +203,7 @@ static hsumma_status await_signal(struct hs_instance *instance, int index, int *
     struct hs_device *device = bound->device->device;
     int member = hs_member_of(instance, step->peer);
     if (!hs_window_signalled(bound->window, bound->instance, member, step->count))
-        return hs_window_broken(bound->window, member) ? HSUMMA_ERR_DEVICE : HSUMMA_OK;
+        return HSUMMA_OK; /* a rank that fails tells all (team_fail.c) */
     *worked = 1;
     hs_step_finish(instance, index);
     if (!bound->window->share->shares_events || member == bound->window->me)

@@ -242,7 +242,7 @@ static hsumma_status enter(struct hs_instance *instance)
     const struct hs_binding *bound = &instance->bound;
     if (bound->window && !hs_window_free(bound->window, bound->instance)) {
         for (int m = 0; m < bound->window->members; m++)
-            if (hs_window_broken(bound->window, m))
+            if (!bound->device && hs_window_broken(bound->window, m))
                 return HSUMMA_ERR_MPI;
         return HSUMMA_OK;
     }

@@ -13,6 +13,13 @@
 
 enum { HS_STREAM_COLL = HS_STREAM_AGREE - 1, HS_AGREE_TEAM = HS_AGREE_TRIAL + 1 };
 
+/* What a rank that fails sends to the others. */
+struct hs_notice {
+    int status;
+    struct hs_message text;
+};
+enum { HS_NOTICE_TAG = HS_STREAM_AGREE * HS_INSTANCES + HS_AGREE_TEAM + 1 };
+
 /* Moves something else forward while the team waits. */
 typedef void hs_drive(void *state, int *worked);
 
@@ -35,7 +42,9 @@ struct hs_team {
     hs_drive *drive;
     void *driven;
     int idle;   /* times in a row that nothing has moved */
-    int broken; /* MPI has failed */
+    int broken; /* MPI or a device has failed, here or elsewhere: */
+    hsumma_status status;
+    struct hs_message failure; /* of a device; "": nothing is known */
 };
 
 /* The caller sets machine and own of the selector, segment, check_always and drive as it likes afterwards. */

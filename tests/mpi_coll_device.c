@@ -242,19 +242,301 @@ static void test_context(const char *options)
     close_context();
 }
 
+
+/* The work of one call among many, whose results are looked at when all have been started. */
+struct one_of_many {
+    hsumma_coll call;
+    hsumma_request *request;
+    int64_t elements;
+    int number;
+};
+enum { MANY = 24, MOST_ELEMENTS = 3000 };
+
+static double value_of(int number, int r, int64_t i)
+{
+    return (double)((number * 7 + r * 3 + i) % 17);
+}
+
+static double wanted_of(const struct one_of_many *one, int64_t i)
+{
+    int64_t each = one->elements;
+    double sum = 0;
+    if (one->call.collective == HSUMMA_BCAST)
+        return value_of(one->number, one->call.root, i);
+    if (one->call.collective == HSUMMA_ALLGATHER)
+        return value_of(one->number, (int)(i / each), i % each);
+    for (int r = 0; r < size; r++)
+        sum += value_of(one->number, r, one->call.collective == HSUMMA_REDUCE_SCATTER ? rank * each + i : i);
+    return sum;
+}
+
+/*
+ * Calls one upon another, from the same memory: what one reads is overwritten behind it, by work on the stream, and its
+ * result is copied away behind it.  Nobody waits in between.
+ */
+static int many_calls(int started)
+{
+    const struct hs_device_kind *kind = ctx->device->kind;
+    struct one_of_many one[MANY];
+    hsumma_algorithm_info info;
+    void *pinned = NULL;
+    int rows = 0, wrong = 0;
+    hsumma_status status = kind->get_pinned(ctx->device, (size_t)2 * MANY * MOST_ELEMENTS * sizeof(double), &pinned);
+    double *data = pinned;
+    while (hsumma_coll_algorithm(ctx, rows, &info))
+        rows++;
+    for (int n = 0; n < MANY && !status; n++) {
+        double *from = data + 2 * n * MOST_ELEMENTS, *to = from + MOST_ELEMENTS;
+        hsumma_coll_algorithm(ctx, (n * 5 + 3) % rows, &info);
+        int parted = info.collective == HSUMMA_ALLGATHER || info.collective == HSUMMA_REDUCE_SCATTER;
+        int64_t each = (n * 211 % MOST_ELEMENTS + 1) / (parted ? size : 1) + 1;
+        int64_t ins = info.collective == HSUMMA_REDUCE_SCATTER ? each * size : each;
+        int64_t outs = info.collective == HSUMMA_ALLGATHER ? each * size : each;
+        enum where where = n % 3 ? SHARED : OWN;
+        char *in = arena[where][0], *out = started ? arena[where][1] + n * 32768 : arena[where][1];
+        one[n] = (struct one_of_many){.elements = each, .number = n};
+        one[n].call = (hsumma_coll){.collective = info.collective,
+                                    .in = started ? in + n * 32768 : in,
+                                    .out = out,
+                                    .count = each,
+                                    .size = sizeof(double),
+                                    .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE},
+                                    .root = n % size,
+                                    .algorithm = info.name};
+        char *source = info.collective == HSUMMA_BCAST ? out : (char *)(uintptr_t)one[n].call.in;
+        for (int64_t i = 0; i < ins; i++)
+            from[i] = value_of(n, rank, i);
+        if (info.collective != HSUMMA_BCAST || rank == n % size)
+            status |= kind->copy(ctx->device, ctx->stream, source, from, (size_t)ins * sizeof(double));
+        status |= started ? hsumma_coll_start(ctx, &one[n].call, &one[n].request) : hsumma_coll_run(ctx, &one[n].call);
+        if (!started && !status)
+            status |= kind->copy(ctx->device, ctx->stream, to, out, (size_t)outs * sizeof(double));
+    }
+    for (int n = MANY - 1; n >= 0 && started && !status; n--)
+        status |= hsumma_coll_wait(&one[n].request);
+    status |= hsumma_synchronize(ctx);
+    for (int n = 0; n < MANY && !status; n++) {
+        double *to = data + (2 * n + 1) * MOST_ELEMENTS;
+        int64_t outs = one[n].elements * (one[n].call.collective == HSUMMA_ALLGATHER ? size : 1);
+        int there = one[n].call.collective != HSUMMA_REDUCE || rank == one[n].call.root, bad = 0;
+        if (started)
+            status |= hsumma_copy(ctx, to, one[n].call.out, (size_t)outs * sizeof(double));
+        for (int64_t i = 0; i < outs && there; i++)
+            bad |= to[i] != wanted_of(&one[n], i);
+        if (bad)
+            printf("# rank %d: call %d, %s %s of %" PRId64 ": wrong data\n", rank, n, names[one[n].call.collective],
+                   one[n].call.algorithm, one[n].elements);
+        wrong += bad;
+    }
+    if (status)
+        printf("# rank %d: %s\n", rank, hsumma_message(ctx));
+    kind->put_pinned(ctx->device, pinned);
+    return !status && !wrong;
+}
+
+static void test_many(const char *options)
+{
+    if (!open_context(options))
+        return;
+    for (int turn = 0; turn < 2; turn++) {
+        tap_ok(quiet_worst(!many_calls(0)) == 0, "%d calls one upon another, %s", MANY, options);
+        tap_ok(quiet_worst(!many_calls(1)) == 0, "%d calls under way together, %s", MANY, options);
+    }
+    close_context();
+}
+
+/* Vectors of many pieces. */
+static void test_long(const char *options, const char *algorithm, hsumma_collective collective)
+{
+    const int64_t count = (5 << 20) + 3;
+    void *memory[2] = {NULL, NULL};
+    unsigned char *image = malloc((size_t)count);
+    int wrong = 0;
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, NULL, 0);
+    for (int i = 0; i < 2 && !status; i++)
+        status = ctx->device->kind->get(ctx->device, (size_t)count, &memory[i]);
+    for (int64_t i = 0; i < count; i++)
+        image[i] = (unsigned char)((i * 31 + rank) % 101);
+    int64_t ints = count / 4 * 4;
+    if (collective != HSUMMA_BCAST)
+        for (int64_t i = 0; i < ints / 4; i++) {
+            int32_t number = (int32_t)(i * 31 + rank);
+            memcpy(image + 4 * i, &number, sizeof number);
+        }
+    status |= hsumma_copy(ctx, memory[0], image, (size_t)count);
+    hsumma_coll call = {.collective = collective,
+                        .in = memory[0],
+                        .out = collective == HSUMMA_BCAST ? memory[0] : memory[1],
+                        .count = collective == HSUMMA_BCAST ? count : ints / 4,
+                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_INT32},
+                        .algorithm = algorithm};
+    status |= hsumma_coll_run(ctx, &call);
+    status |= hsumma_copy(ctx, image, call.out, (size_t)ints);
+    for (int64_t i = 0; i < count && collective == HSUMMA_BCAST && i < ints; i++)
+        wrong |= image[i] != (i * 31) % 101;
+    for (int64_t i = 0; i < ints / 4 && collective != HSUMMA_BCAST; i++) {
+        int32_t number;
+        memcpy(&number, image + 4 * i, sizeof number);
+        wrong |= number != (int32_t)(i * 31 * size + size * (size - 1) / 2);
+    }
+    if (status)
+        printf("# rank %d: %s\n", rank, hsumma_message(ctx));
+    tap_ok(quiet_worst(wrong || status) == 0, "%s %s of %" PRId64 " bytes, %s", names[collective], algorithm, count,
+           options);
+    for (int i = 0; i < 2; i++)
+        ctx->device->kind->put(ctx->device, memory[i]);
+    free(image);
+    hsumma_free(&ctx);
+}
+
+/* What is wrong with the memory of one process is told to all, and nothing has happened. */
+static void test_mixed(void)
+{
+    if (!open_context("device=host"))
+        return;
+    enum where where = rank == size - 1 ? HOST : OWN;
+    hsumma_status status = hsumma_allreduce(ctx, arena[where][0], arena[where][1], 10, HSUMMA_DOUBLE, HSUMMA_SUM);
+    int told = strstr(hsumma_message(ctx), "memory of different kinds") != NULL;
+    tap_ok(quiet_worst(status != HSUMMA_ERR_ARGUMENT || !told) == 0, "memory of different kinds: %s",
+           hsumma_message(ctx));
+    status = hsumma_allreduce(ctx, arena[OWN][0], rank ? arena[SHARED][1] : NULL, 11, HSUMMA_DOUBLE, HSUMMA_SUM);
+    tap_ok(quiet_worst(status != HSUMMA_ERR_ARGUMENT) == 0, "no memory on one process: %s", hsumma_message(ctx));
+    status = hsumma_allreduce(ctx, arena[OWN][0], arena[SHARED][1], 10, HSUMMA_INT32, HSUMMA_SUM);
+    tap_ok(quiet_worst(status) == 0, "then all is well again");
+    close_context();
+}
+
+/* Whether the description of a call has these words in it (1), or has not (0). */
+static int says(const hsumma_coll *call, const char *words, int wanted)
+{
+    char text[1000] = "";
+    hsumma_status status = hsumma_coll_describe(ctx, call, text, sizeof text);
+    int right = !status && (strstr(text, words) != NULL) == wanted;
+    if (!right)
+        printf("# rank %d: \"%s\" %s \"%s\"\n", rank, text, wanted ? "does not say" : "says", words);
+    return right;
+}
+
+static void test_descriptions(void)
+{
+    if (!open_context("device=host"))
+        return;
+    hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
+                        .in = arena[OWN][0],
+                        .out = arena[OWN][1],
+                        .count = 1000,
+                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    int right = says(&call, "in device memory", 1);
+    call.algorithm = "mpi";
+    right &= says(&call, "through memory of the host: MPI does it", 1);
+    call.algorithm = NULL;
+    call.op = (hsumma_operator){HSUMMA_USER, HSUMMA_FLOAT, coll_product, &combined, 16, 0};
+    right &= says(&call, "through memory of the host: the operator is the caller's", 1);
+    call.in = call.out = arena[HOST][0];
+    right &= says(&call, "memory", 0);
+    tap_ok(quiet_worst(!right) == 0, "descriptions say who does the work");
+    close_context();
+}
+
+static void test_no_ipc(void)
+{
+    char policy[200];
+    const char *before = getenv("HSUMMA_HOST_DEVICE");
+    snprintf(policy, sizeof policy, "%s%snoipc", before ? before : "", before && *before ? "," : "");
+    setenv("HSUMMA_HOST_DEVICE", policy, 1);
+    if (!open_context("device=host")) {
+        setenv("HSUMMA_HOST_DEVICE", before ? before : "", 1);
+        return;
+    }
+    const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
+                              .in = arena[OWN][0],
+                              .out = arena[OWN][1],
+                              .count = 1000,
+                              .algorithm = "shared",
+                              .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    int right = strstr(ctx->note, "device memory is not shared") != NULL && says(&call, "through memory of the host", 1);
+    tap_ok(quiet_worst(!right) == 0, "memory that cannot be shared is told: %s", ctx->note);
+    tap_ok(quiet_worst(!many_calls(0)) == 0, "and calls go through the host's");
+    close_context();
+    setenv("HSUMMA_HOST_DEVICE", before ? before : "", 1);
+}
+
+/* The device of one process fails at its n-th piece of work: all processes get to know, and can let go. */
+static void test_failure(const char *options, const char *algorithm, hsumma_collective collective, int piece)
+{
+    char policy[200], text[40];
+    const char *before = getenv("HSUMMA_HOST_DEVICE");
+    int sick = size - 1;
+    snprintf(policy, sizeof policy, "%s%sfail=%d", before ? before : "", before && *before ? "," : "", piece);
+    snprintf(text, sizeof text, "process %d: ", sick);
+    if (rank == sick)
+        setenv("HSUMMA_HOST_DEVICE", policy, 1);
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, NULL, 0);
+    setenv("HSUMMA_HOST_DEVICE", before ? before : "", 1);
+    void *memory[2] = {NULL, NULL};
+    for (int i = 0; i < 2 && !status; i++)
+        status = hsumma_malloc(ctx, 40000, &memory[i]);
+    hsumma_coll call = {.collective = collective,
+                        .in = memory[0],
+                        .out = memory[1],
+                        .count = collective == HSUMMA_BCAST ? 40000 : 5000,
+                        .algorithm = algorithm,
+                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    int calls = 0;
+    while (!status && calls++ < 100)
+        status = hsumma_coll_run(ctx, &call);
+    int right = status == HSUMMA_ERR_DEVICE && strstr(hsumma_message(ctx), text) != NULL;
+    if (!right)
+        printf("# rank %d: %d after %d calls: %s\n", rank, (int)status, calls, hsumma_message(ctx));
+    tap_ok(quiet_worst(!right) == 0, "a device fails at piece %d of %s %s, %s: %s", piece, names[collective], algorithm,
+           options, hsumma_message(ctx));
+    status = hsumma_coll_run(ctx, &call);
+    tap_ok(quiet_worst(status != HSUMMA_ERR_DEVICE) == 0, "and nothing more is begun: %s", hsumma_message(ctx));
+    hsumma_free(&ctx);
+}
+
+static void test_rest(void)
+{
+    test_many("device=host shared=16k");
+    test_many("device=host shared=0 gpu_aware_mpi=1");
+    if (size > 2)
+        test_many("device=host shared=16k topology=nodes:2");
+    test_descriptions();
+    if (size == 1)
+        return;
+    test_long("device=host shared=0", "ring", HSUMMA_ALLREDUCE);
+    test_long("device=host shared=0", "binomial", HSUMMA_BCAST);
+    test_long("device=host shared=0 gpu_aware_mpi=1", "rabenseifner_traff", HSUMMA_ALLREDUCE);
+    test_long("device=host shared=64k", "shared", HSUMMA_ALLREDUCE);
+    test_long("device=host shared=64k direct=off", "shared", HSUMMA_ALLREDUCE);
+    test_long("device=host shared=64k", "shared", HSUMMA_BCAST);
+    test_mixed();
+    test_no_ipc();
+    for (int piece = 1; piece < 40; piece += 13) {
+        test_failure("device=host", "shared", HSUMMA_ALLREDUCE, piece);
+        test_failure("device=host shared=0", "ring", HSUMMA_ALLREDUCE, piece);
+        test_failure("device=host", "mpi", HSUMMA_ALLREDUCE, piece);
+        test_failure("device=host", "binomial", HSUMMA_BCAST, piece);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     tap_begin(rank == 0);
-    test_context("device=host shared=64k segment=4k");
-    if (size > 1) {
-        test_context("device=host shared=0");
-        test_context("device=host shared=8k direct=off");
+    if (argc > 1 && strcmp(argv[1], "mixed") == 0) {
+        test_rest();
+    } else {
+        test_context("device=host shared=64k segment=4k");
+        if (size > 1) {
+            test_context("device=host shared=0");
+            test_context("device=host shared=8k direct=off");
+        }
+        if (size > 2)
+            test_context("device=host topology=nodes:2 shared=16k");
     }
-    if (size > 2)
-        test_context("device=host topology=nodes:2 shared=16k");
     int failed = tap_done();
     MPI_Finalize();
     return failed;

@@ -191,7 +191,7 @@ void hs_context_release(hsumma_context *ctx)
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */
     hs_tuned_free(&ctx->tuned, &ctx->memory);
     hs_own_algorithms_free(&ctx->own, &ctx->memory);
-    if (!finalised)
+    if (!finalised && !ctx->broken) /* else messages that nobody has received would come to its successor */
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
     hs_rooms_free(ctx);

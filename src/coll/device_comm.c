@@ -112,7 +112,9 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
         *on = (struct hs_device_comm){.device = device, .stream = stream, .memory = memory, .rank = comm->rank};
         on->mates = MPI_COMM_NULL;
         on->topology = comm->topology;
-        status = comm->size > 1 ? hs_stage_make(&on->stage, device, options->gpu_aware) : HSUMMA_OK;
+        status = device->kind->make_event(device, 0, &on->pulse);
+        if (!status && comm->size > 1)
+            status = hs_stage_make(&on->stage, device, options->gpu_aware);
         if (status)
             hs_fail(message, status, "process %d: %s", comm->rank, device->message.text);
     }
@@ -158,6 +160,7 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
         hs_window_free_memory(on->window, on->memory);
     hs_put(on->memory, on->machine);
     hs_stage_free(&on->stage, on->device, broken);
+    on->device->kind->free_event(on->device, on->pulse);
     if (on->mates != MPI_COMM_NULL && !finalised)
         MPI_Comm_free(&on->mates);
     if (!broken)
@@ -221,6 +224,12 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
     on->pool = larger;
     on->pool_bytes = bytes;
     return HSUMMA_OK;
+}
+
+hsumma_status hs_device_ask(struct hs_device_comm *on)
+{
+    int over;
+    return hs_device_failed(on, on->device->kind->over(on->device, on->pulse, &over));
 }
 
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)

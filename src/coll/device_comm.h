@@ -40,6 +40,7 @@ struct hs_device_comm {
     const void *pool_user;       /* the instance that has its stand-ins there */
     struct hs_stage stage;
     struct hs_instance *first; /* those under way, in the order of their start */
+    struct hs_event *pulse;    /* never recorded: asking for it tells whether the device is well */
     struct hs_message failure; /* what has ended an instance; "": nothing */
     struct hs_message note;    /* why device memory is not shared; "": it is, or nobody is there to share with */
 };
@@ -78,6 +79,8 @@ char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int m
  */
 hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message);
 
+/* Whether the device is well: work that was put on it before may have failed. */
+hsumma_status hs_device_ask(struct hs_device_comm *on);
 /* Keeps what the device says of a failure, with the rank, and returns the status. */
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
 

@@ -204,6 +204,11 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
                             struct hs_ticket *ticket, struct hs_message *message)
 {
     struct hs_call here = *given, *call = &here;
+    hsumma_status status = team->comm->device ? hs_device_ask(team->comm->device) : HSUMMA_OK;
+    if (status) {
+        hs_team_fail(team, status);
+        return hs_fail(message, status, "%s", team->failure.text);
+    }
     here.on_device = !mine && hs_call_is_on_device(team->comm->device, call, team->group.me);
     struct hs_signature *signature = mine ? NULL : hs_team_find(team, call);
     if (!mine)
@@ -212,7 +217,7 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
         about = HS_CALL_MEMORY;
         mine = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a request");
     }
-    hsumma_status status = mine;
+    status = mine;
     if (!signature || team->check_always)
         status = hs_team_prepare(team, call, &signature, mine, about, message);
     struct hs_team_waiting waiting = {.team = team, .number = team->number - APART};

@@ -97,6 +97,12 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
     case HS_OPT_DEVICE: /* the kind stays text */
         snprintf(text, size, "%d", s->device_number);
         break;
+    case HS_OPT_DEVICE_MEMORY:
+        if (s->device_bytes)
+            snprintf(text, size, "%" PRId64, s->device_bytes);
+        else
+            snprintf(text, size, "%g", s->device_share);
+        break;
     default:
         snprintf(text, size, "?");
     }
@@ -336,6 +342,17 @@ static const struct value {
     {"device", "host:1", NULL},
     {"device", "gpu", NULL},
     {"device", "", NULL},
+    {"device_memory", "80%", "0.8"},
+    {"device_memory", "12.5%", "0.125"},
+    {"device_memory", "100%", "1"},
+    {"device_memory", "3G", "3221225472"},
+    {"device_memory", "1", "1"},
+    {"device_memory", "101%", NULL},
+    {"device_memory", "0%", NULL},
+    {"device_memory", "50%%", NULL},
+    {"device_memory", "0", NULL},
+    {"device_memory", "auto", NULL},
+    {"device_memory", "", NULL},
 };
 enum { VALUES = sizeof values / sizeof *values };
 
@@ -419,6 +436,7 @@ static void test_messages(void)
         {"direct", "yes", "on or off"},
         {"check", "2", "first or always"},
         {"device", "gpu", "none, auto, cuda, cuda:N or host"},
+        {"device_memory", "101%", "a percentage up to 100%"},
     };
     static const char *const sayer[] = {
         [HS_BY_ENVIRONMENT] = "environment", [HS_BY_CONTEXT] = "context", [HS_BY_PLAN] = "plan"};

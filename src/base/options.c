@@ -117,6 +117,11 @@ static const struct row {
                                "through memory of the host",
                                "HSUMMA_GPU_AWARE_MPI"},
                               "auto, 0 or 1"},
+    [HS_OPT_DEVICE_MEMORY] = {{"device_memory", "PERCENT%|BYTES", "80%",
+                               "memory of the device for products of matrices that lie elsewhere: a part of what is "
+                               "free when the context is made, which all processes share, or bytes of each process",
+                               "HSUMMA_DEVICE_MEMORY"},
+                              "a percentage up to 100% or a number of bytes, with k, M or G for powers of 1024"},
     [HS_OPT_SCALAPACK] = {{"scalapack", "on|off|N", "on",
                            "for programs of ScaLAPACK: off leaves p?gemm to ScaLAPACK, N those with m n k up to N^3",
                            "HSUMMA_SCALAPACK"},

@@ -34,6 +34,7 @@ enum hs_option {
     HS_OPT_CHECK,
     HS_OPT_DEVICE,
     HS_OPT_GPU_AWARE_MPI,
+    HS_OPT_DEVICE_MEMORY,
     HS_OPT_SCALAPACK,
     HS_OPT_LOG,
     HS_OPTIONS
@@ -97,13 +98,15 @@ struct hs_settings {
     int explain;
     int tune; /* HS_TUNE_... */
     /* of contexts: a plan's own word for them changes nothing; coll, tuned, profile and topology stay text */
-    int nodes, sockets; /* virtual nodes, and sockets of each; 0: look */
-    int64_t shared;     /* bytes of shared memory per process and slot; -1: choose */
-    int direct;         /* processes of a node may read each other's memory */
-    int check_always;   /* collective calls are checked on all processes together each time */
-    int device_number;  /* of those that a process sees; -1: by its number on the node; the kind stays text */
-    int gpu_aware;      /* MPI takes device memory; -1: ask it */
-    int64_t scalapack;  /* p?gemm calls with m n k up to the cube of this go to ScaLAPACK; INT64_MAX: all; 0: none */
+    int nodes, sockets;   /* virtual nodes, and sockets of each; 0: look */
+    int64_t shared;       /* bytes of shared memory per process and slot; -1: choose */
+    int direct;           /* processes of a node may read each other's memory */
+    int check_always;     /* collective calls are checked on all processes together each time */
+    double device_share;  /* of the free memory of the device, for all processes that share it; or ... */
+    int64_t device_bytes; /* ... if not 0, bytes of each */
+    int gpu_aware;        /* MPI takes device memory; -1: ask it */
+    int device_number;    /* of those that a process sees; -1: by its number on the node; the kind stays text */
+    int64_t scalapack;    /* p?gemm calls with m n k up to the cube of this go to ScaLAPACK; INT64_MAX: all; 0: none */
 };
 
 /* A number of bytes of at least `least`, with an optional factor k, M or G of 1024.  Returns 0, or -1. */

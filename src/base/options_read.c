@@ -179,16 +179,26 @@ static int read_threads(const char *text, struct hs_settings *settings)
     return 0;
 }
 
-static int read_workspace(const char *text, struct hs_settings *settings)
+/* A part of something, up to `most` per cent, or bytes, which are 0 otherwise. */
+static int read_part(const char *text, double most, double *share, int64_t *bytes)
 {
     char *end;
-    settings->workspace_bytes = 0;
-    double share = strtod(text, &end);
-    if (end != text && end[0] == '%' && !end[1] && share > 0 && share <= 1e6) {
-        settings->workspace_share = share / 100;
-        return 0;
-    }
-    return hs_size_text(text, 1, &settings->workspace_bytes);
+    *bytes = 0;
+    double percent = strtod(text, &end);
+    if (end == text || end[0] != '%')
+        return hs_size_text(text, 1, bytes);
+    *share = percent / 100;
+    return !end[1] && percent > 0 && percent <= most ? 0 : -1;
+}
+
+static int read_workspace(const char *text, struct hs_settings *settings)
+{
+    return read_part(text, 1e6, &settings->workspace_share, &settings->workspace_bytes);
+}
+
+static int read_device_memory(const char *text, struct hs_settings *settings)
+{
+    return read_part(text, 100, &settings->device_share, &settings->device_bytes);
 }
 
 static int read_tune(const char *text, struct hs_settings *settings)
@@ -332,6 +342,7 @@ static reader *const readers[HS_OPTIONS] = {
     [HS_OPT_CHECK] = read_check,
     [HS_OPT_DEVICE] = read_device,
     [HS_OPT_GPU_AWARE_MPI] = read_gpu_aware,
+    [HS_OPT_DEVICE_MEMORY] = read_device_memory,
     [HS_OPT_SCALAPACK] = read_scalapack,
     [HS_OPT_LOG] = read_file_name,
 };

@@ -153,6 +153,8 @@ typedef struct hsumma_plan_info {
                             "messages" (not told apart from what messages take) */
     int64_t bytes_sent;  /* bytes given to MPI */
     int64_t messages_sent;
+    const char *local; /* what makes this process's products: "BLAS", its device ("cuda"; matrices of the host pass
+                          through it tile by tile), or "none" where it has no part */
 } hsumma_plan_info;
 
 /* The version of the library that is running, which may be newer than the header's.  Any pointer may be NULL. */
@@ -209,6 +211,11 @@ HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
  * hsumma_malloc (below) gives memory of the context's device, if it has one, that the node's other processes can read;
  * what hsumma_mfree takes back is free for others when all have come to the next hsumma_malloc, or to hsumma_free, which
  * waits for the other processes where there is a device: nobody frees what another has mapped.
+ *
+ * Matrices of the host are multiplied on the device, too, where that is faster: tile by tile, within the memory that
+ * the option device_memory gives, at full speed from pinned memory (cudaMallocHost, cudaHostRegister).  If the device
+ * fails then, or has no memory, the BLAS does what is left and all that follows; hsumma_message says so after the call.
+ *
  * Errors: HSUMMA_ERR_DEVICE (the message names the call that failed and the process), HSUMMA_ERR_UNSUPPORTED (the
  * context has no device), HSUMMA_ERR_MEMORY.
  */

@@ -1,5 +1,6 @@
 #include "api/device.h"
 
+#include "api/local.h"
 #include "coll/device_comm.h"
 #include "gpu/devices.h"
 
@@ -91,6 +92,8 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     status = status ? status : measured;
     status = tell(ctx, status, &why);
     if (!status)
+        status = tell(ctx, hs_context_make_local(ctx, &settings, &why), &why);
+    if (!status)
         return HSUMMA_OK;
     hs_context_close_device(ctx);
     if (!wish || status == HSUMMA_ERR_MPI)
@@ -151,6 +154,8 @@ void hs_context_close_device(hsumma_context *ctx)
     struct hs_device *device = ctx->device;
     if (!device)
         return;
+    hs_local_free(ctx->local);
+    ctx->local = NULL;
     if (ctx->stream)
         device->kind->synchronize(device, ctx->stream);
     device->kind->free_event(device, ctx->turned);

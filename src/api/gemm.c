@@ -122,6 +122,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     fill_levels(plan, info);
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
     info->node = !plan->by_node && processes == 1 ? "alone" : hs_node_words[spec->node];
+    info->local = hs_plan_maker(plan);
     info->chunk = plan->by_node && spec->chunked >= 0 ? spec->chunk : 0;
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;

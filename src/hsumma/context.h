@@ -12,6 +12,7 @@
 #include "hsumma/regions.h"
 #include "hsumma/room.h"
 #include "hsumma/tuned.h"
+#include "summa/local.h"
 
 struct hs_plan_cache; /* api/cache.c */
 struct hs_workspace;  /* hsumma/workspace.h */
@@ -33,6 +34,7 @@ struct hsumma_context {
     struct hs_device *device; /* NULL: none */
     int64_t device_bytes;     /* that the smallest of all processes' devices has */
     struct hs_stream *stream; /* where results are ordered */
+    struct hs_local *local;   /* how this process multiplies; NULL: by its BLAS */
     struct hs_event *turned;  /* what the stream before had to do when it was set */
     int *ranks;               /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;

@@ -106,6 +106,19 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
         add(&text, "; device: staged through the host (%s)", plan->device.why_not);
     if (plan->ctx->note[0])
         add(&text, "; %s", plan->ctx->note);
+    const char *note = hs_local_note(plan->ctx->local);
+    if (plan->ctx->local)
+        add(&text, "; local GEMM: %s%s%s", hs_plan_maker(plan), note[0] ? ", because " : "", note);
+}
+
+const char *hs_plan_maker(const hsumma_plan *plan)
+{
+    const struct hs_variant *variant = plan->by_node ? &plan->node.variant : &plan->loop.variant;
+    const struct hs_spec *spec = &plan->choice.spec;
+    int64_t extent[3], whole = plan->problem.extent[variant->looped], width = spec->width[spec->levels - 1];
+    memcpy(extent, plan->by_node ? plan->node.local : plan->loop.local, sizeof extent);
+    extent[variant->looped] = width < whole ? width : whole;
+    return plan->member ? hs_local_maker(plan->ctx->local, plan->problem.scalar, extent) : "none";
 }
 
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)

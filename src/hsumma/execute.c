@@ -155,6 +155,8 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
 static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
+    const int room = (int)sizeof ctx->message.text - 128;
+    const char *news = hs_local_news(ctx->local);
     ctx->running = NULL;
     plan->agreeing = 0;
     if (status != HSUMMA_ERR_MPI) /* else MPI may still write to it */
@@ -164,12 +166,15 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     if (plan->outcome.on_device)
         hs_plan_holder(plan)->device.seconds = hs_now() - plan->began;
     if (!status)
-        return HSUMMA_OK;
+        return news[0] ? hs_fail(&ctx->message, HSUMMA_OK,
+                                 "process %d: from now on the BLAS does what the device did: %.*s", ctx->comm.rank,
+                                 room, news)
+                       : HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL;
     if (verdict.status != status)
-        return hs_fail(&ctx->message, status, "the multiplication ended early: %s; C is undefined",
-                       hsumma_status_string(status));
+        return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined",
+                       hsumma_status_string(status), news[0] ? ", " : "", room, news);
     if (verdict.rank != ctx->comm.rank)
         hs_plan_explain(ctx, HSUMMA_OK, verdict);
     return status;
@@ -247,13 +252,17 @@ static void idle(void *state, int times)
     hsumma_plan *plan = state;
     struct hs_directory *directory = &plan->grid->room.directory;
     int found, on_device = plan->outcome.on_device && plan->over == HS_GOING_ON;
+    int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
     if (on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
         sched_yield(); /* this process looks for the ends of its own work, which others wait for */
     } else if (directory->entry && ((plan->by_node && plan->over == HS_GOING_ON) || on_device ||
                                     plan->over == HS_ENDING || plan->agreeing)) {
-        if (hs_directory_sleeps(directory, times) || (times > POLLS && times % BETWEEN == 0))
+        if ((!busy && hs_directory_sleeps(directory, times)) || (times > POLLS && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
-        hs_directory_idle(directory, times);
+        if (busy)
+            sched_yield();
+        else
+            hs_directory_idle(directory, times);
     } else if (times > POLLS) {
         sched_yield();
     }

@@ -13,6 +13,7 @@ static void make_problem(const struct hs_request *request, struct hs_problem *pr
     memset(problem, 0, sizeof *problem);
     problem->scalar = &hs_scalars[request->type];
     problem->grid = request->desc[0]->grid->grid;
+    problem->local = request->desc[0]->grid->ctx->local;
     memcpy(problem->extent, request->extent, sizeof problem->extent);
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *desc = request->desc[x];

@@ -122,5 +122,7 @@ static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
 
 /* describe.c: the line that gives the plan again, and who decided what. */
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);
+/* What makes this process's products: "BLAS", its device, or "none" where it has no part. */
+const char *hs_plan_maker(const hsumma_plan *plan);
 
 #endif

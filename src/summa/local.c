@@ -44,6 +44,14 @@ void hs_local_free(struct hs_local *local)
 
 const char *hs_local_note(const struct hs_local *local)
 {
+    return local ? local->note.text : "";
+}
+
+const char *hs_local_news(struct hs_local *local)
+{
+    if (!local || !local->off || local->told)
+        return "";
+    local->told = 1;
     return local->note.text;
 }
 
@@ -57,26 +65,25 @@ const int64_t *hs_local_bytes(const struct hs_local *local)
     return local->bytes;
 }
 
-/* Multiplications and additions of reals. */
-static double flops_of(const struct hs_product *product)
-{
-    return 2.0 * (double)product->extent[M] * (double)product->extent[N] * (double)product->extent[K] *
-           (product->scalar->complex_type ? 4 : 1);
-}
-
 static int is_single(const struct hs_scalar *scalar)
 {
     return scalar->size == (scalar->complex_type ? 8 : 4);
 }
 
 /* Whether the device is faster.  Of the sizes alone: where the operands lie must not change the bits. */
-static int is_worth(const struct hs_local *local, const struct hs_product *product)
+static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
 {
     const struct hs_local_limits *limits = &local->limits;
-    double m = (double)product->extent[M], n = (double)product->extent[N], k = (double)product->extent[K];
-    double flops = flops_of(product), bytes = (m * k + k * n + m * n) * (double)product->scalar->size;
-    double host = limits->host[is_single(product->scalar)], device = limits->device[is_single(product->scalar)];
-    return host == 0 || flops / host > limits->start + bytes / limits->copies + flops / device;
+    double m = (double)extent[M], n = (double)extent[N], k = (double)extent[K];
+    double flops = 2 * m * n * k * (scalar->complex_type ? 4 : 1);
+    double bytes = (m * k + k * n + m * n) * (double)scalar->size;
+    double host = limits->host[is_single(scalar)], device = limits->device[is_single(scalar)];
+    return !local->off && (host == 0 || flops / host > limits->start + bytes / limits->copies + flops / device);
+}
+
+const char *hs_local_maker(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
+{
+    return local && is_worth(local, scalar, extent) ? local->device->kind->name : "BLAS";
 }
 
 static enum hs_way way_of(const struct hs_local *local, const void *operand)
@@ -91,9 +98,9 @@ static enum hs_way way_of(const struct hs_local *local, const void *operand)
     }
 }
 
-static int any(const struct hs_local *local, enum hs_way way)
+static int any(const enum hs_way way[3], enum hs_way this)
 {
-    return local->way[0] == way || local->way[1] == way || local->way[2] == way;
+    return way[0] == this || way[1] == this || way[2] == this;
 }
 
 /* Part of the product, from column `from` of tile (i, j) of C on, by the BLAS. */
@@ -132,20 +139,24 @@ static void complete_on_host(struct hs_local *local)
     }
 }
 
+void hs_local_stop(struct hs_local *local)
+{
+    struct hs_stream *const stream[] = {local->in, local->multiply, local->out};
+    for (unsigned i = 0; i < sizeof stream / sizeof *stream; i++)
+        if (stream[i])
+            local->device->kind->synchronize(local->device, stream[i]);
+    local->running = 0;
+}
+
 /* The device has failed: what the BLAS can do it does, and from now on it does everything. */
 static hsumma_status give_up(struct hs_local *local, hsumma_status status)
 {
-    const struct hs_device_kind *kind = local->device->kind;
-    struct hs_stream *const stream[] = {local->in, local->multiply, local->out};
     int torn = local->way[2] == HS_DIRECT && local->leaving.begun > local->leaving.done &&
                !local->product.scalar->is_zero(&local->product.beta);
     local->off = 1;
     hs_fail(&local->note, status, "%.*s", (int)sizeof local->note.text - 1, local->device->message.text);
-    for (unsigned i = 0; i < sizeof stream / sizeof *stream; i++)
-        if (stream[i])
-            kind->synchronize(local->device, stream[i]); /* nothing may be read or written behind our back */
-    local->running = 0;
-    if (torn || any(local, HS_RESIDENT))
+    hs_local_stop(local);
+    if (torn || any(local->way, HS_RESIDENT))
         return status;
     local->counts[2]++;
     complete_on_host(local);
@@ -185,7 +196,7 @@ static hsumma_status enter(struct hs_local *local)
     struct hs_device *device = local->device;
     const struct hs_device_kind *kind = device->kind;
     struct hs_stream *const stream[] = {local->in, local->multiply, local->out};
-    if (!local->order || !*local->order || !(any(local, HS_RESIDENT) || any(local, HS_DIRECT)))
+    if (!local->order || !*local->order || !(any(local->way, HS_RESIDENT) || any(local->way, HS_DIRECT)))
         return HSUMMA_OK;
     hsumma_status status = kind->record(device, *local->order, local->begun);
     for (unsigned i = 0; !status && i < sizeof stream / sizeof *stream; i++)
@@ -193,17 +204,43 @@ static hsumma_status enter(struct hs_local *local)
     return status;
 }
 
-void hs_local_start(struct hs_local *local, const struct hs_product *product)
+/* Whether nothing is added to C. */
+static int is_empty(const struct hs_product *product)
+{
+    const int64_t *extent = product->extent;
+    return extent[M] <= 0 || extent[N] <= 0 || extent[K] <= 0 || product->scalar->is_zero(&product->alpha);
+}
+
+/* Finds out where its operands are: of those of an empty one only C counts. */
+static void look(const struct hs_local *local, const struct hs_product *product, enum hs_way way[3])
 {
     const void *const operand[3] = {product->a, product->b, product->c};
-    const int64_t *extent = product->extent;
+    for (int x = 0; x < 3; x++)
+        way[x] = x < 2 && is_empty(product) ? HS_BY_HAND : way_of(local, operand[x]);
+}
+
+int hs_local_takes(const struct hs_local *local, const struct hs_product *product)
+{
+    enum hs_way way[3];
+    if (!local)
+        return 0;
+    if (!is_empty(product) && is_worth(local, product->scalar, product->extent))
+        return 1;
+    look(local, product, way);
+    return any(way, HS_RESIDENT);
+}
+
+void hs_local_start(struct hs_local *local, const struct hs_product *product)
+{
+    if (!local) {
+        multiply_on_host(product, 0, product->extent[M], 0, product->extent[N]);
+        return;
+    }
     local->product = *product;
-    if (product->scalar->is_zero(&product->alpha))
+    if (is_empty(product))
         local->product.extent[K] = 0;
-    for (int x = 0; x < 3; x++) /* where nothing is read anything may stand */
-        local->way[x] = x < 2 && local->product.extent[K] == 0 ? HS_BY_HAND : way_of(local, operand[x]);
-    int empty = extent[M] <= 0 || extent[N] <= 0 || local->product.extent[K] <= 0;
-    local->on_device = any(local, HS_RESIDENT) || (!empty && !local->off && is_worth(local, product));
+    look(local, product, local->way);
+    local->on_device = hs_local_takes(local, product);
     local->running = 1;
     local->status = HSUMMA_OK;
     local->tiling = (struct hs_tiling){0};
@@ -216,7 +253,7 @@ void hs_local_start(struct hs_local *local, const struct hs_product *product)
         return;
     if (local->off)
         local->status = hs_fail(&local->device->message, HSUMMA_ERR_DEVICE, "%s", local->note.text);
-    else if (!empty)
+    else if (!is_empty(product))
         local->status = make_room(local);
     else
         local->status = hs_local_reserve(local);
@@ -315,8 +352,12 @@ static hsumma_status step(struct hs_local *local, int *worked)
 hsumma_status hs_local_advance(void *state, int *worked, int *done)
 {
     struct hs_local *local = state;
-    const struct hs_product *product = &local->product;
     hsumma_status status = HSUMMA_OK;
+    if (!local) { /* it was over when it had begun */
+        *worked = *done = 1;
+        return HSUMMA_OK;
+    }
+    const struct hs_product *product = &local->product;
     if (local->running && !local->on_device) {
         multiply_on_host(product, 0, product->extent[M], 0, product->extent[N]);
         local->counts[0]++;
@@ -333,14 +374,15 @@ hsumma_status hs_local_advance(void *state, int *worked, int *done)
     return status;
 }
 
+int hs_local_is_busy(const struct hs_local *local)
+{
+    return local && local->running && local->on_device;
+}
+
 hsumma_status hs_local_gemm(struct hs_local *local, const struct hs_scalar *scalar, char transa, char transb, int64_t m,
                             int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda, const void *b,
                             int64_t ldb, const void *beta, void *c, int64_t ldc)
 {
-    if (!local) {
-        scalar->gemm(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-        return HSUMMA_OK;
-    }
     struct hs_product product = {scalar, {transa, transb}, {m, n, k}, .a = a, .b = b, .c = c, lda, ldb, ldc, 0};
     memcpy(&product.alpha, alpha, scalar->size);
     memcpy(&product.beta, beta, scalar->size);

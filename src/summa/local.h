@@ -58,19 +58,33 @@ hsumma_status hs_local_make(struct hs_device *device, struct hs_stream *const *o
 /* Waits until the device is done; NULL is ignored. */
 void hs_local_free(struct hs_local *local);
 
+/* In all that follows local NULL stands for the BLAS. */
+
 /* Why the device is not used any more; "": it is. */
 const char *hs_local_note(const struct hs_local *local);
-/* Products since it was made: [0] left to the BLAS, [1] by the device, [2] begun there and ended by the BLAS. */
+/* The same, where nobody has been told. */
+const char *hs_local_news(struct hs_local *local);
+/* Products since it was made; not of NULL: [0] left to the BLAS, [1] by the device, [2] begun there and ended by the
+ * BLAS. */
 const int64_t *hs_local_counts(const struct hs_local *local);
 /* Bytes that have gone in ([0]) and out ([1]) over the same time. */
 const int64_t *hs_local_bytes(const struct hs_local *local);
 
+/* Whether the device would make products of a size: its kind's name; else "BLAS". */
+const char *hs_local_maker(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3]);
+/* Whether it would make this one. */
+int hs_local_takes(const struct hs_local *local, const struct hs_product *product);
+
 /* Begins a product; one at a time.  Its operands must stay as they are until it is over. */
 void hs_local_start(struct hs_local *local, const struct hs_product *product);
-/* Moves it forward, by some milliseconds of this thread's time at most where the device does it (hs_advance). */
+/* Moves it forward: all of it by the BLAS, or about a piece's copy of this thread's time (hs_advance). */
 hsumma_status hs_local_advance(void *local, int *worked, int *done);
+/* Whether a device is at one. */
+int hs_local_is_busy(const struct hs_local *local);
+/* Leaves it as it is; its operands are not used any more. */
+void hs_local_stop(struct hs_local *local);
 
-/* A whole product; local NULL: by the BLAS, as hs_scalar.gemm.  The note or the status tells what went wrong. */
+/* A whole product.  The note or the status tells what went wrong. */
 hsumma_status hs_local_gemm(struct hs_local *local, const struct hs_scalar *scalar, char transa, char transb, int64_t m,
                             int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda, const void *b,
                             int64_t ldb, const void *beta, void *c, int64_t ldc);

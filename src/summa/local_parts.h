@@ -57,7 +57,8 @@ struct hs_local {
     struct hs_stream *const *order;
     struct hs_local_limits limits;
     const struct hs_allocator *memory;
-    int off; /* the device has failed */
+    int off;  /* the device has failed */
+    int told; /* and somebody knows */
     struct hs_message note;
     int64_t counts[3], bytes[2];
 
@@ -108,9 +109,19 @@ static inline int64_t hs_local_piece(const struct hs_local *local)
     return local->limits.piece > column ? local->limits.piece : column;
 }
 
+/* By its letter: a difference of addresses would bring the BLAS into a program that multiplies nothing. */
 static inline hsumma_type hs_local_type(const struct hs_local *local)
 {
-    return (hsumma_type)(local->product.scalar - hs_scalars);
+    switch (local->product.scalar->letter) {
+    case 's':
+        return HSUMMA_S;
+    case 'd':
+        return HSUMMA_D;
+    case 'c':
+        return HSUMMA_C;
+    default:
+        return HSUMMA_Z;
+    }
 }
 
 /* Which tile of operand x a multiplication needs. */

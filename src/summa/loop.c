@@ -1,6 +1,5 @@
 #include "summa/loop.h"
 
-#include "base/threads.h"
 #include "base/wait.h"
 #include "summa/native.h"
 
@@ -142,14 +141,15 @@ static const char *column_of(const struct hs_matrix *matrix, char op, int64_t fr
     return matrix->base + (size_t)(from * (op == 'N' ? matrix->ld : 1)) * size;
 }
 
-/* Multiplies the next slice of panel `now`. */
-static void multiply(struct hs_loop *loop)
+/* The next slice of panel `now`; on a device all that is left of it: messages move all the same. */
+static struct hs_product next_slice(struct hs_loop *loop)
 {
     const struct hs_problem *problem = loop->problem;
     const struct hs_scalar *scalar = problem->scalar;
+    char opb = problem->view[HS_B].op;
     struct hs_matrix matrix[3];
     int direct = 0;
-    int64_t extent[3] = {loop->local[0], loop->local[1], loop->local[2]};
+    int64_t extent[3] = {loop->local[0], loop->local[1], loop->local[2]}, from = loop->column;
     memcpy(matrix, loop->matrix, sizeof matrix);
     extent[loop->variant.looped] = loop->panels.panel[loop->now].width;
     for (int f = 0; f < loop->feeds; f++)
@@ -159,20 +159,46 @@ static void multiply(struct hs_loop *loop)
     const void *beta = loop->drains && !direct ? scalar->zero : &loop->beta;
     if (!loop->drains && loop->now > 0)
         beta = scalar->one;
-    int64_t columns = slice_columns(loop, extent[HS_M], extent[HS_N], extent[HS_K]), from = loop->column;
-    if (columns > extent[HS_N] - from)
-        columns = extent[HS_N] - from;
-    double begin = hs_now();
-    scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, extent[HS_M], columns, extent[HS_K], &loop->alpha,
-                 matrix[HS_A].base, matrix[HS_A].ld,
-                 column_of(&matrix[HS_B], problem->view[HS_B].op, from, scalar->size), matrix[HS_B].ld, beta,
-                 matrix[HS_C].base + (size_t)(from * matrix[HS_C].ld) * scalar->size, matrix[HS_C].ld);
-    loop->times.gemm += hs_now() - begin;
-    loop->column = from + columns;
-    if (loop->column >= extent[HS_N]) {
-        loop->column = 0;
-        loop->now++;
+    struct hs_product product = {.scalar = scalar,
+                                 .op = {problem->view[HS_A].op, opb},
+                                 .extent = {extent[HS_M], extent[HS_N] - from, extent[HS_K]},
+                                 .alpha = loop->alpha,
+                                 .a = matrix[HS_A].base,
+                                 .b = column_of(&matrix[HS_B], opb, from, scalar->size),
+                                 .c = matrix[HS_C].base + (size_t)(from * matrix[HS_C].ld) * scalar->size,
+                                 .lda = matrix[HS_A].ld,
+                                 .ldb = matrix[HS_B].ld,
+                                 .ldc = matrix[HS_C].ld,
+                                 .threads = loop->spec->threads};
+    memcpy(&product.beta, beta, scalar->size);
+    if (!hs_local_takes(problem->local, &product)) {
+        int64_t columns = slice_columns(loop, extent[HS_M], extent[HS_N], extent[HS_K]);
+        product.extent[HS_N] = columns < product.extent[HS_N] ? columns : product.extent[HS_N];
     }
+    from += product.extent[HS_N];
+    loop->column = from < extent[HS_N] ? from : 0;
+    return product;
+}
+
+/* Multiplies a slice, or goes on with the one that a device multiplies.  A failure is told at the end: others wait for
+ * what this process sends. */
+static void multiply(struct hs_loop *loop, int *worked)
+{
+    int done;
+    if (!loop->multiplying) {
+        struct hs_product product = next_slice(loop);
+        loop->mark = hs_now();
+        loop->multiplying = 1;
+        hs_local_start(loop->problem->local, &product);
+    }
+    hsumma_status status = hs_local_advance(loop->problem->local, worked, &done);
+    double now = hs_now();
+    loop->failed = loop->failed ? loop->failed : status;
+    loop->times.gemm += now - loop->mark;
+    loop->mark = now;
+    loop->multiplying = !done;
+    if (done && loop->column == 0)
+        loop->now++;
 }
 
 static int ready(const struct hs_loop *loop)
@@ -216,6 +242,9 @@ static hsumma_status move(struct hs_loop *loop, int *worked)
 
 static void finish(struct hs_loop *loop)
 {
+    if (loop->multiplying)
+        hs_local_stop(loop->problem->local);
+    loop->multiplying = 0;
     loop->state = HS_IDLE;
     loop->times.seconds = hs_now() - loop->times.begin;
     loop->times.bytes = loop->comm->bytes_sent - loop->times.bytes;
@@ -251,6 +280,7 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
     loop->now = from;
     loop->end = to == HS_ALL ? count : to;
     loop->column = 0;
+    loop->failed = HSUMMA_OK;
     for (int f = 0; f < loop->feeds; f++)
         hs_feed_reset(&loop->feed[f], &loop->matrix[loop->feed[f].mover.operand], from, loop->end);
     if (loop->drains)
@@ -273,13 +303,11 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
     hsumma_status status = HSUMMA_OK;
     if (loop->state == HS_RUNNING) {
         status = move(loop, worked);
-        if (!status && loop->now < loop->end && ready(loop)) {
-            int threads = hs_threads_set(loop->spec->threads);
-            multiply(loop);
-            hs_threads_restore(threads);
-            *worked = 1;
+        if (!status && loop->now < loop->end && (loop->multiplying || ready(loop))) {
+            multiply(loop, worked);
         } else if (!status && complete(loop)) {
             finish(loop);
+            status = loop->failed;
         }
     }
     if (status)

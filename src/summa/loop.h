@@ -55,6 +55,9 @@ struct hs_loop {
     struct hs_matrix matrix[3];
     int now, end;                     /* the innermost panel to be multiplied; where the span ends */
     int64_t column;                   /* of the local product: where the next slice begins */
+    int multiplying;                  /* a device is at a slice */
+    double mark;                      /* the last look at the clock meanwhile */
+    hsumma_status failed;             /* a device has; C is not to be used here */
     struct hs_loop_times times, last; /* of this span so far, and of the last complete one */
 };
 

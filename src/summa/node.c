@@ -1,7 +1,6 @@
 #include "summa/node.h"
 
 #include "base/options.h"
-#include "base/threads.h"
 #include "base/wait.h"
 #include "summa/node_device.h"
 #include "summa/node_shape.h"
@@ -257,41 +256,70 @@ static void fetch(struct hs_node *node, int64_t step)
     account(node, &node->times.copy);
 }
 
-static int multiply(struct hs_node *node)
+/* Begins the next step's product when all that it reads is there; 0: it is not.  Nothing may be left to multiply. */
+static int start(struct hs_node *node)
 {
     const struct hs_problem *problem = node->problem;
     int64_t step = node->step;
     struct hs_range range[3];
-    if (ranges(node, step, range)) {
-        if (node->outs && hs_chunk_of(node, step) == 0 &&
-            (!enter(node) || !all_signalled(node, &node->out.givers, HS_SUMMED,
-                                            hs_supply_free_after(node, &node->out, step) / node->chunks)))
+    if (!ranges(node, step, range))
+        return 1;
+    if (node->outs && hs_chunk_of(node, step) == 0 &&
+        (!enter(node) || !all_signalled(node, &node->out.givers, HS_SUMMED,
+                                        hs_supply_free_after(node, &node->out, step) / node->chunks)))
+        return 0;
+    /* who has used a tile has also filled its part: others may now write the next one there */
+    if (node->fill <= step)
+        return 0;
+    for (int i = 0; i < node->ins; i++)
+        if (!supplied(node, &node->in[i], step))
             return 0;
-        /* who has used a tile has also filled its part: others may now write the next one there */
-        if (node->fill <= step)
-            return 0;
-        for (int i = 0; i < node->ins; i++)
-            if (!supplied(node, &node->in[i], step))
-                return 0;
-        if (node->spec->node == HS_NODE_READ && !enter(node))
-            return 0;
-        struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
-                         c = locate(node, HS_C, step, range);
-        resume(node);
-        if (node->spec->node == HS_NODE_READ)
-            fetch(node, step);
-        if (node->device) {
-            hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
-        } else {
-            int threads = hs_threads_set(node->spec->threads);
-            problem->scalar->gemm(problem->view[HS_A].op, problem->view[HS_B].op, range[HS_M].length,
-                                  range[HS_N].length, range[HS_K].length, &node->alpha, a.base, a.ld, b.base, b.ld,
-                                  beta_of(node, step), c.base, c.ld);
-            hs_threads_restore(threads);
-        }
+    if (node->spec->node == HS_NODE_READ && !enter(node))
+        return 0;
+    struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
+                     c = locate(node, HS_C, step, range);
+    resume(node);
+    if (node->spec->node == HS_NODE_READ)
+        fetch(node, step);
+    if (node->device) {
+        hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
+        account(node, &node->times.gemm);
+        return 1;
+    }
+    struct hs_product product = {.scalar = problem->scalar,
+                                 .op = {problem->view[HS_A].op, problem->view[HS_B].op},
+                                 .extent = {range[HS_M].length, range[HS_N].length, range[HS_K].length},
+                                 .alpha = node->alpha,
+                                 .a = a.base,
+                                 .b = b.base,
+                                 .c = c.base,
+                                 .lda = a.ld,
+                                 .ldb = b.ld,
+                                 .ldc = c.ld,
+                                 .threads = node->spec->threads};
+    memcpy(&product.beta, beta_of(node, step), problem->scalar->size);
+    hs_local_start(problem->local, &product);
+    node->multiplying = 1;
+    return 1;
+}
+
+/* Does the next step's product, or goes on with one that a device makes; 1: the step is over.  A failure is told at the
+ * end: others wait for this process. */
+static int multiply(struct hs_node *node, int *worked)
+{
+    int done = 1;
+    if (!node->multiplying && !start(node))
+        return 0;
+    if (node->multiplying) {
+        hsumma_status status = hs_local_advance(node->problem->local, worked, &done);
+        node->failed = node->failed ? node->failed : status;
         account(node, &node->times.gemm);
     }
-    node->step = step + 1;
+    node->multiplying = !done;
+    if (!done)
+        return 0;
+    *worked = 1;
+    node->step++;
     tell(node, HS_USED, node->step);
     return 1;
 }
@@ -349,7 +377,7 @@ void hs_node_start(struct hs_node *node, struct hs_node_room *room, struct hs_no
     node->device = device;
     node->tiles = device ? hs_node_device_tiles(device) : room->memory;
     node->execution = execution;
-    node->entered = node->idle = node->closed = 0;
+    node->entered = node->idle = node->closed = node->multiplying = 0;
     node->failed = HSUMMA_OK;
     node->fill = node->step = node->sum = 0;
     memset(node->told, 0, sizeof node->told);
@@ -374,8 +402,7 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
     if (node->running) {
         hs_directory_look(&node->room->directory);
         did |= fill_ahead(node, node->step + 2);
-        int multiplied = node->step < node->steps && multiply(node);
-        did |= multiplied;
+        int multiplied = node->step < node->steps && multiply(node, &did);
         if (node->outs && node->sum < node->panels)
             did |= sum(node);
         if (!multiplied)
@@ -385,7 +412,7 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
         if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
             unread(node) && (!node->device || hs_node_device_left(node)))
             finish(node);
-        else if (!did && !node->idle) {
+        else if (!did && !node->idle && !node->multiplying) {
             account(node, NULL);
             node->idle = 1;
         }

@@ -11,6 +11,7 @@
 #include "coll/registry.h"
 #include "dist/grid.h"
 #include "dist/view.h"
+#include "summa/local.h"
 
 enum hs_dim { HS_M, HS_N, HS_K };
 enum hs_operand { HS_A, HS_B, HS_C };
@@ -20,6 +21,7 @@ struct hs_problem {
     int64_t extent[3]; /* m, n, k */
     struct hs_view view[3];
     struct hs_grid grid;
+    struct hs_local *local; /* how this process multiplies; NULL: by its BLAS */
 };
 
 /* How one operand takes part. */

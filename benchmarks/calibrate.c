@@ -21,7 +21,8 @@ static void print_help(void)
 {
     printf("Usage: mpiexec -n RANKS hsumma_bench calibrate [-o FILE] [OPTION...]\n\n"
            "Measures messages, memory and the local GEMM in the job that runs, and writes a profile, by which plans\n"
-           "choose. Start it as products will be started: as many ranks on each node, on as many nodes.\n\n"
+           "choose. Start it as products will be started: as many ranks on each node, on as many nodes, with the\n"
+           "same --device.\n\n"
            "  -o, --output FILE     where to write it; - is standard output (default: the file profile in\n"
            "                        $XDG_CONFIG_HOME/hsumma or ~/.config/hsumma, where programs look for it)\n"
            "  --seconds S           about how long it may take, from %g to %g (default: %g)\n"
@@ -124,19 +125,18 @@ static int measure_all(calibration *cal)
     static const struct {
         int (*measure)(calibration *cal, double budget);
         double share; /* of the time */
-    } subjects[] = {{calibrate_network, 0.45},
-                    {calibrate_memory, 0.08},
-                    {calibrate_gemm, 0.3},
-                    {calibrate_exchange, 0.07},
-                    {calibrate_overlap, 0.1}};
+    } subjects[] = {{calibrate_network, 0.45},  {calibrate_memory, 0.08}, {calibrate_gemm, 0.3},
+                    {calibrate_exchange, 0.07}, {calibrate_overlap, 0.1}, {calibrate_device, 0.3}};
     int good = 1, cores = cal->mach.cores;
+    double seconds = cal->args->seconds / (cal->ctx->device ? 1.3 : 1);
 
     cal->profile = hs_profile_builtin;
+    cal->device_turn = NAN;
     cal->crowded = cal->mach.node_ranks > cores;
     for (int f = 0; f < FITS; f++)
         cal->error[f] = (fit_error){NAN, NAN};
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects && good; i++)
-        good = subjects[i].measure(cal, subjects[i].share * cal->args->seconds);
+        good = subjects[i].measure(cal, subjects[i].share * seconds);
     return good;
 }
 

@@ -26,7 +26,19 @@ typedef struct calibrate_sample {
 } calibrate_sample;
 
 /* What has been fitted to several points. */
-enum calibrate_fit { FIT_NETWORK, FIT_NODE, FIT_SOCKET, FIT_SHM, FIT_EXCHANGE, FIT_GEMM_D, FIT_GEMM_S, FITS };
+enum calibrate_fit {
+    FIT_NETWORK,
+    FIT_NODE,
+    FIT_SOCKET,
+    FIT_SHM,
+    FIT_EXCHANGE,
+    FIT_GEMM_D,
+    FIT_GEMM_S,
+    FIT_DEVICE,
+    FIT_STAGED,
+    FIT_STAGED_NETWORK,
+    FITS
+};
 extern const char *const calibrate_fit_names[FITS];
 
 typedef struct calibration {
@@ -43,7 +55,9 @@ typedef struct calibration {
     fit_error error[FITS]; /* NaN: kept as built in */
     calibrate_sample *sample;
     int samples, capacity;
-    int out_of_memory; /* for a sample */
+    int out_of_memory;     /* for a sample */
+    double device_rate[2]; /* flop/s of the device's product, in double and in single precision; 0: there is none */
+    double device_turn;    /* s; NaN: not measured */
 } calibration;
 
 /* --- calibrate_measure.c: repeated trials; collective ----------------------------------------------------
@@ -77,6 +91,8 @@ int calibrate_exchange(calibration *cal, double budget);
 int calibrate_overlap(calibration *cal, double budget);
 int calibrate_memory(calibration *cal, double budget);
 int calibrate_gemm(calibration *cal, double budget);
+/* calibrate_device.c: nothing to do without one. */
+int calibrate_device(calibration *cal, double budget);
 
 /* calibrate_pairs.c: disjoint pairs of ranks that meet in a tier. */
 typedef struct calibrate_pairs {

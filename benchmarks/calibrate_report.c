@@ -7,8 +7,9 @@
 
 #include "calibrate.h"
 
-const char *const calibrate_fit_names[FITS] = {"network",  "node",        "socket",    "shm",
-                                               "exchange", "gemm double", "gemm float"};
+const char *const calibrate_fit_names[FITS] = {
+    "network",     "node",       "socket", "shm",           "exchange",
+    "gemm double", "gemm float", "device", "device.staged", "device.staged network"};
 
 /* --- the file -------------------------------------------------------------------------------------------------------
  */
@@ -29,7 +30,9 @@ static int write_all(FILE *file, const calibration *cal, const char *profile)
 
     fprintf(file, "%.*s", before, profile);
     fprintf(file, "# Seconds: pairs.WHERE PAIRS BYTES, stream.network PAIRS BYTES, exchange OTHERS BYTES,\n"
-                  "# copy BYTES, sum BYTES, shared BYTES, signal, gemm TYPE M N K, overlap.WHAT AMOUNT.\n");
+                  "# copy BYTES, sum BYTES, shared BYTES, signal, gemm TYPE M N K, overlap.WHAT AMOUNT,\n"
+                  "# device.copy BYTES, device.sum BYTES, device.gemm TYPE N, device.hop, device.turn,\n"
+                  "# device.staged.WHERE BYTES.\n");
     for (int i = 0; i < cal->samples; i++)
         write_sample(file, &cal->sample[i]);
     fputs(profile + before, file);
@@ -106,6 +109,27 @@ static void gemm_row(FILE *file, const char *what, const fit_error *error, const
 {
     row(file, what, error, "%.4g Gflop/s; call %.3g us, C %.3g ns, A and B %.3g ns per element", 1e-9 / cost->flop,
         1e6 * cost->call, 1e9 * cost->c, 1e9 * cost->ab);
+}
+
+static void device_rows(const calibration *cal, FILE *file)
+{
+    const struct hs_machine *m = &cal->profile.device_machine;
+
+    fprintf(file, "\ndevice: %s\n", cal->ctx->device->name);
+    link_row(file, "copies inside", cal, FIT_DEVICE, &m->shm);
+    row(file, "copy, sum", NULL, "%.4g GB/s, %.4g GB/s of the result, where they are long", 1e-9 / m->copy,
+        1e-9 / m->gamma);
+    row(file, "signal", NULL, "%.3g us, an event between two streams and a flag", 1e6 * m->signal);
+    if (isnan(cal->device_turn))
+        row(file, "turn", NULL, "not measured: no two processes on one device that can wait for each other's events");
+    else
+        row(file, "turn", NULL, "%.3g us more where the device goes from one process to another",
+            1e6 * cal->device_turn);
+    link_row(file, "staged, node", cal, FIT_STAGED, &m->node);
+    if (!isnan(cal->error[FIT_STAGED_NETWORK].worst))
+        link_row(file, "staged, network", cal, FIT_STAGED_NETWORK, &m->network);
+    row(file, "GEMM", NULL, "%.4g Gflop/s in double, %.4g in single precision", 1e-9 * cal->device_rate[0],
+        1e-9 * cal->device_rate[1]);
 }
 
 static int is_first(const calibration *cal, int sample, int which)
@@ -186,6 +210,8 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
     gemm_row(file, "GEMM, double", &cal->error[FIT_GEMM_D], &p->gemm[0]);
     gemm_row(file, "GEMM, float", &cal->error[FIT_GEMM_S], &p->gemm[1]);
     row(file, "panel width", NULL, "full rate from %lld on", (long long)p->knee);
+    if (cal->ctx->device)
+        device_rows(cal, file);
     for (int i = 0; i < cal->samples; i++)
         if (!strncmp(cal->sample[i].name, "pairs.", 6) && is_first(cal, i, -1))
             print_throughput(file, cal, cal->sample[i].name);
@@ -219,6 +245,17 @@ static json_t *profile_json(const struct hs_profile *p)
                      (json_int_t)p->knee, "slice", (json_int_t)p->slice);
 }
 
+static json_t *device_json(const calibration *cal)
+{
+    const struct hs_machine *m = &cal->profile.device_machine;
+
+    return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:f,s:f}", "name", cal->ctx->device->name, "network",
+                     link_json(&m->network), "node", link_json(&m->node), "shm", link_json(&m->shm), "copy_s_per_byte",
+                     m->copy, "gamma_s_per_byte", m->gamma, "signal_s", m->signal, "turn_s",
+                     report_real(cal->device_turn), "gemm_double_flop_per_s", cal->device_rate[0],
+                     "gemm_float_flop_per_s", cal->device_rate[1]);
+}
+
 static json_t *sample_json(const calibrate_sample *s)
 {
     json_t *numbers = json_array();
@@ -243,6 +280,8 @@ int calibrate_json(const calibration *cal, const char *path, FILE *file)
     root = json_pack("{s:s,s:i,s:i,s:f,s:o,s:o,s:o}", "file", path, "ranks", cal->size, "nodes",
                      cal->ctx->comm.topology.level[HS_NODE].parts, "seconds", cal->took, "profile",
                      profile_json(&cal->profile), "relative_errors", errors, "measured", samples);
+    if (root && cal->ctx->device)
+        json_object_set_new(root, "device", device_json(cal));
     bad = !root || json_dumpf(root, file, JSON_INDENT(2)) || fputc('\n', file) == EOF || fflush(file);
     json_decref(root);
     return !bad;

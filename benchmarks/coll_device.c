@@ -2,31 +2,12 @@
 #include "coll_device.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "hsumma/context.h"
+#include "device_mates.h"
 
 enum { COPIES = 9, MOST_COPIED = 256 << 20, LEAST_COPIED = 64 << 20 };
 
 /* --- who and how fast --------------------------------------------------------------------------------------------- */
-
-/* The ranks that name the same place, numbered by the first of them. */
-static int find_mates(coll_run *run)
-{
-    const size_t size = sizeof run->ctx->device->place;
-    char *places = calloc((size_t)run->size, size);
-    int first = 0;
-
-    if (command_fail(run->comm, !places, "coll: no memory"))
-        return 0;
-    memcpy(places + (size_t)run->rank * size, run->ctx->device->place, size);
-    quiet_allreduce(MPI_IN_PLACE, places, (int)(size * (size_t)run->size), MPI_BYTE, MPI_BOR, run->comm);
-    while (memcmp(places + (size_t)first * size, run->ctx->device->place, size))
-        first++;
-    free(places);
-    return MPI_Comm_split(run->comm, first, run->rank, &run->mates) == MPI_SUCCESS;
-}
 
 /* The median of a few copies on rank 0, in bytes read and written per second; 0: it has failed. */
 static double copy_rate(const coll_run *run, void *to, const void *from, size_t bytes)
@@ -53,7 +34,7 @@ int coll_device_survey(coll_run *run)
     void *two[2] = {NULL, NULL};
     hsumma_status status;
 
-    if (!find_mates(run))
+    if (device_mates(run->ctx, run->comm, &run->mates))
         return COMMAND_INTERNAL;
     status = hsumma_malloc(run->ctx, bytes, &two[0]);
     if (!status)

@@ -217,6 +217,42 @@ def rows_of(text, number):
     return text.splitlines(True)[number]
 
 
+# --- calibrate -----------------------------------------------------------------------------------------------------
+
+
+def test_calibrate():
+    """What a device adds to a profile, in ranges of physics; without one it keeps what is built in."""
+    with tempfile.TemporaryDirectory() as scratch:
+        profiles = {}
+        for name, ranks, device in (("with", 2, ["--device", "host"]), ("alone", 1, ["--device", "host"]), ("without", 2, [])):
+            path = os.path.join(scratch, name)
+            process = bench(ranks, "calibrate", "--quick", "--seconds", 2, "-o", path, *device, "--format", "json")
+            if not ok(process.returncode == 0 and not process.stderr, f"calibrate {name} a device", *said(process)):
+                return
+            with open(path) as file:
+                lines = [line.split() for line in file if not line.startswith("#")]
+            profiles[name] = ({words[0]: float(words[1]) for words in lines if words[0].startswith("device.")},
+                              {words[0] for words in lines if words[0].startswith("measured.device.")},
+                              json.loads(process.stdout).get("device"))
+        values, measured, said_too = profiles["with"]
+        built_in, nothing, none = profiles["without"]
+        ok(none is None and not nothing and set(values) == set(built_in) and
+           {name for name in values if values[name] == built_in[name]} ==
+           {"device.network.alpha_s", "device.network.beta_s_per_byte", "device.inject_s_per_byte"},
+           "all but what lies between nodes is measured", values, built_in)
+        ok(all(0 <= value < 1 for value in values.values()) and all(1e-13 < values[f"device.{name}_s_per_byte"] < 1e-5
+                                                                  for name in ("copy", "gamma"))
+           and measured == {"measured.device." + name for name in ("copy", "sum", "gemm", "hop", "turn", "staged.node")},
+           "  in ranges of physics", values, measured)
+        ok(said_too["turn_s"] is not None and math.isclose(said_too["shm"]["alpha_s"], values["device.shm.alpha_s"],
+                                                           rel_tol=1e-6)
+           and positive(said_too["gemm_double_flop_per_s"]) and profiles["alone"][2]["turn_s"] is None
+           and "measured.device.staged.node" not in profiles["alone"][1], "  the report says the same", profiles)
+        process = bench(2, "coll", "--device", "host", "--alg", "auto", "--bytes", 64, "--repetitions", 1, "--profile",
+                        os.path.join(scratch, "with"))
+        ok(process.returncode == 0, "  contexts take it", *said(process))
+
+
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -243,7 +279,8 @@ def test_errors():
 
 
 def main():
-    for test in (test_errors, test_memory, test_compare, test_calls, test_coll, test_bits, test_init, test_again):
+    for test in (test_errors, test_memory, test_compare, test_calls, test_coll, test_bits, test_init, test_again,
+                 test_calibrate):
         test()
     return done()
 

@@ -9,6 +9,7 @@
 #include "hsumma/context.h"
 #include "quiet.h"
 #include "tap.h"
+#include "test_device.h"
 
 #include <inttypes.h>
 
@@ -205,8 +206,9 @@ static void test_row(const hsumma_algorithm_info *info, const char *options)
 
 static int open_context(const char *options)
 {
-    char text[400] = "";
-    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, text, sizeof text);
+    char text[400] = "", words[160];
+    on_test_device(words, sizeof words, options);
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, words, &ctx, text, sizeof text);
     if (!tap_ok(quiet_worst(status) == 0, "a context with \"%s\" %s", options, text))
         return 0;
     for (int which = 0; which < 2; which++) {
@@ -392,7 +394,7 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
 /* What is wrong with the memory of one process is told to all, and nothing has happened. */
 static void test_mixed(void)
 {
-    if (!open_context("device=host"))
+    if (!open_context(""))
         return;
     enum where where = rank == size - 1 ? HOST : OWN;
     hsumma_status status = hsumma_allreduce(ctx, arena[where][0], arena[where][1], 10, HSUMMA_DOUBLE, HSUMMA_SUM);
@@ -419,7 +421,7 @@ static int says(const hsumma_coll *call, const char *words, int wanted)
 
 static void test_descriptions(void)
 {
-    if (!open_context("device=host"))
+    if (!open_context(""))
         return;
     hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
                         .in = arena[OWN][0],
@@ -444,7 +446,7 @@ static void test_no_ipc(void)
     const char *before = getenv("HSUMMA_HOST_DEVICE");
     snprintf(policy, sizeof policy, "%s%snoipc", before ? before : "", before && *before ? "," : "");
     setenv("HSUMMA_HOST_DEVICE", policy, 1);
-    if (!open_context("device=host")) {
+    if (!open_context("")) {
         setenv("HSUMMA_HOST_DEVICE", before ? before : "", 1);
         return;
     }
@@ -497,24 +499,24 @@ static void test_failure(const char *options, const char *algorithm, hsumma_coll
 
 static void test_rest(void)
 {
-    test_many("device=host shared=16k");
-    test_many("device=host shared=0 gpu_aware_mpi=1");
+    test_many("shared=16k");
+    test_many("shared=0 gpu_aware_mpi=1");
     if (size > 2)
-        test_many("device=host shared=16k topology=nodes:2");
+        test_many("shared=16k topology=nodes:2");
     test_descriptions();
     if (size == 1)
         return;
-    test_long("device=host shared=0", "ring", HSUMMA_ALLREDUCE);
-    test_long("device=host shared=0", "binomial", HSUMMA_BCAST);
-    test_long("device=host shared=0 gpu_aware_mpi=1", "rabenseifner_traff", HSUMMA_ALLREDUCE);
-    test_long("device=host shared=64k", "shared", HSUMMA_ALLREDUCE);
-    test_long("device=host shared=64k direct=off", "shared", HSUMMA_ALLREDUCE);
-    test_long("device=host shared=64k", "shared", HSUMMA_BCAST);
+    test_long("shared=0", "ring", HSUMMA_ALLREDUCE);
+    test_long("shared=0", "binomial", HSUMMA_BCAST);
+    test_long("shared=0 gpu_aware_mpi=1", "rabenseifner_traff", HSUMMA_ALLREDUCE);
+    test_long("shared=64k", "shared", HSUMMA_ALLREDUCE);
+    test_long("shared=64k direct=off", "shared", HSUMMA_ALLREDUCE);
+    test_long("shared=64k", "shared", HSUMMA_BCAST);
     test_mixed();
     test_no_ipc();
     for (int piece = 1; piece < 40; piece += 13) {
         test_failure("device=host", "shared", HSUMMA_ALLREDUCE, piece);
-        test_failure("device=host shared=0", "ring", HSUMMA_ALLREDUCE, piece);
+        test_failure("shared=0", "ring", HSUMMA_ALLREDUCE, piece);
         test_failure("device=host", "mpi", HSUMMA_ALLREDUCE, piece);
         test_failure("device=host", "binomial", HSUMMA_BCAST, piece);
     }
@@ -529,13 +531,13 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "mixed") == 0) {
         test_rest();
     } else {
-        test_context("device=host shared=64k segment=4k");
+        test_context("shared=64k segment=4k");
         if (size > 1) {
-            test_context("device=host shared=0");
-            test_context("device=host shared=8k direct=off");
+            test_context("shared=0");
+            test_context("shared=8k direct=off");
         }
         if (size > 2)
-            test_context("device=host topology=nodes:2 shared=16k");
+            test_context("topology=nodes:2 shared=16k");
     }
     int failed = tap_done();
     MPI_Finalize();

@@ -4,6 +4,7 @@
 
 #include "hsumma/plan.h"
 #include "product.h"
+#include "test_device.h"
 
 enum { ON_A = 1, ON_B = 2, ON_C = 4, ALL = 7 };
 
@@ -18,8 +19,10 @@ struct matrices {
 static inline hsumma_context *context(const char *words)
 {
     hsumma_context *ctx = NULL;
+    char options[80];
     setenv("HSUMMA_HOST_DEVICE", words, 1);
-    hsumma_status status = hsumma_create(MPI_COMM_WORLD, "device=host threads=1", &ctx, NULL, 0);
+    hsumma_status status =
+        hsumma_create(MPI_COMM_WORLD, on_test_device(options, sizeof options, "threads=1"), &ctx, NULL, 0);
     unsetenv("HSUMMA_HOST_DEVICE");
     return status ? NULL : ctx;
 }

@@ -2,9 +2,10 @@
  * The device "cuda": one GPU of this process, in its primary context, which runtime and other libraries share.
  *
  * What is called of CUDA:
- *   devices   cudaGetDeviceCount cudaGetDeviceProperties cudaDriverGetVersion cudaDeviceGetAttribute
- *             cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaGetDriverEntryPointByVersion (before 12.5:
- *             cudaGetDriverEntryPoint), for cuDeviceGet cuDevicePrimaryCtxRetain cuCtxGetCurrent cuCtxSetCurrent
+ *   devices   cudaGetDeviceCount cudaGetDeviceProperties cudaDriverGetVersion cudaDeviceGetAttribute cudaInitDevice
+ *             cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess
+ *   driver    cudaGetDriverEntryPointByVersion (before 12.5: cudaGetDriverEntryPoint), for cuDeviceGet
+ *             cuDevicePrimaryCtxRetain cuCtxGetCurrent cuCtxSetCurrent
  *   errors    cudaGetErrorName cudaGetErrorString cudaGetLastError
  *   memory    cudaMalloc cudaFree cudaHostAlloc cudaFreeHost cudaPointerGetAttributes cudaMemGetInfo
  *   sharing   cudaIpcGetMemHandle cudaIpcOpenMemHandle cudaIpcCloseMemHandle cudaIpcGetEventHandle

@@ -116,6 +116,10 @@ static hsumma_status take_context(struct hs_cuda *cuda, struct hs_message *messa
         status = find("cuDeviceGet", &get_device, message);
     if (!status)
         status = find("cuDevicePrimaryCtxRetain", &retain, message);
+#if CUDART_VERSION >= 12000 /* before, the runtime did this when it came across the context */
+    if (!status)
+        status = hs_cuda_said(message, "cudaInitDevice", cudaInitDevice(cuda->number, 0, 0));
+#endif
     if (!status)
         status = driver_said(message, "cuDeviceGet", get_device(&device, cuda->number));
     if (!status)

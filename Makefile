@@ -140,7 +140,7 @@ $(BUILD)/obj/src/gpu/cuda_%.o $(BUILD)/obj/tests/unit_kernels.o: private compile
 HOST_CXX ?= $(if $(findstring clang,$(CC)),clang++,g++)
 on_host := $(HOST_CXX) -x c++ -std=c++14 -O2 -g -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fPIC -Wall -Wextra \
     -Wno-unknown-pragmas $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized) $(sanitize) \
-    $(if $(sanitize),-fno-sanitize=vptr) -DHSUMMA_CUDA_ARCHS='""' -Itests/on_host -Isrc $(CUDA_CFLAGS) -MMD -MP
+    $(if $(sanitize),-fno-sanitize=vptr$(if $(findstring clang,$(CC)),$(comma)function)) -DHSUMMA_CUDA_ARCHS='""' -Itests/on_host -Isrc $(CUDA_CFLAGS) -MMD -MP
 kernels_on_host := $(if $(NVCC),$(BUILD)/obj/tests/on_host/kernels.o)
 $(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
 	@mkdir -p $(@D)

@@ -161,11 +161,13 @@ static void close_cuda(struct hs_device *device)
     void *before;
     if (!device)
         return;
-    if (cuda->context && !hs_cuda_enter(cuda, &before)) {
-        hs_cublas_unload(&cuda->blas);
-        hs_cuda_forget(cuda);
+    int entered = cuda->context && !hs_cuda_enter(cuda, &before);
+    if (!entered) /* the handle is the context's */
+        cuda->blas.handle = NULL;
+    hs_cublas_unload(&cuda->blas);
+    hs_cuda_forget(cuda);
+    if (entered)
         hs_cuda_leave(cuda, before, HSUMMA_OK);
-    }
     hs_put(device->memory, cuda);
 }
 

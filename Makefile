@@ -147,6 +147,21 @@ $(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
 	$(call say,CXX,$@)
 	$(Q)$(on_host) -c -o $@ $<
 $(BUILD)/tests/unit_kernels: $(kernels_on_host)
+
+# The code of the device "cuda" over a fake of CUDA's run-time library and of cuBLAS, in place of what the library has.
+fake_sources := $(if $(NVCC),$(sort $(wildcard src/gpu/cuda_*.c)) src/gpu/devices.c)
+fake_cuda := $(patsubst src/gpu/%.c,$(BUILD)/obj/tests/fake_cuda/gpu/%.o,$(fake_sources)) \
+    $(if $(NVCC),$(call objects,$(sort $(wildcard tests/fake_cuda/*.c))))
+fake_programs := $(BUILD)/tests/unit_cuda_fake $(BUILD)/tests/mpi_cuda_fake
+fake_flags := $(CUDA_CFLAGS) $(foreach name,dlopen dlsym dlclose dlerror,-D$(name)=fake_$(name))
+$(BUILD)/obj/tests/fake_cuda/gpu/%.o: src/gpu/%.c $(BUILD)/obj/compile.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(compile) $(fake_flags) -c -o $@ $<
+$(BUILD)/obj/tests/fake_cuda/%.o $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(fake_programs)): private compile += $(CUDA_CFLAGS)
+$(fake_programs): $(fake_cuda)
+$(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
+
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/src/api/scalapack/blacs_static.o: private compile += -DHSUMMA_STATIC
 $(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
@@ -203,7 +218,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(kernels_on_host))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(kernels_on_host) $(fake_cuda))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
@@ -278,7 +293,7 @@ uninstall: ## removes what "make install" has put there
 	-rmdir $(DESTDIR)$(DOCDIR)
 
 format: ## clang-format over the sources
-	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc src/gpu/*.cu benchmarks/*.[ch] tests/*.[ch] tests/on_host/*/*.h examples/*.[ch])
+	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc src/gpu/*.cu benchmarks/*.[ch] tests/*.[ch] tests/fake_cuda/*.[ch] tests/on_host/*/*.h examples/*.[ch])
 
 clean: ## removes BUILD
 	rm -rf $(BUILD)

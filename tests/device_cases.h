@@ -58,14 +58,21 @@ static inline void ground_noise(struct ground *ground, void *to, size_t bytes)
         ((unsigned char *)to)[i] = (unsigned char)ground_draw(ground, 256);
 }
 
-/* Device memory with these contents; NULL after an error. */
+static inline void ground_store(struct ground *ground, void *memory, const void *from, size_t bytes)
+{
+    if (ground->kind->copy(ground->device, ground->stream, memory, from, bytes) ||
+        ground->kind->synchronize(ground->device, ground->stream))
+        tap_diag("%s: %s", ground->label, ground->device->message.text);
+}
+
+/* Device memory, with these contents. */
 static inline void *ground_place(struct ground *ground, const void *from, size_t bytes)
 {
     void *memory = NULL;
-    if (ground->kind->get(ground->device, bytes, &memory) ||
-        ground->kind->copy(ground->device, ground->stream, memory, from, bytes) ||
-        ground->kind->synchronize(ground->device, ground->stream))
+    if (ground->kind->get(ground->device, bytes, &memory))
         tap_diag("%s: %s", ground->label, ground->device->message.text);
+    else
+        ground_store(ground, memory, from, bytes);
     return memory;
 }
 

@@ -4,7 +4,29 @@
 
 #include "device_cases.h"
 
-enum { COMBINE_COUNT = 1031, COMBINE_SLACK = 8 };
+enum { COMBINE_COUNT = 1031, COMBINE_SLACK = 8, COMBINE_BYTES = (COMBINE_COUNT + COMBINE_SLACK) * 16 };
+
+/* Device memory that the cases use in turn: taking it anew for each would take longer than they do. */
+struct lent {
+    char *memory[HS_COMBINE_MOST + 1];
+};
+
+static void lend(struct ground *ground, struct lent *lent, int pieces, size_t bytes)
+{
+    memset(lent, 0, sizeof *lent);
+    for (int i = 0; i < pieces; i++) {
+        void *memory = NULL;
+        if (ground->kind->get(ground->device, bytes, &memory))
+            tap_diag("%s: %s", ground->label, ground->device->message.text);
+        lent->memory[i] = memory;
+    }
+}
+
+static void lend_end(struct ground *ground, struct lent *lent)
+{
+    for (int i = 0; i <= HS_COMBINE_MOST; i++)
+        ground->kind->put(ground->device, lent->memory[i]);
+}
 
 /* Numbers of which the order of a sum changes the bits; not-a-numbers and zeros of both signs where operators choose.
  */
@@ -30,21 +52,21 @@ static void operand_fill(struct ground *ground, hsumma_element element, hsumma_o
 }
 
 /* One combination: dst is of its own memory (alias < 0) or one of the operands. */
-static int one_combine(struct ground *ground, hsumma_element element, hsumma_op op, int operands, int64_t count,
-                       int alias)
+static int one_combine(struct ground *ground, const struct lent *lent, hsumma_element element, hsumma_op op,
+                       int operands, int64_t count, int alias)
 {
     const size_t size = hs_element_size(element), bytes = (COMBINE_COUNT + COMBINE_SLACK) * size;
     const size_t unit = element == HSUMMA_FLOAT_COMPLEX ? 4 : element == HSUMMA_DOUBLE_COMPLEX ? 8 : size;
-    static _Alignas(16) char host[HS_COMBINE_MOST + 1][(COMBINE_COUNT + COMBINE_SLACK) * 16], sum[sizeof host[0]];
+    static _Alignas(16) char host[HS_COMBINE_MOST + 1][COMBINE_BYTES], sum[COMBINE_BYTES];
     const void *operand[HS_COMBINE_MOST];
-    char *device[HS_COMBINE_MOST + 1], *model = host[alias < 0 ? operands : alias];
+    char *const *device = lent->memory, *model = host[alias < 0 ? operands : alias];
     size_t at[HS_COMBINE_MOST + 1];
     int wrong = 0;
     hs_combine *function = hs_operator_of(element, op);
     for (int i = 0; i <= operands; i++) {
         operand_fill(ground, element, op, host[i], COMBINE_COUNT + COMBINE_SLACK);
         at[i] = (size_t)ground_draw(ground, COMBINE_SLACK) * unit;
-        device[i] = ground_place(ground, host[i], bytes);
+        ground_store(ground, device[i], host[i], bytes);
         if (i < operands)
             operand[i] = device[i] + at[i];
     }
@@ -58,8 +80,6 @@ static int one_combine(struct ground *ground, hsumma_element element, hsumma_op 
     memset(operand, 0, sizeof operand); /* the list need not stay */
     for (int i = 0; i <= operands; i++)
         wrong += !ground_is(ground, device[i], host[i], bytes);
-    for (int i = 0; i <= operands; i++)
-        ground->kind->put(ground->device, device[i]);
     return !wrong;
 }
 
@@ -67,20 +87,23 @@ static void test_combine(struct ground *ground)
 {
     static const int64_t counts[] = {0, 1, 2, 3, 5, 8, 31, 64, 129, 257, 1000, COMBINE_COUNT};
     enum { COUNTS = sizeof counts / sizeof *counts };
+    struct lent lent;
+    lend(ground, &lent, HS_COMBINE_MOST + 1, COMBINE_BYTES);
     for (int element = 0; element < HS_ELEMENTS; element++)
         for (int op = 0; op < HS_OPS; op++) {
             int wrong = 0, cases = 0;
             if (!hs_operator_of((hsumma_element)element, (hsumma_op)op))
                 continue;
             for (int operands = 1; operands <= HS_COMBINE_MOST; operands++, cases++)
-                wrong += !one_combine(ground, (hsumma_element)element, (hsumma_op)op, operands,
+                wrong += !one_combine(ground, &lent, (hsumma_element)element, (hsumma_op)op, operands,
                                       counts[(operands + op) % COUNTS], (int)ground_draw(ground, operands + 1) - 1);
             for (int alias = -1; alias < 5; alias++)
                 for (int i = 0; i < COUNTS; i++, cases++)
-                    wrong += !one_combine(ground, (hsumma_element)element, (hsumma_op)op, 5, counts[i], alias);
+                    wrong += !one_combine(ground, &lent, (hsumma_element)element, (hsumma_op)op, 5, counts[i], alias);
             tap_ok(wrong == 0, "%s: %s of %s, 1 to 32 operands, %d cases with bits as on the host: %d wrong",
                    ground->label, hs_op_name((hsumma_op)op), hs_element_name((hsumma_element)element), cases, wrong);
         }
+    lend_end(ground, &lent);
     char *memory = ground_place(ground, "0123456789abcdef", 16);
     const void *operand[2] = {memory, memory};
     hsumma_status max =
@@ -114,10 +137,11 @@ static double _Complex matrix_get(hsumma_type type, const void *matrix, int64_t 
     return ground_read(type, (const char *)matrix + i * (int64_t)hs_scalars[type].size);
 }
 
-enum { MATRIX_MOST = 80 * 80 };
+enum { MATRIX_MOST = 81 * 81 };
 
 /* C = beta C + S; factor: 0, 1, or another. */
-static int one_update(struct ground *ground, hsumma_type type, int64_t rows, int64_t cols, int factor, int with_s)
+static int one_update(struct ground *ground, const struct lent *lent, hsumma_type type, int64_t rows, int64_t cols,
+                      int factor, int with_s)
 {
     static _Alignas(16) char c[MATRIX_MOST * 16], s[MATRIX_MOST * 16];
     const size_t size = hs_scalars[type].size;
@@ -130,8 +154,9 @@ static int one_update(struct ground *ground, hsumma_type type, int64_t rows, int
     matrix_fill(ground, type, s, lds * cols);
     if (factor == 0)
         matrix_nan(type, c, rows, cols, ldc);
-    char *to = ground_place(ground, c, (size_t)(ldc * cols) * size);
-    char *from = ground_place(ground, s, (size_t)(lds * cols) * size);
+    char *to = lent->memory[0], *from = lent->memory[1];
+    ground_store(ground, to, c, (size_t)(ldc * cols) * size);
+    ground_store(ground, from, s, (size_t)(lds * cols) * size);
     for (int64_t j = 0; j < cols; j++)
         for (int64_t i = 0; i < rows; i++)
             matrix_set(type, c, j * ldc + i,
@@ -142,24 +167,25 @@ static int one_update(struct ground *ground, hsumma_type type, int64_t rows, int
     memset(&beta, 0x55, sizeof beta); /* has been read */
     wrong += !ground_is(ground, to, c, (size_t)(ldc * cols) * size);
     wrong += !ground_is(ground, from, s, (size_t)(lds * cols) * size);
-    ground->kind->put(ground->device, to);
-    ground->kind->put(ground->device, from);
     return !wrong;
 }
 
 static void test_update(struct ground *ground)
 {
     static const int64_t sizes[] = {1, 2, 7, 33, 64, 77};
+    struct lent lent;
+    lend(ground, &lent, 2, MATRIX_MOST * 16 + 16);
     for (int type = 0; type < 4; type++) {
         int wrong = 0, cases = 0;
         for (int factor = 0; factor < 4; factor++)
             for (int with_s = 0; with_s < 2; with_s++)
                 for (int i = 0; i < 6; i++, cases++)
-                    wrong +=
-                        !one_update(ground, (hsumma_type)type, sizes[i], sizes[ground_draw(ground, 6)], factor, with_s);
+                    wrong += !one_update(ground, &lent, (hsumma_type)type, sizes[i], sizes[ground_draw(ground, 6)],
+                                         factor, with_s);
         tap_ok(wrong == 0, "%s: %d updates of type %c, nothing read where beta is 0: %d wrong", ground->label, cases,
                hs_scalars[type].letter, wrong);
     }
+    lend_end(ground, &lent);
 }
 
 struct product {
@@ -188,7 +214,7 @@ static void model_product(const struct product *p, double _Complex alpha, const 
         }
 }
 
-static int one_product(struct ground *ground, struct product *p)
+static int one_product(struct ground *ground, const struct lent *lent, struct product *p)
 {
     static _Alignas(16) char a[MATRIX_MOST * 16], b[MATRIX_MOST * 16], c[MATRIX_MOST * 16];
     const size_t size = hs_scalars[p->type].size;
@@ -208,8 +234,10 @@ static int one_product(struct ground *ground, struct product *p)
     matrix_fill(ground, p->type, c, p->ldc * p->n);
     if (p->factor == 0)
         matrix_nan(p->type, c, p->m, p->n, p->ldc);
-    char *da = ground_place(ground, a, bytes_a), *db = ground_place(ground, b, bytes_b);
-    char *dc = ground_place(ground, c, bytes_c);
+    char *da = lent->memory[0], *db = lent->memory[1], *dc = lent->memory[2];
+    ground_store(ground, da, a, bytes_a);
+    ground_store(ground, db, b, bytes_b);
+    ground_store(ground, dc, c, bytes_c);
     model_product(p, ground_read(p->type, &alpha), a, b, ground_read(p->type, &beta), c);
     GROUND_DO(ground->kind->gemm(ground->device, ground->stream, p->type, p->transa, p->transb, p->m, p->n, p->k,
                                  &alpha, da, p->lda, db, p->ldb, &beta, dc, p->ldc));
@@ -217,15 +245,14 @@ static int one_product(struct ground *ground, struct product *p)
     memset(&beta, 0x55, sizeof beta);
     wrong += !ground_is(ground, dc, c, bytes_c);
     wrong += !ground_is(ground, da, a, bytes_a) + !ground_is(ground, db, b, bytes_b);
-    ground->kind->put(ground->device, da);
-    ground->kind->put(ground->device, db);
-    ground->kind->put(ground->device, dc);
     return !wrong;
 }
 
 static void test_gemm(struct ground *ground)
 {
     static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 7}, {17, 13, 31}, {64, 32, 33}, {61, 67, 71}, {5, 9, 0}};
+    struct lent lent;
+    lend(ground, &lent, 3, MATRIX_MOST * 16 + 16);
     for (int type = 0; type < 4; type++) {
         int wrong = 0, cases = 0;
         for (int trans = 0; trans < 9; trans++)
@@ -240,11 +267,12 @@ static void test_gemm(struct ground *ground)
                                     0,
                                     0,
                                     (trans + i) % 3};
-                wrong += !one_product(ground, &p);
+                wrong += !one_product(ground, &lent, &p);
             }
         tap_ok(wrong == 0, "%s: %d products of type %c, N, T and C, exact; beta = 0 over not-a-numbers: %d wrong",
                ground->label, cases, hs_scalars[type].letter, wrong);
     }
+    lend_end(ground, &lent);
 }
 
 static void test_work(struct ground *ground)

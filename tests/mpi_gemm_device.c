@@ -150,31 +150,34 @@ static void test_bits(void)
     tap_ok(cases == 54 && differ == 0, "bits: %d executions, %d differ", (int)cases, (int)differ);
 }
 
-/* Plans of one grid in turn, none of which waits for another on the host; each needs more memory than those before. */
+/* Plans of one grid, each with larger tiles than those before, and every second with partial results. */
+enum { PLANS = 4 };
+static struct call call_in_turn(const hsumma_grid *grid, int p)
+{
+    static const int64_t extent[PLANS][3] = {{60, 4, 20}, {1000, 200, 4}, {1400, 4, 300}, {1500, 300, 4}};
+    struct call c = call_of(grid, HSUMMA_Z, "NT"[p % 2], "TN"[p / 2], extent[p][0], extent[p][1], extent[p][2], 16);
+    c.options = p % 2 ? "stationary=A block=300" : "stationary=C block=300";
+    return c;
+}
+
+/* In turn, made while others run; none waits for another on the host. */
 static void test_turns(const char *words)
 {
-    enum { PLANS = 4, TURNS = 3 };
+    enum { TURNS = 3 };
     hsumma_context *ctx = context(words);
     hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
     hsumma_plan *plan[PLANS] = {NULL};
     struct call c[PLANS];
     struct matrices m[TURNS][PLANS];
     int good = grid != NULL, right = 1;
+    for (int p = 0; good && p < PLANS; p++)
+        c[p] = call_in_turn(grid, p);
+    good = good && !create(ctx, &c[0], &plan[0]);
     for (int t = 0; good && t < TURNS; t++)
         for (int p = 0; good && p < PLANS; p++) {
-            int64_t n = 30 << 2 * p;
-            c[p] = call_of(grid, HSUMMA_S, "NT"[p % 2], "TN"[p / 2], n, p % 2 ? n : 20, p % 2 ? 20 : n, 16);
-            c[p].options = p % 2 ? "stationary=A block=256" : "stationary=C block=256";
-            if (t == 0 && p == 0)
-                good = !create(ctx, &c[p], &plan[p]);
             good &= place(ctx, &c[p], ALL, &m[t][p]) && !begin(plan[p], &c[p], m[t][p].used, 0);
-            if (t == 0 && p + 1 < PLANS) { /* while one runs */
-                int64_t next = 30 << 2 * (p + 1);
-                c[p + 1] = call_of(grid, HSUMMA_S, "NT"[(p + 1) % 2], "TN"[(p + 1) / 2], next, (p + 1) % 2 ? next : 20,
-                                   (p + 1) % 2 ? 20 : next, 16);
-                c[p + 1].options = (p + 1) % 2 ? "stationary=A block=256" : "stationary=C block=256";
+            if (p + 1 < PLANS && !plan[p + 1])
                 good &= !create(ctx, &c[p + 1], &plan[p + 1]);
-            }
             good &= !hsumma_plan_wait(plan[p]);
         }
     good = everywhere(good);
@@ -187,6 +190,50 @@ static void test_turns(const char *words)
         }
     tap_ok(good && everywhere(right), "%s: %d plans in turn on one grid, made while others run", words, PLANS);
     hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+}
+
+/* One plan again and again, without a wait: what an execution leaves in the tiles is overwritten by the next. */
+static int chain(hsumma_context *ctx, const struct call *c)
+{
+    enum { TIMES = 12 };
+    struct matrices m[TIMES];
+    struct call call[TIMES];
+    hsumma_plan *plan = NULL;
+    int right = 1, good = everywhere(!create(ctx, c, &plan));
+    for (int t = 0; good && t < TIMES; t++) {
+        call[t] = *c;
+        call[t].alpha = t % 7 - 2; /* now and then 0 */
+        good &= place(ctx, &call[t], ALL, &m[t]) && !begin(plan, &call[t], m[t].used, 1);
+    }
+    good = everywhere(good);
+    for (int t = 0; good && t < TIMES; t++) {
+        right &= bring(ctx, &m[t]) && wrong(&call[t], &m[t].home[2], 0) + changed(&call[t], m[t].home) == 0;
+        forget(ctx, &m[t]);
+    }
+    hsumma_plan_free(&plan);
+    return everywhere(good && right);
+}
+
+static void test_chains(const char *words)
+{
+    hsumma_context *ctx = context(words);
+    hsumma_grid *grid[3] = {NULL, NULL, NULL};
+    int bad = 0, chains = 0;
+    for (int i = 0; ctx && i < 3; i++) {
+        grid[i] = grid_of(ctx, i);
+        for (int s = 0; grid[i] && s < 4; s++) {
+            /* T: A and B may have k alike, and nothing but C moves; few columns: one column of processes has all of C,
+             * and reads panels that others do not need */
+            struct call c = call_of(grid[i], HSUMMA_D, "TN"[s > 0], 'N', 40, s == 3 ? 5 : 32, 60, 8);
+            c.options = s == 0 ? "stationary=A block=8" : s == 1 ? "stationary=B block=8" : "stationary=C block=4";
+            bad += !chain(ctx, &c);
+            chains++;
+        }
+    }
+    tap_ok(chains == 12 && bad == 0, "%s: %d plans executed again without a wait, %d wrong", words, chains, bad);
+    for (int i = 0; i < 3; i++)
+        hsumma_grid_free(&grid[i]);
     hsumma_free(&ctx);
 }
 
@@ -204,6 +251,8 @@ int main(int argc, char **argv)
     test_bits();
     for (unsigned i = 1; i < sizeof words / sizeof *words; i++)
         test_turns(words[i]);
+    for (unsigned i = 1; i < sizeof words / sizeof *words; i++)
+        test_chains(words[i]);
     MPI_Finalize();
     return tap_done();
 }

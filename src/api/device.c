@@ -62,6 +62,29 @@ static hsumma_status tell(hsumma_context *ctx, hsumma_status mine, struct hs_mes
     return (hsumma_status)worst.status;
 }
 
+/* How many devices the processes of a machine have, at most.  What cannot be told counts as one for each. */
+static int count_devices(const hsumma_context *ctx)
+{
+    const char *place = ctx->device->place;
+    unsigned colour = 0;
+    MPI_Comm machine = MPI_COMM_NULL, mates = MPI_COMM_NULL;
+    int rank = 0, first, devices = 0, most = 0;
+    for (int i = 0; place[i]; i++)
+        colour = colour * 31 + (unsigned char)place[i];
+    if (MPI_Comm_split_type(ctx->comm.comm, MPI_COMM_TYPE_SHARED, ctx->comm.rank, MPI_INFO_NULL, &machine) ==
+            MPI_SUCCESS &&
+        MPI_Comm_split(machine, (int)(colour >> 1), 0, &mates) == MPI_SUCCESS) {
+        MPI_Comm_rank(mates, &rank);
+        first = rank == 0;
+        MPI_Allreduce(&first, &devices, 1, MPI_INT, MPI_SUM, machine);
+        MPI_Comm_free(&mates);
+    }
+    if (machine != MPI_COMM_NULL)
+        MPI_Comm_free(&machine);
+    MPI_Allreduce(&devices, &most, 1, MPI_INT, MPI_MAX, ctx->comm.comm);
+    return most;
+}
+
 /* What the smallest device has, for choices, which all must make alike. */
 static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
 {
@@ -93,8 +116,10 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     status = tell(ctx, status, &why);
     if (!status)
         status = tell(ctx, hs_context_make_local(ctx, &settings, &why), &why);
-    if (!status)
+    if (!status) {
+        ctx->profile.device_machine.devices = count_devices(ctx);
         return HSUMMA_OK;
+    }
     hs_context_close_device(ctx);
     if (!wish || status == HSUMMA_ERR_MPI)
         return hs_fail(&ctx->message, status, "device=%s: %s", word, why.text);

@@ -131,7 +131,6 @@ static int measure_all(calibration *cal)
     double seconds = cal->args->seconds / (cal->ctx->device ? 1.3 : 1);
 
     cal->profile = hs_profile_builtin;
-    cal->device_turn = NAN;
     cal->crowded = cal->mach.node_ranks > cores;
     for (int f = 0; f < FITS; f++)
         cal->error[f] = (fit_error){NAN, NAN};

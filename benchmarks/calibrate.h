@@ -57,7 +57,7 @@ typedef struct calibration {
     int samples, capacity;
     int out_of_memory;     /* for a sample */
     double device_rate[2]; /* flop/s of the device's product, in double and in single precision; 0: there is none */
-    double device_turn;    /* s; NaN: not measured */
+    int device_turned;     /* its turn has been measured */
 } calibration;
 
 /* --- calibrate_measure.c: repeated trials; collective ----------------------------------------------------

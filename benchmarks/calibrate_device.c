@@ -245,7 +245,8 @@ static void measure_hops(calibration *cal, ground *g, double budget)
         return;
     between = calibrate_slowest(cal, hop_between, g, budget / 2);
     calibrate_note(cal, "device.turn", 0, NULL, between);
-    cal->device_turn = fmax(between - copy - cal->profile.device_machine.signal, 0);
+    cal->profile.device_machine.turn = fmax(between - copy - cal->profile.device_machine.signal, 0);
+    cal->device_turned = 1;
 }
 
 static void measure_links(calibration *cal, ground *g, double budget)

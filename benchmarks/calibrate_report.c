@@ -120,11 +120,10 @@ static void device_rows(const calibration *cal, FILE *file)
     row(file, "copy, sum", NULL, "%.4g GB/s, %.4g GB/s of the result, where they are long", 1e-9 / m->copy,
         1e-9 / m->gamma);
     row(file, "signal", NULL, "%.3g us, an event between two streams and a flag", 1e6 * m->signal);
-    if (isnan(cal->device_turn))
+    if (!cal->device_turned)
         row(file, "turn", NULL, "not measured: no two processes on one device that can wait for each other's events");
     else
-        row(file, "turn", NULL, "%.3g us more where the device goes from one process to another",
-            1e6 * cal->device_turn);
+        row(file, "turn", NULL, "%.3g us more where the device goes from one process to another", 1e6 * m->turn);
     link_row(file, "staged, node", cal, FIT_STAGED, &m->node);
     if (!isnan(cal->error[FIT_STAGED_NETWORK].worst))
         link_row(file, "staged, network", cal, FIT_STAGED_NETWORK, &m->network);
@@ -252,8 +251,8 @@ static json_t *device_json(const calibration *cal)
     return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:f,s:f}", "name", cal->ctx->device->name, "network",
                      link_json(&m->network), "node", link_json(&m->node), "shm", link_json(&m->shm), "copy_s_per_byte",
                      m->copy, "gamma_s_per_byte", m->gamma, "signal_s", m->signal, "turn_s",
-                     report_real(cal->device_turn), "gemm_double_flop_per_s", cal->device_rate[0],
-                     "gemm_float_flop_per_s", cal->device_rate[1]);
+                     cal->device_turned ? report_real(m->turn) : json_null(), "gemm_double_flop_per_s",
+                     cal->device_rate[0], "gemm_float_flop_per_s", cal->device_rate[1]);
 }
 
 static json_t *sample_json(const calibrate_sample *s)

@@ -51,6 +51,7 @@ static const struct field {
     SECONDS_OF("device.shm.beta_s_per_byte", device_machine.shm.beta),
     SECONDS_OF("device.inject_s_per_byte", device_machine.inject),
     SECONDS_OF("device.signal_s", device_machine.signal),
+    SECONDS_OF("device.turn_s", device_machine.turn),
     SECONDS_OF("device.copy_s_per_byte", device_machine.copy),
     SECONDS_OF("device.gamma_s_per_byte", device_machine.gamma),
     FIELD("overlap", SHARE, 0, overlap),

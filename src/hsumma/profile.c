@@ -9,7 +9,8 @@
  * 16 more columns, packing 0.15 ns per byte (doc/results/node.md).
  *
  * Of devices nothing has been measured: a kernel or copy begins after 6 us and runs at 1.5 TB/s, an event of another
- * process is seen after 8 us, and messages cross a bus of 10 GB/s besides.
+ * process is seen after 8 us, a device that goes from one process to another loses 20 us, and messages cross a bus of
+ * 10 GB/s besides.
  */
 #define CORE 5.5e10 /* flop/s in double precision */
 const struct hs_profile hs_profile_builtin = {
@@ -26,7 +27,8 @@ const struct hs_profile hs_profile_builtin = {
                        .copy = 1 / 1.5e12,
                        .node = {.alpha = 2.06e-5, .beta = 1e-10},
                        .shm = {.alpha = 6e-6, .beta = 1 / 1.5e12},
-                       .signal = 8e-6},
+                       .signal = 8e-6,
+                       .turn = 2e-5},
     .overlap = 0.9,
     .gemm = {{.flop = 1 / CORE, .c = 32 / CORE, .ab = 8 * 1.5e-10},
              {.flop = 0.5 / CORE, .c = 16 / CORE, .ab = 4 * 1.5e-10}},

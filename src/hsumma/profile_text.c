@@ -45,6 +45,7 @@ static const struct row {
     LINK("device.shm", device_machine.shm),
     TIME("device.inject_s_per_byte", device_machine.inject),
     TIME("device.signal_s", device_machine.signal),
+    TIME("device.turn_s", device_machine.turn),
     TIME("device.copy_s_per_byte", device_machine.copy),
     TIME("device.gamma_s_per_byte", device_machine.gamma),
     {"overlap", AT(overlap), REAL, 0, 1},

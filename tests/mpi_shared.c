@@ -175,10 +175,10 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (int r = 0; r < size; r++)
         ranks[r] = r;
-    one_node("our own mapping", &(struct hs_place_options){"auto", -1, 1, 0}, 4);
-    one_node("without direct reads", &(struct hs_place_options){"nodes:1,sockets:2", -1, 0, 0}, 4);
-    one_node("a window of MPI's", &(struct hs_place_options){"auto", -1, 1, 1}, 4);
-    one_node("little room", &(struct hs_place_options){"auto", 4096, 0, 0}, 3);
+    one_node("our own mapping", &(struct hs_place_options){"auto", -1, 1, 0, 0}, 4);
+    one_node("without direct reads", &(struct hs_place_options){"nodes:1,sockets:2", -1, 0, 0, 0}, 4);
+    one_node("a window of MPI's", &(struct hs_place_options){"auto", -1, 1, 1, 0}, 4);
+    one_node("little room", &(struct hs_place_options){"auto", 4096, 0, 0, 0}, 3);
     if (size > 1) {
         many_instances();
         two_nodes();

@@ -13,6 +13,9 @@
  * Inside a node sums are bracketed like a binary tree over its ranks, with and without shared memory.  "Node" may mean
  * socket (parameter level): then the leaders of all sockets take part in phase 3.
  *
+ * Parameter inner: a row of reduce_scatter and allgather does phases 1 and 2, and phase 4, where it has both, they fit
+ * the node, and the vector fits into the shared memory.
+ *
  * Elements are bracketed alike if the outer row brackets vectors of any length alike: all that keep order do, but for
  * rabenseifner_traff, which chooses its way by the length.
  *
@@ -237,6 +240,42 @@ static void by_messages(struct dpml *d)
     }
 }
 
+/* The phases inside the node as stages, by the row that the caller named.  Returns 0 if it does not serve. */
+static int by_stages(struct dpml *d)
+{
+    struct chunk all = {.bytes = d->shape->bytes};
+    int64_t *part = hs_builder_get(d->builder, (size_t)d->members + 1, sizeof *part), scratch = 0;
+    for (int i = 0; part && i <= d->members; i++)
+        part[i] = partition_at(d, &all, i < d->leaders ? i : d->leaders);
+    int64_t own = part ? part[d->me + 1] - part[d->me] : 0;
+    struct hs_stage sum = {.collective = HS_REDUCE_SCATTER,
+                           .rank = d->member,
+                           .size = d->members,
+                           .me = d->me,
+                           .bytes = d->shape->bytes,
+                           .part = part,
+                           .in = hs_in(0),
+                           .out = hs_scratch(0),
+                           .direct = 1,
+                           .stages = 2,
+                           .after = -1};
+    struct hs_stage share = sum;
+    share.collective = HS_ALLGATHER;
+    share.in = hs_scratch(own);
+    share.out = hs_out(0);
+    share.number = 1;
+    if (!part || !hs_stage_is_named(d->builder, d->shape, &sum) || !hs_stage_is_named(d->builder, d->shape, &share))
+        return 0;
+    scratch = 2 * own;
+    share.after = hs_emit_stage(d->builder, d->shape, &sum, &scratch);
+    d->outer_scratch = scratch;
+    if (leads(d) && own > 0)
+        share.after = between_nodes(d, sum.out, share.in, own, share.after);
+    scratch = 2 * own;
+    hs_emit_stage(d->builder, d->shape, &share, &scratch);
+    return 1;
+}
+
 /* Bytes that go through the shared memory at a time; 0: there is too little of it. */
 static int64_t chunk_bytes(const struct hs_shape *shape, int64_t room)
 {
@@ -279,8 +318,8 @@ void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *
     if (d.members == 1)
         for (int64_t t = 0; t * d.chunk < shape->bytes; t++)
             between_nodes(&d, hs_in(t * d.chunk), hs_out(t * d.chunk), chunk_of(&d, t).bytes, -1);
-    else if (d.chunk > 0)
-        through_shared_memory(&d);
-    else
+    else if (d.chunk == 0)
         by_messages(&d);
+    else if (!shape->with.inner || d.chunk < shape->bytes || !by_stages(&d))
+        through_shared_memory(&d);
 }

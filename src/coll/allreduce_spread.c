@@ -9,6 +9,7 @@
  * MPI_Allreduce (EuroMPI/ASIA 2014), let rank 0 do alone (Section 3.1), done by all.
  */
 #include "coll/builders.h"
+#include "coll/rounds.h"
 #include "coll/sum_chain.h"
 
 struct spread {
@@ -44,12 +45,7 @@ static int copy_piece(const struct spread *s, int64_t piece, int after)
         int copy = hs_emit_copy(s->builder, hs_out(at), hs_of(rank, hs_out(at)), count);
         hs_after(s->builder, copy, summed);
     }
-    int join = hs_emit_join(s->builder);
-    for (int i = first; i < join; i++)
-        if (s->builder->list.step[i].kind == HS_COPY)
-            hs_after(s->builder, join, i);
-    hs_after(s->builder, join, after);
-    return join;
+    return hs_emit_join_copies(s->builder, first, after);
 }
 
 void hs_build_allreduce_spread(struct hs_builder *builder, const struct hs_shape *shape)

@@ -37,11 +37,14 @@ void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *
 void hs_build_allgather_ring(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allgather_bruck(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allgather_recursive_doubling(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_allgather_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_allgather_spread(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_allgather_node_aware(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_pairwise(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_recursive_halving(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_ring(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_rabenseifner_traff(struct hs_builder *builder, const struct hs_shape *shape);
+void hs_build_reduce_scatter_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_spread(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_reduce_scatter_node_aware(struct hs_builder *builder, const struct hs_shape *shape);
 void hs_build_host_staged(struct hs_builder *builder, const struct hs_shape *shape); /* of all five collectives */
@@ -50,6 +53,8 @@ void hs_build_host_staged(struct hs_builder *builder, const struct hs_shape *sha
 const char *hs_unfit_shared(const struct hs_shape *shape); /* more than one node, or no shared memory */
 const char *hs_unfit_allreduce_shared_buffer(const struct hs_shape *shape); /* the same, or too little of it */
 const char *hs_unfit_allreduce_binomial(const struct hs_shape *shape);
+const char *hs_unfit_allgather_shared_buffer(const struct hs_shape *shape);
+const char *hs_unfit_reduce_scatter_shared_buffer(const struct hs_shape *shape);
 const char *hs_unfit_reduce_shared_buffer(const struct hs_shape *shape);
 const char *
 hs_unfit_spread(const struct hs_shape *shape); /* more than one node, or ranks cannot read each other's IN */

@@ -8,6 +8,7 @@
  * (1 - 1/q) m bytes copied by the root.  The first half of allreduce "spread", for one taker.
  */
 #include "coll/builders.h"
+#include "coll/rounds.h"
 #include "coll/sum_chain.h"
 
 enum { SLOTS = 2, MOST_STEPS = 1 << 20 /* of the root: longer lists take too much memory and time */ };
@@ -80,12 +81,7 @@ static int copy_piece(const struct spread *s, int64_t piece, int after)
         int copy = hs_emit_copy(s->builder, hs_out(at), hs_of(rank, slot_of(s, piece)), count);
         hs_after(s->builder, copy, summed);
     }
-    int join = hs_emit_join(s->builder);
-    for (int i = first; i < join; i++)
-        if (s->builder->list.step[i].kind == HS_COPY)
-            hs_after(s->builder, join, i);
-    hs_after(s->builder, join, after);
-    return join;
+    return hs_emit_join_copies(s->builder, first, after);
 }
 
 static int announce(const struct spread *s, int64_t piece, int before, int done)

@@ -62,6 +62,40 @@ static int emit_alone(struct hs_builder *builder, const struct hs_stage *stage)
     return copy < 0 ? stage->after : copy;
 }
 
+/* The shape of a stage; its topology, if it has one, is put into *topology.  0 if memory is short. */
+static int shape_of(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
+                    struct hs_shape *inner, struct hs_topology *topology)
+{
+    int64_t room = share_of(shape, stage->stages);
+    *inner = (struct hs_shape){.rank = stage->me,
+                               .size = stage->size,
+                               .root = stage->root,
+                               .bytes = stage->bytes,
+                               .unit = shape->unit,
+                               .segment = shape->segment,
+                               .part = stage->part,
+                               .with = shape->with};
+    /* Leaders of nodes have no memory in common; leaders of sockets may. */
+    if (!shape->topology || (stage->between && shape->with.level == HS_NODE))
+        return 1;
+    const struct hs_topology *part = hs_topology_of(builder, shape->topology, stage->rank, stage->size, room);
+    if (!part)
+        return 0;
+    *topology = *part;
+    topology->direct = topology->direct && stage->direct && room > 0;
+    inner->topology = topology;
+    return 1;
+}
+
+int hs_stage_is_named(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage)
+{
+    struct hs_topology topology = {0};
+    struct hs_shape inner;
+    if (stage->size < 2 || !shape_of(builder, shape, stage, &inner, &topology))
+        return 0;
+    return named(stage->between ? shape->with.outer : shape->with.inner, stage->collective, &inner) != NULL;
+}
+
 int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
                   int64_t *scratch)
 {
@@ -71,22 +105,9 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
         return emit_alone(builder, stage);
     int64_t room = share_of(shape, stage->stages);
     struct hs_topology topology = {0};
-    struct hs_shape inner = {.rank = stage->me,
-                             .size = stage->size,
-                             .root = stage->root,
-                             .bytes = stage->bytes,
-                             .unit = shape->unit,
-                             .segment = shape->segment,
-                             .with = shape->with};
-    /* Leaders of nodes have no memory in common; leaders of sockets may. */
-    if (shape->topology && !(stage->between && shape->with.level == HS_NODE)) {
-        const struct hs_topology *part = hs_topology_of(builder, shape->topology, stage->rank, stage->size, room);
-        if (!part)
-            return -1;
-        topology = *part;
-        topology.direct = topology.direct && stage->direct && room > 0;
-        inner.topology = &topology;
-    }
+    struct hs_shape inner;
+    if (!shape_of(builder, shape, stage, &inner, &topology))
+        return -1;
     const struct hs_alg *alg =
         stage->between ? stage_outer(stage->collective, &inner) : stage_inner(stage->collective, &inner);
     inner.with = (struct hs_parameters){.threshold = shape->with.threshold};

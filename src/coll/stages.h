@@ -26,6 +26,7 @@ struct hs_stage {
     int size, me;    /* me: place of shape->rank among them; -1: not in this stage */
     int root;        /* place of the root */
     int64_t bytes;
+    const int64_t *part; /* allgather, reduce_scatter: like hs_shape.part, of the stage's ranks */
     struct hs_ref in, out;
     int direct;         /* in and out are the same bytes of IN, OUT or SHARED on all ranks of the stage */
     int number, stages; /* number-th of `stages` equal shares of the shared memory; stages = 0: without it */
@@ -38,6 +39,9 @@ struct hs_stage {
  */
 int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
                   int64_t *scratch);
+
+/* Whether the row that the caller named serves the stage, a row of its collective, so that hs_emit_stage takes it. */
+int hs_stage_is_named(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage);
 
 /* The step after which both are done, a JOIN if need be; -1 stands for nothing to wait for. */
 int hs_emit_both(struct hs_builder *builder, int a, int b);

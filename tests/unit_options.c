@@ -103,6 +103,9 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
         else
             snprintf(text, size, "%g", s->device_share);
         break;
+    case HS_OPT_GPU_AWARE_MPI:
+        snprintf(text, size, "%d", s->gpu_aware);
+        break;
     default:
         snprintf(text, size, "?");
     }
@@ -353,6 +356,12 @@ static const struct value {
     {"device_memory", "0", NULL},
     {"device_memory", "auto", NULL},
     {"device_memory", "", NULL},
+    {"gpu_aware_mpi", "auto", "-1"},
+    {"gpu_aware_mpi", "0", "0"},
+    {"gpu_aware_mpi", "1", "1"},
+    {"gpu_aware_mpi", "2", NULL},
+    {"gpu_aware_mpi", "on", NULL},
+    {"gpu_aware_mpi", "", NULL},
 };
 enum { VALUES = sizeof values / sizeof *values };
 
@@ -437,6 +446,7 @@ static void test_messages(void)
         {"check", "2", "first or always"},
         {"device", "gpu", "none, auto, cuda, cuda:N or host"},
         {"device_memory", "101%", "a percentage up to 100%"},
+        {"gpu_aware_mpi", "yes", "auto, 0 or 1"},
     };
     static const char *const sayer[] = {
         [HS_BY_ENVIRONMENT] = "environment", [HS_BY_CONTEXT] = "context", [HS_BY_PLAN] = "plan"};

@@ -285,6 +285,9 @@ int main(int argc, char **argv)
     }
     int rounds = argc > 1 ? atoi(argv[1]) : 2;
     state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    char contexts[256] = ""; /* options, from the third argument on */
+    for (int i = 3; i < argc; i++)
+        snprintf(contexts + strlen(contexts), sizeof contexts - strlen(contexts), " %s", argv[i]);
     static const int64_t blocks[] = {0, 1, 3, 8};
     hsumma_free(&ctx);
     for (int P = 1; P <= size; P++) {
@@ -293,7 +296,7 @@ int main(int argc, char **argv)
         if (size % P && !(P == size - 1)) /* also a grid that leaves one process out */
             continue;
         /* the first grids of a context have shared memory */
-        if (!tap_ok(!hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) &&
+        if (!tap_ok(!hsumma_create(MPI_COMM_WORLD, contexts, &ctx, NULL, 0) &&
                         !hsumma_grid_create(ctx, P, Q, 'C', NULL, &grid[0]) &&
                         !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid[1]),
                     "grids %d x %d", P, Q))

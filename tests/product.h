@@ -321,8 +321,8 @@ static inline void refuse(hsumma_context *ctx, const struct call *call, hsumma_s
         hsumma_plan_free(&plan);
 }
 
-/* Sets up ranks, a context and a grid, runs the tests, and returns the program's exit code.  An argument node=WORD says
- * how processes of a node share where no options are given (HSUMMA_NODE). */
+/* Sets up ranks, a context and a grid, runs the tests, and returns the program's exit code.  An argument OPTION=WORD is
+ * put into the environment, in place of what was there of options: node=WORD is HSUMMA_NODE=WORD. */
 static inline int product_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumma_grid *))
 {
     hsumma_context *ctx = (hsumma_context *)&rank;
@@ -336,11 +336,13 @@ static inline int product_main(int argc, char **argv, void (*tests)(hsumma_conte
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     tap_begin(rank == 0);
     hsumma_option_info info;
-    for (int i = 0; hsumma_option(i, &info); i++)
+    for (int i = 0; hsumma_option(i, &info); i++) {
+        size_t length = strlen(info.name);
         unsetenv(info.environment);
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], "node=", 5) == 0)
-            setenv("HSUMMA_NODE", argv[i] + 5, 1);
+        for (int a = 1; a < argc; a++)
+            if (strncmp(argv[a], info.name, length) == 0 && argv[a][length] == '=')
+                setenv(info.environment, argv[a] + length + 1, 1);
+    }
     tap_ok(everywhere(early), "without MPI there is no context: %s", message);
     hsumma_grid_shape(size, &P, &Q);
     int good = !hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message) &&

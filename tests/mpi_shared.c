@@ -135,7 +135,7 @@ static void many_instances(void)
 /* Two virtual nodes: messages between them only, as many as the lists have. */
 static void two_nodes(void)
 {
-    struct hs_place_options options = {"nodes:2", -1, 1, 0};
+    struct hs_place_options options = {"nodes:2", -1, 1, 0, 0};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     int64_t bad = hs_comm_places(&comm, &options, &hs_heap, &message) != HSUMMA_OK;

@@ -124,7 +124,8 @@ typedef struct hsumma_plan_info {
     int64_t panels;         /* innermost panels in all; 0 on processes that take no part */
     const char *node;       /* how the processes of one node share: "messages" (they send), "shared" (they read the
                                panels that owners have put into shared memory), "read" (they read each other's memory
-                               with one copy), "alone" (one process has all) */
+                               with one copy), "alone" (one process has all); "device": the last execution ran on
+                               devices (before the first: one of matrices there will), and all of this is about that */
     int64_t chunk;          /* shared, read: rows or columns of a panel that are handed over at a time; else 0 */
     size_t workspace_bytes; /* of this process: panel buffers (of what the node shares its part), which the plans of a
                                context share, and what it keeps */
@@ -145,7 +146,8 @@ typedef struct hsumma_plan_info {
     double predicted_stationary[3]; /* seconds with stationary A, B, C; -1: not considered, or not possible */
     hsumma_movement operand[3];     /* what happens to A, B and C */
     /* the last execution on this process; zeros before the first */
-    double seconds;      /* from start to completion */
+    double seconds;      /* from start to completion; on devices until hsumma_plan_wait has returned, and the parts
+                            below until work has been put on streams: time the stream for the work's own */
     double gemm_seconds; /* in the local GEMM */
     double copy_seconds; /* packing and unpacking panels */
     double comm_seconds; /* the rest: messages, waiting, and between start and wait the caller's own work */
@@ -267,6 +269,9 @@ HSUMMA_API int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local);
  * dimension is spread alike in the two operands that share it, nothing is redistributed; else the operand that moves
  * passes panel by panel through an exchange within the workspace limit, and hsumma_plan_query says so.
  *
+ * In a context with a device plans take device memory for panels besides: the plans of a grid share it, and it stays
+ * until the context goes.
+ *
  * Errors: HSUMMA_ERR_ARGUMENT, _OPTION, _UNSUPPORTED, _WORKSPACE, _MEMORY; *plan is NULL then.
  * Free with hsumma_plan_free.
  */
@@ -284,6 +289,15 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
  * owns some of them.  Collective over the grid; returns when this process's part of C is complete and its A and B may
  * be changed. Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL: C is unchanged everywhere), HSUMMA_ERR_BUSY,
  * HSUMMA_ERR_MPI (C is undefined, and the context can only be freed).
+ *
+ * In a context with a device each process's part of each matrix may lie in its device's memory or in the host's.  Where
+ * all parts of C are on devices, and all processes on one node, the product runs there: panels go from device to
+ * device, and what is in device memory is complete, and may be changed, in the order of the context's stream; parts of
+ * A and B that are on the host are copied to the device first.  Otherwise (C on the host, several nodes, devices that
+ * cannot share memory, words for the host such as node=shared or groups) the product runs on the host, and parts on
+ * devices are copied there and back; hsumma_plan_query's why says so.  Errors then: HSUMMA_ERR_MEMORY (C is unchanged),
+ * HSUMMA_ERR_DEVICE (a device has failed: C is undefined everywhere); what fails on a stream later is told by
+ * hsumma_synchronize.
  */
 HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
                                              const void *beta, void *c);

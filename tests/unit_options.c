@@ -427,7 +427,7 @@ static void test_messages(void)
         {"reduce", "outer=a", "outer=NAME,inner=NAME"},
         {"segment", "-1", "a number of bytes"},
         {"exchange", "some", "auto, root or all"},
-        {"node", "some", "auto, messages, shared or read"},
+        {"node", "some", "auto, messages, shared, read or device"},
         {"chunk", "no", "1 to 2147483647"},
         {"scalapack", "yes", "on, off or a number"},
         {"log", "", "name of a file"},

@@ -14,7 +14,7 @@ typedef struct unique_id {
 enum { NCCL_INT32 = 2, NCCL_INT64 = 4, NCCL_FLOAT = 7, NCCL_DOUBLE = 8, NCCL_SUM = 0 };
 
 struct coll_nccl {
-    void *library, *comm;
+    void *library, *driver, *comm;
     int version;
     int (*get_version)(int *version);
     int (*get_id)(unique_id *id);
@@ -41,6 +41,22 @@ static int find_all(coll_nccl *nccl)
         memcpy(table[i].function, &found, sizeof found); /* C has no other way from a pointer to a function */
     }
     return 1;
+}
+
+/* NCCL takes the device that is current for this thread, which the library leaves as it has found it. */
+static int make_current(coll_nccl *nccl, void *stream)
+{
+    int (*context_of)(void *stream, void **context) = NULL, (*set)(void *context) = NULL;
+    void *context = NULL, *symbol;
+
+    nccl->driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!nccl->driver)
+        return 0;
+    symbol = dlsym(nccl->driver, "cuStreamGetCtx");
+    memcpy(&context_of, &symbol, sizeof symbol);
+    symbol = dlsym(nccl->driver, "cuCtxSetCurrent");
+    memcpy(&set, &symbol, sizeof symbol);
+    return context_of && set && !context_of(stream, &context) && !set(context);
 }
 
 static coll_nccl *load(char *why, size_t n)
@@ -99,10 +115,17 @@ coll_nccl *coll_nccl_open(const coll_run *run, char *why, size_t n)
     if (run->rank == 0)
         error = nccl->get_id(&id);
     quiet_bcast(&id, (int)sizeof id, MPI_BYTE, 0, run->comm);
-    if (!agreed(run, error))
-        error = nccl->init(&nccl->comm, run->size, id, run->rank);
     if (error)
         snprintf(why, n, "NCCL %d: %s", nccl->version, nccl->text(error));
+    else if ((error = !make_current(nccl, hsumma_stream(run->ctx))))
+        snprintf(why, n, "its device cannot be made current for NCCL");
+    if (!agreed(run, error)) {
+        error = nccl->init(&nccl->comm, run->size, id, run->rank);
+        if (error)
+            snprintf(why, n, "NCCL %d: %s", nccl->version, nccl->text(error));
+    } else {
+        error = 1;
+    }
     if (!agreed(run, error))
         return nccl;
     coll_nccl_close(nccl);
@@ -131,5 +154,7 @@ void coll_nccl_close(coll_nccl *nccl)
         nccl->destroy(nccl->comm);
     if (nccl->library)
         dlclose(nccl->library);
+    if (nccl->driver)
+        dlclose(nccl->driver);
     free(nccl);
 }

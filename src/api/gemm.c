@@ -115,6 +115,10 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->npcol = plan->grid->grid.extent[1];
     info->threads = spec->threads;
     info->workspace_limit_bytes = (size_t)holder->ranking.workspace_limit;
+    if (!holder->device.serves)
+        info->local = hs_plan_maker(plan);
+    else
+        info->local = plan->member ? plan->ctx->device->kind->name : "none";
     if (holder->device.serves) {
         fill_device(holder, info);
         return;
@@ -122,7 +126,6 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     fill_levels(plan, info);
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
     info->node = !plan->by_node && processes == 1 ? "alone" : hs_node_words[spec->node];
-    info->local = hs_plan_maker(plan);
     info->chunk = plan->by_node && spec->chunked >= 0 ? spec->chunk : 0;
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;

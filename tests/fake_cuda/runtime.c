@@ -100,6 +100,15 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
     return fake_error(*is > 1 ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }
 
+#if CUDART_VERSION >= 12000
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
+{
+    cudaError_t error = fake_begin("cudaInitDevice");
+    (void)device, (void)device_flags, (void)flags;
+    return fake_error(error);
+}
+#endif
+
 #if CUDART_VERSION >= 12050
 cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
                                              unsigned long long flags, enum cudaDriverEntryPointQueryResult *found)

@@ -90,6 +90,8 @@ main := $(wildcard benchmarks/main.c)
 bench_objects := $(call objects,$(filter-out $(main),$(sort $(wildcard benchmarks/*.c))))
 test_sources := $(sort $(wildcard tests/unit_*.c tests/mpi_*.c))
 programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
+# The same tests, with the device "cuda" over a fake in place of the host device.
+fake_programs := $(patsubst %,$(BUILD)/tests/mpi_%_cuda,device gemm_device coll_device)
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
 command := $(if $(main),$(BUILD)/hsumma_bench)
 archives := $(BUILD)/libbench.a $(BUILD)/libhsumma_pxgemm.a $(BUILD)/libhsumma.a
@@ -116,7 +118,7 @@ ifneq ($(filter bench check fuzz check-scalapack asan,$(MAKECMDGOALS)),)
 endif
 
 all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(shims) $(command) ## libraries and command
-everything: all $(programs) $(tools) ## all, tests and examples, without running them
+everything: all $(programs) $(fake_programs) $(tools) ## all, tests and examples, without running them
 
 # A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
 define stamp
@@ -149,18 +151,21 @@ $(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
 $(BUILD)/tests/unit_kernels: $(kernels_on_host)
 
 # The code of the device "cuda" over a fake of CUDA's run-time library and of cuBLAS, in place of what the library has.
-fake_sources := $(if $(NVCC),$(sort $(wildcard src/gpu/cuda_*.c)) src/gpu/devices.c)
+fake_sources := $(if $(NVCC),$(sort $(wildcard src/gpu/cuda_*.c)))
 fake_cuda := $(patsubst src/gpu/%.c,$(BUILD)/obj/tests/fake_cuda/gpu/%.o,$(fake_sources)) \
     $(if $(NVCC),$(call objects,$(sort $(wildcard tests/fake_cuda/*.c))))
-fake_programs := $(BUILD)/tests/unit_cuda_fake $(BUILD)/tests/mpi_cuda_fake
 fake_flags := $(CUDA_CFLAGS) $(foreach name,dlopen dlsym dlclose dlerror,-D$(name)=fake_$(name))
 $(BUILD)/obj/tests/fake_cuda/gpu/%.o: src/gpu/%.c $(BUILD)/obj/compile.stamp
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(compile) $(fake_flags) -c -o $@ $<
-$(BUILD)/obj/tests/fake_cuda/%.o $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(fake_programs)): private compile += $(CUDA_CFLAGS)
-$(fake_programs): $(fake_cuda)
-$(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
+$(BUILD)/obj/tests/fake_cuda/%.o $(BUILD)/obj/tests/unit_cuda_fake.o: private compile += $(CUDA_CFLAGS)
+$(BUILD)/tests/unit_cuda_fake: $(fake_cuda) $(if $(NVCC),$(BUILD)/obj/src/gpu/devices.o)
+as_host := $(call objects,tests/fake_cuda/$(if $(NVCC),as_host/devices.c,none/main.c))
+$(fake_programs): $(BUILD)/tests/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/tests/mpi_%.o) $(fake_cuda) $(as_host) $(archives) \
+    $(BUILD)/obj/link.stamp
+	$(link_program)
+$(BUILD)/tests/unit_cuda_fake $(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
 
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/src/api/scalapack/blacs_static.o: private compile += -DHSUMMA_STATIC
@@ -218,7 +223,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(kernels_on_host) $(fake_cuda))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(kernels_on_host) $(fake_cuda) $(as_host))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
@@ -293,7 +298,7 @@ uninstall: ## removes what "make install" has put there
 	-rmdir $(DESTDIR)$(DOCDIR)
 
 format: ## clang-format over the sources
-	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc src/gpu/*.cu benchmarks/*.[ch] tests/*.[ch] tests/fake_cuda/*.[ch] tests/on_host/*/*.h examples/*.[ch])
+	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc src/gpu/*.cu benchmarks/*.[ch] tests/*.[ch] tests/fake_cuda/*.[ch] tests/fake_cuda/*/*.c tests/on_host/*/*.h examples/*.[ch])
 
 clean: ## removes BUILD
 	rm -rf $(BUILD)

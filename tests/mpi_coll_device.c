@@ -471,7 +471,9 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
     void *memory[2] = {NULL, NULL};
     unsigned char *image = malloc((size_t)count);
     int wrong = 0;
-    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, NULL, 0);
+    char words[160];
+    on_test_device(words, sizeof words, options);
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, words, &ctx, NULL, 0);
     for (int i = 0; i < 2 && !status; i++)
         status = ctx->device->kind->get(ctx->device, (size_t)count, &memory[i]);
     for (int64_t i = 0; i < count; i++)
@@ -593,7 +595,9 @@ static void test_failure(const char *options, const char *algorithm, hsumma_coll
     snprintf(text, sizeof text, "process %d: ", sick);
     if (rank == sick)
         setenv("HSUMMA_HOST_DEVICE", policy, 1);
-    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, NULL, 0);
+    char words[160];
+    on_test_device(words, sizeof words, options);
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, words, &ctx, NULL, 0);
     setenv("HSUMMA_HOST_DEVICE", before, 1);
     void *memory[2] = {NULL, NULL};
     for (int i = 0; i < 2 && !status; i++)

@@ -22,6 +22,7 @@ struct fake_cuda {
     int64_t which;
     int error;
     const char *failed; /* the call that has returned it; NULL: none yet */
+    int fatal;          /* a fault ends the program */
 
     int64_t calls;                                                             /* so far */
     int64_t memory, pinned, mapped, events, streams, handles, libraries, last; /* that are out */

@@ -46,6 +46,10 @@ void fake_fault(const char *format, ...)
     if (fake_cuda.faults++ == 0)
         vsnprintf(fake_cuda.fault, sizeof fake_cuda.fault, format, args);
     va_end(args);
+    if (fake_cuda.fatal) {
+        fprintf(stderr, "the fake of CUDA: %s\n", fake_cuda.fault);
+        abort();
+    }
 }
 
 int fake_hit(const char *name, int error)

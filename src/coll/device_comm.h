@@ -37,7 +37,6 @@ struct hs_device_comm {
     struct hs_device_region *region;
     struct hs_device_share pool; /* stand-ins that peers read */
     size_t pool_bytes;           /* of each rank */
-    const void *pool_user;       /* the instance that has its stand-ins there */
     struct hs_stage stage;
     struct hs_instance *first; /* those under way, in the order of their start */
     struct hs_event *pulse;    /* never recorded: asking for it tells whether the device is well */

@@ -62,15 +62,24 @@ static void publish(const struct hs_instance *instance)
     }
 }
 
+/* The pool goes from one instance to the next in the order of their start, which is alike on all ranks. */
+static int has_pool(const struct hs_instance *instance)
+{
+    if (!instance->bound.io || !instance->bound.io->pool)
+        return 1;
+    for (const struct hs_instance *other = instance->bound.device->first; other != instance; other = other->next)
+        if (other->bound.io && other->bound.io->pool && !other->ended)
+            return 0;
+    return 1;
+}
+
 hsumma_status hs_device_enter(struct hs_instance *instance, int *entered)
 {
     const struct hs_binding *bound = &instance->bound;
     struct hs_device_comm *on = bound->device;
     hsumma_status status = HSUMMA_OK;
-    if (bound->io && bound->io->pool && on->pool_user)
+    if (!has_pool(instance))
         return HSUMMA_OK;
-    if (bound->io && bound->io->pool)
-        on->pool_user = instance;
     for (int m = 0; bound->window && m < bound->window->members && !status; m++)
         if (bound->instance >= HS_RING && m != bound->window->me && bound->window->share->shares_events)
             status = hs_device_failed(
@@ -258,8 +267,6 @@ static hsumma_status put_end(struct hs_instance *instance)
         status = record(instance, HS_SLOT_SIGNALS, HS_SIGNAL_MAX, &over);
     if (!status && bound->io && bound->io->hold)
         status = hs_device_failed(on, on->device->kind->record(on->device, *on->stream, bound->io->event));
-    if (on->pool_user == instance)
-        on->pool_user = NULL;
     instance->ended = 1;
     return status;
 }

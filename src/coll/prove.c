@@ -150,14 +150,16 @@ static hsumma_status one_grid(struct proof *proof, int nodes, int per_node)
 static hsumma_status prove_row(struct proof *proof)
 {
     const struct hs_prove_range *range = proof->range;
+    int lent = (proof->row->alg->flags & HS_ON_HOST) != 0; /* the list is another row's, which has a proof of its own */
+    int nodes = lent && range->nodes > 8 ? 8 : range->nodes;
     hsumma_status status = HSUMMA_OK;
     proof->seed = seed_of(proof->row->alg, range->seed);
     for (int p = 1; p <= range->ranks && !status; p++)
         status = one_size(proof, p, 1);
-    for (int i = 0; i < range->mores && !status; i++)
+    for (int i = 0; i < range->mores && !lent && !status; i++)
         status = one_size(proof, range->more[i], 0);
     if (proof->row->alg->flags & HS_USES_TOPOLOGY)
-        for (int n = 1; n <= range->nodes && !status; n++)
+        for (int n = 1; n <= nodes && !status; n++)
             for (int ppn = 1; ppn <= range->per_node && !status; ppn++)
                 status = one_grid(proof, n, ppn);
     return status;

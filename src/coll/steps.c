@@ -59,6 +59,7 @@ static int emit(struct hs_builder *builder, enum hs_kind kind, int peer, struct 
     step->count = count;
     step->first_dep = builder->deps;
     step->deps = 0;
+    builder->latest = -1;
     return list->steps++;
 }
 
@@ -145,7 +146,7 @@ void hs_after(struct hs_builder *builder, int step, int dep)
         return;
     }
     struct hs_step *last = &list->step[step];
-    for (int i = 0; i < last->deps; i++)
+    for (int i = 0; dep <= builder->latest && i < last->deps; i++)
         if (list->dep[last->first_dep + i] == dep)
             return;
 
@@ -157,6 +158,7 @@ void hs_after(struct hs_builder *builder, int step, int dep)
     }
     list->dep = array;
     list->dep[builder->deps++] = dep;
+    builder->latest = dep > builder->latest ? dep : builder->latest;
     last->deps++;
 }
 

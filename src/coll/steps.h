@@ -116,9 +116,9 @@ struct hs_builder {
     const struct hs_alg *alg; /* the row that is being built: a builder of a user's row finds its own data there */
     struct hs_list list;
     size_t step_capacity, dep_capacity;
-    int deps;
-    int failed; /* 0, or the hsumma_status that hs_list_finish will return */
-    void *room; /* what hs_builder_get has given */
+    int deps, latest; /* latest: of the dependencies of the last step, -1: none */
+    int failed;       /* 0, or the hsumma_status that hs_list_finish will return */
+    void *room;       /* what hs_builder_get has given */
 };
 
 void hs_list_begin(struct hs_builder *builder, const struct hs_allocator *memory);

@@ -9,6 +9,7 @@
 #include "coll/verify_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* An access to a slot of which a peer reads or writes something, by its global step. */
 struct use {
@@ -21,11 +22,7 @@ struct reading {
     int use, next; /* next: the reading before, -1: none since the last write */
 };
 
-/* A set of some ranks that follow each other. */
-enum { WORDS = 4 };
-struct ranks {
-    uint64_t word[WORDS];
-};
+enum { WORDS = 4 }; /* of a set of ranks, at most */
 
 struct search {
     struct hs_trial *trial;
@@ -39,7 +36,8 @@ struct search {
     int *writer, *reader; /* per element of the owner's OUT and SHARED: the last write, the last reading */
     struct reading *reading;
     size_t readings, reading_capacity;
-    struct ranks *ranks; /* per step: those of some ranks that have a step before it, or after it */
+    uint64_t *ranks; /* per step, `words` words: those of some ranks that have a step before it, or after it */
+    int words;
 };
 
 enum { READ = 1, WRITTEN = 2 };
@@ -212,12 +210,13 @@ static int reads_peer(const struct search *s, const struct use *use)
     return use->slot != HS_SHARED && s->lists->rank[use->step] != use->owner;
 }
 
-static void add_rank(struct ranks *to, const struct ranks *from, int at)
+static void add_rank(const struct search *s, int to, int from, int low)
 {
-    for (int i = 0; i < WORDS; i++)
-        to->word[i] |= from->word[i];
-    if (at >= 0 && at < 64 * WORDS)
-        to->word[at / 64] |= (uint64_t)1 << at % 64;
+    int at = s->lists->rank[from] - low;
+    for (int i = 0; i < s->words; i++)
+        s->ranks[(size_t)to * (size_t)s->words + (size_t)i] |= s->ranks[(size_t)from * (size_t)s->words + (size_t)i];
+    if (at >= 0 && at < 64 * s->words)
+        s->ranks[(size_t)to * (size_t)s->words + (size_t)(at / 64)] |= (uint64_t)1 << at % 64;
 }
 
 /* Peers read IN or OUT, by use[first .. end) of the owners from low on: these have entered, and wait at their end. */
@@ -225,18 +224,16 @@ static hsumma_status check_presence(struct search *s, int low, int first, int en
 {
     const struct hs_lists *lists = s->lists;
     for (int side = 0; side < 2; side++) {
-        for (int g = 0; g < lists->steps; g++)
-            s->ranks[g] = (struct ranks){{0}};
+        memset(s->ranks, 0, (size_t)lists->steps * (size_t)s->words * sizeof *s->ranks);
         for (int i = 0; i < lists->steps; i++) {
             int g = s->order[side ? lists->steps - 1 - i : i];
-            for (int c = s->first_cause[g]; c < s->first_cause[g + 1]; c++) {
-                int from = side ? g : s->cause[c], to = side ? s->cause[c] : g;
-                add_rank(&s->ranks[to], &s->ranks[from], lists->rank[from] - low);
-            }
+            for (int c = s->first_cause[g]; c < s->first_cause[g + 1]; c++)
+                add_rank(s, side ? s->cause[c] : g, side ? g : s->cause[c], low);
         }
         for (const struct use *use = s->use + first; use < s->use + end; use++) {
             int at = use->owner - low;
-            if (!reads_peer(s, use) || s->ranks[use->step].word[at / 64] >> at % 64 & 1)
+            const uint64_t *set = s->ranks + (size_t)use->step * (size_t)s->words;
+            if (!reads_peer(s, use) || set[at / 64] >> at % 64 & 1)
                 continue;
             return hs_wrong(s->trial, "rank %d step %d (%s) reads rank %d's %s, which %s", lists->rank[use->step],
                             index_of(s, use->step), kind_of(s, use->step), use->owner, hs_slot_name(use->slot),
@@ -304,7 +301,7 @@ static hsumma_status check_uses(struct search *s)
     int end;
     for (int first = 0; first < s->uses && !status; first = end) {
         int low = s->use[first].owner, any = 0;
-        for (end = first; end < s->uses && s->use[end].owner < low + 64 * WORDS; end++)
+        for (end = first; end < s->uses && s->use[end].owner < low + 64 * s->words; end++)
             any |= reads_peer(s, &s->use[end]);
         status = any ? check_presence(s, low, first, end) : HSUMMA_OK;
     }
@@ -352,7 +349,8 @@ hsumma_status hs_verify_shared(struct hs_trial *trial)
     s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
     s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
     s.writer = hs_get(memory, (size_t)most + 1, 2 * sizeof *s.writer);
-    s.ranks = hs_get(memory, steps, sizeof *s.ranks);
+    s.words = trial->lists.size <= 64 ? 1 : WORDS;
+    s.ranks = hs_get(memory, steps, (size_t)s.words * sizeof *s.ranks);
     if (s.level && s.order && s.seen && s.queue && s.found && s.cause && s.first_cause && s.use && s.writer &&
         s.ranks) {
         s.reader = s.writer + most;

@@ -449,8 +449,7 @@ static void test_all_refusals(void)
         if (size > 1)
             test_refused("mapping", "noipc", one, HSUMMA_ERR_DEVICE, "noipc");
         test_refused("an event", "lazy,event=2", one, HSUMMA_ERR_DEVICE, "event=2");
-        if (is_host)
-            test_no_events(one);
+        test_no_events(one);
         if (is_host)
             test_bad_word(one);
         test_short(one);
@@ -491,8 +490,8 @@ static int opens(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const policies[] = {"eager", LATE, "lazy", "random", "random:5,hold=0"}, *const real[] = {
-                                                                                                    "cuda"};
+    static const char *const policies[] = {"eager", LATE, "lazy", "random:9,devices=2", "random:5,hold=0"},
+                             *const real[] = {"cuda"};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

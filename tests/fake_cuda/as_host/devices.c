@@ -4,7 +4,19 @@
  */
 #include "../fake.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Words of the host device's policy that the device "cuda" learns from CUDA. */
+static void take_policy(void)
+{
+    const char *policy = getenv("HSUMMA_HOST_DEVICE"), *devices = policy ? strstr(policy, "devices=") : NULL;
+    int count = devices ? atoi(devices + strlen("devices=")) : 1;
+    fake_cuda_reset();
+    fake_cuda.fatal = 1;
+    fake_cuda.shares_events = !policy || !strstr(policy, "noevents");
+    fake_cuda.devices = count < FAKE_DEVICES ? count : FAKE_DEVICES;
+}
 
 const struct hs_device_kind *hs_device_kind_at(int i)
 {
@@ -18,8 +30,7 @@ const struct hs_device_kind *hs_device_kind_find(const char *name)
         return NULL;
     if (fake_cuda_out() == 0) {
         fake_cuda_end();
-        fake_cuda_reset();
-        fake_cuda.fatal = 1;
+        take_policy();
     }
     return &hs_device_cuda;
 }

@@ -219,7 +219,10 @@ HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
  * fails then, or has no memory, the BLAS does what is left and all that follows; hsumma_message says so after the call.
  *
  * Errors: HSUMMA_ERR_DEVICE (the message names the call that failed and the process), HSUMMA_ERR_UNSUPPORTED (the
- * context has no device), HSUMMA_ERR_MEMORY.
+ * context has no device), HSUMMA_ERR_BUSY (a plan is under way), HSUMMA_ERR_MEMORY.
+ * A call agrees on what has failed until all work has been put on streams.  What fails on a process's device after that
+ * is told by that process's hsumma_synchronize and next call, and by the others' next call: results that they have from
+ * it are undefined.
  */
 HSUMMA_API hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream);
 HSUMMA_API void *hsumma_stream(const hsumma_context *ctx);

@@ -85,7 +85,10 @@ typedef struct hsumma_coll {
  * processes together: all return the same error and nothing has been changed.  Later ones of the same kind are checked
  * on each process alone: a process that passes a NULL pointer, or has no memory for the copy of its first call in place
  * of a kind, then leaves the others waiting (option check=always: never for a pointer; each call costs one small
- * allreduce more).  What is wrong with the arguments that all share is found on all processes together at any call. */
+ * allreduce more).  What is wrong with the arguments that all share is found on all processes together at any call.
+ * In a context with a device the kind of memory of out (of in, where there is no out) counts among what all must share:
+ * a device's on all processes or on none; the other buffer may lie anywhere.  _DEVICE besides, on all processes: the
+ * context can only be freed then. */
 HSUMMA_API hsumma_status hsumma_coll_run(hsumma_context *ctx, const hsumma_coll *call);
 
 /*

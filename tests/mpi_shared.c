@@ -111,7 +111,7 @@ static void one_node(const char *what, const struct hs_place_options *options, i
 /* Numbers of instances beyond 2^32, where flags begin again. */
 static void many_instances(void)
 {
-    struct hs_place_options options = {"nodes:1", -1, 1, 0};
+    struct hs_place_options options = {"nodes:1", -1, 1, 0, 0};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     int64_t bad = hs_comm_places(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.window;

@@ -184,7 +184,8 @@ void hs_context_release(hsumma_context *ctx)
     ctx->broken |= ctx->team.broken;
     if (!finalised)
         hs_team_leave_mpi(&ctx->team);
-    hs_context_leave_device(ctx, !finalised && !ctx->broken);
+    hs_context_leave_device(ctx, !finalised);
+    ctx->broken |= ctx->team.broken;
     hs_team_free(&ctx->team);
     hs_device_comm_free(&ctx->comm, ctx->broken);
     hs_comm_leave_places(&ctx->comm, &ctx->memory);
@@ -194,8 +195,10 @@ void hs_context_release(hsumma_context *ctx)
     if (!finalised && !ctx->broken) /* else messages that nobody has received would come to its successor */
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
-    hs_rooms_free(ctx);
-    hs_regions_free(&ctx->regions, &ctx->memory);
+    if (!ctx->device || !ctx->broken) /* else others may have it mapped, or never end what it waits for */
+        hs_rooms_free(ctx);
+    if (!ctx->device || !ctx->broken)
+        hs_regions_free(&ctx->regions, &ctx->memory);
     hs_context_close_device(ctx);
     hs_put(&ctx->memory, ctx->ranks);
     hs_put(&hs_heap, ctx);

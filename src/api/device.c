@@ -5,6 +5,7 @@
 #include "gpu/devices.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,22 +163,38 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     return HSUMMA_OK;
 }
 
+/* Until all are here, or one has said that its device has failed: then it will not come. */
+static void meet_all(hsumma_context *ctx)
+{
+    MPI_Request request;
+    int here = MPI_Ibarrier(ctx->comm.comm, &request) != MPI_SUCCESS, worked = 0;
+    while (!here && !ctx->team.broken) {
+        if (MPI_Test(&request, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return;
+        if (ctx->team.memory)
+            hs_team_poll(&ctx->team, &worked);
+        sched_yield();
+    }
+}
+
 void hs_context_leave_device(hsumma_context *ctx, int meet)
 {
     if (!ctx->device)
+        return;
+    if (ctx->broken) /* work may wait for that of a process that is no more: all is left to the end of this one */
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
     hs_rooms_leave(ctx);
     hs_regions_leave(&ctx->regions);
     hs_device_comm_leave(&ctx->comm);
     if (meet)
-        MPI_Barrier(ctx->comm.comm);
+        meet_all(ctx);
 }
 
 void hs_context_close_device(hsumma_context *ctx)
 {
     struct hs_device *device = ctx->device;
-    if (!device)
+    if (!device || ctx->broken)
         return;
     hs_local_free(ctx->local);
     ctx->local = NULL;
@@ -209,6 +226,8 @@ hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
     struct hs_stream *next = NULL;
     if (!device)
         return no_device(ctx);
+    if (ctx->running)
+        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
     if (stream && stream == device->kind->show_stream(device, ctx->stream))
         return HSUMMA_OK; /* else what is adopted would be freed */
     hsumma_status status =
@@ -237,6 +256,9 @@ hsumma_status hsumma_copy(hsumma_context *ctx, void *dst, const void *src, size_
     struct hs_device *device = ctx->device;
     if (!device)
         return no_device(ctx);
+    if (bytes && (!dst || !src))
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL, with %zu bytes to copy", dst ? "src" : "dst",
+                       bytes);
     hsumma_status status = bytes ? device->kind->copy(device, ctx->stream, dst, src, bytes) : HSUMMA_OK;
     return failed(ctx, status ? status : device->kind->synchronize(device, ctx->stream));
 }

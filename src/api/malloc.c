@@ -11,7 +11,7 @@ static hsumma_status on_device(hsumma_context *ctx, size_t bytes, void **memory)
         hs_fail(&ctx->message, status, "MPI_Comm_split_type failed");
     if (mates != MPI_COMM_NULL)
         MPI_Comm_free(&mates);
-    ctx->broken |= status == HSUMMA_ERR_MPI;
+    ctx->broken |= status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
     return status;
 }
 
@@ -19,7 +19,7 @@ hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory)
 {
     *memory = NULL;
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI has failed before in this context");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
     if (ctx->device)
         return on_device(ctx, bytes, memory);
     int shared = ctx->profile.one_node && ctx->comm.size > 1;

@@ -1,5 +1,7 @@
 #include "coll/agree.h"
 
+#include "coll/device_comm.h"
+
 #include "base/wait.h"
 #include "coll/registry.h"
 
@@ -99,12 +101,16 @@ static void meet(struct hs_agreement *agreement, int *worked, int *done)
 hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
 {
     struct hs_agreement *agreement = state;
+    enum { VAIN = 64 };
+    hsumma_status status = HSUMMA_OK;
     if (agreement->directory) {
         meet(agreement, worked, done);
-        return HSUMMA_OK;
+    } else {
+        status = hs_progress(&agreement->instance, worked);
+        *done = !agreement->instance.active;
     }
-    hsumma_status status = hs_progress(&agreement->instance, worked);
-    *done = !agreement->instance.active;
+    if (!status && !*done && ++agreement->vain % VAIN == 0 && hs_device_noticed(agreement->comm))
+        status = HSUMMA_ERR_DEVICE; /* one of them has left */
     return status;
 }
 

@@ -25,6 +25,7 @@ struct hs_agreement {
     struct hs_instance instance;
     void *room;
     struct hs_directory *directory;         /* verdicts alone go this way, without a message; NULL: none */
+    unsigned vain;                          /* looks, in vain or not */
     int met;                                /* members whose verdicts have been read there */
     int64_t mine[4], result[4], scratch[8]; /* verdict, size, hash, -hash */
 };

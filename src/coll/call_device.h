@@ -2,9 +2,9 @@
  * Calls whose memory is a device's: what stands in for the caller's buffers where they cannot be used as they are, and
  * calls that the host does on copies.
  *
- *   done by the device   a buffer in memory of the host, a contribution that lies in out, and what peers are to read
- * but have not mapped get stand-ins in device memory, the last ones in the pool done by the host     buffers in device
- * memory get stand-ins in the host's
+ * A call that the device does: a buffer in memory of the host, a contribution that lies in out, and what peers are to
+ * read but have not mapped get stand-ins in device memory, the last ones in the pool.  One that the host does: buffers
+ * in device memory get stand-ins in the host's.
  */
 #ifndef HS_COLL_CALL_DEVICE_H
 #define HS_COLL_CALL_DEVICE_H

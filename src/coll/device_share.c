@@ -24,13 +24,23 @@ static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct t
         if (!status)
             status = kind->export_memory(device, memory, &mine[0].exported);
     }
+    struct hs_stream *stream = NULL;
+    if (!status && share->events)
+        status = kind->make_stream(device, &stream);
     for (int i = 0; i < share->events && !status; i++) {
         struct hs_event **event = &share->event[share->me * share->events + i];
         status = kind->make_event(device, 1, event);
+        if (!status) /* once, for who waits for it first: of an event never recorded CUDA says nothing between processes
+                      */
+            status = kind->record(device, stream, *event);
         if (!status)
             mine[1 + i].bytes =
                 device->shares_events && kind->export_event(device, *event, &mine[1 + i].exported) == HSUMMA_OK;
     }
+    if (stream && !status)
+        status = kind->synchronize(device, stream);
+    if (stream)
+        kind->free_stream(device, stream);
     return status;
 }
 

@@ -58,7 +58,7 @@ static void publish(const struct hs_instance *instance)
         enum hs_slot slot = which ? HS_OUT : HS_IN;
         post->region[which] = HS_REGION_NONE;
         if (bound->list->exposed & 1u << slot)
-            post->region[which] = hs_device_region_of(bound->device, bound->slot[slot], 0, &post->address[which]);
+            post->region[which] = hs_device_region_of(bound->device, bound->slot[slot], 1, &post->address[which]);
     }
 }
 

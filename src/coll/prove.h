@@ -18,7 +18,8 @@ struct hs_prove_range {
     uint64_t seed;
 };
 
-/* p = 1 .. 64, 96, 100, 127, 128, 255, 256, 1000; up to 40 nodes of up to 16 ranks (rows on the host: 64, and 8 nodes). */
+/* p = 1 .. 64, 96, 100, 127, 128, 255, 256, 1000; up to 40 nodes of up to 16 ranks (rows on the host: 64, and 8 nodes).
+ */
 extern const struct hs_prove_range hs_prove_everything;
 
 struct hs_prove_row {

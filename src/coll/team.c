@@ -200,6 +200,27 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
     return HSUMMA_OK;
 }
 
+/*
+ * Memory beside the caller's.  Where there is none, what is under way gives some back when it is over.  On devices
+ * other ranks may have theirs and begin: they have to be told.
+ */
+static hsumma_status need_stand_in(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
+                                   struct hs_message *message)
+{
+    struct hs_team_waiting all = {.team = team, .number = team->number - 1};
+    hsumma_status status = hs_team_need_copy(team, operation, call, message);
+    if (!status || !call->on_device)
+        return status;
+    if (team->first && !hs_wait(hs_team_advance, &all))
+        status = hs_team_need_copy(team, operation, call, message);
+    struct hs_message *failure = &team->comm->device->failure;
+    if (status && !failure->text[0])
+        hs_fail(failure, status, "process %d: %.400s", team->comm->rank, message->text);
+    if (status)
+        hs_team_fail(team, status);
+    return status;
+}
+
 hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, hsumma_status mine, int about,
                             struct hs_ticket *ticket, struct hs_message *message)
 {
@@ -229,7 +250,7 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
     if (!status && !operation)
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for one more collective");
     if (!status)
-        status = hs_team_need_copy(team, operation, call, message);
+        status = need_stand_in(team, operation, call, message);
     if (!status)
         return begin(team, operation, call, ticket, message);
     if (operation)

@@ -49,6 +49,13 @@ void hs_team_fail(struct hs_team *team, hsumma_status status)
         tell(team, status);
 }
 
+int hs_device_noticed(const struct hs_comm *comm)
+{
+    int there = 0;
+    return comm->device &&
+           MPI_Iprobe(MPI_ANY_SOURCE, HS_NOTICE_TAG, comm->comm, &there, MPI_STATUS_IGNORE) == MPI_SUCCESS && there;
+}
+
 void hs_team_listen(struct hs_team *team)
 {
     struct hs_notice notice;

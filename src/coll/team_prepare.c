@@ -175,7 +175,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
         return status;
     status = hs_device_pool_want(on, (size_t)bytes, message);
     status = agree(team, status, HS_CALL_MEMORY, 0, 0, &verdict, message);
-    *refused = status == HSUMMA_ERR_MEMORY;
+    *refused = status && status != HSUMMA_ERR_MPI;
     return status;
 }
 

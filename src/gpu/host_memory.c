@@ -30,9 +30,12 @@ static struct host_block *add(struct host_device *own, const struct host_block *
     return block;
 }
 
-/* A file of `bytes` that are really there; -1: none. */
+/* A file of `bytes` that are really there; -1: none.  More than the machine has would end processes, not fail. */
 static int make_file(size_t bytes)
 {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0 && bytes / (size_t)page > (size_t)pages)
+        return -1;
     int file = memfd_create("hsumma", MFD_CLOEXEC);
     if (file >= 0 && (ftruncate(file, (off_t)bytes) || posix_fallocate(file, 0, (off_t)bytes))) {
         close(file);

@@ -2,6 +2,7 @@
 #include "hsumma/plan.h"
 
 #include "base/wait.h"
+#include "coll/device_comm.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -40,7 +41,7 @@ static hsumma_status check_free(const hsumma_plan *plan)
     if (ctx->running)
         return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI has failed before in this context");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
     return HSUMMA_OK;
 }
 
@@ -171,7 +172,8 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
                                  room, news)
                        : HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
-    ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL;
+    ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL ||
+                   (status == HSUMMA_ERR_DEVICE && hs_device_noticed(&ctx->comm));
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined",
                        hsumma_status_string(status), news[0] ? ", " : "", room, news);

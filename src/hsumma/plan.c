@@ -236,7 +236,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_settings settings;
     *result = NULL;
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI has failed before in this context");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     if (!status)
@@ -263,7 +263,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_verdict verdict = {status, about, ctx->comm.rank, plan ? hs_plan_bytes(plan) : 0, 1};
     if (!request->alone)
         verdict = hs_agree(&ctx->agreement, status, about, verdict.size, hash);
-    ctx->broken = verdict.status == HSUMMA_ERR_MPI;
+    ctx->broken = verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
     status = hs_plan_explain(ctx, status, verdict);
     if (!status && !verdict.alike)
         status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,

@@ -78,13 +78,18 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
     if (!on->possible)
         return HSUMMA_OK;
     hsumma_status status = hs_room_grow(ctx, plan->grid->number, plan->grid->grid.rank[0], (size_t)on->bytes);
-    if (status != HSUMMA_ERR_DEVICE)
+    if (status != HSUMMA_ERR_DEVICE && status != HSUMMA_ERR_MEMORY)
         return status;
-    hs_fail(refused, status, "devices cannot share memory: %.400s", ctx->message.text);
     on->possible = on->serves = 0;
-    on->why_not = refused->text;
+    snprintf(on->told, sizeof on->told, "%s: %.400s",
+             status == HSUMMA_ERR_DEVICE ? "devices cannot share memory" : "no device memory for tiles",
+             ctx->message.text);
+    on->why_not = on->told;
+    if (status == HSUMMA_ERR_DEVICE) /* nor for plans to come */
+        hs_fail(refused, status, "%s", on->told);
     if (settings->node == HS_NODE_DEVICE)
-        return hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED, "node=device: %.460s", refused->text);
+        return hs_fail(&ctx->message, status == HSUMMA_ERR_DEVICE ? HSUMMA_ERR_UNSUPPORTED : status,
+                       "node=device: %.460s", on->told);
     ctx->message.text[0] = 0;
     return HSUMMA_OK;
 }

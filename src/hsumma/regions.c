@@ -187,9 +187,9 @@ hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agr
         status = take_on_device(region, mates, device, bytes, memory, message);
     if (!verdict.status) {
         verdict = hs_agree(agreement, status, 0, 0, 0);
-        if (verdict.status && !status) {
+        if (verdict.status) {
             hs_device_share_leave(&region->share);
-            MPI_Barrier(mates); /* nodes have one status each */
+            MPI_Barrier(mates);
             leave_device(region, memory);
         }
     }

@@ -103,7 +103,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 #if CUDART_VERSION >= 12000
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
-    cudaError_t error = fake_begin("cudaInitDevice");
+    cudaError_t error = (cudaError_t)fake_hit("cudaInitDevice", cudaErrorInvalidDevice);
     (void)device, (void)device_flags, (void)flags;
     return fake_error(error);
 }

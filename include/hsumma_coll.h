@@ -67,6 +67,12 @@ typedef struct hsumma_operator {
  *   reduce_scatter  in: all parts; out: count elements (or counts[rank]) of the sum
  * In place: in = NULL or in = out stands for the contribution lying in out (allgather: at its place there; reduce: on
  * the root only; reduce_scatter: out holds all parts and gets the own one at its beginning).
+ *
+ * In a context with a device (hsumma.h) a call is on the device if in or out lies in its memory; this must be the same on
+ * every process.  Then the call ends when its work is on the context's stream, behind what is there already, unless one
+ * of the two lies in memory of the host, which it waits for.  Operators of the caller's, the algorithm "mpi", and where
+ * processes cannot share device memory all that would need that, are done by the host on copies;
+ * hsumma_coll_describe says so.
  */
 typedef struct hsumma_coll {
     hsumma_collective collective;
@@ -103,7 +109,8 @@ HSUMMA_API hsumma_status hsumma_coll_start(hsumma_context *ctx, const hsumma_col
 HSUMMA_API hsumma_status hsumma_coll_test(hsumma_request *request, int *done);
 HSUMMA_API hsumma_status hsumma_coll_wait(hsumma_request **request);
 
-/* Which algorithm would serve the call, who decided that and why, in one line; pointers are not looked at.  Local. */
+/* Which algorithm would serve the call, who decided that and why, in one line; of pointers only the kind of memory is
+ * looked at, and that in a context with a device alone.  Local. */
 HSUMMA_API hsumma_status hsumma_coll_describe(hsumma_context *ctx, const hsumma_coll *call, char *text, size_t size);
 
 /* Short forms; op and element as above. */

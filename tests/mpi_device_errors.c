@@ -201,16 +201,20 @@ static void test_memory(void)
     int bad = 0, failed = 0;
     hsumma_status status = with_scarce(-1, &kept, &all);
     all = quiet_reduce(all, MPI_MAX);
-    for (int64_t at = 0; at < all; at += 1 + all / MOST) {
+    for (int64_t at = 0; at < all; at += 1 + all * size / (2 * MOST)) {
         hsumma_status each = with_scarce(at, &left, &calls);
         int alike = quiet_reduce(each, MPI_MIN) == quiet_reduce(each, MPI_MAX);
-        for (int again = 0; again < 3 && !everywhere(left == kept); again++) /* the device's thread may free late; */
-            alike &= with_scarce(at, &left, &calls) == each;                 /* what leaks does so each time */
+        int64_t most = quiet_reduce(left - kept, MPI_MAX), ignored;
+        for (int again = 0; again < 3 && most != 0; again++) { /* the device's thread may free late: leaks stay */
+            with_scarce(at, &left, &ignored);
+            most = quiet_reduce(left - kept, MPI_MAX);
+        }
         int known = !each || each == HSUMMA_ERR_MEMORY || each == HSUMMA_ERR_DEVICE;
-        bad += !everywhere(alike && known && left == kept);
+        bad += !everywhere(alike && known) || most > 0;
         failed += each != HSUMMA_OK;
         if (bad && bad < 3)
-            tap_diag("at %d: %s, %d blocks left, %d else", (int)at, hsumma_status_string(each), (int)left, (int)kept);
+            tap_diag("at %d: %s, %s, %d blocks more than else", (int)at, hsumma_status_string(each),
+                     alike ? "alike" : "not on all", (int)most);
     }
     tap_ok(everywhere(status == HSUMMA_OK) && bad == 0, "memory fails at calls of %d: %d errors, %d wrong", (int)all,
            failed, bad);

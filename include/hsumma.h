@@ -203,16 +203,16 @@ HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
  * a node share, from hsumma_malloc.
  *
  * What is in device memory is read and written by work on the context's stream, in the order of the calls: a call may
- * return before that is over.  hsumma_synchronize waits for it and tells its errors; so does whatever the caller puts on
- * the same stream (cudaStream_t) or makes wait for it.  Results in host memory are there when a call returns.
+ * return before that is over.  hsumma_synchronize waits for it and tells its errors; so does whatever the caller puts
+ * on the same stream (cudaStream_t) or makes wait for it.  Results in host memory are there when a call returns.
  * hsumma_set_stream: another stream of the caller's, which stays his and must outlive the context or the next
  * hsumma_set_stream; NULL is the context's own again.  With no call under way.  Local; each process sets its own.
  * hsumma_stream: the stream; NULL where there is no device, or the device has none to show.
  * hsumma_device: the device's name, "none" without one; valid as long as the context.
  * hsumma_copy: between any two kinds of memory, on the stream; it is over when the call returns.
  * hsumma_malloc (below) gives memory of the context's device, if it has one, that the node's other processes can read;
- * what hsumma_mfree takes back is free for others when all have come to the next hsumma_malloc, or to hsumma_free, which
- * waits for the other processes where there is a device: nobody frees what another has mapped.
+ * what hsumma_mfree takes back is free for others when all have come to the next hsumma_malloc, or to hsumma_free,
+ * which waits for the other processes where there is a device: nobody frees what another has mapped.
  *
  * Matrices of the host are multiplied on the device, too, where that is faster: tile by tile, within the memory that
  * the option device_memory gives, at full speed from pinned memory (cudaMallocHost, cudaHostRegister).  If the device
@@ -308,8 +308,8 @@ HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alph
 /*
  * The same without waiting: start begins and returns; test advances the work by at most about one slice of the local
  * GEMM and sets *done; wait finishes.  Between start and the end a, b and c must not be touched, and the plan is the
- * only one of its context that runs.  The work advances only inside these calls.  All processes use the same form for an
- * execution, this one or hsumma_plan_execute.
+ * only one of its context that runs.  The work advances only inside these calls.  All processes use the same form for
+ * an execution, this one or hsumma_plan_execute.
  */
 HSUMMA_API hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c);
@@ -324,7 +324,8 @@ HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
  * in their owner's part (wide blocks, one block per process) are multiplied from there without a copy.  It can be used
  * as any other memory, for anything; a matrix may begin anywhere inside, and matrices in other memory work as well.
  * `bytes` may differ between processes and be 0, which gives an address of its own as well.  *memory begins on a page
- * of its own and holds zeros.
+ * of its own and holds zeros; in a context with a device it is the device's memory, aligned for anything, and its
+ * content is undefined.
  * Collective over the context: the calls come in the same order on all processes, as do those of hsumma_mfree.
  * Shared memory is taken at once, page by page, so that a shortage shows here.  Where processes cannot share memory
  * (more than one node, or the system does not allow it) it is plain memory of the system's, taken as it is touched.

@@ -68,10 +68,10 @@ typedef struct hsumma_operator {
  * In place: in = NULL or in = out stands for the contribution lying in out (allgather: at its place there; reduce: on
  * the root only; reduce_scatter: out holds all parts and gets the own one at its beginning).
  *
- * In a context with a device (hsumma.h) a call is on the device if in or out lies in its memory; this must be the same on
- * every process.  Then the call ends when its work is on the context's stream, behind what is there already, unless one
- * of the two lies in memory of the host, which it waits for.  Operators of the caller's, the algorithm "mpi", and where
- * processes cannot share device memory all that would need that, are done by the host on copies;
+ * In a context with a device (hsumma.h) a call is on the device if in or out lies in its memory; this must be the same
+ * on every process.  Then the call ends when its work is on the context's stream, behind what is there already, unless
+ * one of the two lies in memory of the host, which it waits for.  Operators of the caller's, the algorithm "mpi", and
+ * where processes cannot share device memory all that would need that, are done by the host on copies;
  * hsumma_coll_describe says so.
  */
 typedef struct hsumma_coll {

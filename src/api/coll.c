@@ -16,7 +16,8 @@ static hsumma_status is_usable(hsumma_context *ctx)
     if (ctx->team.failure.text[0])
         return hs_fail(&ctx->message, ctx->team.status, "a collective has failed before in this context: %.400s",
                        ctx->team.failure.text);
-    return ctx->broken ? hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context") : HSUMMA_OK;
+    return ctx->broken ? hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context")
+                       : HSUMMA_OK;
 }
 
 /* How a ticket ended, for the context. */

@@ -84,14 +84,15 @@ nvcc := $(NVCC) -std=c++14 -fmad=false $(foreach arch,$(CUDA_ARCHS),-gencode arc
 layers := base dist coll gpu summa hsumma api
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 kernels := $(if $(NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(sort $(wildcard src/gpu/*.cu))))
-lib_objects := $(call objects,$(filter-out $(if $(NVCC),,src/gpu/cuda_%),$(foreach layer,$(layers),$(sort $(wildcard src/$(layer)/*.c))))) \
+sources = $(sort $(shell find $(1) -name '*.c'))
+lib_objects := $(call objects,$(filter-out src/api/scalapack/% $(if $(NVCC),,src/gpu/cuda_%),$(call sources,$(layers:%=src/%)))) \
     $(kernels)
 main := $(wildcard benchmarks/main.c)
-bench_objects := $(call objects,$(filter-out $(main),$(sort $(wildcard benchmarks/*.c))))
-test_sources := $(sort $(wildcard tests/unit_*.c tests/mpi_*.c))
+bench_objects := $(call objects,$(filter-out $(main),$(call sources,benchmarks)))
+test_sources := $(sort $(wildcard tests/unit/*/*.c tests/mpi/*/*.c tests/device/*.c))
 programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
 # The same tests, with the device "cuda" over a fake in place of the host device.
-fake_programs := $(patsubst %,$(BUILD)/tests/mpi_%_cuda,device gemm_device coll_device)
+fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
 command := $(if $(main),$(BUILD)/hsumma_bench)
 archives := $(BUILD)/libbench.a $(BUILD)/libhsumma_pxgemm.a $(BUILD)/libhsumma.a
@@ -136,38 +137,39 @@ $(kernels): $(BUILD)/obj/%.o: %.cu $(BUILD)/obj/nvcc.stamp
 	$(call say,NVCC,$<)
 	$(Q)$(nvcc) -c -o $@ $<
 
-$(BUILD)/obj/src/gpu/cuda_%.o $(BUILD)/obj/tests/unit_kernels.o: private compile += $(CUDA_CFLAGS)
+$(BUILD)/obj/src/gpu/cuda_%.o $(BUILD)/obj/tests/device/unit_kernels.o: private compile += $(CUDA_CFLAGS)
 
 # The kernels for the host, which runs them in a test; of what the wrapped compiler is for C++.
 HOST_CXX ?= $(if $(findstring clang,$(CC)),clang++,g++)
 on_host := $(HOST_CXX) -x c++ -std=c++14 -O2 -g -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fPIC -Wall -Wextra \
     -Wno-unknown-pragmas $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized) $(sanitize) \
-    $(if $(sanitize),-fno-sanitize=vptr$(if $(findstring clang,$(CC)),$(comma)function)) -DHSUMMA_CUDA_ARCHS='""' -Itests/on_host -Isrc $(CUDA_CFLAGS) -MMD -MP
-kernels_on_host := $(if $(NVCC),$(BUILD)/obj/tests/on_host/kernels.o)
+    $(if $(sanitize),-fno-sanitize=vptr$(if $(findstring clang,$(CC)),$(comma)function)) -DHSUMMA_CUDA_ARCHS='""' -Itests/device/on_host -Isrc $(CUDA_CFLAGS) -MMD -MP
+kernels_on_host := $(if $(NVCC),$(BUILD)/obj/tests/device/on_host/kernels.o)
 $(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
 	@mkdir -p $(@D)
 	$(call say,CXX,$@)
 	$(Q)$(on_host) -c -o $@ $<
-$(BUILD)/tests/unit_kernels: $(kernels_on_host)
+$(BUILD)/tests/device/unit_kernels: $(kernels_on_host)
 
 # The code of the device "cuda" over a fake of CUDA's run-time library and of cuBLAS, in place of what the library has.
 fake_sources := $(if $(NVCC),$(sort $(wildcard src/gpu/cuda_*.c)))
-fake_cuda := $(patsubst src/gpu/%.c,$(BUILD)/obj/tests/fake_cuda/gpu/%.o,$(fake_sources)) \
-    $(if $(NVCC),$(call objects,$(sort $(wildcard tests/fake_cuda/*.c))))
+fake_cuda := $(patsubst src/gpu/%.c,$(BUILD)/obj/tests/device/fake_cuda/gpu/%.o,$(fake_sources)) \
+    $(if $(NVCC),$(call objects,$(sort $(wildcard tests/device/fake_cuda/*.c))))
 fake_flags := $(CUDA_CFLAGS) $(foreach name,dlopen dlsym dlclose dlerror,-D$(name)=fake_$(name))
-$(BUILD)/obj/tests/fake_cuda/gpu/%.o: src/gpu/%.c $(BUILD)/obj/compile.stamp
+$(BUILD)/obj/tests/device/fake_cuda/gpu/%.o: src/gpu/%.c $(BUILD)/obj/compile.stamp
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(compile) $(fake_flags) -c -o $@ $<
-$(BUILD)/obj/tests/fake_cuda/%.o $(BUILD)/obj/tests/unit_cuda_fake.o: private compile += $(CUDA_CFLAGS)
-$(BUILD)/tests/unit_cuda_fake: $(fake_cuda) $(if $(NVCC),$(BUILD)/obj/src/gpu/devices.o)
-as_host := $(call objects,tests/fake_cuda/$(if $(NVCC),as_host/devices.c,none/main.c))
-$(fake_programs): $(BUILD)/tests/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/tests/mpi_%.o) $(fake_cuda) $(as_host) $(archives) \
+$(BUILD)/obj/tests/device/fake_cuda/%.o $(BUILD)/obj/tests/device/unit_cuda_fake.o: private compile += $(CUDA_CFLAGS)
+$(BUILD)/tests/device/unit_cuda_fake: $(fake_cuda) $(if $(NVCC),$(BUILD)/obj/src/gpu/devices.o)
+as_host := $(call objects,tests/device/fake_cuda/$(if $(NVCC),as_host/devices.c,none/main.c))
+$(fake_programs): $(BUILD)/tests/device/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/tests/device/mpi_%.o) $(fake_cuda) $(as_host) $(archives) \
     $(BUILD)/obj/link.stamp
 	$(link_program)
-$(BUILD)/tests/unit_cuda_fake $(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
+$(BUILD)/tests/device/unit_cuda_fake $(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
 
-$(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks
+$(BUILD)/obj/benchmarks/%.o: private compile += -Ibenchmarks
+$(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks -Itests
 $(BUILD)/obj/src/api/scalapack/blacs_static.o: private compile += -DHSUMMA_STATIC
 $(BUILD)/obj/%.o: %.c $(BUILD)/obj/compile.stamp
 	@mkdir -p $(@D)
@@ -251,11 +253,11 @@ check-built: everything
 
 fuzz: ## a long comparison with ScaLAPACK: CASES random calls of p?gemm
 	@scripts/deps --tests
-	@$(MAKE) check-built SCRIPT='--script fuzz.py --cases $(CASES) $(if $(SEED),--seed $(SEED))'
+	@$(MAKE) check-built SCRIPT='--script programs/fuzz.py --cases $(CASES) $(if $(SEED),--seed $(SEED))'
 
 check-scalapack: ## all testers of Debian's scalapack-mpi-test, with the library preloaded
 	@scripts/deps --tests
-	@$(MAKE) check-built SCRIPT='--script scalapack_testers.py --all'
+	@$(MAKE) check-built SCRIPT='--script programs/scalapack_testers.py --all'
 
 asan: ## the same tests under AddressSanitizer and UBSan, in BUILD/asan
 	@scripts/deps --tests
@@ -298,7 +300,7 @@ uninstall: ## removes what "make install" has put there
 	-rmdir $(DESTDIR)$(DOCDIR)
 
 format: ## clang-format over the sources
-	clang-format -i $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] src/*/*.inc src/gpu/*.cu benchmarks/*.[ch] tests/*.[ch] tests/fake_cuda/*.[ch] tests/fake_cuda/*/*.c tests/on_host/*/*.h examples/*.[ch])
+	clang-format -i $(shell find include src benchmarks tests examples -name '*.[ch]' -o -name '*.inc' -o -name '*.cu')
 
 clean: ## removes BUILD
 	rm -rf $(BUILD)

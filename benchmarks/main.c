@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
 #include "commands.h"
-#include "multiply.h"
-#include "pblas.h"
+#include "common/command.h"
+#include "common/pblas.h"
+#include "multiply/multiply.h"
 
 static const struct {
     const char *name, *help;

@@ -1,10 +1,10 @@
-#include "api/cache.h"
-#include "api/device.h"
-#include "api/files.h"
+#include "api/context_device.h"
+#include "api/context_files.h"
+#include "api/cores.h"
+#include "api/plan_cache.h"
 #include "api/register.h"
-#include "api/share.h"
 #include "base/threads.h"
-#include "coll/device_comm.h"
+#include "coll/run/device_comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

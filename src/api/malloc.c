@@ -1,4 +1,4 @@
-#include "hsumma/context.h"
+#include "hsumma/context/context.h"
 
 static hsumma_status on_device(hsumma_context *ctx, size_t bytes, void **memory)
 {

@@ -2,7 +2,7 @@
 #ifndef HS_API_REGISTER_H
 #define HS_API_REGISTER_H
 
-#include "coll/registry.h"
+#include "coll/schedule/registry.h"
 
 void hs_own_algorithms_free(struct hs_registry *own, const struct hs_allocator *memory);
 

@@ -8,10 +8,10 @@
 #define HS_SUMMA_PROBLEM_H
 
 #include "base/scalar.h"
-#include "coll/registry.h"
+#include "coll/schedule/registry.h"
 #include "dist/grid.h"
 #include "dist/view.h"
-#include "summa/local.h"
+#include "summa/local/local.h"
 
 enum hs_dim { HS_M, HS_N, HS_K };
 enum hs_operand { HS_A, HS_B, HS_C };

@@ -17,7 +17,7 @@
 #include "hsumma_scalapack.h"
 
 #include "dist/view.h"
-#include "hsumma/plan.h"
+#include "hsumma/plan/plan.h"
 
 /* The arguments of a call, as PBLAS gets them. */
 struct hs_pgemm {

@@ -4,7 +4,7 @@
  */
 #include "api/scalapack/shim.h"
 
-#include "coll/comm.h"
+#include "coll/node/places.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,0 +1,364 @@
+/* hsumma_bench calibrate on a device: copies, sums and products inside it, one process for each device; what its events
+ * and its changes from one process to another cost; messages that go through the host. */
+#include "calibrate/calibrate.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scalar.h"
+#include "base/wait.h"
+#include "coll/node/device_share.h"
+#include "common/device_mates.h"
+
+enum { LARGEST = 128 << 20, SMALL = 64, SIZES = 6, LINK_SIZES = 5, TAG = 9 };
+
+static const int64_t sizes[SIZES] = {256, 4 << 10, 64 << 10, 1 << 20, 16 << 20, LARGEST};
+static const int64_t link_sizes[LINK_SIZES] = {256, 4 << 10, 64 << 10, 1 << 20, 8 << 20};
+
+typedef struct ground {
+    struct hs_device *device;
+    struct hs_stream *stream, *other;
+    MPI_Comm mates;
+    int me, first; /* in mates; whether this rank measures for its device */
+    char *left, *right, *pinned;
+    int64_t bytes;
+    hsumma_type type;
+    int64_t edge; /* of a product */
+    struct hs_event *event[2];
+    struct hs_device_share share;
+    _Atomic int64_t *word[2]; /* of the first two mates, in memory that they share */
+    int64_t round;
+    calibrate_pairs pairs;
+    hsumma_status
+        status; /* the first failure, which is told at the end: whoever has it goes on, so that nobody waits */
+} ground;
+
+static void keep(ground *g, hsumma_status status)
+{
+    g->status = g->status ? g->status : status;
+}
+
+/* --- one process ----------------------------------------------------------------------------------------------------
+ */
+
+static double copy_inside(calibration *cal, void *state, int calls)
+{
+    ground *g = state;
+    double start = hs_now();
+
+    (void)cal;
+    if (!g->first)
+        return 0;
+    for (int i = 0; i < calls; i++)
+        keep(g, g->device->kind->copy(g->device, g->stream, g->right, g->left, (size_t)g->bytes));
+    keep(g, g->device->kind->synchronize(g->device, g->stream));
+    return hs_now() - start;
+}
+
+static double sum_inside(calibration *cal, void *state, int calls)
+{
+    ground *g = state;
+    const void *terms[2] = {g->left, g->right};
+    double start = hs_now();
+
+    (void)cal;
+    if (!g->first)
+        return 0;
+    for (int i = 0; i < calls; i++)
+        keep(g, g->device->kind->combine(g->device, g->stream, g->right, terms, 2, g->bytes / (int64_t)sizeof(float),
+                                         HSUMMA_FLOAT, HSUMMA_SUM));
+    keep(g, g->device->kind->synchronize(g->device, g->stream));
+    return hs_now() - start;
+}
+
+static double multiply_inside(calibration *cal, void *state, int calls)
+{
+    ground *g = state;
+    const struct hs_scalar *s = &hs_scalars[g->type];
+    double start = hs_now();
+
+    (void)cal;
+    if (!g->first)
+        return 0;
+    for (int i = 0; i < calls; i++)
+        keep(g, g->device->kind->gemm(g->device, g->stream, g->type, 'N', 'N', g->edge, g->edge, g->edge, s->one,
+                                      g->left, g->edge, g->left, g->edge, s->zero, g->right, g->edge));
+    keep(g, g->device->kind->synchronize(g->device, g->stream));
+    return hs_now() - start;
+}
+
+/* Small work that goes to and fro between two streams, each time behind an event. */
+static double hop_inside(calibration *cal, void *state, int calls)
+{
+    ground *g = state;
+    const struct hs_device_kind *kind = g->device->kind;
+    struct hs_stream *stream[2] = {g->stream, g->other};
+    double start = hs_now();
+
+    (void)cal;
+    if (!g->first)
+        return 0;
+    for (int i = 0; i < calls; i++) {
+        keep(g, kind->copy(g->device, stream[i % 2], g->right, g->left, SMALL));
+        keep(g, kind->record(g->device, stream[i % 2], g->event[i % 2]));
+        keep(g, kind->wait(g->device, stream[1 - i % 2], g->event[i % 2]));
+    }
+    keep(g, kind->synchronize(g->device, g->stream));
+    keep(g, kind->synchronize(g->device, g->other));
+    return hs_now() - start;
+}
+
+/* --- two processes --------------------------------------------------------------------------------------------------
+ */
+
+static void wait_for(_Atomic int64_t *word, int64_t value)
+{
+    enum { POLLS_BEFORE_YIELD = 64 };
+
+    for (int polls = 0; atomic_load_explicit(word, memory_order_acquire) < value;)
+        if (++polls > POLLS_BEFORE_YIELD)
+            sched_yield();
+}
+
+/* The same between two processes of one device, who tell each other through memory of the host, as SIGNAL and WAIT do.
+ */
+static double hop_between(calibration *cal, void *state, int calls)
+{
+    ground *g = state;
+    const struct hs_device_kind *kind = g->device->kind;
+    int64_t begin = g->round;
+    double start;
+
+    (void)cal;
+    if (g->me > 1)
+        return 0;
+    g->round += 2 * (int64_t)calls + 1;
+    atomic_store_explicit(g->word[g->me], begin + 1, memory_order_release); /* both begin together */
+    wait_for(g->word[1 - g->me], begin + 1);
+    start = hs_now();
+    for (int i = 0; i < 2 * calls; i++) {
+        if (i % 2 != g->me)
+            continue;
+        if (i > 0) {
+            wait_for(g->word[1 - g->me], begin + 1 + i);
+            keep(g, kind->wait(g->device, g->stream, hs_device_share_event(&g->share, 1 - g->me, 0)));
+        }
+        keep(g, kind->copy(g->device, g->stream, g->right, g->left, SMALL));
+        keep(g, kind->record(g->device, g->stream, hs_device_share_event(&g->share, g->me, 0)));
+        atomic_store_explicit(g->word[g->me], begin + 2 + i, memory_order_release);
+    }
+    keep(g, kind->synchronize(g->device, g->stream));
+    return (hs_now() - start) / 2;
+}
+
+/* A message from device to device through pinned memory of the host, there and back: half of it. */
+static double pass_staged(calibration *cal, void *state, int calls)
+{
+    ground *g = state;
+    const struct hs_device_kind *kind = g->device->kind;
+    double start = hs_now();
+
+    if (g->pairs.number != 0)
+        return 0;
+    for (int i = 0; i < 2 * calls; i++) {
+        int sends = (i % 2 == 0) == g->pairs.first;
+        MPI_Request request;
+
+        if (sends) {
+            keep(g, kind->copy(g->device, g->stream, g->pinned, g->left, (size_t)g->bytes));
+            keep(g, kind->synchronize(g->device, g->stream));
+            MPI_Isend(g->pinned, (int)g->bytes, MPI_BYTE, g->pairs.peer, TAG, cal->comm, &request);
+        } else {
+            MPI_Irecv(g->pinned, (int)g->bytes, MPI_BYTE, g->pairs.peer, TAG, cal->comm, &request);
+        }
+        calibrate_wait(&request, 1);
+        if (!sends) {
+            keep(g, kind->copy(g->device, g->stream, g->left, g->pinned, (size_t)g->bytes));
+            keep(g, kind->synchronize(g->device, g->stream));
+        }
+    }
+    return (hs_now() - start) / 2;
+}
+
+/* --- what comes of them ---------------------------------------------------------------------------------------------
+ */
+
+/* alpha + n beta of a trial over sizes. */
+static struct hs_link measure_line(calibration *cal, ground *g, calibrate_trial *trial, const char *name,
+                                   const int64_t *size, int count, enum calibrate_fit which, double budget)
+{
+    double row[SIZES][FIT_UNKNOWNS], seconds[SIZES], fit[SIZES], found[FIT_UNKNOWNS];
+
+    for (int i = 0; i < count; i++) {
+        g->bytes = size[i];
+        seconds[i] = calibrate_slowest(cal, trial, g, budget / count);
+        row[i][0] = 1;
+        row[i][1] = (double)size[i];
+        calibrate_note(cal, name, 1, (int64_t[3]){size[i]}, seconds[i]);
+    }
+    fit_nonnegative(row, seconds, count, 2, found);
+    for (int i = 0; i < count; i++)
+        fit[i] = found[0] + found[1] * row[i][1];
+    cal->error[which] = fit_error_of(fit, seconds, count);
+    return (struct hs_link){.alpha = found[0], .beta = found[1]};
+}
+
+static void measure_inside(calibration *cal, ground *g, double budget)
+{
+    struct hs_machine *device = &cal->profile.device_machine;
+
+    device->shm = measure_line(cal, g, copy_inside, "device.copy", sizes, SIZES, FIT_DEVICE, 0.4 * budget);
+    g->bytes = LARGEST;
+    device->copy = calibrate_slowest(cal, copy_inside, g, 0.1 * budget) / LARGEST;
+    device->gamma = calibrate_slowest(cal, sum_inside, g, 0.2 * budget) / LARGEST;
+    calibrate_note(cal, "device.sum", 1, (int64_t[3]){LARGEST}, device->gamma * LARGEST);
+    for (int t = 0; t < 2; t++) {
+        g->type = t ? HSUMMA_S : HSUMMA_D;
+        for (g->edge = 256; g->edge * g->edge * 8 <= LARGEST; g->edge *= 2) {
+            double seconds = calibrate_slowest(cal, multiply_inside, g, 0.02 * budget);
+
+            calibrate_note(cal, t ? "device.gemm float" : "device.gemm double", 1, (int64_t[3]){g->edge}, seconds);
+            cal->device_rate[t] = fmax(cal->device_rate[t], 2 * pow((double)g->edge, 3) / seconds);
+            if (seconds > 0.02)
+                break;
+        }
+    }
+}
+
+/* signal: from the end of work in one place to its beginning in another.  turn: what it costs more if the two are of
+ * different processes on one device. */
+static void measure_hops(calibration *cal, ground *g, double budget)
+{
+    double copy, hop, between;
+    int two = g->share.device && g->share.shares_events, all;
+
+    g->bytes = SMALL;
+    copy = calibrate_slowest(cal, copy_inside, g, budget / 4);
+    hop = calibrate_slowest(cal, hop_inside, g, budget / 4);
+    calibrate_note(cal, "device.hop", 0, NULL, hop);
+    quiet_allreduce(&two, &all, 1, MPI_INT, MPI_MIN, cal->comm);
+    cal->profile.device_machine.signal = fmax(hop - copy, 0) + cal->profile.machine.signal;
+    if (!all)
+        return;
+    between = calibrate_slowest(cal, hop_between, g, budget / 2);
+    calibrate_note(cal, "device.turn", 0, NULL, between);
+    cal->profile.device_machine.turn = fmax(between - copy - cal->profile.device_machine.signal, 0);
+    cal->device_turned = 1;
+}
+
+static void measure_links(calibration *cal, ground *g, double budget)
+{
+    static const enum hs_tier_kind tiers[] = {HS_IN_SOCKET, HS_IN_NODE, HS_BETWEEN_NODES};
+
+    for (int i = 0; i < 3; i++) {
+        int between = tiers[i] == HS_BETWEEN_NODES;
+        struct hs_machine *device = &cal->profile.device_machine;
+
+        g->pairs = calibrate_pairs_of(&cal->ctx->comm.topology, tiers[i], cal->rank);
+        if (g->pairs.count == 0 || (tiers[i] == HS_IN_NODE && !isnan(cal->error[FIT_STAGED].worst)))
+            continue;
+        struct hs_link link =
+            measure_line(cal, g, pass_staged, between ? "device.staged.network" : "device.staged.node", link_sizes,
+                         LINK_SIZES, between ? FIT_STAGED_NETWORK : FIT_STAGED, budget / 2);
+        *(between ? &device->network : &device->node) = link;
+    }
+}
+
+/* --- the ground -----------------------------------------------------------------------------------------------------
+ */
+
+/* Memory that the first two mates share for their flags. */
+static int share_words(ground *g, MPI_Win *window)
+{
+    MPI_Aint bytes;
+    int unit;
+    void *base;
+
+    if (MPI_Win_allocate_shared(128, 1, MPI_INFO_NULL, g->mates, &base, window) != MPI_SUCCESS)
+        return 0;
+    memset(base, 0, 128);
+    for (int r = 0; r < 2; r++) {
+        MPI_Win_shared_query(*window, r, &bytes, &unit, &base);
+        g->word[r] = base;
+    }
+    quiet_barrier(g->mates);
+    return 1;
+}
+
+static void make_ground(calibration *cal, ground *g, MPI_Win *window)
+{
+    const struct hs_device_kind *kind = g->device->kind;
+    size_t bytes = g->first ? LARGEST : (size_t)link_sizes[LINK_SIZES - 1];
+    struct hs_message why;
+    int ranks;
+    void *memory[3] = {NULL, NULL, NULL};
+
+    keep(g, kind->get(g->device, bytes, &memory[0]));
+    keep(g, kind->get(g->device, bytes, &memory[1]));
+    keep(g, kind->get_pinned(g->device, (size_t)link_sizes[LINK_SIZES - 1], &memory[2]));
+    g->left = memory[0], g->right = memory[1], g->pinned = memory[2];
+    keep(g, kind->make_stream(g->device, &g->other));
+    keep(g, kind->make_event(g->device, 0, &g->event[0]));
+    keep(g, kind->make_event(g->device, 0, &g->event[1]));
+    if (g->pinned)
+        memset(g->pinned, 0, (size_t)link_sizes[LINK_SIZES - 1]);
+    for (size_t at = 0; at < bytes && !g->status; at += (size_t)link_sizes[LINK_SIZES - 1])
+        for (int i = 0; i < 2 && !g->status; i++)
+            keep(g, kind->copy(g->device, g->stream, (char *)memory[i] + at, g->pinned,
+                               (size_t)link_sizes[LINK_SIZES - 1]));
+    if (!g->status)
+        keep(g, kind->synchronize(g->device, g->stream));
+    MPI_Comm_size(g->mates, &ranks);
+    if (ranks > 1 && share_words(g, window) &&
+        hs_device_share_make(&g->share, g->mates, g->device, 1, SMALL, &cal->ctx->memory, &why))
+        g->share.device = NULL; /* then there is no turn to be measured */
+}
+
+static void leave_ground(calibration *cal, ground *g, MPI_Win *window)
+{
+    const struct hs_device_kind *kind = g->device->kind;
+
+    if (g->share.device) {
+        hs_device_share_leave(&g->share);
+        quiet_barrier(g->mates);
+        hs_device_share_free(&g->share, &cal->ctx->memory);
+    }
+    if (*window != MPI_WIN_NULL)
+        MPI_Win_free(window);
+    kind->free_event(g->device, g->event[0]);
+    kind->free_event(g->device, g->event[1]);
+    if (g->other)
+        kind->free_stream(g->device, g->other);
+    kind->put(g->device, g->left);
+    kind->put(g->device, g->right);
+    kind->put_pinned(g->device, g->pinned);
+    MPI_Comm_free(&g->mates);
+}
+
+int calibrate_device(calibration *cal, double budget)
+{
+    ground g = {.device = cal->ctx->device, .stream = cal->ctx->stream};
+    MPI_Win window = MPI_WIN_NULL;
+    int good;
+
+    cal->phase = "device";
+    if (!g.device)
+        return 1;
+    if (device_mates(cal->ctx, cal->comm, &g.mates))
+        return 0;
+    MPI_Comm_rank(g.mates, &g.me);
+    g.first = g.me == 0;
+    make_ground(cal, &g, &window);
+    good = !command_fail(cal->comm, g.status != HSUMMA_OK, "calibrate: %s", g.device->message.text);
+    if (good) {
+        measure_inside(cal, &g, 0.5 * budget);
+        measure_hops(cal, &g, 0.2 * budget);
+        measure_links(cal, &g, 0.3 * budget);
+        good = !command_fail(cal->comm, g.status != HSUMMA_OK, "calibrate: %s", g.device->message.text);
+    }
+    leave_ground(cal, &g, &window);
+    return good;
+}

@@ -1,0 +1,214 @@
+/* hsumma_bench calibrate: messages of all to all, and messages between nodes beside a multiplication. */
+#include "calibrate/calibrate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scalar.h"
+#include "base/threads.h"
+#include "base/wait.h"
+
+/* --- all to all --------------------------------------------------------------------------------------------------- */
+
+enum { EXCHANGE_TAG = 8, EXCHANGE_SIZES = 3, MOST_RECEIVED = 64 << 20 };
+
+typedef struct exchange {
+    int64_t bytes; /* of a message */
+    char *out, *in;
+    MPI_Request *request;
+} exchange;
+
+static double exchange_all(calibration *cal, void *state, int calls)
+{
+    const exchange *x = state;
+    double start;
+
+    quiet_barrier(cal->comm);
+    start = hs_now();
+    for (int i = 0; i < calls; i++) {
+        int count = 0;
+
+        for (int d = 1; d < cal->size; d++) {
+            int from = (cal->rank - d + cal->size) % cal->size;
+
+            MPI_Irecv(x->in + (d - 1) * x->bytes, (int)x->bytes, MPI_BYTE, from, EXCHANGE_TAG, cal->comm,
+                      &x->request[count++]);
+        }
+        for (int d = 1; d < cal->size; d++)
+            MPI_Isend(x->out, (int)x->bytes, MPI_BYTE, (cal->rank + d) % cal->size, EXCHANGE_TAG, cal->comm,
+                      &x->request[count++]);
+        calibrate_wait(x->request, count);
+    }
+    return hs_now() - start;
+}
+
+static void fit_exchange(calibration *cal, exchange *x, double budget)
+{
+    static const int64_t sizes[EXCHANGE_SIZES] = {8, 8 << 10, 256 << 10};
+    double row[EXCHANGE_SIZES][FIT_UNKNOWNS], seconds[EXCHANGE_SIZES], fit[EXCHANGE_SIZES], found[FIT_UNKNOWNS];
+    int points = 0, others = cal->size - 1;
+
+    for (int i = 0; i < EXCHANGE_SIZES && (i == 0 || sizes[i] * others <= MOST_RECEIVED); i++) {
+        x->bytes = sizes[i];
+        seconds[i] = calibrate_slowest(cal, exchange_all, x, budget / EXCHANGE_SIZES);
+        row[i][0] = others;
+        row[i][1] = (double)others * (double)sizes[i];
+        points++;
+        calibrate_note(cal, "exchange", 2, (int64_t[3]){others, sizes[i]}, seconds[i]);
+    }
+    fit_nonnegative(row, seconds, points, 2, found);
+    cal->profile.exchange = (struct hs_link){.alpha = found[0], .beta = found[1]};
+    for (int i = 0; i < points; i++)
+        fit[i] = row[i][0] * found[0] + row[i][1] * found[1];
+    cal->error[FIT_EXCHANGE] = fit_error_of(fit, seconds, points);
+}
+
+int calibrate_exchange(calibration *cal, double budget)
+{
+    size_t others = (size_t)cal->size - 1, bytes = 256 << 10;
+    exchange x = {.out = NULL};
+    int good;
+
+    if (cal->size == 1)
+        return 1;
+    while (bytes > 8 && bytes * others > MOST_RECEIVED)
+        bytes /= 2;
+    x.out = malloc(bytes);
+    x.in = malloc(bytes * others);
+    x.request = malloc(2 * others * sizeof *x.request);
+    good = x.out && x.in && x.request;
+    if (good) {
+        memset(x.out, 1, bytes);
+        memset(x.in, 1, bytes * others);
+    }
+    cal->phase = "exchange";
+    good = !command_fail(cal->comm, !good, "calibrate: no memory for an exchange with %zu others", others);
+    if (good)
+        fit_exchange(cal, &x, budget);
+    free(x.out);
+    free(x.in);
+    free(x.request);
+    return good;
+}
+
+/* --- beside a multiplication ----------------------------------------------------------------------------------------
+ */
+
+enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, EDGE = 384 };
+
+/* As long as a slice of the library's local GEMM; what takes much longer than noise does. */
+static const double slice_seconds = 20e-3, least_together = 60e-3;
+
+typedef struct overlap {
+    calibrate_pairs pairs;
+    int messages; /* each way */
+    int products; /* in a slice */
+    int slices;
+    int sends, multiplies; /* what a trial does */
+    char *out, *in;
+    double *a; /* three matrices */
+    MPI_Request request[2 * MOST_MESSAGES];
+} overlap;
+
+static void multiply(const overlap *o)
+{
+    const struct hs_scalar *d = &hs_scalars[HSUMMA_D];
+
+    for (int i = 0; i < o->products; i++)
+        d->gemm('N', 'N', EDGE, EDGE, EDGE, d->one, o->a, EDGE, o->a + EDGE * EDGE, EDGE, d->one,
+                o->a + 2 * EDGE * EDGE, EDGE);
+}
+
+/* Messages, a multiplication, or both together, looked at between slices. */
+static double run(calibration *cal, void *state, int calls)
+{
+    overlap *o = state;
+    double start;
+
+    quiet_barrier(cal->comm);
+    start = hs_now();
+    for (int i = 0; i < calls; i++) {
+        int count = 0, done = 0;
+
+        for (int t = 0; t < o->messages && o->sends && o->pairs.peer >= 0; t++) {
+            MPI_Irecv(o->in + (size_t)t * MESSAGE, MESSAGE, MPI_BYTE, o->pairs.peer, OVERLAP_TAG, cal->comm,
+                      &o->request[count++]);
+            MPI_Isend(o->out, MESSAGE, MPI_BYTE, o->pairs.peer, OVERLAP_TAG, cal->comm, &o->request[count++]);
+        }
+        for (int s = 0; s < o->slices && o->multiplies; s++) {
+            multiply(o);
+            if (count > 0 && !done)
+                MPI_Testall(count, o->request, &done, MPI_STATUSES_IGNORE);
+        }
+        if (count > 0 && !done)
+            calibrate_wait(o->request, count);
+    }
+    return hs_now() - start;
+}
+
+static double measure(calibration *cal, overlap *o, int sends, int multiplies, double budget)
+{
+    o->sends = sends;
+    o->multiplies = multiplies;
+    return calibrate_slowest(cal, run, o, budget);
+}
+
+/* As many messages and slices as take about as long as each other. */
+static void choose_amounts(calibration *cal, overlap *o, double budget)
+{
+    double message, slice;
+
+    o->messages = 4;
+    message = measure(cal, o, 1, 0, budget / 3) / o->messages;
+    o->products = o->slices = 1;
+    o->products = (int)fmax(1, slice_seconds / measure(cal, o, 0, 1, budget / 3));
+    slice = measure(cal, o, 0, 1, budget / 3);
+    o->messages = (int)fmin(MOST_MESSAGES, ceil(least_together / message));
+    o->slices = (int)fmax(1, round(o->messages * message / slice));
+}
+
+static void measure_overlap(calibration *cal, overlap *o, double budget)
+{
+    double messages, product, both, least;
+    int before = hs_threads_set(cal->ctx->threads);
+
+    choose_amounts(cal, o, 0.2 * budget);
+    messages = measure(cal, o, 1, 0, 0.25 * budget);
+    product = measure(cal, o, 0, 1, 0.25 * budget);
+    both = measure(cal, o, 1, 1, 0.3 * budget);
+    hs_threads_restore(before);
+    calibrate_note(cal, "overlap.messages", 1, (int64_t[3]){o->messages}, messages);
+    calibrate_note(cal, "overlap.gemm", 1, (int64_t[3]){o->slices}, product);
+    calibrate_note(cal, "overlap.both", 0, NULL, both);
+    least = fmin(messages, product);
+    cal->profile.overlap = fmax(0, fmin(1, (messages + product - both) / least));
+}
+
+int calibrate_overlap(calibration *cal, double budget)
+{
+    overlap o = {.pairs = calibrate_pairs_of(&cal->ctx->comm.topology, HS_BETWEEN_NODES, cal->rank)};
+    size_t reals = (size_t)3 * EDGE * EDGE;
+    int good;
+
+    if (o.pairs.count == 0)
+        return 1;
+    o.out = malloc(MESSAGE);
+    o.in = malloc((size_t)MESSAGE * MOST_MESSAGES);
+    o.a = malloc(reals * sizeof *o.a);
+    good = o.out && o.in && o.a;
+    if (good) {
+        memset(o.out, 1, MESSAGE);
+        memset(o.in, 1, (size_t)MESSAGE * MOST_MESSAGES);
+        for (size_t i = 0; i < reals; i++)
+            o.a[i] = 1.0 / (double)(i % 1000 + 1);
+    }
+    cal->phase = "overlap";
+    good = !command_fail(cal->comm, !good, "calibrate: no memory for %d messages of %d bytes", MOST_MESSAGES, MESSAGE);
+    if (good)
+        measure_overlap(cal, &o, budget);
+    free(o.out);
+    free(o.in);
+    free(o.a);
+    return good;
+}

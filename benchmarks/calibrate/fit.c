@@ -1,0 +1,235 @@
+#include "calibrate/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+fit_error fit_error_of(const double *fit, const double *measured, int points)
+{
+    fit_error e = {NAN, NAN};
+    double *error = points > 0 ? malloc((size_t)points * sizeof *error) : NULL;
+
+    if (!error)
+        return e;
+    for (int i = 0; i < points; i++)
+        error[i] = fabs(fit[i] / measured[i] - 1);
+    qsort(error, (size_t)points, sizeof *error, compare);
+    e = (fit_error){0.5 * (error[(points - 1) / 2] + error[points / 2]), error[points - 1]};
+    free(error);
+    return e;
+}
+
+/* --- least squares ------------------------------------------------------------------------------------------------ */
+
+/* Solves a x = b in place by elimination with pivots; 0 if a is singular. */
+static int solve(double a[FIT_UNKNOWNS][FIT_UNKNOWNS], double b[FIT_UNKNOWNS], int n)
+{
+    for (int c = 0; c < n; c++) {
+        int pivot = c;
+
+        for (int r = c + 1; r < n; r++)
+            if (fabs(a[r][c]) > fabs(a[pivot][c]))
+                pivot = r;
+        if (fabs(a[pivot][c]) < 1e-12) /* columns have length 1 */
+            return 0;
+        for (int j = 0; j < n; j++) {
+            double swap = a[c][j];
+            a[c][j] = a[pivot][j];
+            a[pivot][j] = swap;
+        }
+        double swap = b[c];
+        b[c] = b[pivot];
+        b[pivot] = swap;
+        for (int r = 0; r < n; r++) {
+            double factor = r == c ? 0 : a[r][c] / a[c][c];
+
+            for (int j = c; j < n; j++)
+                a[r][j] -= factor * a[c][j];
+            b[r] -= factor * b[c];
+        }
+    }
+    for (int c = 0; c < n; c++)
+        b[c] /= a[c][c];
+    return 1;
+}
+
+/* The unconstrained fit with the unknowns whose bits are set; 0 if there is none, or if something is negative in it. */
+static int fit_some(double (*row)[FIT_UNKNOWNS], const double *seconds, int points, unsigned bits, int unknowns,
+                    double x[FIT_UNKNOWNS])
+{
+    double a[FIT_UNKNOWNS][FIT_UNKNOWNS] = {{0}}, b[FIT_UNKNOWNS] = {0}, length[FIT_UNKNOWNS];
+    int column[FIT_UNKNOWNS], n = 0;
+
+    for (int u = 0; u < unknowns; u++) {
+        double sum = 0;
+
+        x[u] = 0;
+        for (int i = 0; i < points; i++)
+            sum += row[i][u] / seconds[i] * (row[i][u] / seconds[i]);
+        if (bits >> u & 1 && sum == 0)
+            return 0;
+        length[n] = sqrt(sum);
+        column[n] = u;
+        n += bits >> u & 1;
+    }
+    for (int i = 0; i < points; i++)
+        for (int r = 0; r < n; r++) {
+            double left = row[i][column[r]] / seconds[i] / length[r];
+
+            for (int c = 0; c < n; c++)
+                a[r][c] += left * row[i][column[c]] / seconds[i] / length[c];
+            b[r] += left;
+        }
+    if (!solve(a, b, n))
+        return 0;
+    for (int r = 0; r < n; r++) {
+        x[column[r]] = b[r] / length[r];
+        if (b[r] < 0)
+            return 0;
+    }
+    return 1;
+}
+
+static double mean_square(double (*row)[FIT_UNKNOWNS], const double *seconds, int points, int unknowns,
+                          const double x[FIT_UNKNOWNS])
+{
+    double sum = 0;
+
+    for (int i = 0; i < points; i++) {
+        double fit = 0;
+
+        for (int u = 0; u < unknowns; u++)
+            fit += row[i][u] * x[u];
+        sum += (fit / seconds[i] - 1) * (fit / seconds[i] - 1);
+    }
+    return points > 0 ? sqrt(sum / points) : 0;
+}
+
+/* The best fit without negative unknowns is the free fit of those that are positive in it: few enough to try all. */
+double fit_nonnegative(double (*row)[FIT_UNKNOWNS], const double *seconds, int points, int unknowns,
+                       double x[FIT_UNKNOWNS])
+{
+    double least = HUGE_VAL, some[FIT_UNKNOWNS];
+
+    memset(x, 0, sizeof *x * (size_t)unknowns);
+    for (unsigned bits = 1; bits < 1u << unknowns; bits++) {
+        double error;
+
+        if (!fit_some(row, seconds, points, bits, unknowns, some))
+            continue;
+        error = mean_square(row, seconds, points, unknowns, some);
+        if (error < least) {
+            least = error;
+            memcpy(x, some, sizeof *x * (size_t)unknowns);
+        }
+    }
+    return least;
+}
+
+/* --- messages ------------------------------------------------------------------------------------------------------
+ */
+
+static double fit_line(const double *bytes, const double *seconds, int points, double *alpha, double *beta)
+{
+    double row[64][FIT_UNKNOWNS], x[FIT_UNKNOWNS], error;
+
+    points = points < 64 ? points : 64;
+    for (int i = 0; i < points; i++) {
+        row[i][0] = 1;
+        row[i][1] = bytes[i];
+    }
+    error = fit_nonnegative(row, seconds, points, 2, x);
+    *alpha = x[0];
+    *beta = x[1];
+    return error;
+}
+
+/* Below this error (root mean square) one line is good enough; a second one has to take away so much of the error. */
+static const double good_enough = 0.05, clear_margin = 0.2;
+
+enum { LEAST_POINTS = 3 /* of a line */ };
+
+void fit_link(const double *bytes, const double *seconds, int points, struct hs_link *link)
+{
+    double one, least;
+
+    *link = (struct hs_link){0};
+    one = least = fit_line(bytes, seconds, points, &link->alpha, &link->beta);
+    for (int below = LEAST_POINTS; below <= points - LEAST_POINTS && one > good_enough; below++) {
+        struct hs_link two = {.eager = (int64_t)bytes[below - 1]};
+        int above = points - below;
+        double low = fit_line(bytes, seconds, below, &two.alpha, &two.beta);
+        double high = fit_line(bytes + below, seconds + below, above, &two.alpha_long, &two.beta_long);
+        double both = sqrt((below * low * low + above * high * high) / points);
+
+        double last = two.alpha + bytes[below - 1] * two.beta, next = two.alpha_long + bytes[below - 1] * two.beta_long;
+
+        if (next >= last && both < least && both < (1 - clear_margin) * one) { /* more bytes are never cheaper */
+            least = both;
+            *link = two;
+        }
+    }
+}
+
+double fit_link_seconds(const struct hs_link *link, double bytes)
+{
+    int is_long = link->eager > 0 && bytes > (double)link->eager;
+
+    return is_long ? link->alpha_long + bytes * link->beta_long : link->alpha + bytes * link->beta;
+}
+
+/* --- GEMM --------------------------------------------------------------------------------------------------------- */
+
+enum { LEAST_KNEE = 96, MOST_KNEE = 768 };
+
+static double rate(const fit_gemm_point *p)
+{
+    return (double)p->m * (double)p->n * (double)p->k / p->seconds;
+}
+
+int64_t fit_knee(const fit_gemm_point *point, int points)
+{
+    int64_t most = 0, knee = MOST_KNEE;
+    double best = 0;
+
+    for (int i = 0; i < points; i++)
+        most = point[i].m * point[i].n > most ? point[i].m * point[i].n : most;
+    for (int i = 0; i < points; i++)
+        if (point[i].m * point[i].n == most && rate(&point[i]) > best)
+            best = rate(&point[i]);
+    for (int i = 0; i < points; i++)
+        if (point[i].m * point[i].n == most && point[i].k < knee && rate(&point[i]) >= 0.97 * best)
+            knee = point[i].k;
+    return knee > LEAST_KNEE ? knee : LEAST_KNEE;
+}
+
+void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack, struct hs_gemm_cost *cost)
+{
+    double(*row)[FIT_UNKNOWNS] = malloc((size_t)points * sizeof *row), x[FIT_UNKNOWNS];
+    double *seconds = malloc((size_t)points * sizeof *seconds);
+    int unknowns = pack > 0 ? 3 : 4;
+
+    for (int i = 0; i < points && row && seconds; i++) {
+        double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k, packed = m * k + k * n;
+
+        row[i][0] = 2 * m * n * k;
+        row[i][1] = m * n * fmax(1, k / (double)knee);
+        row[i][2] = 1;
+        row[i][3] = packed;
+        seconds[i] = fmax(point[i].seconds - pack * packed, point[i].seconds / 2);
+    }
+    if (row && seconds) {
+        fit_nonnegative(row, seconds, points, unknowns, x);
+        if (x[0] > 0) /* else the points say nothing about a rate */
+            *cost = (struct hs_gemm_cost){.flop = x[0], .c = x[1], .call = x[2], .ab = unknowns == 4 ? x[3] : pack};
+    }
+    free(row);
+    free(seconds);
+}

@@ -1,0 +1,36 @@
+/* Fits of cost models to measured times: least squares of the relative error, with nothing negative.  Pure arithmetic.
+ */
+#ifndef HS_BENCHMARKS_CALIBRATE_FIT_H
+#define HS_BENCHMARKS_CALIBRATE_FIT_H
+
+#include "hsumma/model/profile.h"
+
+enum { FIT_UNKNOWNS = 4 };
+
+/* |fit / measured - 1| over the points; both NaN without points. */
+typedef struct fit_error {
+    double median, worst;
+} fit_error;
+fit_error fit_error_of(const double *fit, const double *measured, int points);
+
+/* x >= 0 that makes the relative errors of row x to the (positive) seconds least; returns their root mean square. What
+ * the points cannot tell is 0. */
+double fit_nonnegative(double (*row)[FIT_UNKNOWNS], const double *seconds, int points, int unknowns,
+                       double x[FIT_UNKNOWNS]);
+
+/* Messages, in ascending order of size: one line alpha + n beta, or two, where that is clearly nearer to the points. */
+void fit_link(const double *bytes, const double *seconds, int points, struct hs_link *link);
+double fit_link_seconds(const struct hs_link *link, double bytes);
+
+/* One local GEMM that was measured. */
+typedef struct fit_gemm_point {
+    int64_t m, n, k;
+    double seconds;
+} fit_gemm_point;
+
+/* The least width, of those measured in the largest m x n, whose rate is within 3 % of the best; 96 to 768. */
+int64_t fit_knee(const fit_gemm_point *point, int points);
+/* The costs, not negative; pack: s per element of A and B, if that is known, else 0. */
+void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack, struct hs_gemm_cost *cost);
+
+#endif

@@ -1,0 +1,122 @@
+/* hsumma_bench calibrate: repeated trials. */
+#include "calibrate/calibrate.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/wait.h"
+#include "common/timing.h"
+
+/* A first call that takes so long needs no second one to find out how many make a trial. */
+static const double long_call = 0.1;
+
+enum { MOST_CALLS = 100000, LEAST_TRIALS = 3, MOST_TRIALS = 64 };
+
+/* A trial takes so long at least; on a crowded node messages wait for ranks to have their turn. */
+static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
+
+void calibrate_wait(MPI_Request *request, int count)
+{
+    enum { POLLS_BEFORE_YIELD = 64 };
+
+    for (int polls = 0, done = 0;;) {
+        MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE);
+        if (done)
+            return;
+        if (++polls > POLLS_BEFORE_YIELD)
+            sched_yield();
+    }
+}
+
+double calibrate_clock(const calibration *cal)
+{
+    double now = hs_now() - cal->begun;
+
+    quiet_bcast(&now, 1, MPI_DOUBLE, 0, cal->comm);
+    return now;
+}
+
+/* What a trial took: the slowest rank in it, or all together; and how long it all has taken since `start`. */
+static double try_once(calibration *cal, calibrate_trial *trial, void *state, int calls, int together, double start,
+                       double *elapsed)
+{
+    double begin = hs_now(), mine[2] = {trial(cal, state, calls), 0}, all[2];
+
+    if (cal->rank == 0) {
+        double share = (hs_now() - cal->begun) / cal->args->seconds;
+
+        mine[1] = hs_now() - start;
+        progress_update(&cal->bar, cal->phase, share < 0.99 ? share : 0.99);
+    }
+    quiet_allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, cal->comm);
+    *elapsed = all[1];
+    if (together) {
+        all[0] = hs_now() - begin;
+        quiet_bcast(all, 1, MPI_DOUBLE, 0, cal->comm);
+    }
+    return all[0];
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median of the faster half: what others do on a machine only ever makes it slower. */
+static double fast_median(double *seconds, int trials)
+{
+    qsort(seconds, (size_t)trials, sizeof *seconds, compare);
+    return spread_of(seconds, (trials + 1) / 2).median;
+}
+
+static double repeat(calibration *cal, calibrate_trial *trial, void *state, int together, double budget)
+{
+    double least = together ? least_of_work : least_of_messages[cal->crowded];
+    double start = hs_now(), elapsed = 0, seconds[MOST_TRIALS], first;
+    int calls = 1, trials = 0, wanted = budget > 0 ? LEAST_TRIALS : 1;
+
+    first = try_once(cal, trial, state, 1, together, start, &elapsed); /* connections, pages, caches */
+    for (int longer = first < long_call; longer;) {
+        first = try_once(cal, trial, state, calls, together, start, &elapsed);
+        longer = first > 0 && first < 0.8 * least && calls < MOST_CALLS;
+        if (longer)
+            calls = (int)ceil(calls * fmin(10, least / first));
+    }
+    while (trials < wanted || (elapsed < budget && trials < MOST_TRIALS))
+        seconds[trials++] = try_once(cal, trial, state, calls, together, start, &elapsed) / calls;
+    return fast_median(seconds, trials);
+}
+
+double calibrate_slowest(calibration *cal, calibrate_trial *trial, void *state, double budget)
+{
+    return repeat(cal, trial, state, 0, budget);
+}
+
+double calibrate_together(calibration *cal, calibrate_trial *trial, void *state, double budget)
+{
+    return repeat(cal, trial, state, 1, budget);
+}
+
+void calibrate_note(calibration *cal, const char *name, int numbers, const int64_t number[3], double seconds)
+{
+    calibrate_sample *s;
+
+    if (cal->samples == cal->capacity) {
+        int more = cal->capacity ? 2 * cal->capacity : 256;
+        calibrate_sample *grown = realloc(cal->sample, (size_t)more * sizeof *grown);
+
+        if (!grown) {
+            cal->out_of_memory = 1;
+            return;
+        }
+        cal->sample = grown;
+        cal->capacity = more;
+    }
+    s = &cal->sample[cal->samples++];
+    *s = (calibrate_sample){.name = name, .numbers = numbers, .seconds = seconds};
+    for (int i = 0; i < numbers; i++)
+        s->number[i] = number[i];
+}

@@ -1,0 +1,201 @@
+/* hsumma_bench calibrate: sums, copies, and what the ranks of a node tell each other through shared memory; all ranks
+ * at the same time, for they share what is measured. */
+#include "calibrate/calibrate.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scalar.h"
+#include "base/wait.h"
+
+/* --- sums and copies ------------------------------------------------------------------------------------------------
+ */
+
+enum { PIECE = 1 << 20, PIECES = 32 /* of two arrays: more than a cache holds */ };
+
+typedef struct arrays {
+    char *left, *right;
+    int next; /* piece */
+    int sum;
+} arrays;
+
+static double walk(calibration *cal, void *state, int calls)
+{
+    arrays *x = state;
+    double start = hs_now();
+
+    (void)cal;
+    for (int i = 0; i < calls; i++, x->next = (x->next + 1) % PIECES) {
+        char *left = x->left + (size_t)x->next * PIECE, *right = x->right + (size_t)x->next * PIECE;
+
+        if (x->sum)
+            hs_scalars[HSUMMA_D].add(left, left, right, PIECE, NULL);
+        else
+            memcpy(right, left, PIECE);
+    }
+    return hs_now() - start;
+}
+
+static int measure_arrays(calibration *cal, double budget)
+{
+    size_t bytes = (size_t)PIECE * PIECES;
+    arrays x = {.left = malloc(bytes), .right = malloc(bytes)};
+    int good = x.left && x.right;
+
+    good = !command_fail(cal->comm, !good, "calibrate: no memory for two arrays of %zu bytes", bytes);
+    if (good) {
+        double copy, sum;
+
+        memset(x.left, 1, bytes); /* small doubles */
+        memset(x.right, 1, bytes);
+        copy = calibrate_together(cal, walk, &x, budget / 2);
+        x.sum = 1;
+        sum = calibrate_together(cal, walk, &x, budget / 2);
+        calibrate_note(cal, "copy", 1, (int64_t[3]){PIECE}, copy);
+        calibrate_note(cal, "sum", 1, (int64_t[3]){PIECE}, sum);
+        cal->profile.machine.copy = copy / PIECE;
+        cal->profile.machine.gamma = sum / PIECE;
+    }
+    free(x.left);
+    free(x.right);
+    return good;
+}
+
+/* --- shared memory --------------------------------------------------------------------------------------------------
+ */
+
+/* The context's own, in which no collective is under way here: words in one of its slots, data in another one. */
+enum { WORD_SLOT, DATA_SLOT, MOST_SHARED = 1 << 20 };
+
+struct words {
+    _Alignas(128) _Atomic int64_t filled;
+    _Alignas(128) _Atomic int64_t read; /* by this rank, of its neighbour's data */
+    _Alignas(128) _Atomic int64_t ball;
+};
+
+typedef struct sharing {
+    const struct hs_window *window;
+    int64_t bytes, pieces, round;
+    char *own;
+    double fit[2];
+} sharing;
+
+static struct words *words_of(const sharing *s, int member)
+{
+    return hs_window_shared(s->window, WORD_SLOT, member);
+}
+
+static void wait_for(_Atomic int64_t *word, int64_t value)
+{
+    enum { POLLS_BEFORE_YIELD = 64 };
+
+    for (int polls = 0; atomic_load_explicit(word, memory_order_acquire) < value;)
+        if (++polls > POLLS_BEFORE_YIELD)
+            sched_yield();
+}
+
+static void set(_Atomic int64_t *word, int64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_release);
+}
+
+/* Seconds in copies, half of them into this rank's memory and half out of its neighbour's, of so many pieces each. */
+static double copy_shared(calibration *cal, void *state, int calls)
+{
+    sharing *s = state;
+    int me = s->window->me, members = s->window->members, next = (me + 1) % members,
+        last = (me + members - 1) % members;
+    char *mine = hs_window_shared(s->window, DATA_SLOT, me), *theirs = hs_window_shared(s->window, DATA_SLOT, next);
+    double seconds = 0, start;
+
+    (void)cal;
+    for (int i = 0; i < calls; i++) {
+        wait_for(&words_of(s, last)->read, s->round++);
+        start = hs_now();
+        for (int64_t p = 0; p < s->pieces; p++)
+            memcpy(mine + p * s->bytes, s->own + p * s->bytes, (size_t)s->bytes);
+        seconds += hs_now() - start;
+        set(&words_of(s, me)->filled, s->round);
+        wait_for(&words_of(s, next)->filled, s->round);
+        start = hs_now();
+        for (int64_t p = 0; p < s->pieces; p++)
+            memcpy(s->own + p * s->bytes, theirs + p * s->bytes, (size_t)s->bytes);
+        seconds += hs_now() - start;
+        set(&words_of(s, me)->read, s->round);
+    }
+    return seconds;
+}
+
+/* Half of so many rounds of a ball between neighbours, that is, so many signals. */
+static double play(calibration *cal, void *state, int calls)
+{
+    sharing *s = state;
+    int me = s->window->me, mate = me ^ 1, first = me < mate;
+    double start;
+
+    (void)cal;
+    if (mate >= s->window->members)
+        return 0;
+    s->round++; /* both begin together */
+    set(&words_of(s, me)->ball, s->round);
+    wait_for(&words_of(s, mate)->ball, s->round);
+    start = hs_now();
+    for (int i = 0; i < calls; i++) {
+        s->round++;
+        if (!first)
+            wait_for(&words_of(s, mate)->ball, s->round);
+        set(&words_of(s, me)->ball, s->round);
+        if (first)
+            wait_for(&words_of(s, mate)->ball, s->round);
+    }
+    return (hs_now() - start) / 2;
+}
+
+static void measure_sharing(calibration *cal, sharing *s, double budget)
+{
+    enum { SIZES = 4 };
+    const int64_t room = s->window->room < MOST_SHARED ? s->window->room : MOST_SHARED;
+    double row[SIZES][FIT_UNKNOWNS], seconds[SIZES], found[FIT_UNKNOWNS], fit[SIZES];
+    int points = 0;
+
+    *words_of(s, s->window->me) = (struct words){0};
+    quiet_barrier(cal->comm);
+    for (s->bytes = 64; points < SIZES && s->bytes <= room; s->bytes *= 16, points++) {
+        s->pieces = room / s->bytes < 64 ? room / s->bytes : 64;
+        seconds[points] = calibrate_slowest(cal, copy_shared, s, budget / (SIZES + 1)) / (2 * (double)s->pieces);
+        row[points][0] = 1;
+        row[points][1] = (double)s->bytes;
+        calibrate_note(cal, "shared", 1, (int64_t[3]){s->bytes}, seconds[points]);
+    }
+    fit_nonnegative(row, seconds, points, 2, found);
+    cal->profile.machine.shm = (struct hs_link){.alpha = found[0], .beta = found[1]};
+    for (int i = 0; i < points; i++)
+        fit[i] = found[0] + found[1] * row[i][1];
+    cal->error[FIT_SHM] = fit_error_of(fit, seconds, points);
+    s->round = 0;
+    cal->profile.machine.signal = calibrate_slowest(cal, play, s, budget / (SIZES + 1));
+    calibrate_note(cal, "signal", 0, NULL, cal->profile.machine.signal);
+}
+
+int calibrate_memory(calibration *cal, double budget)
+{
+    sharing s = {.window = cal->ctx->comm.window};
+    int good, shared, everywhere;
+
+    cal->phase = "memory";
+    if (!measure_arrays(cal, budget / 2))
+        return 0;
+    /* a node of one rank has nobody to share with */
+    shared = s.window && s.window->members > 1 && s.window->room >= (int64_t)sizeof(struct words);
+    quiet_allreduce(&shared, &everywhere, 1, MPI_INT, MPI_MIN, cal->comm);
+    if (!everywhere)
+        return 1;
+    s.own = calloc(1, MOST_SHARED);
+    good = !command_fail(cal->comm, !s.own, "calibrate: no memory for %d bytes", MOST_SHARED);
+    if (good)
+        measure_sharing(cal, &s, budget / 2);
+    free(s.own);
+    return good;
+}

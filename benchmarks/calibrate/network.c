@@ -1,0 +1,270 @@
+/* hsumma_bench calibrate: messages between pairs of ranks, one pair alone and all at once (DPML, Section 3). */
+#include "calibrate/calibrate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/wait.h"
+
+enum { MOST_BYTES = 4 << 20, STREAM_BYTES = 1 << 20, SHORT_BYTES = 1024, LEAST_OF_ALL = 64 << 10, TAG = 7 };
+
+static const int64_t all_sizes[] = {8,        64,       256,      1 << 10,   4 << 10, 8 << 10,
+                                    16 << 10, 32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
+static const int64_t quick_sizes[] = {8, 256, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 128 << 10, 1 << 20};
+
+enum { ROUNDS = 3, MOST_SIZES = sizeof all_sizes / sizeof *all_sizes };
+
+/* Times of one number of pairs. */
+typedef struct series {
+    int points;
+    double bytes[MOST_SIZES], seconds[MOST_SIZES];
+} series;
+
+typedef struct messages {
+    calibrate_pairs pairs;
+    int active; /* pairs that send */
+    int64_t bytes;
+    char *out, *in;
+} messages;
+
+static void send_to(const calibration *cal, const messages *m, int64_t bytes)
+{
+    MPI_Request request;
+
+    MPI_Isend(m->out, (int)bytes, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request);
+    calibrate_wait(&request, 1);
+}
+
+static void receive_from(const calibration *cal, const messages *m, int64_t bytes)
+{
+    MPI_Request request;
+
+    MPI_Irecv(m->in, (int)bytes, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request);
+    calibrate_wait(&request, 1);
+}
+
+/* There and back, without bytes: both ends begin together. */
+static void meet(const calibration *cal, const messages *m)
+{
+    MPI_Request request[2];
+
+    MPI_Irecv(m->in, 0, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request[0]);
+    MPI_Isend(m->out, 0, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request[1]);
+    calibrate_wait(request, 2);
+}
+
+static int takes_part(const messages *m)
+{
+    return m->pairs.peer >= 0 && m->pairs.number < m->active;
+}
+
+/* Seconds for so many messages one way: half of as many there and back. */
+static double ping_pong(calibration *cal, void *state, int calls)
+{
+    const messages *m = state;
+    double start;
+
+    if (!takes_part(m))
+        return 0;
+    meet(cal, m);
+    start = hs_now();
+    for (int i = 0; i < 2 * calls; i++)
+        if (m->pairs.first == (i % 2 == 0))
+            send_to(cal, m, m->bytes);
+        else
+            receive_from(cal, m, m->bytes);
+    return (hs_now() - start) / 2;
+}
+
+/* Messages of a stream that counts as one call: enough to empty what is filled while a network is idle. */
+static int stream_length(const messages *m)
+{
+    return m->bytes < STREAM_BYTES ? (int)(STREAM_BYTES / m->bytes) : 1;
+}
+
+/* Messages after each other, all pairs in the same direction, and an answer at the end. */
+static double stream(calibration *cal, void *state, int calls)
+{
+    const messages *m = state;
+    double start;
+
+    if (!takes_part(m))
+        return 0;
+    meet(cal, m);
+    start = hs_now();
+    for (int64_t i = 0; i < (int64_t)calls * stream_length(m); i++)
+        if (m->pairs.first)
+            send_to(cal, m, m->bytes);
+        else
+            receive_from(cal, m, m->bytes);
+    if (m->pairs.first)
+        receive_from(cal, m, 0);
+    else
+        send_to(cal, m, 0);
+    return hs_now() - start;
+}
+
+/* All sizes once, each in its share of the time; the fastest of all rounds counts.  Larger ones are left out when the
+ * time is long over. */
+static void measure_round(calibration *cal, messages *m, double budget, series *s)
+{
+    const int64_t *size = cal->args->quick ? quick_sizes : all_sizes;
+    int sizes = cal->args->quick ? (int)(sizeof quick_sizes / sizeof *quick_sizes) : MOST_SIZES;
+    double until = calibrate_clock(cal) + budget;
+
+    for (int i = 0; i < sizes; i++) {
+        double left = until - calibrate_clock(cal), seconds;
+
+        if (left < -budget && size[i] > LEAST_OF_ALL)
+            break;
+        m->bytes = size[i];
+        seconds = calibrate_slowest(cal, ping_pong, m, left > 0 ? left / (sizes - i) : 0);
+        s->bytes[i] = (double)size[i];
+        s->seconds[i] = i < s->points && s->seconds[i] < seconds ? s->seconds[i] : seconds;
+        s->points = i < s->points ? s->points : i + 1;
+    }
+}
+
+/* Messages of all sizes between so many pairs: in rounds, so that what disturbs for a while disturbs one of them. */
+static series measure(calibration *cal, messages *m, const char *name, int active, double budget)
+{
+    double start = calibrate_clock(cal), spent = 0;
+    series s = {0};
+
+    m->active = active;
+    for (int round = 0; round < ROUNDS && (round == 0 || spent < budget * 2 / 3); round++) {
+        measure_round(cal, m, (budget - spent) / (ROUNDS - round), &s);
+        spent = calibrate_clock(cal) - start;
+    }
+    for (int i = 0; i < s.points; i++)
+        calibrate_note(cal, name, 2, (int64_t[3]){active, (int64_t)s.bytes[i]}, s.seconds[i]);
+    return s;
+}
+
+static fit_error error_of(const series *s, const struct hs_link *link)
+{
+    double fit[MOST_SIZES];
+
+    for (int i = 0; i < s->points; i++)
+        fit[i] = fit_link_seconds(link, s->bytes[i]);
+    return fit_error_of(fit, s->seconds, s->points);
+}
+
+static double time_stream(calibration *cal, messages *m, int active, int64_t bytes, double budget)
+{
+    double seconds;
+
+    m->active = active;
+    m->bytes = bytes;
+    seconds = calibrate_slowest(cal, stream, m, budget) / stream_length(m);
+    calibrate_note(cal, "stream.network", 2, (int64_t[3]){active, bytes}, seconds);
+    return seconds;
+}
+
+/*
+ * Between nodes the model shares a node's bandwidth by itself, so long messages count as one pair alone has them: there
+ * and back, or in a stream, where that is slower (a network may let through for a moment what it does not in the long
+ * run).  But what every message costs is taken from all pairs at once, as all lines of a product broadcast at once.
+ */
+static series series_between_nodes(calibration *cal, messages *m, const series *one, const series *all, double budget)
+{
+    series s = *one;
+
+    for (int i = 0; i < s.points; i++)
+        if (s.bytes[i] > SHORT_BYTES)
+            s.seconds[i] = fmax(s.seconds[i], time_stream(cal, m, 1, (int64_t)s.bytes[i], budget / s.points));
+        else if (i < all->points)
+            s.seconds[i] = all->seconds[i];
+    return s;
+}
+
+/* The max-rate model (Gropp, Olson and Samfass 2016): k messages at once take max(k inject, beta) per byte.  0: no
+ * limit can be seen. */
+static double inject_of(calibration *cal, messages *m, double budget)
+{
+    double one = time_stream(cal, m, 1, STREAM_BYTES, budget / 2);
+    double all = time_stream(cal, m, m->pairs.count, STREAM_BYTES, budget / 2);
+
+    return all > 1.1 * one ? all / m->pairs.per_node / STREAM_BYTES : 0;
+}
+
+/* What short messages in a row keep their ports busy, all pairs at once: latency is not a part of it. */
+static double gap_of(calibration *cal, messages *m, const struct hs_link *link, double budget)
+{
+    double gap = time_stream(cal, m, m->pairs.count, SHORT_BYTES, budget) - SHORT_BYTES * link->beta;
+
+    return fmin(fmax(gap, 1e-9), link->alpha);
+}
+
+/* Numbers of pairs between one and all are for people: they come last and get what time is left. */
+static void measure_between(calibration *cal, messages *m, const char *name, double until)
+{
+    int steps = 0;
+
+    for (int n = 2; n < m->pairs.count; n *= 2)
+        steps++;
+    for (int n = 2; n < m->pairs.count && !cal->args->quick; n *= 2) {
+        double left = until - calibrate_clock(cal);
+
+        if (left <= 0)
+            return;
+        measure(cal, m, name, n, left / steps--);
+    }
+}
+
+static void measure_tier(calibration *cal, messages *m, enum hs_tier_kind tier, double budget)
+{
+    static const char *const names[] = {"pairs.socket", "pairs.node", "pairs.network"};
+    static const enum calibrate_fit fits[] = {FIT_SOCKET, FIT_NODE, FIT_NETWORK};
+    struct hs_machine *fitted = &cal->profile.machine;
+    struct hs_link *link;
+    double until = calibrate_clock(cal) + budget;
+    int several = m->pairs.count > 1;
+    series one, all;
+
+    one = all = measure(cal, m, names[tier], 1, several ? 0.3 * budget : 0.9 * budget);
+    if (several)
+        all = measure(cal, m, names[tier], m->pairs.count, 0.3 * budget);
+    if (tier == HS_BETWEEN_NODES) { /* else nothing in the model says that ranks share their node's memory */
+        all = series_between_nodes(cal, m, &one, &all, 0.1 * budget);
+        fitted->inject = m->pairs.per_node > 1 ? inject_of(cal, m, 0.1 * budget) : 0;
+    }
+    link = tier == HS_BETWEEN_NODES ? &fitted->network : tier == HS_IN_NODE ? &fitted->node : &fitted->socket;
+    fit_link(all.bytes, all.seconds, all.points, link);
+    if (tier == HS_BETWEEN_NODES)
+        link->gap = gap_of(cal, m, link, 0.05 * budget);
+    cal->error[fits[tier]] = error_of(&all, link);
+    if (several)
+        measure_between(cal, m, names[tier], until);
+}
+
+int calibrate_network(calibration *cal, double budget)
+{
+    static const struct {
+        enum hs_tier_kind tier;
+        const char *phase;
+        double share;
+    } tiers[] = {{HS_BETWEEN_NODES, "between nodes", 0.6},
+                 {HS_IN_NODE, "inside nodes", 0.25},
+                 {HS_IN_SOCKET, "inside sockets", 0.15}};
+    messages m = {.out = malloc(MOST_BYTES), .in = malloc(MOST_BYTES)};
+    int good = m.out && m.in;
+
+    if (good) {
+        memset(m.out, 1, MOST_BYTES);
+        memset(m.in, 1, MOST_BYTES);
+    }
+    if (!command_fail(cal->comm, !good, "calibrate: no memory for messages of %d bytes", MOST_BYTES))
+        for (int i = 0; i < 3; i++) {
+            m.pairs = calibrate_pairs_of(&cal->ctx->comm.topology, tiers[i].tier, cal->rank);
+            cal->phase = tiers[i].phase;
+            if (m.pairs.count > 0)
+                measure_tier(cal, &m, tiers[i].tier, tiers[i].share * budget);
+        }
+    else
+        good = 0;
+    free(m.out);
+    free(m.in);
+    return good;
+}

@@ -1,0 +1,76 @@
+/* hsumma_bench calibrate: disjoint pairs of ranks. */
+#include "calibrate/calibrate.h"
+
+/* The next pair is (a, b). */
+static void add(calibrate_pairs *pairs, int a, int b, int rank)
+{
+    if (rank == a || rank == b) {
+        pairs->peer = rank == a ? b : a;
+        pairs->number = pairs->count;
+        pairs->first = rank == a;
+    }
+    pairs->count++;
+}
+
+/* Rank i of one part with rank i of another one. */
+static void add_between(calibrate_pairs *pairs, const struct hs_division *d, int x, int y, int rank)
+{
+    int a = hs_division_size(d, x), b = hs_division_size(d, y), count = a < b ? a : b;
+
+    for (int i = 0; i < count; i++)
+        add(pairs, hs_division_ranks(d, x)[i], hs_division_ranks(d, y)[i], rank);
+    pairs->per_node = count > pairs->per_node ? count : pairs->per_node;
+}
+
+/* Neighbours inside each part. */
+static void add_inside(calibrate_pairs *pairs, const struct hs_division *d, int rank)
+{
+    for (int part = 0; part < d->parts; part++)
+        for (int i = 0; i + 1 < hs_division_size(d, part); i += 2)
+            add(pairs, hs_division_ranks(d, part)[i], hs_division_ranks(d, part)[i + 1], rank);
+}
+
+static int node_of_socket(const struct hs_topology *topology, int socket)
+{
+    return topology->level[HS_NODE].of[hs_division_ranks(&topology->level[HS_SOCKET], socket)[0]];
+}
+
+/* The next socket of the same node, -1: none. */
+static int next_socket(const struct hs_topology *topology, int socket)
+{
+    for (int other = socket + 1; other < topology->level[HS_SOCKET].parts; other++)
+        if (node_of_socket(topology, other) == node_of_socket(topology, socket))
+            return other;
+    return -1;
+}
+
+/* How many sockets of its node come before it. */
+static int place_of_socket(const struct hs_topology *topology, int socket)
+{
+    int before = 0;
+
+    for (int other = 0; other < socket; other++)
+        before += node_of_socket(topology, other) == node_of_socket(topology, socket);
+    return before;
+}
+
+calibrate_pairs calibrate_pairs_of(const struct hs_topology *topology, enum hs_tier_kind tier, int rank)
+{
+    const struct hs_division *node = &topology->level[HS_NODE], *socket = &topology->level[HS_SOCKET];
+    int sockets = socket->parts > node->parts;
+    calibrate_pairs pairs = {.peer = -1, .number = -1};
+
+    if (tier == HS_BETWEEN_NODES)
+        for (int i = 0; i + 1 < node->parts; i += 2)
+            add_between(&pairs, node, i, i + 1, rank);
+    else if (tier == HS_IN_NODE && sockets)
+        for (int s = 0; s < socket->parts; s++) {
+            int other = place_of_socket(topology, s) % 2 ? -1 : next_socket(topology, s);
+
+            if (other >= 0)
+                add_between(&pairs, socket, s, other, rank);
+        }
+    else if (tier == HS_IN_NODE || sockets)
+        add_inside(&pairs, tier == HS_IN_NODE ? node : socket, rank);
+    return pairs;
+}

@@ -1,0 +1,143 @@
+/* hsumma_bench coll --list: the registry. */
+#include <jansson.h>
+#include <string.h>
+
+#include "coll/choose/select.h"
+#include "coll/coll.h"
+
+/* What a row can and what it needs. */
+static const struct {
+    unsigned flag;
+    const char *key, *words;
+} facts[] = {
+    {HS_KEEPS_ORDER, "keeps_order", "keeps order"},
+    {HS_KEEPS_ORDER_IF, "keeps_order_on_blocks", "keeps order if the ranks of a node follow each other"},
+    {HS_UNIFORM, "uniform", "uniform"},
+    {HS_TRUE_ROOT, "true_root", NULL},
+    {HS_USES_TOPOLOGY, "topology", "knows nodes"},
+    {HS_USES_SHARED, "shared", "shared memory"},
+    {HS_FOR_DEVICES, "for_devices", "for devices"},
+    {HS_ON_HOST, "on_host", "on the host"},
+    {HS_BY_MPI, "by_mpi", "MPI's own"},
+};
+
+enum { FACTS = sizeof facts / sizeof *facts, GROUPS = 4 };
+
+/* Why it is not for every group of ranks: what it says to groups that each have a reason to be refused. */
+static void find_limits(const struct hs_alg *alg, const char *limit[GROUPS])
+{
+    static const struct {
+        int size, nodes; /* 0: a node for each rank */
+        int64_t room;
+    } groups[GROUPS] = {{6, 3, 0}, {8, 1, 0}, {5, 2, 64 << 10}, {8, 1, 64 << 10}};
+    int count = 0;
+
+    for (int g = 0; g < GROUPS; g++) {
+        struct hs_topology topology;
+        struct hs_shape shape = {.size = groups[g].size, .bytes = 64 * groups[g].size, .unit = 8};
+        const char *why;
+
+        limit[g] = NULL;
+        if (hs_topology_blocks(&topology, groups[g].size, groups[g].nodes, 1, &hs_heap))
+            continue;
+        topology.room = groups[g].room;
+        shape.topology = &topology;
+        why = hs_alg_unfit(alg, &shape);
+        for (int i = 0; why && i < count; i++)
+            if (!strcmp(limit[i], why))
+                why = NULL;
+        if (why)
+            limit[count++] = why;
+        hs_topology_free(&topology, &hs_heap);
+    }
+}
+
+static void print_row(const struct hs_alg *alg, FILE *file)
+{
+    const char *limit[GROUPS], *between = "        ";
+    char text[HS_WORD_TEXT];
+
+    hs_word_parameters(alg, text, sizeof text);
+    fprintf(file, "  %s%s%s%s\n        %s\n", alg->name, text[0] ? "(" : "", text, text[0] ? ")" : "", alg->doc);
+    for (int i = 0; i < FACTS; i++)
+        if (alg->flags & facts[i].flag && facts[i].words) {
+            fprintf(file, "%s%s", between, facts[i].words);
+            between = ", ";
+        }
+    find_limits(alg, limit);
+    for (int i = 0; i < GROUPS && limit[i]; i++) {
+        fprintf(file, "%snot if %s", between, limit[i]);
+        between = ", ";
+    }
+    if (between[0] == ',')
+        fputc('\n', file);
+}
+
+static void print_table(const coll_arguments *args, FILE *file)
+{
+    const struct hs_alg *alg;
+    int last = -1;
+
+    for (int i = 0; (alg = hs_alg_at(i)); i++) {
+        if (args->collective >= 0 && (int)alg->collective != args->collective)
+            continue;
+        if ((int)alg->collective != last)
+            fprintf(file, "%s%s\n", last < 0 ? "" : "\n", hs_collective_name(alg->collective));
+        last = (int)alg->collective;
+        print_row(alg, file);
+    }
+    fputs("\nl: leaders per node, k: pieces, or levels of a tree, b: bytes up to which vectors are exchanged whole,\n"
+          "level: node or socket, outer, inner: algorithms between and inside nodes, segment: bytes\n"
+          "keeps order: for operators that do not commute; uniform: every element is summed in the same order;\n"
+          "for devices, on the host: of device memory; the model has the former for it alone, the latter not at all\n",
+          file);
+}
+
+static json_t *row_json(const struct hs_alg *alg)
+{
+    json_t *object = json_object(), *list = json_array();
+    const char *limit[GROUPS];
+    char text[HS_WORD_TEXT];
+
+    hs_word_parameters(alg, text, sizeof text);
+    json_object_set_new(object, "collective", json_string(hs_collective_name(alg->collective)));
+    json_object_set_new(object, "name", json_string(alg->name));
+    json_object_set_new(object, "parameters", json_string(text));
+    json_object_set_new(object, "doc", json_string(alg->doc));
+    for (int i = 0; i < FACTS; i++)
+        json_object_set_new(object, facts[i].key, json_boolean(alg->flags & facts[i].flag));
+    find_limits(alg, limit);
+    for (int i = 0; i < GROUPS && limit[i]; i++)
+        json_array_append_new(list, json_string(limit[i]));
+    json_object_set_new(object, "not_if", list);
+    return object;
+}
+
+static int print_json(const coll_arguments *args, FILE *file)
+{
+    json_t *object = json_object(), *list = json_array();
+    const struct hs_alg *alg;
+    int failed;
+
+    for (int i = 0; (alg = hs_alg_at(i)); i++)
+        if (args->collective < 0 || (int)alg->collective == args->collective)
+            json_array_append_new(list, row_json(alg));
+    json_object_set_new(object, "algorithms", list);
+    failed = json_dumpf(object, file, JSON_INDENT(2));
+    fputc('\n', file);
+    json_decref(object);
+    return !failed;
+}
+
+int coll_list(const coll_arguments *args)
+{
+    int good = 1;
+
+    if (args->format == REPORT_JSON)
+        good = print_json(args, stdout);
+    else
+        print_table(args, stdout);
+    if (command_fail(MPI_COMM_SELF, !good || fflush(stdout) || ferror(stdout), "the list could not be written"))
+        return COMMAND_INTERNAL;
+    return COMMAND_OK;
+}

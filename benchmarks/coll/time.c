@@ -1,0 +1,386 @@
+/* hsumma_bench coll: algorithms and MPI's own in turns. */
+#include "coll/time.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/device.h"
+
+/* A measurement takes so long at least, but no more than so many calls. */
+static const double least_seconds = 200e-6;
+
+enum { MOST_CALLS = 10000 };
+
+/* --- contenders --------------------------------------------------------------------------------------------------- */
+
+static int add_word(coll_run *run, const char *word)
+{
+    char **more = realloc(run->word, (size_t)(run->count + 1) * sizeof *more);
+
+    if (!more)
+        return 0;
+    run->word = more;
+    run->word[run->count++] = word ? strdup(word) : NULL;
+    return !word || run->word[run->count - 1];
+}
+
+/* MPI's own, then what --alg says. */
+static int add_words(coll_run *run)
+{
+    const char *words = run->args->algorithm ? run->args->algorithm : "all,auto";
+    const struct hs_alg *alg;
+    int good = add_word(run, NULL);
+    char *word;
+
+    for (int i = 0; good && (word = coll_word(words, i)); i++) {
+        if (strcmp(word, "all"))
+            good = add_word(run, word);
+        for (int a = 0; good && !strcmp(word, "all") && (alg = hs_alg_at(a)); a++)
+            if ((int)alg->collective == run->args->collective)
+                good = add_word(run, alg->name);
+        free(word);
+    }
+    return good;
+}
+
+static int is_nccl(const coll_contender *x)
+{
+    return x->word && !strcmp(x->word, "nccl");
+}
+
+static const char *algorithm(const coll_contender *x)
+{
+    return x->word && strcmp(x->word, "auto") ? x->word : NULL;
+}
+
+hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x)
+{
+    hsumma_coll call = c->call;
+
+    call.algorithm = algorithm(x);
+    return call;
+}
+
+/* So many calls in a row, over when this returns; NULL, or what is wrong on this rank. */
+static const char *call_often(const coll_run *run, const coll_case *c, const coll_contender *x, int calls,
+                              hsumma_status *status)
+{
+    hsumma_coll call = coll_call_of(c, x);
+    const char *complaint = NULL;
+
+    *status = HSUMMA_OK;
+    for (int i = 0; i < calls && !complaint && !*status; i++)
+        if (is_nccl(x))
+            complaint = coll_nccl_run(run->nccl, c);
+        else if (x->word)
+            *status = hsumma_coll_run(run->ctx, &call);
+        else
+            complaint = coll_case_mpi(c) ? "MPI has failed" : NULL;
+    if (!*status && run->placed)
+        *status = hsumma_synchronize(run->ctx);
+    return *status ? hsumma_message(run->ctx) : complaint;
+}
+
+int coll_call(coll_run *run, const coll_case *c, const coll_contender *x)
+{
+    hsumma_status status;
+    const char *complaint = call_often(run, c, x, 1, &status);
+
+    return command_fail(run->comm, complaint != NULL, "coll: %s: %s", coll_label(run, x), complaint ? complaint : "")
+               ? COMMAND_INTERNAL
+               : COMMAND_OK;
+}
+
+/* --- measuring ---------------------------------------------------------------------------------------------------- */
+
+/* So many calls from a common start: seconds of one, of the slowest rank.  An exit status. */
+static int measure(coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds)
+{
+    double zero = 0, start, mine[2], all[2];
+    hsumma_status status = hsumma_allreduce(run->ctx, &zero, &zero, 1, HSUMMA_DOUBLE, HSUMMA_SUM);
+    const char *complaint = status ? hsumma_message(run->ctx) : NULL;
+
+    start = MPI_Wtime();
+    if (!complaint)
+        complaint = call_often(run, c, x, calls, &status);
+    mine[0] = (MPI_Wtime() - start) / calls;
+    mine[1] = complaint != NULL;
+    quiet_allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, run->comm);
+    *seconds = all[0];
+    if (all[1] > 0) {
+        command_fail(run->comm, mine[1] > 0, "coll: %s: %s", coll_label(run, x), complaint ? complaint : "");
+        return COMMAND_INTERNAL;
+    }
+    return COMMAND_OK;
+}
+
+/* Asks the library what would serve the call: another algorithm than the one that is named, if that does not fit. */
+static void ask(coll_run *run, const hsumma_coll *call, coll_contender *x)
+{
+    char text[sizeof x->chosen], *why, *reason;
+
+    if (hsumma_coll_describe(run->ctx, call, text, sizeof text))
+        return;
+    if (!call->algorithm) {
+        memcpy(x->chosen, text, sizeof text);
+        return;
+    }
+    why = strstr(text, " instead of ");
+    if (!why)
+        return;
+    reason = strstr(why, "): ");
+    snprintf(x->why, sizeof x->why, "%s", reason ? reason + strlen("): ") : text);
+}
+
+/* The first call, which may say that the algorithm cannot serve it, and a look at the result. */
+static int try_out(coll_run *run, coll_case *c, coll_contender *x)
+{
+    hsumma_coll call = coll_call_of(c, x);
+    hsumma_status status;
+    const char *complaint;
+    int right;
+
+    if (is_nccl(x))
+        snprintf(x->why, sizeof x->why, "%s", run->nccl ? "" : run->no_nccl);
+    else if (x->word)
+        ask(run, &call, x);
+    if (x->why[0])
+        return COMMAND_OK;
+    coll_case_reset(c);
+    complaint = call_often(run, c, x, 1, &status);
+    if (status == HSUMMA_ERR_UNSUPPORTED) {
+        snprintf(x->why, sizeof x->why, "%s", complaint);
+        return COMMAND_OK;
+    }
+    if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint ? complaint : ""))
+        return status == HSUMMA_ERR_OPTION || status == HSUMMA_ERR_ARGUMENT ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
+    right = coll_case_right(c);
+    quiet_allreduce(&right, &x->right, 1, MPI_INT, MPI_MIN, run->comm);
+    return run->args->bits ? coll_device_bits(run, c, x) : COMMAND_OK;
+}
+
+/* How many calls make a measurement long enough. */
+static int calibrate(coll_run *run, const coll_case *c, coll_contender *x)
+{
+    double seconds = HUGE_VAL, now = 0;
+
+    for (int i = 0; i < 3 && now < 50 * least_seconds; i++) { /* whose call is long needs no second look */
+        int code = measure(run, c, x, 2, &now);
+
+        if (code)
+            return code;
+        seconds = now < seconds ? now : seconds;
+    }
+    x->calls = seconds * MOST_CALLS > least_seconds ? (int)ceil(least_seconds / seconds) : MOST_CALLS;
+    return COMMAND_OK;
+}
+
+/* All repetitions; each begins with another contender. */
+static int measure_all(coll_run *run, const coll_case *c, coll_point *point)
+{
+    int code = COMMAND_OK;
+
+    for (int r = 0; r < run->args->reps; r++)
+        for (int i = 0; i < run->count && !code; i++) {
+            coll_contender *x = &point->contender[(i + r) % run->count];
+
+            if (!x->why[0])
+                code = measure(run, c, x, x->calls, &x->seconds[r]);
+        }
+    return code;
+}
+
+/* --- evaluating --------------------------------------------------------------------------------------------------- */
+
+static int measure_point(coll_run *run, coll_case *c, coll_point *point)
+{
+    int reps = run->args->reps, code = COMMAND_OK;
+    double *sorted = point->seconds + (size_t)run->count * (size_t)reps;
+
+    for (int i = 0; i < run->count && !code; i++) {
+        coll_contender *x = &point->contender[i];
+
+        x->word = run->word[i];
+        x->seconds = point->seconds + (size_t)i * (size_t)reps;
+        code = try_out(run, c, x);
+        if (!code && !x->why[0])
+            code = calibrate(run, c, x);
+        if (!code && !x->why[0] && run->args->init && x->word && !is_nccl(x))
+            code = coll_device_init(run, c, x);
+    }
+    if (code || (code = measure_all(run, c, point)))
+        return code;
+    for (int i = 0; i < run->count; i++) {
+        coll_contender *x = &point->contender[i];
+
+        if (x->why[0])
+            continue;
+        x->time = quartiles_of(x->seconds, NULL, reps, sorted);
+        x->ratio = quartiles_of(point->contender[0].seconds, x->seconds, reps, sorted);
+    }
+    return COMMAND_OK;
+}
+
+/* --- the run ------------------------------------------------------------------------------------------------------ */
+
+static int add_point(coll_run *run, int64_t bytes)
+{
+    coll_point *more = realloc(run->point, (size_t)(run->points + 1) * sizeof *more), *point = NULL;
+    coll_case c = {.in = NULL};
+    int good, code;
+
+    if (more) {
+        run->point = more;
+        point = &more[run->points++];
+        *point = (coll_point){.bytes = bytes};
+        point->contender = calloc((size_t)run->count, sizeof *point->contender);
+        point->seconds = calloc((size_t)(run->count + 1) * (size_t)run->args->reps, sizeof *point->seconds);
+    }
+    const char *complaint = NULL;
+    good = more && point->contender && point->seconds && coll_case_make(&c, run->args, bytes, run->comm);
+    if (command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes", (long long)bytes)) {
+        coll_case_free(&c);
+        return COMMAND_INTERNAL;
+    }
+    if (run->placed)
+        complaint = coll_case_place(&c, run->ctx);
+    if (command_fail(run->comm, complaint != NULL, "coll: %lld bytes: %s", (long long)bytes,
+                     complaint ? complaint : ""))
+        code = COMMAND_INTERNAL;
+    else if (run->placed)
+        point->traffic = coll_device_traffic(run, &c), code = measure_point(run, &c, point);
+    else
+        code = measure_point(run, &c, point);
+    coll_case_free(&c);
+    if (!code && run->rank == 0)
+        coll_report_point(run, point, stdout);
+    return code;
+}
+
+static int all_right(const coll_run *run)
+{
+    for (int p = 0; p < run->points; p++)
+        for (int i = 0; i < run->count; i++)
+            if (!run->point[p].contender[i].why[0] && !run->point[p].contender[i].right)
+                return 0;
+    return 1;
+}
+
+/* Words that are none, before anything is printed. */
+static int check_words(coll_run *run)
+{
+    hsumma_coll call = {.collective = (hsumma_collective)run->args->collective,
+                        .count = 1,
+                        .size = 1,
+                        .op = {.op = HSUMMA_SUM, .element = run->args->element}};
+    char text[300];
+    int bad = 0;
+
+    for (int i = 1; i < run->count && !bad; i++) {
+        if (!strcmp(run->word[i], "nccl"))
+            continue;
+        call.algorithm = run->word[i];
+        bad = hsumma_coll_describe(run->ctx, &call, text, sizeof text) == HSUMMA_ERR_OPTION;
+    }
+    return command_fail(run->comm, bad, "coll: --alg: %s", hsumma_message(run->ctx)) ? COMMAND_BAD_INPUT : COMMAND_OK;
+}
+
+double coll_pays_after(const coll_point *point, const coll_contender *x)
+{
+    double gain = point->contender[0].time.median - x->time.median, spent = x->created + x->first - x->time.median;
+
+    return gain > 0 ? fmax(1, ceil(spent / gain)) : HUGE_VAL;
+}
+
+/* What a device needs, if there is one. */
+static int prepare(coll_run *run)
+{
+    int device = strcmp(hsumma_device(run->ctx), "none") != 0, code = check_words(run);
+
+    run->placed = device && !run->args->host_memory;
+    if (command_fail(run->comm, !device && (run->args->host_memory || run->args->init),
+                     "coll: --%s: the context has no device; expected --device with it",
+                     run->args->init ? "init" : "memory"))
+        return COMMAND_BAD_INPUT;
+    if (!code && device)
+        code = coll_device_survey(run);
+    snprintf(run->no_nccl, sizeof run->no_nccl, "expected vectors on a device");
+    if (!code && run->placed)
+        run->nccl = coll_nccl_open(run, run->no_nccl, sizeof run->no_nccl);
+    return code;
+}
+
+static int carry_out(coll_run *run)
+{
+    const coll_arguments *args = run->args;
+    const char *complaint = NULL;
+    int code = prepare(run);
+
+    if (code)
+        return code;
+    if (run->rank == 0)
+        coll_report_begin(run, stdout);
+    for (int64_t bytes = args->from, last = -1; bytes <= args->to && !code; bytes *= args->factor) {
+        int64_t used = coll_case_bytes(args, bytes, run->size);
+
+        if (used != last)
+            code = add_point(run, used);
+        last = used;
+        bytes += bytes == 0;
+    }
+    if (code)
+        return code;
+    if (run->rank == 0 && !coll_report_end(run, stdout))
+        complaint = "the report could not be written";
+    if (run->rank == 0 && args->plot && !complaint)
+        complaint = coll_plot(run, args->plot);
+    if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint ? complaint : ""))
+        return COMMAND_INTERNAL;
+    return all_right(run) ? COMMAND_OK : COMMAND_INTERNAL;
+}
+
+static void release(coll_run *run)
+{
+    coll_nccl_close(run->nccl);
+    if (run->mates != MPI_COMM_NULL)
+        MPI_Comm_free(&run->mates);
+    for (int p = 0; p < run->points; p++) {
+        free(run->point[p].contender);
+        free(run->point[p].seconds);
+    }
+    free(run->point);
+    for (int i = 0; i < run->count; i++)
+        free(run->word[i]);
+    free(run->word);
+    json_decref(run->sizes);
+    hsumma_free(&run->ctx);
+    machine_free(&run->mach);
+}
+
+int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm)
+{
+    coll_run run = {.args = args, .options = options, .comm = comm, .mates = MPI_COMM_NULL};
+    char text[400] = "";
+    hsumma_status status;
+    int code = COMMAND_OK;
+
+    MPI_Comm_rank(comm, &run.rank);
+    MPI_Comm_size(comm, &run.size);
+    machine_init(&run.mach, comm);
+    if (command_fail(comm, args->root >= run.size, "coll: --root %d: there are only %d ranks", args->root, run.size) ||
+        command_fail(comm, !add_words(&run), "coll: no memory")) {
+        code = COMMAND_BAD_INPUT;
+    } else {
+        double start = MPI_Wtime();
+
+        status = hsumma_create(comm, options, &run.ctx, text, sizeof text);
+        run.created = MPI_Wtime() - start;
+        if (command_fail(comm, status != HSUMMA_OK, "coll: %s", text))
+            code = status == HSUMMA_ERR_OPTION ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
+        else
+            code = carry_out(&run);
+    }
+    release(&run);
+    return code;
+}

@@ -1,0 +1,72 @@
+/* Times of collectives, and their report. */
+#ifndef HS_BENCHMARKS_COLL_TIME_H
+#define HS_BENCHMARKS_COLL_TIME_H
+
+#include <jansson.h>
+
+#include "coll/case.h"
+#include "common/timing.h"
+
+/* One algorithm at one size. */
+typedef struct coll_contender {
+    const char *word;      /* borrowed from the run; NULL: MPI's own; "nccl": NCCL's */
+    char why[300];         /* why it was left out; "" if it was not */
+    char chosen[300];      /* by auto: which, and why */
+    int calls;             /* of one measurement */
+    int right;             /* the result */
+    double *seconds;       /* of a call, for each repetition */
+    quartiles time, ratio; /* ratio: MPI's time to this one's, repetition by repetition; above 1: faster than MPI */
+    uint64_t bits;         /* of the result of rough numbers; same: on all ranks that have it */
+    int same;
+    double created, first; /* s: a context of its own, and its first call */
+} coll_contender;
+
+typedef struct coll_point {
+    int64_t bytes;
+    int64_t traffic;           /* of a device's memory in a call, at least; 0 without one */
+    coll_contender *contender; /* MPI's first */
+    double *seconds;           /* of all contenders */
+} coll_point;
+
+typedef struct coll_run {
+    const coll_arguments *args;
+    const char *options; /* of the context */
+    MPI_Comm comm;
+    int rank, size;
+    machine mach;
+    hsumma_context *ctx;
+    char **word; /* one per contender, the first NULL */
+    int count;
+    coll_point *point;
+    int points;
+    json_t *sizes; /* of the report as json */
+    /* on a device */
+    int placed;       /* vectors are in its memory */
+    double created;   /* s: the context, with the device's own start */
+    MPI_Comm mates;   /* the ranks that share this rank's device */
+    double copy_rate; /* bytes read and written per second by copies of so many bytes inside it */
+    int64_t copied;
+    struct coll_nccl *nccl; /* NULL: no_nccl says why not */
+    char no_nccl[200];
+} coll_run;
+
+/* The library's call of a contender; and the call of any contender, complete: an exit status after printing. */
+hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x);
+int coll_call(coll_run *run, const coll_case *c, const coll_contender *x);
+/* After how many calls the contender has made up for its beginning; HUGE_VAL: never. */
+double coll_pays_after(const coll_point *point, const coll_contender *x);
+
+/* coll_report.c: the head, a point as soon as it has been measured, the end.  Call them on rank 0. */
+void coll_report_begin(coll_run *run, FILE *file);
+void coll_report_point(coll_run *run, const coll_point *point, FILE *file);
+/* Returns 0 if writing failed. */
+int coll_report_end(coll_run *run, FILE *file);
+/* The table of a run that has been read: its device's name is in run->options. */
+void coll_report_again(const coll_run *run, FILE *file);
+/* What is printed for a contender. */
+const char *coll_label(const coll_run *run, const coll_contender *contender);
+
+/* coll_plot.c: time against size.  NULL, or a complaint. */
+const char *coll_plot(const coll_run *run, const char *path);
+
+#endif

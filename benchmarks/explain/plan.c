@@ -1,0 +1,154 @@
+/* The plan in numbers, as text; declared in explain.h. */
+#include <math.h>
+#include <string.h>
+
+#include "explain/explain.h"
+#include "gemm/report.h"
+
+static void print_seconds(FILE *file, const char *before, double seconds)
+{
+    const char *unit;
+    double scale = report_time_unit(seconds, &unit);
+
+    fprintf(file, "%s%.4g %s", before, seconds * scale, unit);
+}
+
+/* Whether a line of options has this word. */
+static int has_word(const char *line, const char *word, size_t length)
+{
+    for (const char *at = line; *(at += strspn(at, " ")); at += strcspn(at, " "))
+        if (strcspn(at, " ") == length && !strncmp(at, word, length))
+            return 1;
+    return 0;
+}
+
+/* The words of a rival's line that the plan's does not have: what would have to be said to get it. */
+static void print_difference(const char *line, const char *chosen, FILE *file)
+{
+    int printed = 0;
+
+    for (const char *at = line; *(at += strspn(at, " ")); at += strcspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+
+        if (!has_word(chosen, at, length))
+            fprintf(file, "%s%.*s", printed++ ? " " : "", (int)length, at);
+    }
+    if (!printed)
+        fputs(line, file);
+}
+
+static void print_rivals(const hsumma_plan_info *info, FILE *file)
+{
+    for (int i = 0; i < info->nrivals; i++) {
+        const hsumma_rival *rival = &info->rival[i];
+        double more = rival->seconds / info->predicted_seconds - 1;
+
+        if (!rival->line)
+            continue;
+        fputs(i ? "            " : "not taken   ", file);
+        print_difference(rival->line, info->line, file);
+        print_seconds(file, ": ", rival->seconds);
+        if (info->predicted_seconds > 0)
+            fprintf(file, ", %.1f %% %s", 100 * fabs(more), more < 0 ? "faster" : "slower");
+        if (rival->measured > 0)
+            print_seconds(file, "; measured ", rival->measured);
+        fputc('\n', file);
+    }
+}
+
+static void print_model(const struct hs_profile *profile, FILE *file)
+{
+    const struct hs_machine *m = &profile->machine;
+
+    fprintf(file, "model       profile %s: between nodes alpha %g s, beta %g s/byte", profile->source, m->alpha,
+            m->beta);
+    if (m->node.beta > 0)
+        fprintf(file, ", in a node %g s, %g s/byte", m->node.alpha, m->node.beta);
+    fprintf(file, "; gamma %g s/byte, copies %g s/byte; GEMM %g flop/s by %d thread%s\n", m->gamma, m->copy,
+            1 / profile->gemm[0].flop, profile->threads, profile->threads == 1 ? "" : "s");
+}
+
+/* What no algorithm can avoid. */
+static void print_bound(const explanation *e, FILE *file)
+{
+    double bound = e->info.lower_bound_bytes;
+    char text[32];
+
+    if (bound <= 0)
+        return;
+    fputs("bound       ", file);
+    if (e->counted)
+        fprintf(file, "the process that sends most sends %.2f times ", (double)e->bytes_max / bound);
+    fprintf(file,
+            "%s, which some process must receive, whatever the algorithm\n"
+            "            (Al Daas, Ballard, Grigori, Kumar and Rouse, SPAA 2022)\n",
+            report_bytes(text, sizeof text, (int64_t)bound));
+}
+
+static void print_condition(const condition *c, FILE *file)
+{
+    static const char *const extremum[2] = {"maximum", "minimum"};
+    int element = c->per_element > c->against, byte = c->per_byte > c->against;
+
+    if (!c->applies)
+        return;
+    fprintf(
+        file,
+        "condition   alpha/beta = %.0f (beta per element, as in the HSUMMA paper, Section IV-C) or %.0f (per byte)\n"
+        "            against 2nb/p = %.0f: communication at G = sqrt(p) is ",
+        c->per_element, c->per_byte, c->against);
+    if (element == byte)
+        fprintf(file, "a %s by both", extremum[byte]);
+    else
+        fprintf(file, "a %s per element, a %s per byte", extremum[element], extremum[byte]);
+    fputs(" (van de Geijn, B = b)\n", file);
+}
+
+void explain_timing(const explanation *e, FILE *file)
+{
+    fprintf(file,
+            "planning    cold %.4g ms (%.4g to %.4g), warm %.4g ms (%.4g to %.4g): median, range of %lld plans each, "
+            "without the\n            lists of steps of any process\n\n",
+            e->cold.median * 1e3, e->cold.min * 1e3, e->cold.max * 1e3, e->warm.median * 1e3, e->warm.min * 1e3,
+            e->warm.max * 1e3, (long long)e->args->timing);
+}
+
+static void print_sent(const explanation *e, FILE *file)
+{
+    char most[32], all[32];
+
+    if (e->counted)
+        fprintf(file, "sent        %lld messages, %s by the process that sends most; %lld messages, %s by all\n",
+                (long long)e->messages_max, report_bytes(most, sizeof most, e->bytes_max), (long long)e->messages,
+                report_bytes(all, sizeof all, e->bytes));
+    else
+        fprintf(file, "sent        not counted: the grid has more than %d processes\n", EXPLAIN_COUNTED);
+    print_bound(e, file);
+}
+
+void explain_plan(const explanation *e, FILE *file)
+{
+    const hsumma_plan_info *info = &e->info;
+    char most[32], all[32];
+    int pairs = e->pairs;
+
+    fprintf(file, "plan        %s\ndecided by  %s%s%s\n", info->line, info->why,
+            info->tuned && *info->tuned ? "; " : "", info->tuned ? info->tuned : "");
+    report_moves(info, "moves       ", file);
+    print_seconds(file, "predicted   ", info->predicted_seconds);
+    print_seconds(file, " in all: communication ", info->predicted_comm_seconds);
+    print_seconds(file, ", GEMM ", info->predicted_gemm_seconds);
+    if (info->predicted_copy_seconds > 0)
+        print_seconds(file, ", copies ", info->predicted_copy_seconds);
+    fprintf(file, ", lookahead %d\n", info->lookahead);
+    print_rivals(info, file);
+    print_model(&e->ctx->profile, file);
+    print_condition(&e->groups, file);
+    print_sent(e, file);
+    fprintf(file, "workspace   %s%s on the process that needs most; the limit is %s\n", e->counted ? "" : "about ",
+            report_bytes(most, sizeof most, e->workspace_max),
+            report_bytes(all, sizeof all, (int64_t)e->info.workspace_limit_bytes));
+    fprintf(file, "panels      %lld of %lld %c at most, in %d pair%s of owners\n\n", (long long)e->panels,
+            (long long)e->info.level[e->info.nlevels - 1].block, "mnk"[e->variant.looped], pairs,
+            pairs == 1 ? "" : "s");
+}

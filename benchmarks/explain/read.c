@@ -1,0 +1,259 @@
+/* What the loops of all processes would do, taken down one process after the other; declared in explain.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "explain/explain.h"
+
+/* --- memory ------------------------------------------------------------------------------------------------------- */
+
+/* A loop takes its whole workspace, which may be more than this machine has, and here nobody writes into it: large
+ * pieces are only reserved. Before each piece lies its length if it was mapped, else 0. */
+enum { MAPPED_FROM = 1 << 20 };
+
+static void *lazy_get(void *state, size_t bytes)
+{
+    char *memory = NULL;
+    size_t mapped = 0;
+
+    (void)state;
+    if (bytes > SIZE_MAX - HS_ALIGN)
+        return NULL;
+    bytes += HS_ALIGN;
+    if (bytes >= MAPPED_FROM) {
+        mapped = bytes;
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        memory = memory == MAP_FAILED ? NULL : memory;
+    } else {
+        memory = hs_heap.get(hs_heap.state, bytes);
+    }
+    if (!memory)
+        return NULL;
+    memcpy(memory, &mapped, sizeof mapped);
+    return memory + HS_ALIGN;
+}
+
+static void lazy_put(void *state, void *memory)
+{
+    char *begin = (char *)memory - HS_ALIGN;
+    size_t mapped;
+
+    (void)state;
+    memcpy(&mapped, begin, sizeof mapped);
+    if (mapped)
+        munmap(begin, mapped);
+    else
+        hs_heap.put(hs_heap.state, begin);
+}
+
+static const struct hs_allocator lazy = {lazy_get, lazy_put, NULL};
+
+/* --- what to draw ------------------------------------------------------------------------------------------------- */
+
+static void add_stage(picture *p, const struct hs_loop *loop, const struct hs_mover *mover, int level, int panel,
+                      int panels)
+{
+    int tier = hs_preview_tier(mover, level);
+
+    p->stages[p->stage_count++] = (stage){
+        .level = level,
+        .tier = tier,
+        .panel = panel,
+        .panels = panels,
+        .width = hs_tier_width(&loop->panels, tier, panel),
+        .algorithm = level == HS_EXCHANGE ? "exchange" : mover->alg[level]->name,
+    };
+}
+
+/* The panels of one level inside the picture's outermost one: of one root, so they differ in their width at most, and
+ * only the last is narrower. */
+static void add_level(picture *p, const struct hs_loop *loop, const struct hs_mover *mover, int level, int outer)
+{
+    const struct hs_tier *whole = &loop->panels.tier[mover->tier0], *tier = &loop->panels.tier[mover->tier[level]];
+    int first = tier->of[whole->first[outer]], last = tier->of[whole->first[outer + 1] - 1];
+    int ragged = last > first && hs_tier_width(&loop->panels, mover->tier[level], last) !=
+                                     hs_tier_width(&loop->panels, mover->tier[level], first);
+
+    add_stage(p, loop, mover, level, first, last - first + 1 - ragged);
+    if (ragged)
+        add_stage(p, loop, mover, level, last, 1);
+}
+
+/* Fills a picture but for what the single processes do. */
+static hsumma_status begin_picture(picture *p, const struct hs_loop *loop, int operand, int pair, int processes)
+{
+    const struct hs_mover *mover = hs_preview_mover(loop, operand);
+    int t = 0, outer;
+
+    while (loop->panels.panel[t].pair != pair)
+        t++;
+    outer = loop->panels.tier[mover->tier0].of[t];
+    *p = (picture){.operand = operand, .pair = pair, .at = loop->panels.panel[t].at, .tier = mover->tier0};
+    p->width = hs_tier_width(&loop->panels, mover->tier0, outer);
+    p->place = calloc((size_t)processes, sizeof *p->place);
+    if (mover->role->exchanged && operand != HS_C)
+        add_stage(p, loop, mover, HS_EXCHANGE, outer, 1);
+    for (int l = 0; l < mover->levels; l++)
+        add_level(p, loop, mover, operand == HS_C ? mover->levels - 1 - l : l, outer);
+    if (mover->role->exchanged && operand == HS_C)
+        add_stage(p, loop, mover, HS_EXCHANGE, outer, 1);
+    for (int s = 0; s < p->stage_count && p->place; s++)
+        if (!(p->stages[s].part = calloc((size_t)processes, sizeof *p->stages[s].part)))
+            return HSUMMA_ERR_MEMORY;
+    return p->place ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+}
+
+static hsumma_status begin_pictures(explanation *e, const struct hs_loop *loop)
+{
+    int pairs = e->args->panels < e->pairs ? (int)e->args->panels : e->pairs;
+
+    if (e->processes > EXPLAIN_DRAWN)
+        return HSUMMA_OK;
+    e->pictures = calloc((size_t)pairs * 2 + 1, sizeof *e->pictures);
+    if (!e->pictures)
+        return HSUMMA_ERR_MEMORY;
+    for (int pair = 0; pair < pairs; pair++)
+        for (int x = 0; x < 3; x++) {
+            hsumma_status status;
+
+            if (!hs_preview_mover(loop, x))
+                continue;
+            status = begin_picture(&e->pictures[e->picture_count++], loop, x, pair, e->processes);
+            if (status)
+                return status;
+        }
+    return HSUMMA_OK;
+}
+
+static int compare_cuts(const void *a, const void *b)
+{
+    const cut *x = a, *y = b;
+
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Which indices of the looped dimension go into which panel. */
+static hsumma_status read_cuts(explanation *e, const struct hs_loop *loop)
+{
+    size_t capacity = 0;
+
+    for (int t = 0; t < loop->panels.count; t++) {
+        const struct hs_panel *panel = &loop->panels.panel[t];
+        const struct hs_pair *pair = &loop->panels.pairs.pair[panel->pair];
+        struct hs_overlap walk = hs_panel_walk(&loop->panels, t);
+        int64_t begin, length;
+
+        for (int64_t got = 0; got < panel->width && hs_overlap_next(&walk, panel->width - got, &begin, &length);) {
+            if (hs_grow(&hs_heap, (void **)&e->cuts, sizeof *e->cuts, &capacity, e->cut_count + 1))
+                return HSUMMA_ERR_MEMORY;
+            e->cuts[e->cut_count++] = (cut){begin, length, t, {pair->owner[0], pair->owner[1]}};
+            got += length;
+        }
+    }
+    if (e->cut_count)
+        qsort(e->cuts, e->cut_count, sizeof *e->cuts, compare_cuts);
+    return HSUMMA_OK;
+}
+
+/* What is the same on all processes, from the first one's loop. */
+static hsumma_status read_common(explanation *e, const struct hs_loop *loop, struct hs_message *message)
+{
+    hsumma_status status = hs_variant_make(&e->plan->problem, e->plan->choice.spec.stationary, &e->variant, message);
+
+    if (status)
+        return status;
+    e->panels = loop->panels.count;
+    e->pairs = loop->panels.pairs.count;
+    e->owner = calloc((size_t)e->pairs + 1, sizeof *e->owner);
+    if (!e->owner)
+        return HSUMMA_ERR_MEMORY;
+    for (int i = 0; i < e->pairs; i++)
+        memcpy(e->owner[i], loop->panels.pairs.pair[i].owner, sizeof *e->owner);
+    status = begin_pictures(e, loop);
+    if (!status && e->args->show & SHOW_CUTS)
+        status = read_cuts(e, loop);
+    return status;
+}
+
+/* --- one process after the other ---------------------------------------------------------------------------------- */
+
+static hsumma_status read_process(explanation *e, const struct hs_loop *loop, int process)
+{
+    int64_t messages, bytes;
+    hsumma_status status = hs_preview_count(loop, &lazy, &messages, &bytes);
+
+    if ((int64_t)(loop->arena_bytes + loop->buffer_bytes) > e->workspace_max)
+        e->workspace_max = (int64_t)(loop->arena_bytes + loop->buffer_bytes);
+    e->messages += messages;
+    e->bytes += bytes;
+    e->messages_max = messages > e->messages_max ? messages : e->messages_max;
+    e->bytes_max = bytes > e->bytes_max ? bytes : e->bytes_max;
+    for (int i = 0; i < e->picture_count; i++) {
+        picture *p = &e->pictures[i];
+
+        p->place[process] = hs_preview_arrival(hs_preview_mover(loop, p->operand), p->pair);
+        for (int s = 0; s < p->stage_count && !status; s++)
+            status = hs_preview_part(loop, p->operand, p->stages[s].level, p->stages[s].panel, &lazy,
+                                     &p->stages[s].part[process]);
+    }
+    return status;
+}
+
+/* The messages of every stage, now that all processes have said their part. */
+static hsumma_status join_parts(explanation *e)
+{
+    hsumma_status status = HSUMMA_OK;
+
+    for (int i = 0; i < e->picture_count; i++)
+        for (int s = 0; s < e->pictures[i].stage_count && !status; s++) {
+            stage *st = &e->pictures[i].stages[s];
+
+            status = hs_preview_hops(st->part, e->processes, &hs_heap, &st->hop, &st->hops);
+        }
+    return status;
+}
+
+hsumma_status explain_read(explanation *e, struct hs_message *message)
+{
+    int last = e->processes <= EXPLAIN_COUNTED ? e->processes : 1;
+    struct hs_problem problem = e->plan->problem;
+    hsumma_status status = HSUMMA_OK;
+
+    for (int r = 0; r < last && !status; r++) {
+        struct hs_comm comm = {.comm = MPI_COMM_NULL, .rank = r, .size = e->processes, .cut = HS_CUT};
+        struct hs_loop loop;
+
+        problem.grid.coord[0] = r / e->npcol;
+        problem.grid.coord[1] = r % e->npcol;
+        status = hs_loop_init(&loop, &problem, &e->plan->choice.spec, &comm, &lazy, message);
+        if (status)
+            return status;
+        if (r == 0)
+            status = read_common(e, &loop, message);
+        if (!status)
+            status = read_process(e, &loop, r);
+        hs_loop_free(&loop, &lazy);
+    }
+    e->counted = last == e->processes;
+    if (!e->counted)
+        e->workspace_max = e->plan->choice.workspace_bytes;
+    return status ? status : join_parts(e);
+}
+
+void explain_read_free(explanation *e)
+{
+    for (int i = 0; i < e->picture_count; i++) {
+        picture *p = &e->pictures[i];
+
+        for (int s = 0; s < p->stage_count; s++) {
+            for (int r = 0; p->stages[s].part && r < e->processes; r++)
+                hs_list_free(&lazy, &p->stages[s].part[r]);
+            free(p->stages[s].part);
+            hs_put(&hs_heap, p->stages[s].hop);
+        }
+        free(p->place);
+    }
+    free(e->pictures);
+    free(e->owner);
+    hs_put(&hs_heap, e->cuts);
+}

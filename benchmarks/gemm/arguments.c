@@ -1,0 +1,203 @@
+/* The arguments of hsumma_bench gemm. */
+#include "gemm/gemm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/pblas.h"
+
+enum {
+    OPTION_COMPARE = ARGUMENT_OWN,
+    OPTION_PLANT,
+    OPTION_API,
+    OPTION_CALLS,
+    OPTION_GEMM_THREADS,
+    OPTION_GEMM_LOCAL,
+    OPTION_MEMORY
+};
+
+const char *const compared_names[COMPARE_COUNT] = {"plan", "call", "pdgemm", "shared", "scalapack", "device"};
+const char *const memory_names[MEMORY_COUNT] = {"default", "host", "device", "mixed"};
+
+void gemm_arguments_help(void)
+{
+    printf("Usage: mpiexec -n RANKS hsumma_bench gemm [OPTION...]\n\n"
+           "Times one distributed product: the slowest rank, from a common start, C refreshed before each run.\n"
+           "In every round all contenders take their turn, so that ratios compare what was measured side by side.\n"
+           "Beside it stands the GEMM rate: one process with the BLAS threads of a node, times the nodes.\n\n");
+    arguments_help(stdout);
+    printf(
+        "  --api NAME              what is timed (default: plan)%s:\n"
+        "                            plan       hsumma_plan_execute on a plan made before\n"
+        "                            call       hsumma_?gemm, which keeps its plans\n"
+        "                            pdgemm     hsumma_p?gemm_, the drop-in routine; it gets the library's options\n"
+        "                                       by the environment\n"
+        "                            scalapack  ScaLAPACK's p?gemm itself, e.g. to see its memory\n"
+        "  --calls N               calls in a row in each repetition, whose time is divided by N: for small\n"
+        "                          products. C is refreshed before the first of them only, so |beta| must not\n"
+        "                          exceed 1; with beta = 0 the last call's C is checked, else that of one call\n"
+        "                          more (default: 1)\n"
+        "  --compare LIST          run these in turns as well and print the ratios: scalapack (its p?gemm), plan, "
+        "call\n"
+        "                          or pdgemm as above, shared (the measured routine with matrices of\n"
+        "                          hsumma_malloc: on a device, all in its memory), device (the whole product by\n"
+        "                          one process on its device: then the column \"of GEMM\" is of that)\n"
+        "  --memory host|device|mixed\n"
+        "                          with --device, where A, B and C lie; mixed: A and C on the device, B on the\n"
+        "                          host (default: device). With matrices on the host the same product with all\n"
+        "                          on the device and the copies alone are measured as well, in turns\n"
+        "  --gemm-threads N        BLAS threads of the GEMM rate, on the cores of all ranks of the node (default: as\n"
+        "                          many as ranks, at most one for each core)\n"
+        "  --gemm-local            the GEMM rate is that of rank 0's part of C alone, by one thread, times the ranks\n"
+        "\nTesting\n"
+        "  --plant-error VALUE@I,J add VALUE to entry (I, J) of C (from 0) before the check, which must fail\n"
+        "\nThe plan: options of the library\n",
+        pblas_available() ? "" : "; this build has no ScaLAPACK, only plan and call");
+    command_print_options(stdout);
+    printf("\nExit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
+}
+
+/* "1e-9@3,4" */
+static int parse_plant(const char *text, gemm_arguments *args)
+{
+    char copy[128], *at, *comma;
+
+    if (strlen(text) >= sizeof copy)
+        return 0;
+    strcpy(copy, text);
+    at = strchr(copy, '@');
+    comma = at ? strchr(at, ',') : NULL;
+    if (!comma)
+        return 0;
+    *at = *comma = 0;
+    args->plant = 1;
+    return parse_double(copy, &args->plant_value) && parse_int64(at + 1, &args->plant_row) &&
+           parse_int64(comma + 1, &args->plant_col) && args->plant_row >= 0 && args->plant_col >= 0;
+}
+
+static int take_api(gemm_arguments *args, command_options *options)
+{
+    for (int i = 0; i < API_COUNT; i++)
+        if (!strcmp(optarg, api_names[i])) {
+            args->how = (api)i;
+            return 0;
+        }
+    return command_bad_value(options, "api", optarg, "plan, call, pdgemm or scalapack");
+}
+
+/* "shared,scalapack" */
+static int take_compare(gemm_arguments *args, command_options *options)
+{
+    char *copy = strdup(optarg), *rest = copy;
+    int bad = !copy || !*copy;
+
+    for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
+        int i = 0;
+
+        while (i < COMPARE_COUNT && strcmp(word, compared_names[i]))
+            i++;
+        bad = i == COMPARE_COUNT;
+        if (!bad)
+            args->compare[i] = 1;
+    }
+    free(copy);
+    return bad &&
+           command_bad_value(options, "compare", optarg, "a list of plan, call, pdgemm, shared, scalapack, device");
+}
+
+static int take_memory(gemm_arguments *args, command_options *options)
+{
+    for (int i = MEMORY_HOST; i < MEMORY_COUNT; i++)
+        if (!strcmp(optarg, memory_names[i])) {
+            args->memory = (gemm_memory)i;
+            return 0;
+        }
+    return command_bad_value(options, "memory", optarg, "host, device or mixed");
+}
+
+static int take_number(int *value, command_options *options, const char *name, int most, const char *expected)
+{
+    int64_t number;
+
+    if (!parse_int64(optarg, &number) || number < 1 || number > most)
+        return command_bad_value(options, name, optarg, expected);
+    *value = (int)number;
+    return 0;
+}
+
+static int take(gemm_arguments *args, command_options *options, int opt)
+{
+    switch (opt) {
+    case OPTION_COMPARE:
+        return take_compare(args, options);
+    case OPTION_PLANT:
+        return !parse_plant(optarg, args) && command_bad_value(options, "plant-error", optarg, "VALUE@I,J");
+    case OPTION_API:
+        return take_api(args, options);
+    case OPTION_CALLS:
+        return take_number(&args->calls, options, "calls", 1000000000, "a number of calls from 1 to 1000000000");
+    case OPTION_GEMM_THREADS:
+        return take_number(&args->gemm_threads, options, "gemm-threads", 1024, "a number of threads from 1 to 1024");
+    case OPTION_MEMORY:
+        return take_memory(args, options);
+    case OPTION_GEMM_LOCAL:
+        args->gemm_local = 1;
+        return 0;
+    default:
+        return arguments_take(&args->common, options, opt) < 0;
+    }
+}
+
+/* The first word that needs ScaLAPACK; NULL if none does. */
+static const char *foreign_word(const gemm_arguments *args)
+{
+    return args->compare[COMPARE_SCALAPACK] ? "compare scalapack"
+           : args->compare[COMPARE_PDGEMM]  ? "compare pdgemm"
+           : args->how == API_PDGEMM        ? "api pdgemm"
+           : args->how == API_SCALAPACK     ? "api scalapack"
+                                            : NULL;
+}
+
+/* What does not fit together. */
+static int finish_arguments(gemm_arguments *args, command_options *options, int argc, char **argv)
+{
+    const double *beta = args->common.beta;
+    const char *foreign = foreign_word(args);
+
+    if (arguments_finish(&args->common, options, argc, argv))
+        return 1;
+    if (args->plant && (args->plant_row >= args->common.m || args->plant_col >= args->common.n))
+        snprintf(options->error, sizeof options->error, "--plant-error: there is no entry (%lld, %lld) in C",
+                 (long long)args->plant_row, (long long)args->plant_col);
+    else if (args->calls > 1 && hypot(beta[0], beta[1]) > 1)
+        snprintf(options->error, sizeof options->error,
+                 "--calls %d: expected a beta of at most 1 with it, for C would overflow", args->calls);
+    else if (foreign && !pblas_available())
+        snprintf(options->error, sizeof options->error, "--%s: this hsumma_bench was built without ScaLAPACK", foreign);
+    else if (args->how == API_PDGEMM || args->compare[COMPARE_PDGEMM])
+        return command_options_export(options);
+    return options->error[0] != 0;
+}
+
+int gemm_arguments_read(gemm_arguments *args, command_options *options, int argc, char **argv)
+{
+    static const struct option own[] = {ARGUMENT_OPTIONS,
+                                        {"compare", required_argument, NULL, OPTION_COMPARE},
+                                        {"plant-error", required_argument, NULL, OPTION_PLANT},
+                                        {"api", required_argument, NULL, OPTION_API},
+                                        {"calls", required_argument, NULL, OPTION_CALLS},
+                                        {"gemm-threads", required_argument, NULL, OPTION_GEMM_THREADS},
+                                        {"gemm-local", no_argument, NULL, OPTION_GEMM_LOCAL},
+                                        {"memory", required_argument, NULL, OPTION_MEMORY},
+                                        {NULL, 0, NULL, 0}};
+    int bad, opt;
+
+    memset(args, 0, sizeof *args);
+    arguments_init(&args->common);
+    args->calls = 1;
+    bad = command_options_init(options, own);
+    while (!bad && (opt = command_next(options, argc, argv)) != -1)
+        bad = opt == '?' || take(args, options, opt);
+    return bad || (!args->common.help && finish_arguments(args, options, argc, argv));
+}

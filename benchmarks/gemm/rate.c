@@ -1,0 +1,187 @@
+/* The GEMM rate of one node. */
+#include "gemm/rate.h"
+
+#include <cblas.h>
+#include <dirent.h>
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/command.h"
+#include "common/timing.h"
+
+/* One dimension of a smaller product. */
+static int64_t scaled(int64_t size, double scale)
+{
+    return size <= 1 || scale == 1 ? size : fmax(1, (double)size * scale);
+}
+
+/* The product, or the largest one of the same proportions whose matrices take less than half of the free memory. */
+static void choose_size(gemm_rate *rate, const problem *p, int local)
+{
+    double m, n, k, need, most, scale = 1, limit = 0.5 * (double)memory_available();
+
+    rate->m = local ? hsumma_local_rows(&p->c.desc) : p->args->m;
+    rate->n = local ? hsumma_local_cols(&p->c.desc) : p->args->n;
+    rate->k = p->args->k;
+    m = (double)rate->m;
+    n = (double)rate->n;
+    k = (double)rate->k;
+    need = (m * n + m * k + n * k) * (double)type_size(p->args->type);
+    most = fmax(m, fmax(n, k));
+    if (need > limit)
+        scale = sqrt(limit / need);
+    if (most * scale > INT_MAX) /* the BLAS counts in int */
+        scale = INT_MAX / most;
+    rate->shrunk = scale < 1;
+    rate->m = scaled(rate->m, scale);
+    rate->n = scaled(rate->n, scale);
+    rate->k = scaled(rate->k, scale);
+}
+
+/* Numbers of moderate size; which ones does not matter for the speed. */
+static void *make_matrix(hsumma_type type, int64_t count)
+{
+    int single = type == HSUMMA_S || type == HSUMMA_C;
+    int64_t reals = type_is_complex(type) ? 2 * count : count;
+    void *matrix = NULL;
+
+    if (posix_memalign(&matrix, 64, (size_t)count * type_size(type)))
+        return NULL;
+    for (int64_t i = 0; i < reals; i++) {
+        double value = (double)((uint64_t)i * 2654435761u % 1024) / 1024 - 0.5;
+
+        if (single)
+            ((float *)matrix)[i] = (float)value;
+        else
+            ((double *)matrix)[i] = value;
+    }
+    return matrix;
+}
+
+/* Threads of the process that multiplies. */
+static int choose_threads(const machine *mach, int threads, int local)
+{
+    if (!blas_threads() || local)
+        return 1;
+    return threads ? threads : mach->node_ranks < mach->cores ? mach->node_ranks : mach->cores;
+}
+
+int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, int local)
+{
+    int64_t size[4] = {0};
+    int good = 1;
+
+    memset(rate, 0, sizeof *rate);
+    rate->threads = choose_threads(&p->mach, threads, local);
+    rate->local = local;
+    rate->copies = local ? p->nprow * p->npcol : p->mach.nodes;
+    if (p->rank == 0) {
+        choose_size(rate, p, local);
+        memcpy(size, (int64_t[]){rate->m, rate->n, rate->k, rate->shrunk}, sizeof size);
+    }
+    quiet_bcast(size, 4, MPI_INT64_T, 0, p->comm);
+    rate->m = size[0];
+    rate->n = size[1];
+    rate->k = size[2];
+    rate->shrunk = (int)size[3];
+    rate->flops = (type_is_complex(p->args->type) ? 8.0 : 2.0) * (double)rate->m * (double)rate->n * (double)rate->k;
+    if (p->rank == 0 && rate->flops > 0) {
+        rate->a = make_matrix(p->args->type, rate->m * rate->k);
+        rate->b = make_matrix(p->args->type, rate->k * rate->n);
+        rate->c = make_matrix(p->args->type, rate->m * rate->n);
+        good = rate->a && rate->b && rate->c;
+    }
+    return command_fail(p->comm, !good, "no memory for the matrices of the GEMM rate") ? COMMAND_INTERNAL : COMMAND_OK;
+}
+
+void gemm_rate_free(gemm_rate *rate)
+{
+    free(rate->a);
+    free(rate->b);
+    free(rate->c);
+    memset(rate, 0, sizeof *rate);
+}
+
+static enum CBLAS_TRANSPOSE cblas_op(char trans)
+{
+    return trans == 'N' ? CblasNoTrans : trans == 'T' ? CblasTrans : CblasConjTrans;
+}
+
+static void multiply(const gemm_rate *rate, const problem *p)
+{
+    const arguments *args = p->args;
+    enum CBLAS_TRANSPOSE ta = cblas_op(args->transa), tb = cblas_op(args->transb);
+    int m = (int)rate->m, n = (int)rate->n, k = (int)rate->k;
+    int lda = args->transa == 'N' ? m : k, ldb = args->transb == 'N' ? k : n;
+
+    switch (args->type) {
+    case HSUMMA_S:
+        cblas_sgemm(CblasColMajor, ta, tb, m, n, k, 1, rate->a, lda, rate->b, ldb, 0, rate->c, m);
+        break;
+    case HSUMMA_D:
+        cblas_dgemm(CblasColMajor, ta, tb, m, n, k, 1, rate->a, lda, rate->b, ldb, 0, rate->c, m);
+        break;
+    case HSUMMA_C:
+        cblas_cgemm(CblasColMajor, ta, tb, m, n, k, p->alpha.byte, rate->a, lda, rate->b, ldb, (float[2]){0, 0},
+                    rate->c, m);
+        break;
+    case HSUMMA_Z:
+        cblas_zgemm(CblasColMajor, ta, tb, m, n, k, p->alpha.byte, rate->a, lda, rate->b, ldb, (double[2]){0, 0},
+                    rate->c, m);
+        break;
+    }
+}
+
+/* A launcher may have bound this rank to a core or two; its BLAS threads, started long ago, have inherited that. For
+ * the measurement every thread of the process may use all cores of the node's ranks (want) and afterwards what it had
+ * (had, filled if set). A thread beyond `most` keeps its binding. */
+static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, int most)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+
+    for (struct dirent *entry; tasks && count < most && (entry = readdir(tasks));) {
+        pid_t id = (pid_t)atol(entry->d_name);
+
+        if (id <= 0 || sched_getaffinity(id, sizeof *had, &had[count]))
+            continue;
+        thread[count++] = id;
+        sched_setaffinity(id, sizeof *want, want);
+    }
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+double gemm_rate_run(gemm_rate *rate, const problem *p, int calls)
+{
+    enum { MOST_THREADS = 512 };
+    pid_t thread[MOST_THREADS];
+    cpu_set_t had[MOST_THREADS];
+    double seconds = 0;
+
+    if (rate->flops == 0)
+        return 0;
+    sleeping_barrier(p->comm);
+    if (p->rank == 0) {
+        int before = blas_threads(), bound;
+
+        blas_set_threads(rate->threads); /* first, so that the threads exist when they are unbound */
+        bound = bind_threads(&p->mach.cpus, thread, had, MOST_THREADS);
+        seconds = MPI_Wtime();
+        for (int i = 0; i < calls; i++)
+            multiply(rate, p);
+        seconds = (MPI_Wtime() - seconds) / calls;
+        for (int i = 0; i < bound; i++)
+            sched_setaffinity(thread[i], sizeof had[i], &had[i]);
+        blas_set_threads(before);
+        if (rate->threads > 1)
+            sleep_seconds(0.05); /* OpenBLAS's idle threads spin for a while: not in somebody else's turn */
+    }
+    sleeping_barrier(p->comm);
+    quiet_bcast(&seconds, 1, MPI_DOUBLE, 0, p->comm);
+    return seconds;
+}

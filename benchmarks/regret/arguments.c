@@ -1,0 +1,93 @@
+/* The command line of hsumma_bench regret, and its file of cases. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/command.h"
+#include "regret/regret.h"
+
+enum { OPTION_CASES = ARGUMENT_OWN, OPTION_MEASURE, OPTION_SWEEP_REPS, OPTION_CAP, OPTION_SECONDS };
+
+void regret_help(void)
+{
+    printf("Usage: mpiexec -n RANKS hsumma_bench regret [OPTION...]\n\n"
+           "How good is what the library chooses?  For each case: the automatic plan; a sweep over at most %d other\n"
+           "plans, forced by options; then the best %d of them and the automatic plan in turns.  Regret is how much\n"
+           "longer the automatic plan takes than the best of the others, as the median of the rounds' ratios; a loss\n"
+           "is a regret whose quartiles do not include 1.  Communication is predicted for every plan that runs, and\n"
+           "the automatic one is timed once more with lookahead 0, where communication hides behind nothing.\n\n",
+           REGRET_CANDIDATES, REGRET_BEST);
+    arguments_help(stdout);
+    printf("  --cases FILE            cases, one on a line: options of the product, of processes and distribution and\n"
+           "                          of the library, beyond those of the command line; # begins a comment.  Without\n"
+           "                          it there is the one case of the command line\n"
+           "  --measure               also the plan that tune=measure ends with\n"
+           "  --sweep-reps N          turns of each candidate, of which the shortest counts (default: 2)\n"
+           "  --cap FACTOR            a candidate whose first turn takes FACTOR times the best so far has no other\n"
+           "                          (default: 3)\n"
+           "  --seconds S             begin no case later than S seconds after the start (default: no limit)\n"
+           "--reps counts the rounds of the last comparison (default: 7); --format: table, or json, one line per case\n"
+           "\nThe candidates: rows of cross products, refused ones and those that give the plan of another left out\n");
+    regret_candidates_help(stdout);
+    printf("  largest, others: of op(A), op(B), C; each: all group grids if they are four, else the squarest of each\n"
+           "  number of groups, nearest to the root of the processes first; middle: the first of these\n"
+           "\nThe plan: options of the library, for all plans; tuned is none unless it is given\n");
+    command_print_options(stdout);
+    printf("\nExit status: 0 done, 1 a check or a case failed, 2 the input was wrong.\n");
+}
+
+/* --- the command line -------------------------------------------------------------------------------------------- */
+
+static int take(regret_arguments *args, command_options *options, int opt)
+{
+    int64_t number = 0;
+
+    switch (opt) {
+    case OPTION_CASES:
+        args->set.file = optarg;
+        return 0;
+    case OPTION_MEASURE:
+        args->measure = 1;
+        return 0;
+    case OPTION_SWEEP_REPS:
+        if (!parse_int64(optarg, &number) || number < 1 || number > 1000)
+            return command_bad_value(options, "sweep-reps", optarg, "a number of turns from 1 to 1000");
+        args->sweep_reps = (int)number;
+        return 0;
+    case OPTION_CAP:
+        if (!parse_double(optarg, &args->cap) || args->cap < 1)
+            return command_bad_value(options, "cap", optarg, "a factor of at least 1");
+        return 0;
+    case OPTION_SECONDS:
+        if (!parse_double(optarg, &args->seconds) || args->seconds <= 0)
+            return command_bad_value(options, "seconds", optarg, "a number of seconds above 0");
+        return 0;
+    default:
+        if (arguments_take(&args->set.common, options, opt) < 0)
+            return 1;
+        return args->set.common.format == REPORT_CSV && command_bad_value(options, "format", "csv", "table or json");
+    }
+}
+
+int regret_arguments_read(regret_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm)
+{
+    static const struct option own[] = {ARGUMENT_OPTIONS,
+                                        {"cases", required_argument, NULL, OPTION_CASES},
+                                        {"measure", no_argument, NULL, OPTION_MEASURE},
+                                        {"sweep-reps", required_argument, NULL, OPTION_SWEEP_REPS},
+                                        {"cap", required_argument, NULL, OPTION_CAP},
+                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
+                                        {NULL, 0, NULL, 0}};
+    int bad, opt;
+
+    memset(args, 0, sizeof *args);
+    arguments_init(&args->set.common);
+    args->set.common.reps = 7;
+    args->sweep_reps = 2;
+    args->cap = 3;
+    bad = command_options_init(options, own);
+    while (!bad && (opt = command_next(options, argc, argv)) != -1)
+        bad = opt == '?' || take(args, options, opt);
+    if (bad || args->set.common.help)
+        return bad;
+    return cases_read(&args->set, "tuned=none", options, argc, argv, comm);
+}

@@ -1,0 +1,192 @@
+#include "regret/cases.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CASE_WORDS = 64 };
+
+/* "a b" of two texts, either of which may be empty; NULL without memory. */
+static char *join(const char *a, const char *b)
+{
+    size_t size = strlen(a) + strlen(b) + 2;
+    char *text = malloc(size);
+
+    if (text)
+        snprintf(text, size, "%s%s%s", a, *a && *b ? " " : "", b);
+    return text;
+}
+
+static int no_memory(command_options *options)
+{
+    snprintf(options->error, sizeof options->error, "no memory for the cases");
+    return 1;
+}
+
+/* A new case at the end of the list, without its text; NULL without memory. */
+static product_case *append(product_cases *cases)
+{
+    product_case *more = realloc(cases->list, (size_t)(cases->count + 1) * sizeof *more);
+
+    if (!more)
+        return NULL;
+    cases->list = more;
+    more[cases->count] = (product_case){.args = cases->common};
+    return &more[cases->count++];
+}
+
+/* Reads the words of a case. */
+static int read_words(product_case *x, command_options *scan, int argc, char **argv)
+{
+    static const struct option own[] = {ARGUMENT_OPTIONS, {NULL, 0, NULL, 0}};
+    int opt, bad = command_options_init(scan, own);
+
+    while (!bad && (opt = command_next(scan, argc, argv)) != -1) {
+        bad = opt == '?';
+        if (opt == 'h' || opt == ARGUMENT_FORMAT || opt == ARGUMENT_REPS || opt == ARGUMENT_CHECK) {
+            snprintf(scan->error, sizeof scan->error,
+                     "--help, --format, --reps and --check are for all cases together, on the command line");
+            bad = 1;
+        }
+        bad = bad || arguments_take(&x->args, scan, opt) < 0;
+    }
+    return bad || arguments_finish(&x->args, scan, argc, argv);
+}
+
+/* One line of the file, which is cut into words. */
+static int read_line(product_cases *cases, command_options *options, char *text, int number)
+{
+    static char name[] = "case";
+    char *argv[CASE_WORDS + 2] = {name};
+    int argc = 1, bad;
+    command_options scan;
+    product_case *x;
+
+    text[strcspn(text, "#")] = 0;
+    for (char *word, *rest = text; argc <= CASE_WORDS && (word = strtok_r(rest, " \t\r", &rest));)
+        argv[argc++] = word;
+    if (argc == 1)
+        return 0;
+    if (argc > CASE_WORDS) {
+        snprintf(options->error, sizeof options->error, "%s:%d: more than %d words", cases->file, number,
+                 CASE_WORDS - 1);
+        return 1;
+    }
+    if (!(x = append(cases)))
+        return no_memory(options);
+    x->line = number;
+    x->text = strdup("");
+    for (int i = 1; i < argc && x->text; i++) {
+        char *longer = join(x->text, argv[i]);
+        free(x->text);
+        x->text = longer;
+    }
+    if (!x->text)
+        return no_memory(options);
+    bad = read_words(x, &scan, argc, argv);
+    if (bad)
+        snprintf(options->error, sizeof options->error, "%s:%d: %.300s", cases->file, number, scan.error);
+    else if (!(x->options = join(cases->options, scan.text)))
+        bad = no_memory(options);
+    command_options_free(&scan);
+    return bad;
+}
+
+/* The whole file, on this rank; NULL and an error. */
+static char *load(const char *path, command_options *options)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+
+    if (!file || getdelim(&text, &size, 0, file) < 0) {
+        snprintf(options->error, sizeof options->error, "--cases %.200s: %s", path,
+                 !file || ferror(file) ? strerror(errno) : "the file is empty");
+        free(text);
+        text = NULL;
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* The same on all ranks; NULL on all if it failed on one, with rank 0's error. */
+static char *share_file(const char *path, command_options *options, MPI_Comm comm)
+{
+    char *text = NULL;
+    int rank, size = 0, good, all;
+
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 && (text = load(path, options)))
+        size = (int)strlen(text) + 1;
+    quiet_bcast(&size, 1, MPI_INT, 0, comm);
+    if (rank > 0 && size)
+        text = malloc((size_t)size);
+    good = text != NULL;
+    quiet_allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (all) {
+        quiet_bcast(text, size, MPI_CHAR, 0, comm);
+        return text;
+    }
+    if (!options->error[0])
+        no_memory(options);
+    quiet_bcast(options->error, sizeof options->error, MPI_CHAR, 0, comm);
+    free(text);
+    return NULL;
+}
+
+static int read_file(product_cases *cases, command_options *options, MPI_Comm comm)
+{
+    char *text = share_file(cases->file, options, comm);
+    int bad = 0, number = 0;
+
+    if (!text)
+        return 1;
+    for (char *line, *rest = text; !bad && (line = strsep(&rest, "\n"));)
+        bad = read_line(cases, options, line, ++number);
+    free(text);
+    if (!bad && !cases->count) {
+        snprintf(options->error, sizeof options->error, "--cases %.200s: there is no case in it", cases->file);
+        bad = 1;
+    }
+    return bad;
+}
+
+/* The command line's own case. */
+static int read_one(product_cases *cases, command_options *options, int argc, char **argv)
+{
+    product_case *x = append(cases);
+
+    if (!x || !(x->options = strdup(cases->options)) || !(x->text = strdup("")))
+        return no_memory(options);
+    for (int i = 1; i < argc; i++) {
+        char *longer = join(x->text, argv[i]);
+        free(x->text);
+        if (!(x->text = longer))
+            return no_memory(options);
+    }
+    return arguments_finish(&x->args, options, argc, argv);
+}
+
+int cases_read(product_cases *cases, const char *first, command_options *options, int argc, char **argv, MPI_Comm comm)
+{
+    if (!(cases->options = join(first, options->text)))
+        return no_memory(options);
+    if (!cases->file)
+        return read_one(cases, options, argc, argv);
+    if (optind < argc) {
+        snprintf(options->error, sizeof options->error, "%s: no operand is expected", argv[optind]);
+        return 1;
+    }
+    return read_file(cases, options, comm);
+}
+
+void cases_free(product_cases *cases)
+{
+    for (int i = 0; i < cases->count; i++) {
+        free(cases->list[i].text);
+        free(cases->list[i].options);
+    }
+    free(cases->list);
+    free(cases->options);
+}

@@ -1,0 +1,340 @@
+/* The turns of one case: the automatic plan, the sweep, the final rounds. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/command.h"
+#include "common/turn.h"
+#include "regret/regret.h"
+
+/* A turn lasts at least this long: shorter products are made several times in it. */
+static const double shortest_turn = 5e-3;
+
+enum { CALLS = 1000, WARM_UPS = 3, EXECUTIONS = 64, BLOCKING_TURNS = 3, NAMES = 96 };
+
+const char *const regret_verdict_names[REGRET_VERDICTS] = {"estimate", "measure"};
+
+/* --- plans and turns ---------------------------------------------------------------------------------------------- */
+
+/* Returns an exit status, nothing printed; text says why there is no plan. */
+static int make_plan(regret_run *run, regret_plan *x, const char *name, const char *words, char *text, size_t size)
+{
+    int code = problem_plan(&run->p, words, &x->plan, text, size);
+
+    snprintf(x->name, sizeof x->name, "%s", name);
+    if (code)
+        hsumma_plan_free(&x->plan);
+    else
+        hsumma_plan_query(x->plan, &x->info);
+    return code;
+}
+
+/* The same, where the library must not refuse. */
+static int must_plan(regret_run *run, regret_plan *x, const char *name, const char *words)
+{
+    char text[400];
+    int code = make_plan(run, x, name, words, text, sizeof text);
+
+    command_fail(run->p.comm, code && text[0], "regret: %s", text);
+    return code;
+}
+
+static int take_turn(regret_run *run, regret_plan *x, int calls, turn *t)
+{
+    int code = execute_turn(&run->p, &(gemm_contender){API_PLAN, x->plan, NULL, run->p.c.local}, calls, t);
+
+    if (code)
+        return code;
+    if (!x->turns || t->seconds < x->seconds) {
+        x->seconds = t->seconds;
+        x->comm = t->comm;
+        x->gemm = t->gemm;
+        x->comm_share = t->comm_share;
+    }
+    x->turns++;
+    return COMMAND_OK;
+}
+
+/* Decides on rank 0: lines and counts are alike everywhere, but a difference must not part the ranks. */
+static int agreed(const regret_run *run, int value)
+{
+    quiet_bcast(&value, 1, MPI_INT, 0, run->p.comm);
+    return value;
+}
+
+static int is_same(const regret_plan *x, const regret_plan *y)
+{
+    return x->plan && y->plan && !strcmp(x->info.line, y->info.line);
+}
+
+/* --- the automatic plan ------------------------------------------------------------------------------------------- */
+
+/* Products until a turn is long enough: the first ones have to warm up; with |beta| above 1 C would grow. */
+static int start(regret_run *run)
+{
+    const arguments *args = &run->which->args;
+    regret_plan *x = &run->automatic[REGRET_ESTIMATE];
+    int most = hypot(args->beta[0], args->beta[1]) <= 1 ? CALLS : 1;
+    turn t;
+    int code = must_plan(run, x, "automatic", "tune=estimate");
+
+    run->verdict[REGRET_ESTIMATE].plan = x;
+    run->calls = 1;
+    for (int i = 0; i < WARM_UPS && !code; i++) {
+        code = take_turn(run, x, run->calls, &t);
+        if (!code && x->seconds * run->calls < shortest_turn)
+            run->calls = (int)fmin(most, ceil(shortest_turn / fmax(x->seconds, 1e-9)));
+    }
+    x->turns = 0;
+    for (int i = 0; i < run->of->sweep_reps && !code; i++)
+        code = take_turn(run, x, run->calls, &t);
+    return code;
+}
+
+/* tune=measure: executions until the library says that it is not measuring (any more), at least two. */
+static int tune(regret_run *run)
+{
+    regret_plan *x = &run->automatic[REGRET_MEASURE];
+    regret_verdict *verdict = &run->verdict[REGRET_MEASURE];
+    turn t;
+    int code = must_plan(run, x, "measured", "tune=measure"), done = 0;
+    double begin = MPI_Wtime();
+
+    verdict->plan = x;
+    while (!code && !done && verdict->executions < EXECUTIONS) {
+        hsumma_plan_query(x->plan, &x->info);
+        done = verdict->executions > 1 && agreed(run, x->info.tuned && strcmp(x->info.tuned, "measuring"));
+        if (!done) {
+            code = take_turn(run, x, 1, &t);
+            verdict->executions++;
+        }
+    }
+    if (code)
+        return code;
+    verdict->tuning_seconds = MPI_Wtime() - begin;
+    hsumma_plan_query(x->plan, &x->info);
+    x->turns = 0;
+    return take_turn(run, x, run->calls, &t);
+}
+
+/* --- the sweep ---------------------------------------------------------------------------------------------------- */
+
+/* Whether a candidate's plan is that of an earlier one. */
+static int is_known(const regret_run *run, const regret_plan *x)
+{
+    int known = 0;
+
+    for (int i = 0; i < run->count && !known; i++)
+        known = is_same(x, &run->set[i]);
+    return agreed(run, known);
+}
+
+static int make_set(regret_run *run)
+{
+    char name[NAMES], words[REGRET_WORDS], text[400];
+    size_t length;
+
+    for (int i = 0; run->count < REGRET_CANDIDATES; i++) {
+        regret_plan *x = &run->set[run->count];
+
+        if (!regret_candidate(&run->p, i, name, sizeof name, words, sizeof words))
+            break;
+        length = strlen(words); /* the caller's words hold for candidates, too */
+        snprintf(words + length, sizeof words - length, " tune=off %s", run->which->options);
+        int code = make_plan(run, x, name, words, text, sizeof text);
+        if (code == COMMAND_INTERNAL) {
+            command_fail(run->p.comm, text[0], "regret: %s: %s", name, text);
+            return code;
+        }
+        if (code) {
+            run->refused++;
+        } else if (is_known(run, x)) {
+            run->alike++;
+            hsumma_plan_free(&x->plan);
+        } else {
+            x->in_set = 1;
+            run->count++;
+        }
+        if (!x->in_set)
+            memset(x, 0, sizeof *x);
+    }
+    return COMMAND_OK;
+}
+
+/* A candidate's turns: the first may have to warm up what it uses. */
+static int try_out(regret_run *run, regret_plan *x, double best)
+{
+    int most = run->of->sweep_reps, code;
+    double first = 0;
+    turn t;
+
+    for (int i = 0; i < most; i++) {
+        if ((code = take_turn(run, x, run->calls, &t)))
+            return code;
+        if (i == 0)
+            first = t.seconds;
+        if (i == 0 && first > run->of->cap * best)
+            break;
+        if (i == 1 && first > 2 * t.seconds)
+            most++;
+    }
+    return COMMAND_OK;
+}
+
+static int sweep_set(regret_run *run)
+{
+    double best = run->automatic[REGRET_ESTIMATE].seconds;
+    int code = make_set(run);
+
+    for (int i = 0; i < run->count && !code; i++) {
+        code = try_out(run, &run->set[i], best);
+        best = fmin(best, run->set[i].seconds);
+    }
+    return code;
+}
+
+/* The estimated plan without overlap, where that is another one. */
+static int time_blocking(regret_run *run)
+{
+    const regret_plan *from = &run->automatic[REGRET_ESTIMATE];
+    char words[REGRET_WORDS], text[400];
+    double comms[BLOCKING_TURNS];
+    turn t;
+
+    if (!from->info.node || strcmp(from->info.node, "messages"))
+        return COMMAND_OK;
+    snprintf(words, sizeof words, "%s lookahead=0 tune=off", from->info.line);
+    if (make_plan(run, &run->blocking, "blocking", words, text, sizeof text))
+        return COMMAND_OK; /* for want of workspace, say */
+    for (int i = 0; i < BLOCKING_TURNS; i++) {
+        int code = take_turn(run, &run->blocking, run->calls, &t);
+        if (code)
+            return code;
+        comms[i] = t.comm;
+    }
+    run->blocking_comm = spread_of(comms, BLOCKING_TURNS).median;
+    return COMMAND_OK;
+}
+
+/* --- the final ---------------------------------------------------------------------------------------------------- */
+
+/* The best of the set that is not in the final; NULL: there is none left. */
+static regret_plan *next_best(regret_run *run)
+{
+    regret_plan *best = NULL;
+
+    for (int i = 0; i < run->count; i++) {
+        regret_plan *x = &run->set[i];
+        int in_final = 0;
+
+        for (int f = 0; f < run->finals && !in_final; f++)
+            in_final = is_same(x, run->final[f]);
+        if (!in_final && (!best || x->seconds < best->seconds))
+            best = x;
+    }
+    return best;
+}
+
+/* The automatic plans, each line once, and the best candidates. */
+static void choose_finals(regret_run *run)
+{
+    regret_plan *next;
+
+    run->final[run->finals++] = &run->automatic[REGRET_ESTIMATE];
+    if (run->of->measure) {
+        if (is_same(&run->automatic[REGRET_MEASURE], run->final[0]))
+            run->verdict[REGRET_MEASURE].plan = run->final[0];
+        else
+            run->final[run->finals++] = &run->automatic[REGRET_MEASURE];
+    }
+    for (int f = 0; f < run->finals; f++)
+        for (int i = 0; i < run->count; i++)
+            run->final[f]->in_set |= is_same(&run->set[i], run->final[f]);
+    for (int i = 0; i < REGRET_BEST && (next = next_best(run)); i++)
+        run->final[run->finals++] = next;
+}
+
+static int final_rounds(regret_run *run)
+{
+    int reps = run->which->args.reps, code;
+    turn t;
+
+    run->final_times = calloc((size_t)reps * REGRET_FINALS * 2, sizeof *run->final_times);
+    if (command_fail(run->p.comm, !run->final_times, "no memory for %d rounds", reps))
+        return COMMAND_INTERNAL;
+    for (int f = 0; f < run->finals; f++) {
+        run->final[f]->times = run->final_times + (size_t)f * 2 * (size_t)reps;
+        run->final[f]->comms = run->final[f]->times + reps;
+    }
+    for (int r = 0; r < reps; r++)
+        for (int i = 0; i < run->finals; i++) {
+            regret_plan *x = run->final[(i + r) % run->finals];
+
+            if ((code = take_turn(run, x, run->calls, &t)))
+                return code;
+            x->times[r] = t.seconds;
+            x->comms[r] = t.comm;
+        }
+    for (int f = 0; f < run->finals; f++) {
+        run->final[f]->total = spread_of(run->final[f]->times, reps);
+        run->final[f]->final_comm = spread_of(run->final[f]->comms, reps);
+    }
+    return COMMAND_OK;
+}
+
+/* Against the best of the others that are in the set.  Returns 0 without memory. */
+static int judge(const regret_run *run, regret_verdict *verdict)
+{
+    int reps = run->which->args.reps;
+    double *ratio;
+    quartiles q;
+
+    verdict->ratio = verdict->lower = verdict->upper = 1;
+    for (int f = 0; f < run->finals; f++) {
+        const regret_plan *x = run->final[f];
+
+        if (x != verdict->plan && x->in_set && (!verdict->best || x->total.median < verdict->best->total.median))
+            verdict->best = x;
+    }
+    if (!verdict->best)
+        return 1;
+    if (!(ratio = malloc((size_t)reps * sizeof *ratio)))
+        return 0;
+    q = quartiles_of(verdict->plan->times, verdict->best->times, reps, ratio);
+    verdict->ratio = q.median;
+    verdict->lower = q.lower;
+    verdict->upper = q.upper;
+    free(ratio);
+    return 1;
+}
+
+int regret_is_loss(const regret_verdict *verdict)
+{
+    return verdict->lower > 1;
+}
+
+/* The automatic plan's result, of a product on its own. */
+static int check(regret_run *run)
+{
+    turn t;
+    int code = execute_turn(
+        &run->p, &(gemm_contender){API_PLAN, run->automatic[REGRET_ESTIMATE].plan, NULL, run->p.c.local}, 1, &t);
+
+    run->checked = 1;
+    return code ? code : check_product(&run->p, run->p.c.local, 1, &run->check);
+}
+
+int regret_measure(regret_run *run)
+{
+    int code, good = 1;
+
+    if ((code = start(run)) || (code = sweep_set(run)) || (code = time_blocking(run)) ||
+        (run->of->measure && (code = tune(run))))
+        return code;
+    choose_finals(run);
+    if ((code = final_rounds(run)) || (run->which->args.check && (code = check(run))))
+        return code;
+    for (int i = 0; i < REGRET_VERDICTS; i++)
+        good &= !run->verdict[i].plan || judge(run, &run->verdict[i]);
+    return command_fail(run->p.comm, !good, "no memory for the ratios") ? COMMAND_INTERNAL : COMMAND_OK;
+}

@@ -1,0 +1,333 @@
+/* hsumma_bench tune --coll: the words in turns, and the rules that come of it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/timing.h"
+#include "hsumma/context/context.h"
+#include "report/progress.h"
+#include "tune/coll.h"
+
+/* A measurement takes so long at least, but no more than so many calls.  Who is so many times slower than the best is
+ * left out after some turns. */
+static const double least_seconds = 200e-6, far_behind = 3;
+
+enum { MOST_CALLS = 1000, FIRST_ROUNDS = 2, LEAST_ROUNDS = 3 };
+
+typedef struct tuning {
+    const tune_arguments *args;
+    const char *path;
+    MPI_Comm comm;
+    int rank, size;
+    hsumma_context *ctx;
+    const struct hs_topology *topology;
+    progress bar;
+    int points, done; /* over all collectives */
+    double begin;
+    tune_point *point; /* of the collective at hand */
+    int count;
+} tuning;
+
+/* --- one word ----------------------------------------------------------------------------------------------------- */
+
+/* What the model would take: the word in "... : WORD, by the model: ..."; 0: none. */
+static int model_word(const tuning *run, const coll_case *c, char word[TUNE_WORD])
+{
+    char text[400], *from, *to;
+
+    if (hsumma_coll_describe(run->ctx, &c->call, text, sizeof text))
+        return 0;
+    from = strstr(text, ": ");
+    to = strstr(text, ", by the model");
+    if (!from || !to || to - from - 2 >= TUNE_WORD)
+        return 0;
+    snprintf(word, TUNE_WORD, "%.*s", (int)(to - from - 2), from + 2);
+    return 1;
+}
+
+/* Whether a word serves the call itself, and no other in its place. */
+static int fits(const tuning *run, const coll_case *c, const char *word)
+{
+    hsumma_coll call = c->call;
+    char text[400];
+
+    call.algorithm = word;
+    return !hsumma_coll_describe(run->ctx, &call, text, sizeof text) && !strstr(text, " instead of ");
+}
+
+static void add(tune_point *point, const char *word)
+{
+    tune_entrant *x = &point->entrant[point->count++];
+
+    snprintf(x->word, sizeof x->word, "%s", word);
+}
+
+/* The named set as far as it fits, and the model's word. */
+static void enter(const tuning *run, const coll_case *c, tune_point *point)
+{
+    const char *list[TUNE_WORDS];
+    int64_t least[TUNE_WORDS];
+    char word[TUNE_WORD];
+    int count = tune_words(c->call.collective, run->topology, list, least);
+
+    for (int i = 0; i < count; i++)
+        if (c->bytes >= least[i] && fits(run, c, list[i]))
+            add(point, list[i]);
+    point->model = -1;
+    if (!model_word(run, c, word))
+        return;
+    for (int i = 0; i < point->count && point->model < 0; i++)
+        if (!strcmp(point->entrant[i].word, word))
+            point->model = i;
+    if (point->model < 0) {
+        point->model = point->count;
+        add(point, word);
+    }
+}
+
+/* So many calls from a common start: seconds of one, of the slowest rank.  An exit status. */
+static int measure(const tuning *run, const coll_case *c, const tune_entrant *x, int calls, double *seconds)
+{
+    hsumma_coll call = c->call;
+    double zero = 0, start, mine[2], all[2];
+    hsumma_status status = hsumma_allreduce(run->ctx, &zero, &zero, 1, HSUMMA_DOUBLE, HSUMMA_SUM);
+
+    call.algorithm = x->word;
+    start = MPI_Wtime();
+    for (int i = 0; i < calls && !status; i++)
+        status = hsumma_coll_run(run->ctx, &call);
+    mine[0] = (MPI_Wtime() - start) / calls;
+    mine[1] = status != HSUMMA_OK;
+    quiet_allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, run->comm);
+    *seconds = all[0];
+    if (all[1] == 0)
+        return COMMAND_OK;
+    command_fail(run->comm, status != HSUMMA_OK, "tune: %s: %s", x->word, hsumma_message(run->ctx));
+    return COMMAND_INTERNAL;
+}
+
+/* The first call, whose result is looked at, then two that say how many make a measurement. */
+static int try_out(const tuning *run, coll_case *c, tune_entrant *x)
+{
+    double seconds, again;
+    int code, right;
+
+    coll_case_reset(c);
+    if ((code = measure(run, c, x, 1, &seconds)))
+        return code;
+    right = coll_case_right(c);
+    if (command_fail(run->comm, !right, "tune: %s: the result is wrong", x->word))
+        return COMMAND_INTERNAL;
+    if ((code = measure(run, c, x, 1, &seconds)) || (code = measure(run, c, x, 1, &again)))
+        return code;
+    seconds = fmin(seconds, again);
+    x->calls = seconds * MOST_CALLS > least_seconds ? (int)ceil(least_seconds / seconds) : MOST_CALLS;
+    return COMMAND_OK;
+}
+
+/* --- one size ----------------------------------------------------------------------------------------------------- */
+
+/* Leaves out who is far behind, but not the model's choice, whose loss is to be told. */
+static void leave_out(tune_point *point)
+{
+    double shortest[TUNE_WORDS], best = HUGE_VAL;
+
+    for (int i = 0; i < point->count; i++) {
+        shortest[i] = spread_of(point->entrant[i].times, point->entrant[i].count).min;
+        best = fmin(best, shortest[i]);
+    }
+    for (int i = 0; i < point->count; i++)
+        point->entrant[i].out = i != point->model && shortest[i] > far_behind * best;
+}
+
+/* Whether rank 0's clock has passed this time. */
+static int is_late(const tuning *run, double end)
+{
+    int late = MPI_Wtime() > end;
+
+    quiet_bcast(&late, 1, MPI_INT, 0, run->comm);
+    return late;
+}
+
+/* Turns until the point's share of the time is over; each begins with another word. */
+static int take_turns(const tuning *run, const coll_case *c, tune_point *point, double end)
+{
+    int code = COMMAND_OK;
+
+    for (int r = 0; r < TUNE_ROUNDS && !code && (r < LEAST_ROUNDS || !is_late(run, end)); r++) {
+        if (r == FIRST_ROUNDS)
+            leave_out(point);
+        for (int i = 0; i < point->count && !code; i++) {
+            tune_entrant *x = &point->entrant[(i + r) % point->count];
+
+            if (!x->out)
+                code = measure(run, c, x, x->calls, &x->times[x->count++]);
+        }
+    }
+    for (int i = 0; i < point->count; i++) {
+        tune_entrant *x = &point->entrant[i];
+        x->seconds = x->count && !x->out ? spread_of(x->times, x->count).median : 0;
+    }
+    return code;
+}
+
+static int measure_point(tuning *run, hsumma_collective collective, int64_t bytes, tune_point *point)
+{
+    const coll_arguments what = {.collective = (int)collective, .element = HSUMMA_DOUBLE};
+    double left = run->begin + run->args->seconds - MPI_Wtime(), end;
+    coll_case c = {.in = NULL};
+    int code = COMMAND_OK, good;
+
+    *point = (tune_point){.bytes = bytes, .chosen = -1, .next = -1, .model = -1};
+    end = MPI_Wtime() + fmax(0, left) / (run->points - run->done);
+    good = coll_case_make(&c, &what, bytes, run->comm);
+    if (command_fail(run->comm, !good, "tune: no memory for a vector of %lld bytes", (long long)bytes))
+        code = COMMAND_INTERNAL;
+    else
+        enter(run, &c, point);
+    for (int i = 0; i < point->count && !code; i++)
+        code = try_out(run, &c, &point->entrant[i]);
+    if (!code)
+        code = take_turns(run, &c, point, end);
+    coll_case_free(&c);
+    run->done++;
+    return code;
+}
+
+/* --- one collective ----------------------------------------------------------------------------------------------- */
+
+/* A word and its time; nothing where there is none. */
+static void print_word(const tune_point *point, int i)
+{
+    if (i < 0 || !(point->entrant[i].seconds > 0))
+        printf("  %-30s %9s", "-", "-");
+    else
+        printf("  %-30s %9.2f", point->entrant[i].word, point->entrant[i].seconds * 1e6);
+}
+
+static void report(const tuning *run, hsumma_collective collective, int lines, char line[][TUNE_LINE])
+{
+    const char *name = hs_collective_name((enum hs_collective)collective);
+
+    printf("\n%s\n%10s  %-30s %9s  %-30s %9s  %-30s %9s  %6s\n", name, "bytes", "chosen", "us", "runner-up", "us",
+           "model's choice", "us", "loss %");
+    for (int i = 0; i < run->count; i++) {
+        const tune_point *point = &run->point[i];
+        double chosen = point->chosen >= 0 ? point->entrant[point->chosen].seconds : 0,
+               model = point->model >= 0 ? point->entrant[point->model].seconds : 0;
+
+        printf("%10lld", (long long)point->bytes);
+        print_word(point, point->chosen);
+        print_word(point, point->next);
+        print_word(point, point->model);
+        if (model > 0 && chosen > 0)
+            printf("  %6.1f", 100 * (model / chosen - 1));
+        printf("\n");
+    }
+    for (int i = 0; i < lines; i++)
+        printf("  %s\n", line[i]);
+    fflush(stdout);
+}
+
+/* The rules into the file, by rank 0: a run that is stopped keeps what is done. */
+static int remember(const tuning *run, hsumma_collective collective)
+{
+    char line[TUNE_SIZES][TUNE_LINE];
+    const char *text[TUNE_SIZES];
+    struct hs_message message = {""};
+    hsumma_status status = HSUMMA_OK;
+    int lines;
+
+    if (run->rank == 0) {
+        lines = tune_rules(collective, run->size, run->topology->level[HS_NODE].parts, run->point, run->count, line);
+        for (int i = 0; i < lines; i++)
+            text[i] = line[i];
+        report(run, collective, lines, line);
+        status = hs_tuned_merge(run->path, text, lines, &hs_heap, &message);
+    }
+    return command_fail(run->comm, status != HSUMMA_OK, "%s", message.text) ? COMMAND_INTERNAL : COMMAND_OK;
+}
+
+/* The sizes that the ranks can share, ascending; how many. */
+static int sizes_of(const tuning *run, hsumma_collective collective, int64_t bytes[TUNE_SIZES])
+{
+    const coll_arguments what = {.collective = (int)collective, .element = HSUMMA_DOUBLE};
+    int count = 0;
+
+    for (int64_t size = run->args->from; size <= run->args->to && count < TUNE_SIZES; size *= 4) {
+        int64_t used = coll_case_bytes(&what, size, run->size);
+        if (!count || used != bytes[count - 1])
+            bytes[count++] = used;
+    }
+    return count;
+}
+
+static int tune_one(tuning *run, hsumma_collective collective)
+{
+    int64_t bytes[TUNE_SIZES];
+    int count = sizes_of(run, collective, bytes), code = COMMAND_OK;
+
+    run->count = 0;
+    for (int i = 0; i < count && !code; i++) {
+        if (run->rank == 0)
+            progress_update(&run->bar, hs_collective_name((enum hs_collective)collective),
+                            (double)run->done / run->points);
+        code = measure_point(run, collective, bytes[i], &run->point[run->count++]);
+    }
+    progress_end(&run->bar);
+    if (code)
+        return code;
+    tune_choose(run->point, run->count);
+    return remember(run, collective);
+}
+
+/* --- all of them -------------------------------------------------------------------------------------------------- */
+
+static int carry_out(tuning *run)
+{
+    int64_t bytes[TUNE_SIZES];
+    int code = COMMAND_OK;
+
+    run->point = calloc(TUNE_SIZES, sizeof *run->point);
+    if (command_fail(run->comm, !run->point, "tune: no memory"))
+        return COMMAND_INTERNAL;
+    for (int c = 0; c < TUNE_COLLECTIVES; c++)
+        run->points += run->args->chosen[c] ? sizes_of(run, (hsumma_collective)c, bytes) : 0;
+    if (run->rank == 0) {
+        int nodes = run->topology->level[HS_NODE].parts, sockets = run->topology->level[HS_SOCKET].parts;
+        printf("hsumma_bench tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->size,
+               run->size == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", sockets, sockets == 1 ? "" : "s");
+        progress_begin(&run->bar, 0);
+    }
+    run->begin = MPI_Wtime();
+    for (int c = 0; c < TUNE_COLLECTIVES && !code; c++)
+        if (run->args->chosen[c])
+            code = tune_one(run, (hsumma_collective)c);
+    if (run->rank == 0 && !code)
+        printf("\n%.1f s; remembered in %s\n", MPI_Wtime() - run->begin, run->path);
+    return code;
+}
+
+int tune_collectives(const tune_arguments *args, const char *options, const char *path, MPI_Comm comm)
+{
+    tuning run = {.args = args, .path = path, .comm = comm};
+    char text[400] = "", *words = tune_options(options, "none", "coll=auto");
+    hsumma_status status;
+    int code = COMMAND_INTERNAL;
+
+    MPI_Comm_rank(comm, &run.rank);
+    MPI_Comm_size(comm, &run.size);
+    if (!command_fail(comm, !words, "tune: no memory")) {
+        status = hsumma_create(comm, words, &run.ctx, text, sizeof text);
+        if (command_fail(comm, status != HSUMMA_OK, "tune: %s", text)) {
+            code = command_code(status);
+        } else {
+            run.topology = &run.ctx->comm.topology;
+            code = carry_out(&run);
+        }
+    }
+    free(run.point);
+    hsumma_free(&run.ctx);
+    free(words);
+    return code;
+}

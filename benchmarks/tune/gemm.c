@@ -1,0 +1,138 @@
+/* hsumma_bench tune: products. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/problem.h"
+#include "common/turn.h"
+#include "hsumma/plan/plan.h"
+#include "report/progress.h"
+#include "tune/tune.h"
+
+/* What a trial has found, on rank 0, which has a part in every grid. */
+typedef struct result {
+    hsumma_plan_info info;
+    double chosen;  /* measured seconds; 0: there was nothing to choose from */
+    char note[512]; /* why the file has not been written; "": it has */
+} result;
+
+/* As hsumma_tune makes it: nothing that is remembered keeps it from measuring.  Returns an exit status. */
+static int make_plan(const problem *p, hsumma_plan **plan)
+{
+    const arguments *args = p->args;
+    struct hs_request request = {.type = args->type,
+                                 .op = {args->transa, args->transb, 'N'},
+                                 .extent = {args->m, args->n, args->k},
+                                 .desc = {&p->a.desc, &p->b.desc, &p->c.desc},
+                                 .options = "tune=measure",
+                                 .afresh = 1};
+    hsumma_status status = hs_plan_create(p->ctx, &request, 0, plan);
+
+    return command_fail(p->comm, status != HSUMMA_OK, "tune: %s", hsumma_message(p->ctx)) ? command_code(status)
+                                                                                          : COMMAND_OK;
+}
+
+/* Whether the candidates still take turns, as rank 0 sees it. */
+static int is_measuring(const problem *p, const hsumma_plan *plan)
+{
+    int measuring = plan->trial.count && !plan->trial.decided;
+
+    quiet_bcast(&measuring, 1, MPI_INT, 0, p->comm);
+    return measuring;
+}
+
+/* Executions until it is known which candidate is the fastest. */
+static int measure(const problem *p, hsumma_plan *plan, progress *bar, double done, double share)
+{
+    const gemm_contender who = {API_PLAN, plan, NULL, p->c.local};
+    int code = COMMAND_OK;
+    turn t;
+
+    p->ctx->note[0] = 0; /* what is noted from now on is about the tuned file */
+    while (!code && is_measuring(p, plan)) {
+        if (p->rank == 0)
+            progress_update(bar, "candidates in turns",
+                            done + share * plan->trial.executions / (2.0 * plan->trial.count));
+        code = execute_turn(p, &who, 1, &t);
+    }
+    return code;
+}
+
+static void print_row(const char *what, double measured, double predicted, const char *line)
+{
+    char text[2][32] = {"-", "-"};
+
+    if (measured > 0)
+        snprintf(text[0], sizeof text[0], "%.3f", measured * 1e3);
+    if (predicted > 0)
+        snprintf(text[1], sizeof text[1], "%.3f", predicted * 1e3);
+    printf("%-8s %11s %11s  %s\n", what, text[0], text[1], line);
+}
+
+static void report(const problem *p, const result *found, const char *path)
+{
+    const arguments *args = p->args;
+    const hsumma_plan_info *info = &found->info;
+
+    printf("m = %lld, n = %lld, k = %lld, %s, %c%c, %d x %d grid, %d rank%s, %d node%s\n", (long long)args->m,
+           (long long)args->n, (long long)args->k, type_name(args->type), args->transa, args->transb, p->nprow,
+           p->npcol, p->ranks, p->ranks == 1 ? "" : "s", p->mach.nodes, p->mach.nodes == 1 ? "" : "s");
+    printf("%-8s %11s %11s\n", "", "measured ms", "predicted");
+    print_row("chosen", found->chosen, info->predicted_seconds, info->line);
+    for (int i = 0; i < info->nrivals; i++)
+        print_row("rival", info->rival[i].measured, info->rival[i].seconds, info->rival[i].line);
+    if (found->chosen > 0)
+        printf("file     %s\n", found->note[0] ? "not written" : path);
+    else
+        printf("file     not written: there is nothing to choose from\n");
+    fflush(stdout);
+}
+
+static int tune_product(problem *p, const char *path, progress *bar, double done, double share)
+{
+    hsumma_plan *plan = NULL;
+    result found = {.chosen = 0};
+    int code = make_plan(p, &plan);
+
+    if (!code)
+        code = measure(p, plan, bar, done, share);
+    if (!code && p->rank == 0) {
+        hsumma_plan_query(plan, &found.info);
+        found.chosen = plan->trial.count ? plan->trial.seconds[plan->trial.turn] : 0;
+        snprintf(found.note, sizeof found.note, "%s", p->ctx->note);
+        progress_end(bar);
+        report(p, &found, path);
+    }
+    if (!code && command_fail(p->comm, found.note[0] != 0, "%s", found.note))
+        code = COMMAND_INTERNAL;
+    hsumma_plan_free(&plan);
+    return code;
+}
+
+int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm)
+{
+    progress bar = {.shown = 0};
+    int rank, worst = COMMAND_OK;
+
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        progress_begin(&bar, 0);
+    for (int i = 0; i < args->set.count; i++) {
+        const product_case *x = &args->set.list[i];
+        char *options = tune_options(x->options, path, "tune=measure");
+        problem p = {.mach.node = MPI_COMM_NULL};
+        int code = COMMAND_INTERNAL;
+
+        if (rank == 0 && i > 0)
+            printf("\n");
+        if (!command_fail(comm, !options, "no memory for the options")) {
+            code = problem_create(&p, &x->args, options, comm);
+            if (!code)
+                code = tune_product(&p, path, &bar, (double)i / args->set.count, 1.0 / args->set.count);
+            problem_free(&p);
+        }
+        free(options);
+        worst = code > worst ? code : worst;
+    }
+    progress_end(&bar);
+    return worst;
+}

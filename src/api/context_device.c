@@ -1,0 +1,269 @@
+#include "api/context_device.h"
+
+#include "api/local_product.h"
+#include "coll/run/device_comm.h"
+#include "gpu/devices.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The kind that a word names; *wish: it is no error if there is none. */
+static const struct hs_device_kind *kind_of(const char *word, int *wish)
+{
+    char name[HS_NAME_TEXT];
+    *wish = strcmp(word, "auto") == 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, ":"), word);
+    return hs_device_kind_find(*wish ? "cuda" : name);
+}
+
+/* This process's number among those of its machine. */
+static int local_rank(const hsumma_context *ctx)
+{
+    MPI_Comm machine = MPI_COMM_NULL;
+    int rank = 0;
+    if (MPI_Comm_split_type(ctx->comm.comm, MPI_COMM_TYPE_SHARED, ctx->comm.rank, MPI_INFO_NULL, &machine) !=
+        MPI_SUCCESS)
+        return 0;
+    MPI_Comm_rank(machine, &rank);
+    MPI_Comm_free(&machine);
+    return rank;
+}
+
+static hsumma_status open_device(hsumma_context *ctx, const struct hs_device_kind *kind, int number, int place,
+                                 struct hs_message *why)
+{
+    if (!kind)
+        return hs_fail(why, HSUMMA_ERR_DEVICE, "this library has been built without CUDA (make CUDA=1)");
+    hsumma_status status = kind->open(number, place, &ctx->memory, &ctx->device, why);
+    if (!status)
+        status = kind->make_stream(ctx->device, &ctx->stream);
+    if (!status)
+        status = kind->make_event(ctx->device, 0, &ctx->turned);
+    if (status && ctx->device)
+        *why = ctx->device->message;
+    return status;
+}
+
+/* The worst status, and what the first process that has it says of it. */
+static hsumma_status tell(hsumma_context *ctx, hsumma_status mine, struct hs_message *why)
+{
+    struct {
+        int status, rank;
+    } verdict = {(int)mine, ctx->comm.rank}, worst = verdict;
+    if (MPI_Allreduce(&verdict, &worst, 1, MPI_2INT, MPI_MAXLOC, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    if (worst.status && MPI_Bcast(why->text, sizeof why->text, MPI_CHAR, worst.rank, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Bcast failed");
+    if (worst.status) {
+        struct hs_message text = *why;
+        hs_fail(why, HSUMMA_OK, "process %d: %.*s", worst.rank, (int)sizeof text.text - 32, text.text);
+    }
+    return (hsumma_status)worst.status;
+}
+
+/* How many devices the processes of a machine have, at most.  What cannot be told counts as one for each. */
+static int count_devices(const hsumma_context *ctx)
+{
+    const char *place = ctx->device->place;
+    unsigned colour = 0;
+    MPI_Comm machine = MPI_COMM_NULL, mates = MPI_COMM_NULL;
+    int rank = 0, first, devices = 0, most = 0;
+    for (int i = 0; place[i]; i++)
+        colour = colour * 31 + (unsigned char)place[i];
+    if (MPI_Comm_split_type(ctx->comm.comm, MPI_COMM_TYPE_SHARED, ctx->comm.rank, MPI_INFO_NULL, &machine) ==
+            MPI_SUCCESS &&
+        MPI_Comm_split(machine, (int)(colour >> 1), 0, &mates) == MPI_SUCCESS) {
+        MPI_Comm_rank(mates, &rank);
+        first = rank == 0;
+        MPI_Allreduce(&first, &devices, 1, MPI_INT, MPI_SUM, machine);
+        MPI_Comm_free(&mates);
+    }
+    if (machine != MPI_COMM_NULL)
+        MPI_Comm_free(&machine);
+    MPI_Allreduce(&devices, &most, 1, MPI_INT, MPI_MAX, ctx->comm.comm);
+    return most;
+}
+
+/* What the smallest device has, for choices, which all must make alike. */
+static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
+{
+    struct hs_device *device = ctx->device;
+    int64_t free_bytes, bytes = 0;
+    hsumma_status status = device ? device->kind->room(device, &free_bytes, &bytes) : HSUMMA_OK;
+    if (status && why)
+        *why = device->message;
+    if (MPI_Allreduce(&bytes, &ctx->device_bytes, 1, MPI_INT64_T, MPI_MIN, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    return status;
+}
+
+hsumma_status hs_context_open_device(hsumma_context *ctx)
+{
+    struct hs_settings settings;
+    struct hs_message why = {""};
+    const char *word = ctx->options.value[HS_OPT_DEVICE];
+    int wish;
+    if (strcmp(word, "none") == 0)
+        return HSUMMA_OK;
+    const struct hs_device_kind *kind = kind_of(word, &wish);
+    int place = local_rank(ctx);
+    hsumma_status status = hs_settings_read(&ctx->options, &settings, &why);
+    if (!status)
+        status = open_device(ctx, kind, settings.device_number, place, &why);
+    hsumma_status measured = measure(ctx, status ? NULL : &why);
+    status = status ? status : measured;
+    status = tell(ctx, status, &why);
+    if (!status)
+        status = tell(ctx, hs_context_make_local(ctx, &settings, &why), &why);
+    if (!status) {
+        ctx->profile.device_machine.devices = count_devices(ctx);
+        return HSUMMA_OK;
+    }
+    hs_context_close_device(ctx);
+    if (!wish || status == HSUMMA_ERR_MPI)
+        return hs_fail(&ctx->message, status, "device=%s: %s", word, why.text);
+    size_t used = strlen(ctx->note);
+    snprintf(ctx->note + used, sizeof ctx->note - used, "%sno device: %.*s", used ? "; " : "", 300, why.text);
+    return HSUMMA_OK;
+}
+
+/* What MPI says of itself; MPIs that have no such question take no device memory. */
+static int mpi_takes_devices(void)
+{
+    int (*ask)(void) = NULL, (*ask_kind)(int, int *) = NULL, yes = 0;
+    void *symbol = dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support");
+    memcpy(&ask_kind, &symbol, sizeof symbol);
+    if (ask_kind) /* 0: MPIX_GPU_SUPPORT_CUDA */
+        return ask_kind(0, &yes) == MPI_SUCCESS && yes;
+    symbol = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
+    memcpy(&ask, &symbol, sizeof symbol);
+    return ask && ask() == 1;
+}
+
+hsumma_status hs_context_share_device(hsumma_context *ctx)
+{
+    struct hs_settings settings;
+    if (!ctx->device)
+        return HSUMMA_OK;
+    hsumma_status status = hs_settings_read(&ctx->options, &settings, &ctx->message);
+    int mine = settings.gpu_aware < 0 ? mpi_takes_devices() : settings.gpu_aware, all = 0;
+    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, ctx->comm.comm) != MPI_SUCCESS)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    const struct hs_device_options options = {settings.shared, settings.direct, all};
+    if (!status)
+        status = hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
+    if (status || !ctx->comm.device->note.text[0])
+        return status;
+    size_t used = strlen(ctx->note);
+    snprintf(ctx->note + used, sizeof ctx->note - used,
+             "%sdevice memory is not shared, so what needs that goes through memory of the host: %.*s",
+             used ? "; " : "", 300, ctx->comm.device->note.text);
+    return HSUMMA_OK;
+}
+
+/* Until all are here, or one has said that its device has failed: then it will not come. */
+static void meet_all(hsumma_context *ctx)
+{
+    MPI_Request request;
+    int here = MPI_Ibarrier(ctx->comm.comm, &request) != MPI_SUCCESS, worked = 0;
+    while (!here && !ctx->team.broken) {
+        if (MPI_Test(&request, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return;
+        if (ctx->team.memory)
+            hs_team_poll(&ctx->team, &worked);
+        sched_yield();
+    }
+}
+
+void hs_context_leave_device(hsumma_context *ctx, int meet)
+{
+    if (!ctx->device)
+        return;
+    if (ctx->broken) /* work may wait for that of a process that is no more: all is left to the end of this one */
+        return;
+    ctx->device->kind->synchronize(ctx->device, ctx->stream);
+    hs_rooms_leave(ctx);
+    hs_regions_leave(&ctx->regions);
+    hs_device_comm_leave(&ctx->comm);
+    if (meet)
+        meet_all(ctx);
+}
+
+void hs_context_close_device(hsumma_context *ctx)
+{
+    struct hs_device *device = ctx->device;
+    if (!device || ctx->broken)
+        return;
+    hs_local_free(ctx->local);
+    ctx->local = NULL;
+    if (ctx->stream)
+        device->kind->synchronize(device, ctx->stream);
+    device->kind->free_event(device, ctx->turned);
+    device->kind->free_stream(device, ctx->stream);
+    device->kind->close(device);
+    ctx->device = NULL;
+    ctx->stream = NULL;
+    ctx->turned = NULL;
+}
+
+/* A failure of this process's device. */
+static hsumma_status failed(hsumma_context *ctx, hsumma_status status)
+{
+    return status ? hs_fail(&ctx->message, status, "process %d: %s", ctx->comm.rank, ctx->device->message.text)
+                  : HSUMMA_OK;
+}
+
+static hsumma_status no_device(hsumma_context *ctx)
+{
+    return hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED, "the context has no device (option device)");
+}
+
+hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
+{
+    struct hs_device *device = ctx->device;
+    struct hs_stream *next = NULL;
+    if (!device)
+        return no_device(ctx);
+    if (ctx->running)
+        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
+    if (stream && stream == device->kind->show_stream(device, ctx->stream))
+        return HSUMMA_OK; /* else what is adopted would be freed */
+    hsumma_status status =
+        stream ? device->kind->adopt_stream(device, stream, &next) : device->kind->make_stream(device, &next);
+    if (!status) /* what is on the stream before comes first */
+        status = device->kind->record(device, ctx->stream, ctx->turned);
+    if (!status)
+        status = device->kind->wait(device, next, ctx->turned);
+    device->kind->free_stream(device, status ? next : ctx->stream);
+    ctx->stream = status ? ctx->stream : next;
+    return failed(ctx, status);
+}
+
+void *hsumma_stream(const hsumma_context *ctx)
+{
+    return ctx->device ? ctx->device->kind->show_stream(ctx->device, ctx->stream) : NULL;
+}
+
+hsumma_status hsumma_synchronize(hsumma_context *ctx)
+{
+    return ctx->device ? failed(ctx, ctx->device->kind->synchronize(ctx->device, ctx->stream)) : no_device(ctx);
+}
+
+hsumma_status hsumma_copy(hsumma_context *ctx, void *dst, const void *src, size_t bytes)
+{
+    struct hs_device *device = ctx->device;
+    if (!device)
+        return no_device(ctx);
+    if (bytes && (!dst || !src))
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL, with %zu bytes to copy", dst ? "src" : "dst",
+                       bytes);
+    hsumma_status status = bytes ? device->kind->copy(device, ctx->stream, dst, src, bytes) : HSUMMA_OK;
+    return failed(ctx, status ? status : device->kind->synchronize(device, ctx->stream));
+}
+
+const char *hsumma_device(const hsumma_context *ctx)
+{
+    return ctx->device ? ctx->device->name : "none";
+}

@@ -1,0 +1,221 @@
+#include "api/context_files.h"
+
+#include "coll/node/places.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST = 8 << 20, SHOWN_PATH = 160 };
+
+/* What the process that has read tells the others. */
+struct told {
+    hsumma_status status;
+    int length; /* of the tuned file's text, which comes next; 0: there is none */
+    struct hs_message message;
+    struct hs_profile profile;
+    char tuned_file[HS_OPTION_TEXT], note[HS_OPTION_TEXT];
+};
+
+/* A file that an option names, or that is looked for. */
+struct found {
+    const char *what, *use;
+    int named, may_be_new;
+    char path[HS_OPTION_TEXT]; /* "": none is wanted, or there is no place for it */
+};
+
+static struct found find(const hsumma_context *ctx, enum hs_option option, const char *none, const char *use)
+{
+    hsumma_option_info info;
+    const char *value = ctx->options.value[option];
+    hsumma_option((int)option, &info);
+    struct found found = {info.name, use, strcmp(value, "auto") != 0, 0, ""};
+    /* whoever measures may name a file to begin */
+    found.may_be_new = option == HS_OPT_TUNED && strcmp(ctx->options.value[HS_OPT_TUNE], "measure") == 0;
+    if (found.named)
+        snprintf(found.path, sizeof found.path, "%s", strcmp(value, none) == 0 ? "" : value);
+    else {
+        int length = hs_config_path(info.name, found.path, sizeof found.path);
+        if (length < 0 || (size_t)length >= sizeof found.path)
+            found.path[0] = 0;
+    }
+    return found;
+}
+
+/* The end of a long path says more than its beginning. */
+static const char *shown(const char *path, size_t most)
+{
+    size_t length = strlen(path);
+    return length < most ? path : path + length - most + 1;
+}
+
+/* A whole file as a text, in which a zero becomes something that no file may hold; NULL: errno says why not. */
+static char *read_file(const struct hs_allocator *memory, const char *path)
+{
+    void *text = NULL;
+    size_t capacity = 0, length = 0;
+    int reason = 0;
+    struct stat kind;
+    FILE *file = NULL;
+    if (stat(path, &kind) == 0 && S_ISFIFO(kind.st_mode)) /* to open a pipe would wait for its writer */
+        errno = EINVAL;
+    else
+        file = fopen(path, "r");
+    if (!file)
+        return NULL;
+    while (!reason && !feof(file)) {
+        if (hs_grow(memory, &text, 1, &capacity, length + 4096)) {
+            reason = ENOMEM;
+            break;
+        }
+        errno = 0;
+        size_t more = fread((char *)text + length, 1, capacity - length - 1, file);
+        if (ferror(file))
+            reason = errno ? errno : EIO;
+        for (char *zero; (zero = memchr((char *)text + length, 0, more)) != NULL;)
+            *zero = '?';
+        length += more;
+        if (length > MOST)
+            reason = EFBIG;
+        ((char *)text)[length] = 0;
+    }
+    fclose(file);
+    if (reason) {
+        hs_put(memory, text);
+        errno = reason;
+        return NULL;
+    }
+    return text;
+}
+
+static void add_note(struct told *told, const struct found *found, const char *why)
+{
+    size_t used = strlen(told->note);
+    snprintf(told->note + used, sizeof told->note - used, "%s%s %s: %s; %s", used ? "; " : "", found->what,
+             shown(found->path, SHOWN_PATH), why, found->use);
+}
+
+static void no_memory(struct told *told, const struct found *found)
+{
+    told->status = hs_fail(&told->message, HSUMMA_ERR_MEMORY, "%s: no memory for %s", found->what, found->path);
+}
+
+/* The file's text; NULL and told: it must be, or should be, and is not. */
+static char *open_found(const hsumma_context *ctx, const struct found *found, struct told *told)
+{
+    char *text = found->path[0] ? read_file(&ctx->memory, found->path) : NULL;
+    int reason = errno;
+    if (text || !found->path[0])
+        return text;
+    if (reason == ENOMEM)
+        no_memory(told, found);
+    else if (found->named && !(found->may_be_new && reason == ENOENT))
+        told->status = hs_fail(&told->message, HSUMMA_ERR_OPTION, "%s: cannot read %s: %s", found->what, found->path,
+                               strerror(reason));
+    else if (reason != ENOENT && reason != ENOTDIR)
+        add_note(told, found, strerror(reason));
+    return NULL;
+}
+
+static void read_profile(const hsumma_context *ctx, struct told *told)
+{
+    struct found found = find(ctx, HS_OPT_PROFILE, "builtin", "the built-in one is used");
+    struct hs_message why;
+    char host[HS_HOST_TEXT], *text = open_found(ctx, &found, told);
+    if (!text)
+        return;
+    hs_host_signature(host);
+    const char *source = shown(found.path, sizeof told->profile.source);
+    if (hs_profile_read(text, host, &told->profile, &why))
+        add_note(told, &found, why.text);
+    else
+        memcpy(told->profile.source, source, strlen(source) + 1);
+    hs_put(&ctx->memory, text);
+}
+
+static void forget_tuned(hsumma_context *ctx)
+{
+    hs_rules_free(&ctx->team.selector.tuned, &ctx->memory);
+    hs_tuned_free(&ctx->tuned, &ctx->memory);
+}
+
+/* The same text says something to collective calls and to products. */
+static hsumma_status take_tuned(hsumma_context *ctx, const char *text, struct hs_message *message)
+{
+    hsumma_status status = hs_rules_read_tuned(&ctx->team.selector.tuned, text, &ctx->memory, message);
+    if (!status)
+        status = hs_tuned_read(&ctx->tuned, text, &ctx->memory, message);
+    if (status)
+        forget_tuned(ctx);
+    return status;
+}
+
+/* The text, if it is good: then this process has taken it. */
+static char *read_tuned(hsumma_context *ctx, struct told *told)
+{
+    static const char sayer[] = "tuned: ";
+    struct found found = find(ctx, HS_OPT_TUNED, "none", "it is not used");
+    struct hs_message why = {""};
+    char *text = open_found(ctx, &found, told);
+    memcpy(told->tuned_file, found.path, sizeof found.path);
+    hsumma_status status = text ? take_tuned(ctx, text, &why) : HSUMMA_OK;
+    if (!status) {
+        told->length = text ? (int)strlen(text) : 0;
+        return text;
+    }
+    hs_put(&ctx->memory, text);
+    if (status == HSUMMA_ERR_OPTION && !found.named) {
+        add_note(told, &found, why.text + (strncmp(why.text, sayer, sizeof sayer - 1) == 0 ? sizeof sayer - 1 : 0));
+        return NULL;
+    }
+    told->status = status;
+    told->message = why;
+    if (status == HSUMMA_ERR_MEMORY)
+        no_memory(told, &found);
+    return NULL;
+}
+
+/* Gives the text to the others, who have none yet, and to whom it is good as well.  The same status on all. */
+static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
+{
+    struct hs_message message = {""};
+    int reader = *text != NULL;
+    if (!reader)
+        *text = hs_get(&ctx->memory, (size_t)length + 1, 1);
+    hsumma_status status = hs_comm_agreed(ctx->comm.comm, *text ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    if (!status && MPI_Bcast(*text, length + 1, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    if (!status)
+        status = hs_comm_agreed(ctx->comm.comm, reader ? HSUMMA_OK : take_tuned(ctx, *text, &message));
+    return status ? hs_fail(&ctx->message, status, "tuned: %s could not be told to all processes", ctx->tuned_file)
+                  : HSUMMA_OK;
+}
+
+hsumma_status hs_files_read(hsumma_context *ctx)
+{
+    struct told told;
+    char *text = NULL;
+    memset(&told, 0, sizeof told);
+    if (ctx->comm.rank == 0) {
+        told.profile = ctx->profile;
+        read_profile(ctx, &told);
+        if (!told.status)
+            text = read_tuned(ctx, &told);
+    }
+    hsumma_status status = HSUMMA_ERR_MPI;
+    if (MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
+        hs_fail(&ctx->message, status, "MPI_Bcast failed");
+    else if (told.status)
+        status = hs_fail(&ctx->message, told.status, "%s", told.message.text);
+    else {
+        ctx->profile = told.profile;
+        memcpy(ctx->tuned_file, told.tuned_file, sizeof told.tuned_file);
+        memcpy(ctx->note, told.note, sizeof told.note);
+        status = told.length ? spread_tuned(ctx, &text, told.length) : HSUMMA_OK;
+    }
+    if (status)
+        forget_tuned(ctx);
+    hs_put(&ctx->memory, text);
+    return status;
+}

@@ -1,0 +1,145 @@
+#include "hsumma/context/context.h"
+
+#include <string.h>
+
+hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
+                                 hsumma_grid **result)
+{
+    *result = NULL;
+    if (nprow < 1 || npcol < 1 || nprow > ctx->comm.size / npcol)
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "a grid of %d x %d does not fit on %d processes", nprow,
+                       npcol, ctx->comm.size);
+    if (order != 'R' && order != 'C')
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is %d; expected 'R' or 'C'", order);
+    int count = nprow * npcol;
+    hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
+    int *rank = hs_get(&ctx->memory, (size_t)count, sizeof *rank);
+    unsigned char *seen = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, 1);
+    hsumma_status status = HSUMMA_OK;
+    if (!grid || !rank || !seen)
+        status = hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid");
+    for (int i = 0; !status && i < count; i++) {
+        int who = ranks ? ranks[i] : i;
+        if (who < 0 || who >= ctx->comm.size || seen[who]++)
+            status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
+                             "ranks[%d] is %d; expected ranks from 0 to %d, each once", i, who, ctx->comm.size - 1);
+        int row = order == 'R' ? i / npcol : i % nprow, col = order == 'R' ? i % npcol : i / nprow;
+        rank[row * npcol + col] = who;
+        if (i == 0)
+            grid->grid.coord[0] = grid->grid.coord[1] = -1;
+        if (who == ctx->comm.rank) {
+            grid->grid.coord[0] = row;
+            grid->grid.coord[1] = col;
+        }
+    }
+    hs_put(&ctx->memory, seen);
+    if (status != HSUMMA_ERR_ARGUMENT) { /* also without memory here: others have it, and all count alike */
+        int number = ctx->rooms.grids++;
+        if (!status && (status = hs_room_take(ctx, number, &grid->room)))
+            hs_fail(&ctx->message, status, "no memory for a grid");
+        if (!status)
+            grid->number = number;
+    }
+    if (status) {
+        hs_put(&ctx->memory, rank);
+        hs_put(&ctx->memory, grid);
+        return status;
+    }
+    grid->ctx = ctx;
+    grid->holders = 1;
+    grid->grid.extent[0] = nprow;
+    grid->grid.extent[1] = npcol;
+    grid->grid.rank = grid->rank = rank;
+    ctx->holders++;
+    *result = grid;
+    return HSUMMA_OK;
+}
+
+void hs_grid_release(hsumma_grid *grid)
+{
+    if (--grid->holders > 0)
+        return;
+    hsumma_context *ctx = grid->ctx;
+    hs_room_leave(ctx, &grid->room);
+    hs_put(&ctx->memory, grid->rank);
+    hs_put(&ctx->memory, grid);
+    hs_context_release(ctx);
+}
+
+void hsumma_grid_free(hsumma_grid **grid)
+{
+    if (!grid || !*grid)
+        return;
+    hs_grid_release(*grid);
+    *grid = NULL;
+}
+
+void hsumma_grid_info(const hsumma_grid *grid, int *nprow, int *npcol, int *row, int *col)
+{
+    if (nprow)
+        *nprow = grid->grid.extent[0];
+    if (npcol)
+        *npcol = grid->grid.extent[1];
+    if (row)
+        *row = grid->grid.coord[0];
+    if (col)
+        *col = grid->grid.coord[1];
+}
+
+void hsumma_grid_shape(int size, int *nprow, int *npcol)
+{
+    int rows = 1;
+    for (int i = 1; (int64_t)i * i <= size; i++)
+        if (size % i == 0)
+            rows = i;
+    *nprow = rows;
+    *npcol = size / rows;
+}
+
+void hsumma_desc_init(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb, int64_t nb)
+{
+    *desc = (hsumma_desc){grid, m, n, mb, nb, mb, nb, 0, 0, 0, 0, 1};
+    int64_t rows = hsumma_local_rows(desc);
+    desc->ld = rows > 1 ? rows : 1;
+}
+
+void hsumma_desc_checkerboard(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n)
+{
+    int64_t mb = (m + grid->grid.extent[0] - 1) / grid->grid.extent[0];
+    int64_t nb = (n + grid->grid.extent[1] - 1) / grid->grid.extent[1];
+    hsumma_desc_init(desc, grid, m, n, mb > 1 ? mb : 1, nb > 1 ? nb : 1);
+}
+
+static int64_t local_count(const hsumma_desc *desc, int axis)
+{
+    if (!desc->grid || desc->grid->grid.coord[axis] < 0)
+        return 0;
+    struct hs_axis it = hs_desc_axis(desc, axis);
+    return it.n > 0 && it.nb > 0 && it.first > 0 ? hs_axis_count(&it, desc->grid->grid.coord[axis]) : 0;
+}
+
+static int64_t global_index(const hsumma_desc *desc, int axis, int64_t local)
+{
+    struct hs_axis it = hs_desc_axis(desc, axis);
+    return hs_axis_global(&it, desc->grid->grid.coord[axis], local);
+}
+
+int64_t hsumma_local_rows(const hsumma_desc *desc)
+{
+    return local_count(desc, 0);
+}
+
+int64_t hsumma_local_cols(const hsumma_desc *desc)
+{
+    return local_count(desc, 1);
+}
+
+int64_t hsumma_global_row(const hsumma_desc *desc, int64_t local)
+{
+    return global_index(desc, 0, local);
+}
+
+int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local)
+{
+    return global_index(desc, 1, local);
+}

@@ -1,0 +1,318 @@
+/* Algorithms of the user's own: rows of the registry whose builder is the user's, and the steps that it may use. */
+#include "api/register.h"
+#include "base/options.h"
+#include "coll/proof/verify.h"
+#include "hsumma/context/context.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A registered row; its hs_alg.own points to the first member. */
+struct own {
+    struct hs_own own;
+    struct hs_alg alg;
+    hsumma_algorithm theirs; /* with strings that follow the structure in memory */
+};
+
+static const struct own *own_of(const struct hs_alg *alg)
+{
+    return (const struct own *)(const void *)alg->own;
+}
+
+/* Ints and offsets that a public shape points to: of `size` ranks. */
+struct shape_room {
+    int64_t *part; /* size + 1 */
+    int *node;     /* size */
+};
+
+static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape *shape, const struct shape_room *room)
+{
+    int rooted = alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
+    /* ranks that are rotated have no places that a builder could name */
+    const struct hs_topology *topology = rooted && !(alg->flags & HS_TRUE_ROOT) ? NULL : shape->topology;
+    for (int r = 0; r <= shape->size; r++)
+        room->part[r] = hs_part_at(shape, r);
+    for (int r = 0; r < shape->size; r++)
+        room->node[r] = topology ? topology->level[HS_NODE].of[r] : r;
+    return (hsumma_shape){.rank = shape->rank,
+                          .size = shape->size,
+                          .root = shape->root,
+                          .bytes = shape->bytes,
+                          .unit = shape->unit,
+                          .segment = shape->segment,
+                          .part = room->part,
+                          .nodes = topology ? topology->level[HS_NODE].parts : shape->size,
+                          .node = room->node};
+}
+
+static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    const struct own *own = own_of(alg);
+    if (!own->theirs.unfit)
+        return NULL;
+    struct shape_room room = {hs_get(&hs_heap, (size_t)shape->size + 1, sizeof *room.part),
+                              hs_get(&hs_heap, (size_t)shape->size, sizeof *room.node)};
+    const char *why = "there is no memory";
+    if (room.part && room.node) {
+        hsumma_shape theirs = public_shape(alg, shape, &room);
+        why = own->theirs.unfit(&theirs, own->theirs.state);
+    }
+    hs_put(&hs_heap, room.part);
+    hs_put(&hs_heap, room.node);
+    return why;
+}
+
+/* Bytes of a buffer that a list may touch; reduce: OUT is the root's alone. */
+static int64_t extent_of(const struct hs_alg *alg, const struct hs_shape *shape, enum hs_slot slot)
+{
+    int64_t own = hs_part_at(shape, shape->rank + 1) - hs_part_at(shape, shape->rank);
+    switch (alg->collective) {
+    case HS_BCAST:
+        return slot == HS_IN ? 0 : shape->bytes;
+    case HS_REDUCE_TO:
+        return slot == HS_OUT && shape->rank != shape->root ? 0 : shape->bytes;
+    case HS_ALLGATHER:
+        return slot == HS_IN ? own : shape->bytes;
+    case HS_REDUCE_SCATTER:
+        return slot == HS_OUT ? own : shape->bytes;
+    default:
+        return shape->bytes;
+    }
+}
+
+/* 1 if a list is safe to run: nothing outside of the buffers is touched and nobody outside of the group is meant. */
+static int is_safe(const struct hs_builder *builder, const struct hs_shape *shape)
+{
+    const struct hs_list *list = &builder->list;
+    for (int i = 0; i < list->steps; i++) {
+        const struct hs_step *step = &list->step[i];
+        const struct hs_ref *ref[] = {&step->dst, &step->left, &step->right};
+        unsigned touches = hs_step_touches(step->kind);
+        if ((step->kind == HS_SEND || step->kind == HS_RECV) &&
+            (step->peer < 0 || step->peer >= shape->size || step->peer == shape->rank))
+            return 0;
+        if (touches & HS_TOUCHES_DST && step->dst.slot == HS_IN)
+            return 0;
+        for (int j = 0; j < 3; j++)
+            if (touches & 1u << j &&
+                (ref[j]->at < 0 || (ref[j]->slot != HS_SCRATCH &&
+                                    ref[j]->at > extent_of(builder->alg, shape, ref[j]->slot) - step->count)))
+                return 0;
+        if (step->kind == HS_REDUCE && step->count % shape->unit)
+            return 0;
+    }
+    return 1;
+}
+
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    const struct own *own = own_of(builder->alg);
+    struct shape_room room = {hs_builder_get(builder, (size_t)shape->size + 1, sizeof *room.part),
+                              hs_builder_get(builder, (size_t)shape->size, sizeof *room.node)};
+    if (builder->failed)
+        return;
+    hsumma_shape theirs = public_shape(builder->alg, shape, &room);
+    own->theirs.build(builder, &theirs, own->theirs.state);
+    if (!builder->failed && !is_safe(builder, shape))
+        hs_builder_fail(builder, HSUMMA_ERR_ARGUMENT);
+}
+
+static struct hs_ref ref_of(hsumma_builder *builder, hsumma_place place)
+{
+    if ((unsigned)place.buffer > HSUMMA_SCRATCH || place.at < 0) {
+        hs_builder_fail(builder, HSUMMA_ERR_ARGUMENT);
+        return hs_scratch(0);
+    }
+    return (struct hs_ref){place.buffer == HSUMMA_IN    ? HS_IN
+                           : place.buffer == HSUMMA_OUT ? HS_OUT
+                                                        : HS_SCRATCH,
+                           0, place.at};
+}
+
+int hsumma_step_send(hsumma_builder *builder, int peer, hsumma_place from, int64_t bytes)
+{
+    return hs_emit_send(builder, peer, ref_of(builder, from), bytes);
+}
+
+int hsumma_step_recv(hsumma_builder *builder, int peer, hsumma_place to, int64_t bytes)
+{
+    return hs_emit_recv(builder, peer, ref_of(builder, to), bytes);
+}
+
+int hsumma_step_copy(hsumma_builder *builder, hsumma_place to, hsumma_place from, int64_t bytes)
+{
+    return hs_emit_copy(builder, ref_of(builder, to), ref_of(builder, from), bytes);
+}
+
+int hsumma_step_reduce(hsumma_builder *builder, hsumma_place to, hsumma_place left, hsumma_place right, int64_t bytes)
+{
+    return hs_emit_reduce(builder, ref_of(builder, to), ref_of(builder, left), ref_of(builder, right), bytes);
+}
+
+void hsumma_step_after(hsumma_builder *builder, int step, int earlier)
+{
+    if (step >= 0 && (step != builder->list.steps - 1 || earlier >= step))
+        hs_builder_fail(builder, HSUMMA_ERR_ARGUMENT);
+    else
+        hs_after(builder, step, earlier);
+}
+
+static unsigned flags_of(unsigned theirs)
+{
+    return (theirs & HSUMMA_TRUE_ROOT ? HS_TRUE_ROOT : 0) | (theirs & HSUMMA_KEEPS_ORDER ? HS_KEEPS_ORDER : 0) |
+           (theirs & HSUMMA_UNIFORM ? HS_UNIFORM : 0) | HS_USES_SEGMENT;
+}
+
+static hsumma_status check(const hsumma_algorithm *theirs, struct hs_message *message)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    size_t length = theirs && theirs->name ? strlen(theirs->name) : 0;
+    if (length == 0 || length >= HS_NAME_TEXT || strspn(theirs->name, letters) != length ||
+        strcmp(theirs->name, "auto") == 0)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "an algorithm's name is \"%.40s\"; expected letters, digits and _, fewer than %d, and not auto",
+                       length ? theirs->name : "", HS_NAME_TEXT);
+    if (!theirs->build)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s has no builder", theirs->name);
+    if ((unsigned)theirs->collective > HSUMMA_REDUCE_SCATTER)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s: collective is %d; expected 0 to %d", theirs->name,
+                       (int)theirs->collective, HSUMMA_REDUCE_SCATTER);
+    if (theirs->flags & ~(unsigned)(HSUMMA_TRUE_ROOT | HSUMMA_KEEPS_ORDER | HSUMMA_UNIFORM))
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "algorithm %s: flags are %u; expected HSUMMA_TRUE_ROOT, _KEEPS_ORDER and _UNIFORM", theirs->name,
+                       theirs->flags);
+    return HSUMMA_OK;
+}
+
+static void fill(struct own *own, const hsumma_algorithm *theirs, const char *name, const char *doc)
+{
+    own->own.unfit = unfit;
+    own->theirs = *theirs;
+    own->theirs.name = name;
+    own->theirs.doc = doc;
+    own->alg = (struct hs_alg){.collective = (enum hs_collective)theirs->collective,
+                               .name = name,
+                               .doc = doc,
+                               .flags = flags_of(theirs->flags),
+                               .build = build,
+                               .own = &own->own};
+}
+
+hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *theirs)
+{
+    hsumma_status status = check(theirs, &ctx->message);
+    if (status)
+        return status;
+    if (hs_alg_find_in(&ctx->own, (enum hs_collective)theirs->collective, theirs->name))
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "there is a %s algorithm %s already",
+                       hs_collective_name((enum hs_collective)theirs->collective), theirs->name);
+    const char *doc = theirs->doc ? theirs->doc : "";
+    size_t name_size = strlen(theirs->name) + 1, doc_size = strlen(doc) + 1;
+    struct own *own = hs_get_zero(&ctx->memory, 1, sizeof *own + name_size + doc_size);
+    void *array = ctx->own.row;
+    if (!own || hs_grow(&ctx->memory, &array, sizeof *ctx->own.row, &ctx->own.capacity, (size_t)ctx->own.count + 1)) {
+        hs_put(&ctx->memory, own);
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for an algorithm");
+    }
+    char *text = (char *)(own + 1);
+    memcpy(text, theirs->name, name_size);
+    memcpy(text + name_size, doc, doc_size);
+    fill(own, theirs, text, text + name_size);
+    ctx->own.row = array;
+    ctx->own.row[ctx->own.count++] = &own->alg;
+    return HSUMMA_OK;
+}
+
+void hs_own_algorithms_free(struct hs_registry *own, const struct hs_allocator *memory)
+{
+    for (int i = 0; i < own->count; i++)
+        hs_put(memory, (void *)(uintptr_t)own_of(own->row[i]));
+    hs_put(memory, own->row);
+    *own = (struct hs_registry){0};
+}
+
+/* One shape under all schedules, posted eagerly and not, with small windows and several calls at a time. */
+static hsumma_status prove_shape(const struct hs_alg *alg, const struct hs_shape *shape, char *text, size_t n)
+{
+    for (int schedule = 0; schedule < HS_SCHEDULES; schedule++)
+        for (int variant = 0; variant < 4; variant++) {
+            struct hs_verify_options options = {.schedule = (enum hs_schedule)schedule,
+                                                .seed = 1 + (uint64_t)variant,
+                                                .eager = variant & 1,
+                                                .instances = 1 + (variant >> 1),
+                                                .window = variant & 2 ? 64 : 0};
+            struct hs_verify_report report;
+            hsumma_status status = hs_verify(alg, shape, &options, &hs_heap, &report);
+            if (status && text && n)
+                snprintf(text, n, "%s",
+                         status == HSUMMA_ERR_ARGUMENT
+                             ? "a step goes beyond the buffers, writes to IN, cuts an element, "
+                               "waits for a later one, "
+                               "or names itself or nobody as its peer"
+                         : report.text[0] ? report.text
+                                          : hsumma_status_string(status));
+            if (status)
+                return status == HSUMMA_ERR_ARGUMENT ? HSUMMA_ERR_INTERNAL : status;
+        }
+    return HSUMMA_OK;
+}
+
+/* Parts of very different sizes, the first of them empty. */
+static void uneven(int64_t *part, int size, int64_t bytes, int64_t unit)
+{
+    int64_t elements = bytes / unit;
+    for (int r = 0; r <= size; r++)
+        part[r] = r == size ? bytes : r < 2 ? 0 : elements * (r - 1) * (r - 1) / ((int64_t)size * size) * unit;
+}
+
+static hsumma_status prove(const struct hs_alg *alg, struct hs_shape *shape, char *text, size_t n)
+{
+    struct hs_topology topology;
+    const char *why = hs_alg_unfit(alg, shape);
+    if (why && text && n)
+        snprintf(text, n, "it does not fit: %s", why);
+    if (why)
+        return HSUMMA_ERR_UNSUPPORTED;
+    hsumma_status status = prove_shape(alg, shape, text, n);
+    int parted = alg->collective == HS_ALLGATHER || alg->collective == HS_REDUCE_SCATTER;
+    int64_t *part = parted && !status ? hs_get(&hs_heap, (size_t)shape->size + 1, sizeof *part) : NULL;
+    if (parted && !status && !part)
+        return HSUMMA_ERR_MEMORY;
+    if (part) {
+        uneven(part, shape->size, shape->bytes, shape->unit);
+        shape->part = part;
+        status = hs_alg_unfit(alg, shape) ? HSUMMA_OK : prove_shape(alg, shape, text, n);
+        shape->part = NULL;
+        hs_put(&hs_heap, part);
+    }
+    if (status || shape->size < 2)
+        return status;
+    status = hs_topology_blocks(&topology, shape->size, 2, 1, &hs_heap);
+    if (status)
+        return status;
+    shape->topology = &topology;
+    status = hs_alg_unfit(alg, shape) ? HSUMMA_OK : prove_shape(alg, shape, text, n);
+    hs_topology_free(&topology, &hs_heap);
+    return status;
+}
+
+hsumma_status hsumma_coll_prove(const hsumma_algorithm *theirs, int size, int root, int64_t bytes, int64_t unit,
+                                char *text, size_t n)
+{
+    struct own own = {0};
+    struct hs_message message = {""};
+    hsumma_status status = check(theirs, &message);
+    if (!status && (size < 1 || root < 0 || root >= size || unit < 1 || bytes < 0 || bytes % unit))
+        status = hs_fail(&message, HSUMMA_ERR_ARGUMENT,
+                         "size %d, root %d, bytes %" PRId64 ", unit %" PRId64
+                         ": expected 0 <= root < size and whole elements",
+                         size, root, bytes, unit);
+    if (text && n)
+        snprintf(text, n, "%s", message.text);
+    if (status)
+        return status;
+    fill(&own, theirs, theirs->name, theirs->doc ? theirs->doc : "");
+    struct hs_shape shape = {.size = size, .root = root, .bytes = bytes, .unit = unit};
+    return prove(&own.alg, &shape, text, n);
+}

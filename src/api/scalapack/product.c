@@ -1,0 +1,170 @@
+/* One call of p?gemm. */
+#include "api/scalapack/shim.h"
+
+#include "api/plan_cache.h"
+
+#include <stdio.h>
+
+/* C := beta C, which every process does for itself. */
+static void scale(const struct hs_pgemm *call, const struct hs_arguments *args)
+{
+    const struct hs_scalar *scalar = &hs_scalars[call->type];
+    struct hs_view view = hs_argument_view(args, 2);
+    int64_t m = hs_axis_count(&view.axis[0], args->coord[0]), n = hs_axis_count(&view.axis[1], args->coord[1]);
+    if (m > 0 && n > 0)
+        scalar->update(m, n, call->beta,
+                       (char *)call->data[2] + (size_t)(view.origin[0] + view.origin[1] * view.ld) * scalar->size,
+                       view.ld, NULL, 0);
+}
+
+static hsumma_desc describe(const struct hs_arguments *args, int x, const hsumma_grid *grid)
+{
+    const struct hs_matrix_argument *matrix = &args->matrix[x];
+    const int *entry = matrix->entry;
+    struct hs_axis rows = hs_argument_axis(args, x, 0);
+    int64_t local = hs_axis_count(&rows, args->coord[0]);
+    /* where no columns are stored, PBLAS takes any leading dimension */
+    return (hsumma_desc){.grid = grid,
+                         .m = entry[HS_ROWS],
+                         .n = entry[HS_COLS],
+                         .mb = entry[HS_MB],
+                         .nb = entry[HS_NB],
+                         .imb = entry[HS_IMB],
+                         .inb = entry[HS_INB],
+                         .rsrc = entry[HS_RSRC],
+                         .csrc = entry[HS_CSRC],
+                         .i = matrix->first[0],
+                         .j = matrix->first[1],
+                         .ld = entry[HS_LLD] > local ? entry[HS_LLD] : local};
+}
+
+static void call_original(hsumma_pgemm *routine, const struct hs_pgemm *call)
+{
+    routine(call->trans[0], call->trans[1], call->extent[0], call->extent[1], call->extent[2], call->alpha,
+            call->data[0], call->first[0][0], call->first[0][1], call->desc[0], call->data[1], call->first[1][0],
+            call->first[1][1], call->desc[1], call->beta, (void *)call->data[2], call->first[2][0], call->first[2][1],
+            call->desc[2]);
+}
+
+/* Not if one process has no memory, say. */
+static int is_of_all(hsumma_status status)
+{
+    return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
+}
+
+/* What hsumma cannot do.  ScaLAPACK can, if it is there, and if all processes know. */
+static void give_up(const struct hs_pgemm *call, int context, hsumma_status status, int c_is_intact)
+{
+    hsumma_pgemm *original = c_is_intact && is_of_all(status) ? hs_original(call) : NULL;
+    if (original)
+        call_original(original, call);
+    else
+        hs_blacs_abort(context, call->type, -(HS_INFO + (int)status));
+}
+
+/* Once, and by one process where all have the same to say. */
+static void complain(const struct hs_shim *shim, hsumma_type type, hsumma_status status)
+{
+    const char *text = hsumma_message(shim->ctx);
+    int all = is_of_all(status);
+    if ((all && !shim->reports) || !hs_shim_first_time(HS_NO_PLAN))
+        return;
+    fprintf(stderr, "hsumma: %s: %s%s\n", hs_pgemm_name(type), *text ? text : hsumma_status_string(status),
+            all ? "; such calls go to ScaLAPACK" : "");
+}
+
+/* Calls that HSUMMA_SCALAPACK leaves to ScaLAPACK: 1 if it has done it. */
+static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_request *request)
+{
+    const int64_t *extent = request->extent;
+    if ((double)extent[0] * (double)extent[1] * (double)extent[2] > shim->left)
+        return 0;
+    hsumma_pgemm **original = &shim->original[call->interposed][call->type];
+    if (!*original)
+        *original = hs_original(call);
+    if (!*original && shim->reports && hs_shim_first_time(HS_NO_ORIGINAL))
+        fprintf(stderr, "hsumma: HSUMMA_SCALAPACK: this program has no other %s; hsumma does the work\n",
+                hs_pgemm_name(call->type));
+    if (!*original)
+        return 0;
+    if (shim->explain)
+        hs_explain(shim, request, NULL);
+    call_original(*original, call);
+    return 1;
+}
+
+static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)
+{
+    hsumma_context *ctx = shim->ctx;
+    hsumma_plan *plan;
+    hsumma_desc desc[3];
+    for (int x = 0; x < 3; x++)
+        desc[x] = describe(args, x, shim->grid);
+    const struct hs_request request = {call->type,
+                                       {args->op[0], args->op[1], args->op[2]},
+                                       {args->extent[0], args->extent[1], args->extent[2]},
+                                       {&desc[0], &desc[1], &desc[2]},
+                                       shim->explain ? "explain=0" : NULL, /* hs_explain does */
+                                       1,
+                                       !shim->explain,
+                                       NULL,
+                                       0};
+    if (leave(shim, call, &request))
+        return;
+    const int64_t ld[3] = {desc[0].ld, desc[1].ld, desc[2].ld};
+    hs_forget(shim); /* the cache may let its plan go now */
+    hsumma_status status = hs_plan_cached(ctx, &request, &plan);
+    if (status) {
+        complain(shim, call->type, status);
+        give_up(call, args->context, status, 1);
+        return;
+    }
+    if (shim->explain)
+        hs_explain(shim, &request, plan);
+    status = hs_plan_run(plan, call->alpha, call->data, ld, call->beta);
+    if (status) {
+        complain(shim, call->type, status);
+        give_up(call, args->context, status, 0);
+        return;
+    }
+    hs_remember(shim, call, plan, ld);
+}
+
+static int repeat(const struct hs_pgemm *call)
+{
+    int shape[2], coord[2], context = call->desc[0][HS_CTXT];
+    struct hs_shim *shim = hs_blacs_grid(context, shape, coord) ? hs_shim_of(hs_blacs_comm(context)) : NULL;
+    return shim && hs_repeat(shim, call);
+}
+
+void hs_pgemm(const struct hs_pgemm *call)
+{
+    struct hs_arguments args;
+    hs_blacs_find(call->caller);
+    if (repeat(call))
+        return;
+    int info = hs_arguments_read(call, &args);
+    if (info) {
+        hs_blacs_abort(args.context, call->type, info);
+        return;
+    }
+    MPI_Comm comm = hs_blacs_comm(args.context);
+    struct hs_shim *shim = hs_shim_of(comm);
+    if (shim && shim->log >= 0)
+        hs_log_call(shim->log, call, &args);
+    if (args.extent[0] == 0 || args.extent[1] == 0)
+        return;
+    if (args.extent[2] == 0 || hs_scalars[call->type].is_zero(call->alpha)) {
+        scale(call, &args);
+        return;
+    }
+    if (shim && !shim->connected && args.shape[0] * args.shape[1] > 1 && hs_do_locally(shim, call, &args))
+        return;
+    hsumma_status status = hs_shim_connect(shim, comm, args.shape);
+    if (!status && !shim->explain && shim->left == 0 && hs_do_locally(shim, call, &args))
+        return;
+    if (status)
+        give_up(call, args.context, status, 1);
+    else
+        multiply(shim, call, &args);
+}

@@ -1,0 +1,58 @@
+/*
+ * Allgather, Bruck: in round k every rank sends the parts that it has, which are those of up to 2^k ranks from its own
+ * on (cyclically), to the rank 2^k below it.  Any number of ranks; parts may differ and may be empty.  Parts are kept
+ * in the order in which they come, so that each round is one message; all but rank 0 turn them to their places in OUT.
+ *
+ * Cost: ceil(log2 q) alpha + (1 - 1/q) m beta for equal parts.  Scratch: one vector.  Bruck, Ho, Kipnis, Upfal and
+ * Weathersby, Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems (1997).
+ */
+#include "coll/schedule/builders.h"
+
+/* Bytes of the parts of `parts` ranks from `first` on, cyclically. */
+static int64_t span(const struct hs_shape *shape, int first, int64_t parts)
+{
+    int64_t end = first + parts, begin = hs_part_at(shape, first);
+    return end <= shape->size ? hs_part_at(shape, (int)end) - begin
+                              : shape->bytes - begin + hs_part_at(shape, (int)(end - shape->size));
+}
+
+/* Copies `count` bytes, which lie `at` bytes behind the own part, to OUT, whose end is followed by its beginning. */
+static void turn(struct hs_builder *builder, const struct hs_shape *shape, int64_t at, int64_t count, int received)
+{
+    int64_t place = hs_part_at(shape, shape->rank) + at, before_end = shape->bytes - place;
+    struct hs_ref from = hs_scratch(at);
+    if (before_end > 0) {
+        int64_t first = count < before_end ? count : before_end;
+        hs_after(builder, hs_emit_copy(builder, hs_out(place), from, first), received);
+        from = hs_plus(from, first);
+        place = 0, count -= first;
+    } else {
+        place -= shape->bytes;
+    }
+    hs_after(builder, hs_emit_copy(builder, hs_out(place), from, count), received);
+}
+
+void hs_build_allgather_bruck(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int rank = shape->rank, size = shape->size, sent = -1, received = -1;
+    int64_t own = span(shape, rank, 1);
+    struct hs_ref kept = rank == 0 ? hs_out(0) : hs_scratch(0);
+    int copied = size > 2 || rank == 0 ? hs_emit_copy(builder, kept, hs_in(0), own) : -1;
+
+    if (rank > 0)
+        hs_emit_copy(builder, hs_out(hs_part_at(shape, rank)), hs_in(0), own);
+    for (int64_t have = 1; have < size; have *= 2) {
+        int64_t parts = have < size - have ? have : size - have, at = span(shape, rank, have);
+        int from = (int)((rank + have) % size), to = (int)((rank - have + size) % size);
+        int send = hs_emit_send(builder, to, have == 1 ? hs_in(0) : kept, span(shape, rank, parts));
+        if (have > 1)
+            hs_after(builder, send, copied);
+        hs_after(builder, send, sent); /* and so for what was received in all rounds before */
+        hs_after(builder, send, received);
+        sent = send;
+        int64_t count = span(shape, from, parts);
+        received = hs_emit_recv(builder, from, hs_plus(kept, at), count);
+        if (rank > 0)
+            turn(builder, shape, at, count, received);
+    }
+}

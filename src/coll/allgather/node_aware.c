@@ -1,0 +1,182 @@
+/*
+ * Allgather, node-aware: the ranks of a node gather its parts, every node sends them to every other one in one message,
+ * and what comes is passed on inside the node.  The ranks of a node deal the messages out among themselves.  Any
+ * numbering of the ranks, nodes of any size, parts that differ or are empty.  Inside a node through shared memory if
+ * the parts fit into it, else by messages: first Bruck's algorithm, then directly.
+ *
+ * Cost, n nodes of ppn ranks: ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta between nodes (if a node's ranks have a
+ * link each, else ppn times the bytes), and m bytes copied inside: by messages (log2 ppn + ceil((n - 1)/ppn)(ppn - 1))
+ * alpha_l.  Scratch: one vector unless the ranks of every node follow each other.
+ */
+#include "coll/pattern/embed.h"
+#include "coll/pattern/node_map.h"
+#include "coll/schedule/builders.h"
+
+enum { GATHERED = 1, RECEIVED = 2 }; /* signals; of wave w: RECEIVED + w */
+
+struct gather {
+    struct hs_builder *builder;
+    struct hs_node_map map;
+    struct hs_ref packed; /* OUT if packed order is the vector's, else SCRATCH */
+    int own;              /* the parts of the own node are packed */
+    int sent, signalled;
+    int shared;      /* inside the node through shared memory */
+    int64_t *filled; /* bytes so far in the SHARED of each place */
+};
+
+static int place_bytes(const struct gather *g, int place, int64_t *bytes)
+{
+    *bytes = hs_place_at(&g->map, place + 1) - hs_place_at(&g->map, place);
+    return *bytes > 0;
+}
+
+/* Fills `filled` with what the places have in their SHARED, the own part and what they receive, and takes it back. */
+static int fits(struct gather *g)
+{
+    int64_t most = 0;
+    for (int i = 0; i < g->map.members; i++) {
+        int64_t bytes;
+        place_bytes(g, i, &g->filled[i]);
+        bytes = g->filled[i];
+        for (int w = 0; w < g->map.waves; w++) {
+            int from = hs_node_step(&g->map, w, i).from;
+            bytes += from < 0 ? 0 : hs_node_bytes(&g->map, from);
+        }
+        most = most < bytes ? bytes : most;
+    }
+    return g->map.members > 1 && most <= g->map.room;
+}
+
+static void signal(struct gather *g, int64_t value, int after)
+{
+    int signal = hs_emit_signal(g->builder, value);
+    hs_after(g->builder, signal, after);
+    hs_after(g->builder, signal, g->signalled);
+    g->signalled = signal;
+}
+
+static void own_through_shared_memory(struct gather *g)
+{
+    const struct hs_node_map *map = &g->map;
+    int64_t bytes;
+    place_bytes(g, map->me, &bytes);
+    signal(g, GATHERED, hs_emit_copy(g->builder, hs_shared(0), hs_in(0), bytes));
+    for (int i = 0; i < map->members; i++) {
+        int place = (map->me + i) % map->members, wait = -1;
+        if (!place_bytes(g, place, &bytes))
+            continue;
+        if (place != map->me)
+            wait = hs_emit_wait(g->builder, map->member[place], GATHERED);
+        int copy = hs_emit_copy(g->builder, hs_plus(g->packed, hs_place_at(map, place)),
+                                place == map->me ? hs_in(0) : hs_of(map->member[place], hs_shared(0)), bytes);
+        hs_after(g->builder, copy, wait);
+        hs_after(g->builder, copy, g->own);
+        g->own = copy;
+    }
+}
+
+static void own_by_messages(struct gather *g)
+{
+    const struct hs_node_map *map = &g->map;
+    int64_t *part = hs_builder_get(g->builder, (size_t)map->members + 1, sizeof *part);
+    for (int i = 0; part && i <= map->members; i++)
+        part[i] = hs_place_at(map, i) - hs_place_at(map, 0);
+    struct hs_shape inner = {.rank = map->me,
+                             .size = map->members,
+                             .bytes = hs_node_bytes(map, map->node),
+                             .unit = map->shape->unit,
+                             .part = part};
+    struct hs_embedding embedding = {.rank = map->member,
+                                     .in = hs_in(0),
+                                     .out = hs_plus(g->packed, hs_node_at(map, map->node)),
+                                     .scratch = g->packed.slot == HS_SCRATCH ? map->shape->bytes : 0,
+                                     .after = -1};
+    if (part)
+        g->own = hs_embed(g->builder, hs_alg_find(HS_ALLGATHER, "bruck"), &inner, &embedding, NULL);
+}
+
+/* A node's parts to their places in OUT, unless they have been received there. */
+static void unpack(struct gather *g, int node, struct hs_ref from, int after)
+{
+    if (from.slot != HS_OUT)
+        hs_unpack_node(g->builder, &g->map, node, hs_out(0), from, after);
+}
+
+/* The own message of a wave; returns its RECV. */
+static int between_nodes(struct gather *g, int wave, struct hs_ref dst)
+{
+    struct hs_node_step step = hs_node_step(&g->map, wave, g->map.me);
+    if (step.to < 0)
+        return -1;
+    int send = hs_emit_send(g->builder, step.to_rank, hs_plus(g->packed, hs_node_at(&g->map, g->map.node)),
+                            hs_node_bytes(&g->map, g->map.node));
+    hs_after(g->builder, send, g->own);
+    hs_after(g->builder, send, g->sent); /* one message at a time on the link */
+    g->sent = send;
+    return hs_emit_recv(g->builder, step.from_rank, dst, hs_node_bytes(&g->map, step.from));
+}
+
+static void wave_through_shared_memory(struct gather *g, int wave)
+{
+    const struct hs_node_map *map = &g->map;
+    int received = between_nodes(g, wave, hs_shared(g->filled[map->me]));
+    if (received >= 0)
+        signal(g, RECEIVED + wave, received);
+    for (int i = 0; i < map->members; i++) {
+        int place = (map->me + i) % map->members, from = hs_node_step(map, wave, place).from, ready = received;
+        if (from < 0 || hs_node_bytes(map, from) == 0)
+            continue;
+        struct hs_ref parts = hs_shared(g->filled[place]);
+        g->filled[place] += hs_node_bytes(map, from);
+        if (place != map->me) {
+            ready = hs_emit_wait(g->builder, map->member[place], RECEIVED + wave);
+            parts = hs_of(map->member[place], parts);
+        }
+        unpack(g, from, parts, ready);
+    }
+}
+
+static void wave_by_messages(struct gather *g, int wave)
+{
+    const struct hs_node_map *map = &g->map;
+    int mine = hs_node_step(map, wave, map->me).from, n = map->members;
+    struct hs_ref parts = hs_plus(g->packed, mine < 0 ? 0 : hs_node_at(map, mine));
+    int last = between_nodes(g, wave, parts);
+    if (mine >= 0)
+        unpack(g, mine, parts, last);
+    for (int i = 1; i < n; i++) {
+        int to = (map->me - i + n) % n, place = (map->me + i) % n, from = hs_node_step(map, wave, place).from;
+        if (mine >= 0) {
+            int send = hs_emit_send(g->builder, map->member[to], parts, hs_node_bytes(map, mine));
+            hs_after(g->builder, send, last);
+            last = send;
+        }
+        if (from >= 0) {
+            struct hs_ref dst = hs_plus(g->packed, hs_node_at(map, from));
+            unpack(g, from, dst, hs_emit_recv(g->builder, map->member[place], dst, hs_node_bytes(map, from)));
+        }
+    }
+}
+
+void hs_build_allgather_node_aware(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct gather g = {.builder = builder, .own = -1, .sent = -1, .signalled = -1};
+    if (shape->bytes == 0 || hs_node_map(&g.map, builder, shape))
+        return;
+    g.packed = g.map.division->contiguous ? hs_out(0) : hs_scratch(0);
+    g.filled = hs_builder_get(builder, (size_t)g.map.members, sizeof *g.filled);
+    if (!g.filled)
+        return;
+    g.shared = fits(&g);
+    if (g.shared)
+        own_through_shared_memory(&g);
+    else
+        own_by_messages(&g);
+    unpack(&g, g.map.node, hs_plus(g.packed, hs_node_at(&g.map, g.map.node)), g.own);
+    for (int w = 0; w < g.map.waves; w++) {
+        if (g.shared)
+            wave_through_shared_memory(&g, w);
+        else
+            wave_by_messages(&g, w);
+    }
+}

@@ -1,0 +1,28 @@
+/*
+ * Allgather, recursive doubling: in round k the ranks at distance 2^k exchange all parts that they have, which follow
+ * each other in OUT.  Powers of two only; parts may differ and may be empty.
+ *
+ * Cost: log2 q alpha + (1 - 1/q) m beta for equal parts.  Thakur, Rabenseifner and Gropp, Optimization of Collective
+ * Communication Operations in MPICH (2005).
+ */
+#include "coll/schedule/builders.h"
+
+void hs_build_allgather_recursive_doubling(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int rank = shape->rank, sent = -1, received = -1;
+    int64_t own = hs_part_at(shape, rank);
+    int copied = hs_emit_copy(builder, hs_out(own), hs_in(0), hs_part_at(shape, rank + 1) - own);
+
+    for (int span = 1; span < shape->size; span *= 2) {
+        int mine = rank & ~(span - 1), other = mine ^ span;
+        int64_t at = hs_part_at(shape, mine), to = hs_part_at(shape, other);
+        int send =
+            hs_emit_send(builder, rank ^ span, span == 1 ? hs_in(0) : hs_out(at), hs_part_at(shape, mine + span) - at);
+        if (span > 1)
+            hs_after(builder, send, copied);
+        hs_after(builder, send, sent); /* and so for what was received in all rounds before */
+        hs_after(builder, send, received);
+        sent = send;
+        received = hs_emit_recv(builder, rank ^ span, hs_out(to), hs_part_at(shape, other + span) - to);
+    }
+}

@@ -1,0 +1,21 @@
+/*
+ * Allgather, ring: in q - 1 rounds every rank passes on to its right neighbour the part that came in the round before.
+ *
+ * Cost: (q - 1)(alpha + m/q beta) for equal parts.  Parts may differ and may be empty.
+ */
+#include "coll/pattern/ring.h"
+#include "coll/schedule/builders.h"
+
+static int own_part(int rank, int size)
+{
+    (void)rank, (void)size;
+    return 1;
+}
+
+void hs_build_allgather_ring(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int64_t at = hs_part_at(shape, shape->rank);
+    hs_emit_ring(builder, shape, own_part, HS_IN, -1);
+    /* Last in the list, so that it does not delay the first messages; nothing waits for it. */
+    hs_emit_copy(builder, hs_out(at), hs_in(0), hs_part_at(shape, shape->rank + 1) - at);
+}

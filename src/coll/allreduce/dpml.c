@@ -1,0 +1,325 @@
+/*
+ * Allreduce with data partitioning and multiple leaders, DPML.  The first l ranks of every node are its leaders; each
+ * of them is responsible for one of l partitions of the vector:
+ *
+ *     1. every rank copies its vector into its shared memory, in l pieces (a leader leaves out its own piece);
+ *     2. every leader sums its partition over the node, reading the others' shared memory in place;
+ *     3. the leaders of all nodes with the same number do an allreduce (any row: parameter outer) of the partition, cut
+ *        into k pieces whose messages are under way at the same time;
+ *     4. a leader puts the result into its shared memory, from where everybody copies the l partitions.
+ *
+ * A vector that does not fit into the shared memory goes through it in chunks: while one chunk is reduced, the next one
+ * is copied in.  Without shared memory, phases 1 and 2 are a reduce-scatter, and phase 4 is an allgather, by messages.
+ * Inside a node sums are bracketed like a binary tree over its ranks, with and without shared memory.  "Node" may mean
+ * socket (parameter level): then the leaders of all sockets take part in phase 3.
+ *
+ * Parameter inner: a row of reduce_scatter and allgather does phases 1 and 2, and phase 4, where it has both, they fit
+ * the node, and the vector fits into the shared memory.
+ *
+ * Elements are bracketed alike if the outer row brackets vectors of any length alike: all that keep order do, but for
+ * rabenseifner_traff, which chooses its way by the length.
+ *
+ * Cost, h nodes of ppn ranks, ' for copies in shared memory: l (a' + b' m/l) + (ppn - 1) m/l c +
+ * ceil(log2 h)(k a + (b + c) m/l) + l (a' + b' m/l).  Bayatpour et al., Scalable Reduction Collectives with Data
+ * Partitioning-based Multi-Leader Design (SC17), Sections 4.1 to 4.3 and 5.
+ */
+#include "coll/pattern/stages.h"
+#include "coll/pattern/sum_tree.h"
+#include "coll/schedule/builders.h"
+
+enum { DEFAULT_LEADERS = 4, MOST_CHUNKS = HS_STAGE_SIGNALS / 2 - 2 };
+
+struct dpml {
+    struct hs_builder *builder;
+    const struct hs_shape *shape;
+    struct hs_shape outer; /* the shape of phase 3: without shared memory */
+    const int *member;     /* of the own node */
+    int members, me;       /* me: place in it */
+    int leaders, pieces;
+    int *peers; /* of a leader: those with its number, one per node */
+    int nodes, node;
+    int64_t outer_scratch; /* where the scratch of phase 3 begins */
+    int outer_done;        /* of the chunk before */
+    /* with shared memory */
+    int64_t chunk;
+    int signalled;
+    int summed;   /* the sum of the chunk before */
+    int taken[2]; /* per half of the shared memory: all results have been copied out, so all contributions were read */
+};
+
+static int leads(const struct dpml *d)
+{
+    return d->me < d->leaders;
+}
+
+/* Signals of a chunk, ascending in list order: chunk t + 1 is put in before the result of chunk t. */
+static int64_t contributed(int64_t t)
+{
+    return 2 * t + 1;
+}
+static int64_t finished(int64_t t)
+{
+    return 2 * t + 4;
+}
+
+/* Phase 3.  The pieces take turns, so that one is summed while another is on its way. */
+static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, int64_t bytes, int after)
+{
+    int64_t scratch = d->outer_scratch, unit = d->shape->unit;
+    int *begin = hs_builder_get(d->builder, 2 * (size_t)d->pieces + 1, sizeof *begin), *end = begin + d->pieces + 1;
+    if (!begin)
+        return -1;
+    after = hs_emit_both(d->builder, after, d->outer_done);
+    for (int q = 0; q < d->pieces; q++) {
+        int64_t at = hs_part_equal(bytes, unit, d->pieces, q);
+        struct hs_stage stage = {.collective = HS_ALLREDUCE,
+                                 .between = 1,
+                                 .rank = d->peers,
+                                 .size = d->nodes,
+                                 .me = d->node,
+                                 .bytes = hs_part_equal(bytes, unit, d->pieces, q + 1) - at,
+                                 .in = hs_plus(in, at),
+                                 .out = hs_plus(out, at),
+                                 .stages = 1,
+                                 .after = after};
+        begin[q] = d->builder->list.steps;
+        end[q] = stage.bytes > 0 ? hs_emit_stage(d->builder, &d->outer, &stage, &scratch) : after;
+    }
+    begin[d->pieces] = d->builder->list.steps;
+    /* The longer pieces come first and may have other steps: ranks would not match if these took turns with those. */
+    int longer = (int)(bytes / unit % d->pieces), done = after;
+    hs_interleave(d->builder, begin + longer, d->pieces - longer, end + longer);
+    hs_interleave(d->builder, begin, longer, end);
+    for (int q = 0; q < d->pieces; q++)
+        done = hs_emit_both(d->builder, done, end[q]);
+    return d->outer_done = done;
+}
+
+/* One chunk of the vector, and the half of the shared memory that it goes through. */
+struct chunk {
+    int64_t t, at, bytes;
+    int half;
+};
+
+static struct chunk chunk_of(const struct dpml *d, int64_t t)
+{
+    int64_t at = t * d->chunk, left = d->shape->bytes - at;
+    return (struct chunk){t, at, left < d->chunk ? left : d->chunk, (int)(t % 2)};
+}
+
+static int64_t partition_at(const struct dpml *d, const struct chunk *chunk, int leader)
+{
+    return hs_part_equal(chunk->bytes, d->shape->unit, d->leaders, leader);
+}
+
+/* Where a partition of the chunk lies in SHARED: the same place in every chunk, whatever its length. */
+static struct hs_ref shared_at(const struct dpml *d, const struct chunk *chunk, int leader)
+{
+    return hs_shared(chunk->half * d->chunk + hs_part_equal(d->chunk, d->shape->unit, d->leaders, leader));
+}
+
+/* Phase 1. */
+static void put_in(struct dpml *d, const struct chunk *chunk)
+{
+    int last = d->taken[chunk->half];
+    for (int j = 0; j < d->leaders; j++) {
+        int64_t at = partition_at(d, chunk, j);
+        if (j == d->me)
+            continue;
+        int copy =
+            hs_emit_copy(d->builder, shared_at(d, chunk, j), hs_in(chunk->at + at), partition_at(d, chunk, j + 1) - at);
+        hs_after(d->builder, copy, last);
+        hs_after(d->builder, copy, d->signalled); /* which comes after what was in this half before */
+        if (copy >= 0)
+            last = copy;
+    }
+    int signal = hs_emit_signal(d->builder, contributed(chunk->t));
+    hs_after(d->builder, signal, last);
+    hs_after(d->builder, signal, d->signalled);
+    d->signalled = signal;
+}
+
+/* Phases 2 and 3 of a leader.  OUT keeps the sum of the node until the result is there. */
+static void reduce(struct dpml *d, const struct chunk *chunk)
+{
+    int64_t at = partition_at(d, chunk, d->me), count = partition_at(d, chunk, d->me + 1) - at;
+    struct hs_ref mine = hs_out(chunk->at + at);
+    struct hs_sum sum;
+    if (count == 0)
+        return;
+    hs_sum_begin(&sum, d->builder, d->members, count, mine, 0, d->summed);
+    for (int i = 0; i < d->members; i++) {
+        if (i == d->me) {
+            hs_sum_add(&sum, i, hs_in(chunk->at + at), -1);
+        } else {
+            int wait = hs_emit_wait(d->builder, d->member[i], contributed(chunk->t));
+            hs_sum_add(&sum, i, hs_of(d->member[i], shared_at(d, chunk, d->me)), wait);
+        }
+    }
+    d->summed = sum.total;
+    if (d->outer_scratch < hs_sum_end(&sum))
+        d->outer_scratch = hs_sum_end(&sum); /* the first chunk is the longest */
+    /* The peers' contributions tell that they have copied the result out that was in this half before. */
+    int free = hs_emit_both(d->builder, sum.total, d->taken[chunk->half]);
+    int done = between_nodes(d, mine, shared_at(d, chunk, d->me), count, free);
+    int signal = hs_emit_signal(d->builder, finished(chunk->t));
+    hs_after(d->builder, signal, done);
+    hs_after(d->builder, signal, d->signalled);
+    d->signalled = signal;
+}
+
+/* Phase 4: from the own partition on, so that the ranks do not all read the same memory. */
+static void take_out(struct dpml *d, const struct chunk *chunk)
+{
+    int last = -1;
+    for (int i = 0; i < d->leaders; i++) {
+        int j = (d->me + i) % d->leaders;
+        int64_t at = partition_at(d, chunk, j), count = partition_at(d, chunk, j + 1) - at;
+        struct hs_ref from = shared_at(d, chunk, j);
+        if (count == 0)
+            continue;
+        int ready = j == d->me ? d->outer_done : hs_emit_wait(d->builder, d->member[j], finished(chunk->t));
+        int copy =
+            hs_emit_copy(d->builder, hs_out(chunk->at + at), j == d->me ? from : hs_of(d->member[j], from), count);
+        hs_after(d->builder, copy, ready);
+        hs_after(d->builder, copy, last);
+        last = copy;
+    }
+    d->taken[chunk->half] = last;
+}
+
+static void through_shared_memory(struct dpml *d)
+{
+    struct chunk chunk = chunk_of(d, 0), next;
+    put_in(d, &chunk);
+    for (; chunk.bytes > 0; chunk = next) {
+        next = chunk_of(d, chunk.t + 1);
+        if (next.bytes > 0)
+            put_in(d, &next);
+        if (leads(d))
+            reduce(d, &chunk);
+        take_out(d, &chunk);
+    }
+}
+
+static void by_messages(struct dpml *d)
+{
+    struct chunk all = {.bytes = d->shape->bytes};
+    int64_t own = leads(d) ? partition_at(d, &all, d->me) : 0;
+    int64_t count = leads(d) ? partition_at(d, &all, d->me + 1) - own : 0;
+    int sent = -1, done = -1, n = d->members;
+    struct hs_sum sum;
+
+    hs_sum_begin(&sum, d->builder, n, count, hs_scratch(0), count, -1);
+    if (leads(d))
+        hs_sum_add(&sum, d->me, hs_in(own), -1);
+    for (int i = 1; i < n; i++) {
+        int to = (d->me - i + n) % n, from = (d->me + i) % n;
+        if (to < d->leaders) {
+            int64_t at = partition_at(d, &all, to);
+            int send = hs_emit_send(d->builder, d->member[to], hs_in(at), partition_at(d, &all, to + 1) - at);
+            hs_after(d->builder, send, sent);
+            sent = send < 0 ? sent : send;
+        }
+        if (leads(d))
+            hs_sum_receive(&sum, from, d->member[from]);
+    }
+    if (leads(d)) {
+        d->outer_scratch = hs_sum_end(&sum);
+        done = between_nodes(d, hs_scratch(0), hs_out(own), count, sum.total);
+    }
+    for (int i = 1; i < n; i++) {
+        int to = (d->me - i + n) % n, from = (d->me + i) % n;
+        int send = hs_emit_send(d->builder, d->member[to], hs_out(own), count);
+        hs_after(d->builder, send, done);
+        done = send < 0 ? done : send;
+        if (from < d->leaders) {
+            int64_t at = partition_at(d, &all, from);
+            hs_emit_recv(d->builder, d->member[from], hs_out(at), partition_at(d, &all, from + 1) - at);
+        }
+    }
+}
+
+/* The phases inside the node as stages, by the row that the caller named.  Returns 0 if it does not serve. */
+static int by_stages(struct dpml *d)
+{
+    struct chunk all = {.bytes = d->shape->bytes};
+    int64_t *part = hs_builder_get(d->builder, (size_t)d->members + 1, sizeof *part), scratch = 0;
+    for (int i = 0; part && i <= d->members; i++)
+        part[i] = partition_at(d, &all, i < d->leaders ? i : d->leaders);
+    int64_t own = part ? part[d->me + 1] - part[d->me] : 0;
+    struct hs_stage sum = {.collective = HS_REDUCE_SCATTER,
+                           .rank = d->member,
+                           .size = d->members,
+                           .me = d->me,
+                           .bytes = d->shape->bytes,
+                           .part = part,
+                           .in = hs_in(0),
+                           .out = hs_scratch(0),
+                           .direct = 1,
+                           .stages = 2,
+                           .after = -1};
+    struct hs_stage share = sum;
+    share.collective = HS_ALLGATHER;
+    share.in = hs_scratch(own);
+    share.out = hs_out(0);
+    share.number = 1;
+    if (!part || !hs_stage_is_named(d->builder, d->shape, &sum) || !hs_stage_is_named(d->builder, d->shape, &share))
+        return 0;
+    scratch = 2 * own;
+    share.after = hs_emit_stage(d->builder, d->shape, &sum, &scratch);
+    d->outer_scratch = scratch;
+    if (leads(d) && own > 0)
+        share.after = between_nodes(d, sum.out, share.in, own, share.after);
+    scratch = 2 * own;
+    hs_emit_stage(d->builder, d->shape, &share, &scratch);
+    return 1;
+}
+
+/* Bytes that go through the shared memory at a time; 0: there is too little of it. */
+static int64_t chunk_bytes(const struct hs_shape *shape, int64_t room)
+{
+    if (shape->bytes <= room)
+        return shape->bytes;
+    int64_t half = room / 2 / shape->unit * shape->unit;
+    return half > 0 && shape->bytes / half < MOST_CHUNKS ? half : 0;
+}
+
+void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    const struct hs_topology *topology =
+        shape->topology ? shape->topology : hs_topology_of(builder, NULL, NULL, shape->size, 0);
+    if (!topology || shape->bytes == 0)
+        return;
+    const struct hs_division *division = &topology->level[shape->with.level];
+    struct hs_topology without = *topology;
+    without.room = without.direct = 0;
+    struct dpml d = {.builder = builder, .shape = shape, .outer = *shape, .nodes = division->parts};
+    d.outer.topology = &without;
+    d.node = division->of[shape->rank];
+    d.me = division->index[shape->rank];
+    d.member = hs_division_ranks(division, d.node);
+    d.members = hs_division_size(division, d.node);
+    d.leaders = shape->with.leaders > 0 ? shape->with.leaders : DEFAULT_LEADERS;
+    d.pieces = shape->with.pieces > 0 ? shape->with.pieces : 1;
+    d.outer_done = d.signalled = d.summed = d.taken[0] = d.taken[1] = -1;
+    for (int i = 0; i < d.nodes; i++)
+        if (d.leaders > hs_division_size(division, i))
+            d.leaders = hs_division_size(division, i);
+    d.peers = hs_builder_get(builder, (size_t)d.nodes, sizeof *d.peers);
+    for (int i = 0; d.peers && leads(&d) && i < d.nodes; i++)
+        d.peers[i] = hs_division_ranks(division, i)[d.me];
+    if (!d.peers)
+        return;
+    int alone = d.nodes == shape->size; /* everybody: then nothing goes through shared memory */
+    d.chunk = topology->room > 0 && !alone ? chunk_bytes(shape, topology->room) : 0;
+    if (d.members == 1 && d.chunk == 0)
+        d.chunk = shape->bytes;
+    if (d.members == 1)
+        for (int64_t t = 0; t * d.chunk < shape->bytes; t++)
+            between_nodes(&d, hs_in(t * d.chunk), hs_out(t * d.chunk), chunk_of(&d, t).bytes, -1);
+    else if (d.chunk == 0)
+        by_messages(&d);
+    else if (!shape->with.inner || d.chunk < shape->bytes || !by_stages(&d))
+        through_shared_memory(&d);
+}

@@ -1,0 +1,156 @@
+/*
+ * Allreduce, node-aware parallel (NAP): all processes of a node hold the sum of a group of nodes, and each exchanges it
+ * with another group, so that one message between nodes and one allreduce inside them sum up to ppn groups.
+ *
+ * A group of n nodes consists of the fewest subgroups, g = ceil(n / ppn^(i-1)) in step i, of sizes q and q + 1, the
+ * longer ones first.  At the node at position t of subgroup s, local rank j (not s, below g) exchanges with local rank
+ * s of the node at position t of subgroup j; local rank s keeps its own sum and is idle.  The last node of a longer
+ * subgroup has no counterpart in the shorter ones: it gets the sum of subgroup j from the idle process of the node at
+ * position s of subgroup j.  There is one, and serves nobody else: there are at most g - 1 longer subgroups, and
+ * q >= g - 1, since n > (g - 1) ppn^(i-1) and ppn^(i-1) >= g in every step but the first, where all sizes are 1.  So no
+ * process sends more than once in a step, ceil(log_ppn n) times in all, for any number of nodes.  Then local ranks
+ * 0 .. g-1 of every node do an allreduce, in the order of the subgroups, and pass the sum on to the other local ranks.
+ * All nodes bracket alike, so all ranks end with the same bits.
+ *
+ * Cost, with L = ceil(log_ppn n): (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) +
+ * (L + 1) log2(ppn) m gamma.  Scratch: three vectors and that of a stage.  Bienz, Olson and Gropp, Node-Aware
+ * Improvements to Allreduce (2019), Section III.
+ */
+#include "coll/pattern/stages.h"
+#include "coll/schedule/builders.h"
+
+enum { MOST_STEPS = 31 };
+
+/* A group of nodes in a step, as the own node sees it. */
+struct group {
+    int first, size;         /* its nodes */
+    int groups, long_groups; /* its subgroups, and how many of them have each + 1 nodes */
+    int each;
+    int own, position; /* the own subgroup, and the place of the node in it */
+};
+
+static int group_size(const struct group *group, int i)
+{
+    return group->each + (i < group->long_groups);
+}
+
+static int group_node(const struct group *group, int i, int position)
+{
+    int longer = i < group->long_groups ? i : group->long_groups;
+    return group->first + i * group->each + longer + position;
+}
+
+/* Divides [first, first + size) into subgroups of at most `most` nodes. */
+static struct group divide(int first, int size, int64_t most, int node)
+{
+    struct group group = {.first = first, .size = size, .groups = (int)((size + most - 1) / most)};
+    group.each = size / group.groups;
+    group.long_groups = size % group.groups;
+    while (group_node(&group, group.own, group_size(&group, group.own)) <= node)
+        group.own++;
+    group.position = node - group_node(&group, group.own, 0);
+    return group;
+}
+
+/* Steps between nodes, and the group of every step: the last one holds all nodes. */
+static int steps_of(const struct hs_two_levels *on, struct group *group)
+{
+    int64_t reach[MOST_STEPS + 1] = {1};
+    int steps = 0, first = 0, size = on->nodes;
+    for (; reach[steps] < on->nodes; steps++)
+        reach[steps + 1] = reach[steps] * on->members;
+    for (int i = steps - 1; i >= 0; i--) {
+        group[i] = divide(first, size, reach[i], on->node);
+        first = group_node(&group[i], group[i].own, 0);
+        size = group_size(&group[i], group[i].own);
+    }
+    return steps;
+}
+
+/* The messages of a step: sends `sum`, receives into `theirs`.  Returns the step after which both are done. */
+static int exchange(struct hs_builder *builder, const struct hs_shape *shape, const struct group *group, int me,
+                    struct hs_ref sum, struct hs_ref theirs, int after)
+{
+    const struct hs_division *nodes = &shape->topology->level[shape->with.level];
+    int own = group->own, lacking = me < group->groups && group->position >= group_size(group, me);
+    int to = -1, from = -1; /* node */
+    if (me < group->groups && me != own)
+        from = lacking ? group_node(group, me, own) : group_node(group, me, group->position);
+    if (me == own && own >= group->long_groups && group->position < group->long_groups)
+        to = group_node(group, group->position, group->each);
+    if (from >= 0 && !lacking)
+        to = from;
+    int send = -1, receive = -1;
+    if (to >= 0)
+        send = hs_emit_send(builder, hs_division_ranks(nodes, to)[own], sum, shape->bytes);
+    hs_after(builder, send, after);
+    if (from >= 0)
+        receive = hs_emit_recv(builder, hs_division_ranks(nodes, from)[lacking ? me : own], theirs, shape->bytes);
+    hs_after(builder, receive, after);
+    int both = hs_emit_both(builder, send, receive);
+    return both < 0 ? after : both;
+}
+
+/* Inside the node: the sum of what local ranks 0 .. groups-1 have in `in`, to `out` of all. */
+static int combine(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_two_levels *on, int groups,
+                   struct hs_stage *stage)
+{
+    int64_t scratch = 3 * shape->bytes, later = scratch;
+    stage->collective = HS_ALLREDUCE;
+    stage->rank = on->member;
+    stage->size = groups;
+    stage->me = on->me < groups ? on->me : -1;
+    stage->after = hs_emit_stage(builder, shape, stage, &scratch);
+    stage->number++;
+    if (groups == on->members)
+        return stage->after;
+
+    int *rank = hs_builder_get(builder, (size_t)on->members, sizeof *rank);
+    if (!rank)
+        return -1;
+    stage->collective = HS_BCAST;
+    stage->rank = rank;
+    stage->size = 0;
+    stage->me = on->me / groups;
+    for (int i = on->me % groups; i < on->members; i += groups)
+        rank[stage->size++] = on->member[i];
+    return hs_emit_stage(builder, shape, stage, &later);
+}
+
+void hs_build_allreduce_nap(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct hs_two_levels on = hs_two_levels(builder, shape);
+    struct hs_stage stage = {.bytes = shape->bytes, .in = hs_in(0), .out = hs_out(0), .stages = 1, .after = -1};
+    struct group group[MOST_STEPS];
+    struct hs_ref sum = hs_scratch(0), next = hs_scratch(shape->bytes), theirs = hs_scratch(2 * shape->bytes);
+    int64_t scratch = 0;
+
+    if (on.members == 1) {
+        struct hs_shape pairs = *shape;
+        pairs.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling");
+        stage.collective = HS_ALLREDUCE;
+        stage.between = stage.direct = 1;
+        stage.rank = on.leader;
+        stage.size = on.nodes;
+        stage.me = on.leads;
+        hs_emit_stage(builder, &pairs, &stage, &scratch);
+        return;
+    }
+    int steps = steps_of(&on, group);
+    stage.stages = 2 * steps + 1;
+    stage.direct = steps == 0;
+    stage.out = steps ? sum : hs_out(0);
+    stage.after = combine(builder, shape, &on, on.members, &stage);
+    for (int i = 0; i < steps; i++) {
+        if (group[i].groups == 1)
+            continue;
+        int after = exchange(builder, shape, &group[i], on.me, sum, theirs, stage.after);
+        stage.in = on.me == group[i].own ? sum : theirs;
+        stage.out = i == steps - 1 ? hs_out(0) : next;
+        stage.number = 2 * i + 1;
+        stage.after = after;
+        stage.after = combine(builder, shape, &on, group[i].groups, &stage);
+        next = sum;
+        sum = stage.out;
+    }
+}

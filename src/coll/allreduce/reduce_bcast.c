@@ -1,0 +1,33 @@
+/*
+ * Allreduce, reduction to rank 0 and broadcast: any row of either (parameters inner and outer), by default binomial,
+ * or "shared" on a node with shared memory.  Keeps what the reduction keeps of the order.
+ *
+ * Cost: that of its two stages, 2 ceil(log2 q)(alpha + m beta) + ceil(log2 q) m gamma if they are binomial.
+ */
+#include "coll/pattern/stages.h"
+#include "coll/schedule/builders.h"
+
+void hs_build_allreduce_reduce_bcast(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int *rank = hs_builder_get(builder, (size_t)shape->size, sizeof *rank);
+    for (int i = 0; rank && i < shape->size; i++)
+        rank[i] = i;
+    struct hs_stage stage = {.collective = HS_REDUCE_TO,
+                             .rank = rank,
+                             .size = shape->size,
+                             .me = shape->rank,
+                             .bytes = shape->bytes,
+                             .in = hs_in(0),
+                             .out = hs_out(0),
+                             .direct = 1,
+                             .stages = 2,
+                             .after = -1};
+    struct hs_shape second = *shape; /* both stages may know the topology, so both are stages inside the group */
+    int64_t scratch = 0;
+
+    stage.after = hs_emit_stage(builder, shape, &stage, &scratch);
+    second.with.inner = shape->with.outer;
+    stage.collective = HS_BCAST;
+    stage.number = 1;
+    hs_emit_stage(builder, &second, &stage, &scratch);
+}

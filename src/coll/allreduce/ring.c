@@ -1,0 +1,20 @@
+/*
+ * Allreduce, ring: the ring reduce-scatter, then the ring allgather.  For commutative operations only.
+ *
+ * Cost: 2(q - 1)(alpha + m/q beta) + (1 - 1/q) m gamma for equal parts.  Scratch: three parts.  Patarasuk and Yuan,
+ * Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations (2009).
+ */
+#include "coll/pattern/ring.h"
+#include "coll/schedule/builders.h"
+
+static int own_part(int rank, int size)
+{
+    (void)rank, (void)size;
+    return 1;
+}
+
+void hs_build_allreduce_ring(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int done = hs_emit_ring_sums(builder, shape, hs_out(hs_part_at(shape, shape->rank)));
+    hs_emit_ring(builder, shape, own_part, HS_OUT, done);
+}

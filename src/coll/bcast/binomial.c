@@ -1,0 +1,25 @@
+/*
+ * Broadcast, binomial tree: rank r receives from r without its lowest bit, then serves r + 2^j for the j below that
+ * bit, the largest subtree first.
+ *
+ * Cost: ceil(log2 q)(alpha + m beta).  Hierarchical Parallel Matrix Multiplication (ICPP 2013), Section IV.
+ */
+#include "coll/schedule/builders.h"
+
+void hs_build_bcast_binomial(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int64_t rank = shape->rank, bit = 1;
+    int last = -1;
+
+    while (bit < shape->size && !(rank & bit))
+        bit *= 2;
+    if (rank > 0)
+        last = hs_emit_recv(builder, (int)(rank - bit), hs_out(0), shape->bytes);
+    /* One message at a time: all at once would share the link, and the largest subtree would start last. */
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (rank + bit < shape->size) {
+            int send = hs_emit_send(builder, (int)(rank + bit), hs_out(0), shape->bytes);
+            hs_after(builder, send, last);
+            last = send;
+        }
+}

@@ -1,0 +1,17 @@
+/*
+ * Broadcast, flat: the root sends the whole vector to everybody.
+ *
+ * Cost: (q - 1)(alpha + m beta).  The messages do not depend on each other; only the root's port serialises them.  Best
+ * for very few ranks, and where latency within the network is all that counts.
+ */
+#include "coll/schedule/builders.h"
+
+void hs_build_bcast_flat(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    if (shape->rank > 0) {
+        hs_emit_recv(builder, 0, hs_out(0), shape->bytes);
+        return;
+    }
+    for (int peer = 1; peer < shape->size; peer++)
+        hs_emit_send(builder, peer, hs_out(0), shape->bytes);
+}

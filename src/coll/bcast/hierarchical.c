@@ -1,0 +1,56 @@
+/*
+ * Broadcast, hierarchical: over one leader per node (the root leads its own), then inside every node.  A vector that is
+ * cut into s segments is broadcast inside the nodes segment by segment while the next ones travel between them.
+ *
+ * Cost: that of the two stages; with binomial trees ceil(log2 n)(alpha + m beta) + ceil(log2 ppn)(alpha_l + m beta_l).
+ * The broadcast of Zhu, Goodell, Gropp and Thakur, Hierarchical Collectives in MPICH2 (2009).
+ */
+#include "coll/pattern/stages.h"
+#include "coll/schedule/builders.h"
+
+enum { MOST_SEGMENTS = 16 };
+
+/* One if there is only one stage, which may cut the vector itself. */
+static int segments_of(const struct hs_shape *shape, const struct hs_two_levels *on)
+{
+    if (shape->segment == 0 || shape->bytes == 0 || on->nodes == 1 || on->nodes == shape->size)
+        return 1;
+    int64_t longest = shape->segment < shape->unit ? 1 : shape->segment / shape->unit;
+    int64_t elements = shape->bytes / shape->unit, segments = elements / longest + (elements % longest != 0);
+    return segments < MOST_SEGMENTS ? (int)segments : MOST_SEGMENTS;
+}
+
+void hs_build_bcast_hierarchical(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct hs_two_levels on = hs_two_levels(builder, shape);
+    int segments = segments_of(shape, &on), arrived[2] = {-1, -1};
+    /* Between nodes, segments overlap with those inside: their signals would have no order. */
+    struct hs_stage between = {.collective = HS_BCAST,
+                               .between = 1,
+                               .rank = on.leader,
+                               .size = on.nodes,
+                               .me = on.leads,
+                               .root = on.root_node,
+                               .direct = 1,
+                               .stages = segments > 1 ? 0 : 2};
+    struct hs_stage inside = {.collective = HS_BCAST,
+                              .rank = on.member,
+                              .size = on.members,
+                              .me = on.me,
+                              .root = on.leader_place,
+                              .direct = 1,
+                              .stages = segments + 1,
+                              .after = -1};
+
+    int64_t scratch = 0; /* of all stages side by side, since they overlap */
+    for (int i = 0; i < segments; i++) {
+        int64_t at = hs_part_equal(shape->bytes, shape->unit, segments, i);
+        between.bytes = inside.bytes = hs_part_equal(shape->bytes, shape->unit, segments, i + 1) - at;
+        between.in = between.out = inside.in = inside.out = hs_out(at);
+        between.after = arrived[i % 2]; /* two under way, so that a leader receives while it sends */
+        inside.number = i + 1;
+        arrived[i % 2] = hs_emit_stage(builder, shape, &between, &scratch);
+        inside.after = hs_emit_both(builder, arrived[i % 2], inside.after);
+        inside.after = hs_emit_stage(builder, shape, &inside, &scratch);
+    }
+}

@@ -1,0 +1,39 @@
+/*
+ * Broadcast, van de Geijn: the root scatters the parts down a binomial tree, then a ring passes every part to those
+ * that still lack it.  The root never receives; an inner rank of the tree keeps the parts that it has passed down.
+ *
+ * Cost: (log2 q + q - 1) alpha + 2 (1 - 1/q) m beta for powers of two and equal parts.  Hierarchical Parallel Matrix
+ * Multiplication (ICPP 2013), Section IV; any size and partition here.
+ */
+#include "coll/pattern/ring.h"
+#include "coll/schedule/builders.h"
+
+/* Parts from its own on that a rank has after the scatter: its subtree. */
+static int subtree(int rank, int size)
+{
+    int lowest_bit = rank & -rank;
+    return rank == 0 || lowest_bit > size - rank ? size - rank : lowest_bit;
+}
+
+void hs_build_bcast_van_de_geijn(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int rank = shape->rank, size = shape->size, last = -1;
+    int64_t begin = hs_part_at(shape, rank), bit = 1;
+
+    if (rank > 0)
+        last = hs_emit_recv(builder, rank - (rank & -rank), hs_out(begin),
+                            hs_part_at(shape, rank + subtree(rank, size)) - begin);
+    while (bit < size && !(rank & bit))
+        bit *= 2;
+    for (bit /= 2; bit > 0; bit /= 2) {
+        int peer = (int)(rank + bit);
+        if (peer >= size)
+            continue;
+        int64_t at = hs_part_at(shape, peer);
+        int send = hs_emit_send(builder, peer, hs_out(at), hs_part_at(shape, peer + subtree(peer, size)) - at);
+        hs_after(builder, send, last); /* one message at a time, the largest subtree first */
+        if (send >= 0)
+            last = send;
+    }
+    hs_emit_ring(builder, shape, subtree, HS_OUT, last);
+}

@@ -1,0 +1,239 @@
+/* Rules: words by collective and size, from the option "coll" or a tuned file. */
+#include "base/options.h"
+#include "coll/choose/select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char sayer_coll[] = "coll";
+
+static int collective_of(const char *text, size_t length)
+{
+    for (int c = 0; c < HS_COLLECTIVES; c++) {
+        const char *name = hs_collective_name((enum hs_collective)c);
+        if (strlen(name) == length && memcmp(name, text, length) == 0)
+            return c;
+    }
+    return -1;
+}
+
+static int bytes_text(const char *text, size_t length, int64_t *bytes)
+{
+    char value[HS_NAME_TEXT];
+    if (length == 0 || length >= sizeof value)
+        return -1;
+    memcpy(value, text, length);
+    value[length] = 0;
+    *bytes = INT64_MAX;
+    return strcmp(value, "inf") == 0 ? 0 : hs_size_text(value, 0, bytes);
+}
+
+/* FROM-TO */
+static int range_text(const char *text, size_t length, struct hs_rule *rule)
+{
+    const char *dash = memchr(text, '-', length);
+    return !dash || bytes_text(text, (size_t)(dash - text), &rule->from) ||
+                   bytes_text(dash + 1, length - (size_t)(dash + 1 - text), &rule->to) || rule->from > rule->to
+               ? -1
+               : 0;
+}
+
+static hsumma_status append(struct hs_rules *rules, const struct hs_rule *rule, const struct hs_allocator *memory)
+{
+    void *array = rules->rule;
+    if (hs_grow(memory, &array, sizeof *rule, &rules->capacity, (size_t)rules->count + 1))
+        return HSUMMA_ERR_MEMORY;
+    rules->rule = array;
+    rules->rule[rules->count++] = *rule;
+    return HSUMMA_OK;
+}
+
+static hsumma_status set_word(struct hs_rule *rule, const char *text, size_t length, const char *sayer,
+                              struct hs_message *message)
+{
+    hsumma_status status = hs_word_check(text, length, sayer, message);
+    if (status)
+        return status;
+    memcpy(rule->word, text, length);
+    rule->word[length] = 0;
+    return HSUMMA_OK;
+}
+
+/* Letters up to a comma outside of brackets. */
+static size_t to_comma(const char *text, size_t length)
+{
+    int depth = 0;
+    for (size_t i = 0; i < length; i++) {
+        depth += (text[i] == '(') - (text[i] == ')');
+        if (text[i] == ',' && depth == 0)
+            return i;
+    }
+    return length;
+}
+
+/* RANGE:WORD or WORD */
+static hsumma_status read_rule(struct hs_rule *rule, const char *text, size_t length, struct hs_message *message)
+{
+    const char *colon = memchr(text, ':', length);
+    rule->from = 0;
+    rule->to = INT64_MAX;
+    if (colon && range_text(text, (size_t)(colon - text), rule))
+        return hs_fail(message, HSUMMA_ERR_OPTION, "coll: \"%.*s\": expected a range such as 0-2k or 2k-inf",
+                       (int)(colon - text), text);
+    const char *word = colon ? colon + 1 : text;
+    return set_word(rule, word, length - (size_t)(word - text), sayer_coll, message);
+}
+
+/* COLLECTIVE:rule,rule,... */
+static hsumma_status read_collective(struct hs_rules *rules, const char *text, size_t length,
+                                     const struct hs_allocator *memory, struct hs_message *message)
+{
+    const char *colon = memchr(text, ':', length);
+    int collective = colon ? collective_of(text, (size_t)(colon - text)) : -1;
+    if (collective < 0)
+        return hs_fail(message, HSUMMA_ERR_OPTION,
+                       "coll: \"%.*s\": expected COLLECTIVE:WORD or COLLECTIVE:RANGE:WORD,... with bcast, reduce, "
+                       "allreduce, allgather or reduce_scatter",
+                       (int)length, text);
+    struct hs_rule rule = {.collective = (enum hs_collective)collective};
+    const char *end = text + length;
+    for (const char *at = colon + 1; at <= end;) {
+        size_t part = to_comma(at, (size_t)(end - at));
+        hsumma_status status = read_rule(&rule, at, part, message);
+        if (!status)
+            status = append(rules, &rule, memory);
+        if (status)
+            return status;
+        at += part + 1;
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_rules_read(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
+                            struct hs_message *message)
+{
+    hsumma_status status = HSUMMA_OK;
+    if (strcmp(text, "auto") == 0)
+        return HSUMMA_OK;
+    while (!status) {
+        size_t length = strcspn(text, ";");
+        status = read_collective(rules, text, length, memory, message);
+        text += length;
+        if (!*text++)
+            break;
+    }
+    return status;
+}
+
+static int count_text(const char *text, size_t length, int *count)
+{
+    int64_t number = 0;
+    *count = 0;
+    if (length == 1 && *text == '*')
+        return 0;
+    if (bytes_text(text, length, &number) || number < 1 || number > INT32_MAX)
+        return -1;
+    *count = (int)number;
+    return 0;
+}
+
+const char hs_tuned_gemm[] = "gemm";
+
+void hs_tuned_split(const char *line, struct hs_tuned_words *words)
+{
+    static const char blank[] = " \t\r";
+    const char *at = line + strspn(line, blank);
+    *words = (struct hs_tuned_words){.end = at};
+    while (*at && *at != '#' && *at != '\n') {
+        size_t size = strcspn(at, " \t\r#\n");
+        if (words->words < HS_TUNED_WORDS) {
+            words->word[words->words] = at;
+            words->size[words->words] = size;
+        }
+        words->words++;
+        words->end = at + size;
+        at = words->end + strspn(words->end, blank);
+    }
+    at += strcspn(at, "\n");
+    words->next = at + (*at == '\n');
+}
+
+int hs_tuned_is(const struct hs_tuned_words *words, int i, const char *text, size_t size)
+{
+    return i < words->words && words->size[i] == size && memcmp(words->word[i], text, size) == 0;
+}
+
+hsumma_status hs_tuned_version(const char *text, int *version, struct hs_message *message)
+{
+    static const char head[] = "hsumma tuned ";
+    size_t line = strcspn(text, "\n"), length = line && text[line - 1] == '\r' ? line - 1 : line;
+    int64_t number = 0;
+    *version = 0;
+    if (length <= strlen(head) || memcmp(text, head, strlen(head)) != 0 ||
+        bytes_text(text + strlen(head), length - strlen(head), &number))
+        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the first line is \"%.*s\"; expected \"%s%d\"",
+                       (int)(length < 80 ? length : 80), text, head, HS_TUNED_VERSION);
+    if (number < 1 || number > HS_TUNED_VERSION)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the file is of version %.*s; this library knows 1 to %d",
+                       (int)(length - strlen(head)), text + strlen(head), HS_TUNED_VERSION);
+    *version = (int)number;
+    return HSUMMA_OK;
+}
+
+/* A rule of a tuned file. */
+static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_words *line, int number,
+                                const struct hs_allocator *memory, struct hs_message *message)
+{
+    const char *const *word = line->word;
+    const size_t *size = line->size;
+    struct hs_rule rule = {.to = INT64_MAX};
+    int collective = collective_of(word[0], size[0]);
+    rule.collective = (enum hs_collective)collective;
+    if (line->words != HS_TUNED_WORDS || collective < 0 || count_text(word[1], size[1], &rule.ranks) ||
+        count_text(word[2], size[2], &rule.nodes) ||
+        (!hs_tuned_is(line, 3, "*", 1) && range_text(word[3], size[3], &rule))) {
+        size_t length = (size_t)(line->end - word[0]);
+        return hs_fail(message, HSUMMA_ERR_OPTION,
+                       "tuned: line %d, \"%.*s\": expected COLLECTIVE RANKS NODES RANGE WORD", number,
+                       (int)(length < 80 ? length : 80), word[0]);
+    }
+    char sayer[32];
+    snprintf(sayer, sizeof sayer, "tuned: line %d", number);
+    hsumma_status status = set_word(&rule, word[4], size[4], sayer, message);
+    return status ? status : append(rules, &rule, memory);
+}
+
+hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
+                                  struct hs_message *message)
+{
+    int version = 0, number = 1;
+    struct hs_tuned_words line;
+    hsumma_status status = hs_tuned_version(text, &version, message);
+    hs_tuned_split(text, &line);
+    for (text = line.next; !status && *text; text = line.next) {
+        hs_tuned_split(text, &line);
+        number++;
+        if (line.words && !(version > 1 && hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm))))
+            status = tuned_rule(rules, &line, number, memory, message);
+    }
+    return status;
+}
+
+void hs_rules_free(struct hs_rules *rules, const struct hs_allocator *memory)
+{
+    hs_put(memory, rules->rule);
+    *rules = (struct hs_rules){0};
+}
+
+const char *hs_rules_find(const struct hs_rules *rules, enum hs_collective collective, int ranks, int nodes,
+                          int64_t bytes)
+{
+    for (int i = 0; i < rules->count; i++) {
+        const struct hs_rule *rule = &rules->rule[i];
+        if (rule->collective == collective && (!rule->ranks || rule->ranks == ranks) &&
+            (!rule->nodes || rule->nodes == nodes) && rule->from <= bytes && bytes <= rule->to)
+            return rule->word;
+    }
+    return NULL;
+}

@@ -1,0 +1,161 @@
+#include "coll/choose/select.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static int keeps_order(const struct hs_alg *alg, const struct hs_question *question, enum hs_level_kind level)
+{
+    const struct hs_topology *topology = question->shape->topology;
+    if (alg->collective == HS_BCAST || alg->collective == HS_ALLGATHER || alg->flags & HS_KEEPS_ORDER)
+        return 1;
+    return alg->flags & HS_KEEPS_ORDER_IF && (!topology || topology->level[level].contiguous);
+}
+
+const char *hs_word_unfit(const struct hs_word *word, const struct hs_question *question)
+{
+    const struct hs_alg *alg = word->alg;
+    struct hs_shape shape = *question->shape;
+    shape.with = word->with;
+    if (alg->flags & HS_BY_MPI && question->no_mpi)
+        return question->no_mpi;
+    if (question->ordered) {
+        if (!keeps_order(alg, question, word->with.level))
+            return alg->flags & HS_KEEPS_ORDER_IF
+                       ? "the operator does not commute and ranks of nodes are not in one run"
+                       : "the operator does not commute";
+        if ((word->with.outer && !keeps_order(word->with.outer, question, word->with.level)) ||
+            (word->with.inner && !keeps_order(word->with.inner, question, word->with.level)))
+            return "the operator does not commute, and a stage does not keep the order";
+    }
+    return hs_alg_unfit(alg, &shape);
+}
+
+/* What serves instead of a word that cannot: the row next of kin, else the safe one. */
+static void reroute(const struct hs_question *question, struct hs_answer *answer, const char *why)
+{
+    struct hs_word kin = {.alg = NULL, .with = {.level = answer->word.with.level}};
+    if (strcmp(answer->word.alg->name, "nap") == 0)
+        kin.alg = hs_alg_find(question->collective, "smp");
+    if (!kin.alg || hs_word_unfit(&kin, question))
+        kin = (struct hs_word){.alg = hs_alg_safe(question->collective)};
+    answer->asked = answer->word;
+    answer->why_not = why;
+    answer->word = kin;
+}
+
+/* The first source that has a word for the question. */
+static hsumma_status said(const struct hs_selector *selector, const struct hs_question *question,
+                          struct hs_answer *answer, struct hs_message *message)
+{
+    static const char *const sayer[] = {"the call's algorithm", "coll", "tuned"};
+    const struct hs_shape *shape = question->shape;
+    int nodes = shape->topology ? shape->topology->level[HS_NODE].parts : shape->size;
+    const char *text[] = {
+        question->word,
+        hs_rules_find(&selector->coll, question->collective, shape->size, nodes, shape->bytes),
+        hs_rules_find(&selector->tuned, question->collective, shape->size, nodes, shape->bytes),
+    };
+    for (int i = 0; i < 3; i++) {
+        if (!text[i])
+            continue;
+        hsumma_status status = hs_word_read(selector->own, question->collective, text[i], strlen(text[i]), sayer[i],
+                                            &answer->word, message);
+        answer->by = (enum hs_chosen_by)i;
+        if (status || answer->word.alg)
+            return status;
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *question, struct hs_answer *answer,
+                        struct hs_message *message)
+{
+    *answer = (struct hs_answer){.by = HS_CHOSEN_BY_DEFAULT};
+    hsumma_status status = said(selector, question, answer, message);
+    if (status)
+        return status;
+    if (answer->word.alg) {
+        const char *why = hs_word_unfit(&answer->word, question);
+        if (why)
+            reroute(question, answer, why);
+        return HSUMMA_OK;
+    }
+    const struct hs_price *price;
+    status = hs_select_price(selector, question, &price);
+    if (status)
+        return hs_fail(message, status, "no memory for choosing an algorithm");
+    if (price && !hs_word_unfit(&price->best, question)) {
+        answer->by = HS_CHOSEN_BY_MODEL;
+        answer->word = price->best;
+        answer->next = price->next;
+        /* longer than what is priced at most: about so much longer */
+        double times =
+            question->shape->bytes > price->bytes ? (double)question->shape->bytes / (double)price->bytes : 1;
+        answer->seconds = price->seconds * times;
+        answer->next_seconds = price->next_seconds * times;
+        return HSUMMA_OK;
+    }
+    answer->by = HS_CHOSEN_BY_DEFAULT;
+    answer->word = (struct hs_word){.alg = hs_alg_safe(question->collective)};
+    return HSUMMA_OK;
+}
+
+void hs_selector_free(struct hs_selector *selector)
+{
+    hs_rules_free(&selector->coll, selector->memory);
+    hs_rules_free(&selector->tuned, selector->memory);
+    hs_put(selector->memory, selector->price);
+    selector->price = NULL;
+    selector->prices = 0;
+    selector->price_capacity = 0;
+}
+
+static void write_size(int64_t bytes, char *text, size_t size)
+{
+    static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB"};
+    double value = (double)bytes;
+    int i = 0;
+    for (; i < 3 && value >= 1024; i++)
+        value /= 1024;
+    snprintf(text, size, i ? "%.4g %s" : "%.0f %s", value, unit[i]);
+}
+
+static void write_seconds(double seconds, char *text, size_t size)
+{
+    if (seconds < 1e-3)
+        snprintf(text, size, "%.3g us", seconds * 1e6);
+    else
+        snprintf(text, size, seconds < 1 ? "%.3g ms" : "%.3g s", seconds < 1 ? seconds * 1e3 : seconds);
+}
+
+void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size)
+{
+    static const char *const by[] = {"by the call", "by the option coll", "by the tuned file", "by the model",
+                                     "by default"};
+    const struct hs_shape *shape = question->shape;
+    char bytes[32], nodes[32] = "", word[HS_WORD_TEXT], more[HS_WORD_TEXT + 160] = "", other[HS_WORD_TEXT],
+                    seconds[2][32];
+    write_size(shape->bytes, bytes, sizeof bytes);
+    if (shape->topology)
+        snprintf(nodes, sizeof nodes, " (%d node%s)", shape->topology->level[HS_NODE].parts,
+                 shape->topology->level[HS_NODE].parts == 1 ? "" : "s");
+    hs_word_write(&answer->word, word, sizeof word);
+    if (answer->asked.alg) {
+        hs_word_write(&answer->asked, other, sizeof other);
+        snprintf(more, sizeof more, " instead of %s (%s): %s", other, by[answer->by], answer->why_not);
+    } else {
+        snprintf(more, sizeof more, ", %s", by[answer->by]);
+    }
+    int used = snprintf(text, size, "%s of %s on %d process%s%s: %s%s", hs_collective_name(question->collective), bytes,
+                        shape->size, shape->size == 1 ? "" : "es", nodes, word, more);
+    if (answer->by != HS_CHOSEN_BY_MODEL || used < 0 || (size_t)used >= size)
+        return;
+    write_seconds(answer->seconds, seconds[0], sizeof seconds[0]);
+    used += snprintf(text + used, size - (size_t)used, ": %s", seconds[0]);
+    if (!answer->next.alg || (size_t)used >= size)
+        return;
+    hs_word_write(&answer->next, other, sizeof other);
+    write_seconds(answer->next_seconds, seconds[1], sizeof seconds[1]);
+    snprintf(text + used, size - (size_t)used, "; %s %s", other, seconds[1]);
+}

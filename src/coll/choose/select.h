@@ -1,0 +1,132 @@
+/*
+ * Which algorithm serves a collective call: the call's word, else the option "coll", else a tuned file, else the model,
+ * else a safe default.  A choice is a function of global arguments, so that all ranks choose alike without talking.
+ *
+ *   word   NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: choose
+ *   rules  COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD
+ *   range  0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; none: all sizes
+ *   tuned  a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE WORD" with * for any number or all
+ *          sizes; # begins a comment; lines that begin with "gemm" are for hsumma/tuned.h.  Version 1 had none of those
+ * The first rule that fits wins.
+ */
+#ifndef HS_COLL_CHOOSE_SELECT_H
+#define HS_COLL_CHOOSE_SELECT_H
+
+#include "base/status.h"
+#include "coll/model/clock.h"
+
+enum { HS_WORD_TEXT = 160 };
+
+struct hs_word {
+    const struct hs_alg *alg; /* NULL: auto */
+    struct hs_parameters with;
+    int64_t segment; /* bytes; 0: nothing said */
+};
+
+/* Reads a word of `length` letters; HSUMMA_ERR_OPTION and a message that begins with `sayer`. */
+hsumma_status hs_word_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
+                           size_t length, const char *sayer, struct hs_word *word, struct hs_message *message);
+/* The same without a look at the names: only whether it is a word. */
+hsumma_status hs_word_check(const char *text, size_t length, const char *sayer, struct hs_message *message);
+/* The word that is read as this again. */
+void hs_word_write(const struct hs_word *word, char *text, size_t size);
+/* Names of the parameters of a row: "l, k, level". */
+const char *hs_word_parameters(const struct hs_alg *alg, char *text, size_t size);
+
+struct hs_rule {
+    enum hs_collective collective;
+    int ranks, nodes; /* 0: any */
+    int64_t from, to; /* bytes */
+    char word[HS_WORD_TEXT];
+};
+struct hs_rules {
+    struct hs_rule *rule;
+    int count;
+    size_t capacity;
+};
+
+/* Both append; HSUMMA_ERR_OPTION or _MEMORY.  Names of algorithms are not looked up: they may be registered later. */
+hsumma_status hs_rules_read(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
+                            struct hs_message *message);
+hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
+                                  struct hs_message *message);
+/* What all readers of tuned files share.  The version that the first line says, or HSUMMA_ERR_OPTION. */
+enum { HS_TUNED_VERSION = 2, HS_TUNED_WORDS = 5 };
+extern const char hs_tuned_gemm[]; /* the first word of a product's line */
+hsumma_status hs_tuned_version(const char *text, int *version, struct hs_message *message);
+/* A line in words: none in comments and empty lines; of further ones than HS_TUNED_WORDS only the number is kept. */
+struct hs_tuned_words {
+    const char *word[HS_TUNED_WORDS];
+    size_t size[HS_TUNED_WORDS];
+    int words;
+    const char *end;  /* of what is said: of the last word */
+    const char *next; /* the next line, or the end of the text */
+};
+void hs_tuned_split(const char *line, struct hs_tuned_words *words);
+/* Whether word i of a line is this one. */
+int hs_tuned_is(const struct hs_tuned_words *words, int i, const char *text, size_t size);
+
+void hs_rules_free(struct hs_rules *rules, const struct hs_allocator *memory);
+/* The word for a call, NULL: no rule. */
+const char *hs_rules_find(const struct hs_rules *rules, enum hs_collective collective, int ranks, int nodes,
+                          int64_t bytes);
+
+enum hs_chosen_by {
+    HS_CHOSEN_BY_CALL,
+    HS_CHOSEN_BY_OPTION,
+    HS_CHOSEN_BY_TUNED,
+    HS_CHOSEN_BY_MODEL,
+    HS_CHOSEN_BY_DEFAULT
+};
+
+struct hs_question {
+    enum hs_collective collective;
+    const struct hs_shape *shape; /* rank does not matter, root is the true one */
+    int ordered;                  /* the operator does not commute */
+    int on_device;                /* its memory is a device's, which does the work */
+    const char *no_mpi;           /* why MPI cannot do it; NULL: it can */
+    const char *word;             /* the call's; NULL: none */
+};
+
+struct hs_answer {
+    struct hs_word word;
+    enum hs_chosen_by by;
+    struct hs_word asked; /* rerouted: what was to be used, and why it cannot; else alg NULL */
+    const char *why_not;
+    struct hs_word next; /* the model's second; alg NULL: there is none */
+    double seconds, next_seconds;
+};
+
+/* What the model has answered before; sizes are rounded up to powers of two. */
+struct hs_price {
+    enum hs_collective collective;
+    int ordered, on_device;
+    int64_t bytes, unit;
+    struct hs_word best, next;
+    double seconds, next_seconds;
+};
+
+struct hs_selector {
+    const struct hs_allocator *memory;
+    const struct hs_registry *own;
+    const struct hs_machine *machine, *device_machine; /* the latter for work in device memory; NULL: as the former */
+    struct hs_rules coll, tuned;
+    struct hs_price *price;
+    int prices;
+    size_t price_capacity;
+};
+
+void hs_selector_free(struct hs_selector *selector);
+/* HSUMMA_ERR_OPTION: no such algorithm; HSUMMA_ERR_MEMORY. */
+hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *question, struct hs_answer *answer,
+                        struct hs_message *message);
+/* "allreduce of 64 KiB on 8 processes (2 nodes): dpml(l=2), by the model: 34 us; recursive_doubling 51 us" */
+void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size);
+
+/* Why a word cannot serve the question, NULL: it can. */
+const char *hs_word_unfit(const struct hs_word *word, const struct hs_question *question);
+/* The model's answer; *price is NULL when there are so many ranks that it would take long. */
+hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_question *question,
+                              const struct hs_price **price);
+
+#endif

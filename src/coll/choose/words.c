@@ -1,0 +1,200 @@
+/* Words for algorithms. */
+#include "coll/choose/select.h"
+
+#include "base/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reading {
+    const struct hs_registry *own;
+    enum hs_collective collective;
+    const char *sayer;
+    int names; /* look them up */
+    struct hs_message *message;
+};
+
+static hsumma_status bad(const struct reading *reading, const char *text, size_t length, const char *expected)
+{
+    return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": expected %s", reading->sayer,
+                   (int)(length < 80 ? length : 80), text, expected);
+}
+
+/* Copies `length` letters of a name; -1 if they are none. */
+static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    if (length == 0 || length >= HS_NAME_TEXT || strspn(text, letters) < length)
+        return -1;
+    memcpy(name, text, length);
+    name[length] = 0;
+    return 0;
+}
+
+/* Of this collective, or of any: a stage of a composition may be another collective. */
+static hsumma_status find_name(const struct reading *reading, const char *name, int any, const struct hs_alg **alg)
+{
+    *alg = hs_alg_find_in(reading->own, reading->collective, name);
+    for (int c = 0; !*alg && any && c < HS_COLLECTIVES; c++)
+        *alg = hs_alg_find_in(reading->own, (enum hs_collective)c, name);
+    if (*alg || !reading->names)
+        return HSUMMA_OK;
+    char known[360];
+    hs_alg_names(reading->own, reading->collective, known, sizeof known);
+    return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: there is no %s algorithm \"%s\"; there are: %s",
+                   reading->sayer, hs_collective_name(reading->collective), name, known);
+}
+
+enum key { LEADERS, PIECES, THRESHOLD, LEVEL, OUTER, INNER, SEGMENT, KEYS };
+static const struct {
+    const char *name;
+    unsigned flag;
+    int64_t most; /* of numbers; 0: bytes */
+    const char *expected;
+} keys[KEYS] = {
+    [LEADERS] = {"l", HS_USES_LEADERS, INT32_MAX, "l=N with N at least 1"},
+    [PIECES] = {"k", HS_USES_PIECES, 1 << 20, "k=N with N from 1 to 1048576"},
+    [THRESHOLD] = {"b", HS_USES_THRESHOLD, 0, "b=BYTES of at least 1"},
+    [LEVEL] = {"level", HS_USES_LEVEL, 0, "level=node or level=socket"},
+    [OUTER] = {"outer", HS_USES_OUTER, 0, "outer=NAME"},
+    [INNER] = {"inner", HS_USES_INNER, 0, "inner=NAME"},
+    [SEGMENT] = {"segment", HS_USES_SEGMENT, 0, "segment=BYTES of at least 1"},
+};
+
+const char *hs_word_parameters(const struct hs_alg *alg, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int k = 0; k < KEYS; k++)
+        if (alg->flags & keys[k].flag && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", keys[k].name);
+    return text;
+}
+
+/* A parameter's value, `text` up to its end. */
+static hsumma_status set(const struct reading *reading, enum key key, const char *text, struct hs_word *word)
+{
+    int64_t number = 0;
+    if (key == LEVEL) {
+        word->with.level = strcmp(text, "socket") == 0 ? HS_SOCKET : HS_NODE;
+        return word->with.level == HS_SOCKET || strcmp(text, "node") == 0
+                   ? HSUMMA_OK
+                   : bad(reading, text, strlen(text), keys[key].expected);
+    }
+    if (key == OUTER || key == INNER) {
+        char name[HS_NAME_TEXT];
+        if (name_text(text, strlen(text), name))
+            return bad(reading, text, strlen(text), keys[key].expected);
+        return find_name(reading, name, 1, key == OUTER ? &word->with.outer : &word->with.inner);
+    }
+    if (hs_size_text(text, 1, &number) || (keys[key].most && number > keys[key].most))
+        return bad(reading, text, strlen(text), keys[key].expected);
+    if (key == LEADERS)
+        word->with.leaders = (int)number;
+    else if (key == PIECES)
+        word->with.pieces = (int)number;
+    else
+        *(key == THRESHOLD ? &word->with.threshold : &word->segment) = number;
+    return HSUMMA_OK;
+}
+
+/* KEY=VALUE of `length` letters. */
+static hsumma_status parameter(const struct reading *reading, const char *text, size_t length, struct hs_word *word,
+                               const char *name)
+{
+    const char *equals = memchr(text, '=', length);
+    char value[HS_WORD_TEXT], list[80];
+    for (int k = 0; equals && k < KEYS; k++) {
+        size_t more = length - (size_t)(equals + 1 - text);
+        if (strlen(keys[k].name) != (size_t)(equals - text) || memcmp(keys[k].name, text, (size_t)(equals - text)) != 0)
+            continue;
+        if (word->alg && !(word->alg->flags & keys[k].flag))
+            break;
+        memcpy(value, equals + 1, more);
+        value[more] = 0;
+        return set(reading, (enum key)k, value, word);
+    }
+    if (word->alg && !hs_word_parameters(word->alg, list, sizeof list)[0])
+        return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": %s has no parameters", reading->sayer,
+                       (int)length, text, name);
+    return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": the parameters of %s are %s", reading->sayer,
+                   (int)length, text, name, word->alg ? list : "l, k, b, level, outer, inner, segment");
+}
+
+static hsumma_status read_word(const struct reading *reading, const char *text, size_t length, struct hs_word *word)
+{
+    char name[HS_NAME_TEXT];
+    *word = (struct hs_word){0};
+    if (length == 4 && memcmp(text, "auto", 4) == 0)
+        return HSUMMA_OK;
+    const char *open = memchr(text, '(', length), *end = text + length;
+    if (length >= HS_WORD_TEXT || name_text(text, open ? (size_t)(open - text) : length, name) ||
+        (open && end[-1] != ')'))
+        return bad(reading, text, length, "a word like NAME or NAME(l=4,outer=NAME)");
+    hsumma_status status = find_name(reading, name, 0, &word->alg);
+    for (const char *at = open ? open + 1 : end; !status && at < end;) {
+        const char *comma = memchr(at, ',', (size_t)(end - 1 - at));
+        const char *stop = comma ? comma : end - 1;
+        status = parameter(reading, at, (size_t)(stop - at), word, name);
+        at = stop + 1;
+    }
+    return status;
+}
+
+hsumma_status hs_word_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
+                           size_t length, const char *sayer, struct hs_word *word, struct hs_message *message)
+{
+    struct reading reading = {own, collective, sayer, 1, message};
+    return read_word(&reading, text, length, word);
+}
+
+hsumma_status hs_word_check(const char *text, size_t length, const char *sayer, struct hs_message *message)
+{
+    struct reading reading = {NULL, HS_COLLECTIVES, sayer, 0, message};
+    struct hs_word word;
+    return read_word(&reading, text, length, &word);
+}
+
+/* Bytes as they are read: 65536 is 64k. */
+static void write_bytes(int64_t bytes, char *text, size_t size)
+{
+    static const char factor[] = {0, 'k', 'M', 'G'};
+    int i = 0;
+    for (; i < 3 && bytes && bytes % 1024 == 0; i++)
+        bytes /= 1024;
+    snprintf(text, size, i ? "%" PRId64 "%c" : "%" PRId64, bytes, factor[i]);
+}
+
+static int value_of(const struct hs_word *word, enum key key, char *text, size_t size)
+{
+    const struct hs_alg *alg = key == OUTER ? word->with.outer : word->with.inner;
+    int64_t number[KEYS] = {[LEADERS] = word->with.leaders,
+                            [PIECES] = word->with.pieces,
+                            [THRESHOLD] = word->with.threshold,
+                            [SEGMENT] = word->segment};
+    if (key == LEVEL)
+        snprintf(text, size, "%s", word->with.level == HS_SOCKET ? "socket" : "");
+    else if (key == OUTER || key == INNER)
+        snprintf(text, size, "%s", alg ? alg->name : "");
+    else if (number[key])
+        write_bytes(number[key], text, size);
+    else
+        text[0] = 0;
+    return text[0] != 0;
+}
+
+void hs_word_write(const struct hs_word *word, char *text, size_t size)
+{
+    char value[HS_NAME_TEXT];
+    int used = snprintf(text, size, "%s", word->alg ? word->alg->name : "auto"), first = 1;
+    for (int k = 0; word->alg && k < KEYS; k++)
+        if (word->alg->flags & keys[k].flag && value_of(word, (enum key)k, value, sizeof value) &&
+            (size_t)used < size) {
+            used += snprintf(text + used, size - (size_t)used, "%s%s=%s", first ? "(" : ",", keys[k].name, value);
+            first = 0;
+        }
+    if (!first && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, ")");
+}

@@ -1,0 +1,162 @@
+#include "coll/model/clock_parts.h"
+
+#include <math.h>
+
+struct clock {
+    struct hs_clock_steps steps;
+    struct hs_flow flow;
+    struct hs_devices devices;
+    const struct hs_topology *topology;
+    double signal, inject; /* the machine's */
+    int shared;            /* ranks share devices */
+    int *ready;            /* steps with nothing pending whose turn has not come */
+    int readies, finished;
+    double end;
+};
+
+static void release(struct clock *clock, int g, double now)
+{
+    struct hs_clock_step *step = &clock->steps.step[g];
+    if (step->time < now)
+        step->time = now;
+    if (--step->pending == 0)
+        clock->ready[clock->readies++] = g;
+}
+
+/* A step ends now; its place in its queue was free from `free` on. */
+static void finish(struct clock *clock, int g, double now, double free)
+{
+    const struct hs_clock_step *step = &clock->steps.step[g];
+    for (int use = step->first_use; use >= 0; use = clock->steps.use[use].next)
+        release(clock, clock->steps.use[use].user, now);
+    if (step->kind == HS_SIGNAL)
+        for (int wait = step->next; wait >= 0; wait = clock->steps.step[wait].next)
+            release(clock, wait, now + clock->signal);
+    else if (step->kind != HS_WAIT && step->next >= 0)
+        release(clock, step->next, free);
+    if (clock->end < now)
+        clock->end = now;
+    clock->finished++;
+}
+
+/* What is no message. */
+static void finish_alone(struct clock *clock, int g)
+{
+    const struct hs_clock_step *step = &clock->steps.step[g];
+    if (clock->shared && step->price > 0) {
+        hs_devices_ask(&clock->devices, clock->steps.rank[g], g, step->time, step->seconds);
+        return;
+    }
+    double end = step->time + (step->kind == HS_SIGNAL || step->kind == HS_WAIT ? 0 : step->seconds);
+    finish(clock, g, end, end);
+}
+
+/*
+ * A message takes place when both its ends are ready, and ends for both at once, but for a gap.  The end that is taken
+ * first from the pile passes its time to the other, which then begins it.
+ */
+static hsumma_status message(struct clock *clock, int g)
+{
+    const struct hs_clock_steps *steps = &clock->steps;
+    int mate = steps->mate[g];
+    if (mate < 0 || steps->step[mate].count != steps->step[g].count)
+        return HSUMMA_ERR_INTERNAL;
+    struct hs_clock_step *step = &steps->step[g], *other = &steps->step[mate];
+    double begin = step->time, bytes = (double)step->count;
+
+    if (other->pending >= 0) {
+        step->pending = -1;
+        if (other->time < begin)
+            other->time = begin;
+        return HSUMMA_OK;
+    }
+    const struct hs_link *price = &steps->price[step->price];
+    if (step->price >= 2 * HS_BETWEEN_NODES && clock->inject > 0) {
+        int send = step->kind == HS_SEND ? g : mate;
+        hs_flow_come(&clock->flow, hs_node_of(clock->topology, steps->rank[send]), send, step->price % 2, bytes,
+                     begin + price->alpha);
+        return HSUMMA_OK;
+    }
+    double arrived = begin + price->alpha + bytes * price->beta;
+    double free = price->gap > 0 ? begin + price->gap + bytes * price->beta : arrived;
+    finish(clock, g, step->kind == HS_SEND ? free : arrived, free);
+    finish(clock, mate, other->kind == HS_SEND ? free : arrived, free);
+    return HSUMMA_OK;
+}
+
+/*
+ * Gives every step its time.  What is ready may be taken in any order: its time depends on nothing else.  Only
+ * messages that share a node's bandwidth, and work on devices that ranks share, have to be taken in the order of their
+ * times; when nothing else is ready, whatever comes later waits for one of those that are under way, so the first of
+ * them is sure.
+ */
+static hsumma_status run(struct clock *clock)
+{
+    const struct hs_clock_step *step = clock->steps.step;
+    hsumma_status status = HSUMMA_OK;
+    for (int g = 0; g < clock->steps.steps; g++)
+        if (step[g].pending == 0)
+            clock->ready[clock->readies++] = g;
+    while (!status) {
+        double now, until = clock->shared ? hs_devices_next(&clock->devices) : HUGE_VAL;
+        int left = -1;
+        if (clock->readies > 0) {
+            int g = clock->ready[--clock->readies];
+            if (step[g].kind == HS_SEND || step[g].kind == HS_RECV)
+                status = message(clock, g);
+            else
+                finish_alone(clock, g);
+        } else if (clock->inject > 0 && (left = hs_flow_leave(&clock->flow, until, &now)) >= 0) {
+            finish(clock, left, now, now);
+            finish(clock, clock->steps.mate[left], now, now);
+        } else if (clock->shared && (left = hs_devices_serve(&clock->devices, &now)) >= 0) {
+            finish(clock, left, now, now);
+        } else {
+            break;
+        }
+    }
+    return status || clock->finished == clock->steps.steps ? status : HSUMMA_ERR_INTERNAL;
+}
+
+static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape *shape,
+                                const struct hs_machine *machine, const struct hs_allocator *memory, double *seconds,
+                                struct hs_clock_load *load, struct hs_clock_report *report)
+{
+    struct clock clock = {.topology = shape->topology, .signal = machine->signal, .inject = machine->inject};
+    clock.shared = machine->devices > 0;
+    hsumma_status status = hs_clock_steps_build(&clock.steps, alg, shape, machine, memory, report);
+    if (!status) {
+        clock.ready = hs_get(memory, (size_t)clock.steps.steps + 1, sizeof *clock.ready);
+        status = clock.ready ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    }
+    if (!status && machine->inject > 0)
+        status = hs_flow_begin(&clock.flow, machine, shape->size, clock.steps.steps, memory);
+    if (!status && clock.shared)
+        status = hs_devices_begin(&clock.devices, machine, shape->topology, shape->size, memory);
+    if (!status)
+        status = run(&clock);
+    *seconds = status ? 0 : clock.end;
+    *load = clock.steps.load;
+    hs_flow_end(&clock.flow, memory);
+    hs_devices_end(&clock.devices, memory);
+    hs_put(memory, clock.ready);
+    hs_clock_steps_free(&clock.steps, memory);
+    return status;
+}
+
+hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                       const struct hs_allocator *memory, struct hs_clock_report *report)
+{
+    struct hs_clock_report counted = {0};
+    struct hs_clock_load load;
+    hsumma_status status = time_steps(alg, shape, machine, memory, &counted.seconds, &load, &counted);
+    *report = status ? (struct hs_clock_report){0} : counted;
+    return status;
+}
+
+hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                               const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load)
+{
+    struct hs_clock_load unwanted;
+    return time_steps(alg, shape, machine, memory, seconds, load ? load : &unwanted, NULL);
+}

@@ -1,0 +1,369 @@
+/* What the clock keeps of the lists of all ranks: each list is built, read and given back before the next one. */
+#include "coll/model/clock_parts.h"
+
+#include <limits.h>
+
+/* Memory that the next list takes again: blocks by powers of two, those that nobody uses linked through their heads. */
+enum { POOL_ORDERS = 64 };
+
+struct pool {
+    const struct hs_allocator *memory;
+    struct pool_block {
+        struct pool_block *next;
+        int order;
+    } * unused[POOL_ORDERS];
+};
+
+static void *pool_get(void *state, size_t bytes)
+{
+    struct pool *pool = state;
+    int order = 8;
+    while (order < POOL_ORDERS - 1 && (size_t)1 << order < bytes)
+        order++;
+    struct pool_block *block = pool->unused[order];
+    if (block)
+        pool->unused[order] = block->next;
+    else if (bytes <= SIZE_MAX / 4)
+        block = hs_get(pool->memory, 1, HS_ALIGN + ((size_t)1 << order));
+    if (!block)
+        return NULL;
+    block->order = order;
+    return (char *)block + HS_ALIGN;
+}
+
+static void pool_put(void *state, void *memory)
+{
+    struct pool *pool = state;
+    struct pool_block *block = (void *)((char *)memory - HS_ALIGN);
+    block->next = pool->unused[block->order];
+    pool->unused[block->order] = block;
+}
+
+/* All blocks are unused by now. */
+static void pool_end(struct pool *pool)
+{
+    for (int i = 0; i < POOL_ORDERS; i++)
+        for (struct pool_block *block; (block = pool->unused[i]);) {
+            pool->unused[i] = block->next;
+            hs_put(pool->memory, block);
+        }
+}
+
+/* A rank's ports and its arithmetic are served in list order: three queues.  The other steps wait in none. */
+enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
+
+/* What all ranks share while their lists are read. */
+struct reader {
+    double *way;         /* between nodes: of each node, seconds out and in */
+    double *device;      /* of each device, seconds; NULL: ranks have processors of their own */
+    double mean[QUEUES]; /* seconds, over all ranks */
+    struct hs_clock_steps *steps;
+    const struct hs_machine *machine;
+    const struct hs_topology *topology;
+    const struct hs_allocator *memory;
+    struct hs_mail mail;
+    int size, signals, waits;
+    int *signal; /* the SIGNALs, rank by rank */
+    int *first;  /* of each rank in signal[]; one more, the end */
+    size_t signal_capacity;
+};
+
+static enum queue queue_of(int kind)
+{
+    static const unsigned char queue[HS_KINDS] = {
+        [HS_SEND] = OUT_PORT, [HS_RECV] = IN_PORT, [HS_COPY] = ARITHMETIC, [HS_REDUCE] = ARITHMETIC,
+        [HS_SIGNAL] = QUEUES, [HS_WAIT] = QUEUES,  [HS_JOIN] = QUEUES,     [HS_MPI] = QUEUES};
+    return (enum queue)queue[kind];
+}
+
+/* Where step g of a rank waits besides its dependencies: returns how many steps it waits for. */
+static int enqueue(const struct reader *reader, int g, int *served, int *before)
+{
+    struct hs_clock_step *step = reader->steps->step;
+    enum queue queue = queue_of(step[g].kind);
+    int places = queue != ARITHMETIC && reader->machine->ports > 1 ? reader->machine->ports : 1;
+
+    if (queue == QUEUES)
+        return 0;
+    if (served[queue] < places) {
+        if (served[queue]++ == 0)
+            before[queue] = g;
+        return 0;
+    }
+    step[before[queue]].next = g;
+    do
+        before[queue]++;
+    while (queue_of(step[before[queue]].kind) != queue);
+    return 1;
+}
+
+/* What a step takes that is no message. */
+static double work(const struct hs_machine *machine, const struct hs_step *step)
+{
+    int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
+
+    if (step->kind == HS_REDUCE)
+        return (double)step->count * machine->gamma;
+    if (step->kind != HS_COPY)
+        return 0;
+    if (priced && hs_copies_shared(step))
+        return machine->shm.alpha + (double)step->count * machine->shm.beta;
+    return (double)step->count * machine->copy;
+}
+
+static int price_of(const struct reader *reader, int rank, const struct hs_step *step)
+{
+    int price = 2 * (int)hs_tier_of(reader->topology, rank, step->peer);
+    int64_t eager = reader->steps->price[price].eager;
+    return price + (eager > 0 && step->count > eager);
+}
+
+/* Keeps step g of a rank. */
+static hsumma_status keep(struct reader *reader, int rank, const struct hs_step *from, int g)
+{
+    struct hs_clock_steps *steps = reader->steps;
+    struct hs_clock_step *step = &steps->step[g];
+    *step =
+        (struct hs_clock_step){.next = -1, .first_use = -1, .pending = from->deps, .kind = (unsigned char)from->kind};
+    step->count = from->count;
+    steps->rank[g] = rank;
+    steps->mate[g] = -1;
+    if ((from->kind == HS_SEND || from->kind == HS_RECV || from->kind == HS_WAIT) &&
+        (from->peer < 0 || from->peer >= reader->size))
+        return HSUMMA_ERR_INTERNAL;
+    switch (from->kind) {
+    case HS_SEND:
+    case HS_RECV:
+        step->price = (unsigned char)price_of(reader, rank, from);
+        hs_mail_add(&reader->mail, rank, from->kind, from->peer, g, steps->mate);
+        return HSUMMA_OK;
+    case HS_COPY:
+    case HS_REDUCE:
+    case HS_JOIN:
+        step->seconds = work(reader->machine, from);
+        return HSUMMA_OK;
+    case HS_WAIT:
+        steps->mate[g] = from->peer; /* until all signals are known */
+        reader->waits++;
+        return HSUMMA_OK;
+    case HS_SIGNAL:
+        reader->signal[reader->signals++] = g;
+        return HSUMMA_OK;
+    case HS_MPI:
+    case HS_KINDS:
+        break;
+    }
+    return HSUMMA_ERR_UNSUPPORTED;
+}
+
+/* Room for so many steps, uses and signals of all ranks. */
+static hsumma_status make_room(struct reader *reader, size_t steps, size_t uses, size_t signals)
+{
+    struct hs_clock_steps *all = reader->steps;
+    void *array[] = {all->step, all->mate, all->rank, all->use, reader->signal};
+    if (steps > INT_MAX - 2 || uses > INT_MAX - 2)
+        return HSUMMA_ERR_MEMORY;
+    int failed = hs_grow(reader->memory, &array[0], sizeof *all->step, &all->step_capacity, steps) ||
+                 hs_grow(reader->memory, &array[1], sizeof *all->mate, &all->mate_capacity, steps) ||
+                 hs_grow(reader->memory, &array[2], sizeof *all->rank, &all->rank_capacity, steps) ||
+                 hs_grow(reader->memory, &array[3], sizeof *all->use, &all->use_capacity, uses) ||
+                 hs_grow(reader->memory, &array[4], sizeof *reader->signal, &reader->signal_capacity, signals);
+    all->step = array[0];
+    all->mate = array[1];
+    all->rank = array[2];
+    all->use = array[3];
+    reader->signal = array[4];
+    return failed ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
+}
+
+/* For a list of a rank, and when there has to be more room, for as many like it as there are ranks. */
+static hsumma_status make_room_for(struct reader *reader, int rank, const struct hs_list *list)
+{
+    const struct hs_clock_steps *all = reader->steps;
+    size_t steps = (size_t)list->steps, uses = 0, signals = 0, times = 1;
+    for (int i = 0; i < list->steps; i++) {
+        uses += (size_t)list->step[i].deps;
+        signals += list->step[i].kind == HS_SIGNAL;
+    }
+    if (rank > 0 && (size_t)all->steps + steps > all->step_capacity) /* rank 0, often the root, is like no other */
+        times = (size_t)(reader->size - rank);
+    hsumma_status status = make_room(reader, (size_t)all->steps + times * steps, (size_t)all->uses + times * uses,
+                                     (size_t)reader->signals + times * signals);
+    return status && times > 1 ? make_room(reader, (size_t)all->steps + steps, (size_t)all->uses + uses,
+                                           (size_t)reader->signals + signals)
+                               : status;
+}
+
+/* What a step keeps its port or processor busy. */
+static double own_seconds(const struct hs_clock_steps *steps, int g)
+{
+    const struct hs_clock_step *step = &steps->step[g];
+    const struct hs_link *price = &steps->price[step->price];
+    if (step->kind == HS_SEND || step->kind == HS_RECV)
+        return (price->gap > 0 ? price->gap : price->alpha) + (double)step->count * price->beta;
+    return step->kind == HS_COPY || step->kind == HS_REDUCE ? step->seconds : 0;
+}
+
+static hsumma_status read_list(struct reader *reader, int rank, const struct hs_list *list)
+{
+    struct hs_clock_steps *steps = reader->steps;
+    int base = steps->steps, served[QUEUES] = {0}, before[QUEUES] = {0};
+    double busy[QUEUES + 1] = {0};
+    hsumma_status status = make_room_for(reader, rank, list);
+    if (status)
+        return status;
+    steps->steps += list->steps;
+    reader->first[rank] = reader->signals;
+    hs_mail_open(&reader->mail, rank, steps->rank, steps->mate);
+    for (int i = 0; i < list->steps && !status; i++) {
+        const struct hs_step *from = &list->step[i];
+        status = keep(reader, rank, from, base + i);
+        if (reader->device && queue_of(from->kind) == ARITHMETIC) {
+            steps->step[base + i].seconds = hs_device_work(reader->machine, list, i);
+            steps->step[base + i].price = !hs_step_continues(list, i);
+        }
+        double seconds = own_seconds(steps, base + i);
+        enum queue queue = queue_of(from->kind);
+        busy[queue] += seconds;
+        if (steps->step[base + i].price >= 2 * HS_BETWEEN_NODES && queue < ARITHMETIC)
+            reader->way[2 * hs_node_of(reader->topology, rank) + (queue == IN_PORT)] += seconds;
+        steps->step[base + i].pending += enqueue(reader, base + i, served, before);
+        for (int d = 0; d < from->deps; d++) {
+            struct hs_clock_step *on = &steps->step[base + list->dep[from->first_dep + d]];
+            steps->use[steps->uses] = (struct hs_clock_use){base + i, on->first_use};
+            on->first_use = steps->uses++;
+        }
+    }
+    hs_mail_close(&reader->mail, rank, steps->mate);
+    if (reader->device) {
+        reader->device[hs_device_of(reader->machine, reader->topology, rank)] += busy[ARITHMETIC];
+        busy[ARITHMETIC] = 0;
+    }
+    for (int q = 0; q < QUEUES; q++) {
+        double each = q == ARITHMETIC || reader->machine->ports < 2 ? busy[q] : busy[q] / reader->machine->ports;
+        steps->load.most = each > steps->load.most ? each : steps->load.most;
+        reader->mean[q] += each / reader->size;
+    }
+    return status;
+}
+
+/* A WAIT ends by the peer's first SIGNAL of at least its own value. */
+static hsumma_status find_signals(struct reader *reader)
+{
+    struct hs_clock_steps *steps = reader->steps;
+    for (int g = 0; reader->waits > 0 && g < steps->steps; g++) {
+        struct hs_clock_step *wait = &steps->step[g];
+        if (wait->kind != HS_WAIT)
+            continue;
+        int first = reader->first[steps->mate[g]], end = reader->first[steps->mate[g] + 1], last = end;
+        while (first < last) {
+            int middle = first + (last - first) / 2;
+            if (steps->step[reader->signal[middle]].count < wait->count)
+                first = middle + 1;
+            else
+                last = middle;
+        }
+        if (first == end)
+            return HSUMMA_ERR_INTERNAL;
+        struct hs_clock_step *signal = &steps->step[reader->signal[first]];
+        wait->pending++;
+        wait->next = signal->next;
+        signal->next = g;
+    }
+    return HSUMMA_OK;
+}
+
+static int given(struct hs_link link)
+{
+    return link.alpha > 0 || link.beta > 0;
+}
+
+static void set_prices(struct hs_link *price, const struct hs_machine *machine)
+{
+    struct hs_link link = machine->network;
+    for (int tier = HS_BETWEEN_NODES; tier >= HS_IN_SOCKET; tier--) {
+        struct hs_link own = tier == HS_IN_SOCKET ? machine->socket : machine->node;
+        link = tier < HS_BETWEEN_NODES && given(own) ? own : link;
+        price[2 * tier] = link;
+        price[2 * tier + 1] = (struct hs_link){.alpha = link.alpha_long, .beta = link.beta_long};
+    }
+}
+
+/* The ways out of and into nodes, and the devices, on the whole; the load is complete then. */
+static void weigh(const struct reader *reader, int size)
+{
+    struct hs_clock_load *load = &reader->steps->load;
+    int nodes = reader->topology ? reader->topology->level[HS_NODE].parts : size;
+    double mean[2] = {0, 0};
+    for (int n = 0; n < 2 * nodes; n++) {
+        load->most = reader->way[n] > load->most ? reader->way[n] : load->most;
+        mean[n % 2] += reader->way[n] / nodes;
+    }
+    for (int i = 0; i < 2; i++)
+        load->mean = mean[i] > load->mean ? mean[i] : load->mean;
+    for (int q = 0; q < QUEUES; q++)
+        load->mean = reader->mean[q] > load->mean ? reader->mean[q] : load->mean;
+    int devices = reader->device ? nodes * reader->machine->devices : 0;
+    double work = 0;
+    for (int d = 0; d < devices; d++) {
+        load->most = reader->device[d] > load->most ? reader->device[d] : load->most;
+        work += reader->device[d] / devices;
+    }
+    load->mean = work > load->mean ? work : load->mean;
+}
+
+hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs_alg *alg, const struct hs_shape *shape,
+                                   const struct hs_machine *machine, const struct hs_allocator *memory,
+                                   struct hs_clock_report *report)
+{
+    int size = shape->size;
+    *steps = (struct hs_clock_steps){0};
+    if (alg->flags & HS_BY_MPI)
+        return HSUMMA_ERR_UNSUPPORTED;
+    if (size < 1 || (shape->topology && shape->topology->size != size))
+        return HSUMMA_ERR_INTERNAL;
+    struct pool pool = {.memory = memory};
+    struct hs_allocator pooled = {pool_get, pool_put, &pool};
+    struct reader reader = {
+        .steps = steps, .machine = machine, .topology = shape->topology, .memory = memory, .size = size};
+    set_prices(steps->price, machine);
+    reader.first = hs_get(memory, (size_t)size + 1, sizeof *reader.first);
+    reader.way = hs_get_zero(memory, (size_t)size, 2 * sizeof *reader.way);
+    if (machine->devices > 0)
+        reader.device = hs_get_zero(memory, (size_t)size * (size_t)machine->devices, sizeof *reader.device);
+    struct hs_traffic *node_between = report ? hs_get_zero(memory, (size_t)size, sizeof *node_between) : NULL;
+    hsumma_status status = hs_mail_begin(&reader.mail, size, memory);
+    if (!reader.first || !reader.way || (machine->devices > 0 && !reader.device) || (report && !node_between))
+        status = HSUMMA_ERR_MEMORY;
+    for (int r = 0; r < size && !status; r++) {
+        struct hs_list list;
+        status = hs_build_rank(alg, shape, r, &pooled, &list);
+        if (!status)
+            status = read_list(&reader, r, &list);
+        if (!status && report)
+            hs_clock_count(&list, shape->topology, r, &node_between[hs_node_of(shape->topology, r)], report);
+        hs_list_free(&pooled, &list);
+    }
+    if (!status) {
+        reader.first[size] = reader.signals;
+        status = find_signals(&reader);
+        weigh(&reader, size);
+    }
+    hs_mail_end(&reader.mail, memory);
+    hs_put(memory, reader.first);
+    hs_put(memory, reader.way);
+    hs_put(memory, reader.device);
+    hs_put(memory, reader.signal);
+    hs_put(memory, node_between);
+    pool_end(&pool);
+    return status;
+}
+
+void hs_clock_steps_free(struct hs_clock_steps *steps, const struct hs_allocator *memory)
+{
+    hs_put(memory, steps->step);
+    hs_put(memory, steps->mate);
+    hs_put(memory, steps->rank);
+    hs_put(memory, steps->use);
+    *steps = (struct hs_clock_steps){0};
+}

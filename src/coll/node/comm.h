@@ -1,0 +1,25 @@
+/* The library's own communicator: who is in it, where its ranks are, and what they share. */
+#ifndef HS_COLL_NODE_COMM_H
+#define HS_COLL_NODE_COMM_H
+
+#include "coll/node/window.h"
+#include "coll/schedule/topology.h"
+
+#include <mpi.h>
+
+struct hs_device_comm; /* coll/run/device_comm.h */
+
+/* One duplicated communicator of the library's own, and what has gone through it. */
+struct hs_comm {
+    MPI_Comm comm;
+    int rank, size;
+    int64_t cut; /* bytes of one MPI message at most, the same on all ranks; longer steps go in pieces */
+    int64_t bytes_sent, messages_sent;
+    struct hs_topology topology;   /* of all its ranks; size 0: not known (places.h) */
+    struct hs_window *window;      /* shared memory with the ranks of this node; NULL: none */
+    struct hs_device_comm *device; /* the same of devices (device_comm.h); NULL: there is no device */
+};
+
+enum { HS_CUT = 1 << 30 };
+
+#endif

@@ -1,0 +1,159 @@
+/* layers: uses MPI */
+#include "coll/node/device_share.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* What a rank tells the others: its memory, if it has any, then its events. */
+struct told {
+    int64_t bytes; /* of the memory; of an event: 1, if it can be waited for */
+    struct hs_exported exported;
+};
+
+/* Makes and exports what is this rank's. */
+static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct told *mine)
+{
+    struct hs_device *device = share->device;
+    const struct hs_device_kind *kind = device->kind;
+    hsumma_status status = HSUMMA_OK;
+    mine[0].bytes = (int64_t)bytes;
+    if (bytes) {
+        void *memory = NULL;
+        status = kind->get(device, bytes, &memory);
+        share->memory[share->me] = memory;
+        if (!status)
+            status = kind->export_memory(device, memory, &mine[0].exported);
+    }
+    struct hs_stream *stream = NULL;
+    if (!status && share->events)
+        status = kind->make_stream(device, &stream);
+    for (int i = 0; i < share->events && !status; i++) {
+        struct hs_event **event = &share->event[share->me * share->events + i];
+        status = kind->make_event(device, 1, event);
+        if (!status) /* once, for who waits for it first: of an event never recorded CUDA says nothing between processes
+                      */
+            status = kind->record(device, stream, *event);
+        if (!status)
+            mine[1 + i].bytes =
+                device->shares_events && kind->export_event(device, *event, &mine[1 + i].exported) == HSUMMA_OK;
+    }
+    if (stream && !status)
+        status = kind->synchronize(device, stream);
+    if (stream)
+        kind->free_stream(device, stream);
+    return status;
+}
+
+/* Maps what the others have told; their events if that can be. */
+static hsumma_status take(struct hs_device_share *share, const struct told *all)
+{
+    struct hs_device *device = share->device;
+    const struct hs_device_kind *kind = device->kind;
+    hsumma_status status = HSUMMA_OK;
+    for (int r = 0; r < share->ranks && !status; r++) {
+        const struct told *told = all + (size_t)r * (size_t)(1 + share->events);
+        if (r == share->me)
+            continue;
+        void *memory = NULL;
+        if (told->bytes)
+            status = kind->import_memory(device, &told->exported, &memory);
+        share->memory[r] = memory;
+        for (int i = 0; i < share->events && !status && share->shares_events; i++)
+            share->shares_events =
+                told[1 + i].bytes &&
+                kind->import_event(device, &told[1 + i].exported, &share->event[r * share->events + i]) == HSUMMA_OK;
+    }
+    return status;
+}
+
+static hsumma_status worst(MPI_Comm mates, hsumma_status status)
+{
+    int mine = (int)status, most = mine;
+    return MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, mates) == MPI_SUCCESS ? (hsumma_status)most
+                                                                                  : HSUMMA_ERR_MPI;
+}
+
+/* The status of all, and what this rank can say of it. */
+static hsumma_status agreed(MPI_Comm mates, hsumma_status mine, const struct hs_device *device,
+                            struct hs_message *message)
+{
+    hsumma_status status = worst(mates, mine);
+    if (status && mine)
+        hs_fail(message, status, "%s", device->message.text);
+    else if (status)
+        hs_fail(message, status, "another process of the node could not share its device's memory");
+    return status;
+}
+
+hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates, struct hs_device *device, int events,
+                                   size_t bytes, const struct hs_allocator *memory, struct hs_message *message)
+{
+    *share = (struct hs_device_share){.device = device, .events = events, .shares_events = device->shares_events};
+    MPI_Comm_rank(mates, &share->me);
+    MPI_Comm_size(mates, &share->ranks);
+    size_t ranks = (size_t)share->ranks, each = 1 + (size_t)events;
+    share->event = hs_get_zero(memory, ranks * (each - 1), sizeof(struct hs_event *));
+    share->memory = hs_get_zero(memory, ranks, sizeof *share->memory);
+    struct told *all = hs_get_zero(memory, ranks * each, sizeof *all);
+    struct told *mine = all ? all + (size_t)share->me * each : NULL;
+    hsumma_status status = all && share->memory && (share->event || events == 0) ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    if (status)
+        hs_fail(&device->message, status, "no memory to share a device");
+    if (!status)
+        status = offer(share, bytes, mine);
+    status = agreed(mates, status, device, message);
+    if (!status && each * sizeof *all > INT_MAX)
+        status = HSUMMA_ERR_UNSUPPORTED;
+    if (!status &&
+        MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, all, (int)(each * sizeof *all), MPI_BYTE, mates) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    if (!status)
+        status = agreed(mates, take(share, all), device, message);
+    hs_put(memory, all);
+    int everywhere = 0;
+    if (MPI_Allreduce(&share->shares_events, &everywhere, 1, MPI_INT, MPI_MIN, mates) != MPI_SUCCESS)
+        status = hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    share->shares_events = everywhere;
+    if (status) {
+        hs_device_share_leave(share);
+        MPI_Barrier(mates);
+        hs_device_share_free(share, memory);
+    }
+    return status;
+}
+
+static void free_events(struct hs_device_share *share, int rank)
+{
+    for (int i = 0; share->event && i < share->events; i++) {
+        struct hs_event **event = &share->event[rank * share->events + i];
+        share->device->kind->free_event(share->device, *event);
+        *event = NULL;
+    }
+}
+
+void hs_device_share_leave(struct hs_device_share *share)
+{
+    struct hs_device *device = share->device;
+    for (int r = 0; device && r < share->ranks; r++) {
+        if (r == share->me)
+            continue;
+        free_events(share, r);
+        if (share->memory)
+            device->kind->unmap(device, share->memory[r]);
+        if (share->memory)
+            share->memory[r] = NULL;
+    }
+}
+
+void hs_device_share_free(struct hs_device_share *share, const struct hs_allocator *memory)
+{
+    struct hs_device *device = share->device;
+    hs_device_share_leave(share);
+    if (device)
+        free_events(share, share->me);
+    if (device && share->memory)
+        device->kind->put(device, share->memory[share->me]);
+    hs_put(memory, share->event);
+    hs_put(memory, share->memory);
+    *share = (struct hs_device_share){0};
+}

@@ -1,0 +1,219 @@
+#include "coll/node/places.h"
+
+#include "coll/node/window_memory.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#if HSUMMA_HAVE_HWLOC
+#include <hwloc.h>
+#endif
+
+hsumma_status hs_comm_agreed(MPI_Comm comm, hsumma_status status)
+{
+    int mine = (int)status, worst = mine;
+    return MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS ? (hsumma_status)worst
+                                                                                  : HSUMMA_ERR_MPI;
+}
+
+/* How the ranks lie, as comm_* find it out: names that are equal where ranks share a node or a socket. */
+struct places {
+    int *node, *socket;
+};
+
+/* Reads "nodes:N" or "nodes:N,sockets:S"; -1 if it says something else. */
+static int topology_words(const char *text, int *nodes, int *sockets)
+{
+    static const char *const words[] = {"nodes:", "sockets:"};
+    int *const value[] = {nodes, sockets};
+    *nodes = *sockets = 1;
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(words[i]);
+        char *end;
+        if (strncmp(text, words[i], length) != 0 || text[length] < '1' || text[length] > '9')
+            return -1;
+        long number = strtol(text + length, &end, 10);
+        if (number > 1 << 20)
+            return -1;
+        *value[i] = (int)number;
+        if (!*end)
+            return 0;
+        if (*end != ',')
+            return -1;
+        text = end + 1;
+    }
+    return -1;
+}
+
+#if HSUMMA_HAVE_HWLOC
+/* Sockets of the ranks of a node, by the processors that they may use: one process looks, for loading takes long, and
+ * only if they are bound at all.  A rank that may run on several sockets counts for the first. */
+static void find_sockets(const cpu_set_t *may_use, int ranks, int *socket)
+{
+    hwloc_topology_t topology;
+    int alike = 1;
+    for (int r = 1; r < ranks; r++)
+        alike &= CPU_EQUAL(&may_use[r], &may_use[0]);
+    if (alike || hwloc_topology_init(&topology))
+        return;
+    hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    if (hwloc_topology_load(topology) == 0)
+        for (int r = 0; r < ranks; r++)
+            for (hwloc_obj_t package = NULL;
+                 (package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, package)) != NULL;) {
+                int mine = 0;
+                for (int cpu = 0; cpu < CPU_SETSIZE && !mine; cpu++)
+                    mine = CPU_ISSET(cpu, &may_use[r]) && hwloc_bitmap_isset(package->cpuset, (unsigned)cpu);
+                if (mine) {
+                    socket[r] = (int)package->logical_index;
+                    break;
+                }
+            }
+    hwloc_topology_destroy(topology);
+}
+#else
+static void find_sockets(const cpu_set_t *may_use, int ranks, int *socket)
+{
+    (void)may_use, (void)ranks, (void)socket;
+}
+#endif
+
+/* *mine: number of this rank's socket in its node. */
+static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *memory, int *mine)
+{
+    int rank = 0, ranks = 1;
+    cpu_set_t own;
+    *mine = 0;
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof own, &own);
+    if (MPI_Comm_rank(node, &rank) != MPI_SUCCESS || MPI_Comm_size(node, &ranks) != MPI_SUCCESS)
+        return HSUMMA_ERR_MPI;
+    if (ranks == 1)
+        return HSUMMA_OK;
+    int count = rank == 0 ? ranks : 1;
+    cpu_set_t *all = hs_get(memory, (size_t)count, sizeof *all);
+    int *socket = hs_get_zero(memory, (size_t)count, sizeof *socket);
+    int ready = all && socket, everywhere = 0;
+    hsumma_status status = HSUMMA_ERR_MPI;
+    if (MPI_Allreduce(&ready, &everywhere, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS) {
+        status = everywhere ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+        if (everywhere && MPI_Gather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0, node) != MPI_SUCCESS)
+            status = HSUMMA_ERR_MPI;
+        if (!status && rank == 0)
+            find_sockets(all, ranks, socket);
+        if (!status && MPI_Scatter(socket, 1, MPI_INT, mine, 1, MPI_INT, 0, node) != MPI_SUCCESS)
+            status = HSUMMA_ERR_MPI;
+    }
+    hs_put(memory, all);
+    hs_put(memory, socket);
+    return status;
+}
+
+/* Where everybody is.  node: the ranks that MPI says share memory with this one. */
+static hsumma_status find_places(struct hs_comm *comm, MPI_Comm node, const struct hs_allocator *memory,
+                                 struct places *places)
+{
+    int mine[2] = {comm->rank, 0}, *all = hs_get(memory, (size_t)comm->size, sizeof mine);
+    hsumma_status status = socket_of_node(node, memory, &mine[1]);
+    if (MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_INT, MPI_MIN, node) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    int worst = all ? (int)status : (int)HSUMMA_ERR_MEMORY;
+    if (MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm->comm) != MPI_SUCCESS)
+        worst = HSUMMA_ERR_MPI;
+    if (!worst && MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm->comm) != MPI_SUCCESS)
+        worst = HSUMMA_ERR_MPI;
+    for (int r = 0; r < comm->size && !worst; r++) {
+        places->node[r] = all[2 * r];
+        places->socket[r] = all[2 * r + 1];
+    }
+    hs_put(memory, all);
+    return (hsumma_status)worst;
+}
+
+/* The topology that the user has given, in place of the real one. */
+static hsumma_status make_topology(struct hs_comm *comm, const char *words, MPI_Comm node,
+                                   const struct hs_allocator *memory)
+{
+    int nodes, sockets;
+    if (words && *words && strcmp(words, "auto") != 0) {
+        if (topology_words(words, &nodes, &sockets))
+            return HSUMMA_ERR_OPTION;
+        return hs_topology_blocks(&comm->topology, comm->size, nodes < comm->size ? nodes : comm->size, sockets,
+                                  memory);
+    }
+    struct places places = {.node = hs_get(memory, (size_t)comm->size, 2 * sizeof(int))};
+    int ready = places.node != NULL, everywhere = 0;
+    if (MPI_Allreduce(&ready, &everywhere, 1, MPI_INT, MPI_MIN, comm->comm) != MPI_SUCCESS)
+        return HSUMMA_ERR_MPI;
+    hsumma_status status = HSUMMA_ERR_MEMORY;
+    if (everywhere) {
+        places.socket = places.node + comm->size;
+        status = find_places(comm, node, memory, &places);
+    }
+    if (!status)
+        status = hs_topology_make(&comm->topology, comm->size, places.node, places.socket, memory);
+    hs_put(memory, places.node);
+    return status;
+}
+
+/*
+ * The memory that a node shares.  It can be had only if the ranks of the (perhaps virtual) node really share a machine,
+ * and it is there for all nodes or for none, so that all ranks build the same lists.  Not having it is no error.
+ */
+static hsumma_status share(struct hs_comm *comm, const struct hs_place_options *options, MPI_Comm machine,
+                           const struct hs_allocator *memory)
+{
+    const struct hs_division *node = &comm->topology.level[HS_NODE];
+    int mine = node->of[comm->rank], most = 1, ranks = 0;
+    MPI_Comm mates = MPI_COMM_NULL;
+    for (int i = 0; i < node->parts; i++)
+        most = hs_division_size(node, i) > most ? hs_division_size(node, i) : most;
+    if (most == 1 || options->room == 0)
+        return HSUMMA_OK;
+    if (MPI_Comm_split(machine, mine, comm->rank, &mates) != MPI_SUCCESS || MPI_Comm_size(mates, &ranks) != MPI_SUCCESS)
+        return hs_comm_agreed(comm->comm, HSUMMA_ERR_MPI);
+    int together = ranks == hs_division_size(node, mine);
+    struct hs_window *window = together ? hs_window_make(mates, comm, most, options, memory) : NULL;
+    hsumma_status status = hs_comm_agreed(comm->comm, window ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    if (!status) {
+        int direct = options->direct && hs_window_probe(window, mates), everywhere = 0;
+        status = MPI_Allreduce(&direct, &everywhere, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS ? HSUMMA_OK
+                                                                                                     : HSUMMA_ERR_MPI;
+        window->direct = comm->topology.direct = everywhere;
+        comm->topology.room = window->room;
+        comm->window = window;
+    } else {
+        hs_window_free_memory(window, memory);
+        status = status == HSUMMA_ERR_UNSUPPORTED ? HSUMMA_OK : status;
+    }
+    MPI_Comm_free(&mates);
+    return status;
+}
+
+hsumma_status hs_comm_places(struct hs_comm *comm, const struct hs_place_options *options,
+                             const struct hs_allocator *memory, struct hs_message *message)
+{
+    MPI_Comm machine = MPI_COMM_NULL;
+    if (MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
+        return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_split_type failed");
+    hsumma_status status = hs_comm_agreed(comm->comm, make_topology(comm, options->topology, machine, memory));
+    if (!status)
+        status = share(comm, options, machine, memory);
+    MPI_Comm_free(&machine);
+    if (status) {
+        hs_comm_leave_places(comm, memory);
+        return hs_fail(message, status,
+                       status == HSUMMA_ERR_OPTION ? "topology=%s: expected auto or nodes:N,sockets:S"
+                                                   : "cannot find out where the processes are (%s)",
+                       options->topology ? options->topology : "");
+    }
+    return HSUMMA_OK;
+}
+
+void hs_comm_leave_places(struct hs_comm *comm, const struct hs_allocator *memory)
+{
+    hs_window_free_memory(comm->window, memory);
+    comm->window = NULL;
+    hs_topology_free(&comm->topology, memory);
+}

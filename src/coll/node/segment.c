@@ -1,0 +1,79 @@
+/* layers: uses MPI */
+#include "coll/node/segment.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int hs_all_well(MPI_Comm mates, int well)
+{
+    int together = 0;
+    return MPI_Allreduce(&well, &together, 1, MPI_INT, MPI_MIN, mates) == MPI_SUCCESS && together;
+}
+
+/* What the maker tells: process, descriptor, and which file it is, for processes may have other numbers elsewhere. */
+struct told {
+    int64_t process, descriptor, device, inode;
+};
+
+static int make_file(size_t bytes, int reserve, struct told *told)
+{
+    struct stat is;
+    struct rlimit limit; /* beyond it ftruncate does not fail, but ends the program */
+    int file = memfd_create("hsumma", MFD_CLOEXEC);
+    int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+               (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) && ftruncate(file, (off_t)bytes) == 0 &&
+               (!reserve || posix_fallocate(file, 0, (off_t)bytes) == 0) && fstat(file, &is) == 0;
+    *told = made ? (struct told){getpid(), file, (int64_t)is.st_dev, (int64_t)is.st_ino} : (struct told){0, -1, 0, 0};
+    return file;
+}
+
+/* The others open it through the maker's descriptor. */
+static int open_file(const struct told *told)
+{
+    char path[64];
+    struct stat is;
+    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)told->process, (long long)told->descriptor);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file >= 0 && (fstat(file, &is) || (int64_t)is.st_dev != told->device || (int64_t)is.st_ino != told->inode)) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+void *hs_segment_make(MPI_Comm mates, size_t bytes, int reserve)
+{
+    struct told told = {0, -1, 0, 0};
+    void *base = MAP_FAILED;
+    int me, file = -1;
+    MPI_Comm_rank(mates, &me);
+    if (me == 0)
+        file = make_file(bytes, reserve, &told);
+    if (MPI_Bcast(&told, (int)(sizeof told / sizeof told.process), MPI_INT64_T, 0, mates) != MPI_SUCCESS)
+        told.descriptor = -1;
+    if (me > 0 && told.descriptor >= 0)
+        file = open_file(&told);
+    if (told.descriptor >= 0 && file >= 0)
+        base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    int well = hs_all_well(mates, base != MAP_FAILED); /* all have opened it, or never will */
+    if (file >= 0)
+        close(file);
+    if (!well && base != MAP_FAILED)
+        munmap(base, bytes);
+    if (!well)
+        return NULL;
+    if (!reserve) /* mostly holes: not for core dumps */
+        madvise(base, bytes, MADV_DONTDUMP);
+    return base;
+}
+
+void hs_segment_free(void *base, size_t bytes)
+{
+    if (base)
+        munmap(base, bytes);
+}

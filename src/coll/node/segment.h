@@ -1,0 +1,20 @@
+/* Memory that processes of one node share: without a name, so that nothing is left behind whatever happens.
+ * layers: uses MPI */
+#ifndef HS_COLL_NODE_SEGMENT_H
+#define HS_COLL_NODE_SEGMENT_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+/*
+ * Maps `bytes` of zeros in all processes of `mates`, each at an address of its own.  reserve: every page is taken now,
+ * so that a shortage shows here; else pages come as they are touched, and bytes may be more than the machine has.
+ * Collective over mates, and the same answer on all: NULL where it cannot be had (no /proc, other users, no memory).
+ */
+void *hs_segment_make(MPI_Comm mates, size_t bytes, int reserve);
+void hs_segment_free(void *base, size_t bytes);
+
+/* 1 if `well` is true on all.  Collective, by MPI itself. */
+int hs_all_well(MPI_Comm mates, int well);
+
+#endif

@@ -1,0 +1,72 @@
+#include "coll/pattern/node_map.h"
+
+int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struct hs_shape *shape)
+{
+    const struct hs_topology *topology =
+        shape->topology ? shape->topology : hs_topology_of(builder, NULL, NULL, shape->size, 0);
+    *map = (struct hs_node_map){.shape = shape};
+    map->place = hs_builder_get(builder, (size_t)shape->size + 1, sizeof *map->place);
+    if (!topology || !map->place)
+        return 1;
+    map->division = &topology->level[shape->with.level];
+    map->room = topology->room;
+    map->nodes = map->division->parts;
+    map->node = map->division->of[shape->rank];
+    map->member = hs_division_ranks(map->division, map->node);
+    map->members = hs_division_size(map->division, map->node);
+    map->me = map->division->index[shape->rank];
+    map->waves = (map->nodes - 1 + map->members - 1) / map->members;
+    for (int i = 0; i < shape->size; i++) {
+        int rank = map->division->member[i];
+        map->place[i + 1] = map->place[i] + hs_part_at(shape, rank + 1) - hs_part_at(shape, rank);
+    }
+    return 0;
+}
+
+struct hs_node_step hs_node_step(const struct hs_node_map *map, int wave, int place)
+{
+    int64_t step = (int64_t)wave * map->members + place + 1;
+    struct hs_node_step result = {-1, -1, -1, -1};
+    if (step < map->nodes) {
+        result.to = (int)((map->node + step) % map->nodes);
+        result.from = (int)((map->node - step + map->nodes) % map->nodes);
+        result.to_rank =
+            hs_division_ranks(map->division, result.to)[(step - 1) % hs_division_size(map->division, result.to)];
+        result.from_rank =
+            hs_division_ranks(map->division, result.from)[(step - 1) % hs_division_size(map->division, result.from)];
+    }
+    return result;
+}
+
+/* Both directions: `packed` and `vector` say where the packed parts and the vector begin. */
+static int move(struct hs_builder *builder, const struct hs_node_map *map, int node, struct hs_ref vector,
+                struct hs_ref packed, int pack, int after)
+{
+    const struct hs_division *division = map->division;
+    for (int i = division->first[node]; i < division->first[node + 1];) {
+        int run = i + 1; /* consecutive ranks: one copy */
+        while (run < division->first[node + 1] && division->member[run] == division->member[run - 1] + 1)
+            run++;
+        struct hs_ref in_vector = hs_plus(vector, hs_part_at(map->shape, division->member[i]));
+        struct hs_ref in_packed = hs_plus(packed, map->place[i] - hs_node_at(map, node));
+        int copy = hs_emit_copy(builder, pack ? in_packed : in_vector, pack ? in_vector : in_packed,
+                                map->place[run] - map->place[i]);
+        hs_after(builder, copy, after);
+        if (copy >= 0)
+            after = copy;
+        i = run;
+    }
+    return after;
+}
+
+int hs_unpack_node(struct hs_builder *builder, const struct hs_node_map *map, int node, struct hs_ref to,
+                   struct hs_ref from, int after)
+{
+    return move(builder, map, node, to, from, 0, after);
+}
+
+int hs_pack_node(struct hs_builder *builder, const struct hs_node_map *map, int node, struct hs_ref to,
+                 struct hs_ref from, int after)
+{
+    return move(builder, map, node, from, to, 1, after);
+}

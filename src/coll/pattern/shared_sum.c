@@ -1,0 +1,249 @@
+/*
+ * Sums in shared memory.  A short vector is summed as a whole by every rank that wants it: one round of signals.  A
+ * longer one is cut into chunks, each of them into a part per rank, and goes through a pipeline; in round c a rank
+ *
+ *     copies its contribution to chunk c into its SHARED, all but its own part,
+ *     signals,
+ *     once the others have signalled, sums its part of chunk c, and
+ *     copies all parts of chunk c-1 to OUT, from where their ranks have put the sums: into the place of their own part.
+ *
+ * A chunk lies in one of three slots of SHARED.  The signal of round c tells that the chunk c is in, that the own part
+ * of c-1 is summed, and that c-2 is read; so a slot can be used again after three rounds, without further signals.
+ *
+ * Direct: the contributions are read in the callers' IN, and SHARED holds the sums alone.
+ */
+#include "coll/pattern/shared_sum.h"
+
+#include <string.h>
+
+enum {
+    WHOLE_BYTES = 32 * 1024,   /* that a rank reads to sum a whole vector: it must be cheaper than a second round */
+    CHUNK_BYTES = 64 * 1024,   /* three of them should stay in a core's cache */
+    DIRECT_BYTES = 512 * 1024, /* from here on contributions are read directly, if the topology can */
+    DIRECT_PART = 64 * 1024,   /* bytes of a direct read, which costs a system call */
+    SLOTS = 3
+};
+
+struct sum {
+    struct hs_builder *builder;
+    const struct hs_shape *shape;
+    int contributors, taker, direct;
+    int64_t chunks, slot_bytes;
+    int64_t announced; /* value of the last signal */
+    int *ready;        /* per rank: 1 + the step after which it has announced as much; 0: there is none yet */
+    int *work, works;  /* steps that the next signal announces */
+};
+
+/* The vector is cut into chunks, a chunk into a part per rank. */
+static int64_t chunk_at(const struct sum *sum, int64_t chunk)
+{
+    return hs_part_equal(sum->shape->bytes, sum->shape->unit, sum->chunks, chunk);
+}
+
+/* Byte offset of a rank's part within a chunk. */
+static int64_t part_at(const struct sum *sum, int64_t chunk, int rank)
+{
+    int64_t bytes = chunk_at(sum, chunk + 1) - chunk_at(sum, chunk);
+    return hs_part_equal(bytes, sum->shape->unit, sum->shape->size, rank);
+}
+
+static struct hs_ref of(const struct sum *sum, int rank, struct hs_ref ref)
+{
+    return rank == sum->shape->rank ? ref : hs_of(rank, ref);
+}
+
+static struct hs_ref slot_of(const struct sum *sum, int64_t chunk, int64_t at)
+{
+    return hs_shared(chunk % SLOTS * sum->slot_bytes + at);
+}
+
+/* Where `rank` puts the sum of its part for the others. */
+static struct hs_ref result_of(const struct sum *sum, int64_t chunk, int rank)
+{
+    return of(sum, rank, slot_of(sum, chunk, sum->direct ? 0 : part_at(sum, chunk, rank)));
+}
+
+/* What `rank` contributes, from byte `at` of a chunk on. */
+static struct hs_ref contribution(const struct sum *sum, int64_t chunk, int rank, int64_t at)
+{
+    int in_place = sum->direct || rank == sum->shape->rank;
+    return of(sum, rank, in_place ? hs_in(chunk_at(sum, chunk) + at) : slot_of(sum, chunk, at));
+}
+
+static void note(struct sum *sum, int step)
+{
+    if (step >= 0)
+        sum->work[sum->works++] = step;
+}
+
+/* A signal for all that has been done since the one before. */
+static void announce(struct sum *sum)
+{
+    int signal = hs_emit_signal(sum->builder, ++sum->announced);
+    for (int i = 0; i < sum->works; i++)
+        hs_after(sum->builder, signal, sum->work[i]);
+    sum->works = 0;
+    note(sum, signal);
+    memset(sum->ready, 0, (size_t)sum->shape->size * sizeof *sum->ready);
+    sum->ready[sum->shape->rank] = 1 + signal;
+}
+
+/* The step after which `rank` has given the same signal as we have. */
+static int ready(struct sum *sum, int rank)
+{
+    if (sum->ready[rank] == 0)
+        sum->ready[rank] = 1 + hs_emit_wait(sum->builder, rank, sum->announced);
+    return sum->ready[rank] - 1;
+}
+
+static int all_ready(struct sum *sum)
+{
+    for (int r = 0; r < sum->shape->size; r++)
+        ready(sum, r);
+    int join = hs_emit_join(sum->builder);
+    for (int r = 0; r < sum->shape->size; r++)
+        hs_after(sum->builder, join, ready(sum, r));
+    return join;
+}
+
+/* dst = the sum of `count` bytes of all contributions, from byte `at` of a chunk on. */
+static void add_up(struct sum *sum, int64_t chunk, struct hs_ref dst, int64_t at, int64_t count)
+{
+    if (count == 0)
+        return;
+    struct hs_ref left = contribution(sum, chunk, 0, at);
+    int on = ready(sum, sum->shape->rank), first = ready(sum, 0), last = -1;
+    if (sum->contributors == 1) {
+        last = hs_emit_copy(sum->builder, dst, left, count);
+        hs_after(sum->builder, last, first);
+        hs_after(sum->builder, last, on);
+    }
+    for (int r = 1; r < sum->contributors; r++, on = last, left = dst) {
+        int right = ready(sum, r);
+        last = hs_emit_reduce(sum->builder, dst, left, contribution(sum, chunk, r, at), count);
+        hs_after(sum->builder, last, on);
+        hs_after(sum->builder, last, r == 1 ? first : -1);
+        hs_after(sum->builder, last, right);
+    }
+    note(sum, last);
+}
+
+/* Puts a range of the own contribution where the others read it. */
+static void put(struct sum *sum, int64_t chunk, int64_t low, int64_t high, int after)
+{
+    struct hs_ref source = hs_in(chunk_at(sum, chunk) + low);
+    int copy = hs_emit_copy(sum->builder, slot_of(sum, chunk, low), source, high - low);
+    hs_after(sum->builder, copy, after);
+    note(sum, copy);
+}
+
+static void put_chunk(struct sum *sum, int64_t chunk)
+{
+    int rank = sum->shape->rank, free = -1;
+    if (chunk >= SLOTS) {
+        free = all_ready(sum); /* as of the round before: the slot has been read */
+        note(sum, free);
+    }
+    if (sum->direct || rank >= sum->contributors)
+        return;
+    put(sum, chunk, 0, part_at(sum, chunk, rank), free);
+    put(sum, chunk, part_at(sum, chunk, rank + 1), part_at(sum, chunk, sum->shape->size), free);
+}
+
+/* A rank that alone takes the sum puts its own part into OUT at once. */
+static void add_part(struct sum *sum, int64_t chunk)
+{
+    int rank = sum->shape->rank;
+    int64_t at = part_at(sum, chunk, rank);
+    struct hs_ref dst = rank == sum->taker ? hs_out(chunk_at(sum, chunk) + at) : result_of(sum, chunk, rank);
+    add_up(sum, chunk, dst, at, part_at(sum, chunk, rank + 1) - at);
+}
+
+/* Copies the parts to OUT, beginning behind the own rank: not all at the same one. */
+static void take_chunk(struct sum *sum, int64_t chunk)
+{
+    int size = sum->shape->size;
+    for (int i = 1; i <= size; i++) {
+        int rank = (sum->shape->rank + i) % size;
+        int64_t at = part_at(sum, chunk, rank), count = part_at(sum, chunk, rank + 1) - at;
+        if (count == 0 || rank == sum->taker)
+            continue;
+        int summed = ready(sum, rank);
+        int copy = hs_emit_copy(sum->builder, hs_out(chunk_at(sum, chunk) + at), result_of(sum, chunk, rank), count);
+        hs_after(sum->builder, copy, summed);
+        note(sum, copy);
+    }
+}
+
+static void sum_whole(struct sum *sum)
+{
+    int rank = sum->shape->rank;
+    sum->chunks = 1;
+    if (rank < sum->contributors && rank != sum->taker)
+        put(sum, 0, 0, sum->shape->bytes, -1);
+    announce(sum);
+    if (sum->taker < 0 || rank == sum->taker)
+        add_up(sum, 0, hs_out(0), 0, sum->shape->bytes);
+}
+
+static void sum_chunks(struct sum *sum)
+{
+    for (int64_t chunk = 0; chunk <= sum->chunks; chunk++) {
+        if (chunk < sum->chunks)
+            put_chunk(sum, chunk);
+        announce(sum);
+        if (chunk < sum->chunks)
+            add_part(sum, chunk);
+        if (chunk > 0 && (sum->taker < 0 || sum->shape->rank == sum->taker))
+            take_chunk(sum, chunk - 1);
+    }
+    if (sum->direct)
+        all_ready(sum); /* nobody reads IN any longer */
+}
+
+/* Chooses the chunks; 0 if there is no room. */
+static int cut(struct sum *sum)
+{
+    const struct hs_shape *shape = sum->shape;
+    int64_t room = shape->topology->room, elements = shape->bytes / shape->unit;
+    int64_t wanted = (sum->direct ? DIRECT_PART : CHUNK_BYTES) / shape->unit;
+    int64_t longest = hs_least(wanted > 0 ? wanted : 1, room / SLOTS / shape->unit);
+    if (sum->direct)
+        longest *= shape->size; /* a slot holds one part */
+    else if (elements <= wanted && shape->bytes <= room)
+        longest = elements;
+    if (longest < 1)
+        return 0;
+    sum->chunks = (elements + longest - 1) / longest;
+    sum->slot_bytes = sum->direct ? longest / shape->size * shape->unit : chunk_at(sum, 1);
+    return 1;
+}
+
+void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape, int contributors, int taker)
+{
+    struct sum sum = {builder, shape, contributors, taker, .chunks = 1};
+    int64_t room = shape->topology ? shape->topology->room : 0;
+    int64_t whole = shape->with.threshold ? shape->with.threshold : WHOLE_BYTES / shape->size;
+
+    if (shape->size == 1)
+        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
+    if (shape->size == 1 || shape->bytes == 0)
+        return;
+    sum.ready = hs_builder_get(builder, (size_t)shape->size, sizeof *sum.ready);
+    sum.work = hs_builder_get(builder, (size_t)shape->size + 6, sizeof *sum.work);
+    if (!sum.ready || !sum.work)
+        return;
+    if (shape->bytes <= hs_least(whole, room)) {
+        sum_whole(&sum);
+        return;
+    }
+    sum.direct =
+        shape->topology && shape->topology->direct && shape->bytes >= DIRECT_BYTES && shape->unit <= DIRECT_PART;
+    if (room == 0 || !cut(&sum)) {
+        hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);
+        return;
+    }
+    if (sum.direct)
+        hs_expose_slot(builder, HS_IN);
+    sum_chunks(&sum);
+}

@@ -1,0 +1,146 @@
+#include "coll/pattern/stages.h"
+
+/* Offsets in SHARED: whole cache lines, and whole elements. */
+enum { LINE = 64 };
+
+static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_shape *stage)
+{
+    return alg && !(alg->flags & HS_BY_MPI) && !hs_alg_unfit(alg, stage) ? alg : NULL;
+}
+
+/* What the caller named, for this collective. */
+static const struct hs_alg *named(const struct hs_alg *alg, enum hs_collective collective, const struct hs_shape *stage)
+{
+    if (alg && alg->collective != collective)
+        alg = hs_alg_find(collective, alg->name);
+    return fitting(alg, stage);
+}
+
+static const struct hs_alg *stage_inner(enum hs_collective collective, const struct hs_shape *stage)
+{
+    const struct hs_alg *alg = named(stage->with.inner, collective, stage);
+    if (!alg && stage->topology && stage->topology->room > 0)
+        alg = fitting(hs_alg_find(collective, "shared"), stage);
+    return alg ? alg : hs_alg_safe(collective);
+}
+
+static const struct hs_alg *stage_outer(enum hs_collective collective, const struct hs_shape *stage)
+{
+    const struct hs_alg *alg = named(stage->with.outer, collective, stage);
+    /* Like recursive doubling up to b bytes, in parts beyond; brackets alike for parts of any length, which dpml needs.
+     */
+    if (!alg && collective == HS_ALLREDUCE)
+        alg = hs_alg_find(HS_ALLREDUCE, "elimination_32");
+    return alg ? alg : hs_alg_safe(collective);
+}
+
+int hs_emit_both(struct hs_builder *builder, int a, int b)
+{
+    if (a < 0 || b < 0 || a == b)
+        return a > b ? a : b;
+    int both = hs_emit_join(builder);
+    hs_after(builder, both, a);
+    hs_after(builder, both, b);
+    return both;
+}
+
+/* Bytes of SHARED of one of `stages` stages. */
+static int64_t share_of(const struct hs_shape *shape, int stages)
+{
+    int64_t grain = LINE % shape->unit ? LINE * shape->unit : LINE;
+    return shape->topology && stages ? shape->topology->room / stages / grain * grain : 0;
+}
+
+/* A stage of one rank: its sum is what it has. */
+static int emit_alone(struct hs_builder *builder, const struct hs_stage *stage)
+{
+    int same = stage->in.slot == stage->out.slot && stage->in.at == stage->out.at;
+    if (stage->collective == HS_BCAST || same)
+        return stage->after;
+    int copy = hs_emit_copy(builder, stage->out, stage->in, stage->bytes);
+    hs_after(builder, copy, stage->after);
+    return copy < 0 ? stage->after : copy;
+}
+
+/* The shape of a stage; its topology, if it has one, is put into *topology.  0 if memory is short. */
+static int shape_of(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
+                    struct hs_shape *inner, struct hs_topology *topology)
+{
+    int64_t room = share_of(shape, stage->stages);
+    *inner = (struct hs_shape){.rank = stage->me,
+                               .size = stage->size,
+                               .root = stage->root,
+                               .bytes = stage->bytes,
+                               .unit = shape->unit,
+                               .segment = shape->segment,
+                               .part = stage->part,
+                               .with = shape->with};
+    /* Leaders of nodes have no memory in common; leaders of sockets may. */
+    if (!shape->topology || (stage->between && shape->with.level == HS_NODE))
+        return 1;
+    const struct hs_topology *part = hs_topology_of(builder, shape->topology, stage->rank, stage->size, room);
+    if (!part)
+        return 0;
+    *topology = *part;
+    topology->direct = topology->direct && stage->direct && room > 0;
+    inner->topology = topology;
+    return 1;
+}
+
+int hs_stage_is_named(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage)
+{
+    struct hs_topology topology = {0};
+    struct hs_shape inner;
+    if (stage->size < 2 || !shape_of(builder, shape, stage, &inner, &topology))
+        return 0;
+    return named(stage->between ? shape->with.outer : shape->with.inner, stage->collective, &inner) != NULL;
+}
+
+int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
+                  int64_t *scratch)
+{
+    if (stage->me < 0 || builder->failed)
+        return stage->after;
+    if (stage->size == 1)
+        return emit_alone(builder, stage);
+    int64_t room = share_of(shape, stage->stages);
+    struct hs_topology topology = {0};
+    struct hs_shape inner;
+    if (!shape_of(builder, shape, stage, &inner, &topology))
+        return -1;
+    const struct hs_alg *alg =
+        stage->between ? stage_outer(stage->collective, &inner) : stage_inner(stage->collective, &inner);
+    inner.with = (struct hs_parameters){.threshold = shape->with.threshold};
+    if (alg->flags & HS_USES_LEVEL) /* its own stages would take the signals of the next ones */
+        topology.room = topology.direct = 0;
+    struct hs_embedding embedding = {.rank = stage->rank,
+                                     .in = stage->in,
+                                     .out = stage->out,
+                                     .scratch = *scratch,
+                                     .shared = stage->number * room,
+                                     .signal = (int64_t)stage->number * HS_STAGE_SIGNALS,
+                                     .after = stage->after};
+    return hs_embed(builder, alg, &inner, &embedding, scratch);
+}
+
+struct hs_two_levels hs_two_levels(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    const struct hs_division *division = shape->topology ? &shape->topology->level[shape->with.level] : NULL;
+    int nodes = division ? division->parts : shape->size;
+    int *leader = hs_builder_get(builder, (size_t)nodes, sizeof *leader);
+    struct hs_two_levels levels = {.nodes = leader ? nodes : 0, .leader = leader, .leads = -1};
+    for (int i = 0; i < levels.nodes; i++)
+        leader[i] = division ? hs_division_ranks(division, i)[0] : i;
+    if (!leader)
+        return levels;
+    levels.node = division ? division->of[shape->rank] : shape->rank;
+    levels.me = division ? division->index[shape->rank] : 0;
+    levels.root_node = division ? division->of[shape->root] : shape->root;
+    leader[levels.root_node] = shape->root;
+    levels.member = division ? hs_division_ranks(division, levels.node) : leader + shape->rank;
+    levels.members = division ? hs_division_size(division, levels.node) : 1;
+    levels.leader_place = division ? division->index[leader[levels.node]] : 0;
+    if (shape->rank == leader[levels.node])
+        levels.leads = levels.node;
+    return levels;
+}

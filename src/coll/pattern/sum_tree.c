@@ -1,0 +1,137 @@
+#include "coll/pattern/sum_tree.h"
+
+void hs_sum_begin(struct hs_sum *sum, struct hs_builder *builder, int leaves, int64_t count, struct hs_ref dst,
+                  int64_t scratch, int after)
+{
+    *sum = (struct hs_sum){.builder = builder,
+                           .leaves = leaves,
+                           .count = count,
+                           .dst = dst,
+                           .scratch = scratch,
+                           .after = after,
+                           .total = -1};
+}
+
+int64_t hs_sum_end(const struct hs_sum *sum)
+{
+    return sum->scratch + sum->buffers * sum->count;
+}
+
+int hs_sum_most_buffers(int leaves)
+{
+    int levels = 0;
+    while ((int64_t)1 << levels < leaves)
+        levels++;
+    return 2 * levels + 2; /* a half of each level at either end of the range, one that arrives, and a spare one */
+}
+
+/* The buffer that has been free for longest; `spare` ones stay free, so that a RECV need not wait for a REDUCE. */
+static int take(struct hs_sum *sum, int spare)
+{
+    int oldest = -1, unused = 0;
+    for (int b = 0; b < sum->buffers; b++) {
+        if (sum->buffer[b].used)
+            continue;
+        unused++;
+        if (oldest < 0 || sum->buffer[b].free_after < sum->buffer[oldest].free_after)
+            oldest = b;
+    }
+    if (unused <= spare && sum->buffers < HS_SUM_BUFFERS) {
+        oldest = sum->buffers++;
+        sum->buffer[oldest].free_after = sum->after;
+    }
+    if (oldest < 0) {
+        hs_builder_fail(sum->builder, HSUMMA_ERR_INTERNAL);
+        return 0;
+    }
+    sum->buffer[oldest].used = 1;
+    return oldest;
+}
+
+static struct hs_ref place(const struct hs_sum *sum, int buffer)
+{
+    return hs_scratch(sum->scratch + buffer * sum->count);
+}
+
+static void release(struct hs_sum *sum, int buffer, int after)
+{
+    if (buffer >= 0) {
+        sum->buffer[buffer].used = 0;
+        sum->buffer[buffer].free_after = after;
+    }
+}
+
+/* left op right, in the buffer of one of them if they have one. */
+static struct hs_sum_node join(struct hs_sum *sum, const struct hs_sum_node *left, const struct hs_sum_node *right)
+{
+    struct hs_sum_node node = {left->level + 1, left->index / 2, sum->dst, -1, -1};
+    int last = ++sum->joined == sum->leaves - 1, fresh = 0;
+    if (!last) {
+        fresh = left->buffer < 0 && right->buffer < 0;
+        node.buffer = left->buffer >= 0 ? left->buffer : right->buffer >= 0 ? right->buffer : take(sum, 0);
+        node.at = place(sum, node.buffer);
+    }
+    node.ready = hs_emit_reduce(sum->builder, node.at, left->at, right->at, sum->count);
+    hs_after(sum->builder, node.ready, left->ready);
+    hs_after(sum->builder, node.ready, right->ready);
+    if (fresh)
+        hs_after(sum->builder, node.ready, sum->buffer[node.buffer].free_after);
+    if (last)
+        hs_after(sum->builder, node.ready, sum->after);
+    if (left->buffer != node.buffer)
+        release(sum, left->buffer, node.ready);
+    if (right->buffer != node.buffer)
+        release(sum, right->buffer, node.ready);
+    return node;
+}
+
+/* The other half of the same node, if it is waiting; it waits no longer. */
+static int other_half(struct hs_sum *sum, const struct hs_sum_node *node, struct hs_sum_node *other)
+{
+    for (int i = 0; i < sum->waits; i++)
+        if (sum->waiting[i].level == node->level && sum->waiting[i].index == (node->index ^ 1)) {
+            *other = sum->waiting[i];
+            sum->waiting[i] = sum->waiting[--sum->waits];
+            return 1;
+        }
+    return 0;
+}
+
+static void arrive(struct hs_sum *sum, struct hs_sum_node node)
+{
+    while ((int64_t)1 << node.level < sum->leaves) {
+        struct hs_sum_node other;
+        if (((int64_t)node.index ^ 1) << node.level >= sum->leaves) { /* the right half is empty */
+            node.level++;
+            node.index /= 2;
+        } else if (!other_half(sum, &node, &other)) {
+            if (sum->waits < HS_SUM_BUFFERS)
+                sum->waiting[sum->waits++] = node;
+            else
+                hs_builder_fail(sum->builder, HSUMMA_ERR_INTERNAL);
+            return;
+        } else {
+            node = node.index % 2 == 0 ? join(sum, &node, &other) : join(sum, &other, &node);
+        }
+    }
+    if (sum->leaves == 1) {
+        int ready = node.ready;
+        node.ready = hs_emit_copy(sum->builder, sum->dst, node.at, sum->count);
+        hs_after(sum->builder, node.ready, ready);
+        hs_after(sum->builder, node.ready, sum->after);
+    }
+    sum->total = node.ready;
+}
+
+void hs_sum_add(struct hs_sum *sum, int leaf, struct hs_ref at, int ready)
+{
+    arrive(sum, (struct hs_sum_node){0, leaf, at, -1, ready});
+}
+
+void hs_sum_receive(struct hs_sum *sum, int leaf, int peer)
+{
+    int buffer = take(sum, 1);
+    int receive = hs_emit_recv(sum->builder, peer, place(sum, buffer), sum->count);
+    hs_after(sum->builder, receive, sum->buffer[buffer].free_after);
+    arrive(sum, (struct hs_sum_node){0, leaf, place(sum, buffer), buffer, receive});
+}

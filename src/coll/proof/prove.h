@@ -1,0 +1,49 @@
+/*
+ * prove: every row of the registry through verify, over a range of groups: every number of ranks, every root, nodes of
+ * all kinds; and for each some of everything else, drawn by a generator that the configuration seeds, so that the same
+ * range is always the same runs.
+ */
+#ifndef HS_COLL_PROOF_PROVE_H
+#define HS_COLL_PROOF_PROVE_H
+
+#include "coll/proof/verify.h"
+
+struct hs_prove_range {
+    const struct hs_alg *alg; /* only this row; NULL: all */
+    unsigned collectives;     /* only those: 1 << HS_BCAST | ...; 0: all */
+    int ranks;                /* every number of ranks up to this, with every root */
+    const int *more;          /* further numbers of ranks, with a few roots */
+    int mores;
+    int nodes, per_node; /* every number of nodes times every number of ranks on each, up to these */
+    uint64_t seed;
+};
+
+/* p = 1 .. 64, 96, 100, 127, 128, 255, 256, 1000; up to 40 nodes of up to 16 ranks (rows on the host: 64, and 8 nodes).
+ */
+extern const struct hs_prove_range hs_prove_everything;
+
+struct hs_prove_row {
+    const struct hs_alg *alg;
+    int64_t runs, failures, not_built; /* not_built: of the failures, those whose builder refused a shape that fits */
+    int64_t no_order;                  /* runs that did not keep the order of the ranks (as the row may) */
+    int64_t points, unfit;             /* of the range: (p, root) and (nodes, per_node); unfit: the row refuses them */
+    int largest;                       /* number of ranks */
+    char text[640];                    /* the first failure and its configuration */
+};
+
+struct hs_prove_report {
+    int rows, foreign; /* foreign: rows that are MPI's own, not counted in rows */
+    int64_t runs, failures, not_built;
+    char text[640];
+};
+
+typedef void hs_prove_progress(void *state, const struct hs_prove_row *row);
+
+/*
+ * Calls progress (may be NULL) after each row.  HSUMMA_OK; HSUMMA_ERR_INTERNAL if a run has failed; HSUMMA_ERR_MEMORY,
+ * at once.
+ */
+hsumma_status hs_prove(const struct hs_prove_range *range, hs_prove_progress *progress, void *state,
+                       const struct hs_allocator *memory, struct hs_prove_report *report);
+
+#endif

@@ -1,0 +1,210 @@
+/* prove: one configuration, drawn by a generator. */
+#include "coll/proof/prove_parts.h"
+
+#include <stdio.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+uint64_t hs_draw_pick(struct hs_draw *draw, uint64_t below)
+{
+    uint64_t x = draw->mix += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return (x ^ (x >> 31)) % below;
+}
+
+hsumma_status hs_draw_begin(struct hs_draw *draw, uint64_t seed, int size, int root, int trial,
+                            const struct hs_allocator *memory)
+{
+    *draw = (struct hs_draw){.mix = seed, .trial = trial, .shape = {.size = size, .root = root}};
+    draw->mix = hs_draw_pick(draw, UINT64_MAX) + (uint64_t)size;
+    draw->mix = hs_draw_pick(draw, UINT64_MAX) + ((uint64_t)root << 32) + (uint64_t)trial;
+    draw->number = hs_get(memory, (size_t)size, 2 * sizeof *draw->number);
+    draw->part = hs_get(memory, (size_t)size + 1, sizeof *draw->part);
+    return draw->number && draw->part ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+}
+
+void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory)
+{
+    if (draw->topology.size)
+        hs_topology_free(&draw->topology, memory);
+    hs_put(memory, draw->number);
+    hs_put(memory, draw->part);
+}
+
+/* Cuts the vector: equal parts, all at one rank, dealt out at random among all ranks or among three. */
+static const int64_t *cut(struct hs_draw *draw, int64_t elements)
+{
+    int p = draw->shape.size, kind = (int)hs_draw_pick(draw, 5);
+    int owner[3];
+    for (int i = 0; i < 3; i++)
+        owner[i] = (int)hs_draw_pick(draw, (uint64_t)p);
+    if (kind < 2)
+        return NULL;
+    for (int i = 0; i <= p; i++)
+        draw->part[i] = 0;
+    for (int64_t e = 0; e < elements; e++) {
+        int to = kind == 2 ? owner[0] : kind == 3 ? owner[hs_draw_pick(draw, 3)] : (int)hs_draw_pick(draw, (uint64_t)p);
+        draw->part[to + 1] += draw->shape.unit;
+    }
+    for (int i = 0; i < p; i++)
+        draw->part[i + 1] += draw->part[i];
+    return draw->part;
+}
+
+/* Few elements: parts of one or two, or some empty ones; never more than a run of many ranks has time for. */
+static int64_t pick_elements(struct hs_draw *draw, const struct hs_alg *alg)
+{
+    int64_t p = draw->shape.size;
+    const int64_t small[] = {p + 1, 1, 2 * p + 1, 0, p - 1, p, 41, 3, 97};
+    if (p > 64 && alg->flags & HS_USES_SEGMENT)
+        return 7 + (int64_t)hs_draw_pick(draw, 30);
+    if (p > 64 && alg->flags & HS_USES_TOPOLOGY && hs_draw_pick(draw, p > 128 ? 6 : 3) != 0)
+        return 5 + (int64_t)hs_draw_pick(draw, 12);
+    if (p > 64)
+        return p > 300 ? p / 8 + 7 : draw->shape.root % 2 ? p / 2 + 1 : p + p / 3;
+    if (draw->trial < (int)LENGTH(small))
+        return small[(draw->trial + draw->shape.root) % (int)LENGTH(small)];
+    return small[hs_draw_pick(draw, LENGTH(small))];
+}
+
+void hs_draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
+{
+    static const int windows[] = {0, 0, 4, 7, 64};
+    int many = draw->shape.size > 64;
+    struct hs_shape *shape = &draw->shape;
+    struct hs_verify_options *options = &draw->options;
+    int64_t elements = pick_elements(draw, alg);
+
+    /* Elements may be large: what a builder does above some size needs few of them then. */
+    int seldom = alg->flags & HS_USES_TOPOLOGY && shape->size > 16;
+    shape->unit = hs_draw_pick(draw, many ? 32 : seldom ? 12 : 4) ? (int64_t)4 << hs_draw_pick(draw, 3) : 65536;
+    shape->bytes = elements * shape->unit;
+    shape->part = cut(draw, elements);
+    int mode = draw->trial + (int)hs_draw_pick(draw, 2 * HS_SCHEDULES);
+    options->schedule = (enum hs_schedule)(mode / 2 % HS_SCHEDULES);
+    options->eager = mode % 2 && !many;
+    options->seed = hs_draw_pick(draw, 1u << 30);
+    options->instances = shape->size <= 16 && hs_draw_pick(draw, 4) == 0 ? 2 + (int)hs_draw_pick(draw, 2) : 1;
+    options->window = windows[hs_draw_pick(draw, LENGTH(windows))];
+    options->run = hs_draw_pick(draw, 2) ? (int64_t)hs_draw_pick(draw, 6) : 0;
+    options->ld = options->run + (int64_t)hs_draw_pick(draw, 4);
+}
+
+/* Node and socket of every rank; returns the number of nodes. */
+static void place(struct hs_draw *draw, int nodes)
+{
+    int p = draw->shape.size, *node = draw->number, *socket = node + p;
+    int each = (p + nodes - 1) / nodes, scattered = draw->placement == HS_ROUND_ROBIN;
+    for (int r = 0; r < p; r++) {
+        int at = draw->placement == HS_UNEVEN ? (int)hs_draw_pick(draw, (uint64_t)p) : r; /* crowded and bare nodes */
+        int index = scattered ? r / nodes : r % each;
+        node[r] = scattered ? r % nodes : at / each;
+        socket[r] = node[r] * draw->sockets + index * draw->sockets / each;
+    }
+    if (draw->placement == HS_UNEVEN && hs_draw_pick(draw, 2)) /* in ascending order, so that nodes are contiguous */
+        for (int r = 1; r < p; r++)
+            for (int i = r; i > 0 && socket[i - 1] > socket[i]; i--) {
+                int swap = socket[i - 1];
+                socket[i - 1] = socket[i];
+                socket[i] = swap;
+                node[i - 1] = socket[i - 1] / draw->sockets;
+                node[i] = socket[i] / draw->sockets;
+            }
+}
+
+hsumma_status hs_draw_topology(struct hs_draw *draw, enum hs_placement placement, int nodes, int shared,
+                               const struct hs_allocator *memory)
+{
+    struct hs_shape *shape = &draw->shape;
+    int64_t bytes = shape->bytes, unit = shape->unit;
+    const int64_t rooms[] = {unit * (1 + (int64_t)hs_draw_pick(draw, 8)), bytes / 2 + unit, 64 * unit + 8,
+                             4 * bytes + 4096, (shape->size + 2) * bytes + 4096};
+
+    draw->placement = placement;
+    if (placement == HS_ALONE)
+        return HSUMMA_OK;
+    draw->sockets = 1 + (int)hs_draw_pick(draw, 2);
+    place(draw, nodes);
+    hsumma_status status =
+        hs_topology_make(&draw->topology, shape->size, draw->number, draw->number + shape->size, memory);
+    if (status)
+        return status;
+    draw->topology.room = shared ? rooms[hs_draw_pick(draw, LENGTH(rooms))] : 0;
+    /* Many ranks take too long in many rounds. */
+    int many = shape->size > 300 || (shape->size > 96 && hs_draw_pick(draw, 16));
+    int64_t few_rounds = shape->size <= 16 ? 0 : many ? 3 * bytes : bytes / 4;
+    if (shared && draw->topology.room < few_rounds + 3 * unit)
+        draw->topology.room += few_rounds + (shape->size > 16 ? 2 * unit : 0);
+    draw->topology.direct = shared && hs_draw_pick(draw, 2);
+    shape->topology = &draw->topology;
+    return HSUMMA_OK;
+}
+
+/* A row for a stage; NULL (its default) mostly, and where the row's promises would not be kept. */
+static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg, enum hs_collective collective)
+{
+    unsigned promises = alg->flags & (HS_KEEPS_ORDER | HS_KEEPS_ORDER_IF) ? HS_KEEPS_ORDER : 0;
+    int rows = 0;
+    promises |= alg->flags & HS_UNIFORM;
+    while (hs_alg_at(rows))
+        rows++;
+    const struct hs_alg *stage = hs_alg_at((int)hs_draw_pick(draw, (uint64_t)rows));
+    if (alg->flags & HS_USES_LEADERS &&
+        stage->flags & HS_BY_LENGTH) /* parts of unlike lengths would be bracketed unlike */
+        return NULL;
+    int sums = collective != HS_BCAST && collective != HS_ALLGATHER;
+    if (stage->collective != collective || stage->flags & (HS_BY_MPI | HS_USES_OUTER | HS_USES_INNER) ||
+        (sums && (stage->flags & promises) != promises))
+        return NULL;
+    return stage;
+}
+
+void hs_draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
+{
+    struct hs_shape *shape = &draw->shape;
+    struct hs_parameters *with = &shape->with;
+    int64_t bytes = shape->bytes, unit = shape->unit;
+    const int64_t segments[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
+    const int64_t thresholds[] = {0, 1, unit, bytes / 2, bytes > 0 ? bytes - 1 : 1, bytes, bytes + unit};
+    /* The stages of allreduce "reduce_bcast" are of other collectives than itself. */
+    int split = alg->collective == HS_ALLREDUCE && !(alg->flags & HS_USES_TOPOLOGY);
+
+    if (alg->flags & HS_USES_SEGMENT)
+        shape->segment = segments[hs_draw_pick(draw, LENGTH(segments))];
+    if (alg->flags & HS_USES_THRESHOLD)
+        with->threshold = thresholds[hs_draw_pick(draw, LENGTH(thresholds))];
+    if (alg->flags & HS_USES_LEADERS)
+        with->leaders = (int)hs_draw_pick(draw, 4) + (hs_draw_pick(draw, 4) ? 0 : 13);
+    if (alg->flags & HS_USES_PIECES)
+        with->pieces = (int)hs_draw_pick(draw, 4);
+    if (alg->flags & HS_USES_LEVEL && hs_draw_pick(draw, 3) == 0)
+        with->level = HS_SOCKET;
+    if (alg->flags & HS_USES_OUTER)
+        with->outer = pick_stage(draw, alg, split ? HS_BCAST : alg->collective);
+    if (alg->flags & HS_USES_INNER)
+        with->inner = pick_stage(draw, alg, split ? HS_REDUCE_TO : alg->collective);
+}
+
+void hs_draw_describe(const struct hs_draw *draw, const struct hs_alg *alg, char *text, size_t size)
+{
+    static const char *const placements[HS_PLACEMENTS] = {"alone", "blocks", "round robin", "uneven"};
+    const struct hs_shape *s = &draw->shape;
+    const struct hs_verify_options *o = &draw->options;
+    const struct hs_topology *t = s->topology;
+    int n =
+        snprintf(text, size, "%s %s: p %d root %d bytes %lld unit %lld part %s segment %lld threshold %lld ",
+                 hs_collective_name(alg->collective), alg->name, s->size, s->root, (long long)s->bytes,
+                 (long long)s->unit, s->part ? "given" : "equal", (long long)s->segment, (long long)s->with.threshold);
+    if (t && n > 0 && (size_t)n < size)
+        n += snprintf(text + n, size - (size_t)n, "nodes %d (%s, %d sockets) room %lld direct %d ",
+                      t->level[HS_NODE].parts, placements[draw->placement], draw->sockets, (long long)t->room,
+                      t->direct);
+    if (n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n,
+                 "leaders %d pieces %d level %s outer %s inner %s schedule %d eager %d window %d instances %d "
+                 "run %lld trial %d: ",
+                 s->with.leaders, s->with.pieces, s->with.level == HS_NODE ? "node" : "socket",
+                 s->with.outer ? s->with.outer->name : "-", s->with.inner ? s->with.inner->name : "-", (int)o->schedule,
+                 o->eager, o->window, o->instances, (long long)o->run, draw->trial);
+}

@@ -1,0 +1,76 @@
+/* verify: what the lists cost. */
+#include "coll/proof/verify_parts.h"
+
+static int node_of(const struct hs_shape *shape, int rank)
+{
+    return shape->topology ? shape->topology->level[HS_NODE].of[rank] : rank;
+}
+
+static void raise_to(int64_t *most, int64_t to)
+{
+    if (*most < to)
+        *most = to;
+}
+
+static void count_rank(const struct hs_proof *proof, int rank)
+{
+    const struct hs_list *list = &proof->list[rank];
+    struct hs_verify_report *report = proof->report;
+    int64_t messages = 0, bytes = 0, between = 0;
+
+    for (int i = 0; i < list->steps; i++) {
+        const struct hs_step *step = &list->step[i];
+        report->signals += step->kind == HS_SIGNAL;
+        if (step->kind != HS_SEND)
+            continue;
+        messages++;
+        bytes += step->count;
+        between += node_of(proof->shape, rank) != node_of(proof->shape, step->peer);
+    }
+    report->messages += messages;
+    report->bytes += bytes;
+    report->inter_node_messages += between;
+    raise_to(&report->messages_rank_max, messages);
+    raise_to(&report->bytes_rank_max, bytes);
+    raise_to(&report->inter_node_messages_rank_max, between);
+}
+
+/* Messages from the node of ranks[0 .. ranks) to each other node; to[] is zero before and after. */
+static void count_pairs(const struct hs_proof *proof, const int *rank, int ranks, int64_t *to)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int r = 0; r < ranks; r++) {
+            const struct hs_list *list = &proof->list[rank[r]];
+            for (int i = 0; i < list->steps; i++) {
+                int node = list->step[i].kind == HS_SEND ? node_of(proof->shape, list->step[i].peer) : -1;
+                if (node < 0 || node == node_of(proof->shape, rank[r]))
+                    continue;
+                to[node] = pass == 0 ? to[node] + 1 : 0;
+                raise_to(&proof->report->node_pair_messages_max, to[node]);
+            }
+        }
+}
+
+hsumma_status hs_verify_count(struct hs_proof *proof)
+{
+    const struct hs_lists *lists = &proof->lists;
+    const struct hs_topology *topology = proof->shape->topology;
+    int *round = hs_get(proof->memory, (size_t)lists->steps + 1, sizeof *round);
+    int64_t *to = hs_get_zero(proof->memory, (size_t)lists->size, sizeof *to);
+    hsumma_status status = round && to ? hs_lists_rounds(lists, proof->memory, round) : HSUMMA_ERR_MEMORY;
+
+    for (int g = 0; g < lists->steps && !status; g++)
+        if (proof->report->rounds < round[g])
+            proof->report->rounds = round[g];
+    for (int r = 0; r < lists->size && !status; r++) {
+        count_rank(proof, r);
+        if (!topology)
+            count_pairs(proof, &r, 1, to);
+    }
+    for (int n = 0; topology && n < topology->level[HS_NODE].parts && !status; n++)
+        count_pairs(proof, hs_division_ranks(&topology->level[HS_NODE], n),
+                    hs_division_size(&topology->level[HS_NODE], n), to);
+    hs_put(proof->memory, round);
+    hs_put(proof->memory, to);
+    return status;
+}

@@ -1,0 +1,345 @@
+/* verify, second part: executes the lists of all ranks, event by event, in the order of a schedule. */
+#include "coll/proof/verify_parts.h"
+
+#include <stdio.h>
+
+/* Events that may happen now.  At most two per step and instance ever enter it, so it is an array that never wraps. */
+struct pool {
+    int64_t *event; /* 2 * (instance * steps + global step) + (1: a message is transferred, 0: the step begins) */
+    int64_t head, tail;
+};
+
+struct run {
+    struct hs_proof *proof;
+    const struct hs_lists *lists;
+    int *pending; /* per instance and step: what it still waits for before it may begin */
+    unsigned char *begun, *done;
+    int *successor;        /* per step: the next SEND to the same peer (or RECV from it), -1: none */
+    int *first_open;       /* per instance and rank: its first step that is not done */
+    int64_t *staged;       /* per step: where the data of a SEND lies in stage */
+    struct hs_cell *stage; /* eager messages under way, per instance */
+    int64_t stage_cells;
+    struct pool pool, starved;
+    int starved_rank;
+    uint64_t random;
+};
+
+static uint64_t next_random(struct run *run)
+{
+    uint64_t x = run->random += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static void push(struct run *run, int instance, int g, int transfer)
+{
+    const struct hs_lists *lists = run->lists;
+    int slow = lists->rank[g] == run->starved_rank || (transfer && lists->rank[lists->mate[g]] == run->starved_rank);
+    struct pool *pool = slow ? &run->starved : &run->pool;
+    pool->event[pool->tail++] = 2 * ((int64_t)instance * lists->steps + g) + transfer;
+}
+
+/* The next event of the schedule; the caller knows that there is one. */
+static int64_t pop(struct run *run)
+{
+    struct pool *pool = run->pool.head < run->pool.tail ? &run->pool : &run->starved;
+    if (run->proof->options.schedule == HS_RANDOM) {
+        int64_t i = pool->head + (int64_t)(next_random(run) % (uint64_t)(pool->tail - pool->head));
+        int64_t event = pool->event[i];
+        pool->event[i] = pool->event[pool->head];
+        pool->event[pool->head] = event;
+    }
+    return run->proof->options.schedule == HS_LAST_FIRST ? pool->event[--pool->tail] : pool->event[pool->head++];
+}
+
+static void release(struct run *run, int instance, int g)
+{
+    if (--run->pending[(int64_t)instance * run->lists->steps + g] == 0)
+        push(run, instance, g, 0);
+}
+
+static void complete(struct run *run, int instance, int g)
+{
+    const struct hs_lists *lists = run->lists;
+    int rank = lists->rank[g], window = run->proof->options.window;
+    unsigned char *done = run->done + (int64_t)instance * lists->steps;
+    int *open = &run->first_open[(int64_t)instance * lists->size + rank];
+
+    done[g] = 1;
+    for (int i = lists->first_user[g]; i < lists->first_user[g + 1]; i++)
+        release(run, instance, lists->user[i]);
+    for (int base = lists->base[rank]; *open < lists->list[rank].steps && done[base + *open]; ++*open)
+        if (window > 0 && *open < lists->list[rank].steps - window)
+            release(run, instance, base + *open + window);
+}
+
+/* Cells of consecutive elements. */
+struct place {
+    struct hs_cell *buffer;
+    int64_t element;
+    enum hs_slot slot;
+};
+
+static struct place place_of(const struct run *run, int instance, int g, struct hs_ref ref)
+{
+    const struct hs_proof *proof = run->proof;
+    int rank = ref.of ? ref.of - 1 : run->lists->rank[g];
+    int64_t buffer = ((int64_t)instance * proof->shape->size + rank) * HS_SLOTS + ref.slot;
+    return (struct place){proof->cell + proof->buffer[buffer], ref.at / proof->shape->unit, ref.slot};
+}
+
+static struct hs_cell *cell_at(const struct run *run, const struct place *place, int64_t i)
+{
+    return &place->buffer[hs_view_at(run->proof, place->slot, place->element + i)];
+}
+
+static hsumma_status unwritten(struct run *run, int g)
+{
+    int rank = run->lists->rank[g];
+    return hs_wrong(run->proof, "rank %d step %d (%s): reads unwritten memory", rank, g - run->lists->base[rank],
+                    hs_kind_name(hs_lists_step(run->lists, g)->kind));
+}
+
+static void join(struct hs_cell *sum, const struct hs_cell *left, const struct hs_cell *right)
+{
+    uint64_t form = (left->form ^ (left->form >> 29)) * 0xbf58476d1ce4e5b9u + right->form * 0x94d049bb133111ebu;
+    sum->bag = left->bag + right->bag;
+    sum->form = (form ^ (form >> 31)) * 0x9e3779b97f4a7c15u;
+    sum->low = left->low < right->low ? left->low : right->low;
+    sum->end = left->end > right->end ? left->end : right->end;
+}
+
+static void note_order(struct run *run, int g, const struct hs_cell *left, const struct hs_cell *right)
+{
+    int rank = run->lists->rank[g];
+    if (!run->proof->report->keeps_order)
+        return;
+    run->proof->report->keeps_order = 0;
+    hs_wrong(run->proof, "rank %d step %d (REDUCE): order not kept: ranks %d..%d op %d..%d", rank,
+             g - run->lists->base[rank], left->low, left->end - 1, right->low, right->end - 1);
+}
+
+static hsumma_status reduce(struct run *run, int instance, int g)
+{
+    const struct hs_step *step = hs_lists_step(run->lists, g);
+    struct place dst = place_of(run, instance, g, step->dst), left = place_of(run, instance, g, step->left),
+                 right = place_of(run, instance, g, step->right);
+
+    for (int64_t i = 0, elements = step->count / run->proof->shape->unit; i < elements; i++) {
+        const struct hs_cell *a = cell_at(run, &left, i), *b = cell_at(run, &right, i);
+        if (a->end == 0 || b->end == 0)
+            return unwritten(run, g);
+        if (a->end != b->low)
+            note_order(run, g, a, b);
+        join(cell_at(run, &dst, i), a, b);
+    }
+    complete(run, instance, g);
+    return HSUMMA_OK;
+}
+
+/* Copies what step `reader` reads to where `to` is. */
+static hsumma_status copy(struct run *run, int instance, int reader, struct place to)
+{
+    const struct hs_step *step = hs_lists_step(run->lists, reader);
+    struct place from = place_of(run, instance, reader, step->left);
+    for (int64_t i = 0, elements = step->count / run->proof->shape->unit; i < elements; i++) {
+        const struct hs_cell *cell = cell_at(run, &from, i);
+        if (cell->end == 0)
+            return unwritten(run, reader);
+        *cell_at(run, &to, i) = *cell;
+    }
+    return HSUMMA_OK;
+}
+
+/* COPY, REDUCE and the steps that move nothing. */
+static hsumma_status compute(struct run *run, int instance, int g)
+{
+    const struct hs_step *step = hs_lists_step(run->lists, g);
+    hsumma_status status = HSUMMA_OK;
+    if (step->kind == HS_REDUCE)
+        return reduce(run, instance, g);
+    if (step->kind == HS_COPY)
+        status = copy(run, instance, g, place_of(run, instance, g, step->dst));
+    complete(run, instance, g);
+    return status;
+}
+
+/* Where an eager message lies between its SEND and its RECV. */
+static struct place stage_of(const struct run *run, int instance, int send)
+{
+    return (struct place){run->stage + instance * run->stage_cells + run->staged[send], 0, HS_SCRATCH};
+}
+
+static hsumma_status begin(struct run *run, int instance, int g)
+{
+    int64_t first = (int64_t)instance * run->lists->steps;
+    enum hs_kind kind = hs_lists_step(run->lists, g)->kind;
+    int mate = run->lists->mate[g];
+
+    run->begun[first + g] = 1;
+    if (kind != HS_SEND && kind != HS_RECV)
+        return compute(run, instance, g);
+    if (run->successor[g] >= 0)
+        release(run, instance, run->successor[g]);
+    if (run->begun[first + mate])
+        push(run, instance, kind == HS_SEND ? g : mate, 1);
+    if (kind == HS_RECV || !run->proof->options.eager)
+        return HSUMMA_OK;
+    hsumma_status status = copy(run, instance, g, stage_of(run, instance, g));
+    complete(run, instance, g);
+    return status;
+}
+
+/* Moves a message whose SEND and RECV have both begun. */
+static hsumma_status transfer(struct run *run, int instance, int send)
+{
+    int receive = run->lists->mate[send];
+    const struct hs_step *step = hs_lists_step(run->lists, receive);
+    struct place dst = place_of(run, instance, receive, step->dst), stage = stage_of(run, instance, send);
+    hsumma_status status = HSUMMA_OK;
+
+    if (run->proof->options.eager) {
+        for (int64_t i = 0, elements = step->count / run->proof->shape->unit; i < elements; i++)
+            *cell_at(run, &dst, i) = *cell_at(run, &stage, i);
+    } else {
+        status = copy(run, instance, send, dst);
+        complete(run, instance, send);
+    }
+    complete(run, instance, receive);
+    return status;
+}
+
+/* What step g, which is not done, is waiting for. */
+static int blocker(const struct run *run, int instance, int g)
+{
+    const struct hs_lists *lists = run->lists;
+    int64_t first = (int64_t)instance * lists->steps;
+    int rank = lists->rank[g], base = lists->base[rank];
+    const struct hs_step *step = hs_lists_step(lists, g);
+
+    if (run->begun[first + g])
+        return lists->mate[g];
+    for (int d = 0; d < step->deps; d++) {
+        int on = base + lists->list[rank].dep[step->first_dep + d];
+        if (!run->done[first + on])
+            return on;
+    }
+    if (step->kind == HS_WAIT && !run->done[first + lists->signal[g]])
+        return lists->signal[g];
+    for (int before = base; before < g; before++)
+        if (run->successor[before] == g && !run->begun[first + before])
+            return before;
+    return base + run->first_open[(int64_t)instance * lists->size + rank]; /* the window */
+}
+
+/* Tells who waits for whom, going round the circle once (as far as the text reaches). */
+static hsumma_status report_deadlock(struct run *run, int instance, int g)
+{
+    const struct hs_lists *lists = run->lists;
+    char text[sizeof run->proof->report->text] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < lists->steps; i++) /* into the circle */
+        g = blocker(run, instance, g);
+    for (int i = 0, at = g; i == 0 || (at != g && i < 4); i++, at = blocker(run, instance, at)) {
+        const struct hs_step *step = hs_lists_step(lists, at);
+        int rank = lists->rank[at];
+        char whom[32] = "";
+        if (step->kind == HS_SEND || step->kind == HS_RECV)
+            snprintf(whom, sizeof whom, " %s %d", step->kind == HS_SEND ? "to" : "from", step->peer);
+        if (step->kind == HS_WAIT)
+            snprintf(whom, sizeof whom, " for %d", step->peer);
+        int n = snprintf(text + used, sizeof text - used, "%srank %d step %d (%s%s)", i ? " waits for " : "", rank,
+                         at - lists->base[rank], hs_kind_name(step->kind), whom);
+        used = used + (size_t)n < sizeof text ? used + (size_t)n : sizeof text - 1;
+    }
+    return hs_wrong(run->proof, "deadlock: %.200s waits for ...", text);
+}
+
+/* Fills pending and successor; pushes what may begin at once. */
+static void start(struct run *run, int *last_send, int *last_receive)
+{
+    const struct hs_lists *lists = run->lists;
+    int window = run->proof->options.window;
+
+    for (int r = 0; r < lists->size; r++)
+        last_send[r] = last_receive[r] = -1;
+    for (int g = 0; g < lists->steps; g++) {
+        const struct hs_step *step = hs_lists_step(lists, g);
+        int in_list = g - lists->base[lists->rank[g]];
+        run->successor[g] = -1;
+        run->pending[g] = step->deps + (step->kind == HS_WAIT) + (window > 0 && in_list >= window);
+        if (step->kind == HS_SEND || step->kind == HS_RECV) {
+            int *last = step->kind == HS_SEND ? &last_send[step->peer] : &last_receive[step->peer];
+            if (*last >= lists->base[lists->rank[g]]) { /* of this rank, not of one before it */
+                run->successor[*last] = g;
+                run->pending[g]++;
+            }
+            *last = g;
+        }
+        run->staged[g] = run->stage_cells;
+        if (step->kind == HS_SEND && run->proof->options.eager)
+            run->stage_cells += step->count / run->proof->shape->unit;
+    }
+    for (int instance = 0; instance < run->proof->options.instances; instance++)
+        for (int g = 0; g < lists->steps; g++) {
+            run->pending[(int64_t)instance * lists->steps + g] = run->pending[g];
+            if (run->pending[g] == 0)
+                push(run, instance, g, 0);
+        }
+}
+
+static hsumma_status go(struct run *run)
+{
+    int64_t steps = run->lists->steps, all = steps * run->proof->options.instances;
+    hsumma_status status = HSUMMA_OK;
+
+    while (!status && (run->pool.head < run->pool.tail || run->starved.head < run->starved.tail)) {
+        int64_t event = pop(run);
+        int instance = (int)(event / 2 / steps), g = (int)(event / 2 % steps);
+        status = event % 2 ? transfer(run, instance, g) : begin(run, instance, g);
+    }
+    for (int64_t i = 0; i < all && !status; i++)
+        if (!run->done[i])
+            status = report_deadlock(run, (int)(i / steps), (int)(i % steps));
+    return status;
+}
+
+hsumma_status hs_verify_run(struct hs_proof *proof)
+{
+    const struct hs_allocator *memory = proof->memory;
+    const struct hs_lists *lists = &proof->lists;
+    size_t steps = (size_t)lists->steps, instances = (size_t)proof->options.instances, size = (size_t)lists->size;
+    struct run run = {.proof = proof, .lists = lists, .starved_rank = -1, .random = proof->options.seed};
+    hsumma_status status = HSUMMA_ERR_MEMORY;
+
+    if (steps == 0)
+        return HSUMMA_OK;
+    if (proof->options.schedule == HS_STARVE_ONE)
+        run.starved_rank = (int)(proof->options.seed % size);
+    int *last = hs_get(memory, 2 * size, sizeof *last);
+    run.pending = hs_get(memory, instances * steps, sizeof *run.pending);
+    run.begun = hs_get_zero(memory, instances * steps, 2);
+    run.done = run.begun ? run.begun + instances * steps : NULL;
+    run.successor = hs_get(memory, steps, sizeof *run.successor);
+    run.first_open = hs_get_zero(memory, instances * size, sizeof *run.first_open);
+    run.staged = hs_get(memory, steps, sizeof *run.staged);
+    run.pool.event = hs_get(memory, 4 * instances * steps, sizeof *run.pool.event);
+    if (last && run.pending && run.begun && run.successor && run.first_open && run.staged && run.pool.event) {
+        run.starved.event = run.pool.event + 2 * instances * steps;
+        start(&run, last, last + size);
+        run.stage = hs_get(memory, instances * (size_t)run.stage_cells + 1, sizeof *run.stage);
+        if (run.stage)
+            status = go(&run);
+    }
+    hs_put(memory, last);
+    hs_put(memory, run.pending);
+    hs_put(memory, run.begun);
+    hs_put(memory, run.successor);
+    hs_put(memory, run.first_open);
+    hs_put(memory, run.staged);
+    hs_put(memory, run.pool.event);
+    hs_put(memory, run.stage);
+    return status;
+}

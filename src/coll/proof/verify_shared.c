@@ -1,0 +1,366 @@
+/*
+ * verify: accesses to memory that ranks share.  Two of them to the same bytes of a slot, one of which writes, are in
+ * order if there is a path between them over dependencies, from SENDs to their RECVs and from SIGNALs to their WAITs.
+ * Each owner's slots are gone through by ascending level; a step's level is the length of the longest path to it, so no
+ * path leads through a lower one.  For each element, an access comes after the last write before it, and a write also
+ * after the reads since: the other pairs follow from these.  Pairs of the owner's own are left to verify_hazard.c.
+ * Paths are searched backward from the later of the two, level by level.
+ */
+#include "coll/proof/verify_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An access to a slot of which a peer reads or writes something, by its global step. */
+struct use {
+    int step, level, owner, writes;
+    enum hs_slot slot;
+    int64_t at, end;
+};
+
+struct reading {
+    int use, next; /* next: the reading before, -1: none since the last write */
+};
+
+enum { WORDS = 4 }; /* of a set of ranks, at most */
+
+struct search {
+    struct hs_proof *proof;
+    const struct hs_lists *lists;
+    int *level, *order, *seen, *queue, number; /* order: the steps by causes; seen: the last search to meet each */
+    int *first_cause, *cause; /* cause[first_cause[g] .. first_cause[g + 1]): the steps that g comes after */
+    unsigned char *touched;   /* what peers do to a rank's slots: READ, WRITTEN */
+    struct use *use;          /* by owner, then by level */
+    int uses;
+    int *found;           /* per step: the last one that was found to come after it, plus 1 */
+    int *writer, *reader; /* per element of the owner's OUT and SHARED: the last write, the last reading */
+    struct reading *reading;
+    size_t readings, reading_capacity;
+    uint64_t *ranks; /* per step, `words` words: those of some ranks that have a step before it, or after it */
+    int words;
+};
+
+enum { READ = 1, WRITTEN = 2 };
+
+static int is_kind(const struct hs_lists *lists, int g, enum hs_kind kind)
+{
+    return hs_lists_step(lists, g)->kind == kind;
+}
+
+/* Gives every step its level and its place in the order; whether all have one (there is no circle). */
+static int find_levels(struct search *s)
+{
+    const struct hs_lists *lists = s->lists;
+    int *pending = s->seen, *ready = s->order, count = 0, done = 0;
+
+    for (int g = 0; g < lists->steps; g++) {
+        s->level[g] = 0;
+        pending[g] = hs_lists_step(lists, g)->deps + (is_kind(lists, g, HS_RECV) || is_kind(lists, g, HS_WAIT));
+        if (pending[g] == 0)
+            ready[count++] = g;
+    }
+    for (; done < count; done++) {
+        int g = ready[done], mate = is_kind(lists, g, HS_SEND) ? lists->mate[g] : -1;
+        int users = lists->first_user[g + 1] - lists->first_user[g];
+        for (int i = 0; i < users + (mate >= 0); i++) {
+            int user = i < users ? lists->user[lists->first_user[g] + i] : mate;
+            if (s->level[user] <= s->level[g])
+                s->level[user] = s->level[g] + 1;
+            if (--pending[user] == 0)
+                ready[count++] = user;
+        }
+    }
+    for (int g = 0; g < lists->steps; g++)
+        s->seen[g] = 0;
+    return done == lists->steps;
+}
+
+/* Lists what every step comes after: its dependencies, a RECV's SEND, a WAIT's SIGNAL. */
+static void find_causes(struct search *s)
+{
+    const struct hs_lists *lists = s->lists;
+    int count = 0;
+    for (int g = 0; g < lists->steps; g++) {
+        const struct hs_step *step = hs_lists_step(lists, g);
+        const struct hs_list *list = &lists->list[lists->rank[g]];
+        int other = step->kind == HS_RECV ? lists->mate[g] : lists->signal[g];
+        s->first_cause[g] = count;
+        for (int d = 0; d < step->deps; d++)
+            s->cause[count++] = lists->base[lists->rank[g]] + list->dep[step->first_dep + d];
+        if (other >= 0)
+            s->cause[count++] = other;
+    }
+    s->first_cause[lists->steps] = count;
+}
+
+/* Whether a step is of a rank, or a WAIT for it. */
+static int concerns(const struct hs_lists *lists, int g, int rank)
+{
+    return lists->rank[g] == rank || (lists->signal[g] >= 0 && lists->rank[lists->signal[g]] == rank);
+}
+
+/*
+ * Whether a path leads from one step to another.  Steps that concern the rank where it begins are looked at first: they
+ * grow downward from the end of the queue.
+ */
+static int comes_after(struct search *s, int to, int from)
+{
+    const struct hs_lists *lists = s->lists;
+    int head = 0, tail = 0, near = lists->steps + 1, level = s->level[from], rank = lists->rank[from];
+
+    if (s->found[from] == to + 1)
+        return 1;
+    s->found[from] = to + 1;
+    s->number++;
+    s->queue[tail++] = to;
+    while (head < tail || near <= lists->steps) {
+        int g = near <= lists->steps ? s->queue[near++] : s->queue[head++];
+        for (int i = s->first_cause[g]; i < s->first_cause[g + 1]; i++) {
+            int on = s->cause[i];
+            if (on == from)
+                return 1;
+            if (s->level[on] > level && s->seen[on] != s->number) {
+                s->seen[on] = s->number;
+                s->queue[concerns(lists, on, rank) ? --near : tail++] = on;
+            }
+        }
+    }
+    return 0;
+}
+
+static const char *kind_of(const struct search *s, int g)
+{
+    return hs_kind_name(hs_lists_step(s->lists, g)->kind);
+}
+
+/* Place of a global step in its list. */
+static int index_of(const struct search *s, int g)
+{
+    return g - s->lists->base[s->lists->rank[g]];
+}
+
+static hsumma_status check_order(struct search *s, const struct use *later, const struct use *earlier)
+{
+    const int *rank = s->lists->rank;
+    int own = rank[later->step] == later->owner && rank[earlier->step] == later->owner;
+    if (own || later->step == earlier->step || comes_after(s, later->step, earlier->step))
+        return HSUMMA_OK;
+    const struct use *one = earlier->writes ? later : earlier, *write = earlier->writes ? earlier : later;
+    return hs_wrong(s->proof, "rank %d step %d (%s) %s rank %d's %s while step %d (%s) of rank %d may write it",
+                    rank[one->step], index_of(s, one->step), kind_of(s, one->step), one->writes ? "writes" : "reads",
+                    one->owner, hs_slot_name(one->slot), index_of(s, write->step), kind_of(s, write->step),
+                    rank[write->step]);
+}
+
+static hsumma_status keep_reading(struct search *s, int use, int64_t element)
+{
+    void *array = s->reading;
+    if (s->readings >= INT32_MAX ||
+        hs_grow(s->proof->memory, &array, sizeof *s->reading, &s->reading_capacity, s->readings + 1))
+        return HSUMMA_ERR_MEMORY;
+    s->reading = array;
+    s->reading[s->readings] = (struct reading){use, s->reader[element]};
+    s->reader[element] = (int)s->readings++;
+    return HSUMMA_OK;
+}
+
+/* Elements of the owner's OUT, which stand in front of those of its SHARED. */
+static int64_t elements_of(const struct search *s, int owner, enum hs_slot slot)
+{
+    return hs_slot_bytes(s->proof, owner, slot) / s->proof->shape->unit;
+}
+
+static hsumma_status add_use(struct search *s, int u)
+{
+    const struct use *use = &s->use[u];
+    int64_t unit = s->proof->shape->unit, first = use->slot == HS_SHARED ? elements_of(s, use->owner, HS_OUT) : 0;
+    hsumma_status status = HSUMMA_OK;
+    for (int64_t e = first + use->at / unit; e < first + use->end / unit && !status; e++) {
+        if (s->writer[e] >= 0)
+            status = check_order(s, use, &s->use[s->writer[e]]);
+        if (!use->writes) {
+            status = status ? status : keep_reading(s, u, e);
+            continue;
+        }
+        for (int r = s->reader[e]; r >= 0 && !status; r = s->reading[r].next)
+            status = check_order(s, use, &s->use[s->reading[r].use]);
+        s->writer[e] = u;
+        s->reader[e] = -1;
+    }
+    return status;
+}
+
+/* The uses of one owner's slots: use[first .. end). */
+static hsumma_status check_owner(struct search *s, int first, int end)
+{
+    int owner = s->use[first].owner;
+    int64_t elements = elements_of(s, owner, HS_OUT) + elements_of(s, owner, HS_SHARED);
+    hsumma_status status = HSUMMA_OK;
+    s->readings = 0;
+    for (int64_t e = 0; e < elements; e++)
+        s->writer[e] = s->reader[e] = -1;
+    for (int u = first; u < end && !status; u++)
+        if (!hs_slot_fixed(s->proof, owner, s->use[u].slot))
+            status = add_use(s, u);
+    return status;
+}
+
+static int reads_peer(const struct search *s, const struct use *use)
+{
+    return use->slot != HS_SHARED && s->lists->rank[use->step] != use->owner;
+}
+
+static void add_rank(const struct search *s, int to, int from, int low)
+{
+    int at = s->lists->rank[from] - low;
+    for (int i = 0; i < s->words; i++)
+        s->ranks[(size_t)to * (size_t)s->words + (size_t)i] |= s->ranks[(size_t)from * (size_t)s->words + (size_t)i];
+    if (at >= 0 && at < 64 * s->words)
+        s->ranks[(size_t)to * (size_t)s->words + (size_t)(at / 64)] |= (uint64_t)1 << at % 64;
+}
+
+/* Peers read IN or OUT, by use[first .. end) of the owners from low on: these have entered, and wait at their end. */
+static hsumma_status check_presence(struct search *s, int low, int first, int end)
+{
+    const struct hs_lists *lists = s->lists;
+    for (int side = 0; side < 2; side++) {
+        memset(s->ranks, 0, (size_t)lists->steps * (size_t)s->words * sizeof *s->ranks);
+        for (int i = 0; i < lists->steps; i++) {
+            int g = s->order[side ? lists->steps - 1 - i : i];
+            for (int c = s->first_cause[g]; c < s->first_cause[g + 1]; c++)
+                add_rank(s, side ? s->cause[c] : g, side ? g : s->cause[c], low);
+        }
+        for (const struct use *use = s->use + first; use < s->use + end; use++) {
+            int at = use->owner - low;
+            const uint64_t *set = s->ranks + (size_t)use->step * (size_t)s->words;
+            if (!reads_peer(s, use) || set[at / 64] >> at % 64 & 1)
+                continue;
+            return hs_wrong(s->proof, "rank %d step %d (%s) reads rank %d's %s, which %s", lists->rank[use->step],
+                            index_of(s, use->step), kind_of(s, use->step), use->owner, hs_slot_name(use->slot),
+                            side ? "does not wait for it at its end" : "may not have entered yet");
+        }
+    }
+    return HSUMMA_OK;
+}
+
+/* Whether an access of a rank counts: peers use the slot, and if they only read, the owner's own reads do not. */
+static int counts(const struct search *s, int rank, const struct hs_access *access)
+{
+    if (access->ref.of)
+        return 1;
+    return access->ref.slot != HS_SCRATCH && s->touched[rank] & (access->writes ? READ | WRITTEN : WRITTEN);
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+    const struct use *x = a, *y = b;
+    int difference = x->owner != y->owner ? x->owner - y->owner : x->level - y->level;
+    difference = difference ? difference : x->step - y->step;
+    return difference ? difference : x->writes - y->writes;
+}
+
+/* Finds out who uses the slots of peers; 0: nobody. */
+static int find_touched(struct search *s)
+{
+    int any = 0;
+    for (int g = 0; g < s->lists->steps; g++) {
+        struct hs_access access[3];
+        for (int a = hs_accesses_of(hs_lists_step(s->lists, g), 0, access) - 1; a >= 0; a--)
+            if (access[a].ref.of) {
+                s->touched[access[a].ref.of - 1] |= access[a].writes ? WRITTEN : READ;
+                any = 1;
+            }
+    }
+    return any;
+}
+
+/* All uses, by owner; counts only if s->use is NULL. */
+static void collect_uses(struct search *s)
+{
+    s->uses = 0;
+    for (int g = 0; g < s->lists->steps; g++) {
+        struct hs_access access[3];
+        int rank = s->lists->rank[g], n = hs_accesses_of(hs_lists_step(s->lists, g), 0, access);
+        for (int a = 0; a < n; a++) {
+            struct hs_ref ref = access[a].ref;
+            if (!counts(s, rank, &access[a]))
+                continue;
+            if (s->use)
+                s->use[s->uses] = (struct use){
+                    g, s->level[g], ref.of ? ref.of - 1 : rank, access[a].writes, ref.slot, ref.at, access[a].end};
+            s->uses++;
+        }
+    }
+    if (s->use)
+        qsort(s->use, (size_t)s->uses, sizeof *s->use, compare_uses);
+}
+
+static hsumma_status check_uses(struct search *s)
+{
+    hsumma_status status = HSUMMA_OK;
+    int end;
+    for (int first = 0; first < s->uses && !status; first = end) {
+        int low = s->use[first].owner, any = 0;
+        for (end = first; end < s->uses && s->use[end].owner < low + 64 * s->words; end++)
+            any |= reads_peer(s, &s->use[end]);
+        status = any ? check_presence(s, low, first, end) : HSUMMA_OK;
+    }
+    for (int first = 0; first < s->uses && !status; first = end) {
+        for (end = first; end < s->uses && s->use[end].owner == s->use[first].owner; end++)
+            ;
+        status = check_owner(s, first, end);
+    }
+    return status;
+}
+
+static void end_search(const struct search *s, const struct hs_allocator *memory)
+{
+    void *const arrays[] = {s->level, s->order,   s->seen, s->queue,  s->found,   s->first_cause,
+                            s->cause, s->touched, s->use,  s->writer, s->reading, s->ranks};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        hs_put(memory, arrays[i]);
+}
+
+hsumma_status hs_verify_shared(struct hs_proof *proof)
+{
+    const struct hs_allocator *memory = proof->memory;
+    struct search s = {.proof = proof, .lists = &proof->lists};
+    size_t steps = (size_t)proof->lists.steps;
+    int64_t most = 0;
+    hsumma_status status = HSUMMA_ERR_MEMORY;
+
+    s.touched = hs_get_zero(memory, (size_t)proof->lists.size, 1);
+    if (!s.touched || !find_touched(&s)) {
+        hs_put(memory, s.touched);
+        return s.touched ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    }
+    for (int r = 0; r < proof->lists.size; r++) {
+        int64_t elements = elements_of(&s, r, HS_OUT) + elements_of(&s, r, HS_SHARED);
+        most = elements > most ? elements : most;
+    }
+    collect_uses(&s);
+    s.level = hs_get(memory, steps, sizeof *s.level);
+    s.order = hs_get(memory, steps, sizeof *s.order);
+    s.seen = hs_get(memory, steps, sizeof *s.seen);
+    s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
+    s.found = hs_get_zero(memory, steps, sizeof *s.found);
+    /* Every dependency and SIGNAL has its user; the SENDs come on top. */
+    s.cause = hs_get(memory, (size_t)proof->lists.first_user[steps] + steps + 1, sizeof *s.cause);
+    s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
+    s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
+    s.writer = hs_get(memory, (size_t)most + 1, 2 * sizeof *s.writer);
+    s.words = proof->lists.size <= 64 ? 1 : WORDS;
+    s.ranks = hs_get(memory, steps, (size_t)s.words * sizeof *s.ranks);
+    if (s.level && s.order && s.seen && s.queue && s.found && s.cause && s.first_cause && s.use && s.writer &&
+        s.ranks) {
+        s.reader = s.writer + most;
+        status = HSUMMA_OK;
+        if (find_levels(&s)) { /* if not, the run will tell who waits for whom */
+            find_causes(&s);
+            collect_uses(&s);
+            status = check_uses(&s);
+        }
+    }
+    end_search(&s, memory);
+    return status;
+}

@@ -1,0 +1,149 @@
+/*
+ * verify, first part: what can be said about each list without running it.  Messages match by list order, whatever the
+ * timing; so lists without hazards compute the same under every schedule, and a schedule that goes through with
+ * rendezvous shows that all do.
+ */
+#include "coll/proof/verify_parts.h"
+
+static int overlap(const struct hs_access *a, const struct hs_access *b)
+{
+    return a->ref.slot == b->ref.slot && a->ref.of == b->ref.of && a->ref.at < b->end && b->ref.at < a->end;
+}
+
+static int same_node(const struct hs_shape *shape, int a, int b)
+{
+    return shape->topology && shape->topology->level[HS_NODE].of[a] == shape->topology->level[HS_NODE].of[b];
+}
+
+/* Whether a rank may read, or write, that slot of a peer at all. */
+static hsumma_status check_peer(struct hs_proof *proof, int rank, int i, const struct hs_access *access)
+{
+    const struct hs_shape *shape = proof->shape;
+    enum hs_kind kind = proof->list[rank].step[i].kind;
+    enum hs_slot slot = access->ref.slot;
+    int owner = access->ref.of - 1;
+    const char *what = NULL;
+
+    if (owner < 0 || owner >= shape->size || owner == rank)
+        what = "which is no other rank";
+    else if (kind != HS_COPY && kind != HS_REDUCE)
+        what = "which only COPY and REDUCE may read or write";
+    else if (access->writes && slot != HS_SHARED)
+        what = "which only that rank may write";
+    else if (slot == HS_SCRATCH)
+        what = "which is private";
+    else if (!same_node(shape, rank, owner))
+        what = "which is on another node";
+    else if (slot != HS_SHARED && !shape->topology->direct)
+        what = "which peers cannot read on this topology";
+    else if (slot != HS_SHARED && !(proof->list[owner].exposed & 1u << slot))
+        what = "which is not exposed";
+    return what ? hs_wrong(proof, "rank %d step %d (%s): uses %s of rank %d, %s", rank, i, hs_kind_name(kind),
+                           hs_slot_name(slot), owner, what)
+                : HSUMMA_OK;
+}
+
+static hsumma_status check_access(struct hs_proof *proof, int rank, int i, const struct hs_access *access)
+{
+    const char *kind = hs_kind_name(proof->list[rank].step[i].kind);
+    enum hs_slot slot = access->ref.slot;
+
+    if ((unsigned)slot >= HS_SLOTS)
+        return hs_wrong(proof, "rank %d step %d (%s): no such slot", rank, i, kind);
+    if (access->ref.of && check_peer(proof, rank, i, access))
+        return HSUMMA_ERR_INTERNAL;
+    int owner = access->ref.of ? access->ref.of - 1 : rank;
+    if (access->ref.at % proof->shape->unit)
+        return hs_wrong(proof, "rank %d step %d (%s): offset %lld in %s is no multiple of the unit", rank, i, kind,
+                        (long long)access->ref.at, hs_slot_name(slot));
+    int64_t bytes = hs_slot_bytes(proof, owner, slot);
+    if (access->ref.of && slot == HS_SHARED) /* its owner need not use as much as its peers do */
+        bytes = proof->shape->topology->room;
+    if (access->ref.at < 0 || access->end > bytes || (!access->ref.of && access->end > proof->list[rank].extent[slot]))
+        return hs_wrong(proof, "rank %d step %d (%s): bytes %lld..%lld are outside %s of rank %d, which has %lld", rank,
+                        i, kind, (long long)access->ref.at, (long long)access->end, hs_slot_name(slot), owner,
+                        (long long)bytes);
+    if (access->writes && hs_slot_fixed(proof, rank, slot))
+        return hs_wrong(proof, "rank %d step %d (%s): writes to %s, which must stay as it is", rank, i, kind,
+                        hs_slot_name(slot));
+    return HSUMMA_OK;
+}
+
+/* SIGNAL, WAIT and messages. */
+static hsumma_status check_partner(struct hs_proof *proof, int rank, int i)
+{
+    const struct hs_shape *shape = proof->shape;
+    const struct hs_step *step = &proof->list[rank].step[i];
+    const char *kind = hs_kind_name(step->kind);
+    int flags = step->kind == HS_SIGNAL || step->kind == HS_WAIT;
+
+    if ((step->kind == HS_SEND || step->kind == HS_RECV || step->kind == HS_WAIT) &&
+        (step->peer < 0 || step->peer >= shape->size || step->peer == rank))
+        return hs_wrong(proof, "rank %d step %d (%s): peer %d is no other rank of %d", rank, i, kind, step->peer,
+                        shape->size);
+    if (flags && (step->count < 1 || step->count > HS_SIGNAL_MAX))
+        return hs_wrong(proof, "rank %d step %d (%s): value %lld is out of range", rank, i, kind,
+                        (long long)step->count);
+    if (flags && (!shape->topology || shape->topology->room == 0))
+        return hs_wrong(proof, "rank %d step %d (%s): there is no shared memory", rank, i, kind);
+    if (step->kind == HS_WAIT && !same_node(shape, rank, step->peer))
+        return hs_wrong(proof, "rank %d step %d (WAIT): rank %d is on another node", rank, i, step->peer);
+    return HSUMMA_OK;
+}
+
+static hsumma_status check_step(struct hs_proof *proof, int rank, int i)
+{
+    const struct hs_list *list = &proof->list[rank];
+    const struct hs_step *step = &list->step[i];
+    struct hs_access access[3];
+
+    if ((unsigned)step->kind >= HS_KINDS)
+        return hs_wrong(proof, "rank %d step %d: no such kind", rank, i);
+    const char *kind = hs_kind_name(step->kind);
+    if (step->kind == HS_MPI) {
+        hs_wrong(proof, "rank %d step %d (MPI): nobody can verify that", rank, i);
+        return HSUMMA_ERR_UNSUPPORTED;
+    }
+    if (step->count <= 0 || (hs_step_touches(step->kind) && step->count % proof->shape->unit))
+        return hs_wrong(proof, "rank %d step %d (%s): count %lld is not a positive multiple of the unit", rank, i, kind,
+                        (long long)step->count);
+    if (check_partner(proof, rank, i))
+        return HSUMMA_ERR_INTERNAL;
+    for (int d = 0; d < step->deps; d++)
+        if (list->dep[step->first_dep + d] < 0 || list->dep[step->first_dep + d] >= i)
+            return hs_wrong(proof, "rank %d step %d (%s): depends on step %d, which is not an earlier one", rank, i,
+                            kind, list->dep[step->first_dep + d]);
+    int n = hs_accesses_of(step, i, access);
+    hsumma_status status = HSUMMA_OK;
+    for (int a = 0; a < n && !status; a++)
+        status = check_access(proof, rank, i, &access[a]);
+    /* dst may be an operand of REDUCE, but must not be a shifted one. */
+    for (int a = 0; a < n - 1 && !status; a++)
+        if (overlap(&access[a], &access[n - 1]) && (step->kind == HS_COPY || access[a].ref.at != access[n - 1].ref.at))
+            status = hs_wrong(proof, "rank %d step %d (%s): source and destination overlap", rank, i, kind);
+    return status;
+}
+
+/* What must hold for a list as a whole, before its steps are looked at. */
+static hsumma_status check_list(struct hs_proof *proof, int rank)
+{
+    const struct hs_topology *topology = proof->shape->topology;
+    const struct hs_list *list = &proof->list[rank];
+    int64_t room = topology ? topology->room : 0;
+
+    if (list->extent[HS_SHARED] > room)
+        return hs_wrong(proof, "rank %d uses %lld bytes of SHARED, but there is room for %lld", rank,
+                        (long long)list->extent[HS_SHARED], (long long)room);
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_verify_static(struct hs_proof *proof)
+{
+    hsumma_status status = HSUMMA_OK;
+    for (int r = 0; r < proof->shape->size && !status; r++) {
+        status = check_list(proof, r);
+        for (int i = 0; i < proof->list[r].steps && !status; i++)
+            status = check_step(proof, r, i);
+    }
+    return status ? status : hs_verify_hazards(proof);
+}

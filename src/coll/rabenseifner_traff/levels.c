@@ -1,0 +1,136 @@
+/* Plans: which groups meet in which level, and who is who. */
+#include "coll/rabenseifner_traff/rt.h"
+
+void rt_begin(struct rt_plan *plan, int size)
+{
+    plan->levels = 0;
+    plan->groups = size;
+}
+
+void rt_exchange(struct rt_plan *plan, int ways)
+{
+    if (plan->groups == 1 || ways == 1)
+        return;
+    plan->level[plan->levels++] = (struct rt_level){.kind = RT_EXCHANGE, .groups = plan->groups, .ways = ways};
+    plan->groups /= ways;
+}
+
+void rt_eliminate(struct rt_plan *plan, int skip, int pairs)
+{
+    if (pairs == 0)
+        return;
+    plan->level[plan->levels++] =
+        (struct rt_level){.kind = RT_ELIMINATE, .groups = plan->groups, .ways = 1, .skip = skip, .pairs = pairs};
+    plan->groups -= pairs;
+}
+
+void rt_halve_while_even(struct rt_plan *plan)
+{
+    while (plan->groups % 2 == 0)
+        rt_exchange(plan, 2);
+}
+
+void rt_halve(struct rt_plan *plan)
+{
+    while (plan->groups > 1)
+        rt_exchange(plan, 2);
+}
+
+static int power_below(int groups)
+{
+    int power = 1;
+    while (power <= groups / 2)
+        power *= 2;
+    return power;
+}
+
+struct rt_plan rt_plan_elimination_21(int size)
+{
+    struct rt_plan plan;
+    rt_begin(&plan, size);
+    rt_eliminate(&plan, 0, size - power_below(size));
+    rt_halve(&plan);
+    return plan;
+}
+
+struct rt_plan rt_plan_elimination_32(int size)
+{
+    struct rt_plan plan;
+    rt_begin(&plan, size);
+    rt_halve(&plan);
+    return plan;
+}
+
+/* One level with a 3-2 step, then 2-1 steps among those that were in a pair and have had time for it. */
+struct rt_plan rt_plan_elimination_32_21(int size)
+{
+    struct rt_plan plan;
+    rt_begin(&plan, size);
+    rt_halve_while_even(&plan);
+    rt_exchange(&plan, 2);
+    rt_eliminate(&plan, 1, plan.groups - power_below(plan.groups));
+    rt_halve(&plan);
+    return plan;
+}
+
+int rt_odd_factor(int number)
+{
+    for (int factor = 3; factor <= number / factor; factor += 2)
+        if (number % factor == 0)
+            return factor;
+    return number;
+}
+
+struct rt_plan rt_plan_small_ring(int size)
+{
+    struct rt_plan plan;
+    rt_begin(&plan, size);
+    rt_halve_while_even(&plan);
+    while (plan.groups > 1)
+        rt_exchange(&plan, rt_odd_factor(plan.groups));
+    return plan;
+}
+
+/* Levels of two with an odd number of groups begin with a cluster of three. */
+static int odd_one(const struct rt_level *level)
+{
+    return level->ways == 2 && level->groups % 2;
+}
+
+int rt_cluster(const struct rt_level *level, int group, int *place)
+{
+    int cluster;
+    if (level->kind == RT_ELIMINATE)
+        cluster = group < level->skip                      ? group
+                  : group < level->skip + 2 * level->pairs ? level->skip + (group - level->skip) / 2
+                                                           : group - level->pairs;
+    else
+        cluster = odd_one(level) && group < 3 ? 0 : (group - odd_one(level)) / level->ways;
+    *place = group - rt_first(level, cluster);
+    return cluster;
+}
+
+int rt_first(const struct rt_level *level, int cluster)
+{
+    if (level->kind == RT_EXCHANGE)
+        return cluster * level->ways + (odd_one(level) && cluster > 0);
+    int before = cluster - level->skip; /* pairs before it, if it lies behind the groups that are skipped */
+    return before <= 0 ? cluster : cluster + (before < level->pairs ? before : level->pairs);
+}
+
+int rt_rank(const struct rt_plan *plan, int z, int group, int index)
+{
+    while (z-- > 0) {
+        const struct rt_level *level = &plan->level[z];
+        group = rt_first(level, group) + index % level->ways;
+        index /= level->ways;
+    }
+    return group;
+}
+
+int rt_first_rank(const struct rt_plan *plan, int z, int group)
+{
+    while (z-- > 0)
+        group = rt_first(&plan->level[z], group);
+    return group;
+}

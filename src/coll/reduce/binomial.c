@@ -1,0 +1,47 @@
+/*
+ * Reduction to the root over a binary tree of rank intervals: the node of [a 2^h, (a+1) 2^h) is the sum of its left
+ * half op the sum of its right half.  The sum of an interval lives at the root if the root is in it, else at its lowest
+ * rank, so the bracketing is the same for every root and no extra message is needed.
+ *
+ * Cost: ceil(log2 q)(alpha + m beta + m gamma).  Scratch: two vectors.
+ */
+#include "coll/schedule/builders.h"
+
+static int home_of(const struct hs_shape *shape, int64_t low, int64_t span)
+{
+    return shape->root >= low && shape->root < low + span ? shape->root : (int)low;
+}
+
+void hs_build_reduce_binomial(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct hs_ref sum = hs_in(0);
+    int reduced = -1, merges = 0;
+
+    if (shape->size == 1)
+        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
+    for (int64_t span = 1; span < shape->size; span *= 2) {
+        int64_t low = shape->rank / (2 * span) * (2 * span);
+        if (low + span >= shape->size)
+            continue; /* the right half is empty */
+        int left = home_of(shape, low, span), right = home_of(shape, low + span, span);
+        int home = home_of(shape, low, 2 * span);
+        if (shape->rank != home) {
+            int send = hs_emit_send(builder, home, sum, shape->bytes);
+            hs_after(builder, send, reduced);
+            return;
+        }
+        /* Sum and operand alternate between two places, so the first two operands can be posted at once. */
+        struct hs_ref operand = hs_scratch(merges % 2 * shape->bytes);
+        struct hs_ref dst = 2 * span >= shape->size ? hs_out(0) : operand;
+        int receive = hs_emit_recv(builder, home == left ? right : left, operand, shape->bytes);
+        if (merges > 1)
+            hs_after(builder, receive, reduced);
+        int reduce = home == left ? hs_emit_reduce(builder, dst, sum, operand, shape->bytes)
+                                  : hs_emit_reduce(builder, dst, operand, sum, shape->bytes);
+        hs_after(builder, reduce, receive);
+        hs_after(builder, reduce, reduced);
+        reduced = reduce;
+        sum = dst;
+        merges++;
+    }
+}

@@ -1,0 +1,200 @@
+/*
+ * Reduce-scatter, node-aware: the ranks of a node sum what each other node is to have of the vector, every node sends
+ * that to every other one in one message, and each rank sums its part over the nodes.  The ranks of a node deal the
+ * other nodes out among themselves.  Any numbering of the ranks, nodes of any size, parts that differ or are empty.
+ * Inside a node through shared memory if it holds the vector and what is received, else by messages.  Sums are
+ * bracketed like a binary tree over the ranks of a node, then over the nodes.
+ *
+ * Cost, n nodes of ppn ranks: ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta between nodes (if a node's ranks have a
+ * link each, else ppn times the bytes), (ppn - 1) m/ppn + (n - 1) m/(n ppn) bytes summed, and by messages as many
+ * bytes inside the node and (1 + 2 ceil((n - 1)/ppn))(ppn - 1) alpha_l.  Scratch: about 1/ppn of the vector and some
+ * parts of a node; one vector more unless the ranks of every node follow each other.
+ */
+#include "coll/pattern/node_map.h"
+#include "coll/pattern/sum_tree.h"
+#include "coll/schedule/builders.h"
+
+enum { CONTRIBUTED = 1, RECEIVED = 2 }; /* signals; of wave w: RECEIVED + w */
+
+struct scatter {
+    struct hs_builder *builder;
+    struct hs_node_map map;
+    struct hs_ref packed; /* the own vector in packed order */
+    int ready;            /* it is there */
+    int shared;           /* inside the node through shared memory */
+    int *contributed;     /* per place: the WAIT for its vector in shared memory */
+    int signalled, sent;
+    struct hs_ref received;                  /* what comes from the other nodes, one wave behind the other */
+    int64_t own, node_sum, place_sum, local; /* own: bytes of the own part; where things lie in SCRATCH */
+    int after_local;                         /* the last user of what is behind `node_sum` */
+    struct hs_sum total;                     /* of the own part, over the nodes */
+};
+
+static void signal(struct scatter *s, int64_t value, int after)
+{
+    int signal = hs_emit_signal(s->builder, value);
+    hs_after(s->builder, signal, after);
+    hs_after(s->builder, signal, s->signalled);
+    s->signalled = signal;
+}
+
+/* Where the vector in packed order is, and where the things in SCRATCH are. */
+static void lay_out(struct scatter *s)
+{
+    const struct hs_node_map *map = &s->map;
+    int64_t bytes = map->shape->bytes, node = hs_node_bytes(map, map->node), end = 0, longest = 0;
+    for (int i = 0; i < map->nodes; i++)
+        longest = longest < hs_node_bytes(map, i) ? hs_node_bytes(map, i) : longest;
+    s->shared = map->members > 1 && bytes <= map->room && map->waves * node <= map->room - bytes;
+    s->packed = s->shared ? hs_shared(0) : map->division->contiguous ? hs_in(0) : hs_scratch(0);
+    if (s->packed.slot == HS_SCRATCH)
+        end = bytes;
+    s->received = s->shared ? hs_shared(bytes) : hs_scratch(end);
+    if (!s->shared)
+        end += map->waves * node;
+    s->place_sum = end;
+    s->node_sum = end += s->own;
+    end += longest;
+    hs_sum_begin(&s->total, s->builder, map->nodes, s->own, hs_out(0), end, -1);
+    s->local = end + hs_sum_most_buffers(map->nodes) * s->own;
+}
+
+static void put_in(struct scatter *s)
+{
+    if (s->packed.slot != HS_IN)
+        for (int node = 0; node < s->map.nodes; node++)
+            s->ready = hs_pack_node(s->builder, &s->map, node, hs_plus(s->packed, hs_node_at(&s->map, node)), hs_in(0),
+                                    s->ready);
+    if (!s->shared)
+        return;
+    signal(s, CONTRIBUTED, s->ready);
+    for (int i = 0; i < s->map.members; i++)
+        s->contributed[i] = i == s->map.me ? s->ready : hs_emit_wait(s->builder, s->map.member[i], CONTRIBUTED);
+}
+
+/* `count` bytes from `at` on of the packed vector, which a place sums over the node. */
+struct share {
+    int64_t at, count;
+};
+
+static struct share part_of(const struct scatter *s, int place)
+{
+    int64_t at = hs_place_at(&s->map, place);
+    return (struct share){at, hs_place_at(&s->map, place + 1) - at};
+}
+
+static struct share share_of(const struct scatter *s, int wave, int place)
+{
+    int to = hs_node_step(&s->map, wave, place).to;
+    return to < 0 ? (struct share){0, 0} : (struct share){hs_node_at(&s->map, to), hs_node_bytes(&s->map, to)};
+}
+
+/* Sums the own share over the node into `dst`: the parts of the own node (wave -1), or what goes to another one. */
+static int sum_in_node(struct scatter *s, int wave, struct hs_ref dst)
+{
+    const struct hs_node_map *map = &s->map;
+    struct share mine = wave < 0 ? part_of(s, map->me) : share_of(s, wave, map->me);
+    struct hs_sum sum;
+    int sent = s->ready, n = map->members;
+    hs_sum_begin(&sum, s->builder, n, mine.count, dst, s->local, s->after_local);
+    if (mine.count > 0)
+        hs_sum_add(&sum, map->me, hs_plus(s->packed, mine.at), s->ready);
+    for (int i = 1; i < n; i++) {
+        int to = (map->me - i + n) % n, from = (map->me + i) % n;
+        struct share its = wave < 0 ? part_of(s, to) : share_of(s, wave, to);
+        if (!s->shared) {
+            int send = hs_emit_send(s->builder, map->member[to], hs_plus(s->packed, its.at), its.count);
+            hs_after(s->builder, send, sent);
+            sent = send < 0 ? sent : send;
+        }
+        if (mine.count > 0 && s->shared)
+            hs_sum_add(&sum, from, hs_of(map->member[from], hs_plus(s->packed, mine.at)), s->contributed[from]);
+        else if (mine.count > 0)
+            hs_sum_receive(&sum, from, map->member[from]);
+    }
+    s->after_local = sum.total < 0 ? s->after_local : sum.total;
+    return sum.total;
+}
+
+/* The own part over the own node. */
+static void own_node(struct scatter *s)
+{
+    struct hs_ref dst = s->map.nodes > 1 ? hs_scratch(s->place_sum) : hs_out(0);
+    if (s->map.members == 1 && s->own > 0) {
+        hs_sum_add(&s->total, s->map.node, hs_plus(s->packed, hs_place_at(&s->map, 0)), s->ready);
+        return;
+    }
+    int summed = sum_in_node(s, -1, dst);
+    if (s->map.nodes > 1 && s->own > 0)
+        hs_sum_add(&s->total, s->map.node, dst, summed);
+}
+
+/* Sends the sum of the own share to its node; returns the RECV of what another one has for the own node. */
+static int between_nodes(struct scatter *s, int wave, struct hs_ref dst)
+{
+    const struct hs_node_map *map = &s->map;
+    struct hs_node_step step = hs_node_step(map, wave, map->me);
+    struct hs_ref sum = hs_scratch(s->node_sum);
+    int summed = s->ready;
+    if (map->members > 1)
+        summed = sum_in_node(s, wave, sum);
+    if (step.to < 0)
+        return -1;
+    if (map->members == 1)
+        sum = hs_plus(s->packed, hs_node_at(map, step.to));
+    int send = hs_emit_send(s->builder, step.to_rank, sum, hs_node_bytes(map, step.to));
+    hs_after(s->builder, send, summed);
+    hs_after(s->builder, send, s->sent); /* one message at a time on the link */
+    if (send >= 0)
+        s->sent = send;
+    if (send >= 0 && map->members > 1)
+        s->after_local = send; /* which reads the sum, and comes after it */
+    return hs_emit_recv(s->builder, step.from_rank, dst, hs_node_bytes(map, map->node));
+}
+
+/* One wave: what comes is cut into the parts of the ranks of the node. */
+static void wave(struct scatter *s, int w)
+{
+    const struct hs_node_map *map = &s->map;
+    int n = map->members, mine = hs_node_step(map, w, map->me).from;
+    int64_t begin = hs_node_at(map, map->node), node = hs_node_bytes(map, map->node);
+    struct hs_ref in = hs_plus(s->received, w * node);
+    int received = between_nodes(s, w, in), sent = received;
+    if (s->shared && received >= 0)
+        signal(s, RECEIVED + w, received);
+    if (mine >= 0 && s->own > 0)
+        hs_sum_add(&s->total, mine, hs_plus(in, part_of(s, map->me).at - begin), received);
+    for (int i = 1; i < n; i++) {
+        int to = (map->me - i + n) % n, place = (map->me + i) % n, from = hs_node_step(map, w, place).from;
+        if (mine >= 0 && !s->shared) {
+            struct share its = part_of(s, to);
+            int send = hs_emit_send(s->builder, map->member[to], hs_plus(in, its.at - begin), its.count);
+            hs_after(s->builder, send, sent);
+            sent = send < 0 ? sent : send;
+        }
+        if (from < 0 || s->own == 0)
+            continue;
+        if (s->shared) {
+            int wait = hs_emit_wait(s->builder, map->member[place], RECEIVED + w);
+            hs_sum_add(&s->total, from, hs_of(map->member[place], hs_plus(in, part_of(s, map->me).at - begin)), wait);
+        } else {
+            hs_sum_receive(&s->total, from, map->member[place]);
+        }
+    }
+}
+
+void hs_build_reduce_scatter_node_aware(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct scatter s = {.builder = builder, .ready = -1, .signalled = -1, .sent = -1, .after_local = -1};
+    if (shape->bytes == 0 || hs_node_map(&s.map, builder, shape))
+        return;
+    s.contributed = hs_builder_get(builder, (size_t)s.map.members, sizeof *s.contributed);
+    if (!s.contributed)
+        return;
+    s.own = hs_part_at(shape, shape->rank + 1) - hs_part_at(shape, shape->rank);
+    lay_out(&s);
+    put_in(&s);
+    own_node(&s);
+    for (int w = 0; w < s.map.waves; w++)
+        wave(&s, w);
+}

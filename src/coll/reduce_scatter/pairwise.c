@@ -1,0 +1,29 @@
+/*
+ * Reduce-scatter, pairwise: in round i every rank sends to the rank i below it that rank's part, and sums what the rank
+ * i above it sends, bracketed like a binary tree over the ranks in order.
+ *
+ * Cost: (q - 1)(alpha + m/q (beta + gamma)) for equal parts.  Scratch: about 2 log2 q parts, since sums of neighbouring
+ * ranges are joined as soon as both are there.  Thakur, Rabenseifner and Gropp, Optimization of Collective
+ * Communication Operations in MPICH (2005).
+ */
+#include "coll/pattern/sum_tree.h"
+#include "coll/schedule/builders.h"
+
+void hs_build_reduce_scatter_pairwise(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int rank = shape->rank, size = shape->size, sent = -1;
+    int64_t own = hs_part_at(shape, rank);
+    struct hs_sum sum;
+
+    hs_sum_begin(&sum, builder, size, hs_part_at(shape, rank + 1) - own, hs_out(0), 0, -1);
+    hs_sum_add(&sum, rank, hs_in(own), -1);
+    for (int i = 1; i < size; i++) {
+        int to = (rank - i + size) % size, from = (int)(((int64_t)rank + i) % size);
+        int64_t at = hs_part_at(shape, to);
+        int send = hs_emit_send(builder, to, hs_in(at), hs_part_at(shape, to + 1) - at);
+        hs_after(builder, send, sent); /* one message at a time on the link */
+        if (send >= 0)
+            sent = send;
+        hs_sum_receive(&sum, from, from);
+    }
+}

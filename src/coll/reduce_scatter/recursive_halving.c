@@ -1,0 +1,130 @@
+/*
+ * Reduce-scatter, recursive halving with distance doubling: in round k the ranks at distance 2^k exchange halves of
+ * what they have, so that only neighbouring ranges are joined.  A rank keeps the parts of those ranks that agree with
+ * it in the last k bits; in a copy of the vector with the parts in the order of their reversed bits, these follow each
+ * other.  When q is not a power of two, the first q - 2^floor(log2 q) pairs of neighbours join beforehand, the lower
+ * rank acts for both, and sends the other part back at the end.
+ *
+ * Cost: log2 q alpha + (1 - 1/q) m (beta + gamma) for powers of two and equal parts, and a copy of the vector; else
+ * two more messages, of m and of a part.  Scratch: up to two vectors.  Thakur, Rabenseifner and Gropp, Optimization of
+ * Collective Communication Operations in MPICH (2005), for operations that do not commute.
+ */
+#include "coll/schedule/builders.h"
+
+struct halving {
+    struct hs_builder *builder;
+    const struct hs_shape *shape;
+    int bits, pairs, me; /* 2^bits ranks act, the first `pairs` of them for two; me: among them */
+    int64_t *place;      /* of the j-th part in the copy: 2^bits + 1 */
+};
+
+/* The lowest real rank for which an acting one acts. */
+static int real_rank(const struct halving *h, int acting)
+{
+    return acting < h->pairs ? 2 * acting : acting + h->pairs;
+}
+
+static int64_t part_at(const struct halving *h, int acting)
+{
+    return hs_part_at(h->shape, real_rank(h, acting));
+}
+
+static int reversed(const struct halving *h, int acting)
+{
+    int result = 0;
+    for (int b = 0; b < h->bits; b++)
+        result |= (acting >> b & 1) << (h->bits - 1 - b);
+    return result;
+}
+
+/* Makes the copy; what the pair's other rank has, is added on the way.  Returns its last step. */
+static int reorder(const struct halving *h)
+{
+    struct hs_builder *builder = h->builder;
+    int64_t bytes = h->shape->bytes;
+    int last = -1;
+    if (h->me < h->pairs)
+        last = hs_emit_recv(builder, h->shape->rank + 1, hs_scratch(bytes), bytes);
+    for (int j = 0; j < 1 << h->bits; j++) {
+        int acting = reversed(h, j);
+        int64_t at = part_at(h, acting), count = part_at(h, acting + 1) - at;
+        struct hs_ref dst = hs_scratch(h->place[j]);
+        int step = h->me < h->pairs ? hs_emit_reduce(builder, dst, hs_in(at), hs_scratch(bytes + at), count)
+                                    : hs_emit_copy(builder, dst, hs_in(at), count);
+        hs_after(builder, step, last); /* one after the other, so that the last one stands for all */
+        if (step >= 0)
+            last = step;
+    }
+    return last;
+}
+
+/* left op right, in the order of the ranks. */
+static int join(const struct halving *h, int above, struct hs_ref dst, struct hs_ref mine, struct hs_ref other,
+                int64_t count)
+{
+    return above ? hs_emit_reduce(h->builder, dst, mine, other, count)
+                 : hs_emit_reduce(h->builder, dst, other, mine, count);
+}
+
+/* The last round's sums go to OUT, and the other part of a pair back to its rank. */
+static void finish(const struct halving *h, int above, struct hs_ref mine, struct hs_ref other, int64_t count,
+                   int received)
+{
+    int64_t own = hs_part_at(h->shape, h->shape->rank + 1) - hs_part_at(h->shape, h->shape->rank);
+    hs_after(h->builder, join(h, above, hs_out(0), mine, other, own), received);
+    if (h->me >= h->pairs)
+        return;
+    struct hs_ref its = hs_plus(mine, own);
+    int reduced = join(h, above, its, its, hs_plus(other, own), count - own);
+    hs_after(h->builder, reduced, received);
+    hs_after(h->builder, hs_emit_send(h->builder, h->shape->rank + 1, its, count - own), reduced);
+}
+
+static void halve(const struct halving *h)
+{
+    struct hs_builder *builder = h->builder;
+    int low = 0, high = 1 << h->bits, done = reorder(h); /* what is kept: the places from low to high */
+
+    for (int k = 0; k < h->bits; k++) {
+        int bit = h->me >> k & 1, peer = real_rank(h, h->me ^ 1 << k), middle = (low + high) / 2;
+        int64_t begin = h->place[low], cut = h->place[middle], end = h->place[high];
+        int send = hs_emit_send(builder, peer, hs_scratch(bit ? begin : cut), bit ? cut - begin : end - cut);
+        hs_after(builder, send, done);
+        low = bit ? middle : low;
+        high = bit ? high : middle;
+
+        struct hs_ref mine = hs_scratch(h->place[low]), other = hs_scratch(h->shape->bytes);
+        int64_t count = h->place[high] - h->place[low];
+        int receive = hs_emit_recv(builder, peer, other, count);
+        hs_after(builder, receive, done); /* which has read `other` */
+        if (k + 1 == h->bits) {
+            finish(h, !bit, mine, other, count, receive);
+        } else {
+            done = join(h, !bit, mine, mine, other, count);
+            hs_after(builder, done, receive);
+        }
+    }
+}
+
+void hs_build_reduce_scatter_recursive_halving(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct halving h = {.builder = builder, .shape = shape};
+    int rank = shape->rank;
+    while ((int64_t)2 << h.bits <= shape->size)
+        h.bits++;
+    h.pairs = shape->size - (1 << h.bits);
+    if (shape->size == 1) {
+        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
+    } else if (rank < 2 * h.pairs && rank % 2 == 1) {
+        int64_t at = hs_part_at(shape, rank);
+        hs_emit_send(builder, rank - 1, hs_in(0), shape->bytes);
+        hs_emit_recv(builder, rank - 1, hs_out(0), hs_part_at(shape, rank + 1) - at);
+    } else {
+        h.me = rank < 2 * h.pairs ? rank / 2 : rank - h.pairs;
+        h.place = hs_builder_get(builder, ((size_t)1 << h.bits) + 1, sizeof *h.place);
+        for (int j = 0; h.place && j < 1 << h.bits; j++)
+            h.place[j + 1] = h.place[j] + part_at(&h, reversed(&h, j) + 1) - part_at(&h, reversed(&h, j));
+        if (h.place)
+            halve(&h);
+    }
+}

@@ -1,0 +1,13 @@
+/*
+ * Reduce-scatter, ring: the sum of every part goes once around the ring and ends at its owner; every rank adds what it
+ * has.  The sums of different parts begin at different ranks: for commutative operations only.
+ *
+ * Cost: (q - 1)(alpha + m/q (beta + gamma)) for equal parts.  Scratch: three parts of the greatest length.
+ */
+#include "coll/pattern/ring.h"
+#include "coll/schedule/builders.h"
+
+void hs_build_reduce_scatter_ring(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    hs_emit_ring_sums(builder, shape, hs_out(0));
+}

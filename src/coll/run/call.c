@@ -1,0 +1,163 @@
+#include "coll/run/call.h"
+
+#include "base/operators.h"
+
+#include <inttypes.h>
+
+const char *hs_call_about(int about)
+{
+    static const char *const texts[] = {
+        [HS_CALL_NOTHING] = "something is wrong",
+        [HS_CALL_COLLECTIVE] = "there is no such collective",
+        [HS_CALL_COUNT] = "the counts are out of their range",
+        [HS_CALL_ROOT] = "the root is out of its range",
+        [HS_CALL_OPERATOR] = "there is no such operator",
+        [HS_CALL_IN] = "in is NULL",
+        [HS_CALL_OUT] = "out is NULL",
+        [HS_CALL_MEMORY] = "there is no memory",
+        [HS_CALL_ALGORITHM] = "the algorithm cannot be used",
+    };
+    return texts[(unsigned)about < sizeof texts / sizeof *texts ? about : HS_CALL_NOTHING];
+}
+
+static hsumma_status read_operator(const hsumma_operator *op, int64_t *unit, struct hs_message *message)
+{
+    if (op->op == HSUMMA_USER) {
+        if (!op->combine || op->size < 1 || op->size > INT32_MAX)
+            return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                           "a user's operator has %s and elements of %zu bytes; expected a function and 1 to %d bytes",
+                           op->combine ? "a function" : "no function", op->size, INT32_MAX);
+        *unit = (int64_t)op->size;
+        return HSUMMA_OK;
+    }
+    *unit = (int64_t)hs_element_size(op->element);
+    if (*unit == 0)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "element is %d; expected 0 to %d", (int)op->element,
+                       HS_ELEMENTS - 1);
+    if (!hs_operator_of(op->element, op->op))
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "there is no operator %s (%d) for %s", hs_op_name(op->op),
+                       (int)op->op, hs_element_name(op->element));
+    return HSUMMA_OK;
+}
+
+/* Elements of all parts; -1 if there are too many bytes of them, -2 if one is negative. */
+static int64_t sum_counts(const int64_t *counts, int64_t count, int size, int64_t most)
+{
+    int64_t sum = 0;
+    for (int r = 0; r < size; r++) {
+        int64_t part = counts ? counts[r] : count;
+        if (part < 0)
+            return -2;
+        if (part > most - sum)
+            return -1;
+        sum += part;
+    }
+    return sum;
+}
+
+static hsumma_status read_counts(const hsumma_coll *from, int rank, int size, struct hs_call *call,
+                                 struct hs_message *message)
+{
+    int parted = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
+    int64_t most = INT64_MAX / call->unit, own, before = 0;
+    if (parted) {
+        call->counts = from->counts;
+        call->bytes = sum_counts(from->counts, from->count, size, most);
+        own = from->counts ? from->counts[rank] : from->count;
+        for (int r = 0; r < rank && call->bytes >= 0; r++)
+            before += from->counts ? from->counts[r] : from->count;
+    } else {
+        own = from->count;
+        call->bytes = sum_counts(&from->count, 0, 1, most);
+    }
+    if (call->bytes < 0)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       call->bytes == -2 ? "a count is negative (count is %" PRId64 ", elements of %" PRId64 " bytes)"
+                                         : "count is %" PRId64 " elements of %" PRId64 " bytes: more than 2^63 bytes",
+                       from->count, call->unit);
+    call->bytes *= call->unit;
+    own *= call->unit;
+    call->in_bytes = call->collective == HS_ALLGATHER ? own : call->bytes;
+    call->out_bytes = call->collective == HS_REDUCE_SCATTER ? own : call->bytes;
+    call->place = call->collective == HS_ALLGATHER ? before * call->unit : 0;
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct hs_call *call, int *about,
+                           struct hs_message *message)
+{
+    static const enum hs_collective collectives[] = {
+        [HSUMMA_BCAST] = HS_BCAST,
+        [HSUMMA_REDUCE] = HS_REDUCE_TO,
+        [HSUMMA_ALLREDUCE] = HS_ALLREDUCE,
+        [HSUMMA_ALLGATHER] = HS_ALLGATHER,
+        [HSUMMA_REDUCE_SCATTER] = HS_REDUCE_SCATTER,
+    };
+    *about = HS_CALL_COLLECTIVE;
+    *call = (struct hs_call){0};
+    if (!from)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "the description of the call is NULL");
+    *call = (struct hs_call){.in = from->in, .out = from->out, .word = from->algorithm};
+    *about = HS_CALL_COLLECTIVE;
+    if ((unsigned)from->collective >= sizeof collectives / sizeof *collectives)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
+                       HSUMMA_REDUCE_SCATTER);
+    call->collective = collectives[from->collective];
+    call->reduces = call->collective != HS_BCAST && call->collective != HS_ALLGATHER;
+    int rooted = call->collective == HS_BCAST || call->collective == HS_REDUCE_TO;
+    *about = HS_CALL_ROOT;
+    if (rooted && (from->root < 0 || from->root >= size))
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "root is %d; expected 0 to %d", from->root, size - 1);
+    call->root = rooted ? from->root : 0;
+    *about = HS_CALL_COUNT;
+    if (from->size > INT32_MAX)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "elements of %zu bytes; expected at most %d", from->size,
+                       INT32_MAX);
+    call->unit = from->size ? (int64_t)from->size : 1;
+    if (call->reduces) {
+        *about = HS_CALL_OPERATOR;
+        call->op = from->op;
+        hsumma_status status = read_operator(&call->op, &call->unit, message);
+        if (status)
+            return status;
+    }
+    *about = HS_CALL_COUNT;
+    hsumma_status status = read_counts(from, rank, size, call, message);
+    call->in_place = call->collective != HS_BCAST && (!call->in || call->in == call->out) &&
+                     (call->collective != HS_REDUCE_TO || rank == call->root);
+    return status;
+}
+
+hsumma_status hs_call_check_pointers(const struct hs_call *call, int rank, int *about, struct hs_message *message)
+{
+    int reads = call->collective != HS_BCAST && !call->in_place;
+    int writes = call->collective != HS_REDUCE_TO || rank == call->root;
+    int64_t in_out = call->in_place && call->place + call->in_bytes > call->out_bytes ? call->place + call->in_bytes
+                                                                                      : call->out_bytes;
+    *about = HS_CALL_IN;
+    if (reads && !call->in && call->in_bytes > 0)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "in is NULL on process %d, which contributes %" PRId64 " bytes",
+                       rank, call->in_bytes);
+    *about = HS_CALL_OUT;
+    if (writes && !call->out && in_out > 0)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "out is NULL on process %d, which gets %" PRId64 " bytes", rank,
+                       in_out);
+    *about = HS_CALL_NOTHING;
+    return HSUMMA_OK;
+}
+
+static void combine_user(void *dst, const void *left, const void *right, int64_t bytes, void *state)
+{
+    const hsumma_operator *op = state;
+    op->combine(dst, left, right, bytes / (int64_t)op->size, op->state);
+}
+
+hs_combine *hs_call_operator(const hsumma_operator *op)
+{
+    return op->op == HSUMMA_USER ? combine_user : hs_operator_of(op->element, op->op);
+}
+
+int hs_call_ordered(const struct hs_call *call)
+{
+    return call->reduces && call->op.op == HSUMMA_USER && !call->op.commutative;
+}

@@ -1,0 +1,232 @@
+/* layers: uses MPI */
+#include "coll/run/call_device.h"
+
+#include "coll/run/device_comm.h"
+
+enum { RUNS, EARLY, OVER };
+
+static enum hs_memory_kind kind_of(const struct hs_device_comm *on, const void *at)
+{
+    return at ? on->device->kind->classify(on->device, at) : HS_MEMORY_HOST;
+}
+
+/* A rank that is not the root of a reduction has no OUT of its own. */
+static int has_out(const struct hs_call *call, int rank)
+{
+    return call->out_bytes > 0 && (call->collective != HS_REDUCE_TO || rank == call->root);
+}
+
+static int has_in(const struct hs_call *call)
+{
+    return call->in_bytes > 0 && call->collective != HS_BCAST;
+}
+
+int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call, int rank)
+{
+    if (!on || call->bytes == 0)
+        return 0;
+    int out = call->collective != HS_REDUCE_TO || rank == call->root || call->in_place;
+    int in = call->collective != HS_BCAST && !call->in_place; /* a pointer tells, also one to nothing */
+    return (out && hs_memory_is_reachable(kind_of(on, call->out))) ||
+           (in && hs_memory_is_reachable(kind_of(on, call->in)));
+}
+
+hsumma_status hs_device_call_get(struct hs_operation *operation, int64_t scratch)
+{
+    struct hs_device_comm *on = operation->signature->device;
+    const struct hs_device_kind *kind = on->device->kind;
+    hsumma_status status = kind->make_event(on->device, 0, &operation->io.event);
+    if (status || scratch == 0)
+        return status;
+    if (operation->signature->on_host) {
+        operation->scratch = hs_get(on->memory, (size_t)scratch, 1);
+        return operation->scratch ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    }
+    return kind->get(on->device, (size_t)scratch, &operation->scratch);
+}
+
+static void put_copy(struct hs_operation *operation)
+{
+    struct hs_device_comm *on = operation->signature->device;
+    if (operation->copy && operation->signature->on_host) {
+        on->device->kind->synchronize(on->device, *on->stream);
+        on->device->kind->put_pinned(on->device, operation->copy);
+    } else {
+        on->device->kind->put(on->device, operation->copy);
+    }
+    operation->copy = NULL;
+    operation->copy_bytes = 0;
+}
+
+void hs_device_call_put(struct hs_operation *operation)
+{
+    struct hs_device_comm *on = operation->signature->device;
+    put_copy(operation);
+    if (!operation->signature->on_host) {
+        on->device->kind->put(on->device, operation->scratch);
+        operation->scratch = NULL;
+    }
+    on->device->kind->free_event(on->device, operation->io.event);
+}
+
+/* One of the caller's buffers, and whether and where something stands in for it. */
+struct part {
+    char *at;
+    int64_t bytes;
+    int host; /* memory of the host */
+    int needs, pool;
+};
+
+static struct part part_of(const struct hs_signature *signature, enum hs_slot slot, char *at, int64_t bytes)
+{
+    const struct hs_device_comm *on = signature->device;
+    struct part part = {.at = at, .bytes = bytes};
+    uint64_t offset;
+    if (bytes == 0)
+        return part;
+    part.host = !hs_memory_is_reachable(kind_of(on, at));
+    part.pool = !signature->on_host && signature->list.exposed & 1u << slot;
+    part.needs = part.host != signature->on_host;
+    if (part.pool && !part.needs)
+        part.needs = hs_device_region_of(on, at, (size_t)bytes, &offset) == HS_REGION_NONE;
+    return part;
+}
+
+static struct part in_part(const struct hs_signature *signature, const struct hs_call *call)
+{
+    char *at = call->in_place ? (char *)call->out + (call->out ? call->place : 0) : (char *)call->in;
+    struct part part = part_of(signature, HS_IN, at, has_in(call) ? call->in_bytes : 0);
+    part.needs |= call->in_place && part.bytes;
+    return part;
+}
+
+/* Without an OUT of its own a rank has it in SCRATCH, unless peers are to read it. */
+static struct part out_part(const struct hs_signature *signature, const struct hs_call *call, int rank)
+{
+    if (has_out(call, rank))
+        return part_of(signature, HS_OUT, call->out, call->out_bytes);
+    struct part part = {.bytes = call->collective == HS_REDUCE_TO ? signature->list.extent[HS_OUT] : 0};
+    part.pool = part.needs = !signature->on_host && part.bytes && signature->list.exposed & 1u << HS_OUT;
+    return part;
+}
+
+size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs_call *call)
+{
+    unsigned exposed = signature->on_host ? 0 : signature->list.exposed;
+    int64_t out = call->out_bytes;
+    return (exposed & 1u << HS_IN && has_in(call) ? hs_aligned((size_t)call->in_bytes) : 0) +
+           (exposed & 1u << HS_OUT ? hs_aligned((size_t)out) : 0);
+}
+
+/* Where the stand-in of a part lies; *at counts the bytes taken of the pool (1) or of the operation's own memory. */
+static char *stand(const struct hs_operation *operation, const struct part *part, size_t at[2])
+{
+    const struct hs_device_share *pool = &operation->signature->device->pool;
+    char *base = part->pool ? pool->memory[pool->me] : operation->copy;
+    char *place = base + at[part->pool];
+    at[part->pool] += hs_aligned((size_t)part->bytes);
+    return place;
+}
+
+hsumma_status hs_device_call_need(struct hs_operation *operation, const struct hs_call *call, int rank)
+{
+    const struct hs_signature *signature = operation->signature;
+    const struct hs_device_comm *on = signature->device;
+    const struct part part[2] = {in_part(signature, call), out_part(signature, call, rank)};
+    size_t bytes = 0;
+    for (int i = 0; i < 2; i++)
+        bytes += part[i].needs && !part[i].pool ? hs_aligned((size_t)part[i].bytes) : 0;
+    if (bytes <= operation->copy_bytes)
+        return HSUMMA_OK;
+    put_copy(operation);
+    hsumma_status status = signature->on_host ? on->device->kind->get_pinned(on->device, bytes, &operation->copy)
+                                              : on->device->kind->get(on->device, bytes, &operation->copy);
+    operation->copy_bytes = status ? 0 : bytes;
+    return status;
+}
+
+static void bind(struct hs_operation *operation, const struct hs_call *call, int rank)
+{
+    struct hs_device_io *io = &operation->io;
+    const struct hs_signature *signature = operation->signature;
+    const struct part in = in_part(signature, call), out = out_part(signature, call, rank);
+    void **slot = operation->binding.slot;
+    size_t at[2] = {0, 0};
+    int source = call->collective == HS_BCAST && rank == call->root; /* OUT is what it gives */
+    *io = (struct hs_device_io){.event = io->event};
+    slot[HS_IN] = in.needs ? stand(operation, &in, at) : in.at;
+    if (in.needs)
+        io->before[0] = (struct hs_device_copy){slot[HS_IN], in.at, in.bytes};
+    if (out.needs)
+        slot[HS_OUT] = stand(operation, &out, at);
+    if (out.needs && out.at && source)
+        io->before[1] = (struct hs_device_copy){slot[HS_OUT], out.at, out.bytes};
+    else if (out.needs && out.at)
+        io->after = (struct hs_device_copy){out.at, slot[HS_OUT], out.bytes};
+    io->pool = at[1] > 0;
+    io->hold = !signature->on_host && (in.host || out.host);
+}
+
+static hsumma_status put(struct hs_device_comm *on, const struct hs_device_copy *copy)
+{
+    if (copy->bytes == 0)
+        return HSUMMA_OK;
+    return hs_device_failed(on,
+                            on->device->kind->copy(on->device, *on->stream, copy->to, copy->from, (size_t)copy->bytes));
+}
+
+hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, int rank,
+                                   struct hs_comm *comm, const struct hs_binding *binding)
+{
+    struct hs_device_comm *on = operation->signature->device;
+    operation->binding = *binding;
+    bind(operation, call, rank);
+    operation->phase = RUNS;
+    if (!operation->signature->on_host) {
+        operation->binding.device = on;
+        operation->binding.io = &operation->io;
+        operation->binding.element = call->op.element;
+        operation->binding.op = call->op.op;
+        return hs_start(&operation->instance, comm, &operation->binding);
+    }
+    hsumma_status status = put(on, &operation->io.before[0]);
+    if (!status)
+        status = put(on, &operation->io.before[1]);
+    if (!status) /* also where nothing is copied: the memory may still be read by work of the call before */
+        status = hs_device_failed(on, on->device->kind->record(on->device, *on->stream, operation->io.event));
+    operation->phase = EARLY;
+    return status;
+}
+
+hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked)
+{
+    struct hs_device_comm *on = operation->signature->device;
+    int over = 0;
+    hsumma_status status = HSUMMA_OK;
+    if (!operation->signature->on_host)
+        return hs_progress(&operation->instance, worked);
+    if (operation->phase == EARLY) {
+        status = hs_device_failed(on, on->device->kind->over(on->device, operation->io.event, &over));
+        if (status || !over)
+            return status;
+        operation->phase = RUNS;
+        *worked = 1;
+        status = hs_start(&operation->instance, comm, &operation->binding);
+    } else {
+        status = hs_progress(&operation->instance, worked);
+    }
+    if (status || operation->instance.active || operation->phase == OVER)
+        return status;
+    operation->phase = OVER;
+    return put(on, &operation->io.after);
+}
+
+int hs_device_call_is_active(const struct hs_operation *operation)
+{
+    return operation->signature->on_host ? operation->phase != OVER : operation->instance.active;
+}
+
+int hs_device_call_is_early(const struct hs_operation *operation)
+{
+    return operation->signature->on_host && operation->phase == EARLY;
+}

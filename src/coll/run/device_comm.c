@@ -1,0 +1,240 @@
+/* layers: uses MPI */
+#include "coll/run/device_comm.h"
+
+#include "coll/node/segment.h"
+#include "coll/node/window_memory.h"
+
+enum { PAGE = 4096, ROOM = 4 << 20 };
+
+static int largest_node(const struct hs_division *node)
+{
+    int most = 1;
+    for (int i = 0; i < node->parts; i++)
+        most = hs_division_size(node, i) > most ? hs_division_size(node, i) : most;
+    return most;
+}
+
+/* The members of the window as processes of the machine, where hsumma_malloc shares. */
+static hsumma_status find_on_machine(struct hs_device_comm *on, MPI_Comm machine)
+{
+    int members = on->window->members;
+    int *member = hs_get(on->memory, (size_t)members, sizeof *member);
+    on->machine = hs_get(on->memory, (size_t)members, sizeof *on->machine);
+    MPI_Group mates = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+    hsumma_status status = member && on->machine ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    for (int m = 0; m < members && !status; m++)
+        member[m] = m;
+    if (!status && (MPI_Comm_group(on->mates, &mates) != MPI_SUCCESS || MPI_Comm_group(machine, &all) != MPI_SUCCESS ||
+                    MPI_Group_translate_ranks(mates, members, member, all, on->machine) != MPI_SUCCESS))
+        status = HSUMMA_ERR_MPI;
+    if (mates != MPI_GROUP_NULL)
+        MPI_Group_free(&mates);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    hs_put(on->memory, member);
+    return status;
+}
+
+/* Flags in memory of the host, SHARED and events of devices.  Collective over the node's ranks. */
+static hsumma_status make_window(struct hs_device_comm *on, const struct hs_comm *comm, MPI_Comm machine, int most,
+                                 int64_t room, struct hs_message *why)
+{
+    const struct hs_place_options posts = {.posts = 1};
+    on->window = hs_window_make(on->mates, comm, most, &posts, on->memory);
+    if (!on->window)
+        return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share memory of the host");
+    on->window->room = room;
+    on->window->direct = 1;
+    on->window->share = &on->share;
+    hsumma_status status = hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS,
+                                                (size_t)(room * HS_RING), on->memory, why);
+    return status ? status : find_on_machine(on, machine);
+}
+
+/* Nobody frees what another has mapped.  Collective over the node's ranks. */
+static void leave_share(struct hs_device_comm *on, struct hs_device_share *share)
+{
+    hs_device_share_leave(share);
+    hs_all_well(on->mates, 1);
+    hs_device_share_free(share, on->memory);
+}
+
+static void leave_window(struct hs_device_comm *on)
+{
+    if (on->mates != MPI_COMM_NULL)
+        leave_share(on, &on->share);
+    hs_window_free_memory(on->window, on->memory);
+    hs_put(on->memory, on->machine);
+    if (on->mates != MPI_COMM_NULL)
+        MPI_Comm_free(&on->mates);
+    on->window = NULL;
+    on->machine = NULL;
+}
+
+/* For all nodes or for none, as memory of the host. */
+static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_Comm machine,
+                           const struct hs_device_options *options)
+{
+    const struct hs_division *node = &comm->topology.level[HS_NODE];
+    int mine = node->of[comm->rank], most = largest_node(node), ranks = 0;
+    int64_t room = options->room < 0 ? ROOM : (options->room + PAGE - 1) / PAGE * PAGE;
+    if (most == 1 || room == 0)
+        return HSUMMA_OK;
+    int split = MPI_Comm_split(machine, mine, comm->rank, &on->mates) == MPI_SUCCESS &&
+                MPI_Comm_size(on->mates, &ranks) == MPI_SUCCESS;
+    hsumma_status status = !split                                  ? HSUMMA_ERR_MPI
+                           : ranks != hs_division_size(node, mine) ? HSUMMA_ERR_UNSUPPORTED
+                                                                   : HSUMMA_OK;
+    hsumma_status all = hs_comm_agreed(comm->comm, status);
+    if (all == HSUMMA_OK) {
+        status = make_window(on, comm, machine, most, room, &on->note);
+        all = hs_comm_agreed(comm->comm, status);
+    }
+    if (all == HSUMMA_OK) {
+        on->topology.room = room;
+        on->topology.direct = options->direct;
+        return HSUMMA_OK;
+    }
+    leave_window(on);
+    if (!on->note.text[0])
+        hs_fail(&on->note, all, "processes of a node do not share the machine's memory, or those of another node fail");
+    return all == HSUMMA_ERR_MPI ? all : HSUMMA_OK;
+}
+
+hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device, struct hs_stream *const *stream,
+                                  const struct hs_device_options *options, const struct hs_allocator *memory,
+                                  struct hs_message *message)
+{
+    MPI_Comm machine = MPI_COMM_NULL;
+    struct hs_device_comm *on = hs_get_zero(memory, 1, sizeof *on);
+    hsumma_status status = on ? HSUMMA_OK : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a device");
+    if (on) {
+        *on = (struct hs_device_comm){.device = device, .stream = stream, .memory = memory, .rank = comm->rank};
+        on->mates = MPI_COMM_NULL;
+        on->topology = comm->topology;
+        status = device->kind->make_event(device, 0, &on->pulse);
+        if (!status && comm->size > 1)
+            status = hs_bounce_make(&on->stage, device, options->gpu_aware);
+        if (status)
+            hs_fail(message, status, "process %d: %s", comm->rank, device->message.text);
+    }
+    comm->device = on;
+    status = hs_comm_agreed(comm->comm, status);
+    if (!status &&
+        MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    if (!status)
+        status = share(on, comm, machine, options);
+    if (machine != MPI_COMM_NULL)
+        MPI_Comm_free(&machine);
+    if (!status)
+        return HSUMMA_OK;
+    if (!message->text[0])
+        hs_fail(message, status, "collective calls cannot be prepared for devices");
+    hs_device_comm_free(comm, 0);
+    return status;
+}
+
+void hs_device_comm_leave(struct hs_comm *comm)
+{
+    struct hs_device_comm *on = comm->device;
+    if (!on)
+        return;
+    hs_device_share_leave(&on->pool);
+    hs_device_share_leave(&on->share);
+}
+
+void hs_device_comm_free(struct hs_comm *comm, int broken)
+{
+    struct hs_device_comm *on = comm->device;
+    int finalised = 1;
+    comm->device = NULL;
+    if (!on)
+        return;
+    MPI_Finalized(&finalised);
+    if (!broken) {
+        hs_device_share_free(&on->pool, on->memory);
+        hs_device_share_free(&on->share, on->memory);
+    }
+    if (!broken)
+        hs_window_free_memory(on->window, on->memory);
+    hs_put(on->memory, on->machine);
+    hs_bounce_free(&on->stage, on->device, broken);
+    on->device->kind->free_event(on->device, on->pulse);
+    if (on->mates != MPI_COMM_NULL && !finalised)
+        MPI_Comm_free(&on->mates);
+    if (!broken)
+        hs_put(on->memory, on);
+}
+
+void hs_device_region_add(struct hs_device_comm *on, struct hs_device_region *region)
+{
+    region->next = on->region;
+    on->region = region;
+}
+
+void hs_device_region_remove(struct hs_device_comm *on, const struct hs_device_region *region)
+{
+    struct hs_device_region **link = &on->region;
+    while (*link && *link != region)
+        link = &(*link)->next;
+    if (*link)
+        *link = region->next;
+}
+
+/* Whether [at, at + bytes) lies in `all` bytes from base on. */
+static int lies_in(const char *base, size_t all, const void *at, size_t bytes, uint64_t *offset)
+{
+    uintptr_t from = (uintptr_t)at, begin = (uintptr_t)base;
+    *offset = from - begin;
+    return base && from >= begin && from - begin <= all && bytes <= all - (size_t)(from - begin);
+}
+
+int64_t hs_device_region_of(const struct hs_device_comm *on, const void *at, size_t bytes, uint64_t *offset)
+{
+    if (on->pool.device && lies_in(on->pool.memory[on->pool.me], on->pool_bytes, at, bytes, offset))
+        return HS_REGION_POOL;
+    for (const struct hs_device_region *region = on->region; region; region = region->next)
+        if (lies_in(region->share->memory[region->share->me], region->bytes, at, bytes, offset))
+            return region->number;
+    *offset = 0;
+    return HS_REGION_NONE;
+}
+
+char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset)
+{
+    if (number == HS_REGION_POOL)
+        return on->pool.device ? on->pool.memory[member] + offset : NULL;
+    for (const struct hs_device_region *region = on->region; region; region = region->next)
+        if (region->number == number)
+            return region->share->memory[on->machine[member]] + offset;
+    return NULL;
+}
+
+hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message)
+{
+    if (bytes <= on->pool_bytes)
+        return HSUMMA_OK;
+    struct hs_device_share larger;
+    hsumma_status status = hs_device_share_make(&larger, on->mates, on->device, 0, bytes, on->memory, message);
+    if (status)
+        return status;
+    on->device->kind->synchronize(on->device, *on->stream);
+    leave_share(on, &on->pool);
+    on->pool = larger;
+    on->pool_bytes = bytes;
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_device_ask(struct hs_device_comm *on)
+{
+    int over;
+    return hs_device_failed(on, on->device->kind->over(on->device, on->pulse, &over));
+}
+
+hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)
+{
+    if (status && !on->failure.text[0])
+        hs_fail(&on->failure, status, "process %d: %s", on->rank, on->device->message.text);
+    return status;
+}

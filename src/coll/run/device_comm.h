@@ -1,0 +1,88 @@
+/*
+ * What a communicator has on devices: a window whose SHARED lies in device memory, the allocations that the node's
+ * others have mapped, and what messages pass through.
+ *
+ * A peer's memory is named by (region, offset): a region is an allocation of each rank that all of its node have
+ * mapped, numbered alike on all of them.  So addresses are never told, and only memory that was made to be shared is
+ * exported.  Memory of the caller's that lies in no region is stood in for by a part of the pool.
+ * layers: uses MPI
+ */
+#ifndef HS_COLL_RUN_DEVICE_COMM_H
+#define HS_COLL_RUN_DEVICE_COMM_H
+
+#include "coll/node/device_share.h"
+#include "coll/node/places.h"
+#include "coll/run/bounce.h"
+
+enum { HS_REGION_NONE = -1, HS_REGION_POOL = 0, HS_REGION_FIRST };
+
+/* An allocation that others have mapped.  It belongs to whoever adds it, and stays where it is until he removes it. */
+struct hs_device_region {
+    struct hs_device_region *next;
+    int64_t number;                      /* HS_REGION_FIRST or more, alike on all processes; never used again */
+    const struct hs_device_share *share; /* over the processes of the machine, in their order in the communicator */
+    size_t bytes;                        /* of this rank's */
+};
+
+struct hs_device_comm {
+    struct hs_device *device;
+    struct hs_stream *const *stream; /* the context's, which may change between calls */
+    const struct hs_allocator *memory;
+    int rank;                     /* in the communicator, for messages */
+    MPI_Comm mates;               /* ranks of the node; MPI_COMM_NULL: no window */
+    struct hs_window *window;     /* NULL: device memory is not shared */
+    struct hs_device_share share; /* SHARED and the events */
+    struct hs_topology topology;  /* as lists for devices see it; its tables are the communicator's */
+    int *machine;                 /* of each member of the window: its number among the processes of the machine */
+    struct hs_device_region *region;
+    struct hs_device_share pool; /* stand-ins that peers read */
+    size_t pool_bytes;           /* of each rank */
+    struct hs_bounce_buffers stage;
+    struct hs_instance *first; /* those under way, in the order of their start */
+    struct hs_event *pulse;    /* never recorded: asking for it tells whether the device is well */
+    struct hs_message failure; /* what has ended an instance; "": nothing */
+    struct hs_message note;    /* why device memory is not shared; "": it is, or nobody is there to share with */
+};
+
+struct hs_device_options {
+    int64_t room;  /* bytes of SHARED per rank and slot; 0: none; negative: choose */
+    int direct;    /* 0: never read a peer's IN and OUT */
+    int gpu_aware; /* MPI takes device memory; alike on all ranks */
+};
+
+/*
+ * After hs_comm_places; collective, and the same status on all.  That devices cannot share is no error, but told in
+ * `note`.  comm->device is NULL after an error.
+ */
+hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device, struct hs_stream *const *stream,
+                                  const struct hs_device_options *options, const struct hs_allocator *memory,
+                                  struct hs_message *message);
+/*
+ * The end in two steps, as of a share: leave is local, with all work over; between them all meet; free is collective as
+ * MPI_Comm_free is.  broken: MPI may still write to what messages pass through, which is left alone.
+ */
+void hs_device_comm_leave(struct hs_comm *comm);
+void hs_device_comm_free(struct hs_comm *comm, int broken);
+
+/* Regions.  remove: all work on it must be over. */
+void hs_device_region_add(struct hs_device_comm *on, struct hs_device_region *region);
+void hs_device_region_remove(struct hs_device_comm *on, const struct hs_device_region *region);
+/* The region that holds all of [at, at + bytes) of this rank's memory, HS_REGION_NONE: none; *offset: of `at` in it. */
+int64_t hs_device_region_of(const struct hs_device_comm *on, const void *at, size_t bytes, uint64_t *offset);
+/* Where a member's memory is mapped here; NULL: there is no such region. */
+char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset);
+
+/*
+ * A pool of at least `bytes`, alike on the node's ranks, which do it together; nothing may use the one before, which
+ * stays after an error (alike on them).
+ */
+hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message);
+
+/* Whether the device is well: work that was put on it before may have failed. */
+hsumma_status hs_device_ask(struct hs_device_comm *on);
+/* Keeps what the device says of a failure, with the rank, and returns the status. */
+hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
+/* Whether another rank has told that its device has failed (team_fail.c); what it has told is for hs_team_listen. */
+int hs_device_noticed(const struct hs_comm *comm);
+
+#endif

@@ -1,0 +1,291 @@
+#include "coll/run/exec_device.h"
+
+#include "base/operators.h"
+#include "coll/run/device_comm.h"
+#include "coll/run/exec_parts.h"
+
+static const struct hs_device_kind *kind_of(const struct hs_instance *instance)
+{
+    return instance->bound.device->device->kind;
+}
+
+static struct hs_event *slot_event(const struct hs_instance *instance, int member, int i)
+{
+    int64_t slot = instance->bound.instance % HS_RING;
+    return hs_device_share_event(instance->bound.window->share, member, (int)(slot * HS_SLOT_EVENTS) + i);
+}
+
+char *hs_device_place(const struct hs_instance *instance, struct hs_ref ref)
+{
+    const struct hs_binding *bound = &instance->bound;
+    const struct hs_window *window = bound->window;
+    int member = ref.of ? hs_member_of(instance, ref.of - 1) : 0;
+    if (ref.slot == HS_SHARED)
+        return window->share->memory[ref.of ? member : window->me] + bound->instance % HS_RING * window->room + ref.at;
+    if (!ref.of)
+        return (char *)bound->slot[ref.slot] + ref.at;
+    const struct hs_post *post = hs_window_post(window, bound->instance, member);
+    int which = ref.slot == HS_OUT;
+    char *memory = hs_device_region_at(bound->device, post->region[which], member, post->address[which]);
+    return memory ? memory + ref.at : NULL;
+}
+
+static hsumma_status put_copy(const struct hs_instance *instance, const struct hs_device_copy *copy)
+{
+    struct hs_device_comm *on = instance->bound.device;
+    if (copy->bytes == 0)
+        return HSUMMA_OK;
+    return hs_device_failed(on,
+                            on->device->kind->copy(on->device, *on->stream, copy->to, copy->from, (size_t)copy->bytes));
+}
+
+void hs_device_begin(struct hs_instance *instance)
+{
+    struct hs_instance **link = &instance->bound.device->first;
+    while (*link)
+        link = &(*link)->next;
+    *link = instance;
+    instance->next = NULL;
+    instance->signals = instance->ended = 0;
+}
+
+/* Tells where peers find what they may read. */
+static void publish(const struct hs_instance *instance)
+{
+    const struct hs_binding *bound = &instance->bound;
+    struct hs_post *post = hs_window_post(bound->window, bound->instance, bound->window->me);
+    for (int which = 0; which < 2; which++) {
+        enum hs_slot slot = which ? HS_OUT : HS_IN;
+        post->region[which] = HS_REGION_NONE;
+        if (bound->list->exposed & 1u << slot)
+            post->region[which] = hs_device_region_of(bound->device, bound->slot[slot], 1, &post->address[which]);
+    }
+}
+
+/* The pool goes from one instance to the next in the order of their start, which is alike on all ranks. */
+static int has_pool(const struct hs_instance *instance)
+{
+    if (!instance->bound.io || !instance->bound.io->pool)
+        return 1;
+    for (const struct hs_instance *other = instance->bound.device->first; other != instance; other = other->next)
+        if (other->bound.io && other->bound.io->pool && !other->ended)
+            return 0;
+    return 1;
+}
+
+hsumma_status hs_device_enter(struct hs_instance *instance, int *entered)
+{
+    const struct hs_binding *bound = &instance->bound;
+    struct hs_device_comm *on = bound->device;
+    hsumma_status status = HSUMMA_OK;
+    if (!has_pool(instance))
+        return HSUMMA_OK;
+    for (int m = 0; bound->window && m < bound->window->members && !status; m++)
+        if (bound->instance >= HS_RING && m != bound->window->me && bound->window->share->shares_events)
+            status = hs_device_failed(
+                on, on->device->kind->wait(on->device, *on->stream, slot_event(instance, m, HS_SLOT_SIGNALS)));
+    for (int i = 0; bound->io && i < 2 && !status; i++)
+        status = put_copy(instance, &bound->io->before[i]);
+    if (bound->window && !status)
+        publish(instance);
+    *entered = !status;
+    return status;
+}
+
+static int same(struct hs_ref a, struct hs_ref b)
+{
+    return a.slot == b.slot && a.of == b.of && a.at == b.at;
+}
+
+static int apart(struct hs_ref a, struct hs_ref b, int64_t bytes)
+{
+    return a.slot != b.slot || a.of != b.of || a.at + bytes <= b.at || b.at + bytes <= a.at;
+}
+
+/* Whether a step goes on with the sum that ends in `sum`, all of it in the places where it may begin now. */
+static int goes_on(const struct hs_instance *instance, const struct hs_step *sum, int index)
+{
+    const struct hs_step *step = &instance->bound.list->step[index];
+    return step->kind == HS_REDUCE && instance->state[index] == HS_STEP_WAITING && step->count == sum->count &&
+           same(step->dst, sum->dst) && same(step->left, sum->dst) && apart(step->right, sum->dst, sum->count) &&
+           hs_deps_done(instance, step);
+}
+
+/* One pass for a REDUCE and those that add to its result and may begin as soon as it is done. */
+static hsumma_status reduce(struct hs_instance *instance, int index)
+{
+    const struct hs_binding *bound = &instance->bound;
+    const struct hs_step *all = bound->list->step, *step = &all[index];
+    struct hs_device_comm *on = bound->device;
+    const void *operand[HS_COMBINE_MOST] = {hs_device_place(instance, step->left),
+                                            hs_device_place(instance, step->right)};
+    char *dst = hs_device_place(instance, step->dst);
+    int operands = 2, end = instance->head + HS_STEP_WINDOW, reaches = dst && operand[0] && operand[1];
+    end = end < bound->list->steps ? end : bound->list->steps;
+    hs_step_finish(instance, index);
+    for (int i = index + 1; i < end && operands < HS_COMBINE_MOST; i++) {
+        if (!goes_on(instance, step, i))
+            continue;
+        operand[operands] = hs_device_place(instance, all[i].right);
+        reaches &= operand[operands++] != NULL;
+        hs_step_finish(instance, i);
+    }
+    if (!reaches)
+        return HSUMMA_ERR_INTERNAL;
+    return hs_device_failed(on, on->device->kind->combine(on->device, *on->stream, dst, operand, operands,
+                                                          step->count / (int64_t)hs_element_size(bound->element),
+                                                          bound->element, bound->op));
+}
+
+static hsumma_status copy(struct hs_instance *instance, int index)
+{
+    const struct hs_step *step = &instance->bound.list->step[index];
+    const struct hs_device_copy way = {hs_device_place(instance, step->dst), hs_device_place(instance, step->left),
+                                       step->count};
+    hs_step_finish(instance, index);
+    return way.to && way.from ? put_copy(instance, &way) : HSUMMA_ERR_INTERNAL;
+}
+
+/* Records one of the slot's events for a value of the flag; *over: others may be told. */
+static hsumma_status record(const struct hs_instance *instance, int i, int64_t value, int *over)
+{
+    const struct hs_binding *bound = &instance->bound;
+    struct hs_device *device = bound->device->device;
+    hsumma_status status =
+        device->kind->record(device, *bound->device->stream, slot_event(instance, bound->window->me, i));
+    *over = bound->window->share->shares_events;
+    if (!status && *over)
+        atomic_store_explicit(&hs_window_post(bound->window, bound->instance, bound->window->me)->recorded[i],
+                              hs_window_epoch(bound->instance, value), memory_order_release);
+    return hs_device_failed(bound->device, status);
+}
+
+static hsumma_status is_over(const struct hs_instance *instance, struct hs_event *event, int *over)
+{
+    return hs_device_failed(instance->bound.device,
+                            kind_of(instance)->over(instance->bound.device->device, event, over));
+}
+
+static hsumma_status give_signal(struct hs_instance *instance, int index, int *worked)
+{
+    const struct hs_binding *bound = &instance->bound;
+    int64_t value = bound->list->step[index].count;
+    int over = 0;
+    hsumma_status status;
+    if (instance->state[index] == HS_STEP_WAITING) {
+        instance->signals++;
+        instance->state[index] = HS_STEP_UNDER_WAY;
+        *worked = 1;
+        status = record(instance, instance->signals % HS_SLOT_SIGNALS, value, &over);
+    } else {
+        status = is_over(instance, slot_event(instance, bound->window->me, instance->signals % HS_SLOT_SIGNALS), &over);
+    }
+    if (status || !over)
+        return status;
+    *worked = 1;
+    hs_window_signal(bound->window, bound->instance, value);
+    hs_step_finish(instance, index);
+    return HSUMMA_OK;
+}
+
+/* The event that tells least beyond the value.  It may be recorded again meanwhile: then it tells more. */
+static struct hs_event *event_of(const struct hs_instance *instance, int member, int64_t value)
+{
+    const struct hs_binding *bound = &instance->bound;
+    const struct hs_post *post = hs_window_post(bound->window, bound->instance, member);
+    uint64_t wanted = hs_window_epoch(bound->instance, value), least = UINT64_MAX;
+    int found = HS_SLOT_SIGNALS;
+    for (int i = 0; i < HS_SLOT_EVENTS; i++) {
+        uint64_t beyond = atomic_load_explicit(&post->recorded[i], memory_order_acquire) - wanted;
+        if ((int64_t)beyond >= 0 && beyond < least) {
+            least = beyond;
+            found = i;
+        }
+    }
+    return slot_event(instance, member, found);
+}
+
+static hsumma_status await_signal(struct hs_instance *instance, int index, int *worked)
+{
+    const struct hs_binding *bound = &instance->bound;
+    const struct hs_step *step = &bound->list->step[index];
+    struct hs_device *device = bound->device->device;
+    int member = hs_member_of(instance, step->peer);
+    if (!hs_window_signalled(bound->window, bound->instance, member, step->count))
+        return HSUMMA_OK; /* a rank that fails tells all (team_fail.c) */
+    *worked = 1;
+    hs_step_finish(instance, index);
+    if (!bound->window->share->shares_events || member == bound->window->me)
+        return HSUMMA_OK;
+    return hs_device_failed(
+        bound->device, device->kind->wait(device, *bound->device->stream, event_of(instance, member, step->count)));
+}
+
+hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worked)
+{
+    switch (instance->bound.list->step[index].kind) {
+    case HS_SEND:
+    case HS_RECV:
+        return instance->moved[index] < instance->bound.list->step[index].count
+                   ? hs_bounce_begin(instance->bound.device, instance, index, worked)
+                   : HSUMMA_OK;
+    case HS_COPY:
+        *worked = 1;
+        return copy(instance, index);
+    case HS_REDUCE:
+        *worked = 1;
+        return reduce(instance, index);
+    case HS_SIGNAL:
+        return give_signal(instance, index, worked);
+    case HS_WAIT:
+        return await_signal(instance, index, worked);
+    case HS_JOIN:
+        hs_step_finish(instance, index);
+        return HSUMMA_OK;
+    case HS_MPI:
+    case HS_KINDS:
+        break;
+    }
+    return HSUMMA_ERR_INTERNAL;
+}
+
+hsumma_status hs_device_collect(struct hs_instance *instance, int *worked)
+{
+    return hs_bounce_progress(instance->bound.device, worked);
+}
+
+/* What comes behind the list: results to where the caller wants them, and the event that frees the slot. */
+static hsumma_status put_end(struct hs_instance *instance)
+{
+    const struct hs_binding *bound = &instance->bound;
+    struct hs_device_comm *on = bound->device;
+    hsumma_status status = HSUMMA_OK;
+    int over;
+    if (bound->io)
+        status = put_copy(instance, &bound->io->after);
+    if (!status && bound->window)
+        status = record(instance, HS_SLOT_SIGNALS, HS_SIGNAL_MAX, &over);
+    if (!status && bound->io && bound->io->hold)
+        status = hs_device_failed(on, on->device->kind->record(on->device, *on->stream, bound->io->event));
+    instance->ended = 1;
+    return status;
+}
+
+hsumma_status hs_device_end(struct hs_instance *instance, int *over)
+{
+    const struct hs_binding *bound = &instance->bound;
+    hsumma_status status = instance->ended ? HSUMMA_OK : put_end(instance);
+    *over = !status;
+    if (!status && bound->window && !bound->window->share->shares_events)
+        status = is_over(instance, slot_event(instance, bound->window->me, HS_SLOT_SIGNALS), over);
+    if (!status && *over && bound->io && bound->io->hold)
+        status = is_over(instance, bound->io->event, over);
+    if (status || !*over)
+        return status;
+    struct hs_instance **link = &bound->device->first;
+    while (*link && *link != instance)
+        link = &(*link)->next;
+    if (*link)
+        *link = instance->next;
+    return HSUMMA_OK;
+}

@@ -1,0 +1,298 @@
+#include "coll/run/exec_device.h"
+#include "coll/run/exec_parts.h"
+
+#include <mpi.h>
+#include <string.h>
+
+/* The five arrays of an instance, laid out one after the other; with memory = NULL only measures. */
+static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
+{
+    size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW, at = 0;
+    struct {
+        void **field;
+        size_t count, size;
+    } part[] = {
+        {(void **)&instance->moved, all, sizeof *instance->moved},
+        {(void **)&instance->request, open, sizeof *instance->request}, /* what is in flight lies inside the window */
+        {(void **)&instance->request_step, open, sizeof *instance->request_step},
+        {(void **)&instance->completed, open, sizeof *instance->completed},
+        {(void **)&instance->state, all, sizeof *instance->state},
+    };
+    for (unsigned i = 0; i < sizeof part / sizeof *part; i++) {
+        if (memory)
+            *part[i].field = memory + at;
+        at += hs_aligned(part[i].count * part[i].size);
+    }
+    return at;
+}
+
+size_t hs_instance_bytes(int steps)
+{
+    struct hs_instance none;
+    return lay_out(&none, NULL, steps);
+}
+
+void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
+{
+    memset(instance, 0, sizeof *instance);
+    lay_out(instance, memory, steps);
+    instance->capacity = steps;
+}
+
+/* Where a reference lies in this process; NULL: only hs_window_read gets at it. */
+static char *place(const struct hs_instance *instance, struct hs_ref ref)
+{
+    const struct hs_binding *bound = &instance->bound;
+    if (ref.slot == HS_SHARED)
+        return (char *)hs_window_shared(bound->window, bound->instance,
+                                        ref.of ? hs_member_of(instance, ref.of - 1) : bound->window->me) +
+               ref.at;
+    return ref.of ? NULL : (char *)bound->slot[ref.slot] + ref.at;
+}
+
+static hsumma_status read_peer(const struct hs_instance *instance, struct hs_ref ref, int64_t at, void *to,
+                               int64_t bytes)
+{
+    return hs_window_read(instance->bound.window, instance->bound.instance, hs_member_of(instance, ref.of - 1),
+                          ref.slot == HS_OUT, ref.at + at, to, bytes);
+}
+
+/* What a peer's memory contributes to a sum passes through a buffer that stays in the cache, one half per operand. */
+static hsumma_status reduce_pieces(const struct hs_instance *instance, const struct hs_step *step)
+{
+    const struct hs_binding *bound = &instance->bound;
+    int64_t unit = bound->unit ? bound->unit : 16, piece = HS_BOUNCE / 2 / unit * unit;
+    const struct hs_ref ref[2] = {step->left, step->right};
+    char *dst = place(instance, step->dst);
+    if (piece == 0)
+        return HSUMMA_ERR_UNSUPPORTED;
+    for (int64_t at = 0; at < step->count; at += piece) {
+        int64_t count = step->count - at < piece ? step->count - at : piece;
+        char *operand[2];
+        for (int i = 0; i < 2; i++) {
+            char *here = place(instance, ref[i]);
+            operand[i] = here ? here + at : (char *)bound->window->bounce + i * (HS_BOUNCE / 2);
+            hsumma_status status = here ? HSUMMA_OK : read_peer(instance, ref[i], at, operand[i], count);
+            if (status)
+                return status;
+        }
+        bound->combine(dst + at, operand[0], operand[1], count, bound->state);
+    }
+    return HSUMMA_OK;
+}
+
+/* COPY and REDUCE. */
+static hsumma_status compute(const struct hs_instance *instance, const struct hs_step *step)
+{
+    char *dst = place(instance, step->dst), *left = place(instance, step->left);
+    if (step->kind == HS_COPY && !left)
+        return read_peer(instance, step->left, 0, dst, step->count);
+    if (step->kind == HS_COPY) {
+        memcpy(dst, left, (size_t)step->count);
+        return HSUMMA_OK;
+    }
+    char *right = place(instance, step->right);
+    if (!left || !right)
+        return reduce_pieces(instance, step);
+    instance->bound.combine(dst, left, right, step->count, instance->bound.state);
+    return HSUMMA_OK;
+}
+
+/* Posts the next piece of a SEND or RECV, or a collective of MPI's. */
+static hsumma_status post(struct hs_instance *instance, int index)
+{
+    const struct hs_step *step = &instance->bound.list->step[index];
+    struct hs_comm *comm = instance->comm;
+    int64_t at = instance->moved[index];
+    int64_t count = step->kind == HS_MPI || step->count - at < comm->cut ? step->count - at : comm->cut;
+    MPI_Request *request = &instance->request[instance->in_flight];
+    int code, rank = hs_rank_of(instance, step->peer);
+    if (step->kind == HS_MPI) {
+        code = hs_native_start(&instance->bound.native, step, instance->bound.slot, request);
+    } else if (step->kind == HS_SEND) {
+        code = MPI_Isend(place(instance, step->left) + at, (int)count, MPI_BYTE, rank, instance->bound.tag, comm->comm,
+                         request);
+        comm->bytes_sent += count;
+        comm->messages_sent++;
+    } else {
+        code = MPI_Irecv(place(instance, step->dst) + at, (int)count, MPI_BYTE, rank, instance->bound.tag, comm->comm,
+                         request);
+    }
+    if (code != MPI_SUCCESS)
+        return HSUMMA_ERR_MPI;
+    instance->request_step[instance->in_flight++] = index;
+    instance->moved[index] += count;
+    instance->state[index] = HS_STEP_UNDER_WAY;
+    return HSUMMA_OK;
+}
+
+/* Collects what MPI has completed; a step with pieces left posts the next one. */
+static hsumma_status collect(struct hs_instance *instance, int *worked)
+{
+    if (instance->in_flight == 0)
+        return HSUMMA_OK;
+    int count = 0;
+    if (MPI_Testsome(instance->in_flight, instance->request, &count, instance->completed, MPI_STATUSES_IGNORE) !=
+        MPI_SUCCESS)
+        return HSUMMA_ERR_MPI;
+    if (count <= 0) /* none, or MPI_UNDEFINED */
+        return HSUMMA_OK;
+    *worked = 1;
+    int kept = 0, before = instance->in_flight;
+    int again[HS_STEP_WINDOW], agains = 0; /* what is in flight lies inside one window */
+    for (int i = 0; i < before; i++) {
+        int step = instance->request_step[i];
+        if (instance->request[i] != MPI_REQUEST_NULL) {
+            instance->request[kept] = instance->request[i];
+            instance->request_step[kept++] = step;
+        } else if (instance->moved[step] < instance->bound.list->step[step].count) {
+            again[agains++] = step;
+        } else {
+            hs_step_finish(instance, step);
+        }
+    }
+    instance->in_flight = kept;
+    for (int i = 0; i < agains; i++) {
+        hsumma_status status = post(instance, again[i]);
+        if (status)
+            return status;
+    }
+    return HSUMMA_OK;
+}
+
+/* Per direction and peer, messages are posted in list order: who must wait for an earlier step of the list. */
+struct held {
+    int peer[HS_STEP_WINDOW], count;
+};
+
+static int is_held(const struct held *held, int peer)
+{
+    for (int i = 0; i < held->count; i++)
+        if (held->peer[i] == peer)
+            return 1;
+    return 0;
+}
+
+/* Begins one step if it may begin; local steps are done at once. */
+static hsumma_status try_step(struct hs_instance *instance, int index, struct held *held, int *worked)
+{
+    const struct hs_step *step = &instance->bound.list->step[index];
+    int message = step->kind == HS_SEND || step->kind == HS_RECV;
+    struct held *mine = message ? &held[step->kind == HS_RECV] : NULL;
+    if (instance->state[index] == HS_STEP_UNDER_WAY && !instance->bound.device) {
+        if (instance->moved[index] < step->count) /* more pieces to come */
+            mine->peer[mine->count++] = step->peer;
+        return HSUMMA_OK;
+    }
+    int begun = instance->state[index] == HS_STEP_UNDER_WAY;
+    if (!begun && (!hs_deps_done(instance, step) || (message && is_held(mine, step->peer)))) {
+        if (message)
+            mine->peer[mine->count++] = step->peer;
+        return HSUMMA_OK;
+    }
+    if (instance->bound.device) {
+        hsumma_status status = hs_device_step(instance, index, worked);
+        if (message && instance->moved[index] < step->count)
+            mine->peer[mine->count++] = step->peer;
+        return status;
+    }
+    if (message || step->kind == HS_MPI) {
+        *worked = 1;
+        hsumma_status status = post(instance, index);
+        if (!status && message && instance->moved[index] < step->count)
+            mine->peer[mine->count++] = step->peer;
+        return status;
+    }
+    hsumma_status status = HSUMMA_OK;
+    if (step->kind == HS_COPY || step->kind == HS_REDUCE)
+        status = compute(instance, step);
+    else if (step->kind == HS_SIGNAL)
+        hs_window_signal(instance->bound.window, instance->bound.instance, step->count);
+    else if (step->kind == HS_WAIT && !hs_window_signalled(instance->bound.window, instance->bound.instance,
+                                                           hs_member_of(instance, step->peer), step->count))
+        return hs_window_broken(instance->bound.window, hs_member_of(instance, step->peer)) ? HSUMMA_ERR_MPI
+                                                                                            : HSUMMA_OK;
+    *worked = 1;
+    hs_step_finish(instance, index);
+    return status;
+}
+
+static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
+{
+    const unsigned char *state = instance->state;
+    int steps = instance->bound.list->steps;
+    while (instance->head < steps && state[instance->head] == HS_STEP_DONE)
+        instance->head++;
+    struct held held[2];
+    held[0].count = held[1].count = 0;
+    int end = instance->head + HS_STEP_WINDOW < steps ? instance->head + HS_STEP_WINDOW : steps;
+    for (int i = instance->head; i < end; i++) {
+        if (state[i] == HS_STEP_DONE)
+            continue;
+        hsumma_status status = try_step(instance, i, held, worked);
+        if (status)
+            return status;
+    }
+    return HSUMMA_OK;
+}
+
+/* Enters once the instance may use its slot of the shared memory. */
+static hsumma_status enter(struct hs_instance *instance)
+{
+    const struct hs_binding *bound = &instance->bound;
+    if (bound->window && !hs_window_free(bound->window, bound->instance)) {
+        for (int m = 0; m < bound->window->members; m++)
+            if (!bound->device && hs_window_broken(bound->window, m))
+                return HSUMMA_ERR_MPI;
+        return HSUMMA_OK;
+    }
+    if (bound->device)
+        return hs_device_enter(instance, &instance->entered);
+    if (bound->list->exposed)
+        hs_window_publish(bound->window, bound->instance, bound->slot[HS_IN], bound->slot[HS_OUT]);
+    instance->entered = 1;
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding)
+{
+    int steps = binding->list->steps;
+    if (steps > instance->capacity || instance->active)
+        return HSUMMA_ERR_INTERNAL;
+    instance->bound = *binding;
+    instance->comm = comm;
+    instance->head = instance->in_flight = 0;
+    instance->left = steps;
+    instance->active = steps > 0 || binding->window || binding->io;
+    instance->entered = 0;
+    memset(instance->state, HS_STEP_WAITING, (size_t)steps);
+    memset(instance->moved, 0, (size_t)steps * sizeof *instance->moved);
+    if (binding->device && instance->active)
+        hs_device_begin(instance);
+    int worked = 0;
+    return hs_progress(instance, &worked);
+}
+
+hsumma_status hs_progress(struct hs_instance *instance, int *worked)
+{
+    if (!instance->active)
+        return HSUMMA_OK;
+    hsumma_status status = instance->entered ? HSUMMA_OK : enter(instance);
+    if (!status && !instance->entered)
+        return HSUMMA_OK;
+    int over = 0, on_device = instance->bound.device != NULL;
+    if (!status)
+        status = on_device ? hs_device_collect(instance, worked) : collect(instance, worked);
+    if (!status)
+        status = begin_steps(instance, worked);
+    if (!status && instance->left == 0 && on_device)
+        status = hs_device_end(instance, &over);
+    if (status && instance->bound.window)
+        hs_window_break(instance->bound.window);
+    if (!status && instance->left == 0 && (over || !on_device)) {
+        instance->active = 0;
+        if (instance->bound.window)
+            hs_window_finish(instance->bound.window, instance->bound.instance);
+    }
+    return status;
+}

@@ -1,0 +1,80 @@
+/* The executor of step lists over MPI point-to-point: start, progress, done; several instances under way at a time. */
+#ifndef HS_COLL_RUN_EXEC_MPI_H
+#define HS_COLL_RUN_EXEC_MPI_H
+
+#include "base/scalar.h"
+#include "coll/node/comm.h"
+#include "dist/grid.h"
+
+#include <hsumma_coll.h>
+
+struct hs_device_io;
+
+/* Posts a HS_MPI step: MPI's nonblocking collective.  Returns MPI's code. */
+struct hs_native;
+int hs_native_start(const struct hs_native *native, const struct hs_step *step, void *const *slot,
+                    MPI_Request *request);
+
+/* What MPI has to know to do a collective itself. */
+struct hs_native {
+    int collective; /* enum hs_collective */
+    MPI_Comm comm;  /* of the group alone, its ranks in the group's order; instances start in one order on all ranks */
+    MPI_Datatype type;
+    MPI_Op op;
+    const int *counts, *displacements; /* allgather, reduce_scatter: elements per rank */
+};
+
+/*
+ * Matching.  A channel is a sequence of instances over the same group for the same purpose, numbered alike on all
+ * ranks; its instances are started in the same order by all members.  The tag says (channel, instance modulo); messages
+ * of an ordered pair inside an instance match in list order.
+ */
+enum { HS_CHANNELS = 32, HS_INSTANCES = 1024, HS_CHANNEL_AGREE = HS_CHANNELS - 1 };
+
+static inline int hs_tag(int channel, int64_t instance)
+{
+    return channel * HS_INSTANCES + (int)(instance % HS_INSTANCES);
+}
+
+struct hs_binding {
+    const struct hs_list *list;
+    struct hs_group group;
+    int rotation; /* list rank r is group member (r + rotation) mod size */
+    int tag;
+    void *slot[HS_SLOTS];
+    hs_combine *combine;
+    void *state;              /* of combine */
+    int64_t unit;             /* bytes of an element; 0: any power of two up to 16 */
+    struct hs_window *window; /* of lists that use shared memory: covers the group; NULL: none */
+    int64_t instance;         /* number of this instance in the window (hs_window.next), alike on all members */
+    struct hs_native native;  /* of lists with an MPI step */
+    /* slots in device memory: window, if there is one, is the device's, and combine, state and unit are not used */
+    struct hs_device_comm *device; /* NULL: host memory */
+    const struct hs_device_io *io; /* stand-ins; NULL: none */
+    hsumma_element element;
+    hsumma_op op;
+};
+
+/* One collective under way.  Memory: hs_instance_bytes, given by the caller, so that starting never allocates. */
+struct hs_instance {
+    struct hs_binding bound;
+    struct hs_comm *comm;
+    int active, left, head, in_flight;
+    int entered;              /* its slot of the shared memory is free for it */
+    int signals, ended;       /* on a device: SIGNALs so far; what comes behind the list is on the stream */
+    struct hs_instance *next; /* on a device: the next one under way */
+    int capacity;             /* steps */
+    unsigned char *state;
+    int64_t *moved; /* bytes of a SEND or RECV whose pieces have been posted or completed */
+    MPI_Request *request;
+    int *request_step, *completed;
+};
+
+size_t hs_instance_bytes(int steps);
+void hs_instance_init(struct hs_instance *instance, void *memory, int steps);
+/* Begins; the list must not have more steps than the instance was made for. */
+hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding);
+/* Moves it forward without waiting; *worked is set to 1 if something happened.  Does nothing when it is not active. */
+hsumma_status hs_progress(struct hs_instance *instance, int *worked);
+
+#endif

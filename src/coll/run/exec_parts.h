@@ -1,0 +1,36 @@
+/* What the executors share: how far a step is, and who its peer is.  Nobody else includes it. */
+#ifndef HS_COLL_RUN_EXEC_PARTS_H
+#define HS_COLL_RUN_EXEC_PARTS_H
+
+#include "coll/run/exec_mpi.h"
+
+enum { HS_STEP_WAITING, HS_STEP_UNDER_WAY, HS_STEP_DONE };
+enum { HS_STEP_WINDOW = 64 }; /* steps looked at beyond the first unfinished one */
+
+/* Of a rank of the list in the communicator. */
+static inline int hs_rank_of(const struct hs_instance *instance, int peer)
+{
+    const struct hs_group *group = &instance->bound.group;
+    return hs_group_rank(group, (peer + instance->bound.rotation) % group->size);
+}
+
+static inline int hs_member_of(const struct hs_instance *instance, int peer)
+{
+    return instance->bound.window->index[hs_rank_of(instance, peer)];
+}
+
+static inline int hs_deps_done(const struct hs_instance *instance, const struct hs_step *step)
+{
+    for (int i = 0; i < step->deps; i++)
+        if (instance->state[instance->bound.list->dep[step->first_dep + i]] != HS_STEP_DONE)
+            return 0;
+    return 1;
+}
+
+static inline void hs_step_finish(struct hs_instance *instance, int index)
+{
+    instance->state[index] = HS_STEP_DONE;
+    instance->left--;
+}
+
+#endif

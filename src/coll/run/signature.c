@@ -1,0 +1,307 @@
+/* layers: uses MPI.  Only to name its types and operators. */
+#include "coll/run/signature.h"
+
+#include "coll/run/call_device.h"
+#include "coll/run/device_comm.h"
+
+#include <limits.h>
+#include <string.h>
+
+int hs_signature_serves(const struct hs_signature *signature, const struct hs_call *call, int size)
+{
+    if (signature->collective != call->collective || signature->bytes != call->bytes || signature->unit != call->unit ||
+        signature->root != call->root || signature->user != (call->reduces && call->op.op == HSUMMA_USER) ||
+        signature->ordered != hs_call_ordered(call) || signature->on_device != call->on_device ||
+        strcmp(signature->word, call->word ? call->word : "") != 0)
+        return 0;
+    for (int r = 0; r < size; r++) {
+        int64_t part = call->counts ? call->counts[r] * call->unit : 0;
+        if (!call->counts != !signature->part)
+            return 0;
+        if (call->counts && signature->part[r + 1] - signature->part[r] != part)
+            return 0;
+    }
+    return 1;
+}
+
+static const char *no_mpi(const struct hs_call *call)
+{
+    int whole = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
+    int64_t unit = call->reduces ? call->unit : 1; /* the others are bytes to MPI */
+    if (call->reduces && call->op.op == HSUMMA_USER)
+        return "MPI does not know the operator";
+    return whole && call->bytes / unit > INT_MAX ? "MPI counts no further than 2^31" : NULL;
+}
+
+/* A stage that is not named may be the row "shared". */
+static int may_share(const struct hs_alg *alg)
+{
+    return (alg->flags & (HS_USES_SHARED | HS_USES_OUTER | HS_USES_INNER)) != 0;
+}
+
+/* Why the host does a call on a device by a row (NULL: by any); NULL: the device does it. */
+static const char *why_host(const struct hs_signature_maker *maker, const struct hs_call *call,
+                            const struct hs_alg *alg)
+{
+    if (call->reduces && call->op.op == HSUMMA_USER)
+        return "the operator is the caller's";
+    if (alg && alg->flags & HS_BY_MPI)
+        return "MPI does it";
+    if (alg && alg->flags & HS_ON_HOST)
+        return "so the algorithm wants it";
+    return alg && may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
+}
+
+static hsumma_status choose(const struct hs_signature_maker *maker, const struct hs_call *call, const char *word,
+                            int on_device, struct hs_chosen *chosen, struct hs_message *message)
+{
+    chosen->shape = (struct hs_shape){.rank = maker->rank,
+                                      .size = maker->size,
+                                      .root = call->root,
+                                      .bytes = call->bytes,
+                                      .unit = call->unit,
+                                      .segment = maker->segment,
+                                      .topology = maker->topology};
+    if (on_device && maker->topology)
+        chosen->shape.topology = &maker->device->topology;
+    chosen->question = (struct hs_question){.collective = call->collective,
+                                            .shape = &chosen->shape,
+                                            .ordered = hs_call_ordered(call),
+                                            .on_device = on_device,
+                                            .no_mpi = no_mpi(call),
+                                            .word = word};
+    return hs_select(maker->selector, &chosen->question, &chosen->answer, message);
+}
+
+/* What the host is to do is chosen for a device, but must fit the host's memory. */
+hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const struct hs_call *call,
+                                  struct hs_chosen *chosen, struct hs_message *message)
+{
+    chosen->why_host = call->on_device ? why_host(maker, call, NULL) : NULL;
+    int on_device = call->on_device && !chosen->why_host;
+    hsumma_status status = choose(maker, call, call->word, on_device, chosen, message);
+    if (status || !on_device)
+        return status;
+    chosen->why_host = why_host(maker, call, chosen->answer.word.alg);
+    if (!chosen->why_host)
+        return HSUMMA_OK;
+    enum hs_chosen_by by = chosen->answer.by;
+    hs_word_write(&chosen->answer.word, chosen->text, sizeof chosen->text);
+    status = choose(maker, call, chosen->text, 0, chosen, message);
+    chosen->answer.by = by == HS_CHOSEN_BY_MODEL ? HS_CHOSEN_BY_DEFAULT : by;
+    return status;
+}
+
+/* The parts of a call in bytes, and for MPI in its elements. */
+static hsumma_status make_parts(struct hs_signature *signature, const struct hs_call *call, int by_mpi,
+                                const struct hs_allocator *memory)
+{
+    int size = signature->size, parted = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
+    if (call->counts) {
+        signature->part = hs_get(memory, (size_t)size + 1, sizeof *signature->part);
+        if (!signature->part)
+            return HSUMMA_ERR_MEMORY;
+        signature->part[0] = 0;
+        for (int r = 0; r < size; r++)
+            signature->part[r + 1] = signature->part[r] + call->counts[r] * call->unit;
+    }
+    if (!by_mpi || !parted)
+        return HSUMMA_OK;
+    signature->counts = hs_get(memory, 2 * (size_t)size, sizeof *signature->counts);
+    if (!signature->counts)
+        return HSUMMA_ERR_MEMORY;
+    struct hs_shape shape = {.size = size, .bytes = call->bytes, .unit = call->unit, .part = signature->part};
+    int64_t unit = call->reduces ? call->unit : 1;
+    for (int r = 0; r < size; r++) {
+        signature->counts[r] = (int)((hs_part_at(&shape, r + 1) - hs_part_at(&shape, r)) / unit);
+        signature->counts[size + r] = (int)(hs_part_at(&shape, r) / unit);
+    }
+    return HSUMMA_OK;
+}
+
+static hsumma_status build(const struct hs_signature_maker *maker, const struct hs_call *call,
+                           struct hs_signature *signature, int *about, struct hs_message *message)
+{
+    struct hs_chosen chosen;
+    if (call->word && strlen(call->word) >= HS_WORD_TEXT) {
+        *about = HS_CALL_ALGORITHM;
+        return hs_fail(message, HSUMMA_ERR_OPTION, "the call's algorithm has %zu letters; expected fewer than %d",
+                       strlen(call->word), HS_WORD_TEXT);
+    }
+    memcpy(signature->word, call->word ? call->word : "", call->word ? strlen(call->word) + 1 : 1);
+    hsumma_status status = hs_signature_choose(maker, call, &chosen, message);
+    *about = status == HSUMMA_ERR_OPTION ? HS_CALL_ALGORITHM : HS_CALL_MEMORY;
+    if (status)
+        return status;
+    signature->chosen = chosen.answer.word;
+    signature->on_host = chosen.why_host != NULL;
+    struct hs_shape shape = chosen.shape;
+    const struct hs_alg *alg = chosen.answer.word.alg;
+    status = make_parts(signature, call, (alg->flags & HS_BY_MPI) != 0, maker->memory);
+    if (!status) {
+        shape.part = signature->part;
+        shape.with = chosen.answer.word.with;
+        shape.segment = chosen.answer.word.segment ? chosen.answer.word.segment : maker->segment;
+        signature->rotation = hs_rotation(alg, &shape);
+        shape.rank = (maker->rank - signature->rotation + maker->size) % maker->size;
+        shape.root = signature->rotation ? 0 : call->root;
+        status = hs_build(alg, &shape, maker->memory, &signature->list);
+    }
+    if (status == HSUMMA_ERR_MEMORY || !status)
+        return status ? hs_fail(message, status, "no memory for the steps of %s", alg->name) : HSUMMA_OK;
+    *about = HS_CALL_ALGORITHM;
+    return hs_fail(message, status, "%s algorithm %s cannot be built for this call",
+                   hs_collective_name(alg->collective), alg->name);
+}
+
+hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const struct hs_call *call,
+                                struct hs_signature **result, int *about, struct hs_message *message)
+{
+    struct hs_signature *signature = hs_get_zero(maker->memory, 1, sizeof *signature);
+    *result = NULL;
+    *about = HS_CALL_MEMORY;
+    if (!signature)
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a collective call");
+    signature->collective = call->collective;
+    signature->root = call->root;
+    signature->ordered = hs_call_ordered(call);
+    signature->user = call->reduces && call->op.op == HSUMMA_USER;
+    signature->on_device = call->on_device;
+    signature->device = call->on_device ? maker->device : NULL;
+    signature->unit = call->unit;
+    signature->bytes = call->bytes;
+    signature->size = maker->size;
+    hsumma_status status = build(maker, call, signature, about, message);
+    struct hs_operation *operation = status ? NULL : hs_operation_take(signature, maker->memory);
+    if (!status && !operation) {
+        *about = HS_CALL_MEMORY;
+        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %s of %lld bytes",
+                         hs_collective_name(call->collective), (long long)call->bytes);
+    }
+    if (status) {
+        hs_signature_drop(signature, maker->memory);
+        return status;
+    }
+    hs_operation_give(operation, maker->memory);
+    *about = HS_CALL_NOTHING;
+    *result = signature;
+    return HSUMMA_OK;
+}
+
+static void free_operation(struct hs_operation *operation, const struct hs_allocator *memory)
+{
+    if (operation->signature->device)
+        hs_device_call_put(operation);
+    hs_put(memory, operation->memory);
+    hs_put(memory, operation->scratch);
+    hs_put(memory, operation->copy);
+    hs_put(memory, operation);
+}
+
+void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator *memory)
+{
+    signature->left = 1;
+    if (signature->under_way)
+        return;
+    while (signature->spare) {
+        struct hs_operation *operation = signature->spare;
+        signature->spare = operation->next;
+        free_operation(operation, memory);
+    }
+    hs_list_free(memory, &signature->list);
+    hs_put(memory, signature->part);
+    hs_put(memory, signature->counts);
+    hs_put(memory, signature);
+}
+
+/* SCRATCH, and OUT where a rank has none of its own. */
+static int64_t scratch_bytes(const struct hs_signature *signature)
+{
+    const int64_t *extent = signature->list.extent;
+    int64_t out = signature->collective == HS_REDUCE_TO ? extent[HS_OUT] : 0;
+    return (int64_t)hs_aligned((size_t)extent[HS_SCRATCH]) + out;
+}
+
+int64_t hs_signature_bytes(const struct hs_signature *signature)
+{
+    return (int64_t)(sizeof *signature + sizeof(struct hs_operation) + hs_instance_bytes(signature->list.steps)) +
+           (int64_t)sizeof(struct hs_step) * signature->list.steps + scratch_bytes(signature);
+}
+
+int hs_signature_shares(const struct hs_signature *signature)
+{
+    return may_share(signature->chosen.alg);
+}
+
+struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory)
+{
+    struct hs_operation *operation = signature->spare;
+    if (operation) {
+        signature->spare = operation->next;
+        signature->spares--;
+        signature->under_way++;
+        return operation;
+    }
+    int64_t bytes = scratch_bytes(signature);
+    operation = hs_get_zero(memory, 1, sizeof *operation);
+    if (!operation)
+        return NULL;
+    operation->signature = signature;
+    operation->memory = hs_get(memory, 1, hs_instance_bytes(signature->list.steps));
+    int taken = signature->device && hs_device_call_get(operation, bytes) != HSUMMA_OK ? 0 : 1;
+    if (!signature->device && bytes)
+        taken = (operation->scratch = hs_get(memory, (size_t)bytes, 1)) != NULL;
+    if (!operation->memory || !taken) {
+        free_operation(operation, memory);
+        return NULL;
+    }
+    hs_instance_init(&operation->instance, operation->memory, signature->list.steps);
+    signature->under_way++;
+    return operation;
+}
+
+enum { SPARES = 16, SMALL = 64 * 1024 }; /* in reserve: one, and more of them where they are small */
+
+void hs_operation_give(struct hs_operation *operation, const struct hs_allocator *memory)
+{
+    struct hs_signature *signature = operation->signature;
+    signature->under_way--;
+    if (signature->spares == 0 || (signature->spares < SPARES && hs_signature_bytes(signature) <= SMALL)) {
+        operation->next = signature->spare;
+        signature->spare = operation;
+        signature->spares++;
+    } else {
+        free_operation(operation, memory);
+    }
+    if (signature->left)
+        hs_signature_drop(signature, memory);
+}
+
+void hs_native_types(const struct hs_call *call, MPI_Datatype *type, MPI_Op *op)
+{
+    *type = MPI_BYTE;
+    *op = MPI_OP_NULL;
+    if (!call->reduces || call->op.op == HSUMMA_USER)
+        return;
+    *op = call->op.op == HSUMMA_SUM ? MPI_SUM : call->op.op == HSUMMA_MAX ? MPI_MAX : MPI_MIN;
+    switch (call->op.element) {
+    case HSUMMA_FLOAT:
+        *type = MPI_FLOAT;
+        break;
+    case HSUMMA_DOUBLE:
+        *type = MPI_DOUBLE;
+        break;
+    case HSUMMA_FLOAT_COMPLEX:
+        *type = MPI_C_FLOAT_COMPLEX;
+        break;
+    case HSUMMA_DOUBLE_COMPLEX:
+        *type = MPI_C_DOUBLE_COMPLEX;
+        break;
+    case HSUMMA_INT32:
+        *type = MPI_INT32_T;
+        break;
+    case HSUMMA_INT64:
+        *type = MPI_INT64_T;
+        break;
+    }
+}

@@ -1,0 +1,278 @@
+/* layers: uses MPI.  To duplicate a communicator for MPI's own collectives. */
+#include "coll/run/team_parts.h"
+
+#include "base/wait.h"
+#include "coll/run/call_device.h"
+#include "coll/run/device_comm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { APART = HS_INSTANCES / 2 }; /* calls that share a tag are further apart than any under way */
+enum { VAIN = 64 };
+
+hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
+                           const struct hs_allocator *memory)
+{
+    *team = (struct hs_team){.comm = comm, .memory = memory, .group = *group, .native = MPI_COMM_NULL};
+    team->selector.memory = memory;
+    return hs_agreement_init(&team->agreement, comm, group, HS_AGREE_TEAM, memory);
+}
+
+void hs_team_leave_mpi(struct hs_team *team)
+{
+    if (team->memory && team->native != MPI_COMM_NULL && !team->broken)
+        MPI_Comm_free(&team->native);
+}
+
+void hs_team_free(struct hs_team *team)
+{
+    if (!team->memory || team->broken)
+        return;
+    while (team->signature) {
+        struct hs_signature *signature = team->signature;
+        team->signature = signature->next;
+        hs_signature_drop(signature, team->memory);
+    }
+    hs_selector_free(&team->selector);
+    hs_agreement_free(&team->agreement, team->memory);
+}
+
+static int is_active(const struct hs_operation *operation)
+{
+    return operation->signature->device ? hs_device_call_is_active(operation) : operation->instance.active;
+}
+
+/* Moves everything that is under way. */
+static void progress(struct hs_team *team, int *worked)
+{
+    struct hs_operation **link = &team->first, *before = NULL;
+    while (*link) {
+        struct hs_operation *operation = *link;
+        int on_device = operation->signature->device != NULL;
+        hsumma_status status = on_device ? hs_device_call_progress(operation, team->comm, worked)
+                                         : hs_progress(&operation->instance, worked);
+        if (status) {
+            hs_team_fail(team, status);
+            return;
+        }
+        if (is_active(operation)) {
+            before = operation;
+            link = &operation->next;
+            continue;
+        }
+        *link = operation->next;
+        if (team->last == operation)
+            team->last = before;
+        operation->ticket->done = 1;
+        hs_operation_give(operation, team->memory);
+        *worked = 1;
+    }
+}
+
+void hs_team_poll(struct hs_team *team, int *worked)
+{
+    int moved = 0;
+    progress(team, &moved);
+    team->idle = moved ? 0 : team->idle + 1;
+    if (team->idle > VAIN) {
+        hs_team_listen(team);
+        if (team->drive)
+            team->drive(team->driven, &moved);
+        team->idle = VAIN + 1;
+    }
+    *worked |= moved;
+}
+
+static int pieces_under_way(const struct hs_team *team)
+{
+    for (const struct hs_operation *operation = team->first; operation; operation = operation->next)
+        if (operation->signature->chosen.alg->flags & HS_BY_MPI &&
+            (operation->signature->list.steps > 1 || hs_device_call_is_early(operation)))
+            return 1;
+    return 0;
+}
+
+static int passed(const struct hs_team_waiting *waiting)
+{
+    const struct hs_team *team = waiting->team;
+    return (!team->first || team->first->number > waiting->number) && !(waiting->native && pieces_under_way(team));
+}
+
+hsumma_status hs_team_advance(void *state, int *worked, int *done)
+{
+    struct hs_team_waiting *waiting = state;
+    struct hs_team *team = waiting->team;
+    hs_team_poll(team, worked);
+    if (waiting->ticket)
+        *done = waiting->ticket->done;
+    else if (waiting->reserve)
+        *done = waiting->reserve->spare != NULL || waiting->reserve->under_way == 0;
+    else if (waiting->pool)
+        *done = team->comm->device->first == NULL;
+    else if (waiting->request)
+        return MPI_Test(waiting->request, done, MPI_STATUS_IGNORE) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
+    else
+        *done = passed(waiting);
+    return team->broken && !*done ? team->status : HSUMMA_OK;
+}
+
+hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket)
+{
+    struct hs_team_waiting waiting = {.team = team, .ticket = ticket};
+    hsumma_status status = hs_wait(hs_team_advance, &waiting);
+    return status ? status : ticket->status;
+}
+
+/* Memory for one more of a kind; where there is none, waits until one before it is over. */
+static struct hs_operation *take(struct hs_team *team, struct hs_signature *signature)
+{
+    struct hs_team_waiting waiting = {.team = team, .reserve = signature};
+    struct hs_operation *operation = hs_operation_take(signature, team->memory);
+    if (operation || signature->under_way == 0 || hs_wait(hs_team_advance, &waiting))
+        return operation;
+    return hs_operation_take(signature, team->memory);
+}
+
+static void bind(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
+                 struct hs_binding *binding)
+{
+    const struct hs_signature *signature = operation->signature;
+    char *scratch = operation->scratch;
+    int elsewhere = call->collective == HS_REDUCE_TO && team->group.me != call->root; /* no OUT of its own */
+    operation->op = call->op;
+    *binding = (struct hs_binding){
+        .list = &signature->list,
+        .group = team->group,
+        .rotation = signature->rotation,
+        .tag = hs_tag(HS_CHANNEL_COLL, operation->number),
+        .slot = {(void *)call->in, call->out, scratch, NULL}, /* IN is only read */
+        .combine = call->reduces ? hs_call_operator(&operation->op) : NULL,
+        .state = &operation->op,
+        .unit = call->unit,
+    };
+    if (call->in_place)
+        binding->slot[HS_IN] = operation->copy;
+    if (elsewhere && scratch)
+        binding->slot[HS_OUT] = scratch + hs_aligned((size_t)signature->list.extent[HS_SCRATCH]);
+    struct hs_window *window =
+        signature->device && !signature->on_host ? signature->device->window : team->comm->window;
+    if (hs_signature_shares(signature) && window) {
+        binding->window = window;
+        binding->instance = window->next++;
+    }
+    if (signature->chosen.alg->flags & HS_BY_MPI) {
+        binding->native.collective = call->collective;
+        binding->native.comm = team->native;
+        binding->native.counts = signature->counts;
+        binding->native.displacements = signature->counts ? signature->counts + signature->size : NULL;
+        hs_native_types(call, &binding->native.type, &binding->native.op);
+    }
+}
+
+static hsumma_status begin(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
+                           struct hs_ticket *ticket, struct hs_message *message)
+{
+    struct hs_binding binding;
+    if (call->in_place && call->in_bytes > 0 && !operation->signature->device)
+        memcpy(operation->copy, (const char *)call->out + call->place, (size_t)call->in_bytes);
+    operation->number = team->number++;
+    *ticket = (struct hs_ticket){0, HSUMMA_OK};
+    operation->ticket = ticket;
+    operation->next = NULL;
+    if (team->last)
+        team->last->next = operation;
+    else
+        team->first = operation;
+    team->last = operation;
+    bind(team, operation, call, &binding);
+    hsumma_status status = operation->signature->device
+                               ? hs_device_call_start(operation, call, team->group.me, team->comm, &binding)
+                               : hs_start(&operation->instance, team->comm, &binding);
+    if (status) {
+        hs_team_fail(team, status);
+        return hs_fail(message, status, "%s%sa collective could not be started", team->failure.text,
+                       team->failure.text[0] ? ": " : "");
+    }
+    int worked = 0;
+    if (!is_active(operation))
+        progress(team, &worked);
+    return HSUMMA_OK;
+}
+
+/*
+ * Memory beside the caller's.  Where there is none, what is under way gives some back when it is over.  On devices
+ * other ranks may have theirs and begin: they have to be told.
+ */
+static hsumma_status need_stand_in(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
+                                   struct hs_message *message)
+{
+    struct hs_team_waiting all = {.team = team, .number = team->number - 1};
+    hsumma_status status = hs_team_need_copy(team, operation, call, message);
+    if (!status || !call->on_device)
+        return status;
+    if (team->first && !hs_wait(hs_team_advance, &all))
+        status = hs_team_need_copy(team, operation, call, message);
+    struct hs_message *failure = &team->comm->device->failure;
+    if (status && !failure->text[0])
+        hs_fail(failure, status, "process %d: %.400s", team->comm->rank, message->text);
+    if (status)
+        hs_team_fail(team, status);
+    return status;
+}
+
+hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, hsumma_status mine, int about,
+                            struct hs_ticket *ticket, struct hs_message *message)
+{
+    struct hs_call here = *given, *call = &here;
+    hsumma_status status = team->comm->device ? hs_device_ask(team->comm->device) : HSUMMA_OK;
+    if (status) {
+        hs_team_fail(team, status);
+        return hs_fail(message, status, "%s", team->failure.text);
+    }
+    here.on_device = !mine && hs_call_is_on_device(team->comm->device, call, team->group.me);
+    struct hs_signature *signature = mine ? NULL : hs_team_find(team, call);
+    if (!mine)
+        mine = hs_call_check_pointers(call, team->group.me, &about, message);
+    if (!mine && !ticket) {
+        about = HS_CALL_MEMORY;
+        mine = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a request");
+    }
+    status = mine;
+    if (!signature || team->check_always)
+        status = hs_team_prepare(team, call, &signature, mine, about, message);
+    struct hs_team_waiting waiting = {.team = team, .number = team->number - APART};
+    if (!status)
+        waiting.native = (signature->chosen.alg->flags & HS_BY_MPI) != 0; /* MPI matches pieces by their order */
+    if (!status && !passed(&waiting))
+        status = hs_wait(hs_team_advance, &waiting);
+    struct hs_operation *operation = status ? NULL : take(team, signature);
+    if (!status && !operation)
+        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for one more collective");
+    if (!status)
+        status = need_stand_in(team, operation, call, message);
+    if (!status)
+        return begin(team, operation, call, ticket, message);
+    if (operation)
+        hs_operation_give(operation, team->memory);
+    return status;
+}
+
+hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call, char *text, size_t size,
+                               struct hs_message *message)
+{
+    struct hs_signature_maker made = hs_team_maker(team);
+    struct hs_call mine = *call;
+    struct hs_chosen chosen;
+    mine.on_device = hs_call_is_on_device(team->comm->device, call, team->group.me);
+    hsumma_status status = hs_signature_choose(&made, &mine, &chosen, message);
+    if (status)
+        return status;
+    hs_answer_write(&chosen.question, &chosen.answer, text, size);
+    size_t used = strlen(text);
+    if (chosen.why_host)
+        snprintf(text + used, size - used, "; through memory of the host: %s", chosen.why_host);
+    else if (mine.on_device)
+        snprintf(text + used, size - used, "; in device memory");
+    return HSUMMA_OK;
+}

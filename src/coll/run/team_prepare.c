@@ -1,0 +1,224 @@
+/* The first call of a kind: prepared by all ranks and agreed on.
+ * layers: uses MPI */
+#include "coll/run/team_parts.h"
+
+#include "base/hash.h"
+#include "base/wait.h"
+#include "coll/run/call_device.h"
+#include "coll/run/device_comm.h"
+
+enum { SIGNATURES = 128, CACHE_BYTES = 64 << 20 }; /* kept; the most recently used one always */
+
+static const struct hs_topology *places(const struct hs_team *team)
+{
+    return team->comm->topology.size == team->group.size ? &team->comm->topology : NULL;
+}
+
+struct hs_signature_maker hs_team_maker(struct hs_team *team)
+{
+    return (struct hs_signature_maker){.memory = team->memory,
+                                       .selector = &team->selector,
+                                       .topology = places(team),
+                                       .device = team->comm->device,
+                                       .rank = team->group.me,
+                                       .size = team->group.size,
+                                       .segment = team->segment};
+}
+
+/* Of what all ranks must have been told, and have chosen, alike. */
+static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature)
+{
+    char word[HS_WORD_TEXT];
+    hs_word_write(&signature->chosen, word, sizeof word);
+    int user = call->op.op == HSUMMA_USER; /* then there is no element; else nothing is said about order */
+    const int64_t field[] = {call->collective,     call->root,
+                             call->unit,           call->bytes,
+                             call->op.op,          user ? 0 : call->op.element,
+                             call->counts != NULL, user && call->op.commutative,
+                             call->on_device};
+    uint64_t hash = 0;
+    for (unsigned i = 0; i < sizeof field / sizeof *field; i++)
+        hash = hs_mix(hash, (uint64_t)field[i]);
+    for (int r = 0; call->counts && r < team->group.size; r++)
+        hash = hs_mix(hash, (uint64_t)call->counts[r]);
+    for (const char *c = word; *c; c++)
+        hash = hs_mix(hash, (uint64_t)*c);
+    return (int64_t)(hash >> 1);
+}
+
+static hsumma_status advance_agreement(void *state, int *worked, int *done)
+{
+    struct hs_team *team = state;
+    hsumma_status status = hs_progress(&team->agreement.instance, worked);
+    hs_team_poll(team, worked);
+    *done = !team->agreement.instance.active;
+    return status ? status : team->broken ? team->status : HSUMMA_OK;
+}
+
+/* All ranks join their verdicts. */
+static hsumma_status agree(struct hs_team *team, hsumma_status mine, int about, int64_t hash, int64_t size,
+                           struct hs_verdict *verdict, struct hs_message *message)
+{
+    hsumma_status status = hs_agreement_start(&team->agreement, mine, about, size, hash);
+    if (!status)
+        status = hs_wait(advance_agreement, team);
+    if (status) {
+        hs_team_fail(team, status);
+        return hs_fail(message, status, "%s when a collective began",
+                       team->failure.text[0] ? team->failure.text : "MPI failed");
+    }
+    *verdict = hs_agreement_verdict(&team->agreement);
+    if (verdict->status && verdict->status != mine)
+        hs_fail(message, verdict->status, "on process %d: %s", verdict->rank, hs_call_about(verdict->detail));
+    return verdict->status;
+}
+
+/* What has not been told alike.  The kind of memory decides on algorithms, so that is looked at first. */
+static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, struct hs_message *message)
+{
+    struct hs_verdict verdict = {.alike = 1};
+    hsumma_status status =
+        team->comm->device ? agree(team, HSUMMA_OK, HS_CALL_NOTHING, call->on_device, 0, &verdict, message) : HSUMMA_OK;
+    if (status)
+        return status;
+    return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                   verdict.alike ? "processes have called different collectives, or with different sizes, roots, "
+                                   "operators or algorithms"
+                                 : "processes have given memory of different kinds: some of the device, some of the "
+                                   "host; expected one kind on all of them");
+}
+
+/* MPI's own collectives have a communicator for themselves. */
+static hsumma_status need_native(struct hs_team *team, struct hs_message *message)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    struct hs_team_waiting waiting = {.team = team, .request = &request};
+    if (team->native != MPI_COMM_NULL)
+        return HSUMMA_OK;
+    if (MPI_Comm_idup(team->comm->comm, &team->native, &request) == MPI_SUCCESS && !hs_wait(hs_team_advance, &waiting))
+        return HSUMMA_OK;
+    hs_team_fail(team, HSUMMA_ERR_MPI);
+    return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_idup failed");
+}
+
+/* Moves a signature to the front, or finds none. */
+struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call)
+{
+    for (struct hs_signature **link = &team->signature; *link; link = &(*link)->next) {
+        struct hs_signature *signature = *link;
+        if (!hs_signature_serves(signature, call, team->group.size))
+            continue;
+        *link = signature->next;
+        signature->next = team->signature;
+        return team->signature = signature;
+    }
+    return NULL;
+}
+
+static void keep(struct hs_team *team, struct hs_signature *signature, int64_t cost)
+{
+    signature->cost = cost;
+    signature->next = team->signature;
+    team->signature = signature;
+    team->signatures++;
+    team->cost += cost;
+    while (team->signatures > 1 && (team->signatures > SIGNATURES || team->cost > CACHE_BYTES)) {
+        struct hs_signature **link = &team->signature;
+        while ((*link)->next)
+            link = &(*link)->next;
+        struct hs_signature *oldest = *link;
+        *link = NULL;
+        team->signatures--;
+        team->cost -= oldest->cost;
+        hs_signature_drop(oldest, team->memory);
+    }
+}
+
+/* What a call in place needs besides. */
+hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
+                                struct hs_message *message)
+{
+    if (operation->signature->device) {
+        hsumma_status status = hs_device_call_need(operation, call, team->group.me);
+        return status ? hs_fail(message, status, "no memory to stand in for the caller's: %s",
+                                operation->signature->device->device->message.text)
+                      : HSUMMA_OK;
+    }
+    if (!call->in_place || call->in_bytes == 0 || operation->copy)
+        return HSUMMA_OK;
+    operation->copy = hs_get(team->memory, (size_t)call->in_bytes, 1);
+    return operation->copy ? HSUMMA_OK
+                           : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the copy that a call in place needs");
+}
+
+/*
+ * What peers read of calls on devices must lie where they have it mapped: the pool is as large as the largest kind of
+ * call may need, on all ranks, so that later calls find it there.  *refused: there is no memory for that.
+ */
+static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
+                               int *refused, struct hs_message *message)
+{
+    struct hs_device_comm *on = signature->device;
+    struct hs_team_waiting waiting = {.team = team, .pool = 1};
+    struct hs_verdict verdict = {0};
+    if (!on->window || signature->on_host || !hs_signature_shares(signature))
+        return HSUMMA_OK;
+    int64_t bytes = (int64_t)hs_device_call_pool(signature, call);
+    hsumma_status status = agree(team, HSUMMA_OK, HS_CALL_NOTHING, 0, bytes, &verdict, message);
+    if (status || (size_t)verdict.size <= on->pool_bytes)
+        return status;
+    bytes = verdict.size;
+    status = hs_wait(hs_team_advance, &waiting);
+    if (!status) /* all of them are so far: what follows does not hear of failures */
+        status = agree(team, HSUMMA_OK, HS_CALL_NOTHING, 0, 0, &verdict, message);
+    if (status)
+        return status;
+    status = hs_device_pool_want(on, (size_t)bytes, message);
+    status = agree(team, status, HS_CALL_MEMORY, 0, 0, &verdict, message);
+    *refused = status && status != HSUMMA_ERR_MPI;
+    return status;
+}
+
+/* A new kind of call, or an old one again. */
+static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
+                             hsumma_status mine, int about, int *refused, struct hs_message *message)
+{
+    struct hs_signature *fresh = NULL;
+    struct hs_signature_maker made = hs_team_maker(team);
+    struct hs_verdict verdict = {0};
+    if (!mine && !*signature)
+        mine = hs_signature_make(&made, call, &fresh, &about, message);
+    if (!mine && fresh) {
+        mine = hs_team_need_copy(team, fresh->spare, call, message);
+        about = mine ? HS_CALL_MEMORY : about;
+    }
+    const struct hs_signature *either = *signature ? *signature : fresh;
+    int64_t cost = fresh ? hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0) : 0;
+    hsumma_status status = agree(team, mine, about, mine ? 0 : hash_of(team, call, either), cost, &verdict, message);
+    if (!status && !verdict.alike)
+        status = unlike(team, call, message);
+    cost = verdict.size;
+    if (!status && fresh && fresh->device)
+        status = need_pool(team, fresh, call, refused, message);
+    if (!status && fresh) {
+        keep(team, fresh, cost);
+        *signature = fresh;
+    } else if (fresh) {
+        hs_signature_drop(fresh, team->memory);
+    }
+    return status;
+}
+
+hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
+                              hsumma_status mine, int about, struct hs_message *message)
+{
+    int refused = 0;
+    hsumma_status status = prepare(team, call, signature, mine, about, &refused, message);
+    if (refused && team->comm->device->topology.direct) { /* then through SHARED, from now on */
+        team->comm->device->topology.direct = refused = 0;
+        status = prepare(team, call, signature, HSUMMA_OK, about, &refused, message);
+    }
+    if (!status && (*signature)->chosen.alg->flags & HS_BY_MPI)
+        status = need_native(team, message);
+    return status;
+}

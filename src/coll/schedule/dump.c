@@ -1,0 +1,119 @@
+#include "coll/schedule/dump.h"
+
+#include "coll/schedule/lists.h"
+
+static void print_range(FILE *file, struct hs_ref ref, int64_t count)
+{
+    static const char *const names[HS_SLOTS] = {"in", "out", "scratch", "shared"};
+    if (ref.of)
+        fprintf(file, "%d:", ref.of - 1);
+    fprintf(file, "%s[%lld..%lld)", names[ref.slot], (long long)ref.at, (long long)(ref.at + count));
+}
+
+static void print_step(FILE *file, const struct hs_step *step)
+{
+    switch (step->kind) {
+    case HS_SEND:
+        fprintf(file, "SEND to %d <- ", step->peer);
+        print_range(file, step->left, step->count);
+        break;
+    case HS_RECV:
+        fprintf(file, "RECV from %d -> ", step->peer);
+        print_range(file, step->dst, step->count);
+        break;
+    case HS_SIGNAL:
+        fprintf(file, "SIGNAL %lld", (long long)step->count);
+        break;
+    case HS_WAIT:
+        fprintf(file, "WAIT for %d >= %lld", step->peer, (long long)step->count);
+        break;
+    case HS_JOIN:
+        fputs("JOIN", file);
+        break;
+    case HS_MPI:
+        fprintf(file, "MPI ");
+        print_range(file, step->dst, step->count);
+        break;
+    case HS_KINDS:
+        break;
+    case HS_COPY:
+    case HS_REDUCE:
+        fputs(step->kind == HS_COPY ? "COPY " : "REDUCE ", file);
+        print_range(file, step->dst, step->count);
+        fputs(" <- ", file);
+        print_range(file, step->left, step->count);
+        if (step->kind == HS_REDUCE) {
+            fputs(" op ", file);
+            print_range(file, step->right, step->count);
+        }
+        break;
+    }
+}
+
+void hs_dump_list(FILE *file, const struct hs_list *list)
+{
+    for (int i = 0; i < list->steps; i++) {
+        const struct hs_step *step = &list->step[i];
+        fprintf(file, "%d ", i);
+        print_step(file, step);
+        for (int d = 0; d < step->deps; d++)
+            fprintf(file, "%s%d", d ? "," : " after ", list->dep[step->first_dep + d]);
+        fputc('\n', file);
+    }
+}
+
+/* One line: the SENDs in order[0 .. count). */
+static void print_round(FILE *file, int number, const struct hs_lists *lists, const int *order, int count)
+{
+    int differ = 0;
+    for (int i = 1; i < count; i++)
+        differ |= hs_lists_step(lists, order[i])->count != hs_lists_step(lists, order[0])->count;
+    fprintf(file, "%d:", number);
+    for (int i = 0; i < count; i++) {
+        const struct hs_step *step = hs_lists_step(lists, order[i]);
+        fprintf(file, " %d>%d", lists->rank[order[i]], step->peer);
+        if (differ)
+            fprintf(file, "(%lld)", (long long)step->count);
+    }
+    if (count > 0 && !differ)
+        fprintf(file, " (%lld each)", (long long)hs_lists_step(lists, order[0])->count);
+    fputc('\n', file);
+}
+
+/* Sorts the SENDs by round and prints them; first[] has a place for every round and two more. */
+static void print_rounds(FILE *file, const struct hs_lists *lists, const int *round, int *first, int *order)
+{
+    int last = 0;
+    for (int g = 0; g < lists->steps; g++)
+        if (hs_lists_step(lists, g)->kind == HS_SEND) {
+            first[round[g] + 1]++;
+            last = last < round[g] ? round[g] : last;
+        }
+    for (int i = 0; i <= last; i++)
+        first[i + 1] += first[i];
+    for (int g = 0; g < lists->steps; g++)
+        if (hs_lists_step(lists, g)->kind == HS_SEND)
+            order[first[round[g]]++] = g;
+    for (int i = 1; i <= last; i++) /* first[i] has moved on to the end of round i */
+        print_round(file, i, lists, order + first[i - 1], first[i] - first[i - 1]);
+}
+
+hsumma_status hs_dump_rounds(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
+                             const struct hs_allocator *memory)
+{
+    struct hs_lists lists;
+    hsumma_status status = hs_lists_build(alg, shape, memory, &lists);
+    if (status)
+        return status;
+    size_t steps = (size_t)lists.steps;
+    int *round = hs_get(memory, steps + 1, sizeof *round), *order = hs_get(memory, steps + 1, sizeof *order);
+    int *first = hs_get_zero(memory, steps + 2, sizeof *first); /* there are at most as many rounds as steps */
+    status = round && order && first ? hs_lists_rounds(&lists, memory, round) : HSUMMA_ERR_MEMORY;
+    if (!status)
+        print_rounds(file, &lists, round, first, order);
+    hs_put(memory, round);
+    hs_put(memory, order);
+    hs_put(memory, first);
+    hs_lists_free(memory, &lists);
+    return status;
+}

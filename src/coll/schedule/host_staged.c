@@ -1,0 +1,22 @@
+/*
+ * Collectives of device memory in the host's: copy out, the collective in host memory, copy in.  The copies are the
+ * executor's (HS_ON_HOST), and the list is that of the row that host memory would get: "shared" on one node with shared
+ * memory, else the one that serves every shape.  In host memory it is just that row.  One builder for all collectives:
+ * builder->alg says which.
+ *
+ * Cost: that of the row, and two copies of m bytes between the device and the host.  What MPI libraries do with device
+ * memory, and what Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), compare with (Section 3);
+ * with shared memory, their shared buffer in host memory (Section 3.3).
+ */
+#include "coll/pattern/embed.h"
+#include "coll/schedule/builders.h"
+
+void hs_build_host_staged(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    enum hs_collective collective = builder->alg->collective;
+    const struct hs_alg *alg = hs_alg_find(collective, "shared");
+    const struct hs_embedding embedding = {.in = hs_in(0), .out = hs_out(0), .after = -1};
+    if (!alg || shape->size == 1 || hs_alg_unfit(alg, shape))
+        alg = hs_alg_safe(collective);
+    hs_embed(builder, alg, shape, &embedding, NULL);
+}

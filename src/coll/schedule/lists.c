@@ -1,0 +1,348 @@
+#include "coll/schedule/lists.h"
+
+#include <limits.h>
+
+static void turn_ref(struct hs_ref *ref, int shift, int size)
+{
+    if (ref->of > 0 && ref->of <= size)
+        ref->of = 1 + (ref->of - 1 + shift) % size;
+}
+
+/* Rotated ranks become true ones. */
+static void turn(struct hs_step *step, int shift, int size)
+{
+    if (step->peer >= 0 && step->peer < size)
+        step->peer = (step->peer + shift) % size;
+    turn_ref(&step->dst, shift, size);
+    turn_ref(&step->left, shift, size);
+    turn_ref(&step->right, shift, size);
+}
+
+hsumma_status hs_build_rank(const struct hs_alg *alg, const struct hs_shape *shape, int rank,
+                            const struct hs_allocator *memory, struct hs_list *list)
+{
+    int size = shape->size, shift = hs_rotation(alg, shape);
+    struct hs_shape mine = *shape;
+
+    *list = (struct hs_list){0};
+    if (size < 1 || shape->root < 0 || shape->root >= size)
+        return HSUMMA_ERR_INTERNAL;
+    mine.rank = (rank - shift + size) % size;
+    mine.root = alg->flags & HS_TRUE_ROOT ? shape->root : 0;
+    hsumma_status status = hs_build(alg, &mine, memory, list);
+    for (int i = 0; shift && i < list->steps; i++)
+        turn(&list->step[i], shift, size);
+    return status;
+}
+
+hsumma_status hs_build_all(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
+                           struct hs_list **list)
+{
+    hsumma_status status = HSUMMA_OK;
+
+    *list = NULL;
+    if (shape->size < 1)
+        return HSUMMA_ERR_INTERNAL;
+    struct hs_list *all = hs_get_zero(memory, (size_t)shape->size, sizeof *all);
+    if (!all)
+        return HSUMMA_ERR_MEMORY;
+    for (int r = 0; r < shape->size && !status; r++)
+        status = hs_build_rank(alg, shape, r, memory, &all[r]);
+    if (status)
+        hs_free_all(memory, all, shape->size);
+    else
+        *list = all;
+    return status;
+}
+
+void hs_free_all(const struct hs_allocator *memory, struct hs_list *list, int size)
+{
+    for (int r = 0; list && r < size; r++)
+        hs_list_free(memory, &list[r]);
+    hs_put(memory, list);
+}
+
+hsumma_status hs_lists_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
+                             struct hs_lists *lists)
+{
+    struct hs_list *owned;
+    *lists = (struct hs_lists){0};
+    hsumma_status status = hs_build_all(alg, shape, memory, &owned);
+    if (status)
+        return status;
+    status = hs_lists_index(owned, shape->size, memory, lists);
+    if (status)
+        hs_free_all(memory, owned, shape->size);
+    else
+        lists->owned = owned;
+    return status;
+}
+
+hsumma_status hs_mail_begin(struct hs_mail *mail, int size, const struct hs_allocator *memory)
+{
+    size_t places = 6 * (size_t)size;
+    int *block = hs_get(memory, places, sizeof *block);
+    *mail = (struct hs_mail){.size = size};
+    for (size_t i = 0; block && i < places; i++)
+        block[i] = -1;
+    for (int kind = 0; block && kind < 2; kind++, block += 3 * (size_t)size) {
+        mail->first[kind] = block;
+        mail->last[kind] = block + size;
+        mail->open[kind] = block + 2 * (size_t)size;
+    }
+    return block ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+}
+
+void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory)
+{
+    hs_put(memory, mail->first[0]);
+    *mail = (struct hs_mail){0};
+}
+
+/* Appends a step to a list that is linked through mate[]. */
+static void append(int *mate, int *first, int *last, int g)
+{
+    mate[g] = -1;
+    if (*first < 0)
+        *first = g;
+    else
+        mate[*last] = g;
+    *last = g;
+}
+
+void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        int next, g = mail->first[kind][rank];
+        /* The ranks below come one after the other, and `last` is free for all of them: nobody writes to them now. */
+        for (; g >= 0; g = next) {
+            next = mate[g];
+            append(mate, &mail->open[kind][rank_of[g]], &mail->last[kind][rank_of[g]], g);
+            mail->waiting++;
+        }
+    }
+}
+
+void hs_mail_add(struct hs_mail *mail, int rank, enum hs_kind kind, int peer, int g, int *mate)
+{
+    int mine = kind == HS_RECV, other = mail->open[!mine][peer];
+    if (peer > rank) {
+        append(mate, &mail->first[mine][peer], &mail->last[mine][peer], g);
+    } else if (other >= 0) {
+        mail->open[!mine][peer] = mate[other];
+        mail->waiting--;
+        mate[other] = g;
+        mate[g] = other;
+    } else if (peer == rank) {
+        append(mate, &mail->open[mine][rank], &mail->last[mine][rank], g);
+        mail->waiting++;
+    } else {
+        mate[g] = -1;
+    }
+}
+
+void hs_mail_close(struct hs_mail *mail, int rank, int *mate)
+{
+    for (int i = 0; mail->waiting && i < 2 * (rank + 1); i++) {
+        int *open = &mail->open[i % 2][i / 2];
+        for (int next; *open >= 0; *open = next, mail->waiting--) {
+            next = mate[*open];
+            mate[*open] = -1;
+        }
+    }
+}
+
+/* Linear in the steps. */
+static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *memory)
+{
+    struct hs_mail mail;
+    if (hs_mail_begin(&mail, lists->size, memory))
+        return HSUMMA_ERR_MEMORY;
+    for (int r = 0; r < lists->size; r++) {
+        hs_mail_open(&mail, r, lists->rank, lists->mate);
+        for (int g = lists->base[r]; g < lists->base[r + 1]; g++) {
+            const struct hs_step *step = hs_lists_step(lists, g);
+            lists->mate[g] = -1;
+            if (step->kind == HS_SEND || step->kind == HS_RECV)
+                hs_mail_add(&mail, r, step->kind, step->peer, g, lists->mate);
+        }
+        hs_mail_close(&mail, r, lists->mate);
+    }
+    hs_mail_end(&mail, memory);
+    return HSUMMA_OK;
+}
+
+/* The SIGNAL that completes a WAIT: the peer's first, in signal[first .. last) by ascending values, of at least its
+ * own. */
+static int signal_of(const struct hs_lists *lists, int wait, const int *signal, int first, int last)
+{
+    while (first < last) {
+        int middle = first + (last - first) / 2;
+        if (hs_lists_step(lists, signal[middle])->count < hs_lists_step(lists, wait)->count)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+static hsumma_status find_signals(struct hs_lists *lists, const struct hs_allocator *memory)
+{
+    int *signal = hs_get(memory, (size_t)lists->steps + 1, sizeof *signal);
+    int *first = hs_get(memory, (size_t)lists->size + 1, sizeof *first); /* of each rank in signal[] */
+    int count = 0;
+
+    for (int r = 0; signal && first && r <= lists->size; r++) {
+        first[r] = count;
+        for (int g = lists->base[r]; r < lists->size && g < lists->base[r + 1]; g++)
+            if (hs_lists_step(lists, g)->kind == HS_SIGNAL)
+                signal[count++] = g;
+    }
+    for (int g = 0; signal && first && g < lists->steps; g++) {
+        const struct hs_step *step = hs_lists_step(lists, g);
+        lists->signal[g] = -1;
+        if (step->kind == HS_WAIT) {
+            int last = first[step->peer + 1], found = signal_of(lists, g, signal, first[step->peer], last);
+            lists->signal[g] = found < last ? signal[found] : -1;
+        }
+    }
+    hsumma_status status = signal && first ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    hs_put(memory, signal);
+    hs_put(memory, first);
+    return status;
+}
+
+static void add_user(struct hs_lists *lists, int pass, int on, int user)
+{
+    if (pass == 0)
+        lists->first_user[on + 2]++;
+    else
+        lists->user[lists->first_user[on + 1]++] = user;
+}
+
+static void find_users(struct hs_lists *lists)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (int g = 0; g < lists->steps; g++) {
+            int base = lists->base[lists->rank[g]];
+            const struct hs_step *step = hs_lists_step(lists, g);
+            const int *dep = lists->list[lists->rank[g]].dep;
+            for (int i = 0; i < step->deps; i++)
+                add_user(lists, pass, base + dep[step->first_dep + i], g);
+            if (lists->signal[g] >= 0)
+                add_user(lists, pass, lists->signal[g], g);
+        }
+        for (int g = 0; pass == 0 && g < lists->steps; g++)
+            lists->first_user[g + 2] += lists->first_user[g + 1];
+    }
+}
+
+/* Counts steps and what they depend on, all of which must be in range. */
+static hsumma_status measure(const struct hs_list *list, int size, int64_t *steps, int64_t *deps)
+{
+    for (int r = 0; r < size; r++) {
+        *steps += list[r].steps;
+        for (int i = 0; i < list[r].steps; i++) {
+            const struct hs_step *step = &list[r].step[i];
+            if ((step->kind == HS_SEND || step->kind == HS_RECV || step->kind == HS_WAIT) &&
+                (step->peer < 0 || step->peer >= size))
+                return HSUMMA_ERR_INTERNAL;
+            for (int d = 0; d < step->deps; d++)
+                if (list[r].dep[step->first_dep + d] < 0 || list[r].dep[step->first_dep + d] >= list[r].steps)
+                    return HSUMMA_ERR_INTERNAL;
+            *deps += step->deps + (step->kind == HS_WAIT);
+        }
+    }
+    return *steps > INT_MAX - 2 || *deps > INT_MAX - 2 ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
+}
+
+hsumma_status hs_lists_index(const struct hs_list *list, int size, const struct hs_allocator *memory,
+                             struct hs_lists *lists)
+{
+    int64_t steps = 0, deps = 0;
+    *lists = (struct hs_lists){.size = size, .list = list};
+    hsumma_status status = measure(list, size, &steps, &deps);
+    if (status)
+        return status;
+    lists->steps = (int)steps;
+    lists->base = hs_get_zero(memory, (size_t)size + 1, sizeof *lists->base);
+    lists->rank = hs_get(memory, (size_t)steps + 1, sizeof *lists->rank);
+    lists->mate = hs_get(memory, (size_t)steps + 1, sizeof *lists->mate);
+    lists->signal = hs_get(memory, (size_t)steps + 1, sizeof *lists->signal);
+    lists->first_user = hs_get_zero(memory, (size_t)steps + 2, sizeof *lists->first_user);
+    lists->user = hs_get(memory, (size_t)deps + 1, sizeof *lists->user);
+    status = HSUMMA_ERR_MEMORY;
+    if (lists->base && lists->rank && lists->mate && lists->signal && lists->first_user && lists->user) {
+        for (int r = 0; r < size; r++) {
+            lists->base[r + 1] = lists->base[r] + list[r].steps;
+            for (int g = lists->base[r]; g < lists->base[r + 1]; g++)
+                lists->rank[g] = r;
+        }
+        status = find_signals(lists, memory);
+        if (!status)
+            status = match(lists, memory);
+        if (!status)
+            find_users(lists);
+    }
+    if (status)
+        hs_lists_free(memory, lists);
+    return status;
+}
+
+void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists)
+{
+    hs_free_all(memory, lists->owned, lists->size);
+    hs_put(memory, lists->base);
+    hs_put(memory, lists->rank);
+    hs_put(memory, lists->mate);
+    hs_put(memory, lists->signal);
+    hs_put(memory, lists->first_user);
+    hs_put(memory, lists->user);
+    *lists = (struct hs_lists){0};
+}
+
+/* Later of the two; a message that has been sent in round n is received in round n at the earliest. */
+static void raise_to(int *round, int to)
+{
+    if (*round < to)
+        *round = to;
+}
+
+hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allocator *memory, int *round)
+{
+    int *pending = hs_get(memory, (size_t)lists->steps + 1, sizeof *pending);
+    int *ready = hs_get(memory, (size_t)lists->steps + 1, sizeof *ready);
+    int count = 0, done = 0, foreign = 0;
+
+    for (int g = 0; pending && ready && g < lists->steps; g++) {
+        const struct hs_step *step = hs_lists_step(lists, g);
+        round[g] = 0;
+        /* A RECV waits for its SEND as well, a WAIT for its SIGNAL. */
+        pending[g] = step->deps + (step->kind == HS_RECV || step->kind == HS_WAIT);
+        foreign |= step->kind == HS_MPI;
+        if (pending[g] == 0)
+            ready[count++] = g;
+    }
+    while (pending && ready && done < count) {
+        int g = ready[done++];
+        round[g] += hs_lists_step(lists, g)->kind == HS_SEND;
+        for (int i = lists->first_user[g]; i < lists->first_user[g + 1]; i++) {
+            raise_to(&round[lists->user[i]], round[g]);
+            if (--pending[lists->user[i]] == 0)
+                ready[count++] = lists->user[i];
+        }
+        int mate = lists->mate[g];
+        if (mate >= 0 && hs_lists_step(lists, g)->kind == HS_SEND) {
+            raise_to(&round[mate], round[g]);
+            if (--pending[mate] == 0)
+                ready[count++] = mate;
+        }
+    }
+    hsumma_status status = !pending || !ready    ? HSUMMA_ERR_MEMORY
+                           : foreign             ? HSUMMA_ERR_UNSUPPORTED
+                           : done < lists->steps ? HSUMMA_ERR_INTERNAL
+                                                 : HSUMMA_OK;
+    hs_put(memory, pending);
+    hs_put(memory, ready);
+    return status;
+}

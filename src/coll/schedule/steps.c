@@ -1,0 +1,185 @@
+#include "coll/schedule/steps.h"
+
+#include <limits.h>
+#include <string.h>
+
+void hs_list_begin(struct hs_builder *builder, const struct hs_allocator *memory)
+{
+    *builder = (struct hs_builder){.memory = memory};
+}
+
+void hs_builder_fail(struct hs_builder *builder, hsumma_status status)
+{
+    if (!builder->failed)
+        builder->failed = (int)status;
+}
+
+/* The builder goes on after a failure, so that builders need not look at it. */
+static int fail(struct hs_builder *builder, hsumma_status status)
+{
+    hs_builder_fail(builder, status);
+    return -1;
+}
+
+static void touch(struct hs_list *list, struct hs_ref ref, int64_t count)
+{
+    if (ref.of == 0 && ref.at + count > list->extent[ref.slot])
+        list->extent[ref.slot] = ref.at + count;
+}
+
+/* Written in place: a step on the stack would be written and read again, which takes longer than all the rest. */
+static int emit(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
+                struct hs_ref right, int64_t count)
+{
+    struct hs_list *list = &builder->list;
+    if (count == 0 || builder->failed)
+        return -1;
+    if (count < 0)
+        return fail(builder, HSUMMA_ERR_INTERNAL);
+    if (list->steps == INT_MAX)
+        return fail(builder, HSUMMA_ERR_MEMORY);
+
+    void *array = list->step;
+    if (hs_grow(builder->memory, &array, sizeof *list->step, &builder->step_capacity, (size_t)list->steps + 1))
+        return fail(builder, HSUMMA_ERR_MEMORY);
+    list->step = array;
+    unsigned touches = hs_step_touches(kind);
+    if (touches & HS_TOUCHES_DST)
+        touch(list, dst, count);
+    if (touches & HS_TOUCHES_LEFT)
+        touch(list, left, count);
+    if (touches & HS_TOUCHES_RIGHT)
+        touch(list, right, count);
+    struct hs_step *step = &list->step[list->steps];
+    step->kind = kind;
+    step->peer = peer;
+    step->dst = dst;
+    step->left = left;
+    step->right = right;
+    step->count = count;
+    step->first_dep = builder->deps;
+    step->deps = 0;
+    builder->latest = -1;
+    return list->steps++;
+}
+
+static const struct hs_ref nowhere = {HS_IN, 0, 0};
+
+int hs_emit_send(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count)
+{
+    return emit(builder, HS_SEND, peer, nowhere, source, nowhere, count);
+}
+
+int hs_emit_recv(struct hs_builder *builder, int peer, struct hs_ref dst, int64_t count)
+{
+    return emit(builder, HS_RECV, peer, dst, nowhere, nowhere, count);
+}
+
+int hs_emit_copy(struct hs_builder *builder, struct hs_ref dst, struct hs_ref source, int64_t count)
+{
+    return emit(builder, HS_COPY, -1, dst, source, nowhere, count);
+}
+
+int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left, struct hs_ref right,
+                   int64_t count)
+{
+    return emit(builder, HS_REDUCE, -1, dst, left, right, count);
+}
+
+int hs_emit_signal(struct hs_builder *builder, int64_t value)
+{
+    if (value < 1 || value > HS_SIGNAL_MAX)
+        return fail(builder, HSUMMA_ERR_INTERNAL);
+    return emit(builder, HS_SIGNAL, -1, nowhere, nowhere, nowhere, value);
+}
+
+int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value)
+{
+    if (value < 1 || value > HS_SIGNAL_MAX)
+        return fail(builder, HSUMMA_ERR_INTERNAL);
+    return emit(builder, HS_WAIT, peer, nowhere, nowhere, nowhere, value);
+}
+
+int hs_emit_join(struct hs_builder *builder)
+{
+    return emit(builder, HS_JOIN, -1, nowhere, nowhere, nowhere, 1);
+}
+
+/* `count` bytes of the vector from byte `at` on, by MPI: which places that means depends on the collective. */
+int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count)
+{
+    return emit(builder, HS_MPI, root, hs_out(at), hs_in(at), nowhere, count);
+}
+
+void hs_expose(struct hs_builder *builder)
+{
+    hs_expose_slot(builder, HS_IN);
+    hs_expose_slot(builder, HS_OUT);
+}
+
+void hs_expose_slot(struct hs_builder *builder, enum hs_slot slot)
+{
+    builder->list.exposed |= 1u << slot;
+}
+
+/* A block of hs_builder_get: the link to the one before stands in front of the memory. */
+void *hs_builder_get(struct hs_builder *builder, size_t count, size_t size)
+{
+    size_t head = HS_ALIGN, bytes = count * size;
+    char *block = size && count > (SIZE_MAX - head) / size ? NULL : hs_get_zero(builder->memory, 1, head + bytes);
+    if (!block) {
+        hs_builder_fail(builder, HSUMMA_ERR_MEMORY);
+        return NULL;
+    }
+    memcpy(block, &builder->room, sizeof builder->room);
+    builder->room = block;
+    return block + head;
+}
+
+void hs_after(struct hs_builder *builder, int step, int dep)
+{
+    struct hs_list *list = &builder->list;
+    if (step < 0 || dep < 0 || builder->failed)
+        return;
+    if (step != list->steps - 1 || dep >= step) {
+        fail(builder, HSUMMA_ERR_INTERNAL);
+        return;
+    }
+    struct hs_step *last = &list->step[step];
+    for (int i = 0; dep <= builder->latest && i < last->deps; i++)
+        if (list->dep[last->first_dep + i] == dep)
+            return;
+
+    void *array = list->dep;
+    if (builder->deps == INT_MAX ||
+        hs_grow(builder->memory, &array, sizeof *list->dep, &builder->dep_capacity, (size_t)builder->deps + 1)) {
+        fail(builder, HSUMMA_ERR_MEMORY);
+        return;
+    }
+    list->dep = array;
+    list->dep[builder->deps++] = dep;
+    builder->latest = dep > builder->latest ? dep : builder->latest;
+    last->deps++;
+}
+
+hsumma_status hs_list_finish(struct hs_builder *builder, struct hs_list *list)
+{
+    hsumma_status status = (hsumma_status)builder->failed;
+    while (builder->room) {
+        void *block = builder->room;
+        memcpy(&builder->room, block, sizeof builder->room);
+        hs_put(builder->memory, block);
+    }
+    if (status)
+        hs_list_free(builder->memory, &builder->list);
+    *list = builder->list;
+    builder->list = (struct hs_list){0};
+    return status;
+}
+
+void hs_list_free(const struct hs_allocator *memory, struct hs_list *list)
+{
+    hs_put(memory, list->step);
+    hs_put(memory, list->dep);
+    *list = (struct hs_list){0};
+}

@@ -1,0 +1,43 @@
+/* Why rows refuse shapes: reasons that several rows share. */
+#include "coll/schedule/builders.h"
+
+/* Lists of longer vectors, which pass the shared memory in pieces, would take memory and time of their own. */
+static const int64_t longest_shared = (int64_t)1 << 30;
+
+const char *hs_unfit_shared(const struct hs_shape *shape)
+{
+    if (shape->size == 1)
+        return NULL;
+    if (!shape->topology)
+        return "here ranks know no shared memory";
+    if (shape->topology->level[HS_NODE].parts > 1)
+        return "the ranks are on more than one node";
+    if (shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements make few pieces */
+        return "the vector is longer than 1 GiB";
+    return shape->topology->room >= 3 * shape->unit ? NULL : "there is no shared memory";
+}
+
+const char *hs_unfit_spread(const struct hs_shape *shape)
+{
+    if (shape->size == 1)
+        return NULL;
+    if (!shape->topology)
+        return "here ranks know no shared memory";
+    if (shape->topology->level[HS_NODE].parts > 1)
+        return "the ranks are on more than one node";
+    if (shape->topology->room == 0)
+        return "there is no shared memory";
+    return shape->topology->direct ? NULL : "ranks cannot read each other's memory";
+}
+
+const char *hs_unfit_butterfly(const struct hs_shape *shape)
+{
+    return shape->size & (shape->size - 1) ? "the number of ranks is no power of two" : NULL;
+}
+
+const char *hs_unfit_nap(const struct hs_shape *shape)
+{
+    return shape->topology && !shape->topology->level[shape->with.level].even
+               ? "the nodes have different numbers of ranks"
+               : NULL;
+}

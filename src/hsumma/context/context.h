@@ -1,0 +1,75 @@
+/* The objects behind the public handles.  A context is held by its owner, its grids and its plans, and goes with the
+ * last. */
+#ifndef HS_HSUMMA_CONTEXT_CONTEXT_H
+#define HS_HSUMMA_CONTEXT_CONTEXT_H
+
+#include "base/device.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "coll/run/team.h"
+#include "dist/axis.h"
+#include "hsumma/context/regions.h"
+#include "hsumma/context/room.h"
+#include "hsumma/model/predict.h"
+#include "hsumma/tuned/tuned.h"
+#include "summa/local/local.h"
+
+struct hs_plan_cache; /* api/cache.c */
+struct hs_workspace;  /* hsumma/workspace.h */
+
+struct hsumma_context {
+    int holders;
+    struct hs_allocator memory;
+    struct hs_comm comm;
+    struct hs_options options;
+    struct hs_profile profile;
+    struct hs_clock_memo memo;       /* of the profile */
+    struct hs_tuned tuned;           /* measured choices for products */
+    int trials;                      /* under way: each has a place in it */
+    char tuned_file[HS_OPTION_TEXT]; /* where to remember more; "": nowhere */
+    char note[HS_OPTION_TEXT];       /* about files that were not used; "": nothing */
+    int threads;              /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int threads_model;        /* the first process's share, for choices, which all must make alike */
+    struct hs_rooms rooms;    /* shared memory of its grids */
+    struct hs_device *device; /* NULL: none */
+    int64_t device_bytes;     /* that the smallest of all processes' devices has */
+    struct hs_stream *stream; /* where results are ordered */
+    struct hs_local *local;   /* how this process multiplies; NULL: by its BLAS */
+    struct hs_event *turned;  /* what the stream before had to do when it was set */
+    int *ranks;               /* 0, 1, 2, ...: the group of all */
+    struct hs_agreement agreement;
+    struct hs_registry own;         /* algorithms that the user has registered */
+    struct hs_team team;            /* of all: runs the collective calls */
+    struct hs_regions regions;      /* what hsumma_malloc has given */
+    struct hs_workspace *workspace; /* panel buffers, of the plan that runs (workspace.c) */
+    int plans;                      /* that may need it */
+    hsumma_plan *running;
+    int broken; /* MPI has failed: nobody knows what is still on its way, so nothing more is started or reused */
+    struct hs_plan_cache *cache;
+    struct hs_message message;
+};
+
+struct hsumma_grid {
+    hsumma_context *ctx;
+    int holders;
+    int number; /* among those that the context has made, alike on all processes */
+    struct hs_grid grid;
+    struct hs_node_room room;
+    int *rank;
+};
+
+/* The rows (0) or columns (1) of a whole described matrix; its fields must be valid. */
+struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
+
+/*
+ * hsumma_create without what collective calls alone need (topology, shared memory), unless `collectives`: a shim makes
+ * a context for each communicator that it meets.  Collective; errors and message as there.
+ */
+hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **ctx,
+                                char *message, size_t size);
+
+/* In api/context.c and api/grid.c; the lower layers only hold and release. */
+void hs_context_release(hsumma_context *ctx);
+void hs_grid_release(hsumma_grid *grid);
+
+#endif

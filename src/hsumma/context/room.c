@@ -1,0 +1,100 @@
+#include "hsumma/context/room.h"
+
+#include "coll/node/places.h"
+#include "coll/node/segment.h"
+#include "hsumma/context/context.h"
+
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+/* What the panel buffers of one grid may take at most: a quarter of the node's memory. */
+static size_t quarter_of_memory(void)
+{
+    const size_t least = (size_t)64 << 20, most = (size_t)1 << 36;
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    size_t quarter = pages > 0 && size > 0 ? (size_t)pages / 4 * (size_t)size : 0;
+    return quarter < least ? least : quarter > most ? most : quarter / PAGE * PAGE;
+}
+
+static size_t directory_bytes(const hsumma_context *ctx)
+{
+    return (hs_directory_bytes(ctx->comm.size) + PAGE - 1) / PAGE * PAGE;
+}
+
+/* Whether the system lets every process read every other one's memory.  Collective. */
+static int all_readable(const hsumma_context *ctx)
+{
+    struct hs_words *entry = (struct hs_words *)ctx->rooms.base;
+    int64_t mine = ctx->comm.rank, failed = 0;
+    entry[mine].process = getpid();
+    atomic_store(&entry[mine].place[0].offset, (int64_t)(intptr_t)&mine);
+    failed = hs_comm_agreed(ctx->comm.comm, HSUMMA_OK) != HSUMMA_OK; /* all have told where */
+    for (int64_t r = 0; !failed && r < ctx->comm.size; r++) {
+        int64_t theirs = -1;
+        struct iovec here = {&theirs, sizeof theirs},
+                     there = {(void *)(intptr_t)atomic_load(&entry[r].place[0].offset), sizeof theirs};
+        failed = process_vm_readv(entry[r].process, &here, 1, &there, 1, 0) != sizeof theirs || theirs != r;
+    }
+    return hs_comm_agreed(ctx->comm.comm, failed ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK) == HSUMMA_OK;
+}
+
+void hs_rooms_make(hsumma_context *ctx)
+{
+    struct hs_rooms *rooms = &ctx->rooms;
+    uint64_t quarter = quarter_of_memory();
+    /* one node, but a container may show its processes different limits */
+    if (!ctx->profile.one_node || (ctx->comm.size == 1 && !ctx->device) ||
+        MPI_Bcast(&quarter, 1, MPI_UINT64_T, 0, ctx->comm.comm) != MPI_SUCCESS)
+        return;
+    for (int tries = 0; !rooms->base && tries < 8; tries++, quarter /= 2) { /* limits on address space */
+        rooms->pitch = directory_bytes(ctx) + (size_t)quarter / PAGE * PAGE;
+        rooms->bytes = HS_ROOMS * rooms->pitch;
+        rooms->base = hs_segment_make(ctx->comm.comm, rooms->bytes, 0);
+    }
+    if (rooms->base && strcmp(ctx->options.value[HS_OPT_NODE], "read") == 0)
+        rooms->readable = all_readable(ctx);
+}
+
+void hs_rooms_free(hsumma_context *ctx)
+{
+    struct hs_rooms *rooms = &ctx->rooms;
+    hs_rooms_free_on_device(ctx);
+    hs_segment_free(rooms->base, rooms->bytes);
+    rooms->base = NULL;
+}
+
+static const char *reach(const void *regions, int64_t region, int rank, int64_t offset)
+{
+    return hs_region_at(regions, region, rank, (size_t)offset);
+}
+
+hsumma_status hs_room_take(hsumma_context *ctx, int number, struct hs_node_room *room)
+{
+    struct hs_rooms *rooms = &ctx->rooms;
+    memset(room, 0, sizeof *room);
+    if (!rooms->base || number >= HS_ROOMS)
+        return HSUMMA_OK;
+    room->taken = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, sizeof *room->taken);
+    if (!room->taken)
+        return HSUMMA_ERR_MEMORY;
+    char *base = rooms->base + (size_t)number * rooms->pitch;
+    room->directory = (struct hs_directory){.entry = (struct hs_words *)base,
+                                            .ranks = ctx->comm.size,
+                                            .me = ctx->comm.rank,
+                                            .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};
+    room->directory.entry[ctx->comm.rank].process = getpid();
+    room->reach = reach;
+    room->regions = &ctx->regions;
+    room->memory = base + directory_bytes(ctx);
+    room->bytes = rooms->pitch - directory_bytes(ctx);
+    return HSUMMA_OK;
+}
+
+void hs_room_leave(hsumma_context *ctx, struct hs_node_room *room)
+{
+    hs_put(&ctx->memory, room->taken);
+    room->taken = NULL;
+}

@@ -1,0 +1,96 @@
+/* Device memory for the products of a grid. */
+#include "hsumma/context/context.h"
+#include "hsumma/context/room.h"
+
+static hsumma_status make_streams(struct hs_node_device *on)
+{
+    struct hs_device *device = on->device;
+    const struct hs_device_kind *kind = device->kind;
+    hsumma_status status = kind->make_stream(device, &on->copies);
+    if (!status)
+        status = kind->make_stream(device, &on->products);
+    if (!status)
+        status = kind->make_event(device, 0, &on->turn);
+    return status;
+}
+
+/* Gives up what this process has of it, with all older ones; nobody has them mapped any more. */
+static void free_all(struct hsumma_context *ctx, struct hs_node_device *on)
+{
+    while (on) {
+        const struct hs_device_kind *kind = on->device->kind;
+        struct hs_node_device *older = on->older;
+        hs_device_share_free(&on->share, &ctx->memory);
+        kind->free_event(on->device, on->turn);
+        if (on->products)
+            kind->free_stream(on->device, on->products);
+        if (on->copies)
+            kind->free_stream(on->device, on->copies);
+        hs_put(&ctx->memory, on);
+        on = older;
+    }
+}
+
+/* Waits for this process's work with them and unmaps what is others'. */
+static void leave_all(struct hs_node_device *on)
+{
+    for (; on; on = on->older) {
+        on->device->kind->synchronize(on->device, on->copies);
+        on->device->kind->synchronize(on->device, on->products);
+        hs_device_share_leave(&on->share);
+    }
+}
+
+hsumma_status hs_room_grow(struct hsumma_context *ctx, int number, int owner, size_t bytes)
+{
+    struct hs_node_device **place = &ctx->rooms.on_device[number];
+    const size_t unit = (size_t)2 << 20;
+    if (*place && (*place)->bytes >= bytes)
+        return HSUMMA_OK;
+    bytes = (bytes + unit - 1) / unit * unit;
+    struct hs_message *message = &ctx->message;
+    struct hs_node_device *on = hs_get_zero(&ctx->memory, 1, sizeof *on);
+    hsumma_status status = on ? HSUMMA_OK : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a plan");
+    if (on) {
+        *on = (struct hs_node_device){.device = ctx->device, .owner = owner, .bytes = bytes};
+        status = make_streams(on);
+        if (status)
+            hs_fail(message, status, "process %d: %s", ctx->comm.rank, ctx->device->message.text);
+    }
+    /* running: what has been started may have begun with the memory that there is */
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, status, !status && ctx->running, 0, 0);
+    if (verdict.status && !status)
+        hs_fail(message, verdict.status, "process %d reports: %s (memory of its device)", verdict.rank,
+                hsumma_status_string(verdict.status));
+    status = verdict.status;
+    if (!status)
+        status = hs_device_share_make(&on->share, ctx->comm.comm, ctx->device, HS_NODE_ALL_EVENTS,
+                                      owner == ctx->comm.rank ? bytes : 0, &ctx->memory, message);
+    if (status) {
+        free_all(ctx, on);
+        return status;
+    }
+    if (!verdict.detail) {
+        leave_all(*place);
+        status = hs_agree(&ctx->agreement, HSUMMA_OK, 0, 0, 0).status;
+        free_all(ctx, *place);
+        *place = NULL;
+    }
+    on->older = *place;
+    *place = on;
+    return status ? hs_fail(message, status, "MPI failed while a plan was made") : HSUMMA_OK;
+}
+
+void hs_rooms_leave(struct hsumma_context *ctx)
+{
+    for (int i = 0; i < HS_ROOMS; i++)
+        leave_all(ctx->rooms.on_device[i]);
+}
+
+void hs_rooms_free_on_device(struct hsumma_context *ctx)
+{
+    for (int i = 0; i < HS_ROOMS; i++) {
+        free_all(ctx, ctx->rooms.on_device[i]);
+        ctx->rooms.on_device[i] = NULL;
+    }
+}

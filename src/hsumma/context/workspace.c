@@ -1,0 +1,41 @@
+#include "hsumma/context/workspace.h"
+
+hsumma_status hs_workspace_want(hsumma_context *ctx, size_t bytes)
+{
+    if (!ctx->workspace || ctx->workspace->bytes < bytes) {
+        struct hs_workspace *larger = hs_get_zero(&ctx->memory, 1, sizeof *larger);
+        char *base = hs_get(&ctx->memory, bytes ? bytes : 1, 1);
+        if (!larger || !base) {
+            hs_put(&ctx->memory, larger);
+            hs_put(&ctx->memory, base);
+            return HSUMMA_ERR_MEMORY;
+        }
+        *larger = (struct hs_workspace){1, bytes, base};
+        hs_workspace_release(ctx, ctx->workspace);
+        ctx->workspace = larger;
+    }
+    ctx->plans++;
+    return HSUMMA_OK;
+}
+
+void hs_workspace_leave(hsumma_context *ctx)
+{
+    if (--ctx->plans > 0)
+        return;
+    hs_workspace_release(ctx, ctx->workspace);
+    ctx->workspace = NULL;
+}
+
+struct hs_workspace *hs_workspace_hold(struct hs_workspace *workspace)
+{
+    workspace->holders++;
+    return workspace;
+}
+
+void hs_workspace_release(hsumma_context *ctx, struct hs_workspace *workspace)
+{
+    if (!workspace || --workspace->holders > 0)
+        return;
+    hs_put(&ctx->memory, workspace->base);
+    hs_put(&ctx->memory, workspace);
+}

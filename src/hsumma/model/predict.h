@@ -1,0 +1,32 @@
+/* The predicted cost of a spec: the clock of its own schedules. */
+#ifndef HS_HSUMMA_MODEL_PREDICT_H
+#define HS_HSUMMA_MODEL_PREDICT_H
+
+#include "hsumma/model/price.h"
+#include "summa/messages/loop.h"
+
+struct hs_prediction {
+    double seconds, comm, gemm, copy;
+    hsumma_movement operand[3];
+};
+
+/*
+ * comm: all panels on all levels and their exchanges by the clock, on the processes with the largest parts: one after
+ * the other without a lookahead, and inside a node, where the cores themselves do the work; else, after the first, the
+ * panels of a window and the operands are under way together, and it takes as long as ports are at work, or as a
+ * panel's way takes for the whole window, whichever is longer.  copy: what is packed, unpacked and added there.  gemm:
+ * the local multiplications.  seconds: together.  Between nodes, with a lookahead, multiplications hide the profile's
+ * share (overlap) of the communication but for the first panel in and the last one out; inside a node it is added.
+ */
+hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, const struct hs_problem *problem,
+                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                         int threads, struct hs_prediction *prediction);
+
+/* How the panels of a spec follow each other, for their price. */
+struct hs_row hs_row_of(const struct hs_profile *profile, const struct hs_spec *spec, const struct hs_pairs *pairs);
+
+/* communication, multiplication and copies together. */
+double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,
+                   double copy);
+
+#endif

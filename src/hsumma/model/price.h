@@ -1,0 +1,88 @@
+/* What one collective costs on a line of a grid: the clock of its schedule where the line's processes are, memoised. */
+#ifndef HS_HSUMMA_MODEL_PRICE_H
+#define HS_HSUMMA_MODEL_PRICE_H
+
+#include "dist/grid.h"
+#include "hsumma/model/profile.h"
+
+/*
+ * A line stands for all lines of its kind (same axis, same level): the first or the last of them, whichever spans more
+ * nodes.  Of a level, those are busy at the same time that the root of the whole line belongs to, and all parallel to
+ * them; a node's way out is shared by as many of them as the node has.
+ */
+struct hs_line {
+    int axis, nodes;
+    struct hs_group group; /* me does not matter */
+    uint64_t where;        /* equal for lines that lie alike */
+    double sharing;        /* lines that leave the most crowded of its nodes together */
+};
+
+/* Where the processes of a grid are. */
+enum { HS_LINES = 128 };
+struct hs_places {
+    const struct hs_grid *grid;
+    const struct hs_topology
+        *topology; /* of the ranks in the grid's table; NULL: all on one node, or each on its own */
+    int one_node;  /* what NULL means */
+    int *on_node;  /* room for two numbers of each node; NULL with a topology that is NULL */
+    int lines;     /* looked at so far; when there are too many, they are forgotten */
+    struct hs_line line[HS_LINES];
+};
+hsumma_status hs_places_init(struct hs_places *places, const struct hs_topology *topology, int one_node,
+                             const struct hs_grid *grid, const struct hs_allocator *memory);
+void hs_places_free(struct hs_places *places, const struct hs_allocator *memory);
+struct hs_line hs_line_of(struct hs_places *places, int axis, int stride, int size);
+
+struct hs_cost {
+    double seconds;            /* of one collective alone */
+    struct hs_clock_load load; /* of each of many */
+};
+static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, double times)
+{
+    return (struct hs_cost){a.seconds + times * b.seconds,
+                            {a.load.most + times * b.load.most, a.load.mean + times * b.load.mean}};
+}
+
+/* Panels follow each other: so many are under way at a time, and so many in a row have one root. */
+struct hs_row {
+    int window;
+    double alike;
+};
+/* Of each of many in such a row. */
+static inline double hs_cost_in_row(struct hs_cost cost, struct hs_row row)
+{
+    double seconds = cost.seconds / row.window, most = cost.load.most;
+    most *= row.alike < row.window ? row.alike / row.window : 1;
+    most = most > cost.load.mean ? most : cost.load.mean;
+    return row.window == 1 || most < seconds ? seconds : most;
+}
+
+struct hs_clock_entry {
+    const struct hs_alg *alg; /* NULL: free */
+    uint64_t where;
+    int size;
+    int64_t bytes, unit, segment;
+    struct hs_cost cost;
+};
+
+/*
+ * Clock values already known, of a profile that does not change.  They are remembered for a few sizes only (powers
+ * of two; between two of them a line), so that shapes which never repeat cost little; that also says how many there can
+ * be.  When it is full it is forgotten: what is remembered changes no value.
+ */
+enum { HS_CLOCK_ENTRIES = 1 << 12 };
+struct hs_clock_memo {
+    const struct hs_profile *profile;
+    const struct hs_allocator *memory;
+    int count;
+    struct hs_clock_entry entry[HS_CLOCK_ENTRIES];
+};
+
+void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
+                         const struct hs_allocator *memory);
+
+/* The price of one collective; status is set on failure, and not touched otherwise. */
+struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
+                        const struct hs_alg *alg, int64_t bytes, int64_t unit, int64_t segment, hsumma_status *status);
+
+#endif

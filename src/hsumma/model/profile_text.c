@@ -1,0 +1,308 @@
+/* The profile's file: one table says what it may hold, for reading and for writing. */
+#include "hsumma/model/profile.h"
+
+#include <locale.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 1, SHOWN = 80 };
+
+#define AT(member) offsetof(struct hs_profile, member)
+#define TIME(name, member)             \
+    {                                  \
+        name, AT(member), REAL, 0, 1e6 \
+    }
+#define LINK(name, link) TIME(name ".alpha_s", link.alpha), TIME(name ".beta_s_per_byte", link.beta)
+/* A size from which messages are long is of no use without what they cost. */
+#define MESSAGES(name, link)                                                                                        \
+    LINK(name, link), TIME(name ".gap_s", link.gap), {name ".eager_bytes", AT(link.eager), WITH_NEXT_TWO, 0, 1e18}, \
+        TIME(name ".rendezvous_alpha_s", link.alpha_long), TIME(name ".rendezvous_beta_s_per_byte", link.beta_long)
+#define GEMM(name, cost)                                                                                       \
+    {name ".flop_s", AT(cost.flop), REAL, 1e-30, 1e6}, TIME(name ".c_s", cost.c), TIME(name ".ab_s", cost.ab), \
+        TIME(name ".call_s", cost.call)
+
+static const struct row {
+    const char *name;
+    size_t offset;
+    enum { REAL, WHOLE, WITH_NEXT_TWO, SMALL } kind; /* double; int64_t, also one that needs the next two rows; int */
+    double least, most;
+} table[] = {
+    MESSAGES("network", machine.network),
+    MESSAGES("node", machine.node),
+    MESSAGES("socket", machine.socket),
+    MESSAGES("exchange", exchange),
+    TIME("inject_s_per_byte", machine.inject),
+    LINK("shm", machine.shm),
+    TIME("signal_s", machine.signal),
+    TIME("copy_s_per_byte", machine.copy),
+    TIME("gamma_s_per_byte", machine.gamma),
+    {"ports", AT(machine.ports), SMALL, 0, 4096},
+    LINK("device.network", device_machine.network),
+    LINK("device.node", device_machine.node),
+    LINK("device.shm", device_machine.shm),
+    TIME("device.inject_s_per_byte", device_machine.inject),
+    TIME("device.signal_s", device_machine.signal),
+    TIME("device.turn_s", device_machine.turn),
+    TIME("device.copy_s_per_byte", device_machine.copy),
+    TIME("device.gamma_s_per_byte", device_machine.gamma),
+    {"overlap", AT(overlap), REAL, 0, 1},
+    GEMM("gemm.double", gemm[0]),
+    GEMM("gemm.single", gemm[1]),
+    {"gemm.threads", AT(threads), SMALL, 1, 4096},
+    {"gemm.knee", AT(knee), WHOLE, 1, 2147483647},
+    {"gemm.slice", AT(slice), WHOLE, 1, 1e18},
+};
+enum { ROWS = sizeof table / sizeof *table };
+
+/* A piece of the text. */
+struct part {
+    const char *text;
+    size_t length;
+};
+
+struct reading {
+    const char *rest; /* of the text */
+    struct part line; /* without a comment, without blanks at its ends */
+    int number;       /* its number */
+    int said[ROWS];   /* on which line; 0: not yet */
+    int said_host;
+    const char *host;
+    struct hs_profile profile;
+    struct hs_message *message;
+};
+
+static const char blanks[] = " \t\r";
+
+static hsumma_status refuse(const struct reading *reading, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static hsumma_status refuse(const struct reading *reading, const char *format, ...)
+{
+    char expected[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(expected, sizeof expected, format, args);
+    va_end(args);
+    size_t length = reading->line.length;
+    return hs_fail(reading->message, HSUMMA_ERR_OPTION, "line %d, \"%.*s\": %s", reading->number,
+                   (int)(length < SHOWN ? length : SHOWN), reading->line.text, expected);
+}
+
+static int is(struct part part, const char *text)
+{
+    return strlen(text) == part.length && memcmp(part.text, text, part.length) == 0;
+}
+
+static int begins(struct part part, const char *text)
+{
+    return part.length > strlen(text) && memcmp(part.text, text, strlen(text)) == 0;
+}
+
+/* A line that has lost its end may have lost digits. */
+static hsumma_status next_line(struct reading *reading)
+{
+    const char *text = reading->rest;
+    size_t whole = strcspn(text, "\n"), length = strcspn(text, "#\n");
+    while (length && strchr(blanks, text[length - 1]))
+        length--;
+    size_t blank = strspn(text, blanks);
+    blank = blank < length ? blank : length;
+    reading->line = (struct part){text + blank, length - blank};
+    reading->number++;
+    if (!text[whole])
+        return refuse(reading, "the file ends here; expected more, and a line \"end\" as the last");
+    reading->rest = text + whole + 1;
+    return HSUMMA_OK;
+}
+
+static hsumma_status read_head(struct reading *reading)
+{
+    static const char head[] = "hsumma profile ", *order[] = {"older", "later"};
+    char expected[32];
+    snprintf(expected, sizeof expected, "%s%d", head, VERSION);
+    if (is(reading->line, expected))
+        return HSUMMA_OK;
+    size_t digits = begins(reading->line, head) ? reading->line.length - (sizeof head - 1) : 0;
+    const char *version = digits ? reading->line.text + sizeof head - 1 : "";
+    long number = digits && strspn(version, "0123456789") == digits ? strtol(version, NULL, 10) : VERSION;
+    if (number == VERSION)
+        return refuse(reading, "expected \"%s\"", expected);
+    return refuse(reading, "a version %s than this library's; expected \"%s\"", order[number > VERSION], expected);
+}
+
+/* 0, or -1: it is no number, or out of range. */
+static int read_number(const struct row *row, struct part value, struct hs_profile *profile)
+{
+    char text[64], *end, *at = (char *)profile + row->offset;
+    if (value.length == 0 || value.length >= sizeof text)
+        return -1;
+    memcpy(text, value.text, value.length);
+    text[value.length] = 0;
+    if (strspn(text, row->kind == REAL ? "+-.eE0123456789" : "0123456789") != value.length)
+        return -1;
+    double real = strtod(text, &end);
+    if (*end || !(real >= row->least && real <= row->most))
+        return -1;
+    if (row->kind == REAL)
+        *(double *)at = real;
+    else if (row->kind == SMALL)
+        *(int *)at = (int)real;
+    else
+        *(int64_t *)at = strtoll(text, NULL, 10);
+    return 0;
+}
+
+static hsumma_status read_host(struct reading *reading, struct part value)
+{
+    if (reading->said_host)
+        return refuse(reading, "said on line %d already", reading->said_host);
+    reading->said_host = reading->number;
+    if (reading->host && !is(value, reading->host))
+        return refuse(reading, "measured on another machine; expected \"%s\"", reading->host);
+    return HSUMMA_OK;
+}
+
+static hsumma_status read_line(struct reading *reading)
+{
+    struct part name = reading->line, value = name;
+    name.length = 0;
+    while (name.length < value.length && !strchr(blanks, name.text[name.length]))
+        name.length++;
+    value.text += name.length;
+    value.length -= name.length;
+    for (; value.length && strchr(blanks, *value.text); value.length--)
+        value.text++;
+    if (value.length == 0)
+        return refuse(reading, "expected NAME VALUE");
+    if (begins(name, "measured.")) /* for people */
+        return HSUMMA_OK;
+    if (is(name, "host"))
+        return read_host(reading, value);
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *row = &table[i];
+        if (!is(name, row->name))
+            continue;
+        if (reading->said[i])
+            return refuse(reading, "said on line %d already", reading->said[i]);
+        reading->said[i] = reading->number;
+        return read_number(row, value, &reading->profile)
+                   ? refuse(reading, "expected a %snumber from %.10g to %.10g", row->kind == REAL ? "" : "whole ",
+                            row->least, row->most)
+                   : HSUMMA_OK;
+    }
+    return refuse(reading, "there is no such name in version %d; expected one such as %s", VERSION, table[0].name);
+}
+
+static hsumma_status read_end(struct reading *reading)
+{
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 1; table[i].kind == WITH_NEXT_TWO && reading->said[i] && j < 3; j++)
+            if (!reading->said[i + j])
+                return refuse(reading, "expected %s before it, because line %d says %s", table[i + j].name,
+                              reading->said[i], table[i].name);
+    if (!*reading->rest)
+        return HSUMMA_OK;
+    reading->number++;
+    reading->line = (struct part){reading->rest, strcspn(reading->rest, "\r\n")};
+    return refuse(reading, "expected nothing after the line \"end\"");
+}
+
+static hsumma_status read_all(struct reading *reading)
+{
+    hsumma_status status = next_line(reading);
+    if (!status)
+        status = read_head(reading);
+    while (!status) {
+        status = next_line(reading);
+        if (!status && is(reading->line, "end"))
+            return read_end(reading);
+        if (!status && reading->line.length)
+            status = read_line(reading);
+    }
+    return status;
+}
+
+/* Numbers have a point, whatever the user's language; of this thread only.  (locale_t)0: nothing has been changed. */
+static locale_t begin_numbers(locale_t *before)
+{
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (plain)
+        *before = uselocale(plain);
+    return plain;
+}
+
+static void end_numbers(locale_t plain, locale_t before)
+{
+    if (!plain)
+        return;
+    uselocale(before);
+    freelocale(plain);
+}
+
+hsumma_status hs_profile_read(const char *text, const char *host, struct hs_profile *profile,
+                              struct hs_message *message)
+{
+    struct reading reading = {.rest = text, .host = host, .profile = hs_profile_builtin, .message = message};
+    locale_t before = (locale_t)0, plain = begin_numbers(&before);
+    hsumma_status status = read_all(&reading);
+    end_numbers(plain, before);
+    if (status)
+        return status;
+    reading.profile.one_node = profile->one_node;
+    memcpy(reading.profile.source, profile->source, sizeof profile->source);
+    *profile = reading.profile;
+    return HSUMMA_OK;
+}
+
+struct writing {
+    char *text;
+    size_t size, length;
+};
+
+static void add(struct writing *writing, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct writing *writing, const char *format, ...)
+{
+    size_t left = writing->length < writing->size ? writing->size - writing->length : 0;
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(left ? writing->text + writing->length : NULL, left, format, args);
+    va_end(args);
+    writing->length += more > 0 ? (size_t)more : 0;
+}
+
+/* With as few digits as give the same number again. */
+static void add_real(struct writing *writing, double value)
+{
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    add(writing, "%s", text);
+}
+
+int hs_profile_write(const struct hs_profile *profile, const char *host, char *text, size_t size)
+{
+    struct writing writing = {text, size, 0};
+    locale_t before = (locale_t)0, plain = begin_numbers(&before);
+    add(&writing, "hsumma profile %d\n", VERSION);
+    if (host && *host)
+        add(&writing, "host %s\n", host);
+    for (int i = 0; i < ROWS; i++) {
+        const char *at = (const char *)profile + table[i].offset;
+        add(&writing, "%s ", table[i].name);
+        if (table[i].kind == REAL)
+            add_real(&writing, *(const double *)at);
+        else
+            add(&writing, "%lld", table[i].kind == SMALL ? *(const int *)at : (long long)*(const int64_t *)at);
+        add(&writing, "\n");
+    }
+    add(&writing, "end\n");
+    end_numbers(plain, before);
+    return (int)writing.length;
+}

@@ -1,0 +1,135 @@
+/* A plan in words: the line of options that gives it again, and who decided what. */
+#include "hsumma/plan/plan.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct text {
+    char *at;
+    size_t left;
+};
+
+static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text->at, text->left, format, args);
+    va_end(args);
+    size_t used = length < 0 ? 0 : (size_t)length < text->left ? (size_t)length : text->left - 1;
+    text->at += used;
+    text->left -= used;
+}
+
+static void add_names(struct text *text, const char *option, const struct hs_spec *spec,
+                      const struct hs_alg *const alg[])
+{
+    int alike = 1;
+    for (int l = 1; l < spec->levels; l++)
+        alike &= alg[l] == alg[0];
+    add(text, " %s=", option);
+    for (int l = 0; l < (alike ? 1 : spec->levels); l++)
+        add(text, "%s%s", l ? "," : "", alg[l]->name);
+}
+
+/* What all plans have. */
+static void write_rest(int threads, const struct hs_options *options, struct text text)
+{
+    if (threads)
+        add(&text, " threads=%d", threads);
+    else
+        add(&text, " threads=user");
+    if (options->said_by[HS_OPT_WORKSPACE])
+        add(&text, " workspace_limit=%s", options->value[HS_OPT_WORKSPACE]);
+}
+
+/* part: the processes that own something are a part of the grid, and a hierarchy that is given is of all. */
+static void write_line(const struct hs_choice *choice, int part, int threads, const struct hs_options *options,
+                       struct text text)
+{
+    const struct hs_spec *spec = &choice->spec;
+    add(&text, "stationary=%c", "ABC"[spec->stationary]);
+    if (spec->node != HS_NODE_MESSAGES) {
+        add(&text, " node=%s block=%" PRId64, hs_node_words[spec->node], spec->width[0]);
+        if (spec->chunked >= 0)
+            add(&text, " chunk=%" PRId64, spec->chunk);
+        write_rest(threads, options, text);
+        return;
+    }
+    if (part)
+        add(&text, " groups=auto");
+    else if (spec->levels == 1)
+        add(&text, " groups=1x1");
+    for (int l = 0; !part && l < spec->levels - 1; l++)
+        add(&text, "%s%dx%d", l ? "," : " levels=", spec->factors[0].size[l], spec->factors[1].size[l]);
+    add(&text, " block=%" PRId64, spec->width[spec->levels - 1]);
+    for (int l = 0; l < spec->levels - 1; l++)
+        add(&text, "%s%" PRId64, l ? "," : " outer=", spec->width[l]);
+    add_names(&text, "bcast", spec, spec->bcast);
+    add_names(&text, "reduce", spec, spec->reduce);
+    const hsumma_movement *operand = choice->prediction.operand;
+    if (!strncmp(operand[HS_A].how, "exchanged", 9) || !strncmp(operand[HS_B].how, "exchanged", 9))
+        add(&text, " exchange=%s", spec->spread ? "all" : "root");
+    add(&text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
+    if (spec->slice == INT64_MAX)
+        add(&text, " slice=none");
+    else
+        add(&text, " slice=%" PRId64, spec->slice);
+    write_rest(threads, options, text);
+}
+
+static void write_why(const hsumma_plan *plan, const struct hs_options *options, struct text text)
+{
+    static const char *const sayer[] = {"model", "tuned file", "environment", "context", "caller"};
+    static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS, HS_OPT_BLOCK,    HS_OPT_OUTER,
+                                           HS_OPT_BCAST,      HS_OPT_REDUCE, HS_OPT_EXCHANGE, HS_OPT_LOOKAHEAD,
+                                           HS_OPT_NODE,       HS_OPT_CHUNK,  HS_OPT_THREADS};
+    for (unsigned i = 0; i < sizeof shown / sizeof *shown; i++) {
+        hsumma_option_info info;
+        int by = options->said_by[shown[i]];
+        if (shown[i] == HS_OPT_GROUPS && options->value[HS_OPT_LEVELS][0])
+            by = options->said_by[HS_OPT_LEVELS];
+        hsumma_option(shown[i], &info);
+        int ruled = by == HS_BY_DEFAULT && ((shown[i] == HS_OPT_BCAST && plan->choice.by_rule[0]) ||
+                                            (shown[i] == HS_OPT_REDUCE && plan->choice.by_rule[1]));
+        add(&text, "%s%s: %s", i ? ", " : "", info.name, ruled ? "rules for collectives" : sayer[by]);
+    }
+    add(&text, "; workspace limit: %s",
+        options->said_by[HS_OPT_WORKSPACE] ? sayer[options->said_by[HS_OPT_WORKSPACE]] : "default");
+    add(&text, "; profile: %s, %d candidates", plan->ctx->profile.source, plan->ranking.considered);
+    if (plan->disobeyed)
+        add(&text, "; what was remembered of this product cannot be obeyed");
+    if (plan->device.why_not)
+        add(&text, "; device: staged through the host (%s)", plan->device.why_not);
+    if (plan->ctx->note[0])
+        add(&text, "; %s", plan->ctx->note);
+    const char *note = hs_local_note(plan->ctx->local);
+    if (plan->ctx->local)
+        add(&text, "; local GEMM: %s%s%s", hs_plan_maker(plan), note[0] ? ", because " : "", note);
+}
+
+const char *hs_plan_maker(const hsumma_plan *plan)
+{
+    const struct hs_variant *variant = plan->by_node ? &plan->node.variant : &plan->loop.variant;
+    const struct hs_spec *spec = &plan->choice.spec;
+    int64_t extent[3], whole = plan->problem.extent[variant->looped], width = spec->width[spec->levels - 1];
+    memcpy(extent, plan->by_node ? plan->node.local : plan->loop.local, sizeof extent);
+    extent[variant->looped] = width < whole ? width : whole;
+    return plan->member ? hs_local_maker(plan->ctx->local, plan->problem.scalar, extent) : "none";
+}
+
+void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
+{
+    int part = plan->ranks != NULL, threads = plan->choice.spec.threads;
+    write_line(&plan->choice, part, threads, options, (struct text){plan->line, sizeof plan->line});
+    for (int i = 1; i < plan->ranking.count; i++)
+        write_line(&plan->ranking.choice[i], part, threads, options,
+                   (struct text){plan->rival[i - 1], sizeof plan->rival[i - 1]});
+    if (plan->device.possible)
+        write_line(&plan->device.choice, part, threads, options,
+                   (struct text){plan->device.line, sizeof plan->device.line});
+    write_why(plan, options, (struct text){plan->why, sizeof plan->why});
+}

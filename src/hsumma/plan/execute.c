@@ -1,0 +1,304 @@
+/* Executions of a plan: the agreement at the start, the loop or the node, and what a trial does beside. */
+#include "hsumma/plan/plan.h"
+
+#include "base/wait.h"
+#include "coll/run/device_comm.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+
+/* The first local element of each operand; a NULL where something is owned is this process's complaint. */
+static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], const int64_t ld[3],
+                          struct hs_matrix matrix[3], int *about)
+{
+    const struct hs_problem *problem = &plan->problem;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_view *view = &problem->view[x];
+        int64_t rows = hs_axis_count(&view->axis[0], problem->grid.coord[0]);
+        int64_t cols = hs_axis_count(&view->axis[1], problem->grid.coord[1]);
+        size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
+        /* where nothing is owned some address stands, never used: arithmetic on NULL is undefined, even adding 0 */
+        matrix[x] = (struct hs_matrix){(char *)plan, ld[x]};
+        if (rows == 0 || cols == 0)
+            continue;
+        if (!data[x]) {
+            const char name = "ABC"[x];
+            *about = HS_ABOUT_A + x;
+            return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
+                           "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", name,
+                           problem->grid.coord[0], problem->grid.coord[1], rows, cols);
+        }
+        matrix[x].base = (char *)data[x] + offset; /* A and B are only read: feed.c */
+    }
+    return HSUMMA_OK;
+}
+
+/* Whether anything can run in the context now. */
+static hsumma_status check_free(const hsumma_plan *plan)
+{
+    hsumma_context *ctx = plan->ctx;
+    if (ctx->running)
+        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
+    if (ctx->broken)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+    return HSUMMA_OK;
+}
+
+/* The local verdict on the arguments of an execution. */
+static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                           const void *beta, struct hs_matrix matrix[3], int *about)
+{
+    if (!plan->in_grid)
+        return HSUMMA_OK;
+    hsumma_status status = hs_plan_check_local(plan, ld, &plan->ctx->message, about);
+    if (!status && plan->member)
+        status = bind(plan, data, ld, matrix, about);
+    if (!status && (!alpha || !beta)) {
+        *about = HS_ABOUT_SCALARS;
+        status = hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL", alpha ? "beta" : "alpha");
+    }
+    return status;
+}
+
+/* Whether what this process has of an operand lies in memory from hsumma_malloc, which others have mapped. */
+static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_matrix *matrix)
+{
+    const struct hs_view *view = &plan->problem.view[x];
+    const int *coord = plan->problem.grid.coord;
+    int64_t rows = hs_axis_count(&view->axis[0], coord[0]), cols = hs_axis_count(&view->axis[1], coord[1]);
+    size_t offset, size = plan->problem.scalar->size;
+    if (rows == 0 || cols == 0 || !plan->ctx->regions.first)
+        return (struct hs_where){-1, 0};
+    const struct hs_region *region =
+        hs_region_of(&plan->ctx->regions, matrix->base, (size_t)((cols - 1) * matrix->ld + rows) * size, &offset);
+    return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
+}
+
+static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
+{
+    const hsumma_plan *holder = plan->holder ? plan->holder : plan;
+    int by_node = plan->by_node || plan->outcome.on_device;
+    uint64_t execution = by_node ? hs_node_count(&plan->grid->room, &plan->problem.grid) : 0;
+    plan->over = HS_GOING_ON;
+    plan->counts = holder->trial.count && !holder->trial.decided && !plan->problem.scalar->is_zero(alpha) &&
+                   !plan->outcome.on_device;
+    if (!plan->member)
+        return;
+    if (plan->outcome.on_device) {
+        hs_plan_begin_on_device(plan, execution);
+        return;
+    }
+    if (plan->by_node) {
+        struct hs_where where[2];
+        for (int x = 0; x < 2; x++)
+            where[x] = where_is(plan, x, &matrix[x]);
+        hs_node_start(&plan->node, &plan->grid->room, NULL, execution, alpha, matrix, where, beta, plan->began);
+        return;
+    }
+    plan->workspace = hs_workspace_hold(plan->ctx->workspace);
+    hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, plan->began, 0,
+                  plan->counts ? hs_trial_first_span(plan) : HS_ALL);
+}
+
+hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                            const void *beta)
+{
+    hsumma_context *ctx = plan->ctx;
+    int about = HS_ABOUT_NOTHING;
+    hsumma_status status = check_free(plan);
+    if (status)
+        return status;
+    hs_trial_remember(plan);
+    hs_trial_settle(plan);
+    plan = hs_trial_turn(plan);
+    hsumma_status mine = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
+    size_t size = plan->problem.scalar->size;
+    int vote = 0;
+    memset(&plan->outcome, 0, sizeof plan->outcome);
+    if (!mine)
+        mine = hs_plan_place(plan, &about, &vote);
+    memcpy(&plan->alpha, alpha ? alpha : plan->problem.scalar->zero, size);
+    memcpy(&plan->beta, beta ? beta : plan->problem.scalar->zero, size);
+    plan->began = hs_now();
+    ctx->running = plan;
+    plan->agreeing = plan->in_grid;
+    if (plan->in_grid)
+        status = hs_agreement_start(&plan->agreement, mine, mine ? about : vote, 0, 0);
+    if (status) {
+        plan->agreeing = 0;
+        ctx->running = NULL;
+        ctx->broken = 1;
+        return hs_fail(&ctx->message, status, "MPI failed at the start");
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                          const void *beta)
+{
+    int about;
+    hsumma_status status = check_free(plan);
+    if (!status)
+        status = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
+    if (status || !plan->in_grid)
+        return status;
+    plan->began = hs_now();
+    memset(&plan->outcome, 0, sizeof plan->outcome);
+    begin(plan, alpha, plan->matrix, beta);
+    if (!plan->member)
+        return HSUMMA_OK;
+    plan->ctx->running = plan;
+    return hs_plan_wait(plan);
+}
+
+/* The end of an execution, good or bad. */
+static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
+{
+    hsumma_context *ctx = plan->ctx;
+    const int room = (int)sizeof ctx->message.text - 128;
+    const char *news = hs_local_news(ctx->local);
+    ctx->running = NULL;
+    plan->agreeing = 0;
+    if (status != HSUMMA_ERR_MPI) /* else MPI may still write to it */
+        hs_workspace_release(ctx, plan->workspace);
+    plan->workspace = NULL;
+    hs_staging_drop(plan);
+    if (plan->outcome.on_device)
+        hs_plan_holder(plan)->device.seconds = hs_now() - plan->began;
+    if (!status)
+        return news[0] ? hs_fail(&ctx->message, HSUMMA_OK,
+                                 "process %d: from now on the BLAS does what the device did: %.*s", ctx->comm.rank,
+                                 room, news)
+                       : HSUMMA_OK;
+    struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
+    ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL ||
+                   (status == HSUMMA_ERR_DEVICE && hs_device_noticed(&ctx->comm));
+    if (verdict.status != status)
+        return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined",
+                       hsumma_status_string(status), news[0] ? ", " : "", room, news);
+    if (verdict.rank != ctx->comm.rank)
+        hs_plan_explain(ctx, HSUMMA_OK, verdict);
+    return status;
+}
+
+/* The multiplication itself, wherever it runs, and what a trial does after it. */
+static hsumma_status multiply(hsumma_plan *plan, int *worked, int *done)
+{
+    hsumma_plan *holder = hs_plan_holder(plan);
+    hsumma_status status = HSUMMA_OK;
+    *done = 1;
+    if (plan->counts && holder->trial.stepping)
+        return hs_trial_share(holder, worked, done);
+    if (plan->member && plan->over == HS_GOING_ON)
+        status = plan->outcome.on_device ? hs_node_advance(&holder->device.node, worked, done)
+                 : plan->by_node         ? hs_node_advance(&plan->node, worked, done)
+                                         : hs_loop_advance(&plan->loop, worked, done);
+    if (!status && *done && plan->counts && plan->in_grid) {
+        plan->over = HS_MULTIPLIED;
+        status = hs_trial_advance(holder, hs_now() - plan->began, worked, done);
+    }
+    return status;
+}
+
+/* The agreement, then the loop. */
+static hsumma_status go_on(hsumma_plan *plan, int *worked, int *done)
+{
+    hsumma_status status = HSUMMA_OK;
+    if (plan->agreeing) {
+        int met = 0;
+        status = hs_agreement_advance(&plan->agreement, worked, &met);
+        if (!status && !met) {
+            *done = 0;
+            return HSUMMA_OK;
+        }
+        struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
+        plan->agreeing = 0;
+        if (!status)
+            status = verdict.status;
+        if (!status)
+            status = hs_plan_settle(plan, verdict.detail, &plan->agreeing);
+        *done = 0;
+        if (status || plan->agreeing)
+            return status;
+        begin(plan, &plan->alpha, plan->matrix, &plan->beta);
+    }
+    *done = 1;
+    if (plan->over < HS_ENDING) {
+        status = multiply(plan, worked, done);
+        plan->over = *done ? HS_ENDING : plan->over;
+    }
+    if (plan->over == HS_ENDING && status != HSUMMA_ERR_MPI)
+        status = hs_plan_end(plan, status, worked, done);
+    plan->over = *done ? HS_OVER : plan->over;
+    return status;
+}
+
+/* An error is told once: what hs_plan_drive has been told is kept for whoever waits. */
+static hsumma_status advance(void *state, int *worked, int *done)
+{
+    hsumma_plan *plan = state;
+    hsumma_status status = plan->driven;
+    *done = 1;
+    plan->driven = HSUMMA_OK;
+    return status ? status : go_on(plan, worked, done);
+}
+
+/*
+ * Where memory is shared this process sleeps until others have done what it waits for; but they may wait for MPI to
+ * deliver what it has sent them before, so MPI is looked at, too.
+ */
+static void idle(void *state, int times)
+{
+    enum { POLLS = 64, BETWEEN = 16 };
+    hsumma_plan *plan = state;
+    struct hs_directory *directory = &plan->grid->room.directory;
+    int found, on_device = plan->outcome.on_device && plan->over == HS_GOING_ON;
+    int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
+    if (on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
+        sched_yield(); /* this process looks for the ends of its own work, which others wait for */
+    } else if (directory->entry && ((plan->by_node && plan->over == HS_GOING_ON) || on_device ||
+                                    plan->over == HS_ENDING || plan->agreeing)) {
+        if ((!busy && hs_directory_sleeps(directory, times)) || (times > POLLS && times % BETWEEN == 0))
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
+        if (busy)
+            sched_yield();
+        else
+            hs_directory_idle(directory, times);
+    } else if (times > POLLS) {
+        sched_yield();
+    }
+}
+
+/* What runs for the plan that the caller holds, itself or a rival; NULL: nothing. */
+static hsumma_plan *plan_under_way(hsumma_plan *plan)
+{
+    hsumma_plan *running = plan->ctx->running;
+    return running == plan || (running && running->holder == plan) ? running : NULL;
+}
+
+hsumma_status hs_plan_wait(hsumma_plan *plan)
+{
+    plan = plan_under_way(plan);
+    if (!plan)
+        return HSUMMA_OK;
+    return finish(plan, hs_wait_idle(advance, plan, idle, plan));
+}
+
+void hs_plan_drive(hsumma_plan *plan, int *worked)
+{
+    int done = 0;
+    if (!plan->driven)
+        plan->driven = advance(plan, worked, &done);
+}
+
+hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
+{
+    int worked = 0;
+    *done = 1;
+    plan = plan_under_way(plan);
+    if (!plan)
+        return HSUMMA_OK;
+    hsumma_status status = advance(plan, &worked, done);
+    return status || *done ? finish(plan, status) : HSUMMA_OK;
+}

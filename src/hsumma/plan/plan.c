@@ -1,0 +1,321 @@
+#include "hsumma/plan/plan.h"
+
+#include "dist/cover.h"
+#include "hsumma/search/candidate.h"
+#include "summa/messages/mpi_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void make_problem(const struct hs_request *request, struct hs_problem *problem)
+{
+    memset(problem, 0, sizeof *problem);
+    problem->scalar = &hs_scalars[request->type];
+    problem->grid = request->desc[0]->grid->grid;
+    problem->local = request->desc[0]->grid->ctx->local;
+    memcpy(problem->extent, request->extent, sizeof problem->extent);
+    for (int x = 0; x < 3; x++) {
+        const hsumma_desc *desc = request->desc[x];
+        struct hs_axis rows = hs_desc_axis(desc, 0), cols = hs_desc_axis(desc, 1);
+        char op = request->op[x] == 'C' && !problem->scalar->complex_type ? 'T' : request->op[x];
+        int64_t logical[2] = {request->extent[hs_operand_dims[x][0]], request->extent[hs_operand_dims[x][1]]};
+        problem->view[x] = hs_view_make(&rows, &cols, desc->i, desc->j, logical[op == 'N' ? 0 : 1],
+                                        logical[op == 'N' ? 1 : 0], problem->grid.coord, desc->ld, op);
+    }
+}
+
+/*
+ * Rows and columns of processes that own nothing of A, B and C take no part: what is left is a smaller grid, down to
+ * one process where each matrix is one block.  A hierarchy that the caller has given is of the whole grid.
+ */
+static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *settings)
+{
+    struct hs_grid *grid = &plan->problem.grid, whole = *grid;
+    struct hs_cover cover[2];
+    for (int a = 0; a < 2; a++) {
+        const struct hs_axis *axis[3];
+        for (int x = 0; x < 3; x++)
+            axis[x] = &plan->problem.view[x].axis[a];
+        cover[a] = hs_cover_make(axis, 3, whole.extent[a]);
+    }
+    if (settings->levels > 0 || (cover[0].length == whole.extent[0] && cover[1].length == whole.extent[1]))
+        return HSUMMA_OK;
+    plan->ranks = hs_get(&plan->ctx->memory, (size_t)cover[0].length * (size_t)cover[1].length, sizeof *plan->ranks);
+    if (!plan->ranks)
+        return HSUMMA_ERR_MEMORY;
+    grid->rank = plan->ranks;
+    for (int i = 0; i < cover[0].length; i++)
+        for (int j = 0; j < cover[1].length; j++)
+            plan->ranks[i * cover[1].length + j] = whole.rank[(cover[0].start + i) % whole.extent[0] * whole.extent[1] +
+                                                              (cover[1].start + j) % whole.extent[1]];
+    for (int a = 0; a < 2; a++) {
+        for (int x = 0; cover[a].length < whole.extent[a] && x < 3; x++)
+            plan->problem.view[x].axis[a] = hs_cover_axis(&cover[a], &plan->problem.view[x].axis[a]);
+        grid->extent[a] = cover[a].length;
+        grid->coord[a] = plan->in_grid ? hs_cover_place(&cover[a], whole.extent[a], whole.coord[a]) : -1;
+    }
+    if (grid->coord[0] < 0 || grid->coord[1] < 0)
+        grid->coord[0] = grid->coord[1] = -1;
+    plan->member = grid->coord[0] >= 0;
+    return HSUMMA_OK;
+}
+
+/* BLAS counts in 32 bits: what a process stores of one dimension has to fit. */
+static hsumma_status check_blas_limits(const struct hs_problem *problem, struct hs_message *message)
+{
+    for (int x = 0; x < 3; x++)
+        for (int axis = 0; axis < 2; axis++)
+            if (hs_axis_count_max(&problem->view[x].axis[axis]) > INT32_MAX)
+                return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                               "%c has %" PRId64 " local %s; the BLAS counts to 2147483647", "ABC"[x],
+                               hs_axis_count_max(&problem->view[x].axis[axis]), axis ? "columns" : "rows");
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about)
+{
+    const int *coord = plan->grid->grid.coord;
+    for (int x = 0; x < 3; x++) {
+        int64_t least = plan->local_rows[x] > 1 ? plan->local_rows[x] : 1;
+        if (ld[x] >= least && ld[x] <= INT32_MAX)
+            continue;
+        *about = HS_ABOUT_A + x;
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "leading dimension of %c is %" PRId64 " on process (%d,%d); expected %" PRId64 " to 2147483647",
+                       "ABC"[x], ld[x], coord[0], coord[1], least);
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_plan_explain(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict)
+{
+    static const char *const about[] = {"",
+                                        " (A: pointer or leading dimension)",
+                                        " (B: pointer or leading dimension)",
+                                        " (C: pointer or leading dimension)",
+                                        " (alpha or beta is NULL)",
+                                        " (workspace)"};
+    if (verdict.status && verdict.status != mine)
+        hs_fail(&ctx->message, verdict.status, "process %d reports: %s%s", verdict.rank,
+                hsumma_status_string(verdict.status), verdict.detail <= HS_ABOUT_MEMORY ? about[verdict.detail] : "");
+    return verdict.status;
+}
+
+static int threads_of(const hsumma_context *ctx, const struct hs_settings *settings)
+{
+    return settings->threads >= 0 ? settings->threads : ctx->threads;
+}
+
+static struct hs_sharing sharing_of(const hsumma_plan *plan)
+{
+    const struct hs_node_room *room = &plan->grid->room;
+    return (struct hs_sharing){room->memory ? room->bytes : 0, plan->ctx->rooms.readable,
+                               plan->ctx->regions.first != NULL};
+}
+
+/* The choice: made already, or remembered where nobody has said anything else, or by the model. */
+static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
+                            struct hs_options *options, struct hs_message *message)
+{
+    hsumma_context *ctx = plan->ctx;
+    struct hs_options told;
+    struct hs_settings recalled, host = *settings;
+    const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1]; /* imagined ones may be more */
+    struct hs_planner planner = {.memo = &ctx->memo,
+                                 .topology = ctx->comm.topology.size >= processes ? &ctx->comm.topology : NULL,
+                                 .own = &ctx->own,
+                                 .coll = &ctx->team.selector.coll,
+                                 .tuned = &ctx->team.selector.tuned,
+                                 .threads = settings->threads > 0 ? settings->threads : ctx->threads_model,
+                                 .sharing = sharing_of(plan),
+                                 .memory = &ctx->memory};
+    if (request->choice) {
+        plan->ranking.choice[plan->ranking.count++] = *request->choice;
+        return HSUMMA_OK;
+    }
+    if (!request->afresh && hs_trial_recall(ctx, request, options, settings, &told, &recalled)) {
+        hsumma_status status = hs_choose(&plan->problem, &recalled, &planner, &plan->ranking, message);
+        plan->remembered = status == HSUMMA_OK;
+        if (plan->remembered)
+            *options = told;
+        if (plan->remembered || hs_is_own_failure(status)) /* others may remember */
+            return status;
+        plan->disobeyed = 1;
+    }
+    host.node = settings->node == HS_NODE_DEVICE ? HS_NODE_AUTO : settings->node;
+    return hs_choose(&plan->problem, &host, &planner, &plan->ranking, message);
+}
+
+/* Everything that this process can do alone; *about says what a failure is about. */
+static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
+                             struct hs_options *options, struct hs_message *message, int *about)
+{
+    hsumma_context *ctx = plan->ctx;
+    int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
+    *about = HS_ABOUT_NOTHING;
+    hsumma_status status = check_blas_limits(&plan->problem, message);
+    if (status)
+        return status;
+    status = choose(plan, request, settings, options, message);
+    if (!status)
+        plan->choice = plan->ranking.choice[0];
+    plan->by_node = !status && plan->choice.spec.node != HS_NODE_MESSAGES;
+    plan->choice.spec.threads = threads_of(ctx, settings);
+    if (!status)
+        status = hs_plan_device_prepare(plan, request, settings, options, message);
+    if (status || !plan->in_grid)
+        return status;
+    for (int x = 0; x < 3; x++) {
+        struct hs_axis rows = hs_desc_axis(request->desc[x], 0);
+        plan->local_rows[x] = hs_axis_count(&rows, plan->grid->grid.coord[0]);
+    }
+    status = hs_plan_check_local(plan, ld, message, about);
+    if (!status) {
+        struct hs_group all = hs_grid_all(&plan->grid->grid);
+        *about = HS_ABOUT_MEMORY;
+        status = hs_agreement_init(&plan->agreement, &ctx->comm, &all, HS_AGREE_PLAN, &ctx->memory);
+    }
+    if (!status && plan->grid->room.directory.entry)
+        plan->agreement.directory = &plan->grid->room.directory;
+    if (!status && plan->by_node) {
+        if (plan->member)
+            status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, &ctx->memory, message);
+        return status;
+    }
+    if (!status && plan->member)
+        status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
+    if (!status && hs_workspace_want(ctx, plan->loop.buffer_bytes))
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of workspace", plan->loop.buffer_bytes);
+    plan->wants = !status;
+    return status;
+}
+
+int64_t hs_plan_bytes(const hsumma_plan *plan)
+{
+    const int *extent = plan->problem.grid.extent;
+    if (plan->by_node)
+        return (int64_t)(plan->node.bytes / (size_t)(extent[0] * extent[1]));
+    return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes);
+}
+
+static void hold(hsumma_plan *plan, hsumma_context *ctx, hsumma_grid *grid, int cached)
+{
+    plan->ctx = ctx;
+    plan->grid = grid;
+    plan->in_grid = plan->member = grid->grid.coord[0] >= 0;
+    plan->cached = cached;
+    ctx->holders += !cached;
+    grid->holders++;
+}
+
+static void print_plan(const hsumma_plan *plan)
+{
+    const struct hs_problem *problem = &plan->problem;
+    fprintf(stderr, "hsumma: m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " %c%c%c grid=%dx%d %s [%s]\n", problem->extent[0],
+            problem->extent[1], problem->extent[2], problem->scalar->letter, problem->view[0].op, problem->view[1].op,
+            plan->grid->grid.extent[0], plan->grid->grid.extent[1], plan->line, plan->why);
+}
+
+/* Communicators for the rows "mpi", which only a spec that names one pays for. */
+static hsumma_status connect(hsumma_plan *plan)
+{
+    hsumma_context *ctx = plan->ctx;
+    if (plan->by_node || !hs_native_wanted(&plan->choice.spec))
+        return HSUMMA_OK;
+    hsumma_status status = plan->member ? hs_loop_connect(&plan->loop) : HSUMMA_OK;
+    if (status)
+        hs_fail(&ctx->message, status, "no communicators for MPI's own collectives");
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, status, HS_ABOUT_NOTHING, 0, 0);
+    return hs_plan_explain(ctx, status, verdict);
+}
+
+hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **result)
+{
+    struct hs_options options = ctx->options;
+    struct hs_settings settings;
+    *result = NULL;
+    if (ctx->broken)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+    struct hs_message mine = {""};
+    hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
+    if (!status)
+        status = hs_settings_read(&options, &settings, &mine);
+    if (!status)
+        status = hs_request_check(request, ctx, &mine);
+    /* whatever a process has found, it goes on to the agreement: others may have been told something else */
+    int about = HS_ABOUT_NOTHING;
+    int64_t hash = status ? 0 : hs_request_hash(request, 0);
+    hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
+    if (plan) {
+        hold(plan, ctx, (hsumma_grid *)request->desc[0]->grid, cached); /* const, but for the count of its holders */
+        make_problem(request, &plan->problem);
+        status = leave_idle(plan, &settings);
+        about = status ? HS_ABOUT_MEMORY : about;
+        if (!status)
+            status = prepare(plan, request, &settings, &options, &mine, &about);
+    } else if (!status) {
+        status = HSUMMA_ERR_MEMORY;
+        about = HS_ABOUT_MEMORY;
+    }
+    if (status)
+        hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
+    struct hs_verdict verdict = {status, about, ctx->comm.rank, plan ? hs_plan_bytes(plan) : 0, 1};
+    if (!request->alone)
+        verdict = hs_agree(&ctx->agreement, status, about, verdict.size, hash);
+    ctx->broken = verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    status = hs_plan_explain(ctx, status, verdict);
+    if (!status && !verdict.alike)
+        status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
+                         "processes have given different sizes, descriptors, operations or options");
+    if (status) {
+        hs_plan_destroy(plan);
+        return status;
+    }
+    status = connect(plan);
+    if (!status)
+        status = hs_plan_device_join(plan, &settings);
+    if (status) {
+        hs_plan_destroy(plan);
+        return status;
+    }
+    plan->workspace_max = verdict.size;
+    if (!request->silent)
+        hs_plan_describe(plan, &options);
+    if (settings.explain && ctx->comm.rank == 0 && !request->choice)
+        print_plan(plan);
+    if (settings.tune == HS_TUNE_MEASURE && !request->alone && !request->choice && !plan->remembered)
+        status = hs_trial_begin(plan, request, &options);
+    if (status) {
+        hs_plan_destroy(plan);
+        return status;
+    }
+    *result = plan;
+    return HSUMMA_OK;
+}
+
+void hs_plan_destroy(hsumma_plan *plan)
+{
+    if (!plan)
+        return;
+    hsumma_context *ctx = plan->ctx;
+    int cached = plan->cached;
+    if (ctx->running && (ctx->running == plan || ctx->running->holder == plan))
+        hs_plan_wait(plan);
+    hs_trial_end(plan);
+    if (!ctx->broken) { /* else MPI may still write to its buffers: they are left to the process's end */
+        hs_loop_free(&plan->loop, &ctx->memory);
+        hs_node_free(&plan->node, &ctx->memory);
+        hs_node_free(&plan->device.node, &ctx->memory);
+        hs_agreement_free(&plan->agreement, &ctx->memory);
+    }
+    if (plan->wants && !ctx->broken)
+        hs_workspace_leave(ctx);
+    hs_grid_release(plan->grid);
+    if (!ctx->broken) {
+        hs_put(&ctx->memory, plan->ranks);
+        hs_put(&ctx->memory, plan);
+    }
+    if (!cached)
+        hs_context_release(ctx);
+}

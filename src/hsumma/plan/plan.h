@@ -1,0 +1,128 @@
+/* The plan: arguments checked, everything chosen and sized, memory held; then executed any number of times. */
+#ifndef HS_HSUMMA_PLAN_PLAN_H
+#define HS_HSUMMA_PLAN_PLAN_H
+
+#include "coll/run/agree.h"
+#include "hsumma/context/context.h"
+#include "hsumma/context/workspace.h"
+#include "hsumma/plan/plan_device.h"
+#include "hsumma/plan/staging.h"
+#include "hsumma/plan/traffic.h"
+#include "hsumma/plan/trial.h"
+#include "summa/messages/loop.h"
+#include "summa/node/node.h"
+
+/* The arguments of a multiplication as the API gets them. */
+struct hs_request {
+    hsumma_type type;
+    char op[3];        /* of A and B; 'N' for C */
+    int64_t extent[3]; /* m, n, k */
+    const hsumma_desc *desc[3];
+    const char *options;
+    int alone;  /* nothing is agreed upon: all are known to ask for the same, and may do so late (p?gemm) */
+    int silent; /* the plan needs no words: no line, no why */
+    const struct hs_choice *choice; /* chosen already; NULL: choose */
+    int afresh;                     /* nothing is to be remembered */
+};
+
+/* Codes of what a verdict is about. */
+enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY };
+
+struct hsumma_plan {
+    hsumma_context *ctx;
+    hsumma_grid *grid;
+    int in_grid; /* this process is */
+    int member;  /* and among those that own something: the problem's grid, which may be smaller */
+    int *ranks;  /* of the problem's grid, if it is */
+    int cached;  /* held by the context's cache, not by the caller: holds no context in turn */
+    struct hs_problem problem;
+    int64_t local_rows[3];     /* of the whole matrices, for the leading dimensions */
+    struct hs_choice choice;   /* the one that is executed */
+    struct hs_ranking ranking; /* it and its rivals */
+    struct hs_trial trial;     /* of the plan that the caller holds */
+    hsumma_plan *holder;       /* of a rival: that plan; else NULL */
+    int remembered;            /* the choice is from the tuned file */
+    int disobeyed;             /* the tuned file's words cannot be obeyed */
+    int by_node;               /* the processes share memory: node, else loop */
+    struct hs_loop loop;
+    struct hs_node node;
+    struct hs_plan_device device;   /* of the plan that the caller holds */
+    int wants;                      /* is counted among the plans that may need the context's workspace */
+    struct hs_workspace *workspace; /* while it runs */
+    int64_t workspace_max;          /* bytes, of the process that holds most */
+    struct hs_agreement agreement;  /* at each start, over the whole grid */
+    int agreeing;
+    /* multiplied: times are still being agreed upon (trial.h); ending: whether all have come to a good end is */
+    enum { HS_GOING_ON, HS_MULTIPLIED, HS_ENDING, HS_OVER } over;
+    int counts; /* this execution does, for the trial */
+    double began;
+    union hs_value alpha, beta; /* what the loop begins with when all have agreed */
+    struct hs_matrix matrix[3];
+    struct hs_staging staging; /* in a context with a device */
+    struct hs_outcome {
+        int settled, on_device; /* all know whether it runs there */
+        int staged;             /* on the host, with matrices of some process's on its device */
+        int ending;             /* all tell how it has ended */
+        hsumma_status late;     /* what this process has to tell then */
+    } outcome;
+    hsumma_status driven; /* an error that hs_plan_drive has met and nobody has been told yet */
+    char line[512], why[1280], rival[HSUMMA_MAX_RIVALS][512];
+};
+
+/* Wrong global arguments give the same verdict on every process without communication. */
+hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx, struct hs_message *message);
+
+/* A hash of what all processes must give alike; of a request that has been checked.  layout: of what a later run gives
+ * alike, too: not which grid it is, and no options. */
+int64_t hs_request_hash(const struct hs_request *request, int layout);
+
+/* Collective over the context: the verdicts of all processes are joined; but for request->alone, where no process waits
+ * for another, and a status that says memory, MPI or a defect is of this process alone. */
+hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **plan);
+void hs_plan_destroy(hsumma_plan *plan);
+/* What this process needs for it: kept, and lent while it runs. */
+int64_t hs_plan_bytes(const hsumma_plan *plan);
+
+/* The local verdict on the leading dimensions of the whole matrices; *about says which. */
+hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about);
+/* The verdict's status; a process whose own was better gets a message of who complained, and about what. */
+hsumma_status hs_plan_explain(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict);
+
+/* execute.c.  Leading dimensions of this call (a cached plan meets new ones); the local verdict on them and on the
+ * pointers. */
+hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                            const void *beta);
+/*
+ * The same and waits, but nothing is agreed upon first: for p?gemm, whose callers answer for arguments that differ, and
+ * which has no error to tell.  Communication is the multiplication's own.
+ * HSUMMA_ERR_ARGUMENT is of this process alone, and nothing has been sent.
+ */
+hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                          const void *beta);
+hsumma_status hs_plan_wait(hsumma_plan *plan);
+hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
+/* Moves a running plan forward for somebody who waits for something else; how it ends is told by wait or test. */
+void hs_plan_drive(hsumma_plan *plan, int *worked);
+
+/*
+ * execute_device.c, for contexts with a device.  Before the agreement: what this process votes for, which travels as
+ * the detail of a good verdict; the largest wins.
+ */
+hsumma_status hs_plan_place(hsumma_plan *plan, int *about, int *vote);
+/* After it; *again: another agreement has been started. */
+hsumma_status hs_plan_settle(hsumma_plan *plan, int detail, int *again);
+/* Begins the execution that all have settled for, if it runs on devices. */
+void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution);
+/* All have to hear of what has failed on one (hs_advance). */
+hsumma_status hs_plan_end(hsumma_plan *plan, hsumma_status mine, int *worked, int *done);
+static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
+{
+    return plan->holder ? plan->holder : plan;
+}
+
+/* describe.c: the line that gives the plan again, and who decided what. */
+void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);
+/* What makes this process's products: "BLAS", its device, or "none" where it has no part. */
+const char *hs_plan_maker(const hsumma_plan *plan);
+
+#endif

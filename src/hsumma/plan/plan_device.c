@@ -1,0 +1,95 @@
+#include "hsumma/plan/plan_device.h"
+
+#include "hsumma/plan/plan.h"
+#include "hsumma/search/candidate.h"
+#include "hsumma/search/choose_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Part of a device's memory that tiles of all grids may have. */
+enum { TILES_PART = 8 };
+
+/* Why products in the plan's grid do not run on devices; NULL: they can. */
+static const char *obstacle(const hsumma_plan *plan, const struct hs_request *request,
+                            const struct hs_settings *settings)
+{
+    const hsumma_context *ctx = plan->ctx;
+    if (request->alone)
+        return "for p?gemm";
+    if (settings->for_messages || (settings->node != HS_NODE_AUTO && settings->node != HS_NODE_DEVICE))
+        return "words for the host are given";
+    if (!ctx->profile.one_node)
+        return "several nodes";
+    if (!plan->grid->room.taken)
+        return ctx->rooms.base ? "more than 4 grids" : "the processes cannot share memory";
+    if (ctx->rooms.refused.text[0])
+        return ctx->rooms.refused.text;
+    return NULL;
+}
+
+/* Bytes that tiles may have: what the caller says, and what the device has. */
+static int64_t limit_of(const hsumma_plan *plan, const struct hs_options *options)
+{
+    const int *extent = plan->problem.grid.extent;
+    int64_t most = plan->ctx->device_bytes / (TILES_PART * HS_ROOMS), processes = extent[0] * extent[1];
+    int64_t said = plan->ranking.workspace_limit;
+    if (options->said_by[HS_OPT_WORKSPACE] == HS_BY_DEFAULT || said > most / processes)
+        return most;
+    return said * processes;
+}
+
+hsumma_status hs_plan_device_prepare(hsumma_plan *plan, const struct hs_request *request,
+                                     const struct hs_settings *settings, const struct hs_options *options,
+                                     struct hs_message *message)
+{
+    struct hs_plan_device *on = &plan->device;
+    hsumma_context *ctx = plan->ctx;
+    int asked = settings->node == HS_NODE_DEVICE;
+    if (!ctx->device)
+        return asked ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "node=device: the context has no device") : HSUMMA_OK;
+    if (request->choice) /* a rival */
+        return HSUMMA_OK;
+    on->why_not = obstacle(plan, request, settings);
+    if (on->why_not)
+        return asked ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "node=device: %s", on->why_not) : HSUMMA_OK;
+    hsumma_status status =
+        hs_choose_device(&plan->problem, settings, limit_of(plan, options), &on->choice, &on->bytes, message);
+    if (status && (asked || hs_is_own_failure(status)))
+        return status;
+    if (status) {
+        snprintf(on->told, sizeof on->told, "%s", message->text);
+        on->why_not = on->told;
+        message->text[0] = 0;
+        return HSUMMA_OK;
+    }
+    on->choice.spec.threads = plan->choice.spec.threads;
+    if (plan->member)
+        status = hs_node_init(&on->node, &plan->problem, &on->choice.spec, &ctx->memory, message);
+    on->possible = on->serves = !status;
+    return status;
+}
+
+hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *settings)
+{
+    struct hs_plan_device *on = &plan->device;
+    hsumma_context *ctx = plan->ctx;
+    struct hs_message *refused = &ctx->rooms.refused;
+    if (!on->possible)
+        return HSUMMA_OK;
+    hsumma_status status = hs_room_grow(ctx, plan->grid->number, plan->grid->grid.rank[0], (size_t)on->bytes);
+    if (status != HSUMMA_ERR_DEVICE && status != HSUMMA_ERR_MEMORY)
+        return status;
+    on->possible = on->serves = 0;
+    snprintf(on->told, sizeof on->told, "%s: %.400s",
+             status == HSUMMA_ERR_DEVICE ? "devices cannot share memory" : "no device memory for tiles",
+             ctx->message.text);
+    on->why_not = on->told;
+    if (status == HSUMMA_ERR_DEVICE) /* nor for plans to come */
+        hs_fail(refused, status, "%s", on->told);
+    if (settings->node == HS_NODE_DEVICE)
+        return hs_fail(&ctx->message, status == HSUMMA_ERR_DEVICE ? HSUMMA_ERR_UNSUPPORTED : status,
+                       "node=device: %.460s", on->told);
+    ctx->message.text[0] = 0;
+    return HSUMMA_OK;
+}

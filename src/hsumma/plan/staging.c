@@ -1,0 +1,143 @@
+#include "hsumma/plan/plan.h"
+
+#include <string.h>
+
+/* What this process stores of an operand. */
+static void part_of(const hsumma_plan *plan, int x, int64_t *rows, int64_t *cols)
+{
+    const struct hs_view *view = &plan->problem.view[x];
+    const int *coord = plan->problem.grid.coord;
+    *rows = hs_axis_count(&view->axis[0], coord[0]);
+    *cols = hs_axis_count(&view->axis[1], coord[1]);
+}
+
+void hs_staging_look(hsumma_plan *plan)
+{
+    struct hs_staging *staging = &plan->staging;
+    struct hs_device *device = plan->ctx->device;
+    for (int x = 0; x < 3; x++) {
+        int64_t rows, cols;
+        part_of(plan, x, &rows, &cols);
+        staging->own[x] = plan->matrix[x];
+        staging->has[x] = rows > 0 && cols > 0;
+        staging->on_device[x] =
+            staging->has[x] && hs_memory_is_reachable(device->kind->classify(device, plan->matrix[x].base));
+    }
+}
+
+static hsumma_status get(hsumma_plan *plan, int on_device, size_t bytes, struct hs_stand_in *stand_in)
+{
+    struct hs_device *device = plan->ctx->device;
+    hsumma_status status = HSUMMA_OK;
+    if (on_device) {
+        status = device->kind->get(device, bytes, &stand_in->memory);
+        stand_in->kind = HS_OF_DEVICE;
+    } else if (device->kind->get_pinned(device, bytes, &stand_in->memory) == HSUMMA_OK) {
+        stand_in->kind = HS_PINNED;
+    } else {
+        stand_in->memory = hs_get(&plan->ctx->memory, bytes, 1);
+        stand_in->kind = HS_OF_HOST;
+        status = stand_in->memory ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    }
+    stand_in->kind = status ? HS_NO_STAND_IN : stand_in->kind;
+    return status;
+}
+
+hsumma_status hs_staging_make(hsumma_plan *plan, int on_device)
+{
+    struct hs_staging *staging = &plan->staging;
+    for (int x = 0; x < 3; x++) {
+        int64_t rows, cols;
+        part_of(plan, x, &rows, &cols);
+        if (!staging->has[x] || staging->on_device[x] == on_device)
+            continue;
+        size_t bytes = (size_t)rows * (size_t)cols * plan->problem.scalar->size;
+        hsumma_status status = get(plan, on_device, bytes, &staging->stand_in[x]);
+        if (status) {
+            hs_staging_drop(plan);
+            return hs_fail(&plan->ctx->message, HSUMMA_ERR_MEMORY,
+                           "process %d: no %zu bytes of %s memory to stand in for its part of %c", plan->ctx->comm.rank,
+                           bytes, on_device ? "device" : "host", "ABC"[x]);
+        }
+        plan->matrix[x] = (struct hs_matrix){staging->stand_in[x].memory, rows};
+    }
+    return HSUMMA_OK;
+}
+
+int hs_staging_any(const hsumma_plan *plan)
+{
+    int any = 0;
+    for (int x = 0; x < 3; x++)
+        any |= plan->staging.stand_in[x].kind != HS_NO_STAND_IN;
+    return any;
+}
+
+/* Between an operand and its stand-in, on the context's stream. */
+static hsumma_status copy(hsumma_plan *plan, int x, const struct hs_matrix *to, const struct hs_matrix *from)
+{
+    struct hs_device *device = plan->ctx->device;
+    size_t size = plan->problem.scalar->size;
+    int64_t rows, cols;
+    part_of(plan, x, &rows, &cols);
+    return device->kind->copy_block(device, plan->ctx->stream, to->base, (size_t)to->ld * size, from->base,
+                                    (size_t)from->ld * size, (size_t)rows * size, (size_t)cols);
+}
+
+static hsumma_status told(hsumma_plan *plan, hsumma_status status)
+{
+    return status ? hs_fail(&plan->ctx->message, status, "process %d: %s", plan->ctx->comm.rank,
+                            plan->ctx->device->message.text)
+                  : HSUMMA_OK;
+}
+
+hsumma_status hs_staging_load(hsumma_plan *plan)
+{
+    const struct hs_problem *problem = &plan->problem;
+    struct hs_staging *staging = &plan->staging;
+    struct hs_device *device = plan->ctx->device;
+    int scales = hs_only_scales(problem, &plan->alpha), full = 0;
+    hsumma_status status = HSUMMA_OK;
+    for (int x = 0; x < 3 && !status; x++) {
+        int read = x == HS_C ? !problem->scalar->is_zero(&plan->beta) : !scales;
+        if (staging->stand_in[x].kind == HS_NO_STAND_IN || !read)
+            continue;
+        full |= staging->stand_in[x].kind != HS_OF_DEVICE;
+        status = copy(plan, x, &plan->matrix[x], &staging->own[x]);
+    }
+    if (!status && full)
+        status = device->kind->synchronize(device, plan->ctx->stream);
+    return told(plan, status);
+}
+
+hsumma_status hs_staging_store(hsumma_plan *plan)
+{
+    struct hs_staging *staging = &plan->staging;
+    struct hs_device *device = plan->ctx->device;
+    if (staging->stand_in[HS_C].kind == HS_NO_STAND_IN)
+        return HSUMMA_OK;
+    hsumma_status status = copy(plan, HS_C, &staging->own[HS_C], &plan->matrix[HS_C]);
+    if (!status)
+        status = device->kind->synchronize(device, plan->ctx->stream);
+    return told(plan, status);
+}
+
+void hs_staging_drop(hsumma_plan *plan)
+{
+    struct hs_staging *staging = &plan->staging;
+    struct hs_device *device = plan->ctx->device;
+    if (!device || !hs_staging_any(plan))
+        return;
+    device->kind->synchronize(device, plan->ctx->stream); /* after an error copies may be under way */
+    for (int x = 0; x < 3; x++) {
+        struct hs_stand_in *stand_in = &staging->stand_in[x];
+        if (stand_in->kind == HS_OF_DEVICE)
+            device->kind->put(device, stand_in->memory);
+        else if (stand_in->kind == HS_PINNED)
+            device->kind->put_pinned(device, stand_in->memory);
+        else if (stand_in->kind == HS_OF_HOST)
+            hs_put(&plan->ctx->memory, stand_in->memory);
+        if (stand_in->kind != HS_NO_STAND_IN)
+            plan->matrix[x] = staging->own[x];
+        *stand_in = (struct hs_stand_in){HS_NO_STAND_IN, NULL};
+    }
+}

@@ -1,0 +1,386 @@
+#include "hsumma/plan/trial.h"
+
+#include "base/wait.h"
+#include "hsumma/plan/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROUNDS = 2 };
+static const double margin = 0.98; /* a rival has to be so much faster: less is noise */
+
+void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
+                  char key[HS_TUNED_KEY])
+{
+    const int *grid = request->desc[0]->grid->grid.extent;
+    const long long m = request->extent[0], n = request->extent[1], k = request->extent[2];
+    const char *op = request->op, *threads = options->value[HS_OPT_THREADS];
+    int nodes = ctx->profile.one_node, said = options->said_by[HS_OPT_THREADS];
+    if (ctx->comm.topology.size)
+        nodes = ctx->comm.topology.level[HS_NODE].parts;
+    snprintf(key, HS_TUNED_KEY, "%c,%c%c,%lldx%lldx%lld,%dx%d,nodes=%d,threads=%.16s%d,workspace=%.40s,layout=%016llx",
+             "sdcz"[request->type], op[0], op[1], m, n, k, grid[0], grid[1], nodes, said ? threads : "",
+             said ? 0 : ctx->threads_model, options->value[HS_OPT_WORKSPACE],
+             (unsigned long long)hs_request_hash(request, 1));
+    for (char *c = key; *c; c++)
+        if (*c == ' ' || *c == '#')
+            *c = '_';
+}
+
+int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
+                    const struct hs_settings *settings, struct hs_options *told, struct hs_settings *recalled)
+{
+    char key[HS_TUNED_KEY];
+    struct hs_options said;
+    struct hs_message ignored;
+    if (ctx->tuned.count == 0 || settings->tune == HS_TUNE_OFF || hs_options_plan_said(options))
+        return 0;
+    hs_trial_key(ctx, request, options, key);
+    const struct hs_tuned_entry *entry = hs_tuned_find(&ctx->tuned, key);
+    hs_options_default(&said);
+    if (!entry || hs_options_apply(&said, entry->line, HS_BY_TUNED, &ignored))
+        return 0;
+    *told = *options;
+    hs_options_recall(told, &said);
+    return !hs_settings_read(told, recalled, &ignored);
+}
+
+hsumma_plan *hs_trial_turn(hsumma_plan *plan)
+{
+    return plan->trial.count ? plan->trial.plan[plan->trial.turn] : plan;
+}
+
+/* Not the first, which is the caller's. */
+static void drop(struct hs_trial *trial, int i)
+{
+    hs_plan_destroy(trial->plan[i]);
+    trial->plan[i] = NULL;
+}
+
+void hs_trial_settle(hsumma_plan *plan)
+{
+    for (int i = 1; i < plan->trial.count; i++)
+        if (plan->trial.out[i])
+            drop(&plan->trial, i);
+    plan->trial.served = plan->trial.turn;
+}
+
+void hs_trial_end(hsumma_plan *plan)
+{
+    if (plan->trial.count == 0)
+        return;
+    for (int i = 1; i < plan->trial.count; i++)
+        drop(&plan->trial, i);
+    if (!plan->ctx->broken)
+        hs_agreement_free(&plan->trial.agreement, &plan->ctx->memory);
+    plan->trial.count = 0;
+    plan->ctx->trials--;
+}
+
+/* Whether two candidates multiply the same panels in the same slices, so that one may go on where the other stops. */
+static int shares_panels(const hsumma_plan *a, const hsumma_plan *b)
+{
+    const struct hs_spec *x = &a->choice.spec, *y = &b->choice.spec;
+    return !a->by_node && !b->by_node && x->stationary == y->stationary && x->slice == y->slice &&
+           x->width[x->levels - 1] == y->width[y->levels - 1];
+}
+
+/* Innermost panels of a span at least: two of the outermost level, and a full window. */
+static int span_length(const hsumma_plan *plan)
+{
+    const struct hs_spec *spec = &plan->choice.spec;
+    int64_t outer = spec->width[0] / spec->width[spec->levels - 1];
+    return 2 * (int)(outer < 1 << 20 ? outer : 1 << 20) + 2 * spec->lookahead;
+}
+
+/* Whether the spans of all who share take no more than half of the panels, of which there are alike many everywhere. */
+static void plan_spans(struct hs_trial *trial)
+{
+    const hsumma_plan *first = trial->plan[0];
+    int sharers = 0, longest = 0;
+    for (int i = 0; i < trial->count; i++) {
+        const hsumma_plan *plan = trial->plan[i];
+        if (!shares_panels(first, plan))
+            continue;
+        sharers++;
+        longest = span_length(plan) > longest ? span_length(plan) : longest;
+    }
+    const struct hs_spec *spec = &first->choice.spec;
+    int dim = first->choice.spec.stationary == HS_C ? HS_K : first->choice.spec.stationary == HS_A ? HS_N : HS_M;
+    int64_t panels = first->problem.extent[dim] / spec->width[spec->levels - 1]; /* or more */
+    trial->stepping = sharers > 1 && 2 * (int64_t)ROUNDS * sharers * longest <= panels;
+    trial->spans = ROUNDS * sharers;
+}
+
+hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request, const struct hs_options *options)
+{
+    struct hs_trial *trial = &plan->trial;
+    hsumma_context *ctx = plan->ctx;
+    hsumma_status status = HSUMMA_OK;
+    if (plan->ranking.count < 2 || request->extent[0] == 0 || request->extent[1] == 0 || request->extent[2] == 0)
+        return HSUMMA_OK;
+    if (plan->in_grid) {
+        struct hs_group all = hs_grid_all(&plan->grid->grid);
+        status = hs_agreement_init(&trial->agreement, &ctx->comm, &all, HS_AGREE_TRIAL, &ctx->memory);
+    }
+    if (!status)
+        status = hs_tuned_reserve(&ctx->tuned, ctx->trials + 1, &ctx->memory);
+    status = hs_agree(&ctx->agreement, status, HS_ABOUT_MEMORY, 0, 0).status;
+    if (status) {
+        hs_agreement_free(&trial->agreement, &ctx->memory);
+        return hs_fail(&ctx->message, status, "no memory for measuring plans");
+    }
+    ctx->trials++;
+    trial->remembers = !hs_options_plan_said(options);
+    hs_trial_key(ctx, request, options, trial->key);
+    trial->deciding = -1;
+    trial->plan[0] = plan;
+    trial->count = 1;
+    for (int i = 1; i < plan->ranking.count; i++) {
+        struct hs_request rival = *request;
+        rival.choice = &plan->ranking.choice[i];
+        status = hs_plan_create(ctx, &rival, 1, &trial->plan[trial->count]);
+        if (status == HSUMMA_ERR_MPI)
+            break;
+        if (status) /* alike on all processes: it does not take part */
+            continue;
+        trial->plan[trial->count]->holder = plan;
+        trial->rank[trial->count++] = i;
+        status = HSUMMA_OK;
+    }
+    if (status == HSUMMA_ERR_MPI || trial->count == 1) {
+        hs_trial_end(plan);
+        return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
+    }
+    plan_spans(trial);
+    if (!plan->in_grid) /* it has made the rivals with the others, and will hear of nothing */
+        hs_trial_end(plan);
+    return HSUMMA_OK;
+}
+
+/* Agrees on a time of each candidate that is not out: the slowest process's (hs_advance). */
+static hsumma_status agree_on(struct hs_trial *trial, double *seconds, int *worked, int *done)
+{
+    hsumma_status status = HSUMMA_OK;
+    *done = 0;
+    while (!status && trial->deciding < trial->count) {
+        int met = 0;
+        if (trial->deciding < 0) {
+            trial->deciding = 0;
+        } else {
+            status = hs_agreement_advance(&trial->agreement, worked, &met);
+            if (status || !met)
+                return status;
+            seconds[trial->deciding] = 1e-9 * (double)hs_agreement_verdict(&trial->agreement).size;
+            trial->deciding++;
+        }
+        if (trial->deciding < trial->count)
+            status = hs_agreement_start(&trial->agreement, HSUMMA_OK, 0, (int64_t)(seconds[trial->deciding] * 1e9), 0);
+    }
+    *done = !status;
+    trial->deciding = *done ? -1 : trial->deciding;
+    return status;
+}
+
+/* The fastest of those that are not out; the first, unless another is clearly faster. */
+static int fastest(const struct hs_trial *trial, const double *seconds, int first)
+{
+    int best = first;
+    for (int i = 0; i < trial->count; i++)
+        if (!trial->out[i] && seconds[i] > 0 && seconds[i] < seconds[best])
+            best = i;
+    return seconds[best] > margin * seconds[first] ? first : best;
+}
+
+/* The fastest is known: it serves from now on, and is remembered. */
+static void decide(hsumma_plan *holder, int best)
+{
+    struct hs_trial *trial = &holder->trial;
+    hsumma_context *ctx = holder->ctx;
+    const hsumma_plan *winner = trial->plan[best];
+    trial->turn = best;
+    trial->decided = 1;
+    for (int i = 0; i < trial->count; i++)
+        trial->out[i] = i != best;
+    if (!trial->remembers) /* the fastest of some is not the fastest of all */
+        return;
+    /* only what all processes of the context know may decide plans in it */
+    trial->to_remember = holder->grid->grid.extent[0] * holder->grid->grid.extent[1] == ctx->comm.size;
+    if (!ctx->tuned_file[0] || holder->grid->grid.rank[0] != ctx->comm.rank)
+        return;
+    struct hs_tuned_entry entry;
+    char line[HS_TUNED_KEY + HS_TUNED_LINE + 64];
+    const char *const lines[1] = {line};
+    struct hs_message message = {""};
+    snprintf(entry.key, sizeof entry.key, "%s", trial->key);
+    snprintf(entry.line, sizeof entry.line, "%s", winner->line);
+    entry.seconds = trial->seconds[best];
+    hs_tuned_write(&entry, line, sizeof line);
+    if (hs_tuned_merge(ctx->tuned_file, lines, 1, &ctx->memory, &message))
+        snprintf(ctx->note, sizeof ctx->note, "%.400s", message.text);
+}
+
+void hs_trial_remember(hsumma_plan *holder)
+{
+    struct hs_trial *trial = &holder->trial;
+    if (trial->count && trial->to_remember)
+        hs_tuned_put(&holder->ctx->tuned, trial->key, trial->seconds[trial->turn], trial->plan[trial->turn]->line,
+                     &holder->ctx->memory); /* its memory has been reserved */
+    trial->to_remember = 0;
+}
+
+/* The next candidate that is still in; a round ends where they begin again. */
+static void next_turn(struct hs_trial *trial)
+{
+    do {
+        trial->turn = (trial->turn + 1) % trial->count;
+        trial->rounds += trial->turn == 0;
+    } while (trial->out[trial->turn]);
+}
+
+static int first_in(const struct hs_trial *trial)
+{
+    int i = 0;
+    while (trial->out[i])
+        i++;
+    return i;
+}
+
+static int left_in(const struct hs_trial *trial)
+{
+    int in = 0;
+    for (int i = 0; i < trial->count; i++)
+        in += !trial->out[i];
+    return in;
+}
+
+hsumma_status hs_trial_advance(hsumma_plan *holder, double seconds, int *worked, int *done)
+{
+    struct hs_trial *trial = &holder->trial;
+    *done = 1;
+    if (trial->decided)
+        return HSUMMA_OK;
+    if (trial->rounds < ROUNDS) {
+        double *best = &trial->seconds[trial->turn];
+        *best = *best == 0 || seconds < *best ? seconds : *best;
+        trial->executions++;
+        next_turn(trial);
+        if (trial->rounds < ROUNDS)
+            return HSUMMA_OK;
+    }
+    hsumma_status status = agree_on(trial, trial->seconds, worked, done);
+    if (!status && *done)
+        decide(holder, fastest(trial, trial->seconds, first_in(trial)));
+    return status;
+}
+
+/* The span-th of those who share: 0 is the plan itself. */
+static int sharer(const struct hs_trial *trial, int span)
+{
+    int sharers = trial->spans / ROUNDS, wanted = span % sharers, i = 0;
+    for (;; i++)
+        if (shares_panels(trial->plan[0], trial->plan[i]) && wanted-- == 0)
+            return i;
+}
+
+/* Where a span that begins at `from` may end and all who share may go on. */
+static int span_end(const struct hs_trial *trial, int from)
+{
+    int to = from, before = -1;
+    for (int i = 0; i < trial->count; i++)
+        if (shares_panels(trial->plan[0], trial->plan[i]) && from + span_length(trial->plan[i]) > to)
+            to = from + span_length(trial->plan[i]);
+    while (to != before) {
+        before = to;
+        for (int i = 0; i < trial->count; i++)
+            if (shares_panels(trial->plan[0], trial->plan[i]))
+                to = hs_loop_boundary(&trial->plan[i]->loop, to);
+    }
+    return to;
+}
+
+int hs_trial_first_span(hsumma_plan *holder)
+{
+    struct hs_trial *trial = &holder->trial;
+    trial->span = trial->from = 0;
+    trial->to = trial->stepping && holder->member ? span_end(trial, 0) : HS_ALL;
+    memset(&trial->together, 0, sizeof trial->together);
+    return trial->to;
+}
+
+static void add_times(struct hs_loop_times *sum, const struct hs_loop_times *span)
+{
+    sum->seconds += span->seconds;
+    sum->gemm += span->gemm;
+    sum->copy += span->copy;
+    sum->bytes += span->bytes;
+    sum->messages += span->messages;
+}
+
+/* Begins the next span, by the loop of candidate i. */
+static void start_span(hsumma_plan *holder, int i, int to)
+{
+    struct hs_trial *trial = &holder->trial;
+    trial->from = trial->to;
+    trial->to = to;
+    if (holder->member)
+        hs_loop_start(&trial->plan[i]->loop, &holder->alpha, holder->matrix, &holder->beta, holder->workspace->base,
+                      hs_now(), trial->from, to);
+}
+
+/* The shared execution is over: those who shared it and have lost are out. */
+static void finish_sharing(hsumma_plan *holder)
+{
+    struct hs_trial *trial = &holder->trial;
+    trial->stepping = 0;
+    trial->executions++;
+    for (int i = 0; i < trial->count; i++)
+        trial->out[i] = i != trial->turn && shares_panels(holder, trial->plan[i]);
+    trial->plan[trial->turn]->loop.last = trial->together;
+    trial->served = trial->turn;
+    if (left_in(trial) == 1) {
+        trial->seconds[trial->turn] = trial->together.seconds;
+        decide(holder, trial->turn);
+        return;
+    }
+    trial->turn = first_in(trial); /* rounds begin with it */
+}
+
+hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)
+{
+    struct hs_trial *trial = &holder->trial;
+    hsumma_status status = HSUMMA_OK;
+    int over = 1, last = trial->span == trial->spans;
+    *done = 0;
+    if (trial->deciding < 0) {
+        int now = last ? trial->turn : sharer(trial, trial->span);
+        struct hs_loop *loop = &trial->plan[now]->loop;
+        if (holder->member)
+            status = hs_loop_advance(loop, worked, &over);
+        if (status || !over)
+            return status;
+        if (holder->member)
+            add_times(&trial->together, &loop->last);
+        if (last) {
+            finish_sharing(holder);
+            *done = 1;
+            return HSUMMA_OK;
+        }
+        int panels = holder->member ? trial->to - trial->from : 0;
+        double one = panels > 0 ? loop->last.seconds / panels : 0;
+        trial->step[now] = trial->step[now] == 0 || (one > 0 && one < trial->step[now]) ? one : trial->step[now];
+        *worked = 1;
+        if (++trial->span < trial->spans) {
+            start_span(holder, sharer(trial, trial->span), holder->member ? span_end(trial, trial->to) : HS_ALL);
+            return HSUMMA_OK;
+        }
+    }
+    status = agree_on(trial, trial->step, worked, &over);
+    if (!status && over) {
+        for (int i = 0; i < trial->count; i++)
+            trial->out[i] = !shares_panels(holder, trial->plan[i]);
+        trial->turn = fastest(trial, trial->step, 0);
+        start_span(holder, trial->turn, HS_ALL);
+    }
+    return status;
+}

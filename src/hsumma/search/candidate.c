@@ -1,0 +1,341 @@
+#include "hsumma/search/candidate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SEGMENT = 64 << 10 };
+enum { NARROW = 64 }; /* panels narrower than this waste the local GEMM: rather give up the lookahead */
+
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* The name for a level, NULL if it is to be chosen. */
+static const char *name_for(const struct hs_names *names, int level, int levels)
+{
+    if (names->count == 0)
+        return NULL;
+    if (names->outer_inner)
+        return names->name[level == levels - 1];
+    return names->name[names->count == 1 ? 0 : level];
+}
+
+static hsumma_status find_alg(struct hs_chooser *chooser, enum hs_collective collective, const struct hs_names *names,
+                              int level, int levels, const struct hs_alg **alg)
+{
+    const char *name = name_for(names, level, levels);
+    *alg = NULL;
+    if (!name)
+        return HSUMMA_OK;
+    if (names->count > 1 && !names->outer_inner && names->count != levels)
+        return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels",
+                       collective == HS_BCAST ? "bcast" : "reduce", names->count, levels);
+    *alg = hs_alg_find_in(chooser->planner->own, collective, name);
+    if (*alg)
+        return HSUMMA_OK;
+    char known[300];
+    hs_alg_names(chooser->planner->own, collective, known, sizeof known);
+    return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s",
+                   collective == HS_BCAST ? "bcast" : "reduce", name, known);
+}
+
+/* What the option coll or the tuned file says for a line, if a product can use it: a row that nests and knows no nodes.
+ */
+static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_collective collective,
+                                     const struct hs_line *line, int64_t bytes)
+{
+    const struct hs_rules *rules[2] = {chooser->planner->coll, chooser->planner->tuned};
+    for (int i = 0; i < 2; i++) {
+        struct hs_word word;
+        struct hs_message ignored;
+        const char *text = rules[i] ? hs_rules_find(rules[i], collective, line->group.size, line->nodes, bytes) : NULL;
+        if (!text || (i == 1 && chooser->settings->tune == HS_TUNE_OFF) ||
+            hs_word_read(chooser->planner->own, collective, text, strlen(text), "", &word, &ignored) || !word.alg)
+            continue;
+        if (hs_may_serve(word.alg, collective))
+            return word.alg;
+    }
+    return NULL;
+}
+
+/* The legs of a level that an algorithm for `collective` has to serve. */
+static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum hs_collective collective, int level,
+                   struct hs_leg leg[2])
+{
+    int64_t width = clamp(spec->width[level], 1, clamp(chooser->pairs.width_max, 1, INT32_MAX));
+    int legs = 0;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_role *role = &chooser->variant.role[x];
+        if (!role->moves || (x == HS_C) != (collective == HS_REDUCE_TO))
+            continue;
+        const struct hs_factors *factors = &spec->factors[role->line_axis];
+        if (factors->size[level] == 1)
+            continue;
+        leg[legs].line = hs_line_of(&chooser->places, role->line_axis, factors->stride[level], factors->size[level]);
+        leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
+    }
+    return legs;
+}
+
+const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective collective, const struct hs_leg *leg,
+                                 int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status)
+{
+    const struct hs_alg *best = NULL, *row;
+    const struct hs_row panels = hs_row_of(chooser->profile, spec, &chooser->pairs);
+    int64_t unit = (int64_t)chooser->problem->scalar->size;
+    *seconds = 0;
+    for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
+        if (!hs_may_serve(row, collective))
+            continue;
+        double sum = 0;
+        int fits = 1;
+        for (int j = 0; j < legs && fits; j++) {
+            struct hs_shape shape = {
+                .size = leg[j].line.group.size, .bytes = leg[j].bytes, .unit = unit, .segment = spec->segment};
+            fits = !hs_alg_unfit(row, &shape);
+            if (fits)
+                sum += hs_cost_in_row(hs_price(chooser->planner->memo, &chooser->places, &leg[j].line, row,
+                                               leg[j].bytes, unit, spec->segment, status),
+                                      panels);
+        }
+        if (fits && (!best || sum < *seconds)) {
+            best = row;
+            *seconds = sum;
+        }
+    }
+    return best;
+}
+
+/* Whether a row can serve the lines of a level, on which ranks send messages: they know no nodes. */
+static hsumma_status check_fit(const struct hs_chooser *chooser, const struct hs_spec *spec, int level)
+{
+    const struct hs_alg *const row[2] = {spec->bcast[level], spec->reduce[level]};
+    for (int i = 0; i < 4; i++) {
+        struct hs_shape shape = {.size = spec->factors[i / 2].size[level], .bytes = 1024, .unit = 8};
+        const char *why = row[i % 2] ? hs_alg_unfit(row[i % 2], &shape) : NULL;
+        if (why)
+            return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d processes: %s",
+                           i % 2 ? "reduce" : "bcast", row[i % 2]->name, shape.size, why);
+    }
+    return HSUMMA_OK;
+}
+
+/* The algorithms of a level: the caller's, else the rules', else the cheapest. */
+static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
+{
+    static const enum hs_collective collective[2] = {HS_BCAST, HS_REDUCE_TO};
+    const struct hs_names *names[2] = {&chooser->settings->bcast, &chooser->settings->reduce};
+    struct hs_spec *spec = &choice->spec;
+    hsumma_status status = HSUMMA_OK;
+    for (int l = 0; !status && l < spec->levels; l++) {
+        for (int i = 0; !status && i < 2; i++) {
+            const struct hs_alg **alg = i ? &spec->reduce[l] : &spec->bcast[l];
+            struct hs_leg leg[2];
+            double seconds;
+            status = find_alg(chooser, collective[i], names[i], l, spec->levels, alg);
+            if (status || *alg)
+                continue;
+            int legs = legs_of(chooser, spec, collective[i], l, leg);
+            if (legs && (*alg = by_rules(chooser, collective[i], &leg[0].line, leg[0].bytes)))
+                choice->by_rule[i] = 1;
+            else if (i == 0 && sketch->bcast)
+                *alg = sketch->bcast;
+            else
+                *alg = hs_cheapest(chooser, collective[i], leg, legs, spec, &seconds, &status);
+        }
+        if (!status)
+            status = check_fit(chooser, spec, l);
+    }
+    return status;
+}
+
+/* Nothing travels and nothing is gathered: one panel as wide as it gets. */
+static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec *spec)
+{
+    for (int x = 0; x < 3; x++) {
+        if (!chooser->variant.role[x].moves)
+            continue;
+        struct hs_mover mover;
+        hs_mover_init(&mover, chooser->problem, &chooser->variant, spec, NULL, x);
+        if (mover.levels > 0 || mover.role->exchanged || !chooser->pairs.in_place[mover.index])
+            return 0;
+    }
+    return 1;
+}
+
+static int64_t workspace(const struct hs_chooser *chooser, const struct hs_spec *spec)
+{
+    return hs_workspace_max(chooser->problem, &chooser->variant, spec, &chooser->pairs);
+}
+
+/* Widths of the outer levels for a given innermost one. */
+static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec *spec, int64_t block, int times)
+{
+    const struct hs_settings *settings = chooser->settings;
+    int inner = spec->levels - 1;
+    spec->width[inner] = block;
+    for (int l = inner - 1; l >= 0; l--)
+        spec->width[l] =
+            settings->outers ? settings->outer[l < settings->outers ? l : settings->outers - 1] : block * times;
+    for (int l = 0; l < inner; l++)
+        if (spec->width[l] % spec->width[l + 1])
+            return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                           "outer panels of %" PRId64 " are not a multiple of the panels inside them, %" PRId64
+                           " (level %d of %d)",
+                           spec->width[l], spec->width[l + 1], l + 1, spec->levels);
+    return HSUMMA_OK;
+}
+
+/* The largest width up to `wanted` that divides `whole` (outer panels that the caller has fixed), or about even cuts of
+ * it. */
+static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_spec *spec, int64_t wanted)
+{
+    if (spec->levels > 1 && chooser->settings->outers) {
+        int last = spec->levels - 2 < chooser->settings->outers ? spec->levels - 2 : chooser->settings->outers - 1;
+        int64_t whole = chooser->settings->outer[last], best = 1;
+        for (int64_t i = 1; i * i <= whole; i++) {
+            if (whole % i)
+                continue;
+            best = i <= wanted && i > best ? i : best;
+            best = whole / i <= wanted && whole / i > best ? whole / i : best;
+        }
+        return best;
+    }
+    int64_t whole = chooser->pairs.width_max, pieces = (whole + wanted - 1) / wanted;
+    int64_t even = pieces ? (whole + pieces - 1) / pieces : 1;
+    even = (even + 7) / 8 * 8;
+    return even < wanted ? even : wanted;
+}
+
+/* Panel widths and lookahead: as wide as the sketch says, and as the limit allows. */
+static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_spec *spec)
+{
+    const struct hs_settings *settings = chooser->settings;
+    int64_t most = clamp(chooser->pairs.width_max, 1, INT32_MAX);
+    int in_place = stays_in_place(chooser, spec);
+    int64_t open = in_place ? most : clamp(sketch->block ? sketch->block : chooser->profile->knee, 1, most);
+    int64_t wanted = settings->block ? settings->block : open;
+    spec->lookahead = sketch->lookahead >= 0 ? sketch->lookahead : in_place ? 0 : 1;
+    if (settings->lookahead >= 0)
+        spec->lookahead = settings->lookahead;
+    /* a share of the matrices is meant for all that a product needs, and MPI's own buffers are a part of that */
+    int64_t target = settings->block || settings->workspace_bytes ? chooser->limit : chooser->limit / 5 * 4;
+    target = target < HS_WORKSPACE_FLOOR ? clamp(HS_WORKSPACE_FLOOR, 0, chooser->limit) : target;
+    for (;;) {
+        int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted);
+        hsumma_status status = set_widths(chooser, spec, block, sketch->outer_times);
+        if (status)
+            return status;
+        int64_t bytes = workspace(chooser, spec);
+        if (bytes <= target || (bytes <= chooser->limit && block == 1))
+            return HSUMMA_OK;
+        int64_t fitting = (int64_t)((double)block * (double)target / (double)bytes);
+        fitting = fitting < 1 && bytes > 0 && block > 1 && bytes / block <= chooser->limit ? 1 : fitting;
+        fitting = fitting < block ? fitting : block - 1;
+        if (settings->lookahead < 0 && spec->lookahead > 0 && (settings->block || fitting < NARROW))
+            spec->lookahead = 0;
+        else if (!settings->block && fitting >= 1)
+            wanted = fitting;
+        else
+            return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
+                           "panels of %" PRId64 " need %" PRId64 " bytes of workspace on a process; workspace_limit "
+                           "allows %" PRId64 " (smaller block, outer or lookahead, or a larger limit)",
+                           block, bytes, chooser->limit);
+    }
+}
+
+/*
+ * A process looks at its messages during a multiplication where others wait for it to pass something on (lines of more
+ * than two), or where data moves only while the sender looks (between nodes).  Elsewhere cutting only costs: the BLAS
+ * packs its operands anew for each slice.  A function of the grid alone, so that the hierarchy does not change the
+ * slices.
+ */
+static int64_t choose_slice(const struct hs_chooser *chooser)
+{
+    const int *extent = chooser->problem->grid.extent;
+    if (chooser->settings->slice)
+        return chooser->settings->slice;
+    return chooser->profile->one_node && extent[0] <= 2 && extent[1] <= 2 ? INT64_MAX : chooser->profile->slice;
+}
+
+static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice,
+                           int spread)
+{
+    choice->spec.spread = spread;
+    hsumma_status status = choose_widths(chooser, sketch, &choice->spec);
+    if (!status)
+        status = choose_algs(chooser, sketch, choice);
+    if (!status)
+        status = hs_predict(chooser->planner->memo, &chooser->places, chooser->problem, &chooser->variant,
+                            &choice->spec, &chooser->pairs, chooser->planner->threads, &choice->prediction);
+    choice->workspace_bytes = workspace(chooser, &choice->spec);
+    return status;
+}
+
+/* Panels that are exchanged: to a root that broadcasts them, or to all at once, which suits short lines. */
+static hsumma_status choose_exchange(struct hs_chooser *chooser, const struct hs_sketch *sketch,
+                                     struct hs_choice *choice)
+{
+    const struct hs_role *role = chooser->variant.role;
+    int wanted = chooser->settings->exchange;
+    if (wanted >= 0 || choice->spec.levels > 1 || !(role[HS_A].exchanged || role[HS_B].exchanged))
+        return price(chooser, sketch, choice, wanted > 0);
+    struct hs_choice other = *choice;
+    hsumma_status status = price(chooser, sketch, choice, 0), with_all = price(chooser, sketch, &other, 1);
+    if (hs_is_own_failure(status) || hs_is_own_failure(with_all))
+        return hs_is_own_failure(status) ? status : with_all;
+    if (!with_all && (status == HSUMMA_ERR_WORKSPACE || other.prediction.seconds < choice->prediction.seconds)) {
+        *choice = other;
+        status = HSUMMA_OK;
+    }
+    return status;
+}
+
+/* What could have been said instead: "1x2, 2x1, 2x2, ..." */
+static void possible_groups(const int extent[2], char *text, size_t size)
+{
+    size_t used = 0;
+    int cut = 0;
+    for (int i = 1; i <= extent[0] && !cut; i++)
+        for (int j = 1; j <= extent[1] && !cut; j++) {
+            if (extent[0] % i || extent[1] % j)
+                continue;
+            cut = used + 24 > size;
+            if (!cut)
+                used += (size_t)snprintf(text + used, size - used, "%s%dx%d", used ? ", " : "", i, j);
+        }
+    if (cut)
+        snprintf(text + used, size - used, ", ...");
+}
+
+hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
+{
+    struct hs_spec *spec = &choice->spec;
+    const int *extent = chooser->problem->grid.extent;
+    int outer[2][HS_LEVELS_MAX], levels = sketch->levels;
+    memset(choice, 0, sizeof *choice);
+    spec->stationary = chooser->variant.stationary;
+    spec->levels = levels + 1;
+    spec->segment = sketch->segment ? sketch->segment : SEGMENT;
+    if (chooser->settings->segment)
+        spec->segment = chooser->settings->segment;
+    spec->slice = choose_slice(chooser);
+    for (int l = 0; l < levels; l++) {
+        outer[0][l] = sketch->factor[l][0];
+        outer[1][l] = sketch->factor[l][1];
+    }
+    for (int axis = 0; axis < 2; axis++)
+        if (!hs_factors_make(&spec->factors[axis], extent[axis], levels, outer[axis])) {
+            char possible[200];
+            possible_groups(extent, possible, sizeof possible);
+            return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                           "group grids (the first is %dx%d) do not divide the grid, which is %dx%d; possible: %s",
+                           sketch->factor[0][0], sketch->factor[0][1], extent[0], extent[1], possible);
+        }
+    if (chooser->settings->levels >= 0 && chooser->settings->outers > (levels > 1 ? levels : 1))
+        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT, "outer names %d widths for %d outer levels",
+                       chooser->settings->outers, levels);
+    return choose_exchange(chooser, sketch, choice);
+}

@@ -1,0 +1,67 @@
+/* One candidate: what is left open is filled in by rules, checked against the workspace limit, and priced. */
+#ifndef HS_HSUMMA_SEARCH_CANDIDATE_H
+#define HS_HSUMMA_SEARCH_CANDIDATE_H
+
+#include "hsumma/search/choose.h"
+
+enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* may be used however small the matrices are */
+
+/* A search under way. */
+struct hs_chooser {
+    const struct hs_problem *problem;
+    const struct hs_settings *settings;
+    const struct hs_planner *planner;
+    const struct hs_profile *profile;
+    struct hs_message *message;
+    int64_t limit; /* bytes of workspace of a process */
+    struct hs_ranking *ranking;
+    struct hs_places places;
+    /* of the stationary operand that is looked at */
+    struct hs_variant variant;
+    struct hs_pairs pairs;
+};
+
+/* What the search varies; what the caller has fixed wins. */
+struct hs_sketch {
+    int levels; /* outer ones */
+    int factor[HS_LEVELS_MAX][2];
+    int64_t block;              /* 0: as wide as the local GEMM wants */
+    int lookahead;              /* -1: 1, or 0 where nothing travels */
+    int outer_times;            /* outer panels are so many inner ones wide */
+    int64_t segment;            /* 0: the default */
+    const struct hs_alg *bcast; /* on all levels; NULL: the cheapest of each */
+};
+
+/* An operand's line on one level, and the bytes of a panel there. */
+struct hs_leg {
+    struct hs_line line;
+    int64_t bytes;
+};
+
+/* Whether a product can use a row: it has a clock, knows no nodes, and its sums do not depend on the groups. */
+static inline int hs_may_serve(const struct hs_alg *row, enum hs_collective collective)
+{
+    return row->collective == collective && !(row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI)) &&
+           (collective != HS_REDUCE_TO || row->flags & HS_NESTS);
+}
+
+/* The cheapest row by the clock for all legs together, and their seconds; NULL and 0 if none fits. */
+const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective collective, const struct hs_leg *leg,
+                                 int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status);
+
+/* Completes and prices a sketch of the chooser's stationary operand.  Errors and messages as of hs_choose. */
+hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice);
+
+/* Enters a candidate into the ranking, which has one of each kind: hierarchy and algorithms. */
+void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice);
+/* In the end: the best with each operand in place has a place in it, for the exchanges are what the model knows least.
+ */
+void hs_rank_operands(struct hs_ranking *ranking);
+
+/* Of this process alone: it must not choose what others do not. */
+static inline int hs_is_own_failure(hsumma_status status)
+{
+    return status == HSUMMA_ERR_MEMORY || status == HSUMMA_ERR_INTERNAL;
+}
+
+#endif

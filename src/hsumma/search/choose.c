@@ -1,0 +1,380 @@
+#include "hsumma/search/candidate.h"
+#include "hsumma/search/choose_node.h"
+
+#include <string.h>
+
+static int64_t workspace_limit(const struct hs_chooser *chooser)
+{
+    if (chooser->settings->workspace_bytes)
+        return chooser->settings->workspace_bytes;
+    double elements = 0;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_view *view = &chooser->problem->view[x];
+        elements += (double)hs_axis_count_max(&view->axis[0]) * (double)hs_axis_count_max(&view->axis[1]);
+    }
+    double bytes = elements * (double)chooser->problem->scalar->size * chooser->settings->workspace_share;
+    return bytes < HS_WORKSPACE_FLOOR ? HS_WORKSPACE_FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
+}
+
+static void keep_names(struct hs_names *names[2], const int per_level[2], int level)
+{
+    for (int i = 0; i < 2; i++)
+        if (per_level[i])
+            memmove(names[i]->name[names[i]->count++], names[i]->name[level], HS_NAME_TEXT);
+}
+
+/* An outer level of one group does nothing: SUMMA is SUMMA however it is said. */
+static struct hs_settings without_empty_levels(const struct hs_settings *settings)
+{
+    struct hs_settings kept = *settings;
+    int with_outers = settings->outers == settings->levels;
+    if (settings->levels <= 0)
+        return kept;
+    struct hs_names *names[2] = {&kept.bcast, &kept.reduce};
+    int per_level[2];
+    for (int i = 0; i < 2; i++) {
+        per_level[i] = !names[i]->outer_inner && names[i]->count == settings->levels + 1;
+        names[i]->count = per_level[i] ? 0 : names[i]->count;
+    }
+    kept.levels = 0;
+    kept.outers = with_outers ? 0 : settings->outers;
+    for (int l = 0; l < settings->levels; l++) {
+        if (settings->factor[l][0] == 1 && settings->factor[l][1] == 1)
+            continue;
+        if (with_outers)
+            kept.outer[kept.outers++] = settings->outer[l];
+        kept.factor[kept.levels][0] = settings->factor[l][0];
+        kept.factor[kept.levels++][1] = settings->factor[l][1];
+        keep_names(names, per_level, l);
+    }
+    keep_names(names, per_level, settings->levels);
+    return kept;
+}
+
+/* Whether the processes are to share memory; or the caller's words contradict each other, or the machine them. */
+static hsumma_status shares(const struct hs_chooser *chooser, int *shared)
+{
+    const struct hs_settings *settings = chooser->settings;
+    const struct hs_sharing *sharing = &chooser->planner->sharing;
+    const int *extent = chooser->problem->grid.extent;
+    int asked = settings->node == HS_NODE_SHARED || settings->node == HS_NODE_READ;
+    *shared = 0;
+    if (asked && settings->for_messages)
+        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                       "node=shared sends no messages, but groups, levels, outer, bcast, reduce, exchange, segment, "
+                       "lookahead or slice is given");
+    if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || settings->for_messages)
+        return HSUMMA_OK;
+    if (settings->node == HS_NODE_READ && sharing->bytes && !sharing->readable)
+        return hs_fail(
+            chooser->message, HSUMMA_ERR_UNSUPPORTED,
+            "node=read: the system does not let processes read each other's memory, or node=read was not said "
+            "to the context, which finds that out");
+    if (asked && sharing->bytes == 0)
+        return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                       "node=shared: the processes are on several nodes, or cannot share memory, or the context has "
+                       "more than 4 grids");
+    *shared = sharing->bytes > 0;
+    return HSUMMA_OK;
+}
+
+/* Makes a candidate and enters it.  *first: the first refusal, for when nothing else is found. */
+static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *best,
+                              int *found, hsumma_status *first)
+{
+    struct hs_choice choice;
+    struct hs_message told = {""}, *theirs = chooser->message;
+    chooser->message = &told;
+    hsumma_status status = hs_candidate_make(chooser, sketch, &choice);
+    chooser->message = theirs;
+    if (status && !*first) {
+        *first = status;
+        *theirs = told;
+    }
+    if (status)
+        return hs_is_own_failure(status) ? status : HSUMMA_OK;
+    hs_rank(chooser->ranking, &choice);
+    if (!*found || choice.prediction.seconds < best->prediction.seconds * (1 - 1e-9))
+        *best = choice;
+    *found = 1;
+    return HSUMMA_OK;
+}
+
+/* The hierarchies of one axis that promise most: factors per level, outermost first. */
+enum { SHORTLIST = 3, CHAINS = 512 };
+struct chain {
+    int factor[HS_LEVELS_MAX];
+    double seconds;
+};
+struct shortlist {
+    int count, made;
+    struct chain chain[SHORTLIST];
+};
+
+/* What the operands whose lines lie along the axis take, with the best row on each level. */
+static double chain_seconds(struct hs_chooser *chooser, int axis, const struct chain *chain, int levels,
+                            const struct hs_choice *base, hsumma_status *status)
+{
+    const struct hs_spec *spec = &base->spec;
+    int64_t unit = (int64_t)chooser->problem->scalar->size, width = spec->width[spec->levels - 1];
+    double seconds = 0;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_role *role = &chooser->variant.role[x];
+        if (!role->moves || role->line_axis != axis)
+            continue;
+        int64_t bytes = hs_bytes_of(width, hs_axis_count_max(role->want), unit);
+        int stride = chooser->problem->grid.extent[axis];
+        for (int l = 0; l < levels; l++) {
+            stride /= chain->factor[l];
+            if (chain->factor[l] == 1)
+                continue;
+            struct hs_leg leg = {hs_line_of(&chooser->places, axis, stride, chain->factor[l]), bytes};
+            double least;
+            hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
+            seconds += least;
+        }
+    }
+    return seconds;
+}
+
+/* All ways to factor `left` into the levels from `level` on. */
+static void list_chains(struct hs_chooser *chooser, int axis, int levels, int level, int left, struct chain *chain,
+                        const struct hs_choice *base, struct shortlist *list, hsumma_status *status)
+{
+    if (*status || list->made == CHAINS)
+        return;
+    if (level < levels - 1) {
+        for (int f = 1; f <= left; f++)
+            if (left % f == 0) {
+                chain->factor[level] = f;
+                list_chains(chooser, axis, levels, level + 1, left / f, chain, base, list, status);
+            }
+        return;
+    }
+    chain->factor[level] = left;
+    chain->seconds = chain_seconds(chooser, axis, chain, levels, base, status);
+    list->made++;
+    int at = list->count;
+    while (at > 0 && chain->seconds < list->chain[at - 1].seconds * (1 - 1e-9))
+        at--;
+    if (at == SHORTLIST)
+        return;
+    int kept = list->count < SHORTLIST ? list->count : SHORTLIST - 1;
+    memmove(&list->chain[at + 1], &list->chain[at], (size_t)(kept - at) * sizeof *chain);
+    list->chain[at] = *chain;
+    list->count = kept + 1;
+}
+
+static int is_one(const struct chain *rows, const struct chain *cols, int level)
+{
+    return rows->factor[level] == 1 && cols->factor[level] == 1;
+}
+
+/*
+ * Group grids of two and three levels.  Costs of the two axes add up and levels do not disturb each other, so the best
+ * chains of factors of each axis are found apart and only their products are priced whole.
+ */
+static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
+                                   int *found, hsumma_status *first)
+{
+    const int *extent = chooser->problem->grid.extent;
+    hsumma_status status = HSUMMA_OK;
+    for (int levels = 2; levels <= 3 && !status; levels++) {
+        struct shortlist list[2] = {{0}, {0}};
+        const struct hs_choice plain = *best;
+        for (int axis = 0; axis < 2; axis++) {
+            struct chain chain;
+            list_chains(chooser, axis, levels, 0, extent[axis], &chain, &plain, &list[axis], &status);
+        }
+        for (int i = 0; i < list[0].count && !status; i++)
+            for (int j = 0; j < list[1].count && !status; j++) {
+                const struct chain *rows = &list[0].chain[i], *cols = &list[1].chain[j];
+                struct hs_sketch sketch = *base;
+                int empty = 0;
+                sketch.levels = levels - 1;
+                for (int l = 0; l < levels; l++)
+                    empty |= is_one(rows, cols, l) && (l < levels - 1 || base->outer_times == 1);
+                for (int l = 0; l < levels - 1; l++) {
+                    sketch.factor[l][0] = rows->factor[l];
+                    sketch.factor[l][1] = cols->factor[l];
+                }
+                if (!empty)
+                    status = consider(chooser, &sketch, best, found, first);
+            }
+    }
+    return status;
+}
+
+/* The sketch that a choice came from, for the next step of the search. */
+static struct hs_sketch sketch_of(const struct hs_choice *choice)
+{
+    const struct hs_spec *spec = &choice->spec;
+    struct hs_sketch sketch = {.levels = spec->levels - 1,
+                               .block = spec->width[spec->levels - 1],
+                               .lookahead = spec->lookahead,
+                               .outer_times = (int)(spec->width[0] / spec->width[spec->levels - 1]),
+                               .segment = spec->segment};
+    for (int l = 0; l < sketch.levels; l++)
+        for (int axis = 0; axis < 2; axis++)
+            sketch.factor[l][axis] = spec->factors[axis].size[l];
+    return sketch;
+}
+
+/* What no hierarchy changes already takes longer than the best that is known. */
+static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice *choice)
+{
+    const struct hs_prediction *prediction = &choice->prediction;
+    double fixed = prediction->gemm + prediction->copy;
+    for (int x = 0; x < 3 && !choice->spec.spread; x++) /* a hierarchy does not spread */
+        fixed += (1 - chooser->profile->overlap) * prediction->operand[x].exchange_seconds;
+    return fixed > chooser->ranking->choice[0].prediction.seconds;
+}
+
+/* Broadcasts with their segments, on the best so far. */
+static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found, hsumma_status *first)
+{
+    const struct hs_settings *settings = chooser->settings;
+    const struct hs_link *network = &chooser->profile->machine.network;
+    const int64_t segment[] = {16 << 10, 64 << 10, network->eager < 16 << 10 ? network->eager : 0}; /* 0: none */
+    const struct hs_choice base = *best;
+    const struct hs_alg *row;
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; !status && settings->bcast.count == 0 && (row = hs_alg_at(i)) != NULL; i++) {
+        if (!hs_may_serve(row, HS_BCAST))
+            continue;
+        struct hs_sketch sketch = sketch_of(&base);
+        sketch.bcast = row;
+        int several = row->flags & HS_USES_SEGMENT && !settings->segment;
+        for (int k = 0; !status && k < (several ? 3 : 1); k++) {
+            if (several && !segment[k])
+                continue;
+            sketch.segment = several ? segment[k] : sketch.segment;
+            status = consider(chooser, &sketch, best, found, first);
+        }
+    }
+    return status;
+}
+
+/*
+ * One stationary operand, coordinate by coordinate: block and lookahead on the given hierarchy or SUMMA, then
+ * broadcasts with their segments, then hierarchies with their broadcasts, for outer panels as wide as inner ones and
+ * for wider ones.
+ */
+static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found, hsumma_status *first)
+{
+    const struct hs_settings *settings = chooser->settings;
+    enum { WIDER = 4 };               /* outer panels, in inner ones, where they are wider */
+    static const double LITTLE = 0.2; /* of the whole: communication for which wider ones are not looked at */
+    const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
+    struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
+    hsumma_status status = HSUMMA_OK;
+    if (settings->levels > 0) {
+        sketch.levels = settings->levels;
+        memcpy(sketch.factor, settings->factor, sizeof sketch.factor);
+    }
+    for (int i = 0; !status && i < (settings->block ? 1 : 5); i++) {
+        sketch.block = block[i];
+        status = consider(chooser, &sketch, best, found, first);
+    }
+    if (!status && *found && settings->lookahead < 0) {
+        sketch = sketch_of(best);
+        sketch.lookahead = 0;
+        status = consider(chooser, &sketch, best, found, first);
+    }
+    if (status || !*found || is_hopeless(chooser, best))
+        return status;
+    status = search_rows(chooser, best, found, first);
+    sketch = sketch_of(best);
+    for (int times = 1; !status && times <= (settings->outers ? 1 : WIDER); times *= WIDER) {
+        struct hs_choice here = *best; /* search_groups looks at its widths */
+        int found_here = 0;
+        sketch.outer_times = times;
+        if (settings->levels < 0)
+            status = search_groups(chooser, &sketch, &here, &found_here, first);
+        else if (settings->levels > 0 && times > 1)
+            status = consider(chooser, &sketch, &here, &found_here, first);
+        if (!status && found_here)
+            status = search_rows(chooser, &here, &found_here, first);
+        if (found_here && here.prediction.seconds < best->prediction.seconds * (1 - 1e-9))
+            *best = here;
+        if (best->prediction.comm < LITTLE * best->prediction.seconds)
+            break;
+    }
+    return status;
+}
+
+/* Looks at one stationary operand: variant, owners, candidates. */
+static hsumma_status look_at(struct hs_chooser *chooser, int stationary, hsumma_status *first)
+{
+    const struct hs_axis *axis[2];
+    struct hs_choice best;
+    int movers = 0, found = 0;
+    struct hs_message told;
+    hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, &told);
+    if (status) {
+        if (!*first)
+            *chooser->message = told;
+        *first = *first ? *first : status;
+        return hs_is_own_failure(status) ? status : HSUMMA_OK;
+    }
+    for (int x = 0; x < 3; x++)
+        if (chooser->variant.role[x].moves)
+            axis[movers++] = chooser->variant.role[x].looped;
+    status = hs_pairs_make(axis[0], axis[1], chooser->planner->memory, &chooser->pairs);
+    if (!status)
+        status = search(chooser, &best, &found, first);
+    hs_pairs_free(chooser->planner->memory, &chooser->pairs);
+    return status;
+}
+
+/* By messages, every stationary operand that the caller allows. */
+static hsumma_status choose_messages(struct hs_chooser *chooser)
+{
+    static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
+    int before = chooser->ranking->count;
+    hsumma_status first = HSUMMA_OK;
+    hsumma_status status = hs_places_init(&chooser->places, chooser->planner->topology, chooser->profile->one_node,
+                                          &chooser->problem->grid, chooser->planner->memory);
+    for (int i = 0; !status && i < 3; i++)
+        if (chooser->settings->stationary < 0 || chooser->settings->stationary == order[i])
+            status = look_at(chooser, order[i], &first);
+    hs_places_free(&chooser->places, chooser->planner->memory);
+    if (hs_is_own_failure(status)) /* of this process alone: another choice here would differ from everybody else's */
+        return hs_fail(chooser->message, status, "no memory for choosing a plan");
+    if (chooser->ranking->count == before && first)
+        return first;
+    chooser->message->text[0] = 0; /* a refused candidate is not the caller's business */
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
+                        const struct hs_planner *planner, struct hs_ranking *ranking, struct hs_message *message)
+{
+    const struct hs_settings settings = without_empty_levels(given);
+    struct hs_chooser chooser;
+    memset(&chooser, 0, sizeof chooser);
+    chooser.problem = problem;
+    chooser.settings = &settings;
+    chooser.planner = planner;
+    chooser.profile = planner->memo->profile;
+    chooser.message = message;
+    chooser.limit = workspace_limit(&chooser);
+    chooser.ranking = ranking;
+    ranking->count = ranking->considered = 0;
+    ranking->workspace_limit = chooser.limit;
+    for (int x = 0; x < 3; x++)
+        ranking->stationary[x] = -1;
+    int shared;
+    hsumma_status status = shares(&chooser, &shared);
+    if (status)
+        return status;
+    if (shared) {
+        status = hs_choose_node(&chooser);
+        if ((!status && settings.tune != HS_TUNE_MEASURE) || settings.node != HS_NODE_AUTO)
+            return status;
+    }
+    status = choose_messages(&chooser);
+    if (!status)
+        hs_rank_operands(ranking);
+    return status;
+}

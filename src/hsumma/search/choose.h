@@ -1,0 +1,54 @@
+/* Chooses how a product is done: what the caller has said, else what is found cheapest, within the workspace limit. */
+#ifndef HS_HSUMMA_SEARCH_CHOOSE_H
+#define HS_HSUMMA_SEARCH_CHOOSE_H
+
+#include "base/options.h"
+#include "coll/choose/select.h"
+#include "hsumma/model/predict.h"
+
+struct hs_choice {
+    struct hs_spec spec;
+    struct hs_prediction prediction;
+    int64_t workspace_bytes; /* of the process that needs most */
+    unsigned char
+        by_rule[2]; /* the algorithms of broadcasts, of reductions are from the option coll or the tuned file */
+};
+
+/* The best candidates, best first. */
+enum { HS_RANKED = 1 + HSUMMA_MAX_RIVALS };
+struct hs_ranking {
+    struct hs_choice choice[HS_RANKED];
+    int count;
+    struct hs_choice of_operand[3]; /* the best with A, B, C in place, where stationary[] says that there is one */
+    double stationary[3]; /* least predicted seconds with A, B, C in place; -1: not considered, or not possible */
+    int64_t workspace_limit;
+    int considered; /* candidates that have been priced */
+};
+
+/* What the processes share. */
+struct hs_sharing {
+    size_t bytes; /* of memory for panels; 0: none */
+    int readable; /* processes may read each other's memory by system calls */
+    int in_place; /* matrices may lie in memory that all have mapped */
+};
+
+/* What choices rest on beside the problem: alike on all processes. */
+struct hs_planner {
+    struct hs_clock_memo *memo;          /* has the profile */
+    const struct hs_topology *topology;  /* of the communicator; NULL: one node, or each process on its own */
+    const struct hs_registry *own;       /* algorithms that may be named beside the built in ones */
+    const struct hs_rules *coll, *tuned; /* words for collectives */
+    int threads;                         /* of a process, for the model */
+    struct hs_sharing sharing;
+    const struct hs_allocator *memory;
+};
+
+/*
+ * A pure function of global arguments: every process gets the same.  HSUMMA_ERR_ARGUMENT (blocks that do not nest,
+ * groups that do not divide the grid), HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (layouts),
+ * HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY.
+ */
+hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
+                        const struct hs_planner *planner, struct hs_ranking *ranking, struct hs_message *message);
+
+#endif

@@ -1,0 +1,280 @@
+#include "hsumma/search/choose_node.h"
+
+#include "summa/node/shape.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * Panels: twice the knee of the local GEMM, so that C is read and written half as often.  Tiles: what is handed over at
+ * a time; beyond the second level of cache, inside a share of the last.  Chunks shorter than SHORT would repeat the
+ * packing of the other operand too often.
+ */
+enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, LOOKAHEAD = 2, CHEAP = 24 << 20 };
+
+static int64_t least(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+/* About even cuts of `whole`, at most `wanted` long, in multiples of 8 where that can be. */
+static int64_t even(int64_t whole, int64_t wanted)
+{
+    int64_t pieces = (whole + wanted - 1) / wanted;
+    int64_t length = pieces ? (whole + pieces - 1) / pieces : 1;
+    length = (length + 7) / 8 * 8;
+    return length < wanted ? length : wanted;
+}
+
+struct sizes {
+    const struct hs_problem *problem;
+    const struct hs_settings *settings;
+    const struct hs_profile *profile;
+    const struct hs_sharing *sharing;
+    int threads, knees;
+    int64_t most; /* bytes of all processes */
+    /* of the stationary operand that is looked at */
+    const struct hs_variant *variant;
+    struct hs_spec *spec;
+};
+
+static int64_t bytes_of(const struct sizes *sizes)
+{
+    return hs_node_size(sizes->problem, sizes->variant, sizes->spec);
+}
+
+/* The operand that comes in chunks: of those that are copied the one with the longest pinned dimension; -1: none. */
+static int choose_chunked(const struct hs_variant *variant)
+{
+    int chunked = -1;
+    int64_t longest = 0;
+    for (int x = 0; x < 2; x++) {
+        const struct hs_role *role = &variant->role[x];
+        if (!role->moves || hs_supply_resident(role))
+            continue;
+        int64_t length = hs_axis_count_max(role->want);
+        if (length > longest) {
+            longest = length;
+            chunked = x;
+        }
+    }
+    return chunked;
+}
+
+/*
+ * What is given up when memory is short, in this order.  Panels narrower than the knee of the local GEMM read and write
+ * C more often, shorter chunks let the BLAS pack the other operand more often, which costs more; without lookahead
+ * copying and multiplying take turns.
+ */
+static const struct sacrifice {
+    enum { LOOKAHEAD_TO, WIDTH_TO, CHUNK_TO } what;
+    int64_t to;
+} sacrifices[] = {{WIDTH_TO, 384}, {CHUNK_TO, 1024}, {WIDTH_TO, 192},   {CHUNK_TO, 512},
+                  {WIDTH_TO, 96},  {CHUNK_TO, 256},  {LOOKAHEAD_TO, 0}, {CHUNK_TO, 64},
+                  {WIDTH_TO, 8},   {CHUNK_TO, 1},    {WIDTH_TO, 1}};
+
+/* Cuts of `whole` one more than now, but not shorter than `to`. */
+static int cut_finer(int64_t *length, int64_t whole, int64_t to)
+{
+    int64_t finer = *length > 8 ? even(whole, *length - 1) : *length - 1;
+    if (finer >= *length || finer < to)
+        return 0;
+    *length = finer;
+    return 1;
+}
+
+/* Smaller by one notch; 0: nothing is left to give up.  What the caller has fixed stays. */
+static int shrink(const struct sizes *sizes)
+{
+    struct hs_spec *spec = sizes->spec;
+    for (unsigned i = 0; i < sizeof sacrifices / sizeof *sacrifices; i++) {
+        const struct sacrifice *next = &sacrifices[i];
+        if (next->what == LOOKAHEAD_TO && spec->lookahead > next->to) {
+            spec->lookahead--;
+            return 1;
+        }
+        if (next->what == WIDTH_TO && !sizes->settings->block &&
+            cut_finer(&spec->width[0], sizes->problem->extent[sizes->variant->looped], next->to))
+            return 1;
+        if (next->what == CHUNK_TO && !sizes->settings->chunk && spec->chunked >= 0 &&
+            cut_finer(&spec->chunk, hs_axis_count_max(sizes->variant->role[spec->chunked].want), next->to))
+            return 1;
+    }
+    return 0;
+}
+
+/*
+ * A panel can be read in place where it ends with a block: the widest such panel up to `wanted`, if blocks are as wide
+ * as the GEMM likes at least about half; else `wanted`.
+ */
+static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
+{
+    for (int x = 0; x < 2; x++) {
+        const struct hs_axis *axis = sizes->variant->role[x].looped;
+        if (hs_supply_resident(&sizes->variant->role[x]) || axis->nb < wanted / 4 || axis->first % axis->nb)
+            continue;
+        for (int64_t pieces = (axis->nb + wanted - 1) / wanted; pieces <= 8; pieces++)
+            if (axis->nb % pieces == 0)
+                return axis->nb / pieces;
+    }
+    return even(sizes->problem->extent[sizes->variant->looped], wanted);
+}
+
+/*
+ * Stationary C loops over k in panels and hands A or B over in chunks of its rows or columns; the others loop over
+ * columns or rows of C, in panels as wide as the partial results may be, and hand over chunks of k.
+ */
+static void choose_cuts(const struct sizes *sizes)
+{
+    const struct hs_settings *settings = sizes->settings;
+    struct hs_spec *spec = sizes->spec;
+    int64_t whole = sizes->problem->extent[sizes->variant->looped], panel = sizes->knees * sizes->profile->knee;
+    int over_k = sizes->variant->looped == HS_K;
+    whole = whole > 0 ? whole : 1;
+    spec->width[0] = !over_k                    ? least(whole, INT32_MAX)
+                     : sizes->sharing->in_place ? block_panel(sizes, panel)
+                                                : even(whole, panel);
+    spec->width[0] = least(settings->block ? settings->block : spec->width[0], whole);
+    spec->lookahead = 1;
+    spec->chunked = choose_chunked(sizes->variant);
+    if (spec->chunked < 0)
+        return;
+    int64_t length = hs_axis_count_max(sizes->variant->role[spec->chunked].want);
+    int64_t tile = (int64_t)(TILE / sizes->problem->scalar->size) / spec->width[0];
+    int64_t wanted = over_k ? (tile > SHORT ? tile : SHORT) : sizes->profile->knee;
+    spec->chunk = least(settings->chunk ? settings->chunk : even(length, wanted), length);
+    spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
+}
+
+/* Bytes that a process packs, by the BLAS, and that it copies, at most. */
+static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
+{
+    const struct hs_problem *problem = sizes->problem;
+    const struct hs_profile *profile = sizes->profile;
+    const struct hs_variant *variant = sizes->variant;
+    double extent[3], size = (double)problem->scalar->size, copied = 0;
+    memset(prediction, 0, sizeof *prediction);
+    for (int dim = 0; dim < 3; dim++)
+        extent[dim] =
+            dim == variant->looped ? (double)problem->extent[dim] : (double)hs_axis_count_max(variant->axis[dim]);
+    for (int x = 0; x < 3; x++) {
+        const struct hs_role *role = &variant->role[x];
+        prediction->operand[x].how = "stays";
+        if (!role->moves)
+            continue;
+        int local = x != HS_C && hs_supply_resident(role);
+        double part = (double)hs_axis_count_max(role->own) * (double)hs_axis_count_max(role->looped);
+        double partial = x == HS_C ? (double)hs_axis_count_max(role->want) * (double)role->looped->n : 0;
+        prediction->operand[x].how = local ? "local" : x == HS_C ? "summed" : "shared";
+        if (x == HS_C) /* a partial result written, and those of the line read and added */
+            copied += partial + 2 * part * problem->grid.extent[role->line_axis];
+        else if (!local)
+            copied += part;
+    }
+    double calls = 1, call[3] = {extent[0], extent[1], extent[2]}; /* one for each step */
+    double cut[2] = {(double)sizes->spec->width[0], (double)sizes->spec->chunk};
+    int dim[2] = {variant->looped, sizes->spec->chunked < 0 ? -1 : variant->role[sizes->spec->chunked].pinned};
+    for (int i = 0; i < 2; i++) {
+        if (dim[i] < 0 || cut[i] <= 0 || cut[i] >= call[dim[i]])
+            continue;
+        calls *= call[dim[i]] / cut[i];
+        call[dim[i]] = cut[i];
+    }
+    prediction->gemm = calls * hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type,
+                                               sizes->threads, call[0], call[1], call[2]);
+    prediction->copy = copied * size * profile->machine.copy;
+    prediction->comm = prediction->copy;
+    prediction->seconds = prediction->gemm + prediction->copy;
+}
+
+/* What the cuts have left room for again: longer chunks, then lookahead.  A third tile in the ring evens out who is
+ * late, which is not worth much memory. */
+static void give_back(const struct sizes *sizes, int64_t chunk)
+{
+    struct hs_spec *spec = sizes->spec, further = *spec;
+    while (spec->chunk > 0 && 2 * spec->chunk <= chunk) {
+        further.chunk = 2 * spec->chunk;
+        if (hs_node_size(sizes->problem, sizes->variant, &further) > sizes->most)
+            break;
+        *spec = further;
+    }
+    further = *spec;
+    for (; spec->lookahead < LOOKAHEAD; *spec = further) {
+        further.lookahead = spec->lookahead + 1;
+        if (hs_node_size(sizes->problem, sizes->variant, &further) >
+            (spec->lookahead ? least(sizes->most, CHEAP) : sizes->most))
+            break;
+    }
+}
+
+static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, struct hs_message *message)
+{
+    struct hs_variant variant;
+    struct hs_spec *spec = &choice->spec;
+    hsumma_status status = hs_variant_make(sizes->problem, stationary, &variant, message);
+    if (status)
+        return status;
+    sizes->variant = &variant;
+    sizes->spec = spec;
+    spec->stationary = stationary;
+    spec->node = sizes->settings->node == HS_NODE_READ ? HS_NODE_READ : HS_NODE_SHARED;
+    spec->levels = 1;
+    spec->slice = INT64_MAX;
+    spec->segment = sizes->settings->segment;
+    for (int axis = 0; axis < 2; axis++)
+        hs_factors_make(&spec->factors[axis], sizes->problem->grid.extent[axis], 0, NULL);
+    choose_cuts(sizes);
+    int64_t wanted = spec->chunk;
+    while (bytes_of(sizes) > sizes->most)
+        if (!shrink(sizes))
+            return hs_fail(message, HSUMMA_ERR_WORKSPACE,
+                           "panels of %" PRId64 " in chunks of %" PRId64 " need %" PRId64
+                           " bytes of shared memory; the limit allows %" PRId64
+                           " (smaller block or chunk, or a larger workspace_limit)",
+                           spec->width[0], spec->chunk, bytes_of(sizes), sizes->most);
+    give_back(sizes, wanted);
+    if (bytes_of(sizes) < 0)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "panels of %" PRId64 " in chunks of %" PRId64 " make more than %d steps (larger block or chunk)",
+                       spec->width[0], spec->chunk, (int)HS_NODE_STEPS);
+    predict(sizes, &choice->prediction);
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_choose_node(struct hs_chooser *chooser)
+{
+    static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
+    static const int knees[] = {KNEES, 1, 3};
+    const struct hs_problem *problem = chooser->problem;
+    const struct hs_sharing *sharing = &chooser->planner->sharing;
+    int64_t limit = chooser->limit;
+    int processes = problem->grid.extent[0] * problem->grid.extent[1];
+    int64_t most = limit > INT64_MAX / processes ? INT64_MAX : limit * processes;
+    most = (uint64_t)most > sharing->bytes ? (int64_t)sharing->bytes : most;
+    struct sizes sizes = {
+        problem, chooser->settings, chooser->profile, sharing, chooser->planner->threads, KNEES, most, NULL, NULL};
+    int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
+    hsumma_status first = HSUMMA_OK;
+    for (int i = 0; i < 3; i++) {
+        if (chooser->settings->stationary >= 0 && chooser->settings->stationary != order[i])
+            continue;
+        for (int w = 0; w < widths; w++) {
+            struct hs_choice choice;
+            struct hs_message told = {""};
+            memset(&choice, 0, sizeof choice);
+            sizes.knees = knees[w];
+            hsumma_status status = look_at(&sizes, order[i], &choice, &told);
+            if (status && !first) {
+                first = status;
+                *chooser->message = told;
+            }
+            if (status)
+                continue;
+            hs_rank(chooser->ranking, &choice);
+            found = 1;
+        }
+    }
+    if (found)
+        chooser->message->text[0] = 0;
+    return found ? HSUMMA_OK : first;
+}

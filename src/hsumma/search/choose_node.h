@@ -1,0 +1,15 @@
+/* Candidates for a product inside one node (summa/node.h). */
+#ifndef HS_HSUMMA_SEARCH_CHOOSE_NODE_H
+#define HS_HSUMMA_SEARCH_CHOOSE_NODE_H
+
+#include "hsumma/search/candidate.h"
+
+/*
+ * Enters each stationary operand by a model of what is multiplied, packed by the BLAS, and copied; panels as wide as
+ * the local GEMM likes and chunks that fit a cache, within the chooser's limit for each process and what the processes
+ * share for all together; to be measured, other widths and chunks as well. A pure function of global arguments; errors
+ * as hs_choose.
+ */
+hsumma_status hs_choose_node(struct hs_chooser *chooser);
+
+#endif

@@ -1,0 +1,359 @@
+#include "hsumma/tuned/tuned.h"
+
+#include "base/wait.h"
+#include "coll/choose/select.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINKS = 40, TEMPORARIES = 100, NAP_NS = 3000000 };
+static const double patience = 10; /* seconds that a lock is waited for */
+
+/* The text of a file that is being made. */
+struct text {
+    char *at;
+    size_t length, capacity;
+    const struct hs_allocator *memory;
+    int failed;
+};
+
+static void add(struct text *text, const char *more, size_t length)
+{
+    void *array = text->at;
+    if (text->failed || hs_grow(text->memory, &array, 1, &text->capacity, text->length + length + 2)) {
+        text->failed = 1;
+        return;
+    }
+    text->at = array;
+    memcpy(text->at + text->length, more, length);
+    text->length += length;
+    text->at[text->length++] = '\n';
+    text->at[text->length] = 0;
+}
+
+static void add_head(struct text *text)
+{
+    char head[32];
+    add(text, head, (size_t)snprintf(head, sizeof head, "hsumma tuned %d", HS_TUNED_VERSION));
+}
+
+static int is_product(const struct hs_tuned_words *line)
+{
+    return hs_tuned_is(line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm));
+}
+
+static int same_words(const struct hs_tuned_words *a, const struct hs_tuned_words *b, int words)
+{
+    for (int i = 0; i < words; i++)
+        if (i >= b->words || !hs_tuned_is(a, i, b->word[i], b->size[i]))
+            return 0;
+    return 1;
+}
+
+/* Whether what identifies them is the same. */
+static int alike(const struct hs_tuned_words *a, const struct hs_tuned_words *b)
+{
+    return same_words(a, b, is_product(a) ? 2 : 4);
+}
+
+/* Whether a new line comes before an old one, if not earlier. */
+static int belongs(const struct hs_tuned_words *new, const struct hs_tuned_words *old)
+{
+    return same_words(new, old, is_product(new) ? 2 : 1);
+}
+
+/* A line that is to be added. */
+struct addition {
+    struct hs_tuned_words words;
+    int done;
+};
+
+/* The text `old`, NULL: none, with the additions. */
+static void merge(struct text *text, const char *old, const char *const *line, struct addition *addition, int lines)
+{
+    struct hs_tuned_words words = {.next = ""};
+    add_head(text);
+    if (old)
+        hs_tuned_split(old, &words);
+    for (const char *at = words.next; *at; at = words.next) {
+        int replaced = 0;
+        hs_tuned_split(at, &words);
+        for (int i = 0; words.words && i < lines; i++) {
+            if (!addition[i].done && belongs(&addition[i].words, &words)) {
+                add(text, line[i], strlen(line[i]));
+                addition[i].done = 1;
+            }
+            replaced |= alike(&addition[i].words, &words);
+        }
+        if (!replaced)
+            add(text, at, strcspn(at, "\n"));
+    }
+    for (int i = 0; i < lines; i++)
+        if (!addition[i].done)
+            add(text, line[i], strlen(line[i]));
+}
+
+/* Whether both readers take the text. */
+static hsumma_status check(const char *text, const struct hs_allocator *memory, struct hs_message *message)
+{
+    struct hs_tuned tuned = {0};
+    struct hs_rules rules = {0};
+    hsumma_status status = hs_rules_read_tuned(&rules, text, memory, message);
+    if (!status)
+        status = hs_tuned_read(&tuned, text, memory, message);
+    hs_rules_free(&rules, memory);
+    hs_tuned_free(&tuned, memory);
+    return status;
+}
+
+/* Reads the lines to be added; of several that are alike the last is not done. */
+static hsumma_status prepare(const char *const *line, struct addition *addition, int lines,
+                             const struct hs_allocator *memory, struct hs_message *message)
+{
+    struct text text = {.memory = memory};
+    hsumma_status status = HSUMMA_OK;
+    add_head(&text);
+    for (int i = 0; !status && i < lines; i++) {
+        hs_tuned_split(line[i], &addition[i].words);
+        if (!addition[i].words.words || strchr(line[i], '\n'))
+            status =
+                hs_fail(message, HSUMMA_ERR_OPTION, "tuned: \"%.80s\" is to be remembered; expected one line", line[i]);
+        add(&text, line[i], strlen(line[i]));
+    }
+    struct hs_message why = {""};
+    if (!status)
+        status = text.failed ? HSUMMA_ERR_MEMORY : check(text.at, memory, &why);
+    if (status == HSUMMA_ERR_OPTION && why.text[0])
+        hs_fail(message, status, "tuned: what is to be remembered cannot be read: %s", why.text);
+    hs_put(memory, text.at);
+    for (int i = 0; !status && i < lines; i++)
+        for (int later = i + 1; !addition[i].done && later < lines; later++)
+            addition[i].done = alike(&addition[i].words, &addition[later].words);
+    return status;
+}
+
+static hsumma_status cannot(const char *what, const char *path, struct hs_message *message)
+{
+    return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* A file on its way to be replaced. */
+struct target {
+    char path[PATH_MAX]; /* no symbolic link */
+    int there, lock;
+    mode_t mode;
+};
+
+/* Follows symbolic links to a file or to nothing. */
+static hsumma_status find_target(struct target *target, const char *path, struct hs_message *message)
+{
+    struct stat found;
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof target->path || path[length - 1] == '/')
+        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned is \"%s\"; expected the name of a file", path);
+    memcpy(target->path, path, length + 1);
+    for (int links = 0; lstat(target->path, &found) == 0; links++) {
+        char link[PATH_MAX];
+        if (S_ISREG(found.st_mode))
+            return HSUMMA_OK;
+        if (!S_ISLNK(found.st_mode))
+            return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: %s is no regular file", target->path);
+        ssize_t size = readlink(target->path, link, sizeof link);
+        char *slash = strrchr(target->path, '/');
+        size_t base = slash && size > 0 && link[0] != '/' ? (size_t)(slash + 1 - target->path) : 0;
+        if (links == LINKS)
+            errno = ELOOP;
+        if (size <= 0 || links == LINKS)
+            return cannot("follow the symbolic link", path, message);
+        if (base + (size_t)size >= sizeof target->path)
+            return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the symbolic link %s is too long", path);
+        memcpy(target->path + base, link, (size_t)size);
+        target->path[base + (size_t)size] = 0;
+    }
+    return errno == ENOENT ? HSUMMA_OK : cannot("look at", target->path, message);
+}
+
+/* The directories on the way to the file, as far as they are not there. */
+static hsumma_status make_directories(const char *path, struct hs_message *message)
+{
+    char directory[PATH_MAX];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        struct stat found;
+        snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
+        if (mkdir(directory, 0777)) {
+            int reason = errno;
+            if (stat(directory, &found) == 0) /* made by others meanwhile, perhaps; what is no directory shows later */
+                continue;
+            errno = reason;
+            return cannot("make the directory", directory, message);
+        }
+    }
+    return HSUMMA_OK;
+}
+
+static void nap(int times)
+{
+    nanosleep(&(struct timespec){.tv_nsec = times * NAP_NS}, NULL);
+}
+
+static hsumma_status lock(struct target *target, struct hs_message *message)
+{
+    char name[PATH_MAX + 8];
+    snprintf(name, sizeof name, "%s.lock", target->path);
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC; /* some file systems lock only what can be written */
+    target->lock = open(name, flags, 0666);
+    if (target->lock < 0 && errno == ENOENT) {
+        hsumma_status status = make_directories(target->path, message);
+        if (status)
+            return status;
+        target->lock = open(name, flags, 0666);
+    }
+    if (target->lock < 0)
+        return cannot("open", name, message);
+    double end = hs_now() + patience;
+    while (flock(target->lock, LOCK_EX | LOCK_NB)) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return cannot("lock", name, message);
+        if (hs_now() > end)
+            return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: others have kept %s locked for %g s", name, patience);
+        nap(1);
+    }
+    return HSUMMA_OK;
+}
+
+/* Then gives those who wait the time to look: who writes line after line would keep the file from them. */
+static void unlock(const struct target *target)
+{
+    if (target->lock < 0)
+        return;
+    flock(target->lock, LOCK_UN); /* a child that was forked meanwhile may have it as well */
+    close(target->lock);
+    nap(2);
+}
+
+/* The whole file; *text stays NULL if there is none. */
+static hsumma_status read_old(struct target *target, const struct hs_allocator *memory, char **text,
+                              struct hs_message *message)
+{
+    struct stat found;
+    int file = open(target->path, O_RDWR | O_CLOEXEC); /* who may not write it shall not replace it */
+    if (file < 0)
+        return errno == ENOENT ? HSUMMA_OK : cannot("write", target->path, message);
+    hsumma_status status = fstat(file, &found) ? cannot("look at", target->path, message) : HSUMMA_OK;
+    size_t size = status ? 0 : (size_t)found.st_size, length = 0;
+    target->there = 1;
+    target->mode = found.st_mode & 0777;
+    if (!status && !(*text = hs_get(memory, size + 1, 1)))
+        status = HSUMMA_ERR_MEMORY;
+    while (!status && length < size) {
+        ssize_t some = read(file, *text + length, size - length);
+        if (some < 0 && errno != EINTR)
+            status = cannot("read", target->path, message);
+        if (some == 0) /* it has become shorter */
+            break;
+        length += some > 0 ? (size_t)some : 0;
+    }
+    close(file);
+    if (status)
+        return status;
+    (*text)[length] = 0;
+    if (strlen(*text) != length)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: %s is damaged and has not been changed: it has a zero byte",
+                       target->path);
+    struct hs_message why;
+    status = check(*text, memory, &why);
+    return status == HSUMMA_ERR_OPTION
+               ? hs_fail(message, status, "tuned: %s has not been changed, it cannot be read: %s", target->path,
+                         why.text)
+               : status;
+}
+
+static int write_all(int file, const char *text, size_t length)
+{
+    while (length) {
+        ssize_t some = write(file, text, length);
+        if (some < 0 && errno != EINTR)
+            return -1;
+        text += some > 0 ? some : 0;
+        length -= some > 0 ? (size_t)some : 0;
+    }
+    return 0;
+}
+
+/* Not mkstemp: the permissions of a new file are those that the user's mask leaves. */
+static int open_temporary(const struct target *target, char *name, size_t size)
+{
+    int file = -1;
+    errno = EEXIST;
+    for (int i = 0; file < 0 && errno == EEXIST && i < TEMPORARIES; i++) {
+        snprintf(name, size, "%s.tmp-%ld-%d", target->path, (long)getpid(), i);
+        file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    return file;
+}
+
+static hsumma_status replace(const struct target *target, const struct text *text, struct hs_message *message)
+{
+    char name[PATH_MAX + 32];
+    int file = open_temporary(target, name, sizeof name);
+    if (file < 0)
+        return cannot("make", name, message);
+    int bad = write_all(file, text->at, text->length) || (target->there && fchmod(file, target->mode)) || fsync(file);
+    int reason = errno;
+    if (close(file) && !bad) { /* a file system may find only now that it is full */
+        bad = 1;
+        reason = errno;
+    }
+    if (!bad && rename(name, target->path)) {
+        bad = 1;
+        reason = errno;
+    }
+    if (!bad)
+        return HSUMMA_OK;
+    unlink(name);
+    errno = reason;
+    return cannot("write", target->path, message);
+}
+
+hsumma_status hs_tuned_merge(const char *path, const char *const *line, int lines, const struct hs_allocator *memory,
+                             struct hs_message *message)
+{
+    struct target target = {.lock = -1};
+    struct text text = {.memory = memory};
+    char *old = NULL;
+    if (lines <= 0)
+        return HSUMMA_OK;
+    struct addition *addition = hs_get_zero(memory, (size_t)lines, sizeof *addition);
+    hsumma_status status = addition ? prepare(line, addition, lines, memory, message) : HSUMMA_ERR_MEMORY;
+    if (!status)
+        status = find_target(&target, path, message);
+    if (!status)
+        status = lock(&target, message);
+    if (!status)
+        status = read_old(&target, memory, &old, message);
+    if (!status)
+        merge(&text, old, line, addition, lines);
+    if (!status)
+        status = text.failed ? HSUMMA_ERR_MEMORY : replace(&target, &text, message);
+    unlock(&target);
+    hs_put(memory, text.at);
+    hs_put(memory, old);
+    hs_put(memory, addition);
+    return status == HSUMMA_ERR_MEMORY ? hs_fail(message, status, "tuned: no memory to write %s", path) : status;
+}
+
+int hs_config_path(const char *name, char *path, size_t size)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (xdg && xdg[0] == '/')
+        return snprintf(path, size, "%s/hsumma/%s", xdg, name);
+    return home && *home ? snprintf(path, size, "%s/.config/hsumma/%s", home, name) : -1;
+}

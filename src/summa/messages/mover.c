@@ -1,0 +1,343 @@
+#include "summa/messages/mover.h"
+
+#include <string.h>
+
+/* Keeps the levels with more than one member; for C they are first merged so that the sums are bracketed alike. */
+static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec)
+{
+    struct hs_factors all = spec->factors[mover->role->line_axis];
+    int tier[HS_LEVELS_MAX];
+    for (int l = 0; l < all.levels; l++)
+        tier[l] = l;
+    if (mover->operand == HS_C) {
+        struct hs_factors given = all;
+        hs_factors_merge_for_sums(&given, &all, tier);
+    }
+    for (int l = 0; l < all.levels; l++) {
+        if (all.size[l] == 1 || mover->spread)
+            continue;
+        int kept = mover->levels++;
+        mover->factors.size[kept] = all.size[l];
+        mover->factors.stride[kept] = all.stride[l];
+        mover->tier[kept] = tier[l];
+        mover->alg[kept] = mover->operand == HS_C ? spec->reduce[tier[l]] : spec->bcast[tier[l]];
+    }
+    mover->factors.levels = mover->levels;
+    mover->tier0 = mover->levels ? mover->tier[0] : spec->levels - 1;
+}
+
+void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
+                   const struct hs_spec *spec, const struct hs_panels *panels, int operand)
+{
+    const struct hs_grid *grid = &problem->grid;
+    memset(mover, 0, sizeof *mover);
+    mover->operand = operand;
+    mover->index = operand - (variant->stationary < operand);
+    mover->problem = problem;
+    mover->role = &variant->role[operand];
+    mover->panels = panels;
+    mover->length = hs_axis_count(mover->role->want, grid->coord[mover->role->want_axis]);
+    mover->held = hs_axis_count(mover->role->own, grid->coord[mover->role->own_axis]);
+    mover->line = grid->coord[mover->role->line_axis];
+    mover->loop_coord = grid->coord[mover->role->loop_axis];
+    mover->spread =
+        spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
+    keep_levels(mover, spec);
+    int me = grid->coord[0] * grid->extent[1] + grid->coord[1];
+    int step = hs_grid_stride(grid, mover->role->line_axis);
+    for (int l = 0; l < mover->levels; l++) {
+        int digit = hs_digit(&mover->factors, l, mover->line), stride = mover->factors.stride[l] * step;
+        mover->group[l] = (struct hs_group){grid->rank, me - digit * stride, stride, mover->factors.size[l], digit};
+    }
+}
+
+int hs_mover_root(const struct hs_mover *mover, int pair)
+{
+    int owner = mover->panels->pairs.pair[pair].owner[mover->index];
+    return mover->role->exchanged ? owner % mover->problem->grid.extent[mover->role->line_axis] : owner;
+}
+
+int hs_mover_level(const struct hs_mover *mover, int root)
+{
+    int l = mover->levels - 1;
+    while (l >= 0 && hs_digit(&mover->factors, l, mover->line) == hs_digit(&mover->factors, l, root))
+        l--;
+    return l;
+}
+
+int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                              int tier, int64_t length)
+{
+    int64_t width = spec->width[tier] < pairs->width_max ? spec->width[tier] : pairs->width_max;
+    return (int64_t)hs_aligned((size_t)hs_bytes_of(width, length, (int64_t)mover->problem->scalar->size));
+}
+
+int64_t hs_mover_exchange_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs)
+{
+    const struct hs_role *role = mover->role;
+    if (!role->exchanged)
+        return 0;
+    return hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, role->give_max[mover->spread]) +
+           hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, role->take_max[mover->spread]);
+}
+
+int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o)
+{
+    return hs_tier_width(mover->panels, tier, o) * mover->length * (int64_t)mover->problem->scalar->size;
+}
+
+struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int o)
+{
+    const struct hs_tier *of = &mover->panels->tier[tier];
+    int pair = mover->panels->panel[of->first[o]].pair;
+    return (struct hs_run_of_panels){mover->panels,          mover->role,
+                                     mover->problem->scalar, mover->panels->pairs.pair[pair].owner[mover->index],
+                                     of->first[o],           of->first[o + 1]};
+}
+
+int hs_mover_pair(const struct hs_mover *mover, int tier, int o)
+{
+    return mover->panels->panel[mover->panels->tier[tier].first[o]].pair;
+}
+
+struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int pair)
+{
+    int true_root = (mover->alg[level]->flags & HS_TRUE_ROOT) != 0;
+    int root = hs_digit(&mover->factors, level, hs_mover_root(mover, pair));
+    return (struct hs_binding){
+        .group = mover->group[level],
+        .rotation = true_root ? 0 : root,
+        .combine = mover->problem->scalar->add,
+        .native = mover->native[level],
+    };
+}
+
+hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t segment, struct hs_cache *lists,
+                             int *list)
+{
+    const struct hs_tier *tier = &mover->panels->tier[mover->tier[level]];
+    const struct hs_alg *alg = mover->alg[level];
+    int true_root = (alg->flags & HS_TRUE_ROOT) != 0, size = mover->factors.size[level], me = mover->group[level].me;
+    hsumma_status status = HSUMMA_OK;
+    for (int o = 0; !status && o < tier->count; o++) {
+        int root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
+        list[o] = -1;
+        if (hs_mover_level(mover, root) > level)
+            continue;
+        int digit = hs_digit(&mover->factors, level, root);
+        struct hs_list_key key = {.alg = alg,
+                                  .rank = true_root ? me : (me - digit + size) % size,
+                                  .size = size,
+                                  .root = true_root ? digit : 0,
+                                  .bytes = hs_mover_bytes(mover, mover->tier[level], o),
+                                  .unit = (int64_t)mover->problem->scalar->size,
+                                  .segment = segment};
+        status = hs_cache_get(lists, &key, &list[o]);
+    }
+    return status;
+}
+
+int hs_mover_holds(const struct hs_mover *mover, int pair)
+{
+    return mover->panels->pairs.pair[pair].owner[mover->index] == mover->loop_coord;
+}
+
+int hs_mover_takes(const struct hs_mover *mover, int pair)
+{
+    return mover->spread || hs_mover_root(mover, pair) == mover->line;
+}
+
+/* The process that holds (own_axis: q) or takes (want_axis: i) the panels of a pair. */
+static int holder_of(const struct hs_mover *mover, int pair, int q)
+{
+    int coord[2];
+    coord[mover->role->own_axis] = q;
+    coord[mover->role->loop_axis] = mover->panels->pairs.pair[pair].owner[mover->index];
+    return coord[0] * mover->problem->grid.extent[1] + coord[1];
+}
+
+static int taker_of(const struct hs_mover *mover, int line, int i)
+{
+    int coord[2];
+    coord[mover->role->want_axis] = i;
+    coord[mover->role->line_axis] = line;
+    return coord[0] * mover->problem->grid.extent[1] + coord[1];
+}
+
+static int index_of_me(const struct hs_mover *mover)
+{
+    const struct hs_grid *grid = &mover->problem->grid;
+    return grid->coord[0] * grid->extent[1] + grid->coord[1];
+}
+
+/* Lines of the pinned dimension that pass between holder q and taker i; from one of several replicas only. */
+static int64_t shared(const struct hs_role *role, int q, int i)
+{
+    if (role->replicas > 1 && q != i % role->replicas)
+        return 0;
+    return hs_overlap_count(role->own, q, role->want, i);
+}
+
+hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory)
+{
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    int takers = grid->extent[role->want_axis], holders = grid->extent[role->own_axis];
+    if (!role->exchanged)
+        return HSUMMA_OK;
+    mover->gives = hs_get(memory, (size_t)(takers + holders), sizeof *mover->gives);
+    if (!mover->gives)
+        return HSUMMA_ERR_MEMORY;
+    mover->takes = mover->gives + takers;
+    for (int i = 0; i < takers; i++)
+        mover->gives[i] = shared(role, grid->coord[role->own_axis], i);
+    for (int q = 0; q < holders; q++)
+        mover->takes[q] = shared(role, q, grid->coord[role->want_axis]);
+    return HSUMMA_OK;
+}
+
+void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
+{
+    hs_put(memory, mover->gives);
+    mover->gives = mover->takes = NULL;
+}
+
+/* Lines of this process with others; with itself only where the way to itself is not the same for all pairs. */
+static int64_t lines(const struct hs_mover *mover, const int64_t *with, int others, int self)
+{
+    int64_t sum = 0;
+    for (int other = 0; other < others; other++)
+        if (mover->spread || mover->role->own_axis != mover->role->want_axis || other != self)
+            sum += with[other];
+    return sum;
+}
+
+int64_t hs_mover_gives(const struct hs_mover *mover)
+{
+    const struct hs_role *role = mover->role;
+    return lines(mover, mover->gives, mover->problem->grid.extent[role->want_axis],
+                 mover->problem->grid.coord[role->own_axis]);
+}
+
+int64_t hs_mover_takings(const struct hs_mover *mover)
+{
+    const struct hs_role *role = mover->role;
+    return lines(mover, mover->takes, mover->problem->grid.extent[role->own_axis],
+                 mover->problem->grid.coord[role->want_axis]);
+}
+
+/* Whether what this process holds for takers i is packed: not what it alone takes. */
+static int packs_for(const struct hs_mover *mover, int pair, int i)
+{
+    return mover->gives[i] > 0 &&
+           (mover->spread || taker_of(mover, hs_mover_root(mover, pair), i) != index_of_me(mover));
+}
+
+/* What this process as a holder sends, by ascending takers; the takers of a line get the same bytes. */
+static int pieces_to(const struct hs_mover *mover, int pair, int64_t width, struct hs_piece *piece)
+{
+    const struct hs_role *role = mover->role;
+    const int *extent = mover->problem->grid.extent;
+    int64_t unit = width * (int64_t)mover->problem->scalar->size;
+    int count = 0, root = hs_mover_root(mover, pair);
+    for (int process = 0; process < extent[0] * extent[1]; process++) {
+        const int coord[2] = {process / extent[1], process % extent[1]};
+        int i = coord[role->want_axis];
+        int64_t at = 0;
+        if ((!mover->spread && coord[role->line_axis] != root) || process == index_of_me(mover) || mover->gives[i] == 0)
+            continue;
+        for (int before = 0; before < i; before++)
+            at += packs_for(mover, pair, before) ? mover->gives[before] : 0;
+        piece[count++] = (struct hs_piece){process, at * unit, mover->gives[i] * unit};
+    }
+    return count;
+}
+
+/* What it receives as a taker, by ascending holders. */
+static int pieces_from(const struct hs_mover *mover, int pair, int64_t width, struct hs_piece *piece)
+{
+    int64_t unit = width * (int64_t)mover->problem->scalar->size, at = 0;
+    int count = 0;
+    for (int q = 0; q < mover->problem->grid.extent[mover->role->own_axis]; q++) {
+        int peer = holder_of(mover, pair, q);
+        if (mover->takes[q] == 0 || peer == index_of_me(mover))
+            continue;
+        piece[count++] = (struct hs_piece){peer, at * unit, mover->takes[q] * unit};
+        at += mover->takes[q];
+    }
+    return count;
+}
+
+static hsumma_status exchange_list(const struct hs_mover *mover, int outward, int pair, int64_t width,
+                                   const struct hs_allocator *memory, struct hs_list *list)
+{
+    const struct hs_grid *grid = &mover->problem->grid;
+    int me = index_of_me(mover);
+    size_t most = (size_t)grid->extent[0] * (size_t)grid->extent[1];
+    struct hs_piece *piece = hs_get(memory, 2 * most, sizeof *piece);
+    if (!piece)
+        return HSUMMA_ERR_MEMORY;
+    int held = hs_mover_holds(mover, pair) ? pieces_to(mover, pair, width, piece) : 0;
+    int taken = hs_mover_takes(mover, pair) ? pieces_from(mover, pair, width, piece + most) : 0;
+    hsumma_status status = outward ? hs_exchange_build(me, piece + most, taken, piece, held, memory, list)
+                                   : hs_exchange_build(me, piece, held, piece + most, taken, memory, list);
+    hs_put(memory, piece);
+    return status;
+}
+
+hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward, struct hs_cache *lists, int *list)
+{
+    const struct hs_tier *tier = &mover->panels->tier[mover->tier0];
+    for (int o = 0; o < tier->count; o++) {
+        int pair = hs_mover_pair(mover, mover->tier0, o);
+        int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
+        list[o] = -1;
+        if (!hs_mover_holds(mover, pair) && !hs_mover_takes(mover, pair))
+            continue;
+        struct hs_list_key key = {.rank = mover->operand, .size = outward, .root = pair, .bytes = width};
+        list[o] = hs_cache_find(lists, &key);
+        if (list[o] >= 0)
+            continue;
+        struct hs_list made;
+        hsumma_status status = exchange_list(mover, outward, pair, width, lists->memory, &made);
+        if (!status)
+            status = hs_cache_add(lists, &key, &made);
+        if (status)
+            return status;
+        list[o] = lists->last;
+    }
+    return HSUMMA_OK;
+}
+
+void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchange_step step, char *message,
+                            const struct hs_matrix *matrix, char *slabs, const void *beta)
+{
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
+    int as_holder = step == HS_MATRIX_TO_MESSAGE || step == HS_MESSAGE_TO_MATRIX;
+    int pair = hs_mover_pair(mover, mover->tier0, o);
+    int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
+    int others = grid->extent[as_holder ? role->want_axis : role->own_axis];
+    for (int other = 0; other < others; other++) {
+        int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
+        int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
+        if (count == 0 || (as_holder ? !packs_for(mover, pair, i) : holder_of(mover, pair, q) == index_of_me(mover)))
+            continue;
+        hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
+        message += count * (int64_t)mover->problem->scalar->size;
+    }
+}
+
+void hs_mover_exchange_own(const struct hs_mover *mover, int o, enum hs_exchange_step step,
+                           const struct hs_matrix *matrix, char *slabs, const void *beta)
+{
+    const int *coord = mover->problem->grid.coord;
+    int pair = hs_mover_pair(mover, mover->tier0, o);
+    if (!hs_mover_holds(mover, pair) || !hs_mover_takes(mover, pair))
+        return;
+    int q = coord[mover->role->own_axis], i = coord[mover->role->want_axis];
+    struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
+    if (mover->takes[q] > 0)
+        hs_exchange_copy(&run, step, q, i, NULL, matrix, slabs, beta);
+}

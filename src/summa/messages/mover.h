@@ -1,0 +1,86 @@
+/*
+ * An operand that moves: its line of processes, the levels on that line that have more than one member, who is the
+ * root, and this process's part.  Common to what is fed into the multiplication (A, B) and what is drained from it (C).
+ */
+#ifndef HS_SUMMA_MESSAGES_MOVER_H
+#define HS_SUMMA_MESSAGES_MOVER_H
+
+#include "coll/run/exec_mpi.h"
+#include "coll/schedule/exchange.h"
+#include "coll/schedule/list_cache.h"
+#include "summa/pack.h"
+
+struct hs_mover {
+    int operand;
+    int index; /* which of a pair's two owners is this operand's */
+    const struct hs_problem *problem;
+    const struct hs_role *role;
+    const struct hs_panels *panels;
+    int64_t length; /* local extent of the pinned dimension, as wanted */
+    int64_t held;   /* and as this operand has it (differs if exchanged) */
+    int line;       /* coordinate of this process on the line */
+    int loop_coord; /* and on the axis where the looped dimension lies */
+    int spread;     /* hs_spec, if it is exchanged and feeds */
+    int levels;     /* with more than one member, outermost first; 0: the line is one process, or spread */
+    struct hs_factors factors;
+    int tier[HS_LEVELS_MAX];
+    int tier0; /* tier of the panels that are packed, exchanged or drained: the outermost level's */
+    struct hs_group group[HS_LEVELS_MAX];
+    const struct hs_alg *alg[HS_LEVELS_MAX];
+    struct hs_native native[HS_LEVELS_MAX]; /* native.h */
+    /* of an exchange: lines of the pinned dimension that this process shares with each taker as a holder, and with each
+     * holder as a taker; hs_mover_share */
+    int64_t *gives, *takes;
+};
+
+void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
+                   const struct hs_spec *spec, const struct hs_panels *panels, int operand);
+
+/* The coordinate on the line of the root of a pair. */
+int hs_mover_root(const struct hs_mover *mover, int pair);
+
+/*
+ * This process's place for a root: the innermost level on which its digit differs from the root's, or -1 if it is the
+ * root of the whole line.  On that level it receives (or sends its sum); on the levels inside it is the root; on those
+ * outside it takes no part.
+ */
+int hs_mover_level(const struct hs_mover *mover, int root);
+
+/* Bytes of a buffer for the panels of a tier, for a local extent of the pinned dimension. */
+int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                              int tier, int64_t length);
+/* And of those of an exchange, at most. */
+int64_t hs_mover_exchange_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs);
+/* Bytes of tier panel o on this process. */
+int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o);
+struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int o);
+/* The pair of tier panel o. */
+int hs_mover_pair(const struct hs_mover *mover, int tier, int o);
+
+/* The binding for a level, without list, tag and buffers. */
+struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int pair);
+/* list[o] for all tier panels of a level. */
+hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t segment, struct hs_cache *lists,
+                             int *list);
+
+/*
+ * The exchange.  Holders have the looped dimension's owner coordinate; takers are the line's roots, or if spread all of
+ * the line.  `outward` is the way of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this
+ * process is neither.  What a process shares with itself is in no message.
+ */
+hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
+void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
+/* Lines of the pinned dimension that this process packs as a holder and unpacks as a taker at most. */
+int64_t hs_mover_gives(const struct hs_mover *mover);
+int64_t hs_mover_takings(const struct hs_mover *mover);
+int hs_mover_holds(const struct hs_mover *mover, int pair);
+int hs_mover_takes(const struct hs_mover *mover, int pair);
+hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward, struct hs_cache *lists, int *list);
+/* Packs or unpacks all messages of this process: `message` holds them one after the other. */
+void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchange_step step, char *message,
+                            const struct hs_matrix *matrix, char *slabs, const void *beta);
+/* What needs no message: between this process's own matrix and its own slabs, if it is both holder and taker. */
+void hs_mover_exchange_own(const struct hs_mover *mover, int o, enum hs_exchange_step step,
+                           const struct hs_matrix *matrix, char *slabs, const void *beta);
+
+#endif

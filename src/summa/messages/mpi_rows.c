@@ -1,0 +1,70 @@
+#include "summa/messages/mpi_rows.h"
+
+#include <mpi.h>
+
+static MPI_Datatype type_of(char letter)
+{
+    switch (letter) {
+    case 's':
+        return MPI_FLOAT;
+    case 'd':
+        return MPI_DOUBLE;
+    case 'c':
+        return MPI_C_FLOAT_COMPLEX;
+    default:
+        return MPI_C_DOUBLE_COMPLEX;
+    }
+}
+
+/* A communicator of the level's members in their order.  Levels of different operands have different tags, for one
+ * process may be making several at a time with different partners. */
+static hsumma_status connect_level(struct hs_mover *mover, int level, const struct hs_comm *comm, int *rank)
+{
+    const struct hs_group *group = &mover->group[level];
+    MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; i < group->size; i++)
+        rank[i] = hs_group_rank(group, i);
+    mover->native[level] = (struct hs_native){.collective = (int)mover->alg[level]->collective,
+                                              .comm = MPI_COMM_NULL,
+                                              .type = type_of(mover->problem->scalar->letter),
+                                              .op = MPI_SUM};
+    if (MPI_Comm_group(comm->comm, &all) != MPI_SUCCESS ||
+        MPI_Group_incl(all, group->size, rank, &members) != MPI_SUCCESS ||
+        MPI_Comm_create_group(comm->comm, members, mover->operand * HS_LEVELS_MAX + level,
+                              &mover->native[level].comm) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    if (members != MPI_GROUP_NULL)
+        MPI_Group_free(&members);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    return status;
+}
+
+hsumma_status hs_native_connect(struct hs_mover *mover, const struct hs_comm *comm, int *rank)
+{
+    hsumma_status first = HSUMMA_OK;
+    for (int l = 0; l < mover->levels; l++)
+        if (mover->alg[l]->flags & HS_BY_MPI) {
+            hsumma_status status = connect_level(mover, l, comm, rank);
+            first = first ? first : status;
+        }
+    return first;
+}
+
+void hs_native_disconnect(struct hs_mover *mover)
+{
+    int finalised = 1;
+    MPI_Finalized(&finalised);
+    for (int l = 0; l < mover->levels && !finalised; l++)
+        if (mover->alg[l]->flags & HS_BY_MPI && mover->native[l].type && mover->native[l].comm != MPI_COMM_NULL)
+            MPI_Comm_free(&mover->native[l].comm);
+}
+
+int hs_native_wanted(const struct hs_spec *spec)
+{
+    int wanted = 0;
+    for (int l = 0; l < spec->levels; l++)
+        wanted |= spec->bcast[l]->flags & HS_BY_MPI || spec->reduce[l]->flags & HS_BY_MPI;
+    return wanted;
+}

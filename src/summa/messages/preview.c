@@ -1,0 +1,169 @@
+#include "summa/messages/preview.h"
+
+#include "coll/schedule/lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hs_feed *feed_of(const struct hs_loop *loop, int operand)
+{
+    for (int f = 0; f < loop->feeds; f++)
+        if (loop->feed[f].mover.operand == operand)
+            return &loop->feed[f];
+    return NULL;
+}
+
+const struct hs_mover *hs_preview_mover(const struct hs_loop *loop, int operand)
+{
+    const struct hs_feed *feed = feed_of(loop, operand);
+    if (feed)
+        return &feed->mover;
+    return loop->drains && loop->drain.mover.operand == operand ? &loop->drain.mover : NULL;
+}
+
+/* C goes outwards: its channels begin with the innermost level and end with the exchange. */
+static const struct hs_channel *channel_of(const struct hs_loop *loop, int operand, int stage)
+{
+    const struct hs_feed *feed = feed_of(loop, operand);
+    if (feed)
+        return &feed->channel[1 + stage];
+    int levels = loop->drain.mover.levels;
+    return &loop->drain.channel[stage == HS_EXCHANGE ? levels : levels - 1 - stage];
+}
+
+int hs_preview_tier(const struct hs_mover *mover, int stage)
+{
+    return stage == HS_EXCHANGE ? mover->tier0 : mover->tier[stage];
+}
+
+struct hs_arrival hs_preview_arrival(const struct hs_mover *mover, int pair)
+{
+    int level = hs_mover_level(mover, hs_mover_root(mover, pair)), exchanged = mover->role->exchanged;
+    return (struct hs_arrival){level < 0 ? 0 : mover->tier[level] + 1, mover->levels > 0 || exchanged,
+                               exchanged && mover->held > 0 && hs_mover_holds(mover, pair), mover->length};
+}
+
+static hsumma_status copy_list(const struct hs_list *list, const struct hs_allocator *memory, struct hs_list *copy)
+{
+    int deps = 0;
+    for (int i = 0; i < list->steps; i++)
+        deps =
+            list->step[i].first_dep + list->step[i].deps > deps ? list->step[i].first_dep + list->step[i].deps : deps;
+    *copy = *list;
+    copy->step = hs_get(memory, (size_t)list->steps + 1, sizeof *copy->step);
+    copy->dep = hs_get(memory, (size_t)deps + 1, sizeof *copy->dep);
+    if (!copy->step || !copy->dep) {
+        hs_list_free(memory, copy);
+        return HSUMMA_ERR_MEMORY;
+    }
+    if (list->steps > 0)
+        memcpy(copy->step, list->step, (size_t)list->steps * sizeof *copy->step);
+    if (deps > 0)
+        memcpy(copy->dep, list->dep, (size_t)deps * sizeof *copy->dep);
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int stage, int o,
+                              const struct hs_allocator *memory, struct hs_list *part)
+{
+    const struct hs_mover *mover = hs_preview_mover(loop, operand);
+    const struct hs_channel *channel = channel_of(loop, operand, stage);
+    *part = (struct hs_list){0};
+    if (channel->list[o] < 0)
+        return HSUMMA_OK;
+    hsumma_status status = copy_list(&loop->lists.list[channel->list[o]], memory, part);
+    if (status || stage == HS_EXCHANGE) /* an exchange names its peers by their place in the grid already */
+        return status;
+    struct hs_binding bound = hs_mover_binding(mover, stage, hs_mover_pair(mover, channel->tier, o));
+    for (int i = 0; i < part->steps; i++) {
+        struct hs_step *step = &part->step[i];
+        if (step->kind == HS_SEND || step->kind == HS_RECV)
+            step->peer = bound.group.base + (step->peer + bound.rotation) % bound.group.size * bound.group.stride;
+    }
+    return HSUMMA_OK;
+}
+
+static int compare_hops(const void *a, const void *b)
+{
+    const struct hs_hop *x = a, *y = b;
+    if (x->round != y->round)
+        return x->round - y->round;
+    return x->from != y->from ? x->from - y->from : x->to - y->to;
+}
+
+hsumma_status hs_preview_hops(const struct hs_list *part, int processes, const struct hs_allocator *memory,
+                              struct hs_hop **hop, int *hops)
+{
+    struct hs_lists lists;
+    *hop = NULL;
+    *hops = 0;
+    hsumma_status status = hs_lists_index(part, processes, memory, &lists);
+    if (status)
+        return status;
+    int *round = hs_get(memory, (size_t)lists.steps + 1, sizeof *round);
+    struct hs_hop *found = hs_get(memory, (size_t)lists.steps + 1, sizeof *found);
+    status = round && found ? hs_lists_rounds(&lists, memory, round) : HSUMMA_ERR_MEMORY;
+    int count = 0;
+    for (int g = 0; !status && g < lists.steps; g++) {
+        const struct hs_step *step = hs_lists_step(&lists, g);
+        if (step->kind == HS_SEND)
+            found[count++] = (struct hs_hop){round[g], lists.rank[g], step->peer, step->count};
+    }
+    if (count > 0) {
+        qsort(found, (size_t)count, sizeof *found, compare_hops);
+        *hop = found;
+        *hops = count;
+    } else {
+        hs_put(memory, found);
+    }
+    hs_put(memory, round);
+    hs_lists_free(memory, &lists);
+    return status;
+}
+
+struct count {
+    int64_t messages, bytes;
+};
+
+static struct count count_list(const struct hs_list *list, int64_t cut)
+{
+    struct count count = {0, 0};
+    for (int i = 0; i < list->steps; i++) {
+        if (list->step[i].kind != HS_SEND)
+            continue;
+        count.messages += list->step[i].count / cut + (list->step[i].count % cut != 0);
+        count.bytes += list->step[i].count;
+    }
+    return count;
+}
+
+static void count_channel(const struct hs_loop *loop, const struct hs_channel *channel, const struct count *of_list,
+                          struct count *sum)
+{
+    for (int o = 0; o < loop->panels.tier[channel->tier].count; o++) {
+        if (channel->list[o] < 0)
+            continue;
+        sum->messages += of_list[channel->list[o]].messages;
+        sum->bytes += of_list[channel->list[o]].bytes;
+    }
+}
+
+hsumma_status hs_preview_count(const struct hs_loop *loop, const struct hs_allocator *memory, int64_t *messages,
+                               int64_t *bytes)
+{
+    struct count sum = {0, 0};
+    struct count *of_list = hs_get(memory, (size_t)loop->lists.count + 1, sizeof *of_list);
+    if (!of_list)
+        return HSUMMA_ERR_MEMORY;
+    for (int i = 0; i < loop->lists.count; i++)
+        of_list[i] = count_list(&loop->lists.list[i], loop->comm->cut);
+    for (int f = 0; f < loop->feeds; f++)
+        for (int s = 0; s < loop->feed[f].channels; s++)
+            count_channel(loop, &loop->feed[f].channel[s], of_list, &sum);
+    for (int s = 0; loop->drains && s < loop->drain.channels; s++)
+        count_channel(loop, &loop->drain.channel[s], of_list, &sum);
+    hs_put(memory, of_list);
+    *messages = sum.messages;
+    *bytes = sum.bytes;
+    return HSUMMA_OK;
+}

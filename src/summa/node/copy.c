@@ -1,0 +1,378 @@
+/* Between matrices and the tiles in shared memory: any layout on both sides. */
+#include "dist/overlap.h"
+#include "summa/node/on_device.h"
+#include "summa/node/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/*
+ * Runs: indices that follow each other in two places, one at a time.  `from` counts in the part that process p of axis
+ * x has; `to` in the part of process q of axis y, or (y is NULL) from the first index of the walk.
+ */
+struct runs {
+    struct hs_overlap walk;
+    int64_t first;
+    int pending;
+    int64_t from, to, length; /* of the run that is pending */
+};
+
+struct run {
+    int64_t from, to, length;
+};
+
+static struct runs runs_begin(const struct hs_axis *x, int p, const struct hs_axis *y, int q, int64_t begin,
+                              int64_t end)
+{
+    return (struct runs){hs_overlap_begin(x, p, y, q, begin, end), begin, 0, 0, 0, 0};
+}
+
+static int runs_next(struct runs *runs, struct run *run)
+{
+    const struct hs_overlap *walk = &runs->walk;
+    int64_t begin, length;
+    int found = runs->pending;
+    *run = (struct run){runs->from, runs->to, runs->length};
+    runs->pending = 0;
+    while (hs_overlap_next(&runs->walk, INT64_MAX, &begin, &length)) {
+        int64_t from = hs_axis_before(walk->x, walk->p, begin);
+        int64_t to = walk->y ? hs_axis_before(walk->y, walk->q, begin) : begin - runs->first;
+        if (!found) {
+            *run = (struct run){from, to, length};
+            found = 1;
+        } else if (from == run->from + run->length && to == run->to + run->length) {
+            run->length += length;
+        } else {
+            runs->pending = 1;
+            runs->from = from;
+            runs->to = to;
+            runs->length = length;
+            break;
+        }
+    }
+    return found;
+}
+
+/* What a supply's process has of the pinned dimension for a part of line p. */
+static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, struct hs_range part)
+{
+    const struct hs_role *role = supply->role;
+    int64_t begin = hs_axis_global(role->want, p, part.begin);
+    int64_t end = hs_axis_global(role->want, p, part.begin + part.length - 1) + 1;
+    return runs_begin(role->own, own, role->want, p, begin, end);
+}
+
+/* One block of C as its owner stores it and in a partial result. */
+struct block {
+    char *matrix, *tile;
+    int64_t rows, cols;
+};
+
+static struct block block_of(const struct hs_supply *supply, const struct hs_matrix *matrix, char *tile, size_t size,
+                             struct run pinned, struct run looped)
+{
+    int loop_rows = supply->role->loop_axis == 0;
+    struct run r = loop_rows ? looped : pinned, c = loop_rows ? pinned : looped;
+    return (struct block){matrix->base + (size_t)(r.from + c.from * matrix->ld) * size,
+                          tile + (size_t)(r.to + c.to * supply->ld) * size, r.length, c.length};
+}
+
+/*
+ * What the process at `coord` has of a step's tile is copied by columns of its matrix, and in each column in the order
+ * of its rows, whatever lines they go to: short pieces far apart would cost several times as much as what follows each
+ * other in memory.  A strip is a run of rows; its offset counts in bytes from where the tiles begin.
+ */
+struct strip {
+    int64_t from, length;
+    size_t offset;
+};
+
+enum { STRIPS = 64 };
+typedef int copy_piece(void *state, char *to, const char *from, size_t bytes);
+
+struct copying {
+    struct hs_node *node;
+    const struct hs_supply *supply;
+    struct hs_matrix matrix; /* its base may be an address of another process, which only `copy` understands */
+    int coord[2];
+    const int8_t *lines; /* which of the lines get anything; NULL: all */
+    struct hs_range panel;
+    copy_piece *copy;
+    void *state;
+    struct strip strip[STRIPS];
+    int strips;
+    int64_t bytes;
+    int failed;
+};
+
+/* A strip of all columns of a run at once. */
+static void copy_on_device(struct copying *copying, struct run columns, char *tiles)
+{
+    size_t size = copying->node->problem->scalar->size;
+    const struct hs_matrix *matrix = &copying->matrix;
+    for (int i = 0; i < copying->strips; i++) {
+        const struct strip *strip = &copying->strip[i];
+        hs_node_device_copy(copying->node, tiles + (size_t)(columns.to * copying->supply->ld) * size + strip->offset,
+                            copying->supply->ld,
+                            matrix->base + (size_t)(strip->from + columns.from * matrix->ld) * size, matrix->ld,
+                            strip->length, columns.length);
+        copying->bytes += strip->length * columns.length * (int64_t)size;
+    }
+}
+
+/* All strips of the columns of a run. */
+static void copy_columns(struct copying *copying, struct run columns, char *tiles)
+{
+    size_t size = copying->node->problem->scalar->size;
+    const struct hs_matrix *matrix = &copying->matrix;
+    if (copying->node->device) {
+        copy_on_device(copying, columns, tiles);
+        return;
+    }
+    for (int64_t j = 0; j < columns.length && !copying->failed; j++) {
+        const char *from = matrix->base + (size_t)((columns.from + j) * matrix->ld) * size;
+        char *to = tiles + (size_t)((columns.to + j) * copying->supply->ld) * size;
+        for (int i = 0; i < copying->strips; i++) {
+            const struct strip *strip = &copying->strip[i];
+            size_t bytes = (size_t)strip->length * size;
+            copying->failed |=
+                copying->copy(copying->state, to + strip->offset, from + (size_t)strip->from * size, bytes);
+            copying->bytes += (int64_t)bytes;
+        }
+    }
+}
+
+static struct runs looped_runs(const struct copying *copying)
+{
+    const struct hs_role *role = copying->supply->role;
+    return runs_begin(role->looped, copying->coord[role->loop_axis], NULL, 0, copying->panel.begin,
+                      copying->panel.begin + copying->panel.length);
+}
+
+/* The next run of what this process has of a part of line p; what is aligned is one run, and blocks need no look. */
+static int next_pinned(const struct copying *copying, struct runs *runs, struct hs_range part, struct run *run)
+{
+    if (copying->supply->role->exchanged) {
+        int found = runs_next(runs, run);
+        run->to -= part.begin;
+        return found;
+    }
+    *run = (struct run){part.begin, 0, runs->pending ? part.length : 0};
+    return runs->pending--;
+}
+
+/* The part of line p in a step; 0: it gets nothing. */
+static int part_of(const struct copying *copying, int64_t step, int p, struct hs_range *part)
+{
+    *part = hs_supply_part(copying->node, copying->supply, p, step);
+    return (!copying->lines || copying->lines[p]) && part->length > 0;
+}
+
+static struct runs begin_pinned(const struct copying *copying, int p, struct hs_range part)
+{
+    const struct hs_role *role = copying->supply->role;
+    struct runs aligned;
+    memset(&aligned, 0, sizeof aligned);
+    aligned.pending = 1;
+    if (!role->exchanged)
+        return aligned;
+    return pinned_runs(copying->supply, copying->coord[role->own_axis], p, part);
+}
+
+static int by_row(const void *x, const void *y)
+{
+    int64_t a = ((const struct strip *)x)->from, b = ((const struct strip *)y)->from;
+    return (a > b) - (a < b);
+}
+
+/* The strips that have been collected, in all columns of the looped dimension. */
+static void flush_pinned(struct copying *copying, char *tiles)
+{
+    struct run columns;
+    struct runs runs = looped_runs(copying);
+    qsort(copying->strip, (size_t)copying->strips, sizeof *copying->strip, by_row);
+    while (runs_next(&runs, &columns))
+        copy_columns(copying, columns, tiles);
+    copying->strips = 0;
+}
+
+/* Rows are of the pinned dimension: those of all lines go together. */
+static void copy_pinned_rows(struct copying *copying, int64_t step, int first, int end, char *tiles)
+{
+    const struct hs_supply *supply = copying->supply;
+    size_t size = copying->node->problem->scalar->size;
+    for (int p = first; p < end; p++) {
+        struct hs_range part;
+        struct run rows;
+        if (!part_of(copying, step, p, &part))
+            continue;
+        struct runs runs = begin_pinned(copying, p, part);
+        while (next_pinned(copying, &runs, part, &rows)) {
+            if (copying->strips == STRIPS)
+                flush_pinned(copying, tiles);
+            copying->strip[copying->strips++] =
+                (struct strip){rows.from, rows.length, (size_t)((p - first) * supply->pitch) + (size_t)rows.to * size};
+        }
+    }
+    flush_pinned(copying, tiles);
+}
+
+/* The strips of rows of the looped dimension, in all columns of each line. */
+static void flush_looped(struct copying *copying, int64_t step, int first, int end, char *tiles)
+{
+    const struct hs_supply *supply = copying->supply;
+    for (int p = first; p < end; p++) {
+        struct hs_range part;
+        struct run columns;
+        if (!part_of(copying, step, p, &part))
+            continue;
+        struct runs runs = begin_pinned(copying, p, part);
+        while (next_pinned(copying, &runs, part, &columns))
+            copy_columns(copying, columns, tiles + (size_t)((p - first) * supply->pitch));
+    }
+    copying->strips = 0;
+}
+
+static void copy_looped_rows(struct copying *copying, int64_t step, int first, int end, char *tiles)
+{
+    size_t size = copying->node->problem->scalar->size;
+    struct runs runs = looped_runs(copying);
+    struct run rows;
+    while (runs_next(&runs, &rows)) {
+        if (copying->strips == STRIPS)
+            flush_looped(copying, step, first, end, tiles);
+        copying->strip[copying->strips++] = (struct strip){rows.from, rows.length, (size_t)rows.to * size};
+    }
+    flush_looped(copying, step, first, end, tiles);
+}
+
+/* The parts of lines [first, end), whose tiles lie one after the other from `tiles` on. */
+static void copy_tiles(struct copying *copying, int64_t step, int first, int end, char *tiles)
+{
+    copying->panel = hs_node_panel(copying->node, hs_panel_of(copying->node, step));
+    if (copying->supply->role->loop_axis == 0)
+        copy_looped_rows(copying, step, first, end, tiles);
+    else
+        copy_pinned_rows(copying, step, first, end, tiles);
+}
+
+static int copy_own(void *state, char *to, const char *from, size_t bytes)
+{
+    (void)state;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step)
+{
+    const int *coord = node->problem->grid.coord;
+    struct copying copying = {.node = node,
+                              .supply = supply,
+                              .matrix = node->matrix[supply->operand],
+                              .coord = {coord[0], coord[1]},
+                              .lines = supply->gives,
+                              .copy = copy_own};
+    copy_tiles(&copying, step, 0, supply->role->want->nprocs, hs_supply_slot(node, supply, step, 0));
+    return copying.bytes;
+}
+
+/* One copy from another process's memory, many pieces in one call of the system. */
+enum { PIECES = 256 };
+struct reading {
+    pid_t process;
+    int count;
+    struct iovec here[PIECES], there[PIECES];
+};
+
+/* Reads what has been collected; 0, or -1. */
+static int read_pieces(struct reading *reading)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < reading->count; i++)
+        bytes += reading->here[i].iov_len;
+    unsigned long count = (unsigned long)reading->count;
+    reading->count = 0;
+    if (bytes == 0)
+        return 0;
+    ssize_t got = process_vm_readv(reading->process, reading->here, count, reading->there, count, 0);
+    return got >= 0 && (size_t)got == bytes ? 0 : -1;
+}
+
+static int copy_theirs(void *state, char *to, const char *from, size_t bytes)
+{
+    struct reading *reading = state;
+    reading->here[reading->count] = (struct iovec){to, bytes};
+    reading->there[reading->count] = (struct iovec){(char *)from, bytes}; /* only read */
+    return ++reading->count == PIECES ? read_pieces(reading) : 0;
+}
+
+int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int64_t step, const struct hs_peers *from,
+                      int i)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const struct hs_words *words = &node->room->directory.entry[from->rank[i]];
+    int p = hs_supply_line(supply, grid->coord);
+    char *tile = hs_supply_slot(node, supply, step, hs_node_place(node->problem, 0, grid->coord[0], grid->coord[1]));
+    int own = from->rank[i] == node->room->directory.me;
+    struct reading reading;
+    struct copying copying = {.node = node,
+                              .supply = supply,
+                              .matrix = node->matrix[supply->operand],
+                              .coord = {from->place[i] / grid->extent[1], from->place[i] % grid->extent[1]},
+                              .copy = own ? copy_own : copy_theirs,
+                              .state = &reading};
+    reading.process = words->process;
+    reading.count = 0;
+    if (!own) {
+        const struct hs_offer *place = &words->place[supply->operand];
+        copying.matrix.base = (char *)(intptr_t)atomic_load_explicit(&place->offset, memory_order_relaxed);
+        copying.matrix.ld = atomic_load_explicit(&place->ld, memory_order_relaxed);
+    }
+    copy_tiles(&copying, step, p, p + 1, tile);
+    return copying.failed || read_pieces(&reading) ? -1 : copying.bytes;
+}
+
+/* Adds up one block of C: the partial results of a line, in its order; those without any of k have made none. */
+static void sum_block(struct hs_node *node, int64_t panel, int p, struct run pinned, struct run looped)
+{
+    const struct hs_supply *out = &node->out;
+    const struct hs_problem *problem = node->problem;
+    const struct hs_scalar *scalar = problem->scalar;
+    const struct hs_axis *k = node->variant.axis[HS_K];
+    const struct hs_matrix *c = &node->matrix[HS_C];
+    const void *beta = &node->beta;
+    for (int q = 0; q < problem->grid.extent[out->role->line_axis]; q++) {
+        if (hs_axis_count(k, q) == 0)
+            continue;
+        int place = hs_node_place(problem, out->role->want_axis, p, q);
+        char *tile = hs_supply_slot(node, out, panel * node->chunks, place);
+        struct block block = block_of(out, c, tile, scalar->size, pinned, looped);
+        if (node->device)
+            hs_node_device_update(node, block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
+        else
+            scalar->update(block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
+        beta = scalar->one;
+    }
+}
+
+void hs_node_sum(struct hs_node *node, int64_t panel)
+{
+    const struct hs_supply *out = &node->out;
+    const struct hs_role *role = out->role;
+    const int *coord = node->problem->grid.coord;
+    struct hs_range range = hs_node_panel(node, panel);
+    struct run pinned, looped;
+    for (int p = 0; p < role->want->nprocs; p++) {
+        struct hs_range part = {0, hs_axis_count(role->want, p)};
+        if (!out->gives[p] || part.length == 0)
+            continue;
+        struct runs outer = pinned_runs(out, coord[role->own_axis], p, part);
+        while (runs_next(&outer, &pinned)) {
+            struct runs inner =
+                runs_begin(role->looped, coord[role->loop_axis], NULL, 0, range.begin, range.begin + range.length);
+            while (runs_next(&inner, &looped))
+                sum_block(node, panel, p, pinned, looped);
+        }
+    }
+}

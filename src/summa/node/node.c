@@ -1,0 +1,423 @@
+#include "summa/node/node.h"
+
+#include "base/options.h"
+#include "base/wait.h"
+#include "summa/node/on_device.h"
+#include "summa/node/shape.h"
+
+#include <string.h>
+
+static uint64_t word_at_end(uint64_t execution)
+{
+    return (execution + 1) << HS_NODE_STEP_BITS;
+}
+
+uint64_t hs_node_count(struct hs_node_room *room, const struct hs_grid *grid)
+{
+    uint64_t execution = ++room->executions;
+    for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
+        struct hs_taken *taken = &room->taken[grid->rank[i]];
+        *taken = (struct hs_taken){taken->last, execution};
+    }
+    return execution;
+}
+
+/* Seconds since the last look at the clock go to one account; those of none are the library's own. */
+static void account(struct hs_node *node, double *seconds)
+{
+    double now = hs_now();
+    if (seconds)
+        *seconds += now - node->mark;
+    node->mark = now;
+}
+
+/* Something can be done (again). */
+static void resume(struct hs_node *node)
+{
+    account(node, node->idle ? &node->times.wait : NULL);
+    node->idle = 0;
+}
+
+/* The last execution before this one in which a rank may have used the memory; 0: none. */
+static uint64_t taken_before(const struct hs_node *node, int rank)
+{
+    const struct hs_taken *taken = &node->room->taken[rank];
+    return taken->last == node->execution ? taken->before : taken->last;
+}
+
+/* Tells the others that this process has done so many steps; on a device that it has put them on a stream, which says
+ * enough if they can wait for its events. */
+static void tell(struct hs_node *node, enum hs_counter what, int64_t steps)
+{
+    if (!node->device || node->device->share.shares_events)
+        hs_signal(&node->room->directory, what, hs_node_word(node->execution, steps));
+}
+
+/* Whether all that have used the memory before are done with it. */
+static int enter(struct hs_node *node)
+{
+    struct hs_node_room *room = node->room;
+    for (int r = 0; !node->entered && r < room->directory.ranks; r++) {
+        uint64_t last = taken_before(node, r);
+        if (last && r != room->directory.me &&
+            (!hs_signalled(&room->directory, r, HS_USED, word_at_end(last)) ||
+             !hs_signalled(&room->directory, r, HS_SUMMED, word_at_end(last))))
+            return 0;
+    }
+    for (int r = 0; !node->entered && node->device && r < room->directory.ranks; r++)
+        if (r != room->directory.me && taken_before(node, r))
+            hs_node_device_enter(node, r);
+    node->entered = 1;
+    return 1;
+}
+
+/* Whether all have come so far; before the first step nothing is asked of anybody: some may not be here yet. */
+static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enum hs_counter what, int64_t steps)
+{
+    for (int i = 0; steps > 0 && i < peers->count; i++)
+        if (!hs_signalled(&node->room->directory, peers->rank[i], what, hs_node_word(node->execution, steps)))
+            return 0;
+    return 1;
+}
+
+/* Puts this process's part of the next step's tiles into shared memory, if it has any and they may be overwritten. */
+static int fill(struct hs_node *node)
+{
+    int64_t step = node->fill, bytes = 0;
+    int64_t panel = hs_panel_of(node, step);
+    int due[2] = {0, 0};
+    for (int i = 0; i < node->ins; i++) {
+        const struct hs_supply *supply = &node->in[i];
+        due[i] = node->spec->node != HS_NODE_READ && supply->takers.count > 0 && hs_supply_begins(node, supply, step) &&
+                 !(node->direct[supply->operand] && hs_panel_owner(node, supply, panel) >= 0);
+        if (due[i] &&
+            (!enter(node) || !all_signalled(node, &supply->takers, HS_USED, hs_supply_free_after(node, supply, step))))
+            return 0;
+    }
+    if (due[0] || due[1]) {
+        resume(node);
+        for (int i = 0; i < node->ins; i++) {
+            const struct hs_supply *supply = &node->in[i];
+            if (due[i] && node->device)
+                hs_node_device_await_all(node, node->device->copies, &supply->takers, -1, HS_USED,
+                                         hs_supply_free_after(node, supply, step));
+            if (due[i])
+                bytes += hs_node_fill(node, supply, step);
+        }
+        if (node->device)
+            hs_node_device_mark(node, node->device->copies, HS_FILLED, step);
+        account(node, &node->times.copy);
+        node->times.bytes += bytes;
+    }
+    node->fill = step + 1;
+    return 1;
+}
+
+/* Fills what the next multiplication needs and one step more; further ones when there is nothing to multiply. */
+static int fill_ahead(struct hs_node *node, int64_t until)
+{
+    int64_t from = node->fill;
+    until = until < node->steps ? until : node->steps;
+    while (node->fill < until && fill(node))
+        tell(node, HS_FILLED, node->fill);
+    return node->fill > from;
+}
+
+/* Whether a tile of the step is there. */
+static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_t step)
+{
+    const struct hs_peers *givers = &supply->givers;
+    int owner = hs_panel_owner(node, supply, hs_panel_of(node, step));
+    if (hs_owner_is_here(node, supply, owner))
+        return 1;
+    for (int i = 0; i < givers->count; i++)
+        if ((owner < 0 || owner == givers->coord[i]) &&
+            !hs_signalled(&node->room->directory, givers->rank[i], HS_FILLED, hs_node_word(node->execution, step + 1)))
+            return 0;
+    return 1;
+}
+
+/* Tells where this process's A and B lie, so that others can read them; the number of the execution is told last. */
+static void publish(struct hs_node *node, const struct hs_where where[2])
+{
+    struct hs_words *mine = &node->room->directory.entry[node->room->directory.me];
+    for (int i = 0; i < node->ins; i++) {
+        const struct hs_supply *supply = &node->in[i];
+        struct hs_offer *place = &mine->place[supply->operand];
+        int reads = node->spec->node == HS_NODE_READ;
+        struct hs_where at = where[supply->operand];
+        if (reads)
+            at = (struct hs_where){-1, (int64_t)(intptr_t)node->matrix[supply->operand].base};
+        node->direct[supply->operand] =
+            !hs_supply_resident(supply->role) && (reads || (at.region >= 0 && !supply->role->exchanged));
+        if (!node->direct[supply->operand])
+            continue;
+        atomic_store_explicit(&place->execution, 0, memory_order_relaxed);
+        atomic_thread_fence(memory_order_release);
+        atomic_store_explicit(&place->region, at.region, memory_order_relaxed);
+        atomic_store_explicit(&place->offset, at.offset, memory_order_relaxed);
+        atomic_store_explicit(&place->ld, node->matrix[supply->operand].ld, memory_order_relaxed);
+        atomic_store_explicit(&place->execution, node->execution, memory_order_release);
+    }
+}
+
+/*
+ * The matrix of a process that has published it for this execution, as mapped here; base NULL: it has not.  Who has
+ * stays until its readers are done; who has not may already tell of later executions.
+ */
+static struct hs_matrix published(const struct hs_node *node, int x, int rank)
+{
+    struct hs_offer *place = &node->room->directory.entry[rank].place[x];
+    struct hs_matrix matrix = {NULL, 0};
+    if (atomic_load_explicit(&place->execution, memory_order_acquire) != node->execution)
+        return matrix;
+    int64_t region = atomic_load_explicit(&place->region, memory_order_relaxed);
+    int64_t offset = atomic_load_explicit(&place->offset, memory_order_relaxed);
+    matrix.ld = atomic_load_explicit(&place->ld, memory_order_relaxed);
+    matrix.base = (char *)node->room->reach(node->room->regions, region, rank, offset); /* only read */
+    return matrix;
+}
+
+/* The matrix that a step's panel of A or B is read from in place, and the panel's first local index; base NULL: none.
+ */
+static struct hs_matrix source(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int64_t *local)
+{
+    const struct hs_peers *givers = &supply->givers;
+    int owner = hs_supply_owner(node, supply, hs_panel_of(node, step), local);
+    if (hs_owner_is_here(node, supply, owner))
+        return node->matrix[supply->operand];
+    for (int i = 0; owner >= 0 && node->spec->node == HS_NODE_SHARED && i < givers->count; i++)
+        if (givers->coord[i] == owner) /* the only one: of replicas one gives */
+            return published(node, supply->operand, givers->rank[i]);
+    return (struct hs_matrix){NULL, 0};
+}
+
+/* An operand for the local multiplication: range says which part of each dimension, in local indices. */
+static struct hs_matrix locate(const struct hs_node *node, int x, int64_t step, const struct hs_range range[3])
+{
+    const struct hs_role *role = &node->variant.role[x];
+    const struct hs_view *view = &node->problem->view[x];
+    const int *coord = node->problem->grid.coord;
+    size_t size = node->problem->scalar->size;
+    const struct hs_supply *supply = x == HS_C ? &node->out : &node->in[node->ins > 1 && node->in[1].operand == x];
+    struct hs_matrix whole = node->matrix[x];
+    int64_t at[2], local;
+    if (!role->moves) {
+        for (int logical = 0; logical < 2; logical++)
+            at[hs_view_stored(view, logical)] = range[hs_operand_dims[x][logical]].begin;
+    } else if (x != HS_C && (whole = source(node, supply, step, &local)).base) {
+        at[role->loop_axis] = local;
+        at[role->own_axis] = range[role->pinned].begin;
+    } else {
+        int own = x == HS_C || node->spec->node == HS_NODE_READ;
+        int p = own ? hs_node_place(node->problem, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
+        return (struct hs_matrix){hs_supply_slot(node, supply, step, p), supply->ld};
+    }
+    return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};
+}
+
+/* What this process multiplies in a step; 0: nothing. */
+static int ranges(const struct hs_node *node, int64_t step, struct hs_range range[3])
+{
+    const int *coord = node->problem->grid.coord;
+    for (int dim = 0; dim < 3; dim++)
+        range[dim] = dim == node->variant.looped ? hs_node_panel(node, hs_panel_of(node, step))
+                                                 : (struct hs_range){0, node->local[dim]};
+    for (int i = 0; i < node->ins; i++)
+        if (node->in[i].operand == node->spec->chunked)
+            range[node->in[i].role->pinned] =
+                hs_supply_part(node, &node->in[i], hs_supply_line(&node->in[i], coord), step);
+    return range[HS_M].length > 0 && range[HS_N].length > 0 && range[HS_K].length > 0;
+}
+
+/* The first contribution to an element of C, or of its partial result. */
+static const void *beta_of(const struct hs_node *node, int64_t step)
+{
+    const struct hs_scalar *scalar = node->problem->scalar;
+    if (node->outs)
+        return hs_chunk_of(node, step) == 0 ? scalar->zero : scalar->one;
+    return hs_panel_of(node, step) == 0 ? (const void *)&node->beta : scalar->one;
+}
+
+/* Copies what the step needs and this process does not have from its owners' memory. */
+static void fetch(struct hs_node *node, int64_t step)
+{
+    for (int i = 0; i < node->ins; i++) {
+        const struct hs_supply *supply = &node->in[i];
+        if (!hs_supply_begins(node, supply, step) ||
+            hs_owner_is_here(node, supply, hs_panel_owner(node, supply, hs_panel_of(node, step))))
+            continue;
+        for (int g = 0; g < supply->givers.count; g++) {
+            int64_t bytes = hs_node_fetch(node, supply, step, &supply->givers, g);
+            node->failed = bytes < 0 ? HSUMMA_ERR_INTERNAL : node->failed;
+            node->times.bytes += bytes > 0 ? bytes : 0;
+        }
+    }
+    account(node, &node->times.copy);
+}
+
+/* Begins the next step's product when all that it reads is there; 0: it is not.  Nothing may be left to multiply. */
+static int start(struct hs_node *node)
+{
+    const struct hs_problem *problem = node->problem;
+    int64_t step = node->step;
+    struct hs_range range[3];
+    if (!ranges(node, step, range))
+        return 1;
+    if (node->outs && hs_chunk_of(node, step) == 0 &&
+        (!enter(node) || !all_signalled(node, &node->out.givers, HS_SUMMED,
+                                        hs_supply_free_after(node, &node->out, step) / node->chunks)))
+        return 0;
+    /* who has used a tile has also filled its part: others may now write the next one there */
+    if (node->fill <= step)
+        return 0;
+    for (int i = 0; i < node->ins; i++)
+        if (!supplied(node, &node->in[i], step))
+            return 0;
+    if (node->spec->node == HS_NODE_READ && !enter(node))
+        return 0;
+    struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
+                     c = locate(node, HS_C, step, range);
+    resume(node);
+    if (node->spec->node == HS_NODE_READ)
+        fetch(node, step);
+    if (node->device) {
+        hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
+        account(node, &node->times.gemm);
+        return 1;
+    }
+    struct hs_product product = {.scalar = problem->scalar,
+                                 .op = {problem->view[HS_A].op, problem->view[HS_B].op},
+                                 .extent = {range[HS_M].length, range[HS_N].length, range[HS_K].length},
+                                 .alpha = node->alpha,
+                                 .a = a.base,
+                                 .b = b.base,
+                                 .c = c.base,
+                                 .lda = a.ld,
+                                 .ldb = b.ld,
+                                 .ldc = c.ld,
+                                 .threads = node->spec->threads};
+    memcpy(&product.beta, beta_of(node, step), problem->scalar->size);
+    hs_local_start(problem->local, &product);
+    node->multiplying = 1;
+    return 1;
+}
+
+/* Does the next step's product, or goes on with one that a device makes; 1: the step is over.  A failure is told at the
+ * end: others wait for this process. */
+static int multiply(struct hs_node *node, int *worked)
+{
+    int done = 1;
+    if (!node->multiplying && !start(node))
+        return 0;
+    if (node->multiplying) {
+        hsumma_status status = hs_local_advance(node->problem->local, worked, &done);
+        node->failed = node->failed ? node->failed : status;
+        account(node, &node->times.gemm);
+    }
+    node->multiplying = !done;
+    if (!done)
+        return 0;
+    *worked = 1;
+    node->step++;
+    tell(node, HS_USED, node->step);
+    return 1;
+}
+
+/* Adds up the next panel's partial results, when they are all there. */
+static int sum(struct hs_node *node)
+{
+    int64_t panel = node->sum;
+    if (!all_signalled(node, &node->out.takers, HS_USED, (panel + 1) * node->chunks))
+        return 0;
+    resume(node);
+    if (node->device)
+        hs_node_device_await_all(node, node->device->copies, &node->out.takers, -1, HS_USED,
+                                 (panel + 1) * node->chunks);
+    hs_node_sum(node, panel);
+    if (node->device)
+        hs_node_device_mark(node, node->device->copies, HS_SUMMED, panel);
+    account(node, &node->times.copy);
+    node->sum = panel + 1;
+    tell(node, HS_SUMMED, node->sum);
+    return 1;
+}
+
+/* Whether nobody reads this process's matrices any more. */
+static int unread(struct hs_node *node)
+{
+    for (int i = 0; i < node->ins; i++)
+        if (node->direct[node->in[i].operand] && !all_signalled(node, &node->in[i].takers, HS_USED, node->steps))
+            return 0;
+    return 1;
+}
+
+static void finish(struct hs_node *node)
+{
+    struct hs_directory *directory = &node->room->directory;
+    static const enum hs_counter words[] = {HS_FILLED, HS_USED, HS_SUMMED};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        hs_signal(directory, words[i], word_at_end(node->execution));
+    resume(node);
+    node->times.seconds = node->mark - node->times.begin;
+    node->last = node->times;
+    node->running = 0;
+}
+
+void hs_node_start(struct hs_node *node, struct hs_node_room *room, struct hs_node_device *device, uint64_t execution,
+                   const void *alpha, const struct hs_matrix matrix[3], const struct hs_where where[2],
+                   const void *beta, double begin)
+{
+    size_t size = node->problem->scalar->size;
+    memset(&node->times, 0, sizeof node->times);
+    node->times.begin = begin;
+    node->mark = hs_now();
+    node->times.wait = node->mark - begin; /* until all had arrived */
+    node->room = room;
+    node->device = device;
+    node->tiles = device ? hs_node_device_tiles(device) : room->memory;
+    node->execution = execution;
+    node->entered = node->idle = node->closed = node->multiplying = 0;
+    node->failed = HSUMMA_OK;
+    node->fill = node->step = node->sum = 0;
+    memset(node->told, 0, sizeof node->told);
+    memcpy(&node->alpha, alpha, size);
+    memcpy(&node->beta, beta, size);
+    memcpy(node->matrix, matrix, sizeof node->matrix);
+    node->running = 1;
+    if (device)
+        hs_node_device_begin(node);
+    if (device && hs_only_scales(node->problem, &node->alpha))
+        hs_node_device_scale(node);
+    else if (!device && hs_only_scale(node->problem, &node->alpha, &node->beta, &node->matrix[HS_C]))
+        finish(node);
+    else
+        publish(node, where);
+}
+
+hsumma_status hs_node_advance(void *state, int *worked, int *done)
+{
+    struct hs_node *node = state;
+    int did = 0;
+    if (node->running) {
+        hs_directory_look(&node->room->directory);
+        did |= fill_ahead(node, node->step + 2);
+        int multiplied = node->step < node->steps && multiply(node, &did);
+        if (node->outs && node->sum < node->panels)
+            did |= sum(node);
+        if (!multiplied)
+            did |= fill_ahead(node, node->steps);
+        if (node->device)
+            did |= hs_node_device_tell(node);
+        if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
+            unread(node) && (!node->device || hs_node_device_left(node)))
+            finish(node);
+        else if (!did && !node->idle && !node->multiplying) {
+            account(node, NULL);
+            node->idle = 1;
+        }
+    }
+    *worked |= did;
+    *done = !node->running;
+    return *done && !node->device ? node->failed : HSUMMA_OK;
+}

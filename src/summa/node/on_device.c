@@ -1,0 +1,184 @@
+#include "summa/node/on_device.h"
+
+#include "summa/pack.h"
+
+#include <string.h>
+
+/* The event behind a word's step. */
+static int event_of(enum hs_counter word, int64_t step)
+{
+    return (int)word * HS_NODE_EVENTS + (int)(step % HS_NODE_EVENTS);
+}
+
+static int me(const struct hs_node *node)
+{
+    return node->room->directory.me;
+}
+
+static hsumma_type type_of(const struct hs_node *node)
+{
+    return node->problem->scalar->type;
+}
+
+/* The first failure ends the work of this process on its device. */
+static void keep(struct hs_node *node, hsumma_status status)
+{
+    node->failed = node->failed ? node->failed : status;
+}
+
+static void await(struct hs_node *node, struct hs_stream *stream, struct hs_event *event)
+{
+    struct hs_device *device = node->device->device;
+    if (!node->failed)
+        keep(node, device->kind->wait(device, stream, event));
+}
+
+static void record(struct hs_node *node, struct hs_stream *stream, struct hs_event *event)
+{
+    struct hs_device *device = node->device->device;
+    if (!node->failed)
+        keep(node, device->kind->record(device, stream, event));
+}
+
+/* One stream behind all that is on another now. */
+static void follow(struct hs_node *node, struct hs_stream *stream, struct hs_stream *first)
+{
+    record(node, first, node->device->turn);
+    await(node, stream, node->device->turn);
+}
+
+void hs_node_device_begin(struct hs_node *node)
+{
+    struct hs_node_device *on = node->device;
+    follow(node, on->copies, on->outside);
+    await(node, on->products, on->turn);
+}
+
+static void await_event(struct hs_node *node, struct hs_stream *stream, int rank, int event)
+{
+    const struct hs_node_device *on = node->device;
+    if (on->share.shares_events || rank == me(node))
+        await(node, stream, hs_device_share_event(&on->share, rank, event));
+}
+
+void hs_node_device_enter(struct hs_node *node, int rank)
+{
+    await_event(node, node->device->copies, rank, HS_NODE_OVER);
+    await_event(node, node->device->products, rank, HS_NODE_OVER);
+}
+
+void hs_node_device_await(struct hs_node *node, struct hs_stream *stream, int rank, enum hs_counter word, int64_t step)
+{
+    await_event(node, stream, rank, event_of(word, step));
+}
+
+void hs_node_device_await_all(struct hs_node *node, struct hs_stream *stream, const struct hs_peers *peers, int owner,
+                              enum hs_counter word, int64_t steps)
+{
+    for (int i = 0; steps > 0 && i < peers->count; i++)
+        if (owner < 0 || owner == peers->coord[i])
+            hs_node_device_await(node, stream, peers->rank[i], word, steps - 1);
+}
+
+void hs_node_device_mark(struct hs_node *node, struct hs_stream *stream, enum hs_counter word, int64_t step)
+{
+    record(node, stream, hs_device_share_event(&node->device->share, me(node), event_of(word, step)));
+}
+
+/* Whether an event of this process's is over; after a failure nobody waits for any. */
+static int is_over(struct hs_node *node, int event)
+{
+    const struct hs_node_device *on = node->device;
+    int over = 1;
+    if (!node->failed)
+        keep(node, on->device->kind->over(on->device, hs_device_share_event(&on->share, me(node), event), &over));
+    return over || node->failed;
+}
+
+int hs_node_device_tell(struct hs_node *node)
+{
+    const int64_t put[3] = {[HS_FILLED] = node->fill, [HS_USED] = node->step, [HS_SUMMED] = node->sum};
+    int told = 0;
+    for (int w = 0; w < 3 && !node->device->share.shares_events; w++)
+        for (; node->told[w] < put[w] && is_over(node, event_of((enum hs_counter)w, node->told[w])); told = 1)
+            hs_signal(&node->room->directory, (enum hs_counter)w, hs_node_word(node->execution, ++node->told[w]));
+    return told;
+}
+
+int hs_node_device_left(struct hs_node *node)
+{
+    struct hs_node_device *on = node->device;
+    if (!node->closed) {
+        follow(node, on->products, on->copies);
+        record(node, on->products, hs_device_share_event(&on->share, me(node), HS_NODE_OVER));
+        await_event(node, on->outside, me(node), HS_NODE_OVER);
+        node->closed = 1;
+    }
+    hs_node_device_tell(node);
+    return on->share.shares_events || is_over(node, HS_NODE_OVER);
+}
+
+void hs_node_device_copy(struct hs_node *node, char *to, int64_t to_ld, const char *from, int64_t from_ld, int64_t rows,
+                         int64_t cols)
+{
+    struct hs_device *device = node->device->device;
+    size_t size = node->problem->scalar->size;
+    if (!node->failed)
+        keep(node, device->kind->copy_block(device, node->device->copies, to, (size_t)to_ld * size, from,
+                                            (size_t)from_ld * size, (size_t)rows * size, (size_t)cols));
+}
+
+static void multiply(struct hs_node *node, const struct hs_range range[3], const struct hs_matrix *a,
+                     const struct hs_matrix *b, const void *beta, const struct hs_matrix *c)
+{
+    struct hs_device *device = node->device->device;
+    const struct hs_problem *problem = node->problem;
+    if (!node->failed)
+        keep(node,
+             device->kind->gemm(device, node->device->products, type_of(node), problem->view[HS_A].op,
+                                problem->view[HS_B].op, range[HS_M].length, range[HS_N].length, range[HS_K].length,
+                                &node->alpha, a->base, a->ld, b->base, b->ld, beta, c->base, c->ld));
+}
+
+/*
+ * Puts a multiplication on its stream: behind the copies that it reads and the sums of the partial result that it
+ * overwrites.  Who has used a tile has filled its part, there as here, so its end is behind this process's copies, too.
+ */
+void hs_node_device_multiply(struct hs_node *node, int64_t step, const struct hs_range range[3],
+                             const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
+                             const struct hs_matrix *c)
+{
+    struct hs_stream *stream = node->device->products;
+    for (int i = 0; i < node->ins; i++) {
+        const struct hs_supply *supply = &node->in[i];
+        int owner = hs_panel_owner(node, supply, hs_panel_of(node, step));
+        if (!hs_owner_is_here(node, supply, owner))
+            hs_node_device_await_all(node, stream, &supply->givers, owner, HS_FILLED, step + 1);
+    }
+    if (node->outs)
+        hs_node_device_await_all(node, stream, &node->out.givers, -1, HS_SUMMED,
+                                 hs_supply_free_after(node, &node->out, step) / node->chunks);
+    multiply(node, range, a, b, beta, c);
+    hs_node_device_await(node, stream, me(node), HS_FILLED, step);
+    hs_node_device_mark(node, stream, HS_USED, step);
+}
+
+void hs_node_device_update(struct hs_node *node, int64_t rows, int64_t cols, const void *beta, char *c, int64_t ldc,
+                           const char *s, int64_t lds)
+{
+    struct hs_device *device = node->device->device;
+    if (!node->failed && rows > 0 && cols > 0)
+        keep(node, device->kind->update(device, node->device->copies, type_of(node), rows, cols, beta, c, ldc, s, lds));
+}
+
+void hs_node_device_scale(struct hs_node *node)
+{
+    const struct hs_view *view = &node->problem->view[HS_C];
+    const int *coord = node->problem->grid.coord;
+    const struct hs_matrix *c = &node->matrix[HS_C];
+    node->fill = node->step = node->steps;
+    node->sum = node->panels;
+    memcpy(node->told, (const int64_t[3]){node->fill, node->step, node->sum}, sizeof node->told);
+    hs_node_device_update(node, hs_axis_count(&view->axis[0], coord[0]), hs_axis_count(&view->axis[1], coord[1]),
+                          &node->beta, c->base, c->ld, NULL, 0);
+}

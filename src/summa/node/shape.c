@@ -1,0 +1,262 @@
+#include "summa/node/shape.h"
+
+#include "base/options.h"
+
+#include "dist/overlap.h"
+
+#include <string.h>
+
+/* Bytes that no node has; sums and products of such stay below 2^63. */
+static const double MOST = 1e18;
+
+static int64_t least(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t cuts(int64_t length, int64_t by)
+{
+    return (length + by - 1) / by;
+}
+
+struct hs_range hs_node_panel(const struct hs_node *node, int64_t panel)
+{
+    int64_t begin = panel * node->spec->width[0];
+    return (struct hs_range){begin, least(node->spec->width[0], node->problem->extent[node->variant.looped] - begin)};
+}
+
+struct hs_range hs_supply_part(const struct hs_node *node, const struct hs_supply *supply, int p, int64_t step)
+{
+    int64_t count = hs_axis_count(supply->role->want, p);
+    if (supply->operand != node->spec->chunked)
+        return (struct hs_range){0, count};
+    int64_t begin = least(hs_chunk_of(node, step) * node->spec->chunk, count);
+    return (struct hs_range){begin, least(node->spec->chunk, count - begin)};
+}
+
+int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int64_t panel, int64_t *local)
+{
+    const struct hs_axis *axis = supply->role->looped;
+    struct hs_range range = hs_node_panel(node, panel);
+    if (supply->role->exchanged ||
+        (axis->nprocs > 1 && hs_axis_block_end(axis, range.begin) < range.begin + range.length))
+        return -1;
+    int owner = axis->nprocs == 1 ? 0 : hs_axis_owner(axis, range.begin);
+    *local = hs_axis_before(axis, owner, range.begin);
+    return owner;
+}
+
+int hs_supply_resident(const struct hs_role *role)
+{
+    return !role->exchanged && role->looped->nprocs == 1;
+}
+
+int hs_supply_begins(const struct hs_node *node, const struct hs_supply *supply, int64_t step)
+{
+    return supply->operand == node->spec->chunked || hs_chunk_of(node, step) == 0;
+}
+
+/* The number of a step's tile, and the steps that use each. */
+static int64_t tile_of(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int64_t *uses)
+{
+    *uses = supply->operand == node->spec->chunked ? 1 : node->chunks;
+    return step / *uses;
+}
+
+int64_t hs_supply_free_after(const struct hs_node *node, const struct hs_supply *supply, int64_t step)
+{
+    int64_t uses, tile = tile_of(node, supply, step, &uses);
+    return tile < supply->ring ? 0 : (tile - supply->ring + 1) * uses;
+}
+
+char *hs_supply_slot(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int p)
+{
+    int64_t uses, tile = tile_of(node, supply, step, &uses);
+    return node->tiles + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
+}
+
+int hs_node_place(const struct hs_problem *problem, int axis, int on_axis, int on_other)
+{
+    int row = axis == 0 ? on_axis : on_other, col = axis == 0 ? on_other : on_axis;
+    return row * problem->grid.extent[1] + col;
+}
+
+/* Columns of 1 KiB multiples apart would meet in the same lines of the caches. */
+static int64_t leading(int64_t rows, int64_t size)
+{
+    enum { LINE = 64, HARMFUL = 1024 };
+    int64_t bytes = (rows * size + LINE - 1) / LINE * LINE;
+    return (bytes % HARMFUL ? bytes : bytes + LINE) / size;
+}
+
+/* Sizes of a supply; tiles: in all.  0: more than any memory. */
+static int size_supply(struct hs_supply *supply, const struct hs_problem *problem, const struct hs_spec *spec,
+                       int64_t length, int64_t tiles, int lines)
+{
+    int64_t size = (int64_t)problem->scalar->size;
+    int64_t width = least(spec->width[0], supply->role->looped->n);
+    int rows_looped = supply->role->loop_axis == 0;
+    supply->ring = (int)least(spec->lookahead + 1, tiles);
+    supply->lines = lines;
+    if ((double)(width + 16) * (double)(length + 16) * (double)size * supply->ring * lines > MOST)
+        return 0;
+    supply->ld = leading(rows_looped ? width : length, size);
+    supply->pitch = supply->ld * (rows_looped ? length : width) * size;
+    return 1;
+}
+
+/* Fills in what hs_node_init needs of all supplies and the bytes of shared memory. */
+static size_t lay_out(struct hs_node *node)
+{
+    const struct hs_problem *problem = node->problem;
+    const struct hs_spec *spec = node->spec;
+    size_t bytes = 0;
+    node->ins = node->outs = 0;
+    node->panels = cuts(problem->extent[node->variant.looped], spec->width[0]);
+    node->chunks = 1;
+    if (spec->chunked >= 0)
+        node->chunks = cuts(hs_axis_count_max(node->variant.role[spec->chunked].want), spec->chunk);
+    node->chunks = node->chunks ? node->chunks : 1;
+    node->steps = node->chunks > INT64_MAX / (node->panels + 1) ? INT64_MAX : node->panels * node->chunks;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_role *role = &node->variant.role[x];
+        if (!role->moves)
+            continue;
+        struct hs_supply *supply = x == HS_C ? &node->out : &node->in[node->ins];
+        *(x == HS_C ? &node->outs : &node->ins) += 1;
+        memset(supply, 0, sizeof *supply);
+        supply->operand = x;
+        supply->role = role;
+        supply->at = bytes;
+        if (x != HS_C && hs_supply_resident(role))
+            continue;
+        int64_t length = hs_axis_count_max(role->want);
+        length = x == spec->chunked ? least(spec->chunk, length) : length;
+        if (!size_supply(supply, problem, spec, length, x == spec->chunked ? node->steps : node->panels,
+                         x == HS_C || spec->node == HS_NODE_READ ? problem->grid.extent[0] * problem->grid.extent[1]
+                                                                 : role->want->nprocs))
+            return SIZE_MAX;
+        bytes += (size_t)supply->ring * (size_t)supply->lines * hs_aligned((size_t)supply->pitch);
+        supply->pitch = (int64_t)hs_aligned((size_t)supply->pitch);
+    }
+    return bytes;
+}
+
+int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec)
+{
+    struct hs_node node;
+    memset(&node, 0, sizeof node);
+    node.problem = problem;
+    node.spec = spec;
+    node.variant = *variant;
+    size_t bytes = lay_out(&node);
+    return node.steps > HS_NODE_STEPS ? -1 : bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+/* Whether the process at `coord` is the one that gives what it has of a supply to line p. */
+static int gives(const struct hs_supply *supply, const int extent[2], const int coord[2], int p)
+{
+    const struct hs_role *role = supply->role;
+    int own_axis = role->own_axis, loop_axis = role->loop_axis;
+    if (role->own->nprocs < extent[own_axis]) { /* replicas: each serves its own line, or the first one all */
+        int server = own_axis == role->want_axis && role->want->nprocs > 1 ? p : 0;
+        if (coord[own_axis] != server)
+            return 0;
+    }
+    if (role->looped->nprocs < extent[loop_axis] && coord[loop_axis] != 0)
+        return 0;
+    if (hs_axis_count(role->looped, coord[loop_axis]) == 0)
+        return 0;
+    if (!role->exchanged)
+        return hs_coord_on(role->own, coord[own_axis]) == p && hs_axis_count(role->want, p) > 0;
+    struct hs_overlap walk = hs_overlap_begin(role->own, coord[own_axis], role->want, p, 0, role->own->n);
+    int64_t begin, length;
+    return hs_overlap_next(&walk, 1, &begin, &length);
+}
+
+/* Whether the process at `coord` multiplies anything: else it reads nothing and makes no partial result. */
+static int multiplies(const struct hs_node *node, const int coord[2])
+{
+    for (int dim = 0; dim < 3; dim++)
+        if (node->variant.axis[dim] && hs_axis_count(node->variant.axis[dim], coord[node->variant.axis_of[dim]]) == 0)
+            return 0;
+    return 1;
+}
+
+static void add(struct hs_peers *peers, int rank, int place, int coord)
+{
+    peers->rank[peers->count] = rank;
+    peers->place[peers->count] = place;
+    peers->coord[peers->count++] = coord;
+}
+
+/*
+ * Of A and B: who gives to this process, and who reads what it gives.  Of C: likewise with the roles exchanged; what
+ * flows are partial results, from those that multiply to the owners.
+ */
+static void meet(struct hs_node *node, struct hs_supply *supply)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const struct hs_role *role = supply->role;
+    int mine = hs_supply_line(supply, grid->coord), reads = multiplies(node, grid->coord);
+    for (int p = 0; p < role->want->nprocs; p++)
+        supply->gives[p] = (int8_t)gives(supply, grid->extent, grid->coord, p);
+    for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
+        const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
+        int rank = grid->rank[i], at = hs_coord_on(role->looped, coord[role->loop_axis]);
+        if (reads && gives(supply, grid->extent, coord, mine))
+            add(&supply->givers, rank, i, at);
+        if (supply->gives[hs_supply_line(supply, coord)] && multiplies(node, coord))
+            add(&supply->takers, rank, i, at);
+    }
+}
+
+static hsumma_status meet_all(struct hs_node *node, const struct hs_allocator *memory)
+{
+    const int *extent = node->problem->grid.extent;
+    size_t ranks = (size_t)extent[0] * (size_t)extent[1],
+           lines = (size_t)(extent[0] > extent[1] ? extent[0] : extent[1]);
+    struct hs_supply *all[3] = {&node->in[0], &node->in[1], &node->out};
+    node->room_of_peers = hs_get(memory, 3 * 6 * ranks, sizeof *node->room_of_peers);
+    node->room_of_lines = hs_get_zero(memory, 3 * lines, 1);
+    if (!node->room_of_peers || !node->room_of_lines)
+        return HSUMMA_ERR_MEMORY;
+    for (int i = 0; i < 3; i++) {
+        int *room = node->room_of_peers + (size_t)i * 6 * ranks;
+        all[i]->givers = (struct hs_peers){0, room, room + ranks, room + 2 * ranks};
+        all[i]->takers = (struct hs_peers){0, room + 3 * ranks, room + 4 * ranks, room + 5 * ranks};
+        all[i]->gives = node->room_of_lines + (size_t)i * lines;
+        if (all[i]->ring > 0)
+            meet(node, all[i]);
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_node_init(struct hs_node *node, const struct hs_problem *problem, const struct hs_spec *spec,
+                           const struct hs_allocator *memory, struct hs_message *message)
+{
+    memset(node, 0, sizeof *node);
+    node->problem = problem;
+    node->spec = spec;
+    hsumma_status status = hs_variant_make(problem, spec->stationary, &node->variant, message);
+    if (status)
+        return status;
+    node->bytes = lay_out(node);
+    for (int dim = 0; dim < 3; dim++)
+        if (node->variant.axis[dim])
+            node->local[dim] = hs_axis_count(node->variant.axis[dim], problem->grid.coord[node->variant.axis_of[dim]]);
+    status = meet_all(node, memory);
+    if (status)
+        hs_fail(message, status, "no memory for a plan");
+    if (status)
+        hs_node_free(node, memory);
+    return status;
+}
+
+void hs_node_free(struct hs_node *node, const struct hs_allocator *memory)
+{
+    hs_put(memory, node->room_of_peers);
+    hs_put(memory, node->room_of_lines);
+    node->room_of_peers = NULL;
+    node->room_of_lines = NULL;
+}

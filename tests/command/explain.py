@@ -1,0 +1,596 @@
+"""TAP: "hsumma_bench explain" against computations of its own: messages, who gets which panel, the papers' formulas,
+the counts of a real run, errors; and the pictures of doc/algorithms.md.
+
+Environment: BUILD (where hsumma_bench is), MPIEXEC (default: mpiexec.mpich).
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+from tap import done, ok
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+BENCH = os.path.join(BUILD, "hsumma_bench")
+MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
+# without what the user's own files say
+ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
+ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(ROOT, "no-such-directory")
+
+
+
+def run(*args, launch=()):
+    return subprocess.run([*map(str, launch), BENCH, *map(str, args)], capture_output=True, text=True, timeout=120,
+                          env=ENVIRONMENT)
+
+
+def said(process):
+    return [f"exit code {process.returncode}", process.stdout, process.stderr]
+
+
+def explain(*args):
+    """The object that explain prints; None, and a failed test, if it does not."""
+    process = run("explain", "--format", "json", *args)
+    try:
+        if process.returncode == 0 and not process.stderr:
+            return json.loads(process.stdout)
+    except ValueError:
+        pass
+    ok(False, "explain " + " ".join(map(str, args)), *said(process))
+    return None
+
+
+# --- trees, made independently of the library's builders --------------------------------------------------------------
+
+def binomial(size):
+    """(round, from, to) of a binomial broadcast from 0: at distance d = ..., 4, 2, 1 every multiple of 2d that has the
+    vector sends; a process sends one message at a time."""
+    busy, messages, distance = {0: 0}, [], 1
+    while distance < size:
+        distance *= 2
+    while distance > 1:
+        distance //= 2
+        for rank in range(0, size, 2 * distance):
+            if rank + distance < size:
+                busy[rank] += 1
+                busy[rank + distance] = busy[rank]
+                messages.append((busy[rank], rank, rank + distance))
+    return messages
+
+
+def flat(size):
+    return [(1, 0, peer) for peer in range(1, size)]
+
+
+def hsumma_messages(tree, grid, groups, line_axis, owner):
+    """{level: [(round, from, to)]} of the broadcast of one panel along the lines of a grid, HSUMMA with two levels
+    (Section III): first between the groups, among the processes with the owner's place in theirs, then in each."""
+    size, outer = grid[line_axis], groups[line_axis]
+    inner = size // outer
+    found = {1: [], 2: []}
+    for across in range(grid[1 - line_axis]):
+        def process(place, across=across):
+            return (across, place) if line_axis == 1 else (place, across)
+        group, place = divmod(owner, inner)
+        for step, a, b in tree(outer):
+            found[1].append((step, process((a + group) % outer * inner + place),
+                             process((b + group) % outer * inner + place)))
+        for g in range(outer):
+            for step, a, b in tree(inner):
+                found[2].append((step, process(g * inner + (a + place) % inner),
+                                 process(g * inner + (b + place) % inner)))
+    return {level: sorted(messages) for level, messages in found.items()}
+
+
+def test_messages():
+    trees = {"binomial": binomial, "flat": flat}
+    for grid, groups in [((4, 4), (2, 2)), ((4, 4), (2, 4)), ((8, 8), (2, 4)), ((6, 6), (2, 3)), ((4, 6), (4, 1)),
+                         ((3, 5), (1, 1))]:
+        for name, tree in trees.items():
+            n = 240
+            report = explain("-m", n, "--grid", "%dx%d" % grid, "--nb", "checkerboard", "--groups", "%dx%d" % groups,
+                             "--block", 4, "--outer", 8, "--bcast", name, "--lookahead", 0, "--stationary", "C",
+                             "--panels", 99)
+            bad = []
+            for picture in report["pictures"] if report else []:
+                line_axis = 1 if picture["operand"] == "A" else 0
+                want = hsumma_messages(tree, grid, groups, line_axis, picture["owner"])
+                got = {1: [], 2: []}
+                for stage in picture["stages"]:
+                    level = stage["level"] if report["levels"][1:] else 2
+                    got[level] += [(m[0], (m[1], m[2]), (m[3], m[4])) for m in stage["messages"]]
+                    length = n // grid[1 - line_axis]
+                    bad += [m for m in stage["messages"] if m[5] != stage["width"] * length * 8]
+                got = {level: sorted(messages) for level, messages in got.items()}
+                if got != want:
+                    bad.append((picture["operand"], picture["pair"], got, want))
+            pairs = math.lcm(*grid)
+            ok(report and not bad and len(report["pictures"]) == 2 * min(pairs, report["pairs"]),
+               f"messages on {grid}, groups {groups}, {name}", *bad[:3])
+
+
+# --- who gets what ----------------------------------------------------------------------------------------------------
+
+DIMS = {"A": "mk", "B": "kn", "C": "mn"}
+
+
+def owned(extent, nb, processes):
+    """The process of each index of a block-cyclic dimension."""
+    return [i // nb % processes for i in range(extent)]
+
+
+class Case:
+    """Where everything lies, by brute force over the indices."""
+
+    def __init__(self, sizes, grid, nb, stationary, ops):
+        self.sizes, self.grid, self.nb, self.stationary = sizes, grid, nb, stationary
+        self.ops = dict(zip("ABC", ops + "N"))
+        self.looped = (set("mnk") - set(DIMS[stationary])).pop()
+
+    def axis(self, operand, dim):
+        """The axis of the grid on which a dimension of an operand lies."""
+        place = DIMS[operand].index(dim)
+        return place if self.ops[operand] == "N" else 1 - place
+
+    def pinned(self, operand):
+        return (set(DIMS[operand]) - {self.looped}).pop()
+
+    def places(self, operand):
+        """(axis on which the pinned dimension lies, axis on which the stationary operand has it)"""
+        dim = self.pinned(operand)
+        return self.axis(operand, dim), self.axis(self.stationary, dim)
+
+    def held(self, operand, axis, process):
+        """The indices of the operand's pinned dimension that a process has, were it spread along this axis."""
+        owners = owned(self.sizes[self.pinned(operand)], self.nb, self.grid[axis])
+        return {i for i, owner in enumerate(owners) if owner == process[axis]}
+
+
+def complaints(case, picture):
+    """What is wrong with one picture: each process gets the panel (C: gives its sum) once, on the level of the map."""
+    operand, width, bad = picture["operand"], picture["width"], []
+    own_axis, want_axis = case.places(operand)
+    outward = operand == "C"
+    if (own_axis != want_axis) != any(stage["level"] == 0 for stage in picture["stages"]):
+        bad.append("exchange")
+    for i in range(case.grid[0]):
+        for j in range(case.grid[1]):
+            here, cell = [i, j], picture["map"][i][j]
+            length = len(case.held(operand, want_axis, here))
+            per_level = {}
+            for stage in picture["stages"]:
+                mine = [m[5] for m in stage["messages"] if (m[1:3] if outward else m[3:5]) == here]
+                if stage["level"] and mine:
+                    per_level[stage["level"]] = per_level.get(stage["level"], 0) + sum(mine) * stage["panels"]
+                    if len(mine) > 1 and stage["algorithm"] in ("binomial", "flat"):
+                        bad.append((here, "more than one message", stage))
+            digit = cell[0] if cell[0].isdigit() else None
+            if digit and per_level != {int(digit): width * length * 8}:
+                bad.append((here, cell, per_level, width * length * 8))
+            if not digit and per_level:
+                bad.append((here, cell, per_level))
+            if (cell[0] == "-") != (length == 0):
+                bad.append((here, cell, length))
+    return bad + exchange_complaints(case, picture, own_axis, want_axis)
+
+
+def exchange_complaints(case, picture, own_axis, want_axis):
+    """The panel transpose: from each holder to the root of each line what both layouts give them, as one message."""
+    stages = [stage for stage in picture["stages"] if stage["level"] == 0]
+    if not stages:
+        return []
+    operand, width, want = picture["operand"], picture["width"], {}
+    everyone = [[i, j] for i in range(case.grid[0]) for j in range(case.grid[1])]
+    holders = [p for p in everyone if p[1 - own_axis] == picture["owner"]]
+    takers = [p for p in everyone if picture["map"][p[0]][p[1]][0] == "*"]
+    for holder in holders:
+        for taker in takers:
+            both = case.held(operand, own_axis, holder) & case.held(operand, want_axis, taker)
+            if both and holder != taker:
+                ends = (*taker, *holder) if operand == "C" else (*holder, *taker)
+                want[ends] = len(both) * width * 8
+    got = {tuple(m[1:5]): m[5] for m in stages[0]["messages"]}
+    marked = [p for p in everyone if "x" in picture["map"][p[0]][p[1]]]
+    bad = [] if got == want else [("exchange", got, want)]
+    return bad + [("holders", marked)] * any(p not in holders for p in marked)
+
+
+def test_coverage():
+    sizes = {"m": 70, "n": 52, "k": 91}
+    for grid, levels, nb in [((2, 3), "1x1", 5), ((4, 4), "2x2", 7), ((4, 2), "2x2", 3), ((3, 4), "3x2", 8),
+                             ((1, 4), "1x2", 10), ((8, 8), "2x2,2x2", 4), ((2, 6), "1x3", 40)]:
+        for stationary in "ABC":
+            for ops, alg in [("NN", "flat"), ("TN", "binomial"), ("NT", "van_de_geijn"), ("TT", "binomial")]:
+                case = Case(sizes, grid, nb, stationary, ops)
+                bad = []
+                for widths in (["--block", 4096], ["--block", 4, "--outer", 4096]):
+                    report = explain("-m", sizes["m"], "-n", sizes["n"], "-k", sizes["k"], "--grid", "%dx%d" % grid,
+                                     "--nb", nb, "--levels", levels, "--stationary", stationary, "--bcast", alg,
+                                     "--transa", ops[0], "--transb", ops[1], "--panels", 99, "--workspace-limit", "1G",
+                                     *widths)
+                    if not report:
+                        return
+                    for picture in report["pictures"]:
+                        bad += complaints(case, picture)
+                    covered = {}
+                    for picture in report["pictures"]:
+                        covered[picture["operand"]] = covered.get(picture["operand"], 0) + picture["width"]
+                    if len(widths) == 2 and set(covered.values()) != {sizes[case.looped]}:
+                        bad.append(("not all indices", covered))
+                    if len(covered) != 2 or {p["looped"] for p in report["pictures"]} != {case.looped}:
+                        bad.append(("operands", covered))
+                ok(not bad, f"each panel once: {grid}, levels {levels}, stationary {stationary}, {ops}, {alg}",
+                   *bad[:3])
+
+
+# --- costs ------------------------------------------------------------------------------------------------------------
+
+def bcast_cost(name, size, m, alpha, beta):
+    if name == "binomial":
+        return math.log2(size) * (alpha + m * beta)
+    return (math.log2(size) + size - 1) * alpha + 2 * (1 - 1 / size) * m * beta
+
+
+def test_costs():
+    """Communication by the formulas of the HSUMMA paper (Section IV), beta per byte."""
+    for n, root_p, b, outer in [(4096, 4, 64, 256), (8192, 8, 128, 128), (65536, 16, 256, 1024), (16384, 32, 64, 512)]:
+        for name in ("binomial", "van_de_geijn"):
+            for root_g in [2 ** i for i in range(int(math.log2(root_p)) + 1)]:
+                p, g, wide = root_p ** 2, root_g ** 2, outer if 1 < root_g < root_p else b
+                report = explain("-m", n, "--grid", f"{root_p}x{root_p}", "--nb", "checkerboard", "--groups",
+                                 f"{root_g}x{root_g}", "--block", b, "--outer", wide, "--bcast", name, "--stationary",
+                                 "C", "--lookahead", 0, "--workspace-limit", "100%", "--panels", 0, "--nodes", p)
+                if not report:
+                    continue
+                alpha, beta = (report["machine"][key] for key in ("alpha_s", "beta_s_per_byte"))
+                beta *= 8  # per element
+                if name == "binomial":
+                    want = (math.log2(g) * (n / wide * alpha + n * n / root_p * beta) +
+                            math.log2(p / g) * (n / b * alpha + n * n / root_p * beta))
+                else:
+                    want = ((math.log2(g) + 2 * (root_g - 1)) * n / wide * alpha
+                            + 4 * (1 - 1 / root_g) * n * n / root_p * beta
+                            + (math.log2(p / g) + 2 * (root_p / root_g - 1)) * n / b * alpha
+                            + 4 * (1 - root_g / root_p) * n * n / root_p * beta)
+                by_parts = 2 * (n / wide * bcast_cost(name, root_g, n * wide / root_p, alpha, beta)
+                                + n / b * bcast_cost(name, root_p // root_g, n * b / root_p, alpha, beta))
+                got = report["predicted_comm_s"]
+                ok(math.isclose(got, want, rel_tol=1e-9) and math.isclose(got, by_parts, rel_tol=1e-9),
+                   f"{name}, n = {n}, p = {p}, G = {g}: {got:.6g} s", got, want, by_parts)
+
+
+def test_moves():
+    """What is said to happen to each operand is what the messages show."""
+    for grid, stationary, args, want in [
+            ("2x2", "C", ["--layout-a", "mb=7,i=3"], ["exchanged and broadcast", "broadcast", "stays"]),
+            ("2x2", "B", ["--layout-a", "mb=7,i=3"], ["exchanged and broadcast", "stays", "reduced"]),
+            ("2x2", "A", ["--layout-c", "nb=9,csrc=1"], ["stays", "exchanged and broadcast", "reduced"]),
+            ("2x2", "A", ["--layout-c", "imb=3,rsrc=1"], ["stays", "exchanged and broadcast", "reduced and exchanged"]),
+            ("2x2", "C", ["--transa", "T"], ["exchanged and broadcast", "broadcast", "stays"]),
+            ("1x2", "C", [], ["broadcast", "local", "stays"]),
+            ("1x1", "C", [], ["local", "local", "stays"])]:
+        report = explain("-m", 70, "-k", 50, "--grid", grid, "--nb", 5, "--stationary", stationary, "--panels", 9999,
+                         *args)
+        if not report:
+            continue
+        found = [report["operands"][x]["how"] for x in "abc"]
+        exchanged = {x: {} for x in "ABC"}
+        for picture in report["pictures"]:
+            total = exchanged[picture["operand"]]
+            for stage in picture["stages"]:
+                for m in stage["messages"] if stage["level"] == 0 else []:
+                    for end in (tuple(m[1:3]), tuple(m[3:5])):
+                        total[end] = total.get(end, 0) + m[5] * stage["panels"]
+        most = [max(exchanged[x].values(), default=0) for x in "ABC"]
+        said_so = [report["operands"][x]["exchange_bytes"] for x in "abc"]
+        ok(found == want, f"how A, B and C move: {grid}, stationary {stationary}, {' '.join(args)}", found)
+        ok(most == said_so, "  the process that exchanges most: as many bytes as in its messages", most, said_so)
+    report = explain("-m", 96, "-n", 700, "--grid", "2x3", "--nb", 5)
+    if report:
+        times = report["predicted_stationary_s"]
+        ok(set(times) == {"a", "b", "c"} and min(times.values()) == times[report["stationary"].lower()] ==
+           report["predicted_s"], "the stationary operand of least modelled time is taken", times, report["plan"])
+    process = run("explain", "-m", 96, "--grid", "2x2", "--layout-b", "mb=7,nb=9")
+    lines = [line for line in process.stdout.splitlines() if line.startswith("moves ")]
+    ok(process.returncode == 0 and len(lines) == 1 and "exchanged and" in lines[0] and "stays" in lines[0] and
+       "modelled ms with stationary A, B, C: " in lines[0], "one line of the table says it, too", *said(process))
+
+
+# --- the machine --------------------------------------------------------------------------------------------------------
+
+def profile_text(**values):
+    """A profile of a machine that is nowhere; names with __ for the point."""
+    lines = [f"{name.replace('__', '.')} {value!r}" for name, value in values.items()]
+    return "\n".join(["hsumma profile 1", "host a machine that is nowhere", *lines, "end", ""])
+
+
+def with_profile(text, *args, call=explain):
+    """What explain says with a profile of this text."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "elsewhere")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return call("--profile", path, *args) if call is explain else call("explain", "--profile", path, *args)
+
+
+def geijn(p, b, n, alpha, beta):
+    """SUMMA with van de Geijn broadcasts, lookahead 0, beta per element (HSUMMA paper)."""
+    root = math.sqrt(p)
+    return (math.log2(p) + 2 * (root - 1)) * n / b * alpha + 4 * (1 - 1 / root) * n * n / root * beta
+
+
+def test_profile():
+    """The profile of another machine is taken, and so are its numbers; a damaged one is refused."""
+    paper = ["--grid", "8x8", "-m", 4096, "--nb", "checkerboard", "--groups", "1x1", "--block", 64, "--bcast",
+             "van_de_geijn", "--stationary", "C", "--lookahead", 0, "--panels", 0]
+    for alpha, beta in [(1e-4, 8e-9), (3e-6, 1e-9)]:
+        text = profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta, node__alpha_s=alpha / 8,
+                            node__beta_s_per_byte=beta / 3)
+        report = with_profile(text, *paper, "--nodes", 64)
+        if report:
+            want = geijn(64, 64, 4096, alpha, 8 * beta)
+            ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9) and
+               report["machine"]["profile"].endswith("elsewhere"), f"another machine's profile: alpha {alpha}",
+               report["predicted_comm_s"], want, report["machine"])
+        report = with_profile(text, *paper, "--nodes", 1)
+        if report:
+            want = geijn(64, 64, 4096, alpha / 8, 8 * beta / 3)
+            ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9),
+               "  inside one node: by the node's alpha and beta", report["predicted_comm_s"], want)
+        report = with_profile(text, *paper, "--nodes", 8)  # rows lie in a node each, columns across all of them
+        if report:
+            half = [geijn(64, 64, 4096, *link) / 2 for link in ((alpha, 8 * beta), (alpha / 8, 8 * beta / 3))]
+            ok(math.isclose(report["predicted_comm_s"], sum(half), rel_tol=1e-9),
+               "  a row in each of 8 nodes: rows by the node's, columns by the network's", report["predicted_comm_s"],
+               half)
+    for text in ("hsumma profile 1\nnetwork.alpha_s much\nend\n", "hsumma profile 9\nend\n", "", "no profile\n",
+                 "hsumma profile 1\nnetwork.alpha_s 1e-6\n"):
+        process = with_profile(text, call=run)
+        ok(process.returncode == 2 and process.stderr.count("\n") == 1 and "elsewhere" in process.stderr and
+           not process.stdout, f"refused: a profile {text[:30]!r}", *said(process))
+
+
+def test_condition():
+    """The paper's condition: its numbers by hand, its verdict by the model's own communication times."""
+    graphene = profile_text(network__alpha_s=1e-4, network__beta_s_per_byte=8e-9)
+    args = ["--grid", "8x16", "-m", 8192, "--nb", "checkerboard", "--block", 64, "--nodes", 128, "--panels", 0]
+    report = with_profile(graphene, *args)
+    if report:
+        found = report["condition"]
+        ok([found[key] for key in ("n", "b", "p", "threshold", "minimum_per_element", "minimum_per_byte")] ==
+           [8192, 64, 128, 8192, True, False] and math.isclose(found["alpha_beta_per_element"], 12500) and
+           math.isclose(found["alpha_beta_per_byte"], 1562.5), "the condition on Graphene: per element and per byte",
+           found)
+    text = with_profile(graphene, *args, call=run).stdout
+    ok("alpha/beta = 12500 (" in text and "or 1562 (per byte)" in text and "2nb/p = 8192:" in text and
+       "is a minimum per element, a maximum per byte (" in text, "  in the table, too", text)
+    report = explain("-m", 4096, "-n", 64, "--grid", "8x8", "--panels", 0)
+    ok(bool(report) and report["condition"] is None, "  not of a product that is far from square",
+       report and report["condition"])
+    for alpha, beta, n, b, kind in [(1e-5, 1e-9, 2048, 32, "d"), (1e-6, 1e-9, 4096, 64, "d"),
+                                    (3e-6, 1e-9, 2048, 32, "d"), (6e-6, 1e-9, 2048, 32, "z"),
+                                    (6e-6, 1e-9, 2048, 32, "d")]:
+        report = with_profile(profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta), "--grid", "16x16",
+                              "-m", n, "--type", kind, "--nb", "checkerboard", "--block", b, "--outer", b, "--bcast",
+                              "van_de_geijn", "--stationary", "C", "--lookahead", 0, "--nodes", 256, "--all",
+                              "--workspace-limit", "1G", "--panels", 0)
+        if report:
+            times = {tuple(h["groups"]): h["predicted_comm_s"] for h in report["hierarchies"]}
+            ok(report["condition"]["minimum_per_byte"] == (times[4, 4] < times[1, 1]) ==
+               (alpha / beta / (16 if kind == "z" else 8) > 2 * n * b / 256),
+               f"  alpha {alpha}, n {n}, b {b}, {kind}: the model agrees on G = sqrt(p)", report["condition"],
+               times[4, 4], times[1, 1])
+
+
+# --- what was chosen ----------------------------------------------------------------------------------------------------
+
+def lower_bound(m, n, k, p):
+    """Elements that some process must receive: Al Daas, Ballard, Grigori, Kumar, Rouse (SPAA 2022), their Theorem on
+    three regimes, for matrices that lie evenly spread."""
+    long, middle, short = sorted((m, n, k), reverse=True)
+    held = (long * middle + middle * short + long * short) / p
+    if p <= long / middle:
+        need = (long * middle + long * short) / p + middle * short
+    elif p <= long * middle / short ** 2:
+        need = 2 * math.sqrt(long * middle * short ** 2 / p) + long * middle / p
+    else:
+        need = 3 * (long * middle * short / p) ** (2 / 3)
+    return need - held
+
+
+def test_bound():
+    """All three regimes, and what is sent beside it."""
+    for m, n, k, grid in [(512, 512, 131072, "1x16"), (65536, 256, 256, "16x1"), (4096, 4096, 256, "4x4"),
+                          (4096, 4096, 256, "8x8"), (2048, 2048, 2048, "4x4"), (2048, 2048, 2048, "16x16"),
+                          (4096, 1024, 2048, "4x8"), (256, 256, 256, "1x1")]:
+        for kind, size in (("d", 8), ("c", 8), ("s", 4)):
+            p = math.prod(map(int, grid.split("x")))
+            report = explain("-m", m, "-n", n, "-k", k, "--grid", grid, "--nb", "checkerboard", "--type", kind,
+                             "--panels", 0)
+            if report:
+                want = lower_bound(m, n, k, p) * size
+                ok(math.isclose(report["lower_bound_bytes"], want, rel_tol=1e-9, abs_tol=1e-6) and
+                   (p == 1 or math.isclose(report["bytes_to_bound"], report["bytes_per_process_max"] / want)),
+                   f"the lower bound: {m} x {n} x {k} on {grid}, {kind}", report["lower_bound_bytes"], want,
+                   report["bytes_to_bound"])
+    report = explain("-m", 2048, "--grid", "4x4", "--nb", "checkerboard", "--panels", 0)
+    text = run("explain", "-m", 2048, "--grid", "4x4", "--nb", "checkerboard", "--show", "plan").stdout
+    ok(bool(report) and f"sends {report['bytes_to_bound']:.2f} times 9.1 MiB, which some process must receive" in text,
+       "  in the table", text)
+
+
+def options_of(line):
+    return [word for pair in line.split() for word in ("--" + pair.split("=", 1)[0].replace("_", "-"),
+                                                      pair.split("=", 1)[1])]
+
+
+def test_rivals():
+    """The next best: in order, none better than the choice, and each as dear as it is when it is asked for."""
+    for args in (["-m", 1000, "--grid", "4x4"], ["-m", 400, "-k", 40000, "--grid", "2x4", "--nodes", 2],
+                 ["-m", 3000, "-n", 500, "--grid", "8x8", "--nb", "checkerboard", "--nodes", 4, "--transb", "T"]):
+        report = explain(*args, "--panels", 0)
+        if not report:
+            continue
+        times = [report["predicted_s"], *(rival["predicted_s"] for rival in report["rivals"])]
+        lines = [report["plan"], *(rival["plan"] for rival in report["rivals"])]
+        ok(len(times) > 1 and times == sorted(times) and len(set(lines)) == len(lines),
+           "rivals of " + " ".join(map(str, args)), times, *lines)
+        for line, seconds in zip(lines, times):
+            again = explain(*args, "--panels", 0, *options_of(line))
+            ok(bool(again) and math.isclose(again["predicted_s"], seconds, rel_tol=1e-9), f"  {line}", seconds,
+               again and again["predicted_s"])
+        text = run("explain", *args, "--show", "plan").stdout
+        first = [line for line in text.splitlines() if line.startswith("not taken   ")]
+        shown = first[0][12:].split(": ")[0].split() if first else []
+        ok(bool(first) and "slower" in first[0] and set(shown) == set(lines[1].split()) - set(lines[0].split()),
+           "  in the table by the words that differ", *lines[:2], text)
+
+
+def test_phases():
+    for args in (["-m", 900, "--grid", "4x4", "--lookahead", 0], ["-m", 900, "--stationary", "A", "--lookahead", 0]):
+        report = explain(*args, "--panels", 0)
+        if report:
+            parts = [report[key] for key in ("predicted_comm_s", "predicted_gemm_s", "predicted_copy_s")]
+            ok(min(parts) >= 0 and math.isclose(report["predicted_s"], sum(parts), rel_tol=1e-9),
+               "without overlap the phases add up: " + " ".join(map(str, args)), report["predicted_s"], parts)
+
+
+def test_ranks():
+    """The grid chosen is as good as the best of all that could have been asked for."""
+    for args, p in [(["-m", 1000], 12), (["-m", 200, "-k", 20000, "--nb", 32], 8),
+                    (["-m", 3000, "-n", 100, "--nb", "checkerboard"], 6), (["-m", 8], 16)]:
+        report = explain(*args, "--ranks", p, "--panels", 0)
+        if not report:
+            continue
+        rows, cols = report["whole_grid"]
+        every = {}
+        for i in range(1, p + 1):
+            for j in range(1, p // i + 1):
+                one = explain(*args, "--grid", f"{i}x{j}", "--panels", 0)
+                every[i, j] = one["predicted_s"] if one else math.inf
+        ok((rows, cols) in every and report["ranks"] == p and
+           every[rows, cols] <= min(every.values()) * (1 + 1e-9),
+           f"the grid of up to {p} processes: {' '.join(map(str, args))}", (rows, cols), every)
+        text = run("explain", *args, "--ranks", p, "--show", "plan").stdout
+        ok(f"{rows} x {cols} grid, chosen of all that use up to {p} processes" in text, "  the table says so", text)
+
+
+def test_timing():
+    report = explain("--grid", "8x8", "--panels", 0, "--timing", 3)
+    if report:
+        found = report["planning"]
+        ok(found["plans"] == 3 and all(0 < found[how]["min_s"] <= found[how]["median_s"] <= found[how]["max_s"] < 10
+                                       for how in ("cold", "warm")), "planning is timed", found)
+        ok(found["warm"]["min_s"] < found["cold"]["max_s"], "  warm no slower than cold", found)
+    text = run("explain", "--show", "plan", "--timing", 2).stdout
+    ok("\nplanning    cold " in text and ", warm " in text and "2 plans each" in text, "  in the table", text)
+
+
+def test_all():
+    report = explain("-m", 8192, "--grid", "8x4", "--nodes", 32, "--nb", "checkerboard", "--all", "--block", 64,
+                     "--outer", 64, "--lookahead", 0, "--stationary", "C", "--bcast", "van_de_geijn", "--panels", 0)
+    if not report:
+        return
+    found = {tuple(h["groups"]): h for h in report["hierarchies"]}
+    want = {(i, j) for i in (1, 2, 4, 8) for j in (1, 2, 4)}
+    times = {groups: h["predicted_comm_s"] for groups, h in found.items()}
+    marked = [groups for groups, h in found.items() if h["least_communication"]]
+    ok(set(found) == want and len(marked) == 1 and times[marked[0]] <= min(times.values()) * (1 + 1e-9),
+       "--all: every grid of groups, the least marked", times, marked)
+    ok(math.isclose(times[1, 1], times[8, 4], rel_tol=1e-12), "  G = 1 and G = p cost the same", times)
+    ok(report["predicted_comm_s"] <= min(times.values()) * (1 + 1e-6), "  the choice of the library is among the least",
+       report["plan"], times)
+    process = run("explain", "-m", 8192, "--grid", "8x4", "--all", "--panels", 0)
+    ok(process.returncode == 0 and process.stdout.count("<- least") == 1, "--all as a table", *said(process))
+
+
+def test_run():
+    """What a real run sends, and the memory that it takes, is what was said."""
+    for grid, args in [("2x2", ["-m", 70, "--nb", 8, "--groups", "1x2", "--block", 8, "--outer", 16]),
+                       ("2x2", ["-m", 64, "-k", 90, "--nb", 5, "--stationary", "A", "--transb", "T", "--block", 16]),
+                       ("1x4", ["-m", 96, "-n", 40, "--nb", "checkerboard", "--stationary", "B", "--levels", "1x2",
+                                "--block", 12, "--transa", "T"]),
+                       ("4x1", ["-m", 80, "--nb", 7, "--stationary", "C", "--bcast", "chain", "--segment", 512])]:
+        both = [*args, "--grid", grid, "--lookahead", 1]
+        report = explain(*both)
+        real = run("gemm", "--format", "json", "--reps", 1, *both, launch=[*MPIEXEC, "-n", 4])
+        try:
+            real = json.loads(real.stdout)
+            pairs = [(report["messages_per_process_max"], real["messages_per_rank_max"]),
+                     (report["bytes_per_process_max"], real["bytes_per_rank_max"]),
+                     (report["workspace_bytes_max"], real["workspace_bytes"])]
+        except (ValueError, TypeError, KeyError):
+            pairs = [said(real)]
+        ok(len(pairs) == 3 and all(said_so == is_so for said_so, is_so in pairs),
+           f"as in a run on {grid}: {' '.join(map(str, args))}", *pairs)
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------------
+
+def test_collective():
+    for size in (2, 5, 8):
+        process = run("explain", "--collective", "bcast", "--alg", "binomial", "--size", size, "--bytes", 64)
+        rounds = {}
+        for step, a, b in binomial(size):
+            rounds.setdefault(step, []).append((a, b))
+        want = [f"{step}: " + " ".join(f"{a}>{b}" for a, b in sorted(pairs)) + " (64 each)"
+                for step, pairs in sorted(rounds.items())]
+        got = [line for line in process.stdout.splitlines() if ">" in line]
+        ok(process.returncode == 0 and got == want, f"rounds of a binomial broadcast over {size}", *said(process), want)
+    for name in ("bcast", "reduce", "allreduce", "allgather"):
+        process = run("explain", "--collective", name, "--size", 7, "--bytes", "70k")
+        ok(process.returncode == 0 and len(process.stdout.splitlines()) > 4, f"the algorithms of {name}",
+           *said(process))
+
+
+def test_table():
+    process = run("explain", "--groups", "2x2", "--block", 64, "--lookahead", 0, "--stationary", "C")
+    ok(process.returncode == 0 and "(0,0)>(0,2)" in process.stdout and "  0  *  2  1  2" in process.stdout and
+       not process.stderr, "a picture", *said(process))
+    for args in (["--grid", "16x16"], ["--grid", "64x64"], ["-m", 0], ["-m", 10, "-k", 0], ["--grid", "1x1"],
+                 ["-m", 3, "--grid", "4x4", "--nb", 1], ["-m", "64k", "--grid", "2x2", "--nb", "checkerboard"],
+                 ["--show", "cuts,groups"], ["-m", 40, "--layout", "mb=4,nb=4,imb=3,i=2", "--show", "plan,cuts,map"],
+                 ["--type", "z", "--transa", "C", "--stationary", "C"], ["--help"]):
+        process = run("explain", *args)
+        ok(process.returncode == 0 and process.stdout and not process.stderr, "explain " + " ".join(map(str, args)),
+           *said(process))
+    process = run("explain", "-m", 64, "--nb", 8, launch=[*MPIEXEC, "-n", 2])
+    ok(process.returncode == 0 and process.stdout.count("predicted") == 1, "on two ranks one prints", *said(process))
+
+
+def test_errors():
+    for args in (["--grid", "0x2"], ["--grid", "100000x100000"], ["--nb", 0], ["--bcast", "none"], ["--groups", "3x1"],
+                 ["--groups", "x"], ["--block", 10, "--outer", 15, "--groups", "2x2"], ["--no-such-option"],
+                 ["--ranks", 0], ["--ranks", 4, "--grid", "2x2"], ["--ranks", 4, "--nodes", 5], ["--timing", 0],
+                 ["--profile", "/no/such/file"], ["--panels", -1], ["--show", "all"], ["--show", ""], ["--nodes", 0], ["--nodes", 17],
+                 ["--format", "csv"], ["--layout", "imb=0"], ["--layout-a", "rsrc=9"], ["--layout-b", "m=3"],
+                 ["--block", 512, "--workspace-limit", 100], ["operand"], ["--alg", "flat"], ["-m", "-1"],
+                 ["--layout-b", "rsrc=4294967296"], ["--layout", "i=9000000000000000000"],
+                 ["--collective", "scatter"], ["--collective", "bcast", "--alg", "none"],
+                 ["--collective", "bcast", "--root", 8], ["--collective", "bcast", "--size", 0],
+                 ["--collective", "bcast", "--format", "json"]):
+        process = run("explain", *args)
+        lines = process.stderr.splitlines()
+        ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: explain: ") and
+           not process.stdout, "refused: explain " + " ".join(map(str, args)), *said(process))
+
+
+def test_document():
+    process = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "doc-pictures"), "--check"],
+                             capture_output=True, text=True, timeout=120, env={**ENVIRONMENT, "BUILD": BUILD})
+    ok(process.returncode == 0, "the pictures in doc/ are those that the program prints", *said(process))
+
+
+def main():
+    for test in (test_messages, test_coverage, test_costs, test_moves, test_profile, test_condition, test_bound,
+                 test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
+                 test_errors, test_document):
+        test()
+    return done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+/*
+ * In place of src/gpu/devices.c, for tests of the host device: what they take for it is the device "cuda" over the
+ * fake. So the library and that device are tested together, without a word about it in those tests.
+ */
+#include "device/fake_cuda/fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of the host device's policy that the device "cuda" learns from CUDA. */
+static void take_policy(void)
+{
+    const char *policy = getenv("HSUMMA_HOST_DEVICE"), *devices = policy ? strstr(policy, "devices=") : NULL;
+    int count = devices ? atoi(devices + strlen("devices=")) : 1;
+    fake_cuda_reset();
+    fake_cuda.fatal = 1;
+    fake_cuda.shares_events = !policy || !strstr(policy, "noevents");
+    fake_cuda.devices = count < FAKE_DEVICES ? count : FAKE_DEVICES;
+}
+
+const struct hs_device_kind *hs_device_kind_at(int i)
+{
+    return i == 0 ? &hs_device_cuda : NULL;
+}
+
+/* What comes next has a policy of its own, if nothing of what was before is left. */
+const struct hs_device_kind *hs_device_kind_find(const char *name)
+{
+    if (strcmp(name, "host") != 0 && strcmp(name, "cuda") != 0)
+        return NULL;
+    if (fake_cuda_out() == 0) {
+        fake_cuda_end();
+        take_policy();
+    }
+    return &hs_device_cuda;
+}

@@ -1,0 +1,89 @@
+#include "device/fake_cuda/objects.h"
+
+#include <stdlib.h>
+
+static struct fake_object *first;
+
+static int64_t *count_of(enum fake_kind kind)
+{
+    int64_t *const counts[] = {&fake_cuda.memory, &fake_cuda.pinned, &fake_cuda.mapped, &fake_cuda.events,
+                               &fake_cuda.streams};
+    return counts[kind];
+}
+
+struct fake_object *fake_find(enum fake_kind kind, const void *given)
+{
+    struct fake_object *object = first;
+    int by_itself = kind == FAKE_EVENT || kind == FAKE_STREAM;
+    while (object && (object->kind != kind || (by_itself ? object : object->is) != given))
+        object = object->next;
+    return object;
+}
+
+struct fake_object *fake_memory_at(const void *address)
+{
+    struct fake_object *object = first;
+    while (object && (object->kind > FAKE_MAPPED || (uintptr_t)address - (uintptr_t)object->is >= object->bytes))
+        object = object->next;
+    return object;
+}
+
+struct fake_object *fake_add(enum fake_kind kind, void *is, size_t bytes, unsigned flags)
+{
+    struct fake_object *object = malloc(sizeof *object);
+    if (!object)
+        abort();
+    *object = (struct fake_object){first, kind, fake_cuda_current(), flags, is, bytes, 1};
+    first = object;
+    ++*count_of(kind);
+    return object;
+}
+
+void fake_remove(struct fake_object *object)
+{
+    struct fake_object **link = &first;
+    while (*link != object)
+        link = &(*link)->next;
+    *link = object->next;
+    --*count_of(object->kind);
+    free(object);
+}
+
+cudaError_t fake_error(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        fake_cuda.last = error;
+    return error;
+}
+
+cudaError_t fake_begin(const char *name)
+{
+    int error = fake_hit(name, cudaErrorLaunchFailure);
+    if (!error && fake_cuda_current() < 0) {
+        fake_fault("%s: no context is current", name);
+        error = cudaErrorDeviceUninitialized;
+    }
+    return (cudaError_t)error;
+}
+
+cudaError_t fake_said(hsumma_status status, cudaError_t otherwise)
+{
+    return status == HSUMMA_OK ? cudaSuccess : status == HSUMMA_ERR_MEMORY ? cudaErrorMemoryAllocation : otherwise;
+}
+
+struct hs_stream *fake_stream(cudaStream_t stream)
+{
+    struct fake_object *object = fake_find(FAKE_STREAM, stream);
+    if (object && object->device != fake_cuda_current())
+        fake_fault("a stream of GPU %d, while GPU %d is current", object->device, fake_cuda_current());
+    return object ? object->is : NULL;
+}
+
+void fake_cuda_abandon(void)
+{
+    while (first)
+        fake_remove(first);
+    fake_cublas_abandon();
+    fake_cuda_reset();
+    fake_cuda_end();
+}

@@ -1,0 +1,31 @@
+/* What the fake has given out, in lists, so that it knows what is not its own. */
+#ifndef HS_TESTS_DEVICE_FAKE_CUDA_OBJECTS_H
+#define HS_TESTS_DEVICE_FAKE_CUDA_OBJECTS_H
+
+#include "device/fake_cuda/fake.h"
+
+enum fake_kind { FAKE_MEMORY, FAKE_PINNED, FAKE_MAPPED, FAKE_EVENT, FAKE_STREAM };
+struct fake_object {
+    struct fake_object *next;
+    enum fake_kind kind;
+    int device;
+    unsigned flags;
+    void *is; /* the host device's: address, event, stream */
+    size_t bytes;
+    int uses; /* of a mapping */
+};
+
+/* The object at an address that was given to the caller: is, or the object itself for events and streams. */
+struct fake_object *fake_find(enum fake_kind kind, const void *given);
+/* The memory of any kind that an address lies in. */
+struct fake_object *fake_memory_at(const void *address);
+struct fake_object *fake_add(enum fake_kind kind, void *is, size_t bytes, unsigned flags);
+void fake_remove(struct fake_object *object);
+
+void fake_cublas_abandon(void);
+
+/* A call that needs a context: no status, or cudaErrorInvalidContext where none is current. */
+cudaError_t fake_begin(const char *name);
+cudaError_t fake_said(hsumma_status status, cudaError_t otherwise);
+
+#endif

@@ -1,0 +1,326 @@
+/* cuda_runtime_api.h: sharing, streams, events, work; and what starts kernels. */
+#include "device/fake_cuda/objects.h"
+#include "gpu/kernels.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* The host device's words, and the number of the GPU. */
+enum { WORDS = 56 };
+_Static_assert(CUDA_IPC_HANDLE_SIZE == 64, "the host device's words fit");
+
+static cudaError_t tell(hsumma_status status, const struct hs_exported *exported, int device, void *handle)
+{
+    memset(handle, 0, CUDA_IPC_HANDLE_SIZE);
+    memcpy(handle, exported, WORDS);
+    memcpy((char *)handle + WORDS, &device, sizeof device);
+    return fake_said(status, cudaErrorInvalidValue);
+}
+
+/* The GPU; -1: the handle is of this process. */
+static int read_handle(const void *handle, struct hs_exported *exported)
+{
+    int64_t process;
+    int device;
+    memset(exported, 0, sizeof *exported);
+    memcpy(exported, handle, WORDS);
+    memcpy(&process, handle, sizeof process);
+    memcpy(&device, (const char *)handle + WORDS, sizeof device);
+    return process == getpid() ? -1 : device;
+}
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory)
+{
+    struct hs_device *host = fake_host();
+    struct hs_exported exported = {{0}};
+    cudaError_t error = fake_begin("cudaIpcGetMemHandle");
+    const struct fake_object *object = fake_find(FAKE_MEMORY, memory);
+    if (error || !object)
+        return fake_error(error ? error : cudaErrorInvalidValue);
+    if (object->bytes % (2 << 20))
+        fake_fault("cudaIpcGetMemHandle: an allocation of %zu bytes may be part of another one", object->bytes);
+    return fake_error(tell(host->kind->export_memory(host, memory, &exported), &exported, object->device, handle));
+}
+
+cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags)
+{
+    struct hs_device *host = fake_host();
+    struct hs_exported exported;
+    int device = read_handle(&handle, &exported);
+    cudaError_t error = fake_begin("cudaIpcOpenMemHandle");
+    *memory = NULL;
+    if (!error && device < 0)
+        error = cudaErrorDeviceUninitialized;
+    if (!error && flags != cudaIpcMemLazyEnablePeerAccess)
+        error = cudaErrorInvalidValue;
+    if (!error && device != fake_cuda_current() && !fake_cuda.peers)
+        error = cudaErrorPeerAccessUnsupported;
+    if (!error)
+        error = fake_said(host->kind->import_memory(host, &exported, memory), cudaErrorInvalidResourceHandle);
+    struct fake_object *object = error ? NULL : fake_find(FAKE_MAPPED, *memory);
+    int64_t bytes;
+    memcpy(&bytes, exported.bytes + 24, sizeof bytes); /* the host device's word for it */
+    if (object)
+        object->uses++;
+    else if (!error)
+        fake_add(FAKE_MAPPED, *memory, (size_t)bytes, 0)->device = device;
+    return fake_error(error);
+}
+
+cudaError_t cudaIpcCloseMemHandle(void *memory)
+{
+    struct hs_device *host = fake_host();
+    cudaError_t error = fake_begin("cudaIpcCloseMemHandle");
+    struct fake_object *object = fake_find(FAKE_MAPPED, memory);
+    if (!object) {
+        fake_fault("cudaIpcCloseMemHandle: %p is not mapped", memory);
+        return fake_error(cudaErrorInvalidValue);
+    }
+    if (--object->uses == 0)
+        fake_remove(object);
+    host->kind->unmap(host, memory);
+    return fake_error(error);
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
+{
+    struct hs_device *host = fake_host();
+    struct hs_exported exported = {{0}};
+    cudaError_t error = fake_begin("cudaIpcGetEventHandle");
+    const struct fake_object *object = fake_find(FAKE_EVENT, event);
+    if (error || !object || !(object->flags & cudaEventInterprocess))
+        return fake_error(error ? error : cudaErrorInvalidResourceHandle);
+    return fake_error(tell(host->kind->export_event(host, object->is, &exported), &exported, object->device, handle));
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
+{
+    struct hs_device *host = fake_host();
+    struct hs_exported exported;
+    struct hs_event *is = NULL;
+    int device = read_handle(&handle, &exported);
+    cudaError_t error = fake_begin("cudaIpcOpenEventHandle");
+    *event = NULL;
+    if (!error && device < 0)
+        error = cudaErrorDeviceUninitialized;
+    if (!error)
+        error = fake_said(host->kind->import_event(host, &exported, &is), cudaErrorInvalidResourceHandle);
+    if (!error)
+        *event = (cudaEvent_t)fake_add(FAKE_EVENT, is, 0, cudaEventInterprocess | cudaEventDisableTiming);
+    return fake_error(error);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    struct hs_device *host = fake_host();
+    struct hs_stream *is = NULL;
+    cudaError_t error = fake_begin("cudaStreamCreateWithFlags");
+    *stream = NULL;
+    if (!error)
+        error = fake_said(host->kind->make_stream(host, &is), cudaErrorIllegalAddress);
+    if (!error)
+        *stream = (cudaStream_t)fake_add(FAKE_STREAM, is, 0, flags);
+    return fake_error(error);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    struct hs_device *host = fake_host();
+    cudaError_t error = fake_begin("cudaStreamDestroy");
+    struct hs_stream *is = fake_stream(stream);
+    if (!is) {
+        fake_fault("cudaStreamDestroy: no stream");
+        return fake_error(cudaErrorInvalidResourceHandle);
+    }
+    fake_remove(fake_find(FAKE_STREAM, stream));
+    host->kind->free_stream(host, is);
+    return fake_error(error);
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
+{
+    cudaError_t error = fake_begin("cudaStreamGetFlags");
+    const struct fake_object *object = fake_find(FAKE_STREAM, stream);
+    if (!error && !object)
+        error = cudaErrorInvalidResourceHandle;
+    *flags = error ? 0 : object->flags;
+    return fake_error(error);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    struct hs_device *host = fake_host();
+    cudaError_t error = fake_begin("cudaStreamSynchronize");
+    struct hs_stream *is = fake_stream(stream);
+    if (!error)
+        error =
+            is ? fake_said(host->kind->synchronize(host, is), cudaErrorIllegalAddress) : cudaErrorInvalidResourceHandle;
+    return fake_error(error);
+}
+
+/* The host device waits for all its work when it takes memory back. */
+cudaError_t cudaDeviceSynchronize(void)
+{
+    struct hs_device *host = fake_host();
+    void *memory = NULL;
+    cudaError_t error = fake_begin("cudaDeviceSynchronize");
+    if (!error)
+        error = fake_said(host->kind->get_pinned(host, 1, &memory), cudaErrorIllegalAddress);
+    host->kind->put_pinned(host, memory);
+    return fake_error(error);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    struct hs_device *host = fake_host();
+    struct hs_event *is = NULL;
+    cudaError_t error = fake_begin("cudaEventCreateWithFlags");
+    int shared = (flags & cudaEventInterprocess) != 0;
+    *event = NULL;
+    if (!error && shared && (!(flags & cudaEventDisableTiming) || !fake_cuda.shares_events))
+        error = fake_cuda.shares_events ? cudaErrorInvalidValue : cudaErrorNotSupported;
+    if (!error)
+        error = fake_said(host->kind->make_event(host, shared, &is), cudaErrorIllegalAddress);
+    if (!error)
+        *event = (cudaEvent_t)fake_add(FAKE_EVENT, is, 0, flags);
+    return fake_error(error);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    struct hs_device *host = fake_host();
+    cudaError_t error = fake_begin("cudaEventDestroy");
+    struct fake_object *object = fake_find(FAKE_EVENT, event);
+    if (!object) {
+        fake_fault("cudaEventDestroy: no event");
+        return fake_error(cudaErrorInvalidResourceHandle);
+    }
+    host->kind->free_event(host, object->is);
+    fake_remove(object);
+    return fake_error(error);
+}
+
+/* Both are there, and the stream is of the current GPU. */
+static cudaError_t begin_event(const char *name, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaError_t error = fake_begin(name);
+    if (!error && (!fake_stream(stream) || !fake_find(FAKE_EVENT, event)))
+        error = cudaErrorInvalidResourceHandle;
+    return error;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    struct hs_device *host = fake_host();
+    cudaError_t error = begin_event("cudaEventRecord", stream, event);
+    if (!error)
+        error = fake_said(host->kind->record(host, fake_stream(stream), fake_find(FAKE_EVENT, event)->is),
+                          cudaErrorIllegalAddress);
+    return fake_error(error);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    struct hs_device *host = fake_host();
+    cudaError_t error = begin_event("cudaStreamWaitEvent", stream, event);
+    if (!error && flags)
+        error = cudaErrorInvalidValue;
+    if (!error)
+        error = fake_said(host->kind->wait(host, fake_stream(stream), fake_find(FAKE_EVENT, event)->is),
+                          cudaErrorIllegalAddress);
+    return fake_error(error);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    struct hs_device *host = fake_host();
+    struct fake_object *object = fake_find(FAKE_EVENT, event);
+    cudaError_t error = fake_begin("cudaEventQuery");
+    int over = 0;
+    if (!error && !object)
+        error = cudaErrorInvalidResourceHandle;
+    if (!error)
+        error = fake_said(host->kind->over(host, object->is, &over), cudaErrorIllegalAddress);
+    return fake_error(error ? error : over ? cudaSuccess : cudaErrorNotReady);
+}
+
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    struct hs_device *host = fake_host();
+    struct hs_stream *is = fake_stream(stream);
+    cudaError_t error = fake_begin("cudaMemcpyAsync");
+    if (!error && (kind != cudaMemcpyDefault || !is))
+        error = is ? cudaErrorInvalidMemcpyDirection : cudaErrorInvalidResourceHandle;
+    if (!error)
+        error = fake_said(host->kind->copy(host, is, dst, src, bytes), cudaErrorIllegalAddress);
+    return fake_error(error);
+}
+
+cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    struct hs_device *host = fake_host();
+    struct hs_stream *is = fake_stream(stream);
+    cudaError_t error = fake_begin("cudaMemcpy2DAsync");
+    if (!error && (kind != cudaMemcpyDefault || !is))
+        error = is ? cudaErrorInvalidMemcpyDirection : cudaErrorInvalidResourceHandle;
+    if (!error && (width > dst_pitch || width > src_pitch || dst_pitch > 1 << 20 || src_pitch > 1 << 20))
+        error = cudaErrorInvalidPitchValue;
+    if (!error)
+        error = fake_said(host->kind->copy_block(host, is, dst, dst_pitch, src, src_pitch, width, height),
+                          cudaErrorIllegalAddress);
+    return fake_error(error);
+}
+
+const char hs_kernels_archs[] = "80 90";
+
+cudaError_t hs_kernels_prepare(int device, struct hs_kernels *kernels)
+{
+    cudaError_t error = fake_begin("hs_kernels_prepare");
+    if (!error && device != fake_cuda_current())
+        fake_fault("kernels of GPU %d are prepared while GPU %d is current", device, fake_cuda_current());
+    *kernels = (struct hs_kernels){100, 100};
+    return fake_error(error);
+}
+
+cudaError_t hs_kernels_combine(const struct hs_kernels *kernels, cudaStream_t stream, void *dst,
+                               const void *const *operand, int operands, int64_t count, enum hs_kernel_real real,
+                               enum hs_kernel_op op)
+{
+    static const hsumma_element elements[] = {[HS_KERNEL_FLOAT] = HSUMMA_FLOAT,
+                                              [HS_KERNEL_DOUBLE] = HSUMMA_DOUBLE,
+                                              [HS_KERNEL_INT32] = HSUMMA_INT32,
+                                              [HS_KERNEL_INT64] = HSUMMA_INT64};
+    static const hsumma_op ops[] = {
+        [HS_KERNEL_SUM] = HSUMMA_SUM, [HS_KERNEL_MAX] = HSUMMA_MAX, [HS_KERNEL_MIN] = HSUMMA_MIN};
+    struct hs_device *host = fake_host();
+    struct hs_stream *is = fake_stream(stream);
+    cudaError_t error = fake_begin("hs_kernels_combine");
+    if (kernels->combine_blocks != 100 || operands < 2 || count <= 0)
+        fake_fault("hs_kernels_combine: not prepared, or %d operands of %lld elements", operands, (long long)count);
+    if (!error && !is)
+        error = cudaErrorInvalidResourceHandle;
+    if (!error)
+        error = fake_said(host->kind->combine(host, is, dst, operand, operands, count, elements[real], ops[op]),
+                          cudaErrorIllegalAddress);
+    return fake_error(error);
+}
+
+cudaError_t hs_kernels_update(const struct hs_kernels *kernels, cudaStream_t stream, enum hs_kernel_scalar scalar,
+                              int64_t rows, int64_t cols, const void *beta, void *c, int64_t ldc, const void *s,
+                              int64_t lds)
+{
+    static const hsumma_type types[] = {
+        [HS_KERNEL_S] = HSUMMA_S, [HS_KERNEL_D] = HSUMMA_D, [HS_KERNEL_C] = HSUMMA_C, [HS_KERNEL_Z] = HSUMMA_Z};
+    struct hs_device *host = fake_host();
+    struct hs_stream *is = fake_stream(stream);
+    cudaError_t error = fake_begin("hs_kernels_update");
+    if (kernels->update_blocks != 100 || rows <= 0 || cols <= 0)
+        fake_fault("hs_kernels_update: not prepared, or %lld x %lld", (long long)rows, (long long)cols);
+    if (!error && !is)
+        error = cudaErrorInvalidResourceHandle;
+    if (!error)
+        error = fake_said(host->kind->update(host, is, types[scalar], rows, cols, beta, c, ldc, s, lds),
+                          cudaErrorIllegalAddress);
+    return fake_error(error);
+}

@@ -1,0 +1,403 @@
+/*
+ * Collective calls on device memory: many at once, long vectors, devices that are late, memory of different kinds or
+ * that cannot be shared, devices that fail.
+ */
+#include "support/coll_device.h"
+
+#include <unistd.h>
+
+/* The work of one call among many, whose results are looked at when all have been started. */
+struct one_of_many {
+    hsumma_coll call;
+    hsumma_request *request;
+    int64_t elements;
+    int number;
+};
+enum { MANY = 24, MOST_ELEMENTS = 3000 };
+
+static double value_of(int number, int r, int64_t i)
+{
+    return (double)((number * 7 + r * 3 + i) % 17);
+}
+
+static double wanted_of(const struct one_of_many *one, int64_t i)
+{
+    int64_t each = one->elements;
+    double sum = 0;
+    if (one->call.collective == HSUMMA_BCAST)
+        return value_of(one->number, one->call.root, i);
+    if (one->call.collective == HSUMMA_ALLGATHER)
+        return value_of(one->number, (int)(i / each), i % each);
+    for (int r = 0; r < size; r++)
+        sum += value_of(one->number, r, one->call.collective == HSUMMA_REDUCE_SCATTER ? rank * each + i : i);
+    return sum;
+}
+
+/*
+ * Calls one upon another, from the same memory: what one reads is overwritten behind it, by work on the stream, and its
+ * result is copied away behind it.  Nobody waits in between.
+ */
+static int many_calls(int started)
+{
+    const struct hs_device_kind *kind = ctx->device->kind;
+    struct one_of_many one[MANY];
+    hsumma_algorithm_info info;
+    void *pinned = NULL;
+    int rows = 0, wrong = 0;
+    hsumma_status status = kind->get_pinned(ctx->device, (size_t)2 * MANY * MOST_ELEMENTS * sizeof(double), &pinned);
+    double *data = pinned;
+    while (hsumma_coll_algorithm(ctx, rows, &info))
+        rows++;
+    for (int n = 0; n < MANY && !status; n++) {
+        double *from = data + 2 * n * MOST_ELEMENTS, *to = from + MOST_ELEMENTS;
+        hsumma_coll_algorithm(ctx, (n * 5 + 3) % rows, &info);
+        int parted = info.collective == HSUMMA_ALLGATHER || info.collective == HSUMMA_REDUCE_SCATTER;
+        int64_t each = (n * 211 % MOST_ELEMENTS + 1) / (parted ? size : 1) + 1;
+        int64_t ins = info.collective == HSUMMA_REDUCE_SCATTER ? each * size : each;
+        int64_t outs = info.collective == HSUMMA_ALLGATHER ? each * size : each;
+        enum where where = n % 3 ? SHARED : OWN;
+        char *in = arena[where][0], *out = started ? arena[where][1] + n * 32768 : arena[where][1];
+        one[n] = (struct one_of_many){.elements = each, .number = n};
+        one[n].call = (hsumma_coll){.collective = info.collective,
+                                    .in = started ? in + n * 32768 : in,
+                                    .out = out,
+                                    .count = each,
+                                    .size = sizeof(double),
+                                    .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE},
+                                    .root = n % size,
+                                    .algorithm = info.name};
+        char *source = info.collective == HSUMMA_BCAST ? out : (char *)(uintptr_t)one[n].call.in;
+        for (int64_t i = 0; i < ins; i++)
+            from[i] = value_of(n, rank, i);
+        if (info.collective != HSUMMA_BCAST || rank == n % size)
+            status |= kind->copy(ctx->device, ctx->stream, source, from, (size_t)ins * sizeof(double));
+        status |= started ? hsumma_coll_start(ctx, &one[n].call, &one[n].request) : hsumma_coll_run(ctx, &one[n].call);
+        if (!started && !status)
+            status |= kind->copy(ctx->device, ctx->stream, to, out, (size_t)outs * sizeof(double));
+    }
+    for (int n = MANY - 1; n >= 0 && started && !status; n--)
+        status |= hsumma_coll_wait(&one[n].request);
+    status |= hsumma_synchronize(ctx);
+    for (int n = 0; n < MANY && !status; n++) {
+        double *to = data + (2 * n + 1) * MOST_ELEMENTS;
+        int64_t outs = one[n].elements * (one[n].call.collective == HSUMMA_ALLGATHER ? size : 1);
+        int there = one[n].call.collective != HSUMMA_REDUCE || rank == one[n].call.root, bad = 0;
+        if (started)
+            status |= hsumma_copy(ctx, to, one[n].call.out, (size_t)outs * sizeof(double));
+        for (int64_t i = 0; i < outs && there; i++)
+            bad |= to[i] != wanted_of(&one[n], i);
+        if (bad)
+            printf("# rank %d: call %d, %s %s of %" PRId64 ": wrong data\n", rank, n, names[one[n].call.collective],
+                   one[n].call.algorithm, one[n].elements);
+        wrong += bad;
+    }
+    if (status)
+        printf("# rank %d: %s\n", rank, hsumma_message(ctx));
+    kind->put_pinned(ctx->device, pinned);
+    return !status && !wrong;
+}
+
+/* A root that waits for nobody, and others whose devices are late: each slot of the ring is used several times. */
+static int late_readers(void)
+{
+    enum { CALLS = 4 * HS_RING, EACH = 500 };
+    const struct hs_device_kind *kind = ctx->device->kind;
+    void *pinned = NULL;
+    int wrong = 0;
+    hsumma_status status = kind->get_pinned(ctx->device, CALLS * EACH * sizeof(double), &pinned);
+    double *data = pinned;
+    for (int n = 0; n < CALLS && !status; n++) {
+        double *from = data + n * EACH;
+        hsumma_coll call = {.collective = HSUMMA_BCAST,
+                            .out = arena[OWN][1] + (size_t)n * EACH * sizeof(double),
+                            .count = EACH * (int64_t)sizeof(double),
+                            .algorithm = "shared"};
+        for (int i = 0; i < EACH; i++)
+            from[i] = rank == 0 ? value_of(n, 0, i) : -1;
+        status |= kind->copy(ctx->device, ctx->stream, call.out, from, EACH * sizeof(double));
+        status |= hsumma_coll_run(ctx, &call);
+    }
+    if (rank > 0)
+        usleep(10000);
+    status |= hsumma_copy(ctx, data, arena[OWN][1], CALLS * EACH * sizeof(double));
+    for (int i = 0; i < CALLS * EACH && !status; i++)
+        wrong |= data[i] != value_of(i / EACH, 0, i % EACH);
+    kind->put_pinned(ctx->device, pinned);
+    return !status && !wrong;
+}
+
+/* Long sums under way together, of memory that peers have not mapped: one stand-in after the other. */
+static int long_together(void)
+{
+    enum { CALLS = 4, EACH = 80000 };
+    const struct hs_device_kind *kind = ctx->device->kind;
+    hsumma_request *request[CALLS];
+    double *data = malloc(EACH * sizeof *data);
+    void *memory[CALLS] = {NULL};
+    int wrong = 0;
+    hsumma_status status = HSUMMA_OK;
+    for (int n = 0; n < CALLS && !status; n++) {
+        status = kind->get(ctx->device, 2 * EACH * sizeof *data, &memory[n]);
+        for (int i = 0; i < EACH; i++)
+            data[i] = value_of(n, rank, i);
+        status |= hsumma_copy(ctx, memory[n], data, EACH * sizeof *data);
+    }
+    for (int n = 0; n < CALLS && !status; n++) {
+        const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
+                                  .in = memory[n],
+                                  .out = (double *)memory[n] + EACH,
+                                  .count = EACH,
+                                  .algorithm = "shared",
+                                  .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+        status = hsumma_coll_start(ctx, &call, &request[n]);
+    }
+    for (int n = 0; n < CALLS && !status; n++)
+        status |= hsumma_coll_wait(&request[n]);
+    for (int n = 0; n < CALLS && !status; n++) {
+        const struct one_of_many one = {.call = {.collective = HSUMMA_ALLREDUCE}, .number = n, .elements = EACH};
+        status |= hsumma_copy(ctx, data, (double *)memory[n] + EACH, EACH * sizeof *data);
+        for (int i = 0; i < EACH; i++)
+            wrong |= data[i] != wanted_of(&one, i);
+    }
+    for (int n = 0; n < CALLS; n++)
+        kind->put(ctx->device, memory[n]);
+    free(data);
+    return !status && !wrong;
+}
+
+/* Short sums, to which processes come at different times. */
+static int short_sums(void)
+{
+    enum { CALLS = 60, EACH = 64 };
+    double in[EACH], out[EACH];
+    int wrong = 0;
+    hsumma_status status = HSUMMA_OK;
+    for (int n = 0; n < CALLS && !status; n++) {
+        const struct one_of_many one = {.call = {.collective = HSUMMA_ALLREDUCE}, .number = n, .elements = EACH};
+        const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
+                                  .in = arena[OWN][0],
+                                  .out = arena[OWN][1],
+                                  .count = EACH,
+                                  .algorithm = "shared",
+                                  .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+        for (int i = 0; i < EACH; i++)
+            in[i] = value_of(n, rank, i);
+        status = hsumma_copy(ctx, arena[OWN][0], in, sizeof in);
+        usleep((unsigned)((n * 7 + rank * 5) % 4) * 300);
+        status |= hsumma_coll_run(ctx, &call);
+        status |= hsumma_copy(ctx, out, arena[OWN][1], sizeof out);
+        for (int i = 0; i < EACH; i++)
+            wrong |= out[i] != wanted_of(&one, i);
+    }
+    return !status && !wrong;
+}
+
+static void test_order(void)
+{
+    policy("", "lazy,hold=50000");
+    if (open_context("shared=16k")) {
+        tap_ok(quiet_worst(!late_readers()) == 0, "a slot is written again when all have read it");
+        tap_ok(quiet_worst(!long_together()) == 0, "stand-ins that peers read are for one call at a time");
+        tap_ok(quiet_worst(!short_sums()) == 0, "a sum goes on with what is there");
+        close_context();
+    }
+    policy("", "");
+}
+
+static void test_many(const char *options, const char *words)
+{
+    policy(words, "");
+    if (!open_context(options))
+        return;
+    for (int turn = 0; turn < 2; turn++) {
+        tap_ok(quiet_worst(!many_calls(0)) == 0, "%d calls one upon another, %s", MANY, options);
+        tap_ok(quiet_worst(!many_calls(1)) == 0, "%d calls under way together, %s", MANY, options);
+    }
+    close_context();
+}
+
+/* Vectors of many pieces. */
+static void test_long(const char *options, const char *algorithm, hsumma_collective collective)
+{
+    const int64_t count = (5 << 20) + 3;
+    void *memory[2] = {NULL, NULL};
+    unsigned char *image = malloc((size_t)count);
+    int wrong = 0;
+    hsumma_status status = create(options, NULL, 0);
+    for (int i = 0; i < 2 && !status; i++)
+        status = ctx->device->kind->get(ctx->device, (size_t)count, &memory[i]);
+    for (int64_t i = 0; i < count; i++)
+        image[i] = (unsigned char)((i * 31 + rank) % 101);
+    int64_t ints = count / 4 * 4;
+    if (collective != HSUMMA_BCAST)
+        for (int64_t i = 0; i < ints / 4; i++) {
+            int32_t number = (int32_t)(i * 31 + rank);
+            memcpy(image + 4 * i, &number, sizeof number);
+        }
+    status |= hsumma_copy(ctx, memory[0], image, (size_t)count);
+    hsumma_coll call = {.collective = collective,
+                        .in = memory[0],
+                        .out = collective == HSUMMA_BCAST ? memory[0] : memory[1],
+                        .count = collective == HSUMMA_BCAST ? count : ints / 4,
+                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_INT32},
+                        .algorithm = algorithm};
+    status |= hsumma_coll_run(ctx, &call);
+    status |= hsumma_copy(ctx, image, call.out, (size_t)ints);
+    for (int64_t i = 0; i < count && collective == HSUMMA_BCAST && i < ints; i++)
+        wrong |= image[i] != (i * 31) % 101;
+    for (int64_t i = 0; i < ints / 4 && collective != HSUMMA_BCAST; i++) {
+        int32_t number;
+        memcpy(&number, image + 4 * i, sizeof number);
+        wrong |= number != (int32_t)(i * 31 * size + size * (size - 1) / 2);
+    }
+    if (status)
+        printf("# rank %d: %s\n", rank, hsumma_message(ctx));
+    tap_ok(quiet_worst(wrong || status) == 0, "%s %s of %" PRId64 " bytes, %s", names[collective], algorithm, count,
+           options);
+    for (int i = 0; i < 2; i++)
+        ctx->device->kind->put(ctx->device, memory[i]);
+    free(image);
+    hsumma_free(&ctx);
+}
+
+/* What is wrong with the memory of one process is told to all, and nothing has happened. */
+static void test_mixed(void)
+{
+    if (!open_context(""))
+        return;
+    enum where where = rank == size - 1 ? HOST : OWN;
+    hsumma_status status = hsumma_allreduce(ctx, arena[where][0], arena[where][1], 10, HSUMMA_DOUBLE, HSUMMA_SUM);
+    int told = strstr(hsumma_message(ctx), "memory of different kinds") != NULL;
+    tap_ok(quiet_worst(status != HSUMMA_ERR_ARGUMENT || !told) == 0, "memory of different kinds: %s",
+           hsumma_message(ctx));
+    status = hsumma_allreduce(ctx, arena[OWN][0], rank ? arena[SHARED][1] : NULL, 11, HSUMMA_DOUBLE, HSUMMA_SUM);
+    tap_ok(quiet_worst(status != HSUMMA_ERR_ARGUMENT) == 0, "no memory on one process: %s", hsumma_message(ctx));
+    status = hsumma_allreduce(ctx, arena[OWN][0], arena[SHARED][1], 10, HSUMMA_INT32, HSUMMA_SUM);
+    tap_ok(quiet_worst(status) == 0, "then all is well again");
+    close_context();
+}
+
+/* Whether the description of a call has these words in it (1), or has not (0). */
+static int says(const hsumma_coll *call, const char *words, int wanted)
+{
+    char text[1000] = "";
+    hsumma_status status = hsumma_coll_describe(ctx, call, text, sizeof text);
+    int right = !status && (strstr(text, words) != NULL) == wanted;
+    if (!right)
+        printf("# rank %d: \"%s\" %s \"%s\"\n", rank, text, wanted ? "does not say" : "says", words);
+    return right;
+}
+
+static void test_descriptions(void)
+{
+    if (!open_context(""))
+        return;
+    hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
+                        .in = arena[OWN][0],
+                        .out = arena[OWN][1],
+                        .count = 1000,
+                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    int right = says(&call, "in device memory", 1);
+    call.algorithm = "mpi";
+    right &= says(&call, "through memory of the host: MPI does it", 1);
+    call.algorithm = NULL;
+    call.op = (hsumma_operator){HSUMMA_USER, HSUMMA_FLOAT, coll_product, &combined, 16, 0};
+    right &= says(&call, "through memory of the host: the operator is the caller's", 1);
+    call.in = call.out = arena[HOST][0];
+    right &= says(&call, "memory", 0);
+    tap_ok(quiet_worst(!right) == 0, "descriptions say who does the work");
+    close_context();
+}
+
+static void test_no_ipc(void)
+{
+    policy("", "noipc");
+    if (!open_context("")) {
+        policy("", "");
+        return;
+    }
+    const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
+                              .in = arena[OWN][0],
+                              .out = arena[OWN][1],
+                              .count = 1000,
+                              .algorithm = "shared",
+                              .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    int right =
+        strstr(ctx->note, "device memory is not shared") != NULL && says(&call, "through memory of the host", 1);
+    tap_ok(quiet_worst(!right) == 0, "memory that cannot be shared is told: %s", ctx->note);
+    tap_ok(quiet_worst(!many_calls(0)) == 0, "and calls go through the host's");
+    close_context();
+    policy("", "");
+}
+
+/* The device of one process fails at its n-th piece of work: all processes get to know, and can let go. */
+static void test_failure(const char *options, const char *algorithm, hsumma_collective collective, int piece)
+{
+    char fail[40], text[40];
+    int sick = size - 1;
+    snprintf(fail, sizeof fail, "fail=%d", piece);
+    snprintf(text, sizeof text, "process %d: ", sick);
+    if (rank == sick)
+        policy("", fail);
+    hsumma_status status = create(options, NULL, 0);
+    policy("", "");
+    void *memory[2] = {NULL, NULL};
+    for (int i = 0; i < 2 && !status; i++)
+        status = hsumma_malloc(ctx, 40000, &memory[i]);
+    hsumma_coll call = {.collective = collective,
+                        .in = memory[0],
+                        .out = memory[1],
+                        .count = collective == HSUMMA_BCAST ? 40000 : 5000,
+                        .algorithm = algorithm,
+                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    int calls = 0;
+    while (!status && calls++ < 100)
+        status = hsumma_coll_run(ctx, &call);
+    int right = status == HSUMMA_ERR_DEVICE && strstr(hsumma_message(ctx), text) != NULL;
+    if (!right)
+        printf("# rank %d: %d after %d calls: %s\n", rank, (int)status, calls, hsumma_message(ctx));
+    tap_ok(quiet_worst(!right) == 0, "a device fails at piece %d of %s %s, %s: %s", piece, names[collective], algorithm,
+           options, hsumma_message(ctx));
+    status = hsumma_coll_run(ctx, &call);
+    tap_ok(quiet_worst(status != HSUMMA_ERR_DEVICE) == 0, "and nothing more is begun: %s", hsumma_message(ctx));
+    hsumma_free(&ctx);
+}
+
+static void test_several(void)
+{
+    test_long("shared=0", "ring", HSUMMA_ALLREDUCE);
+    test_long("shared=0", "binomial", HSUMMA_BCAST);
+    test_long(test_device_is_host() ? "shared=0 gpu_aware_mpi=1" : "shared=0", "rabenseifner_traff", HSUMMA_ALLREDUCE);
+    test_long("shared=64k", "shared", HSUMMA_ALLREDUCE);
+    test_long("shared=64k direct=off", "shared", HSUMMA_ALLREDUCE);
+    test_long("shared=64k", "shared", HSUMMA_BCAST);
+    test_order();
+    test_mixed();
+    if (!test_device_is_host()) {
+        tap_skip(1, "memory that cannot be shared, and failures, are the host device's");
+        return;
+    }
+    test_no_ipc();
+    for (int piece = 1; piece < 40; piece += 13) {
+        test_failure("", "shared", HSUMMA_ALLREDUCE, piece);
+        test_failure("shared=0", "ring", HSUMMA_ALLREDUCE, piece);
+        test_failure("", "mpi", HSUMMA_ALLREDUCE, piece);
+        test_failure("", "binomial", HSUMMA_BCAST, piece);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    start_tests(&argc, &argv);
+    test_many("shared=16k", "lazy");
+    test_many(test_device_is_host() ? "shared=0 gpu_aware_mpi=1" : "shared=0", "lazy");
+    if (size > 2)
+        test_many("shared=16k topology=nodes:2", "noevents,lazy");
+    policy("", "");
+    test_descriptions();
+    if (size > 1)
+        test_several();
+    int failed = tap_done();
+    MPI_Finalize();
+    return failed;
+}

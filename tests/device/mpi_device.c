@@ -1,0 +1,519 @@
+/*
+ * Devices of several processes: memory and events that they share, contexts with a device, and what may be refused on
+ * one process or on all.
+ *   mpi_device         the host device, under several policies
+ *   mpi_device cuda    GPUs, if every process has one
+ * mpi_device_cuda is the same program over the fake of CUDA (tests/fake_cuda), which goes by the name of "host".
+ */
+#include "gpu/devices.h"
+
+#include "coll/node/device_share.h"
+#include "hsumma/context/context.h"
+#include "support/quiet.h"
+#include "support/scarce.h"
+#include "support/tap.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WORDS = 1000, BYTES = WORDS * 8 };
+static const char LATE[] = "lazy,hold=3600000000"; /* nothing is done before somebody asks */
+static int rank, size;
+static const struct hs_device_kind *kind;
+static const char *option = "device=host";
+static int is_host; /* the host device itself: its words are in the messages */
+
+static int everywhere(int good)
+{
+    return (int)quiet_reduce(good != 0, MPI_MIN);
+}
+
+/* Files and mappings of the library that this process has. */
+static int held(void)
+{
+    hs_device_kind_find("host"); /* the fake gives back what it has */
+    char line[512], path[300], target[512];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        count += strstr(line, "memfd:hsumma") != NULL;
+    if (maps)
+        fclose(maps);
+    DIR *dir = opendir("/proc/self/fd");
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = 0;
+        count += strstr(target, "memfd:hsumma") != NULL;
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+/* A device of each process with its memory and events shared by all. */
+struct party {
+    struct hs_device *device;
+    struct hs_stream *stream;
+    struct hs_device_share share;
+    struct scarce scarce;
+    struct hs_allocator memory;
+    struct hs_message message;
+    int64_t *mine;
+};
+
+/* Memory of each process, the last of several without any. */
+static size_t bytes_of(int who)
+{
+    return who == size - 1 && size > 2 ? 0 : (size_t)(BYTES + who * 8);
+}
+
+/* policy: of this process; fail_at: which of its allocations fails, -1: none. */
+static hsumma_status party_begin(struct party *party, const char *policy, int64_t fail_at)
+{
+    *party = (struct party){.scarce = {.fail_at = fail_at}};
+    party->memory = (struct hs_allocator){scarce_get, scarce_put, &party->scarce};
+    setenv("HSUMMA_HOST_DEVICE", policy, 1);
+    kind = hs_device_kind_find(kind->name); /* the fake takes a new policy then */
+    hsumma_status status = kind->open(-1, rank, &party->memory, &party->device, &party->message);
+    if (!status)
+        status = kind->make_stream(party->device, &party->stream);
+    if (!everywhere(status == HSUMMA_OK))
+        return status ? status : HSUMMA_ERR_DEVICE;
+    status = hs_device_share_make(&party->share, MPI_COMM_WORLD, party->device, 3, bytes_of(rank), &party->memory,
+                                  &party->message);
+    party->mine = status ? NULL : (int64_t *)(void *)party->share.memory[rank];
+    return status;
+}
+
+/* Returns whether all of its memory has come back. */
+static int party_end(struct party *party)
+{
+    if (party->stream)
+        kind->synchronize(party->device, party->stream);
+    if (party->share.device)
+        hs_device_share_leave(&party->share);
+    everywhere(1);
+    if (party->share.device)
+        hs_device_share_free(&party->share, &party->memory);
+    if (party->stream)
+        kind->free_stream(party->device, party->stream);
+    kind->close(party->device);
+    return party->scarce.out == 0;
+}
+
+static int64_t word(int who, int round, int64_t i)
+{
+    return who * 1000003 + round * 10007 + i;
+}
+
+static void fill(int64_t *words, int who, int round)
+{
+    for (int64_t i = 0; i < WORDS; i++)
+        words[i] = word(who, round, i);
+}
+
+/* Each writes its own memory and says so by an event; each reads the others' on its stream, waiting or not. */
+static int exchange(struct party *party, int round, int waits, int64_t (*seen)[WORDS])
+{
+    static int64_t words[WORDS];
+    int wrong = 0;
+    fill(words, rank, round);
+    if (party->mine)
+        wrong += kind->copy(party->device, party->stream, party->mine, words, BYTES) != HSUMMA_OK;
+    wrong += kind->record(party->device, party->stream, hs_device_share_event(&party->share, rank, 0)) != HSUMMA_OK;
+    everywhere(1); /* recorded, not over */
+    struct hs_stream *reader = NULL;
+    wrong += kind->make_stream(party->device, &reader) != HSUMMA_OK;
+    for (int r = 0; r < size; r++) {
+        if (!party->share.memory[r])
+            continue;
+        if (waits)
+            wrong += kind->wait(party->device, reader, hs_device_share_event(&party->share, r, 0)) != HSUMMA_OK;
+        wrong += kind->copy(party->device, reader, seen[r], party->share.memory[r], BYTES) != HSUMMA_OK;
+    }
+    if (!waits) /* its own work waits until all have read */
+        wrong += kind->synchronize(party->device, reader) != HSUMMA_OK;
+    if (!waits)
+        everywhere(1);
+    wrong += kind->synchronize(party->device, party->stream) != HSUMMA_OK;
+    wrong += kind->synchronize(party->device, reader) != HSUMMA_OK;
+    kind->free_stream(party->device, reader);
+    everywhere(1); /* all have read */
+    return wrong;
+}
+
+static int seen_is(const struct party *party, int64_t (*seen)[WORDS], int round)
+{
+    int right = 1;
+    for (int r = 0; r < size; r++)
+        for (int64_t i = 0; party->share.memory[r] && i < WORDS; i++)
+            right &= seen[r][i] == word(r, round, i);
+    return right;
+}
+
+static void test_exchange(const char *policy)
+{
+    static int64_t seen[64][WORDS];
+    struct party party;
+    int late = strcmp(policy, LATE) == 0, good = party_begin(&party, policy, -1) == HSUMMA_OK, old = 1;
+    for (int r = 0; good && r < size; r++)
+        good &= (party.share.memory[r] != NULL) == (bytes_of(r) > 0) &&
+                kind->classify(party.device, party.share.memory[r]) == (r == rank && bytes_of(r) ? HS_MEMORY_DEVICE
+                                                                        : bytes_of(r)            ? HS_MEMORY_OTHER
+                                                                                                 : HS_MEMORY_HOST);
+    good = everywhere(good);
+    for (int round = 0; good && round < 20; round++)
+        good = everywhere(exchange(&party, round, 1, seen) == 0 && seen_is(&party, seen, round));
+    tap_ok(good && party.share.shares_events, "%s: who waits for the others' events sees their memory: %s", policy,
+           party.message.text);
+    if (late && good)
+        old = exchange(&party, 20, 0, seen) == 0 && seen_is(&party, seen, 19);
+    if (late)
+        tap_ok(everywhere(old), "%s: who does not wait sees what was there before", policy);
+    tap_ok(everywhere(party_end(&party)), "%s: nothing is left", policy);
+}
+
+/* A number goes round, each adding one to it in its own memory: work waits for work of other processes, no process for
+ * work, and ends in a meeting that drives nothing. */
+static void test_round(const char *policy, int rounds)
+{
+    struct party party;
+    int64_t one = 1, got = 0;
+    void *ones = NULL;
+    int good = party_begin(&party, policy, -1) == HSUMMA_OK, give = (rank + 1) % size;
+    int members = bytes_of(size - 1) ? size : size - 1, take = (rank + members - 1) % members;
+    give = (rank + 1) % members;
+    good = everywhere(good && !kind->get(party.device, 8, &ones) &&
+                      !kind->copy(party.device, party.stream, ones, &one, 8));
+    for (int round = 0; good && rank < members && round < rounds; round++) {
+        char word = 0;
+        const void *operand[2] = {party.share.memory[take], ones};
+        if (round + rank > 0 && members > 1)
+            MPI_Recv(&word, 1, MPI_CHAR, take, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (round + rank > 0)
+            good &= !kind->wait(party.device, party.stream, hs_device_share_event(&party.share, take, 1)) &&
+                    !kind->combine(party.device, party.stream, party.mine, operand, 2, 1, HSUMMA_INT64, HSUMMA_SUM);
+        else
+            good &= !kind->copy(party.device, party.stream, party.mine, ones, 8);
+        good &= !kind->record(party.device, party.stream, hs_device_share_event(&party.share, rank, 1));
+        if ((round < rounds - 1 || rank < members - 1) && members > 1)
+            MPI_Send(&word, 1, MPI_CHAR, give, 0, MPI_COMM_WORLD);
+    }
+    if (rank == members - 1) /* the others meet, and drive nothing */
+        good &= !kind->copy(party.device, party.stream, &got, party.mine, 8) &&
+                !kind->synchronize(party.device, party.stream) && got == (int64_t)rounds * members;
+    if (rank == members - 1 && !good)
+        printf("# rank %d: %lld of %lld: %s\n", rank, (long long)got, (long long)rounds * members,
+               party.device->message.text);
+    MPI_Barrier(MPI_COMM_WORLD);
+    tap_ok(everywhere(good), "%s: %d rounds in which only work waits for work", policy, rounds);
+    kind->put(party.device, ones);
+    tap_ok(everywhere(party_end(&party)), "%s: and nothing is left", policy);
+}
+
+/* What is refused to one process or to all of them: one status, a message everywhere, nothing left. */
+static void test_refused(const char *what, const char *policy, int who, hsumma_status wanted, const char *text)
+{
+    struct party party;
+    int before = held();
+    hsumma_status status = party_begin(&party, who < 0 || who == rank ? policy : "random", -1);
+    int mine = who < 0 || who == rank;
+    int good = status == wanted &&
+               strstr(party.message.text, !mine     ? "another process"
+                                          : is_host ? text
+                                                    : "cuda") &&
+               !party.share.memory && !party.share.event;
+    if (!good)
+        printf("# rank %d: %d: %s\n", rank, (int)status, party.message.text);
+    good &= party_end(&party) && held() == before;
+    tap_ok(everywhere(good), "%s on %s: %s, and nothing is left", what, who < 0 ? "all processes" : "one process",
+           hsumma_status_string(wanted));
+}
+
+static void test_no_events(int who)
+{
+    struct party party;
+    int good = party_begin(&party, who < 0 || who == rank ? "noevents" : "random", -1) == HSUMMA_OK;
+    good &= !party.share.shares_events;
+    for (int r = 0; good && r < size; r++)
+        good &= (party.share.memory[r] != NULL) == (bytes_of(r) > 0);
+    good &= party_end(&party);
+    tap_ok(everywhere(good), "events that %s cannot share: memory is shared all the same",
+           who < 0 ? "the processes" : "one process");
+}
+
+/* Who frees what another process has mapped is told. */
+static void test_freed_early(void)
+{
+    struct party party;
+    int good = party_begin(&party, "lazy", -1) == HSUMMA_OK;
+    if (good && rank == 0) {
+        kind->put(party.device, party.share.memory[0]);
+        party.share.memory[0] = NULL;
+        good = kind->synchronize(party.device, party.stream) == HSUMMA_ERR_DEVICE &&
+               strstr(party.device->message.text, is_host ? "mapped" : "cudaErrorIllegalAddress");
+    }
+    tap_ok(everywhere(good), "memory that is freed while others have it mapped: %s", party.device->message.text);
+    tap_ok(everywhere(party_end(&party)), "and nothing is left");
+}
+
+/* Every allocation of one process fails in its turn. */
+static void test_scarce(void)
+{
+    int before = held(), good = 1, who = size - 1;
+    int64_t failed = 0;
+    for (hsumma_status status = HSUMMA_ERR_MEMORY; status && failed < 1000 && good; failed++) {
+        struct party party;
+        status = party_begin(&party, "lazy", rank == who ? failed : -1);
+        good = everywhere((status == HSUMMA_OK) == (quiet_reduce(status != HSUMMA_OK, MPI_MAX) == 0));
+        good &= everywhere(!status || party.message.text[0] || (party.device && party.device->message.text[0]) ||
+                           rank != who);
+        good &= everywhere(party_end(&party) && held() == before);
+    }
+    tap_ok(good && failed > 5 && failed < 1000, "%d failing allocations: all processes hear of it, nothing is left",
+           (int)failed - 1);
+}
+
+static hsumma_status create(const char *policy, int who, hsumma_context **ctx, char *message, size_t bytes)
+{
+    setenv("HSUMMA_HOST_DEVICE", who < 0 || who == rank ? policy : "random", 1);
+    return hsumma_create(MPI_COMM_WORLD, option, ctx, message, bytes);
+}
+
+/* hsumma_malloc, hsumma_copy, streams. */
+static void test_context(const char *policy)
+{
+    hsumma_context *ctx = NULL;
+    char message[512] = "";
+    static int64_t words[WORDS], back[WORDS];
+    int before = held(), good = create(policy, -1, &ctx, message, sizeof message) == HSUMMA_OK;
+    if (!tap_ok(everywhere(good), "%s: a context with a device: %s", policy, message))
+        return;
+    void *memory[3] = {NULL};
+    good = hsumma_device(ctx)[0] && strcmp(hsumma_device(ctx), "none") != 0;
+    for (int i = 0; i < 3; i++)
+        good &= !hsumma_malloc(ctx, i == 1 ? (size_t)(rank % 2) * BYTES : BYTES, &memory[i]) && memory[i] &&
+                kind->classify(ctx->device, memory[i]) == HS_MEMORY_DEVICE;
+    fill(words, rank, 3);
+    good &= !hsumma_copy(ctx, memory[0], words, BYTES) && !hsumma_copy(ctx, memory[2], memory[0], BYTES) &&
+            !hsumma_copy(ctx, back, memory[2], BYTES) && !hsumma_copy(ctx, back, back, 0) &&
+            memcmp(words, back, BYTES) == 0;
+    tap_ok(everywhere(good), "%s: copies into memory of the device, inside it, and out: %s", policy,
+           hsumma_message(ctx));
+    everywhere(1);
+    good = 1;
+    for (int r = 0; r < size; r++) {
+        const char *theirs = ctx->regions.first->share.memory[r];
+        fill(words, r, 3);
+        good &= theirs && !hsumma_copy(ctx, back, theirs, BYTES) && memcmp(words, back, BYTES) == 0;
+    }
+    tap_ok(everywhere(good), "%s: and the others see it: %s", policy, hsumma_message(ctx));
+    everywhere(1);
+    hsumma_mfree(ctx, memory[1]);
+    hsumma_mfree(ctx, memory[0]);
+    good = !hsumma_malloc(ctx, 100, &memory[1]) && !hsumma_synchronize(ctx);
+    tap_ok(everywhere(good), "%s: memory may go in any order: %s", policy, hsumma_message(ctx));
+    hsumma_free(&ctx);
+    tap_ok(everywhere(held() == before), "%s: what is left goes with the context", policy);
+}
+
+/* What is put on one stream is done before what comes later on the next. */
+static void test_streams(int is_real)
+{
+    hsumma_context *ctx = NULL;
+    char message[512] = "";
+    static int64_t words[WORDS], back[WORDS];
+    struct hs_stream *own = NULL;
+    void *memory = NULL;
+    int good = create(LATE, -1, &ctx, message, sizeof message) == HSUMMA_OK && !hsumma_malloc(ctx, BYTES, &memory);
+    if (!tap_ok(everywhere(good), "a context for streams: %s", message))
+        return;
+    fill(words, rank, 5);
+    good = !kind->make_stream(ctx->device, &own) && hsumma_stream(ctx) &&
+           !kind->copy(ctx->device, ctx->stream, memory, words, BYTES) &&
+           !hsumma_set_stream(ctx, kind->show_stream(ctx->device, own)) &&
+           hsumma_stream(ctx) == kind->show_stream(ctx->device, own) && !hsumma_copy(ctx, back, memory, BYTES) &&
+           memcmp(words, back, BYTES) == 0;
+    tap_ok(everywhere(good), "a stream of the caller's comes after what was on the context's: %s", hsumma_message(ctx));
+    fill(words, rank, 6);
+    good = !kind->copy(ctx->device, own, memory, words, BYTES) && !hsumma_set_stream(ctx, NULL) &&
+           hsumma_stream(ctx) != kind->show_stream(ctx->device, own) && !hsumma_copy(ctx, back, memory, BYTES) &&
+           memcmp(words, back, BYTES) == 0 && !hsumma_synchronize(ctx);
+    tap_ok(everywhere(good), "and the context's own after the caller's: %s", hsumma_message(ctx));
+    if (is_real) /* CUDA does not forgive that */
+        good = 1;
+    else
+        good = hsumma_set_stream(ctx, words) == HSUMMA_ERR_DEVICE && strstr(hsumma_message(ctx), "tream") &&
+               hsumma_stream(ctx) && !hsumma_copy(ctx, back, memory, BYTES);
+    tap_ok(everywhere(good), "what is no stream is refused, and the old one stays: %s", hsumma_message(ctx));
+    good = !hsumma_set_stream(ctx, hsumma_stream(ctx)) && !hsumma_copy(ctx, back, memory, BYTES) &&
+           !hsumma_synchronize(ctx);
+    tap_ok(everywhere(good), "the stream that it has, once more: %s", hsumma_message(ctx));
+    kind->free_stream(ctx->device, own);
+    hsumma_free(&ctx);
+}
+
+/* A word that cannot be read, on one process or on all. */
+static void test_bad_word(int who)
+{
+    hsumma_context *ctx = NULL;
+    char message[512] = "", name[32];
+    int before = held();
+    hsumma_status status = create("lazy,later", who, &ctx, message, sizeof message);
+    snprintf(name, sizeof name, "process %d", who < 0 ? 0 : who);
+    int good = status == HSUMMA_ERR_DEVICE && !ctx && strstr(message, "later") && strstr(message, name) &&
+               strstr(message, "device=host") && held() == before;
+    tap_ok(everywhere(good), "a device that %s cannot open: %s", who < 0 ? "no process" : "one process", message);
+}
+
+static void test_short(int who)
+{
+    hsumma_context *ctx = NULL;
+    char message[512] = "";
+    void *memory = &ctx, *less = NULL;
+    int good = create("lazy,memory=5000000", who, &ctx, message, sizeof message) == HSUMMA_OK;
+    hsumma_status status = ctx ? hsumma_malloc(ctx, 6000000, &memory) : HSUMMA_ERR_INTERNAL;
+    good &= status == HSUMMA_ERR_MEMORY && !memory;
+    if (ctx && (who < 0 || who == rank))
+        good &= strstr(hsumma_message(ctx), is_host ? "6000000 bytes" : "cudaErrorMemoryAllocation") != NULL;
+    good &= ctx && hsumma_message(ctx)[0] && !hsumma_malloc(ctx, 90000, &less) && less;
+    tap_ok(everywhere(good), "device memory is short on %s: %s", who < 0 ? "all processes" : "one process",
+           ctx ? hsumma_message(ctx) : message);
+    hsumma_free(&ctx);
+}
+
+/* Where memory cannot be shared each process has its own. */
+static void test_alone(int who)
+{
+    hsumma_context *ctx = NULL;
+    char message[512] = "";
+    static int64_t words[WORDS], back[WORDS];
+    void *memory = NULL;
+    int before = held();
+    int good = create("lazy,noipc", who, &ctx, message, sizeof message) == HSUMMA_OK &&
+               !hsumma_malloc(ctx, BYTES, &memory) && memory;
+    fill(words, rank, 9);
+    good &= ctx && !hsumma_copy(ctx, memory, words, BYTES) && !hsumma_copy(ctx, back, memory, BYTES) &&
+            memcmp(words, back, BYTES) == 0;
+    good = everywhere(good);
+    if (ctx)
+        hsumma_mfree(ctx, memory);
+    good &= ctx && !hsumma_malloc(ctx, 10, &memory);
+    hsumma_free(&ctx);
+    tap_ok(everywhere(good && held() == before), "memory that %s cannot share is had all the same, and goes again",
+           who < 0 ? "the processes" : "one process");
+}
+
+static void test_failure(int who)
+{
+    hsumma_context *ctx = NULL;
+    char message[512] = "", name[32];
+    static int64_t words[WORDS];
+    void *memory = NULL;
+    int before = held(), mine = who < 0 || who == rank;
+    int good = create("lazy,fail=2", who, &ctx, message, sizeof message) == HSUMMA_OK &&
+               !hsumma_malloc(ctx, BYTES, &memory) && !hsumma_copy(ctx, memory, words, BYTES);
+    hsumma_status status = ctx ? hsumma_copy(ctx, words, memory, BYTES) : HSUMMA_ERR_INTERNAL;
+    snprintf(name, sizeof name, "process %d", rank);
+    good &= status == (mine ? HSUMMA_ERR_DEVICE : HSUMMA_OK);
+    if (mine && ctx)
+        good &= strstr(hsumma_message(ctx), name) &&
+                strstr(hsumma_message(ctx), is_host ? "work 2" : "cudaErrorIllegalAddress") &&
+                hsumma_synchronize(ctx) == HSUMMA_ERR_DEVICE;
+    tap_ok(everywhere(good), "work that fails on %s: %s", who < 0 ? "all processes" : "one process",
+           ctx ? hsumma_message(ctx) : message);
+    hsumma_free(&ctx);
+    tap_ok(everywhere(held() == before), "and the context goes");
+}
+
+static void test_none(void)
+{
+    hsumma_context *ctx = NULL;
+    char byte = 0;
+    int good = hsumma_create(MPI_COMM_WORLD, "device=none", &ctx, NULL, 0) == HSUMMA_OK;
+    good &= hsumma_copy(ctx, &byte, &byte, 1) == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "device");
+    good &= hsumma_set_stream(ctx, NULL) == HSUMMA_ERR_UNSUPPORTED && hsumma_synchronize(ctx) == HSUMMA_ERR_UNSUPPORTED;
+    good &= !hsumma_stream(ctx) && strcmp(hsumma_device(ctx), "none") == 0;
+    tap_ok(everywhere(good), "a context without a device: %s", hsumma_message(ctx));
+    hsumma_free(&ctx);
+}
+
+/* Refusals, of all and of the last process. */
+static void test_all_refusals(void)
+{
+    for (int who = -1; who<size; who += size> 1 ? size : 2) {
+        const int one = who < 0 ? -1 : size - 1;
+        if (size > 1)
+            test_refused("mapping", "noipc", one, HSUMMA_ERR_DEVICE, "noipc");
+        test_refused("an event", "lazy,event=2", one, HSUMMA_ERR_DEVICE, "event=2");
+        test_no_events(one);
+        if (is_host)
+            test_bad_word(one);
+        test_short(one);
+        test_alone(one);
+        test_failure(one);
+    }
+    test_refused("memory", "memory=7999", 0, HSUMMA_ERR_MEMORY, "of device memory");
+    if (size > 1)
+        test_freed_early();
+}
+
+static void test_all(const char *const *policies, int count)
+{
+    for (int i = 0; i < count; i++)
+        test_exchange(policies[i]);
+    test_round(policies[0], 50);
+    test_round(policies[count - 1], 200);
+    test_scarce();
+    test_context(policies[0]);
+    test_context(policies[count - 1]);
+}
+
+/* Whether every process has such a device; else why not. */
+static int opens(void)
+{
+    struct hs_device *device = NULL;
+    struct hs_message message = {"this library has been built without it"};
+    int good = kind && kind->open(-1, rank, &hs_heap, &device, &message) == HSUMMA_OK;
+    if (good)
+        kind->close(device);
+    if (everywhere(good))
+        return 1;
+    char reason[600];
+    snprintf(reason, sizeof reason, "not every process has a device: %s", good ? "another one has not" : message.text);
+    tap_skip(1, reason);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const policies[] = {"eager", LATE, "lazy", "random:9,devices=2", "random:5,hold=0"},
+                             *const real[] = {"cuda"};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+    int is_real = argc > 1 && strcmp(argv[1], "cuda") == 0, before = held();
+    kind = hs_device_kind_find(is_real ? "cuda" : "host");
+    is_host = kind == &hs_device_host;
+    option = is_real ? "device=cuda" : "device=host";
+    if (!is_real)
+        unsetenv("HSUMMA_HOST_DEVICE");
+    if (opens()) {
+        if (is_real)
+            test_all(real, 1);
+        else
+            test_all(policies, sizeof policies / sizeof *policies);
+        if (!is_real)
+            test_all_refusals();
+        test_streams(is_real);
+        test_none();
+        kind = hs_device_kind_find(kind->name);
+        tap_ok(everywhere(held() == before), "all memory has been given back");
+    }
+    MPI_Finalize();
+    return tap_done();
+}

@@ -1,0 +1,258 @@
+/*
+ * Products of matrices in device memory, on the host device, which does its work late: what is read too early, or
+ * overwritten, is wrong.  Seeded layouts against a direct triple loop, with each operand on the device or on the host;
+ * bits; plans in turn, memory for tiles that grows; refusals; errors of work and of memory.
+ *
+ *     mpi_gemm_device [CASES [FIRST]]     a case that fails is told by its number
+ */
+#include "support/layouts.h"
+#include "support/on_device.h"
+
+/* Whether the execution has to run on the devices: C of all processes is there. */
+static int belongs_there(const hsumma_plan *plan, const struct call *c, const struct matrices *m)
+{
+    int here = 0;
+    for (int64_t col = 0; col < m->home[2].cols && plan->in_grid; col++)
+        for (int64_t row = 0; row < m->home[2].rows; row++) {
+            int64_t i, j;
+            here |= inside(c, 2, &m->home[2], row, col, &i, &j) && !(m->on_device & ON_C);
+        }
+    return !quiet_reduce(here, MPI_MAX);
+}
+
+/* One execution; NULL, or what is wrong on this rank. */
+static const char *wrong_execution(hsumma_context *ctx, hsumma_plan *plan, const struct call *c, int on_device,
+                                   int64_t *hash)
+{
+    struct matrices m;
+    hsumma_plan_info info;
+    const char *what = place(ctx, c, on_device, &m) ? NULL : "no device memory for the matrices";
+    hsumma_status status = begin(plan, c, m.used, 1);
+    int there = belongs_there(plan, c, &m);
+    hsumma_plan_query(plan, &info);
+    if (status)
+        what = hsumma_message(ctx);
+    else if (!bring(ctx, &m))
+        what = ctx->device->message.text;
+    else if (!hash && wrong(c, &m.home[2], 0))
+        what = "C is wrong";
+    else if (changed(c, m.home))
+        what = "A or B has changed";
+    else if (plan->in_grid && (strcmp(info.node, "device") == 0) != there)
+        what = there ? "not on the device" : "on the device, with C on the host";
+    if (hash)
+        *hash = hash_of_c(c, &m.home[2]);
+    forget(ctx, &m);
+    return what;
+}
+
+/* Words for a node, without chunks, which devices have not. */
+static void draw_words(int stationary, char *options, size_t room)
+{
+    static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
+    int block = widths[draw(8)], used = 0;
+    options[0] = 0;
+    if (stationary != AUTO)
+        used = snprintf(options, room, "stationary=%c ", stays[stationary]);
+    if (block)
+        snprintf(options + used, room - (size_t)used, "block=%d", block);
+}
+
+static const char *failure(hsumma_context *ctx, const struct call *c, int stationary)
+{
+    hsumma_plan *plan = NULL;
+    const char *what = NULL;
+    int possible = stationary == AUTO || can_stay(c, "\2\0\1"[stationary]);
+    hsumma_status status = create(ctx, c, &plan);
+    if (!possible)
+        what = status == HSUMMA_ERR_UNSUPPORTED ? NULL : "not refused";
+    else if (status)
+        what = hsumma_message(ctx);
+    for (int i = 0; plan && i < 3 && !what; i++) {
+        int all = draw(3) == 0 ? draw(8) : ALL, mine = draw(4) ? 0 : (int)(scrambled((uint64_t)(draw(64) + rank)) % 8);
+        what = wrong_execution(ctx, plan, c, i == 0 ? ALL : all ^ mine, NULL);
+        what = everywhere(what == NULL) ? NULL : what ? what : "";
+    }
+    hsumma_plan_free(&plan);
+    return what;
+}
+
+static hsumma_grid *grid_of(hsumma_context *ctx, int shape)
+{
+    static const char orders[] = "RCR";
+    hsumma_grid *grid = NULL;
+    int P = shape == 0 ? 1 : size, Q = shape == 0 ? size : 1;
+    if (shape == 2)
+        hsumma_grid_shape(size, &P, &Q);
+    return hsumma_grid_create(ctx, P, Q, orders[shape], NULL, &grid) ? NULL : grid;
+}
+
+/* Random layouts on each shape of grid. */
+static void test_layouts(const char *words, int64_t first, int count)
+{
+    hsumma_context *ctx = context(words);
+    hsumma_grid *grid[3] = {NULL, NULL, NULL};
+    int bad = 0;
+    for (int i = 0; ctx && i < 3; i++)
+        grid[i] = grid_of(ctx, i);
+    for (int64_t number = first; grid[2] && number < first + count; number++) {
+        char options[256];
+        int stationary = (int)(number % 4);
+        state = scrambled((uint64_t)number + 1);
+        struct call c = draw_call(grid[number % 3], stationary, options, sizeof options);
+        draw_words(stationary, options, sizeof options);
+        const char *what = failure(ctx, &c, stationary);
+        int who = (int)quiet_reduce(what && *what ? rank : size, MPI_MIN);
+        bad += who < size;
+        if (rank == who) {
+            int silent = tap_state.silent;
+            tap_state.silent = bad > 5;
+            tell(&c, number, what);
+            tap_state.silent = silent;
+        }
+    }
+    tap_ok(everywhere(grid[2] != NULL) && bad == 0, "%s: %d layouts, %d wrong", words, count, bad);
+    for (int i = 0; i < 3; i++)
+        hsumma_grid_free(&grid[i]);
+    hsumma_free(&ctx);
+}
+
+/* The bits of C, once more, in another order of the work, and where the matrices are on the host. */
+static void test_bits(void)
+{
+    static const char *const words[] = {"eager", "lazy", "random:5"};
+    int64_t first[9], cases = 0, differ = 0;
+    for (int w = 0; w < 3; w++) {
+        hsumma_context *ctx = context(words[w]);
+        hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
+        for (int i = 0; grid && i < 9; i++) {
+            char options[64];
+            struct call c = call_of(grid, (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3], 37, 41, 150, 8);
+            hsumma_plan *plan = NULL;
+            c.fractions = 1;
+            c.alpha = 1.3;
+            snprintf(options, sizeof options, "stationary=%c block=16", "ABC"[i % 3]);
+            c.options = options;
+            int good = !create(ctx, &c, &plan);
+            for (int again = 0; good && again < 2; again++) {
+                int64_t hash = 0;
+                good = !wrong_execution(ctx, plan, &c, again ? ALL : ALL - ON_A, &hash);
+                first[i] = w || again ? first[i] : hash;
+                good &= hash == first[i];
+                cases++;
+            }
+            differ += !everywhere(good);
+            hsumma_plan_free(&plan);
+        }
+        hsumma_grid_free(&grid);
+        hsumma_free(&ctx);
+    }
+    tap_ok(cases == 54 && differ == 0, "bits: %d executions, %d differ", (int)cases, (int)differ);
+}
+
+/* Plans of one grid, each with larger tiles than those before, and every second with partial results. */
+enum { PLANS = 4 };
+static struct call call_in_turn(const hsumma_grid *grid, int p)
+{
+    static const int64_t extent[PLANS][3] = {{60, 4, 20}, {1000, 200, 4}, {1400, 4, 300}, {1500, 300, 4}};
+    struct call c = call_of(grid, HSUMMA_Z, "NT"[p % 2], "TN"[p / 2], extent[p][0], extent[p][1], extent[p][2], 16);
+    c.options = p % 2 ? "stationary=A block=300" : "stationary=C block=300";
+    return c;
+}
+
+/* In turn, made while others run; none waits for another on the host. */
+static void test_turns(const char *words)
+{
+    enum { TURNS = 3 };
+    hsumma_context *ctx = context(words);
+    hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
+    hsumma_plan *plan[PLANS] = {NULL};
+    struct call c[PLANS];
+    struct matrices m[TURNS][PLANS];
+    int good = grid != NULL, right = 1;
+    for (int p = 0; good && p < PLANS; p++)
+        c[p] = call_in_turn(grid, p);
+    good = good && !create(ctx, &c[0], &plan[0]);
+    for (int t = 0; good && t < TURNS; t++)
+        for (int p = 0; good && p < PLANS; p++) {
+            good &= place(ctx, &c[p], ALL, &m[t][p]) && !begin(plan[p], &c[p], m[t][p].used, 0);
+            if (p + 1 < PLANS && !plan[p + 1])
+                good &= !create(ctx, &c[p + 1], &plan[p + 1]);
+            good &= !hsumma_plan_wait(plan[p]);
+        }
+    good = everywhere(good);
+    for (int p = 0; p < PLANS; p++)
+        hsumma_plan_free(&plan[p]); /* their work may be under way */
+    for (int t = 0; good && t < TURNS; t++)
+        for (int p = 0; p < PLANS; p++) {
+            right &= bring(ctx, &m[t][p]) && wrong(&c[p], &m[t][p].home[2], 0) + changed(&c[p], m[t][p].home) == 0;
+            forget(ctx, &m[t][p]);
+        }
+    tap_ok(good && everywhere(right), "%s: %d plans in turn on one grid, made while others run", words, PLANS);
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+}
+
+/* One plan again and again, without a wait: what an execution leaves in the tiles is overwritten by the next. */
+static int chain(hsumma_context *ctx, const struct call *c)
+{
+    enum { TIMES = 12 };
+    struct matrices m[TIMES];
+    struct call call[TIMES];
+    hsumma_plan *plan = NULL;
+    int right = 1, good = everywhere(!create(ctx, c, &plan));
+    for (int t = 0; good && t < TIMES; t++) {
+        call[t] = *c;
+        call[t].alpha = t % 7 - 2; /* now and then 0 */
+        good &= place(ctx, &call[t], ALL, &m[t]) && !begin(plan, &call[t], m[t].used, 1);
+    }
+    good = everywhere(good);
+    for (int t = 0; good && t < TIMES; t++) {
+        right &= bring(ctx, &m[t]) && wrong(&call[t], &m[t].home[2], 0) + changed(&call[t], m[t].home) == 0;
+        forget(ctx, &m[t]);
+    }
+    hsumma_plan_free(&plan);
+    return everywhere(good && right);
+}
+
+static void test_chains(const char *words)
+{
+    hsumma_context *ctx = context(words);
+    hsumma_grid *grid[3] = {NULL, NULL, NULL};
+    int bad = 0, chains = 0;
+    for (int i = 0; ctx && i < 3; i++) {
+        grid[i] = grid_of(ctx, i);
+        for (int s = 0; grid[i] && s < 4; s++) {
+            /* T: A and B may have k alike, and nothing but C moves; few columns: one column of processes has all of C,
+             * and reads panels that others do not need */
+            struct call c = call_of(grid[i], HSUMMA_D, "TN"[s > 0], 'N', 40, s == 3 ? 5 : 32, 60, 8);
+            c.options = s == 0 ? "stationary=A block=8" : s == 1 ? "stationary=B block=8" : "stationary=C block=4";
+            bad += !chain(ctx, &c);
+            chains++;
+        }
+    }
+    tap_ok(chains == 12 && bad == 0, "%s: %d plans executed again without a wait, %d wrong", words, chains, bad);
+    for (int i = 0; i < 3; i++)
+        hsumma_grid_free(&grid[i]);
+    hsumma_free(&ctx);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const words[] = {"eager", "lazy", "random:1", "random:2,noevents", "lazy,noevents"};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+    int count = argc > 1 ? atoi(argv[1]) : 60;
+    int64_t first = argc > 2 ? atoll(argv[2]) : 0;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        test_layouts(words[i], argc > 2 ? first : first + (int64_t)i * count, count);
+    test_bits();
+    for (unsigned i = 1; i < sizeof words / sizeof *words; i++)
+        test_turns(words[i]);
+    for (unsigned i = 1; i < sizeof words / sizeof *words; i++)
+        test_chains(words[i]);
+    MPI_Finalize();
+    return tap_done();
+}

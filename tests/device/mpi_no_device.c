@@ -1,0 +1,66 @@
+/*
+ * device=cuda where no GPU is to be seen: the same error on all processes, with CUDA's name of it and the call, or that
+ * this library has been built without CUDA; device=auto goes without and says so.
+ */
+#include "support/quiet.h"
+#include "support/tap.h"
+
+#include <hsumma.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef HSUMMA_HAVE_CUDA
+#define HSUMMA_HAVE_CUDA 0
+#endif
+
+static int everywhere(int good)
+{
+    return quiet_reduce(good != 0, MPI_MIN) == 1;
+}
+
+/* Why there is no device. */
+static int says_why(const char *text)
+{
+    return !HSUMMA_HAVE_CUDA ? strstr(text, "built without CUDA") != NULL
+                             : strstr(text, "cudaGetDeviceCount: cudaErrorNoDevice (") ||
+                                   strstr(text, "cudaGetDeviceCount: cudaErrorInsufficientDriver (");
+}
+
+static void test_refused(const char *options)
+{
+    char message[512] = "";
+    hsumma_context *ctx = NULL;
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, message, sizeof message);
+    tap_ok(everywhere(status == HSUMMA_ERR_DEVICE && !ctx && strstr(message, options) && says_why(message)), "%s: %s",
+           options, message);
+    hsumma_free(&ctx);
+}
+
+static void test_without(void)
+{
+    char message[512] = "";
+    hsumma_context *ctx = NULL;
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, "device=auto", &ctx, message, sizeof message);
+    if (!status) /* before another call has its own */
+        snprintf(message, sizeof message, "%s", hsumma_message(ctx));
+    int good = !status && strstr(message, "no device") && says_why(message) &&
+               strcmp(hsumma_device(ctx), "none") == 0 && !hsumma_stream(ctx) &&
+               hsumma_synchronize(ctx) == HSUMMA_ERR_UNSUPPORTED;
+    tap_ok(everywhere(good), "device=auto: %s", message);
+    hsumma_free(&ctx);
+}
+
+int main(int argc, char **argv)
+{
+    int rank;
+    setenv("CUDA_VISIBLE_DEVICES", "", 1); /* whatever this machine has */
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    tap_begin(rank == 0);
+    test_refused("device=cuda");
+    test_refused("device=cuda:1");
+    test_without();
+    MPI_Finalize();
+    return tap_done();
+}

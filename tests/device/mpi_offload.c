@@ -1,0 +1,177 @@
+/*
+ * Matrices of the host in contexts with a device: their products are made there, tile by tile (summa/local.h), whatever
+ * brings the panels; the bits do not depend on when the device does its work; and where it fails on one process the
+ * BLAS ends the product, on that process alone, which says so.
+ */
+#include "support/product.h"
+
+#include "summa/local/local.h"
+
+static const char *const ways[] = {"node=shared", "node=messages", "node=messages lookahead=0", "node=read"};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* A context with the host device, which does its work as `policy` says. */
+static int open_context(const char *policy, const char *options, hsumma_context **ctx, hsumma_grid **grid)
+{
+    char message[256];
+    int P, Q;
+    setenv("HSUMMA_HOST_DEVICE", policy, 1);
+    hsumma_grid_shape(size, &P, &Q);
+    int good = !hsumma_create(MPI_COMM_WORLD, options, ctx, message, sizeof message) &&
+               !hsumma_grid_create(*ctx, P, Q, 'R', NULL, grid);
+    if (!everywhere(good))
+        tap_diag("no context: %s", message);
+    return everywhere(good);
+}
+
+static void close_context(hsumma_context **ctx, hsumma_grid **grid)
+{
+    hsumma_grid_free(grid);
+    hsumma_free(ctx);
+}
+
+/* Whether a way can be gone here; node=read has to be said to the context, and the system may refuse it. */
+static int is_possible(const hsumma_context *ctx, const hsumma_grid *grid, const char *way)
+{
+    if (strcmp(way, "node=read") == 0)
+        return ctx->rooms.readable;
+    return grid->room.directory.entry != NULL || strncmp(way, "node=messages", 13) == 0;
+}
+
+static void test_products(const char *policy, const char *options)
+{
+    hsumma_context *ctx = NULL;
+    hsumma_grid *grid = NULL;
+    if (!tap_ok(open_context(policy, options, &ctx, &grid), "context %s, %s", options, policy))
+        return;
+    for (int w = 0; w < WAYS; w++) {
+        int good = 1, cases = 0;
+        if (!is_possible(ctx, grid, ways[w]))
+            continue;
+        for (int i = 0; i < 12; i++) {
+            char text[64];
+            hsumma_plan *plan = NULL;
+            hsumma_plan_info info;
+            struct call c =
+                call_of(grid, (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3 % 3], 61 + i, 50 - i, 40 + i, i % 5);
+            snprintf(text, sizeof text, "%s stationary=%c", size > 1 ? ways[w] : "", "CAB"[i / 2 % 3]);
+            c.options = text;
+            c.beta = i % 4 - 1;
+            if (i % 2)
+                unalign(&c, i);
+            int mine = create(ctx, &c, &plan) == HSUMMA_OK;
+            if (mine) {
+                hsumma_plan_query(plan, &info);
+                mine = strcmp(info.local, "host") == 0 || strcmp(info.local, "none") == 0;
+                mine &= strstr(info.why, "local GEMM: ") != NULL;
+            }
+            hsumma_plan_free(&plan);
+            good &= multiplies(ctx, &c, i % 3 > 0) && mine;
+            cases++;
+        }
+        const int64_t *made = hs_local_counts(ctx->local);
+        tap_ok(everywhere(good && made[1] > 0 && made[2] == 0), "%s: %d products, by the device: %s", ways[w], cases,
+               hsumma_message(ctx));
+    }
+    close_context(&ctx, &grid);
+}
+
+/* The bits of this process's part of a product, each way, by a device that works by `policy`. */
+static void bits_of(const char *policy, int64_t bits[WAYS])
+{
+    hsumma_context *ctx = NULL;
+    hsumma_grid *grid = NULL;
+    memset(bits, 0, WAYS * sizeof *bits);
+    if (!open_context(policy, "device=host device_memory=40k", &ctx, &grid))
+        return;
+    for (int w = 0; w < WAYS; w++) {
+        struct local local[3];
+        hsumma_plan *plan = NULL;
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 90, 80, 110, 0);
+        if (!is_possible(ctx, grid, ways[w]))
+            continue;
+        c.options = size > 1 ? ways[w] : NULL;
+        c.fractions = 1;
+        make(&c, local);
+        if (everywhere(!create(ctx, &c, &plan)) && everywhere(!begin(plan, &c, local, 1)))
+            bits[w] = hash_of_c(&c, &local[2]);
+        hsumma_plan_free(&plan);
+        drop(local);
+    }
+    close_context(&ctx, &grid);
+}
+
+static void test_bits(void)
+{
+    static const char *const policies[] = {"lazy", "random:7", "random:8,hold=0"};
+    int64_t first[WAYS], again[WAYS];
+    bits_of("eager", first);
+    for (int p = 0; p < 3; p++) {
+        bits_of(policies[p], again);
+        tap_ok(everywhere(first[1] != 0 && memcmp(first, again, sizeof first) == 0),
+               "the same bits, whether the device works at once or %s", policies[p]);
+    }
+}
+
+/* The device of one process fails in the middle: C is right all the same, and that process says who did it. */
+static void test_failure(const char *way, int fail)
+{
+    hsumma_context *ctx = NULL;
+    hsumma_grid *grid = NULL;
+    char policy[64] = "lazy";
+    int victim = size - 1;
+    if (rank == victim)
+        snprintf(policy, sizeof policy, "lazy,fail=%d", fail);
+    if (!tap_ok(open_context(policy, "device=host device_memory=12k", &ctx, &grid), "context of which a device fails"))
+        return;
+    if (!is_possible(ctx, grid, way)) {
+        close_context(&ctx, &grid);
+        return;
+    }
+    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 110, 120, 130, 0);
+    c.options = size > 1 ? way : "node=messages"; /* a word for the host, where one process could do without */
+    struct local local[3];
+    hsumma_plan *plan = NULL;
+    make(&c, local);
+    int good = !create(ctx, &c, &plan) && !begin(plan, &c, local, 1) && !wrong(&c, &local[2], 0), told = 0;
+    const char *news = "from now on the BLAS does";
+    told = (strstr(hsumma_message(ctx), news) != NULL) == (rank == victim);
+    char said[200];
+    snprintf(said, sizeof said, "%s", hsumma_message(ctx));
+    MPI_Bcast(said, sizeof said, MPI_CHAR, victim, MPI_COMM_WORLD);
+    tap_ok(everywhere(good), "%s: work %d of process %d fails: C is right", way, fail, victim);
+    tap_ok(everywhere(told), "and that process alone says so: %s", said);
+    hsumma_plan_free(&plan);
+    good = !create(ctx, &c, &plan);
+    if (good) {
+        hsumma_plan_info info;
+        hsumma_plan_query(plan, &info);
+        good = strcmp(info.local, rank == victim ? "BLAS" : "host") == 0;
+        good &= (strstr(info.why, "local GEMM: BLAS, because") != NULL) == (rank == victim);
+    }
+    hsumma_plan_free(&plan);
+    good &= multiplies(ctx, &c, 0);
+    good &= multiplies(ctx, &c, 1);
+    tap_ok(everywhere(good), "plans name the BLAS then, and products are right");
+    drop(local);
+    close_context(&ctx, &grid);
+}
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    (void)grid;
+    tap_ok(ctx->local == NULL, "a context without a device has no such thing");
+    test_products("eager", "device=host node=read device_memory=20k");
+    test_products("lazy", "device=host device_memory=30k");
+    test_products("random:3", "device=host device_memory=12k");
+    test_bits();
+    for (int w = 0; w < 2; w++)
+        for (int fail = 1; fail < 100; fail = fail * 4 + 1)
+            test_failure(ways[w], fail);
+    unsetenv("HSUMMA_HOST_DEVICE");
+}
+
+int main(int argc, char **argv)
+{
+    return product_main(argc, argv, test_all);
+}

@@ -1,0 +1,535 @@
+/*
+ * The device "cuda" without a GPU: its code over a fake of CUDA's run-time library (tests/fake_cuda).  All cases of
+ * unit_device; errors at opening; every call of CUDA failing in its turn; the caller's own context; nothing left.
+ */
+#include "support/tap.h"
+
+#if HSUMMA_HAVE_CUDA
+
+#include "device/fake_cuda/fake.h"
+#include "support/device_memory.h"
+#include "support/device_order.h"
+#include "support/device_work.h"
+#include "support/scarce.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+static struct hs_exported foreign[2]; /* memory and an event of another process */
+
+/* What is out after everything has been given back, and calls that CUDA would not forgive; ends the host device. */
+static int nothing_left(const char *label)
+{
+    int64_t out = fake_cuda_out();
+    int good = out == 0 && fake_cuda.faults == 0;
+    if (!good)
+        tap_diag("%s: %lld left: memory %lld, pinned %lld, mapped %lld, events %lld, streams %lld, handles %lld, "
+                 "libraries %lld, an error %lld; %lld faults: %s",
+                 label, (long long)out, (long long)fake_cuda.memory, (long long)fake_cuda.pinned,
+                 (long long)fake_cuda.mapped, (long long)fake_cuda.events, (long long)fake_cuda.streams,
+                 (long long)fake_cuda.handles, (long long)fake_cuda.libraries, (long long)fake_cuda.last,
+                 (long long)fake_cuda.faults, fake_cuda.fault);
+    fake_cuda_end();
+    return good;
+}
+
+static void test_cases(const char *policy, int late, const char *no_symbol)
+{
+    struct ground ground;
+    struct hs_message message;
+    char label[64];
+    snprintf(label, sizeof label, "cuda, %s", policy);
+    setenv("HSUMMA_HOST_DEVICE", policy, 1);
+    fake_cuda_reset();
+    fake_cuda.no_symbol = no_symbol;
+    if (!tap_ok(ground_open(&ground, &hs_device_cuda, label, &message), "%s: opens: %s", label, message.text))
+        return;
+    test_memory(&ground);
+    test_work(&ground);
+    test_order(&ground, late);
+    ground_close(&ground);
+    tap_ok(nothing_left(label), "%s: nothing is left, nothing was called wrongly", label);
+}
+
+/* A device that cannot be opened says why. */
+static void test_open(void)
+{
+    static const struct {
+        const char *what;
+        const char *fail; /* a call that returns */
+        int error;
+        int driver, number, no_cublas;
+        const char *no_symbol;
+        const char *text[3]; /* what the message has */
+    } cases[] = {
+        {"no device", "cudaGetDeviceCount", cudaErrorNoDevice, 13000, -1, 0, NULL, {"cudaGetDeviceCount", "NoDevice"}},
+        {"no driver",
+         "cudaGetDeviceCount",
+         cudaErrorInsufficientDriver,
+         0,
+         -1,
+         0,
+         NULL,
+         {"cudaErrorInsufficientDriver", "no driver"}},
+        {"a driver too old",
+         "cudaGetDeviceCount",
+         cudaErrorInsufficientDriver,
+         11040,
+         -1,
+         0,
+         NULL,
+         {"cudaErrorInsufficientDriver", "11.4"}},
+        {"a driver that does not fit",
+         "cudaGetDeviceCount",
+         cudaErrorSystemDriverMismatch,
+         13000,
+         -1,
+         0,
+         NULL,
+         {"cudaErrorSystemDriverMismatch"}},
+        {"a number too large", NULL, 0, 13000, 3, 0, NULL, {"GPU 3", "sees 1"}},
+        {"no cuBLAS", NULL, 0, 13000, -1, 1, NULL, {"cuBLAS", "cannot be loaded"}},
+        {"another cuBLAS", NULL, 0, 13000, -1, 0, "cublasZgemm_v2_64", {"cuBLAS has no", "cublasZgemm_v2_64"}},
+        {"another cuBLAS", NULL, 0, 13000, -1, 0, "cublasSetWorkspace_v2", {"cuBLAS has no", "cublasSetWorkspace_v2"}},
+        {"another driver", NULL, 0, 13000, -1, 0, "cuDevicePrimaryCtxRetain", {"cuDevicePrimaryCtxRetain"}},
+        {"no code for it",
+         "hs_kernels_prepare",
+         cudaErrorNoKernelImageForDevice,
+         13000,
+         -1,
+         0,
+         NULL,
+         {"cudaErrorNoKernelImageForDevice", "8.0", "80 90"}},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hs_device *device = NULL;
+        struct hs_message message = {""};
+        fake_cuda_reset();
+        fake_cuda.fail = cases[i].fail;
+        fake_cuda.error = cases[i].error;
+        fake_cuda.driver = cases[i].driver;
+        fake_cuda.no_cublas = cases[i].no_cublas;
+        fake_cuda.no_symbol = cases[i].no_symbol;
+        hsumma_status status = hs_device_cuda.open(cases[i].number, 0, &hs_heap, &device, &message);
+        int good = status == HSUMMA_ERR_DEVICE && !device;
+        for (int t = 0; t < 3 && cases[i].text[t]; t++)
+            good &= strstr(message.text, cases[i].text[t]) != NULL;
+        good &= nothing_left(cases[i].what);
+        tap_ok(good, "%s: %s", cases[i].what, message.text);
+    }
+}
+
+/* Which GPU a process gets; they are told apart by their places. */
+static void test_choice(void)
+{
+    char place[5][64];
+    int wrong = 0;
+    fake_cuda_reset();
+    fake_cuda.devices = 3;
+    for (int i = 0; i < 5; i++) {
+        struct hs_device *device = NULL;
+        struct hs_message message;
+        wrong += hs_device_cuda.open(i == 4 ? 2 : -1, i, &hs_heap, &device, &message) != HSUMMA_OK;
+        strcpy(place[i], device ? device->place : "none");
+        hs_device_cuda.close(device);
+    }
+    tap_ok(!wrong && strcmp(place[0], place[1]) && strcmp(place[1], place[2]) && strcmp(place[0], place[2]) &&
+               strcmp(place[0], place[3]) == 0 && strcmp(place[2], place[4]) == 0 && nothing_left("choice"),
+           "the processes of a node go round its GPUs, or take the one that is named: %s, %s", place[0], place[1]);
+}
+
+/* What a caller has on the device, and on another one. */
+static void test_theirs(void)
+{
+    struct ground opened, *ground = &opened;
+    struct hs_message message;
+    void *here = NULL, *there = NULL, *pinned = NULL;
+    struct hs_stream *adopted = NULL;
+    cudaStream_t stream = NULL;
+    unsigned char old[64] = {1, 2, 3}, back[64];
+    fake_cuda_reset();
+    fake_cuda.devices = 2;
+    int wrong = !ground_open(ground, &hs_device_cuda, "theirs", &message);
+    fake_cuda_choose(1);
+    wrong += cudaMalloc(&there, 4096) != cudaSuccess;
+    fake_cuda_choose(0);
+    wrong += cudaMalloc(&here, 4096) != cudaSuccess || cudaHostAlloc(&pinned, 4096, 0) != cudaSuccess ||
+             cudaStreamCreateWithFlags(&stream, 0) != cudaSuccess;
+    fake_cuda_choose(-1);
+    tap_ok(!wrong && ground->kind->classify(ground->device, (char *)here + 4095) == HS_MEMORY_DEVICE &&
+               ground->kind->classify(ground->device, there) == HS_MEMORY_OTHER &&
+               ground->kind->classify(ground->device, pinned) == HS_MEMORY_PINNED &&
+               ground->kind->classify(ground->device, old) == HS_MEMORY_HOST,
+           "memory of the caller's: on this GPU, on another one, pinned, and plain");
+    GROUND_DO(ground->kind->adopt_stream(ground->device, stream, &adopted));
+    GROUND_DO(ground->kind->copy(ground->device, adopted, here, old, sizeof old));
+    GROUND_DO(ground->kind->copy(ground->device, adopted, back, here, sizeof back));
+    GROUND_DO(ground->kind->synchronize(ground->device, adopted));
+    tap_ok(!wrong && memcmp(old, back, sizeof old) == 0 &&
+               ground->kind->show_stream(ground->device, adopted) == (void *)stream,
+           "work on a stream of the caller's");
+    const double one = 1;
+    GROUND_DO(ground->kind->gemm(ground->device, adopted, HSUMMA_D, 'N', 'N', 2, 2, 2, &one, here, 2, here, 2, &one,
+                                 (char *)here + 2048, 2));
+    ground->kind->free_stream(ground->device, adopted);
+    hsumma_status status = ground->kind->adopt_stream(ground->device, old, &adopted);
+    tap_ok(!wrong && fake_cuda.streams == 2 && status == HSUMMA_ERR_DEVICE && !adopted &&
+               strstr(ground->device->message.text, "cudaErrorInvalidResourceHandle"),
+           "it stays, and what is no stream is refused: %s", ground->device->message.text);
+    ground_close(ground);
+    tap_ok(fake_cuda.memory == 2 && fake_cuda.pinned == 1 && fake_cuda.streams == 1 && fake_cuda.faults == 0,
+           "what is the caller's outlives the device: %s", fake_cuda.fault);
+    fake_cuda_choose(0);
+    cudaStreamDestroy(stream);
+    cudaFree(here);
+    cudaFreeHost(pinned);
+    fake_cuda_choose(1);
+    cudaFree(there);
+    tap_ok(nothing_left("theirs"), "and nothing else is left");
+}
+
+/* Every function of the table once, up to the first that fails. */
+struct tour {
+    struct ground ground;
+    struct scarce scarce;
+    struct hs_allocator memory;
+    void *here, *more, *pinned, *theirs, *same;
+    struct hs_stream *second, *adopted;
+    struct hs_event *event, *shared, *their_event;
+    struct hs_message message;
+    int strayed; /* calls that have left another context than they found */
+};
+
+#define STEP(call)                                                            \
+    do {                                                                      \
+        int found = fake_cuda_current();                                      \
+        if (!status && (status = (call)) != HSUMMA_OK)                        \
+            tour->message = device->message;                                  \
+        tour->strayed += fake_cuda_current() != found || fake_cuda.last != 0; \
+    } while (0)
+
+static hsumma_status tour_work(struct tour *tour)
+{
+    struct hs_device *device = tour->ground.device;
+    const struct hs_device_kind *kind = device->kind;
+    struct hs_stream *stream = tour->ground.stream;
+    hsumma_status status = HSUMMA_OK;
+    const double one = 1, zero = 0;
+    const void *operand[] = {tour->here, tour->more, tour->theirs};
+    static double here[1024];
+    int over = 0;
+    STEP(kind->copy(device, stream, tour->here, here, sizeof here));
+    STEP(kind->copy_block(device, stream, tour->more, 256, tour->here, 512, 128, 8));
+    STEP(kind->copy_block(device, stream, tour->more, 2 << 20, tour->here, 2048, 128, 2));
+    STEP(kind->combine(device, stream, tour->more, operand, 3, 100, HSUMMA_DOUBLE, HSUMMA_SUM));
+    STEP(kind->combine(device, stream, tour->more, operand, 1, 100, HSUMMA_DOUBLE, HSUMMA_SUM));
+    STEP(kind->update(device, stream, HSUMMA_D, 5, 5, &one, tour->more, 5, tour->here, 5));
+    STEP(kind->gemm(device, stream, HSUMMA_D, 'N', 'T', 8, 8, 8, &one, tour->here, 8, tour->here, 8, &zero, tour->more,
+                    8));
+    STEP(kind->gemm(device, tour->second, HSUMMA_D, 'N', 'T', 8, 8, 8, &one, tour->here, 8, tour->here, 8, &zero,
+                    tour->more, 8));
+    STEP(kind->gemm(device, stream, HSUMMA_D, 'N', 'T', 8, 8, 0, &one, tour->here, 8, tour->here, 8, &zero, tour->more,
+                    8));
+    STEP(kind->record(device, stream, tour->event));
+    STEP(kind->wait(device, tour->second, tour->event));
+    STEP(kind->wait(device, tour->adopted, tour->their_event));
+    STEP(kind->copy(device, tour->second, tour->pinned, tour->more, 4096));
+    while (!over && !status)
+        STEP(kind->over(device, tour->event, &over));
+    STEP(kind->synchronize(device, tour->second));
+    STEP(kind->synchronize(device, stream));
+    return status;
+}
+
+static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
+{
+    *tour = (struct tour){.scarce = {.fail_at = fail_at}};
+    tour->memory = (struct hs_allocator){scarce_get, scarce_put, &tour->scarce};
+    tour->ground.kind = &hs_device_cuda;
+    hsumma_status status = hs_device_cuda.open(-1, 0, &tour->memory, &tour->ground.device, &tour->message);
+    struct hs_device *device = tour->ground.device;
+    if (status)
+        return status;
+    const struct hs_device_kind *kind = device->kind;
+    struct hs_exported mine;
+    int64_t left, total;
+    STEP(kind->make_stream(device, &tour->ground.stream));
+    STEP(kind->make_stream(device, &tour->second));
+    STEP(kind->adopt_stream(device, kind->show_stream(device, tour->second), &tour->adopted));
+    STEP(kind->make_event(device, 0, &tour->event));
+    STEP(kind->make_event(device, 1, &tour->shared));
+    STEP(kind->get(device, 100000, &tour->here));
+    STEP(kind->get(device, 3000000, &tour->more));
+    STEP(kind->get_pinned(device, 4096, &tour->pinned));
+    STEP(kind->room(device, &left, &total));
+    STEP(kind->export_memory(device, tour->here, &mine));
+    STEP(kind->import_memory(device, &mine, &tour->same));
+    STEP(kind->export_event(device, tour->shared, &mine));
+    STEP(kind->import_memory(device, &foreign[0], &tour->theirs));
+    if (!status)
+        kind->unmap(device, tour->same);
+    STEP(kind->import_memory(device, &foreign[0], &tour->same)); /* twice */
+    STEP(kind->import_event(device, &foreign[1], &tour->their_event));
+    kind->classify(device, &left);
+    return status ? status : tour_work(tour);
+}
+
+static void tour_end(struct tour *tour)
+{
+    struct hs_device *device = tour->ground.device;
+    int found = fake_cuda_current();
+    if (!device)
+        return;
+    const struct hs_device_kind *kind = device->kind;
+    kind->unmap(device, tour->theirs);
+    kind->unmap(device, tour->same == tour->here ? NULL : tour->same);
+    kind->free_event(device, tour->event);
+    kind->free_event(device, tour->shared);
+    kind->free_event(device, tour->their_event);
+    kind->free_stream(device, tour->adopted);
+    kind->free_stream(device, tour->second);
+    kind->free_stream(device, tour->ground.stream);
+    kind->put_pinned(device, tour->pinned);
+    kind->put(device, tour->here);
+    kind->put(device, tour->more);
+    kind->close(device);
+    tour->strayed += fake_cuda_current() != found;
+}
+
+/* Errors of these are not told: they give back, or only ask. */
+static int is_silent(const char *call)
+{
+    static const char *const silent[] = {
+        "cudaFree",         "cudaFreeHost",          "cudaEventDestroy",      "cudaStreamDestroy",
+        "cublasDestroy_v2", "cudaIpcCloseMemHandle", "cudaDeviceSynchronize", "cudaPointerGetAttributes"};
+    int is = 0;
+    for (unsigned i = 0; i < sizeof silent / sizeof *silent; i++)
+        is |= strcmp(silent[i], call) == 0;
+    return is;
+}
+
+/* What a message must say of a call that has failed. */
+static int says(const char *text, const char *call)
+{
+    char name[64];
+    const char *end = strstr(call, "ByVersion") ? strstr(call, "ByVersion") : strstr(call, "_v2");
+    snprintf(name, sizeof name, "%.*s", end ? (int)(end - call) : (int)strlen(call), call);
+    if (strcmp(call, "hs_kernels_prepare") == 0)
+        strcpy(name, "kernels");
+    return strstr(text, name) && strstr(text, strncmp(call, "cublas", 6) == 0 ? "CUBLAS_STATUS_" : "cudaError");
+}
+
+/* Every call of CUDA fails in its turn; the caller has the context of another GPU, or none. */
+static void test_failures(int theirs)
+{
+    int64_t calls = 0;
+    int wrong = 0, told = 0;
+    setenv("HSUMMA_HOST_DEVICE", "random:3", 1);
+    for (;; calls++) {
+        struct tour tour;
+        fake_cuda_reset();
+        fake_cuda.devices = 2;
+        fake_cuda_choose(theirs);
+        fake_cuda.fail = "*";
+        fake_cuda.which = calls + 1;
+        hsumma_status status = tour_begin(&tour, -1);
+        tour_end(&tour);
+        const char *failed = fake_cuda.failed;
+        /* the contexts themselves fail: nothing can be given back, nor the caller's be put back */
+        int contexts = failed && strncmp(failed, "cuCtx", 5) == 0;
+        int good = status ? failed && says(tour.message.text, failed) : !failed || contexts || is_silent(failed);
+        good &= (tour.strayed == 0 || contexts) && tour.scarce.out == 0;
+        if (contexts)
+            fake_cuda_abandon();
+        else
+            good &= nothing_left(failed ? failed : "none");
+        told += status != HSUMMA_OK;
+        if (!good && wrong++ < 10)
+            tap_diag("call %lld, %s: status %d, %s; %d strayed, %lld blocks out", (long long)calls + 1,
+                     failed ? failed : "none", (int)status, tour.message.text, tour.strayed,
+                     (long long)tour.scarce.out);
+        if (!failed)
+            break;
+    }
+    tap_ok(wrong == 0 && told > 50, "%lld calls of CUDA fail in turn, with %s: %d told by name and error, %d wrong",
+           (long long)calls, theirs < 0 ? "no context" : "the context of another GPU", told, wrong);
+}
+
+/* Every allocation of the host's memory fails in its turn. */
+static void test_scarce(void)
+{
+    int64_t calls = 0;
+    int wrong = 0;
+    hsumma_status status = HSUMMA_ERR_MEMORY;
+    for (; status && calls < 100; calls++) {
+        struct tour tour;
+        fake_cuda_reset();
+        status = tour_begin(&tour, calls);
+        wrong += status && (status != HSUMMA_ERR_MEMORY || !tour.message.text[0]);
+        tour_end(&tour);
+        wrong += tour.scarce.out != 0 || !nothing_left("scarce");
+    }
+    tap_ok(wrong == 0 && calls > 5 && !status, "%lld allocations of the host's fail in turn: %d wrong",
+           (long long)calls - 1, wrong);
+}
+
+/* What is refused, with errors as they are met with. */
+static void test_refusals(void)
+{
+    static const struct {
+        const char *what, *fail;
+        int error;
+        hsumma_status status;
+        const char *text[3];
+    } cases[] = {
+        {"IPC in a container",
+         "cudaIpcOpenMemHandle",
+         cudaErrorInvalidResourceHandle,
+         HSUMMA_ERR_DEVICE,
+         {"cudaIpcOpenMemHandle", "cudaErrorInvalidResourceHandle", "process"}},
+        {"IPC that is not there",
+         "cudaIpcGetMemHandle",
+         cudaErrorNotSupported,
+         HSUMMA_ERR_DEVICE,
+         {"cudaIpcGetMemHandle", "cudaErrorNotSupported"}},
+        {"a mapping that fails",
+         "cudaIpcOpenMemHandle",
+         cudaErrorMapBufferObjectFailed,
+         HSUMMA_ERR_DEVICE,
+         {"cudaErrorMapBufferObjectFailed"}},
+        {"peers that cannot",
+         "cudaIpcOpenMemHandle",
+         cudaErrorPeerAccessUnsupported,
+         HSUMMA_ERR_DEVICE,
+         {"cudaErrorPeerAccessUnsupported"}},
+        {"an event of another process",
+         "cudaIpcOpenEventHandle",
+         cudaErrorNotSupported,
+         HSUMMA_ERR_DEVICE,
+         {"cudaIpcOpenEventHandle", "cudaErrorNotSupported"}},
+        {"memory that is short",
+         "cudaMalloc",
+         cudaErrorMemoryAllocation,
+         HSUMMA_ERR_MEMORY,
+         {"cudaMalloc", "cudaErrorMemoryAllocation", "bytes"}},
+        {"pinned memory that is short",
+         "cudaHostAlloc",
+         cudaErrorMemoryAllocation,
+         HSUMMA_ERR_MEMORY,
+         {"cudaHostAlloc", "cudaErrorMemoryAllocation"}},
+        {"work that has failed",
+         "cudaStreamSynchronize",
+         cudaErrorIllegalAddress,
+         HSUMMA_ERR_DEVICE,
+         {"cudaStreamSynchronize", "cudaErrorIllegalAddress"}},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tour tour;
+        fake_cuda_reset();
+        fake_cuda.fail = cases[i].fail;
+        fake_cuda.error = cases[i].error;
+        hsumma_status status = tour_begin(&tour, -1);
+        int good = status == cases[i].status;
+        for (int t = 0; t < 3 && cases[i].text[t]; t++)
+            good &= strstr(tour.message.text, cases[i].text[t]) != NULL;
+        tour_end(&tour);
+        good &= nothing_left(cases[i].what);
+        tap_ok(good, "%s: %s", cases[i].what, tour.message.text);
+    }
+    setenv("HSUMMA_HOST_DEVICE", "eager,fail=1", 1);
+    struct tour tour;
+    fake_cuda_reset();
+    hsumma_status status = tour_begin(&tour, -1);
+    tour_end(&tour);
+    int good = nothing_left("work");
+    tap_ok(good && status == HSUMMA_ERR_DEVICE && strstr(tour.message.text, "cudaErrorIllegalAddress"),
+           "work that fails on its stream: %s", tour.message.text);
+    setenv("HSUMMA_HOST_DEVICE", "lazy", 1);
+    fake_cuda_reset();
+    fake_cuda.shares_events = 0;
+    struct hs_device *device = NULL;
+    struct hs_event *event = NULL;
+    status = hs_device_cuda.open(-1, 0, &hs_heap, &device, &tour.message);
+    int shares = device && device->shares_events, made = device && !hs_device_cuda.make_event(device, 1, &event);
+    if (device)
+        hs_device_cuda.free_event(device, event);
+    hs_device_cuda.close(device);
+    tap_ok(!status && !shares && made && nothing_left("events"), "a device whose events cannot be shared has others");
+}
+
+/* A cuBLAS without sizes of 64 bits. */
+static void test_narrow(void)
+{
+    struct ground opened, *ground = &opened;
+    struct hs_message message;
+    double one = 1;
+    fake_cuda_reset();
+    fake_cuda.no_symbol = "_64";
+    int wrong = !ground_open(ground, &hs_device_cuda, "narrow", &message);
+    char *memory = ground_place(ground, &one, sizeof one);
+    hsumma_status status = ground->kind->gemm(ground->device, ground->stream, HSUMMA_D, 'N', 'N', 1, 1, 1, &one, memory,
+                                              (int64_t)INT_MAX + 1, memory, 1, &one, memory, 1);
+    ground->kind->put(ground->device, memory);
+    tap_ok(!wrong && status == HSUMMA_ERR_UNSUPPORTED, "sizes that an old cuBLAS has not: %s",
+           ground->device->message.text);
+    ground_close(ground);
+    tap_ok(nothing_left("narrow"), "and nothing is left");
+}
+
+/* The other process: shows memory and an event, and stays until it is told. */
+static void neighbour(int to, int from)
+{
+    struct ground opened, *ground = &opened;
+    struct hs_message message;
+    struct hs_exported exported[2];
+    struct hs_event *event = NULL;
+    char byte;
+    setenv("HSUMMA_HOST_DEVICE", "eager", 1);
+    fake_cuda_reset();
+    int wrong = !ground_open(ground, &hs_device_cuda, "neighbour", &message);
+    static double zeros[1000];
+    char *memory = ground_place(ground, zeros, sizeof zeros);
+    GROUND_DO(ground->kind->make_event(ground->device, 1, &event));
+    GROUND_DO(ground->kind->record(ground->device, ground->stream, event));
+    GROUND_DO(ground->kind->export_memory(ground->device, memory, &exported[0]));
+    GROUND_DO(ground->kind->export_event(ground->device, event, &exported[1]));
+    if (wrong || write(to, exported, sizeof exported) != sizeof exported || read(from, &byte, 1) != 0)
+        _exit(1);
+    _exit(0);
+}
+
+int main(void)
+{
+    int to[2], from[2];
+    if (pipe(to) || pipe(from))
+        return 1;
+    if (fork() == 0) {
+        close(to[1]);
+        neighbour(from[1], to[0]);
+    }
+    if (read(from[0], foreign, sizeof foreign) != sizeof foreign)
+        return 1;
+    test_open();
+    test_choice();
+    test_theirs();
+    test_refusals();
+    test_narrow();
+    test_scarce();
+    test_failures(-1);
+    test_failures(1);
+    test_cases("eager", 0, NULL);
+    test_cases("lazy,hold=3600000000", 1, NULL);
+    test_cases("random:4", 0, "_64");
+    close(to[1]);
+    return tap_done();
+}
+
+#else
+
+int main(void)
+{
+    tap_skip(1, "there was no nvcc when this was built (CUDA=1)");
+    return tap_done();
+}
+
+#endif

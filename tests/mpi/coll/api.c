@@ -1,0 +1,362 @@
+/* Collective calls: what is refused and what the messages say, who chooses, and algorithms of the user's own. */
+#include "support/coll_data.h"
+#include "support/quiet.h"
+#include "support/tap.h"
+
+#include <unistd.h>
+
+static int rank, size;
+static hsumma_context *ctx;
+static double in[64], out[512];
+
+static hsumma_coll sum(int64_t count)
+{
+    return (hsumma_coll){.collective = HSUMMA_ALLREDUCE,
+                         .in = in,
+                         .out = out,
+                         .count = count,
+                         .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+}
+
+/* All ranks get the status; the message of those that are wrong themselves says `text`. */
+static void refused(const hsumma_coll *call, hsumma_status expected, int speaks, const char *text, const char *what)
+{
+    hsumma_status status = hsumma_coll_run(ctx, call);
+    const char *said = hsumma_message(ctx);
+    int wrong = status != expected || !said[0] || (speaks && !strstr(said, text));
+    if (wrong)
+        printf("# rank %d: %s: status %d, %s\n", rank, what, (int)status, said);
+    tap_ok(quiet_worst(wrong) == 0, "%s: %s", what, said);
+}
+
+static void works(const char *when)
+{
+    for (int i = 0; i < 64; i++)
+        in[i] = rank + i;
+    hsumma_coll call = sum(64);
+    int wrong = hsumma_coll_run(ctx, &call) != HSUMMA_OK;
+    for (int i = 0; i < 64; i++)
+        wrong += out[i] != size * (size - 1) / 2 + size * i;
+    tap_ok(quiet_worst(wrong) == 0, "an allreduce %s: %d wrong %s", when, wrong, wrong ? hsumma_message(ctx) : "");
+}
+
+static void test_errors(void)
+{
+    static int64_t counts[64];
+    hsumma_coll call = {.collective = HSUMMA_BCAST, .out = out, .count = 8, .root = size};
+    refused(&call, HSUMMA_ERR_ARGUMENT, 1, "root is", "a root that is no rank");
+    call.root = -1;
+    refused(&call, HSUMMA_ERR_ARGUMENT, 1, "root is -1", "a negative root");
+    call = sum(-1);
+    refused(&call, HSUMMA_ERR_ARGUMENT, 1, "-1", "a negative count");
+    call = sum(INT64_MAX / 4);
+    refused(&call, HSUMMA_ERR_ARGUMENT, 1, "2^63", "more bytes than there are numbers for");
+    call = sum(3);
+    call.op.op = HSUMMA_MAX;
+    call.op.element = HSUMMA_DOUBLE_COMPLEX;
+    refused(&call, HSUMMA_ERR_ARGUMENT, 1, "max", "the largest of complex numbers");
+    call.op = (hsumma_operator){.op = HSUMMA_USER, .size = 8};
+    refused(&call, HSUMMA_ERR_ARGUMENT, 1, "no function", "a user's operator without a function");
+    call = sum(3);
+    call.collective = (hsumma_collective)7;
+    refused(&call, HSUMMA_ERR_ARGUMENT, 1, "collective is 7", "no such collective");
+    call = sum(5);
+    call.algorithm = "fastest";
+    refused(&call, HSUMMA_ERR_OPTION, 1, "recursive_doubling", "an unknown algorithm");
+    call.algorithm = "ring(l=2)";
+    refused(&call, HSUMMA_ERR_OPTION, 1, "no parameters", "a parameter that the algorithm has not");
+    call.algorithm = "dpml(l=0)";
+    refused(&call, HSUMMA_ERR_OPTION, 1, "l=N", "a parameter out of its range");
+    call = sum(7);
+    call.in = rank == size - 1 ? NULL : in;
+    call.out = rank == size - 1 ? NULL : out;
+    refused(&call, HSUMMA_ERR_ARGUMENT, rank == size - 1, "out is NULL", "NULL on one process, for the first time");
+    if (size > 1) {
+        call = sum(rank == 1 ? 9 : 8);
+        refused(&call, HSUMMA_ERR_ARGUMENT, 1, "different", "different counts");
+        call = sum(9);
+        call.root = 0;
+        call.collective = rank == 1 ? HSUMMA_REDUCE : HSUMMA_ALLREDUCE;
+        refused(&call, HSUMMA_ERR_ARGUMENT, 1, "different", "different collectives");
+        call = sum(rank == 0 ? -1 : 10);
+        refused(&call, HSUMMA_ERR_ARGUMENT, rank == 0, "-1", "a negative count on one process");
+    }
+    counts[size - 1] = -2;
+    call = (hsumma_coll){.collective = HSUMMA_ALLGATHER, .in = in, .out = out, .counts = counts, .size = 8};
+    refused(&call, HSUMMA_ERR_ARGUMENT, 1, "negative", "a negative count among several");
+    works("after all of them");
+}
+
+static void test_always(void)
+{
+    hsumma_create(MPI_COMM_WORLD, "check=always", &ctx, NULL, 0);
+    works("that is checked");
+    hsumma_coll call = sum(64);
+    call.out = rank == 0 ? NULL : out;
+    refused(&call, HSUMMA_ERR_ARGUMENT, rank == 0, "out is NULL", "check=always: NULL at a later call");
+    works("after it");
+    hsumma_free(&ctx);
+}
+
+/* What describe says of a word. */
+static void described(const char *word, int64_t count, int ordered, const char *text)
+{
+    char line[400] = "";
+    hsumma_coll call = sum(count);
+    int64_t calls = 0;
+    call.algorithm = word;
+    if (ordered)
+        call.op = (hsumma_operator){HSUMMA_USER, HSUMMA_FLOAT, coll_product, &calls, 16, 0};
+    hsumma_status status = hsumma_coll_describe(ctx, &call, line, sizeof line);
+    int wrong = status != HSUMMA_OK || !strstr(line, text);
+    tap_ok(quiet_worst(wrong) == 0, "%s: %s%s", text, line, status ? hsumma_message(ctx) : "");
+}
+
+static void test_choice(void)
+{
+    described(NULL, 64, 0, "by the model");
+    described("ring", 64, 0, "ring, by the call");
+    described("dpml(l=2,k=4)", 64, 0, "dpml(l=2,k=4), by the call");
+    described("ring", 64, 1, "instead of ring (by the call): the operator does not commute");
+    described("mpi", 64, 1, "instead of mpi (by the call): MPI does not know");
+    if (size & (size - 1))
+        described("butterfly", 64, 0,
+                  "recursive_doubling instead of butterfly (by the call): the number of ranks is no power");
+    else
+        described("butterfly", 64, 0, "butterfly, by the call");
+}
+
+/* A context must be made, or refused with these words. */
+static int context(const char *options, const char *words)
+{
+    char text[400] = "";
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, text, sizeof text);
+    int wrong = words ? status != HSUMMA_ERR_OPTION || !strstr(text, words) : status != HSUMMA_OK;
+    if (wrong)
+        printf("# rank %d: %s: %d, %s\n", rank, options, (int)status, text);
+    tap_ok(quiet_worst(wrong) == 0, "a context with %s: %s", options, status ? text : "made");
+    return !words && quiet_worst(wrong) == 0;
+}
+
+static void test_sources(void)
+{
+    char name[] = "/tmp/hsumma-tuned-XXXXXX", options[200];
+    if (context("coll=allreduce:0-1k:ring,1k-inf:rabenseifner_traff;bcast:chain(segment=8k)", NULL)) {
+        described(NULL, 128, 0, "ring, by the option coll");
+        described(NULL, 129, 0, "rabenseifner_traff, by the option coll");
+        described("smp", 129, 0, "smp, by the call");
+        described("auto", 129, 0, "rabenseifner_traff, by the option coll");
+        hsumma_free(&ctx);
+    }
+    if (context("coll=allreduce:nonsense", NULL)) { /* it might be registered yet */
+        hsumma_coll call = sum(3);
+        refused(&call, HSUMMA_ERR_OPTION, 1, "coll: there is no allreduce algorithm \"nonsense\"",
+                "a name that nobody has");
+        hsumma_free(&ctx);
+    }
+    context("coll=allreduce:5-2:ring", "range");
+    context("coll=alltoall:ring", "reduce_scatter");
+    context("tuned=/nowhere/at/all", "cannot read /nowhere/at/all");
+    context("topology=nodes:0", "topology");
+    int file = rank == 0 ? mkstemp(name) : -1;
+    FILE *to = rank == 0 ? fdopen(file, "w") : NULL;
+    if (to) {
+        fprintf(to, "hsumma tuned 1\n# measured\nallreduce %d * 0-2k smp\nallreduce * * 0-inf ring # the rest\n", size);
+        fclose(to);
+    }
+    for (int i = 0; i < (int)sizeof name; i++)
+        name[i] = (char)quiet_reduce(rank == 0 ? name[i] : 0, MPI_MAX);
+    snprintf(options, sizeof options, "tuned=%s", name);
+    if (context(options, NULL)) {
+        described(NULL, 64, 0, "smp, by the tuned file");
+        described(NULL, 5000, 0, "ring, by the tuned file");
+        hsumma_free(&ctx);
+    }
+    snprintf(options, sizeof options, "coll=allreduce:ring tuned=%s", name);
+    if (context(options, NULL)) {
+        described(NULL, 64, 0, "ring, by the option coll");
+        hsumma_free(&ctx);
+    }
+    quiet_reduce(0, MPI_SUM); /* everybody has read it */
+    to = rank == 0 ? fopen(name, "w") : NULL;
+    if (to) {
+        fprintf(to, "hsumma tuned 1\nallreduce 2 ring\n");
+        fclose(to);
+    }
+    quiet_reduce(0, MPI_SUM);
+    context(options, "line 2");
+    if (rank == 0)
+        unlink(name);
+}
+
+/* The root sends to all; state: what to do wrong. */
+enum wrong { RIGHT, SENDS_TOO_LITTLE, FORGETS_ONE, NO_SUCH_PEER, BEYOND, FAILS };
+
+static void build_star(hsumma_builder *builder, const hsumma_shape *shape, void *state)
+{
+    enum wrong wrong = *(const enum wrong *)state;
+    hsumma_place all = {HSUMMA_OUT, 0}, behind = {HSUMMA_OUT, shape->unit};
+    int last = -1;
+    for (int r = 0; r < shape->size; r++) {
+        if (r == shape->root || (wrong == FORGETS_ONE && r == shape->size - 1))
+            continue;
+        if (shape->rank == shape->root) {
+            int step = hsumma_step_send(builder, wrong == NO_SUCH_PEER ? shape->size : r, all,
+                                        shape->bytes - (wrong == SENDS_TOO_LITTLE ? shape->unit : 0));
+            hsumma_step_after(builder, step, last);
+            last = step;
+        } else if (shape->rank == r) {
+            hsumma_step_recv(builder, shape->root, wrong == BEYOND ? behind : all, shape->bytes);
+        }
+    }
+    if (wrong == FAILS)
+        hsumma_step_after(builder, last, last + 1 + (last < 0));
+}
+
+static const char *not_on_three(const hsumma_shape *shape, void *state)
+{
+    (void)state;
+    return shape->size == 3 ? "three are too many" : NULL;
+}
+
+static void test_proofs(void)
+{
+    static const char *const names[] = {"right",        "sends too little",  "forgets one",
+                                        "no such peer", "beyond its buffer", "waits for a later step"};
+    enum wrong wrong;
+    char text[240];
+    const hsumma_algorithm star = {HSUMMA_BCAST, "star", NULL, HSUMMA_TRUE_ROOT, not_on_three, build_star, &wrong};
+    for (wrong = RIGHT; wrong <= FAILS; wrong++) {
+        hsumma_status status = hsumma_coll_prove(&star, 6, 2, 480, 8, text, sizeof text);
+        tap_ok(wrong == RIGHT ? status == HSUMMA_OK && !text[0] : status == HSUMMA_ERR_INTERNAL && text[0],
+               "prove, %s: %s", names[wrong], text);
+    }
+    wrong = RIGHT;
+    tap_ok(hsumma_coll_prove(&star, 3, 0, 8, 8, text, sizeof text) == HSUMMA_ERR_UNSUPPORTED &&
+               strstr(text, "three are too many"),
+           "prove, a shape that does not fit: %s", text);
+    tap_ok(hsumma_coll_prove(&star, 4, 4, 8, 8, text, sizeof text) == HSUMMA_ERR_ARGUMENT &&
+               hsumma_coll_prove(&star, 4, 0, 9, 8, NULL, 0) == HSUMMA_ERR_ARGUMENT &&
+               hsumma_coll_prove(&star, 1, 0, 0, 8, NULL, 0) == HSUMMA_OK,
+           "prove, shapes that are none, and the smallest: %s", text);
+}
+
+static void test_own(void)
+{
+    enum wrong wrong = RIGHT, broken = NO_SUCH_PEER;
+    hsumma_algorithm star = {HSUMMA_BCAST, "star", "a star", HSUMMA_TRUE_ROOT, not_on_three, build_star, &wrong};
+    hsumma_algorithm_info info, last = {0};
+    char text[400] = "";
+    int bad = hsumma_coll_register(ctx, &star) != HSUMMA_OK;
+    bad += hsumma_coll_register(ctx, &star) != HSUMMA_ERR_ARGUMENT;
+    tap_ok(bad == 0, "registered once: %s", hsumma_message(ctx));
+    bad = 0;
+    star.name = "chain";
+    bad += hsumma_coll_register(ctx, &star) != HSUMMA_ERR_ARGUMENT;
+    star.name = "a b";
+    bad += hsumma_coll_register(ctx, &star) != HSUMMA_ERR_ARGUMENT;
+    star.name = "no_builder";
+    star.build = NULL;
+    bad += hsumma_coll_register(ctx, &star) != HSUMMA_ERR_ARGUMENT;
+    tap_ok(bad == 0, "refused: a name that is built in, one that is none, no builder");
+    int own = 0, rows = 0;
+    for (; hsumma_coll_algorithm(ctx, rows, &info); rows++)
+        last = info;
+    while (hsumma_coll_algorithm(NULL, own, &info))
+        own++;
+    tap_ok(rows == own + 1 && strcmp(last.name, "star") == 0 && strcmp(last.doc, "a star") == 0 &&
+               last.flags == HSUMMA_TRUE_ROOT,
+           "the listing ends with it: %d algorithms, %s", rows, last.name);
+
+    hsumma_coll call = {
+        .collective = HSUMMA_BCAST, .out = out, .count = 100, .size = 8, .root = size - 1, .algorithm = "star"};
+    bad = 0;
+    for (int i = 0; i < 100; i++)
+        out[i] = rank == size - 1 ? i : -1;
+    bad += hsumma_coll_describe(ctx, &call, text, sizeof text) != HSUMMA_OK;
+    bad += !strstr(text, size == 3 ? "instead of star (by the call): three are too many" : "star, by the call");
+    bad += hsumma_coll_run(ctx, &call) != HSUMMA_OK;
+    for (int i = 0; i < 100; i++)
+        bad += out[i] != i;
+    tap_ok(quiet_worst(bad) == 0, "and it runs: %s: %d wrong", text, bad);
+
+    hsumma_algorithm unsafe = {HSUMMA_BCAST, "unsafe", NULL, HSUMMA_TRUE_ROOT, NULL, build_star, &broken};
+    bad = hsumma_coll_register(ctx, &unsafe) != HSUMMA_OK;
+    call.algorithm = "unsafe";
+    if (size > 1)
+        refused(&call, HSUMMA_ERR_ARGUMENT, 0, "", "one that names a peer outside");
+    tap_ok(bad == 0, "which could be registered");
+    works("after it");
+}
+
+/* In a multiplication, by its name. */
+static void test_in_a_plan(void)
+{
+    enum wrong right = RIGHT;
+    const hsumma_algorithm star = {HSUMMA_BCAST, "star", "", HSUMMA_TRUE_ROOT, NULL, build_star, &right};
+    hsumma_grid *grid;
+    hsumma_desc desc;
+    hsumma_plan *plan = NULL;
+    hsumma_plan_info info = {.line = ""};
+    hsumma_coll_register(ctx, &star);
+    hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
+    hsumma_desc_init(&desc, grid, 32, 32, 4, 4);
+    hsumma_status status = hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', 32, 32, 32, &desc, &desc, &desc,
+                                              "bcast=star stationary=C groups=1x1", &plan);
+    if (!status)
+        hsumma_plan_query(plan, &info);
+    tap_ok(quiet_worst(status) == 0 && (size == 1 || strstr(info.line, "star")), "a plan uses it: %s",
+           status ? hsumma_message(ctx) : info.line);
+    hsumma_plan_free(&plan);
+    hsumma_grid_free(&grid);
+}
+
+/* As a stage of another one: the stage between nodes is pluggable. */
+static void test_as_a_stage(void)
+{
+    enum wrong right = RIGHT;
+    const hsumma_algorithm star = {HSUMMA_BCAST, "star", "", HSUMMA_TRUE_ROOT, NULL, build_star, &right};
+    int64_t vector[50], bad = hsumma_coll_register(ctx, &star) != HSUMMA_OK;
+    char text[300] = "";
+    hsumma_coll call = {.collective = HSUMMA_BCAST,
+                        .out = vector,
+                        .count = 50,
+                        .size = sizeof *vector,
+                        .root = size - 1,
+                        .algorithm = "hierarchical(outer=star)"};
+    for (int i = 0; i < 50; i++)
+        vector[i] = rank == size - 1 ? i : -1;
+    bad += hsumma_coll_describe(ctx, &call, text, sizeof text) || !strstr(text, "outer=star") ||
+           hsumma_coll_run(ctx, &call) != HSUMMA_OK;
+    for (int i = 0; i < 50; i++)
+        bad += vector[i] != i;
+    tap_ok(quiet_worst(bad) == 0, "and as the stage between nodes: %s", bad ? hsumma_message(ctx) : text);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+    if (context("segment=4k", NULL)) {
+        test_errors();
+        test_choice();
+        test_own();
+        hsumma_free(&ctx);
+    }
+    if (context("coll=auto", NULL)) {
+        test_in_a_plan();
+        hsumma_free(&ctx);
+    }
+    if (context("topology=nodes:2", NULL)) {
+        test_as_a_stage();
+        hsumma_free(&ctx);
+    }
+    test_always();
+    test_sources();
+    test_proofs();
+    int failed = tap_done();
+    MPI_Finalize();
+    return failed;
+}

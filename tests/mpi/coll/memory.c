@@ -1,0 +1,81 @@
+/*
+ * An allocation that fails on one rank at every place of a collective call's preparation: HSUMMA_ERR_MEMORY everywhere,
+ * nothing left behind, nobody waits, and the next call works.
+ */
+#include "hsumma/context/context.h"
+#include "support/coll_data.h"
+#include "support/quiet.h"
+#include "support/scarce.h"
+#include "support/tap.h"
+
+#include <inttypes.h>
+
+static int rank, size;
+static hsumma_context *ctx;
+
+/* An allreduce of `count` numbers, a kind of its own; in place where the count is even.  1: the sums are right. */
+static int sums(int64_t count, const char *word, hsumma_status *status)
+{
+    static double in[4096], out[4096];
+    int right = 1;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = in[i] = (double)(rank + i);
+    hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
+                        .in = count % 2 ? in : NULL,
+                        .out = out,
+                        .count = count,
+                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE},
+                        .algorithm = word};
+    *status = hsumma_coll_run(ctx, &call);
+    for (int64_t i = 0; i < count; i++)
+        right &= out[i] == (double)(size * (size - 1) / 2 + size * i);
+    return right;
+}
+
+/* Memory that fails on the victim at the n-th call; the same call again, with memory, must work.  1 if all is well. */
+static int survives(const char *word, int64_t count, int victim, int64_t n, int for_good, int *reached)
+{
+    struct scarce scarce = {0, rank == victim ? n : -1, 0, for_good};
+    hsumma_status status, again;
+    ctx->memory = (struct hs_allocator){scarce_get, scarce_put, &scarce};
+    int right = sums(count, word, &status);
+    ctx->memory = hs_heap;
+    *reached = (int)quiet_reduce(rank == victim && scarce.calls > n, MPI_MAX);
+    int failed = (int)quiet_reduce(status != HSUMMA_OK, MPI_MAX);
+    int good = failed ? status == HSUMMA_ERR_MEMORY && hsumma_message(ctx)[0] : right;
+    if (failed && word) /* else what the model has found out stays */
+        good &= scarce.out == 0;
+    good &= sums(count, word, &again) && !again;
+    return quiet_worst(!good) == 0;
+}
+
+static void test_word(const char *word)
+{
+    static int64_t count = 1; /* every case is a new kind */
+    for (int mode = 0; mode < 4; mode++) {
+        int victim = mode % 2 ? size - 1 : 0, for_good = mode / 2, reached = 1, bad = 0;
+        int64_t n = 0, places = 0;
+        if (size == 1 && victim == 0 && mode % 2)
+            continue;
+        for (; reached && count < 4096; n += n < 30 ? 1 : 1 + n / 4, places++)
+            bad += !survives(word, count++, victim, n, for_good, &reached);
+        tap_ok(bad == 0 && !reached, "memory fails on rank %d %s, at %d places up to call %d, %s: %d wrong", victim,
+               for_good ? "for good" : "once", (int)places, (int)n, word ? word : "chosen", bad);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const words[] = {"recursive_doubling", "ring", "smp", "mpi", NULL};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+    hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0);
+    for (unsigned w = 0; w < sizeof words / sizeof *words; w++)
+        test_word(words[w]);
+    hsumma_free(&ctx);
+    int failed = tap_done();
+    MPI_Finalize();
+    return failed;
+}

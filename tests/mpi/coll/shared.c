@@ -1,0 +1,193 @@
+/*
+ * Shared memory at run time: inside a node not one MPI message, between nodes as many as the algorithm says; nothing
+ * with a name; the same results in a window of MPI's, and where peers' memory is read directly or not.
+ */
+#include "base/scalar.h"
+#include "base/wait.h"
+#include "coll/node/places.h"
+#include "coll/run/exec_mpi.h"
+#include "coll/schedule/lists.h"
+#include "support/quiet.h"
+#include "support/tap.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES = 1 << 20 };
+
+static int rank, size;
+static int *ranks;
+static double *in, *out, *scratch;
+
+static hsumma_status advance(void *state, int *worked, int *done)
+{
+    struct hs_instance *instance = state;
+    hsumma_status status = hs_progress(instance, worked);
+    *done = !instance->active;
+    return status;
+}
+
+/* Runs a row `times` times; 1 if every result is right.  *messages: sent by this rank in one of them. */
+static int run(struct hs_comm *comm, enum hs_collective collective, const char *name, int64_t bytes, int times,
+               int64_t *messages)
+{
+    const struct hs_alg *alg = hs_alg_find(collective, name);
+    struct hs_shape shape = {
+        .rank = rank, .size = size, .bytes = bytes, .unit = sizeof(double), .topology = &comm->topology};
+    struct hs_list list;
+    struct hs_instance instance;
+    int right = 1;
+    if (!alg || hs_build(alg, &shape, &hs_heap, &list))
+        return 0;
+    void *room = malloc(hs_instance_bytes(list.steps));
+    int64_t before = comm->messages_sent, count = bytes / (int64_t)sizeof(double);
+    hs_instance_init(&instance, room, list.steps);
+    for (int t = 0; t < times; t++) {
+        struct hs_binding binding = {.list = &list,
+                                     .group = {ranks, 0, 1, size, rank},
+                                     .tag = hs_tag(1, t),
+                                     .slot = {in, out, scratch},
+                                     .combine = hs_scalars[HSUMMA_D].add,
+                                     .unit = sizeof(double),
+                                     .window = comm->window,
+                                     .instance = comm->window ? comm->window->next++ : 0};
+        for (int64_t i = 0; i < count; i++) {
+            in[i] = (double)(rank + 1) * (double)(i % 97 + t);
+            out[i] = collective == HS_BCAST && rank == 0 ? (double)(i + t) : -1;
+        }
+        right &= hs_start(&instance, comm, &binding) == HSUMMA_OK;
+        right &= !instance.active || hs_wait(advance, &instance) == HSUMMA_OK;
+        for (int64_t i = 0; i < count && (collective != HS_REDUCE_TO || rank == 0); i++)
+            right &= out[i] == (collective == HS_BCAST ? (double)(i + t)
+                                                       : (double)(size * (size + 1) / 2) * (double)(i % 97 + t));
+    }
+    *messages = (comm->messages_sent - before) / times;
+    hs_list_free(&hs_heap, &list);
+    free(room);
+    return right;
+}
+
+static const struct {
+    enum hs_collective collective;
+    const char *name;
+} rows[] = {{HS_ALLREDUCE, "shared"}, {HS_REDUCE_TO, "shared"},   {HS_BCAST, "shared"},  {HS_ALLREDUCE, "smp"},
+            {HS_ALLREDUCE, "nap"},    {HS_BCAST, "hierarchical"}, {HS_REDUCE_TO, "smp"}, {HS_ALLREDUCE, "dpml"}};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* Entries of /dev/shm and of this process's descriptors that speak of hsumma. */
+static int names_left(void)
+{
+    int count = 0;
+    DIR *dir = opendir("/dev/shm");
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
+        count += strstr(entry->d_name, "hsumma") != NULL;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+/* One node: results, and not one message.  Sizes below and above what fits, and what is read directly. */
+static void one_node(const char *what, const struct hs_place_options *options, int sizes)
+{
+    static const int64_t bytes[] = {8, 5 * 8, 4096 * 8, BYTES};
+    struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
+    struct hs_message message = {""};
+    hsumma_status status = hs_comm_places(&comm, options, &hs_heap, &message);
+    int64_t bad = status != HSUMMA_OK || (size > 1 && !comm.window), sent = 0;
+    for (int r = 0; r < ROWS && !bad; r++)
+        for (int b = 0; b < sizes; b++) {
+            int64_t messages = 0;
+            bad += !run(&comm, rows[r].collective, rows[r].name, bytes[b], 9, &messages);
+            sent += messages;
+        }
+    bad = quiet_worst(bad);
+    sent = quiet_worst(sent);
+    tap_ok(bad == 0, "%s: every result is right (%s)", what, message.text);
+    tap_ok(sent == 0, "%s: no message inside the node", what);
+    tap_ok(quiet_worst(names_left()) == 0, "%s: nothing with a name", what);
+    hs_comm_leave_places(&comm, &hs_heap);
+}
+
+/* Numbers of instances beyond 2^32, where flags begin again. */
+static void many_instances(void)
+{
+    struct hs_place_options options = {"nodes:1", -1, 1, 0, 0};
+    struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
+    struct hs_message message = {""};
+    int64_t bad = hs_comm_places(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.window;
+    int64_t before = ((int64_t)1 << 32) - 6, messages;
+    bad = quiet_worst(bad);
+    if (!bad) {
+        comm.window->next = before + HS_RING;
+        for (int64_t i = before; i < before + HS_RING; i++)
+            hs_window_finish(comm.window, i);
+    }
+    quiet_worst(0); /* all have their numbers */
+    for (int i = 0; i < 20 && !bad; i++) {
+        bad += !run(&comm, HS_BCAST, "shared", 64, 3, &messages);
+        bad += !run(&comm, HS_ALLREDUCE, "shared", 64, 3, &messages);
+    }
+    bad = quiet_worst(bad);
+    tap_ok(bad == 0, "instances around number 2^32 (%s)", message.text);
+    hs_comm_leave_places(&comm, &hs_heap);
+}
+
+/* Two virtual nodes: messages between them only, as many as the lists have. */
+static void two_nodes(void)
+{
+    struct hs_place_options options = {"nodes:2", -1, 1, 0, 0};
+    struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
+    struct hs_message message = {""};
+    int64_t bad = hs_comm_places(&comm, &options, &hs_heap, &message) != HSUMMA_OK;
+    for (int r = 3; r < ROWS && !bad; r++) { /* those of one node alone do not fit */
+        struct hs_shape shape = {.size = size, .bytes = 4096, .unit = 8, .topology = &comm.topology};
+        const struct hs_alg *alg = hs_alg_find(rows[r].collective, rows[r].name);
+        struct hs_list *list = NULL;
+        int64_t messages = 0, expected = 0, inside = 0;
+        if (hs_alg_unfit(alg, &shape))
+            continue;
+        bad += !run(&comm, rows[r].collective, rows[r].name, 4096, 5, &messages);
+        bad += hs_build_all(alg, &shape, &hs_heap, &list) != HSUMMA_OK;
+        for (int i = 0; list && i < list[rank].steps; i++) {
+            const int *node = comm.topology.level[HS_NODE].of;
+            expected += list[rank].step[i].kind == HS_SEND;
+            inside += list[rank].step[i].kind == HS_SEND && node[list[rank].step[i].peer] == node[rank];
+        }
+        bad += messages != expected || inside;
+        hs_free_all(&hs_heap, list, size);
+    }
+    bad = quiet_worst(bad);
+    tap_ok(bad == 0, "two virtual nodes: right, and messages between them only (%s)", message.text);
+    hs_comm_leave_places(&comm, &hs_heap);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+    ranks = malloc((size_t)size * sizeof *ranks);
+    in = malloc(BYTES);
+    out = malloc(BYTES);
+    scratch = malloc(4 * (size_t)BYTES * (size_t)size);
+    if (!ranks || !in || !out || !scratch)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int r = 0; r < size; r++)
+        ranks[r] = r;
+    one_node("our own mapping", &(struct hs_place_options){"auto", -1, 1, 0, 0}, 4);
+    one_node("without direct reads", &(struct hs_place_options){"nodes:1,sockets:2", -1, 0, 0, 0}, 4);
+    one_node("a window of MPI's", &(struct hs_place_options){"auto", -1, 1, 1, 0}, 4);
+    one_node("little room", &(struct hs_place_options){"auto", 4096, 0, 0, 0}, 3);
+    if (size > 1) {
+        many_instances();
+        two_nodes();
+    }
+    free(ranks);
+    free(in);
+    free(out);
+    free(scratch);
+    MPI_Finalize();
+    return tap_done();
+}

@@ -1,0 +1,468 @@
+/*
+ * The public interface: every documented error, with the same status on every rank and a message that names argument
+ * and value; grids; the environment; lines that give a plan again; empty and scaled products.
+ */
+#include "support/product.h"
+
+static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const hsumma_grid *other)
+{
+    struct call good = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2), c;
+    char text[64];
+    int P, Q;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+#define REFUSE(change, what, word, other_word)                        \
+    do {                                                              \
+        c = good;                                                     \
+        change;                                                       \
+        refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, what, word, other_word); \
+    } while (0)
+    REFUSE(c.ta = 'X', "transa = X", "transa", "'X'");
+    REFUSE(c.tb = 'n', "transb = n", "transb", "'n'");
+    REFUSE(c.m = -1, "m = -1", "m is", "-1");
+    REFUSE(c.n = -2, "n = -2", "n is", "-2");
+    REFUSE(c.k = INT64_MIN, "k = -2^63", "k is", "-9223372036854775808");
+    REFUSE(c.m = 13, "op(A) does not fit: m = 13", "A has 12 rows", "m = 13");
+    REFUSE(c.n = 11, "op(B) does not fit: n = 11", "B has 10 rows", "n = 11"); /* B is transposed */
+    REFUSE(c.k = INT64_MAX, "k = 2^63 - 1", "A has 14 columns", "k = 9223372036854775807");
+    REFUSE(c.desc[2].m = 11, "C does not fit: 11 rows", "C has 11 rows", "m = 12");
+    REFUSE(c.desc[2].j = 1, "C does not fit: j = 1", "C has 9 columns", "j = 1");
+    REFUSE(c.desc[0].m = -1, "descriptor: m = -1", "descriptor of A: m is -1", "expected 0");
+    REFUSE(c.desc[1].n = -7, "descriptor: n = -7", "descriptor of B: n is -7", "expected 0");
+    REFUSE(c.desc[0].mb = 0, "mb = 0", "descriptor of A: mb is 0", "expected 1");
+    REFUSE(c.desc[1].nb = -3, "nb = -3", "descriptor of B: nb is -3", "expected 1");
+    REFUSE(c.desc[2].imb = 0, "imb = 0", "descriptor of C: imb is 0", "expected 1");
+    REFUSE(c.desc[2].inb = -1, "inb = -1", "descriptor of C: inb is -1", "expected 1");
+    snprintf(text, sizeof text, "-1 to %d", P - 1);
+    REFUSE(c.desc[0].rsrc = P, "rsrc past the grid", "descriptor of A: rsrc is", text);
+    REFUSE(c.desc[0].rsrc = -2, "rsrc = -2", "descriptor of A: rsrc is -2", text);
+    snprintf(text, sizeof text, "-1 to %d", Q - 1);
+    REFUSE(c.desc[1].csrc = Q, "csrc past the grid", "descriptor of B: csrc is", text);
+    REFUSE(c.desc[0].i = 13, "i past the end", "descriptor of A: i is 13", "0 to 12");
+    REFUSE(c.desc[0].j = -1, "j = -1", "descriptor of A: j is -1", "0 to 14");
+    REFUSE(c.desc[1].grid = NULL, "no grid", "descriptor of B", "NULL");
+#undef REFUSE
+    c = good;
+    c.desc[2].grid = other;
+    refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "C on another grid", "C is on another grid", "A");
+
+    hsumma_plan *plan = NULL;
+    hsumma_status status[2];
+    status[0] = hsumma_plan_create(ctx, (hsumma_type)9, 'N', 'N', 1, 1, 1, &good.desc[0], &good.desc[1], &good.desc[2],
+                                   NULL, &plan);
+    int named = strstr(hsumma_message(ctx), "type is 9") != NULL;
+    status[1] = hsumma_dgemm(ctx, 'N', 'T', 12, 10, 14, 1, NULL, &good.desc[0], NULL, NULL, 1, NULL, &good.desc[2]);
+    named = named && strstr(hsumma_message(ctx), "descriptor of B") != NULL;
+    tap_ok(everywhere(status[0] == HSUMMA_ERR_ARGUMENT && status[1] == HSUMMA_ERR_ARGUMENT && named),
+           "type = 9, and a descriptor that is NULL");
+    tap_ok(everywhere(multiplies(ctx, &good, 0) && multiplies(ctx, &good, 1)), "after all that a good call is right");
+}
+
+static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+    int P, Q;
+    char text[96], word[32];
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    c.options = "block=2 nonsense=1";
+    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "nonsense=1", "option");
+    c.options = "lookahead=1000";
+    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "lookahead", "\"1000\"");
+    c.options = "bcast=pigeon";
+    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "bcast=pigeon", "van_de_geijn");
+    c.options = "reduce=pigeon";
+    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "reduce=pigeon", "binomial");
+    snprintf(text, sizeof text, "groups=%dx1", P + 1);
+    snprintf(word, sizeof word, "%dx%d", P, Q);
+    c.options = text;
+    refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, text + 7, word);
+    snprintf(text, sizeof text, "levels=1x1,1x%d", Q + 1);
+    refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, "divide", word);
+    if (size == 1) {
+        tap_skip(3, "needs a grid of more than one process");
+        return;
+    }
+    snprintf(text, sizeof text, "groups=%dx%d outer=7 block=2", P, Q);
+    refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, "outer panels of 7", "2");
+    snprintf(text, sizeof text, "groups=%dx%d bcast=flat,flat,flat", P, Q);
+    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "bcast names 3", "2 levels");
+    c.options = "workspace_limit=1 block=2 stationary=C lookahead=0";
+    refuse(ctx, &c, HSUMMA_ERR_WORKSPACE, c.options, "panels of 2", "workspace_limit allows 1 ");
+}
+
+/* Layouts that are not aligned are served with any stationary operand; of replicas only C can stay. */
+static void test_alignment(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    static const char *const stays[] = {"stationary=A", "stationary=B", "stationary=C", NULL};
+    int P, Q;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    for (int s = 0; s < 4; s++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
+        unalign(&c, s);
+        c.options = stays[s];
+        tap_ok(everywhere(multiplies(ctx, &c, 1) && (c.options || multiplies(ctx, &c, 0))),
+               "no two operands spread alike: %s", stays[s] ? stays[s] : "auto, and in one call");
+    }
+    if (P * Q == 1) {
+        tap_skip(7, "nothing is replicated on one process");
+        return;
+    }
+    for (int x = 0; x < 3; x++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
+        const struct layout all = {3, 2, -1, 4, 0}, one = {3, 1, 0, 1, 1};
+        spread(&c, x, P > 1 ? &all : &one, Q > 1 ? &all : &one);
+        c.options = x == 1 ? "stationary=B" : "stationary=A";
+        refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "replicated, and not C stays",
+               x == 2 ? "C is replicated" : "is replicated", "has to be C");
+        c.options = NULL;
+        tap_ok(everywhere(multiplies(ctx, &c, 1) && multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
+    }
+    /* choosing must not leave traces of what was turned down */
+    hsumma_context *fresh = NULL;
+    hsumma_grid *own = NULL;
+    int good = hsumma_create(MPI_COMM_WORLD, NULL, &fresh, NULL, 0) == HSUMMA_OK && hsumma_message(fresh)[0] == 0 &&
+               hsumma_grid_create(fresh, P, Q, 'R', NULL, &own) == HSUMMA_OK;
+    struct call c = call_of(own, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+    if (P > 1)
+        c.desc[2].rsrc = -1;
+    else
+        c.desc[2].csrc = -1;
+    c.desc[2].ld = 12 + PAD;
+    good &= multiplies(fresh, &c, 1);
+    tap_ok(everywhere(good && hsumma_message(fresh)[0] == 0),
+           "C stays where only C can; without an error no message: \"%s\"", hsumma_message(fresh));
+    hsumma_grid_free(&own);
+    hsumma_free(&fresh);
+}
+
+/* What only one rank has got wrong is told to all; the others say who it was. */
+static void test_local(hsumma_context *ctx, const hsumma_grid *grid, int victim)
+{
+    char who[32];
+    snprintf(who, sizeof who, "process %d ", victim);
+    for (int x = 0; x < 3; x++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+        struct local local[3];
+        hsumma_plan *plan = NULL;
+        char value[32], name[16];
+        int good = 1, seen = 0;
+        make(&c, local);
+        int64_t ld = c.desc[x].ld, bad[] = {local[x].rows - 1, 0, -5, (int64_t)INT32_MAX + 1};
+        for (int i = 0; i < 4; i++) {
+            if (rank == victim)
+                c.desc[x].ld = bad[i];
+            hsumma_status status = create(ctx, &c, &plan);
+            snprintf(value, sizeof value, "%" PRId64, bad[i]);
+            snprintf(name, sizeof name, rank == victim ? "of %c is" : "(%c:", "ABC"[x]);
+            seen += status == HSUMMA_ERR_ARGUMENT && !plan && strstr(hsumma_message(ctx), name) &&
+                    strstr(hsumma_message(ctx), rank == victim ? value : who);
+            seen += one_call(ctx, &c, local) == HSUMMA_ERR_ARGUMENT;
+            c.desc[x].ld = ld;
+        }
+        tap_ok(everywhere(seen == 8), "leading dimension of %c too small or large on rank %d only: %s", "ABC"[x],
+               victim, hsumma_message(ctx));
+
+        void *data = local[x].data;
+        good = create(ctx, &c, &plan) == HSUMMA_OK;
+        if (rank == victim)
+            local[x].data = NULL;
+        snprintf(name, sizeof name, rank == victim ? "%c is NULL" : "(%c:", "ABC"[x]);
+        for (int by_plan = 0; plan && by_plan < 2; by_plan++) {
+            hsumma_status status = by_plan ? begin(plan, &c, local, 1) : one_call(ctx, &c, local);
+            good &= status == HSUMMA_ERR_ARGUMENT && strstr(hsumma_message(ctx), name) &&
+                    strstr(hsumma_message(ctx), rank == victim ? "NULL" : who);
+        }
+        local[x].data = data;
+        good = good && wrong(&c, &local[2], 1) == 0;
+        tap_ok(everywhere(good), "%c NULL on rank %d only, C unchanged: %s", "ABC"[x], victim, hsumma_message(ctx));
+        good = plan && begin(plan, &c, local, 1) == HSUMMA_OK && wrong(&c, &local[2], 0) == 0;
+        tap_ok(everywhere(good), "and the plan still works");
+        hsumma_plan_free(&plan);
+        drop(local);
+    }
+}
+
+static void test_grids(hsumma_context *ctx)
+{
+    int *ranks = malloc((size_t)size * sizeof *ranks), good = 1;
+    struct {
+        int nprow, npcol;
+        char order;
+        int spoiled; /* the last rank of the list: this instead; -2: no list */
+        const char *word;
+    } bad[] = {{size + 1, 1, 'R', -2, "does not fit"},
+               {0, 1, 'R', -2, "0 x 1"},
+               {1, -1, 'R', -2, "1 x -1"},
+               {65536, 65536, 'R', -2, "65536 x 65536"},
+               {1, size, 'X', -2, "order is"},
+               {1, size, 'R', size, "ranks["},
+               {size, 1, 'C', -1, "is -1"},
+               {1, size, 'R', 0, "each once"}};
+    for (int i = 0; i < 8; i++) {
+        hsumma_grid *grid = (hsumma_grid *)&rank;
+        for (int r = 0; r < size; r++)
+            ranks[r] = r == size - 1 && bad[i].spoiled > -2 ? bad[i].spoiled : r;
+        if (i == 7 && size == 1)
+            continue; /* rank 0 alone is no duplicate */
+        hsumma_status status = hsumma_grid_create(ctx, bad[i].nprow, bad[i].npcol, bad[i].order,
+                                                  bad[i].spoiled > -2 ? ranks : NULL, &grid);
+        good = good && status == HSUMMA_ERR_ARGUMENT && !grid && strstr(hsumma_message(ctx), bad[i].word);
+    }
+    tap_ok(everywhere(good), "grids that do not fit, orders and rank lists that are none: %s", hsumma_message(ctx));
+
+    for (int P = 1; P <= size; P++) {
+        if (size % P)
+            continue;
+        int Q = size / P, reversed = size - 1 - rank, nprow, npcol, row, col;
+        for (int r = 0; r < size; r++)
+            ranks[r] = size - 1 - r;
+        good = 1;
+        for (int listed = 0; listed < 2; listed++)
+            for (int order = 0; order < 2; order++) {
+                hsumma_grid *grid;
+                int place = listed ? reversed : rank;
+                if (hsumma_grid_create(ctx, P, Q, "RC"[order], listed ? ranks : NULL, &grid)) {
+                    good = 0;
+                    continue;
+                }
+                hsumma_grid_info(grid, &nprow, &npcol, &row, &col);
+                good &= nprow == P && npcol == Q && row == (order ? place % P : place / Q) &&
+                        col == (order ? place / P : place % Q);
+                struct call c = call_of(grid, HSUMMA_S, 'T', 'N', 9, 7, 11, 2);
+                good &= multiplies(ctx, &c, listed);
+                hsumma_grid_free(&grid);
+                good &= grid == NULL;
+            }
+        tap_ok(everywhere(good), "grid %d x %d by rows, by columns, and of ranks in reverse", P, Q);
+    }
+    free(ranks);
+}
+
+/* Grids that leave processes out; these take part in every call and own nothing. */
+static void test_outside(hsumma_context *ctx)
+{
+    int used = size > 1 ? size - 1 : 1, ranks[64], row, col, good = 1;
+    hsumma_grid *grid = NULL;
+    if (size == 1) {
+        tap_skip(1, "needs a process to leave out");
+        return;
+    }
+    for (int r = 0; r < used; r++)
+        ranks[r] = r + 1; /* rank 0 is outside */
+    good = hsumma_grid_create(ctx, used, 1, 'R', ranks, &grid) == HSUMMA_OK;
+    hsumma_grid_info(grid, NULL, NULL, &row, &col);
+    good = good && row == rank - 1 && col == (rank ? 0 : -1);
+    struct call c = call_of(grid, HSUMMA_Z, 'N', 'C', 9, 8, 7, 2);
+    good = good && (rank || (hsumma_local_rows(&c.desc[0]) == 0 && hsumma_local_cols(&c.desc[1]) == 0));
+    for (int i = 0; i < 4; i++)
+        good &= multiplies(ctx, &c, i % 2);
+    c.m = 10; /* does not fit: the outsider knows as well */
+    good &= one_call(ctx, &c, NULL) == HSUMMA_ERR_ARGUMENT;
+    hsumma_grid_free(&grid);
+    tap_ok(everywhere(good), "rank 0 outside the grid");
+}
+
+static void test_nothing(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    static const char *const stays[] = {"stationary=A", "stationary=B", "stationary=C", NULL};
+    static const int64_t extent[][3] = {{0, 5, 6}, {5, 0, 6}, {5, 6, 0}, {0, 0, 0}, {1, 1, 1}, {7, 6, 5}};
+    for (int s = 0; s < 4; s++) {
+        int good = 1;
+        for (int e = 0; e < 6; e++)
+            for (int zero = 0; zero < 4; zero++) {
+                struct call c = call_of(grid, zero % 2 ? HSUMMA_Z : HSUMMA_D, 'N', 'T', extent[e][0], extent[e][1],
+                                        extent[e][2], e % 2 ? 2 : 0);
+                c.alpha = zero & 1 ? 0 : 2; /* then A and B hold NaN */
+                c.beta = zero & 2 ? 0 : 3;  /* then C does */
+                c.options = stays[s];
+                good &= multiplies(ctx, &c, 1);
+                if (!c.options)
+                    good &= multiplies(ctx, &c, 0);
+            }
+        tap_ok(everywhere(good), "empty dimensions, alpha = 0 with NaN in A and B, beta = 0 with NaN in C: %s",
+               stays[s] ? stays[s] : "auto, and in one call");
+    }
+}
+
+/* The environment counts where the first process has it; the context's options win over it, the plan's over both. */
+static void test_environment(void)
+{
+    hsumma_context *ctx = (hsumma_context *)&rank;
+    char message[256] = "";
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, "block=2 wings=2", &ctx, message, sizeof message);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "wings=2")), "context: %s", message);
+    setenv("HSUMMA_BLOCK", rank ? "9" : "many", 1);
+    status = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "block") && strstr(message, "\"many\"") &&
+                      strstr(message, "environment") &&
+                      hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, 5) == HSUMMA_ERR_OPTION &&
+                      strlen(message) == 4 && hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) == HSUMMA_ERR_OPTION),
+           "the first process's environment: its message, cut, and not wanted");
+    setenv("HSUMMA_BLOCK", rank ? "9" : "5", 1);
+    for (int who = 0; who < 4; who++) {
+        static const char *const sayer[] = {"environment", "context", "caller", "caller"};
+        hsumma_grid *grid = NULL;
+        hsumma_plan *plan = NULL;
+        hsumma_plan_info info;
+        int good = !hsumma_create(MPI_COMM_WORLD, who & 1 ? "block=6" : "", &ctx, NULL, 0) &&
+                   !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 40, 41, 42, 4);
+        char word[32];
+        c.options = who & 2 ? "stationary=C\tblock=7" : NULL;
+        good = good && !create(ctx, &c, &plan);
+        if (good)
+            hsumma_plan_query(plan, &info);
+        snprintf(word, sizeof word, "block: %s", sayer[who]);
+        good = good && info.level[info.nlevels - 1].block == (who & 2 ? 7 : who & 1 ? 6 : 5) && strstr(info.why, word);
+        tap_ok(everywhere(good), "block said by the environment%s%s: %s", who & 1 ? ", the context" : "",
+               who & 2 ? ", the caller" : "", plan ? info.why : "");
+        hsumma_plan_free(&plan);
+        hsumma_grid_free(&grid);
+        hsumma_free(&ctx);
+    }
+    unsetenv("HSUMMA_BLOCK");
+}
+
+/* Whether two plans do the same in the same way. */
+static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
+{
+    int same = strcmp(x->line, y->line) == 0 && x->stationary == y->stationary && x->nlevels == y->nlevels &&
+               x->lookahead == y->lookahead && x->segment == y->segment && x->threads == y->threads &&
+               x->panels == y->panels && x->workspace_bytes == y->workspace_bytes &&
+               x->workspace_bytes_max == y->workspace_bytes_max;
+    for (int l = 0; same && l < x->nlevels; l++)
+        same = x->level[l].rows == y->level[l].rows && x->level[l].cols == y->level[l].cols &&
+               x->level[l].block == y->level[l].block && strcmp(x->level[l].bcast, y->level[l].bcast) == 0 &&
+               strcmp(x->level[l].reduce, y->level[l].reduce) == 0;
+    return same;
+}
+
+/* Plans a call again with the line that its plan has given, in another context with opinions of its own. */
+static int repeats(hsumma_context *ctx, struct call c, char *line, size_t length)
+{
+    hsumma_plan *plan = NULL, *again = NULL;
+    hsumma_plan_info info, copy;
+    int good = create(ctx, &c, &plan) == HSUMMA_OK;
+    snprintf(line, length, "%s", hsumma_message(ctx));
+    if (good) {
+        hsumma_plan_query(plan, &info);
+        snprintf(line, length, "%s", info.line);
+        c.options = line;
+        good = create(ctx, &c, &again) == HSUMMA_OK;
+    }
+    if (again) {
+        hsumma_plan_query(again, &copy);
+        good = same_plan(&info, &copy);
+    }
+    hsumma_plan_free(&plan);
+    hsumma_plan_free(&again);
+    return good;
+}
+
+static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    int P, Q, good = 1, plans = 0;
+    char line[600] = "", options[5][200];
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    snprintf(options[0], sizeof options[0], "%s", "");
+    snprintf(options[1], sizeof options[1], "groups=1x1 stationary=A lookahead=0 threads=user");
+    snprintf(options[2], sizeof options[2], "groups=%dx1 block=3 outer=6 bcast=outer=flat,inner=chain segment=100", P);
+    snprintf(options[3], sizeof options[3], "levels=1x1,%dx1,1x%d block=2 outer=8,4,4 lookahead=3 stationary=B", P, Q);
+    snprintf(options[4], sizeof options[4], "groups=1x%d threads=3 stationary=C bcast=binomial", Q);
+    for (int ops = 0; ops < 4; ops++)
+        for (int o = 0; o < 5; o++, plans++) {
+            struct call c =
+                call_of(grid, (hsumma_type)(ops % 4), "NT"[ops % 2], "NC"[ops / 2], 40, 37, 50, o % 2 ? 4 : 0);
+            c.options = options[o];
+            good &= repeats(ctx, c, line, sizeof line);
+        }
+    tap_ok(everywhere(good), "the line of a plan gives it again: %d plans, such as %s", plans, line);
+    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+    c.options = "segment=5G slice=8G";
+    tap_ok(everywhere(repeats(ctx, c, line, sizeof line)), "also with numbers over 2^32: %s", hsumma_message(ctx));
+    struct call big = call_of(grid, HSUMMA_D, 'N', 'N', 600, 600, 600, 0);
+    big.options = "stationary=C groups=1x1 block=600 lookahead=1 workspace_limit=1G";
+    tap_ok(everywhere(repeats(ctx, big, line, sizeof line)),
+           "also where it needs more than the default workspace: %s (%s)", line, hsumma_message(ctx));
+}
+
+static void test_odds(void)
+{
+    int good = 1, major = -1, P, Q;
+    for (int i = HSUMMA_OK; i <= HSUMMA_ERR_INTERNAL; i++)
+        for (int j = 0; j <= i; j++)
+            good &= (strcmp(hsumma_status_string((hsumma_status)i), hsumma_status_string((hsumma_status)j)) == 0) ==
+                    (i == j);
+    good &= strlen(hsumma_status_string((hsumma_status)99)) > 0 && strlen(hsumma_status_string((hsumma_status)-1)) > 0;
+    hsumma_version(&major, NULL, NULL);
+    good &= major == HSUMMA_VERSION_MAJOR;
+    for (int n = 1; n <= 64; n++) { /* the nearest to a square: no factor between rows and the root */
+        hsumma_grid_shape(n, &P, &Q);
+        good &= P * Q == n && P <= Q;
+        for (int i = P + 1; i * i <= n; i++)
+            good &= n % i != 0;
+    }
+    hsumma_context *none = (hsumma_context *)&rank;
+    good &= hsumma_create(MPI_COMM_NULL, NULL, &none, NULL, 0) == HSUMMA_ERR_ARGUMENT && !none;
+    tap_ok(everywhere(good), "names of statuses, version, shapes of grids");
+}
+
+/* Arguments that one rank alone has otherwise: the calls fail everywhere, and nobody waits. */
+static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim)
+{
+    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 14, 16, 3), other = c;
+    struct local local[3];
+    hsumma_plan *plan = NULL;
+    hsumma_context *none = NULL;
+    int mine = rank == victim;
+    const hsumma_desc *a = mine ? NULL : &c.desc[0];
+    hsumma_status status =
+        hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', 12, 14, 16, a, &c.desc[1], &c.desc[2], NULL, &plan);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "a NULL descriptor on rank %d: %s", victim,
+           hsumma_message(ctx));
+    other.m = mine ? 11 : 12;
+    status = create(ctx, &other, &plan);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "another m on rank %d: %s", victim, hsumma_message(ctx));
+    other = c;
+    other.options = mine ? "block=3" : "block=4";
+    status = create(ctx, &other, &plan);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "other options on rank %d: %s", victim,
+           hsumma_message(ctx));
+    status = hsumma_create(MPI_COMM_WORLD, mine ? "block=0" : NULL, &none, NULL, 0);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !none), "a context with bad options on rank %d: %s", victim,
+           hsumma_status_string(status));
+    make(&c, local);
+    double one = 1;
+    status = create(ctx, &c, &plan);
+    if (!status)
+        status = hsumma_plan_execute(plan, mine ? NULL : &one, local[0].data, local[1].data, &one, local[2].data);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && wrong(&c, &local[2], 1) == 0), "alpha is NULL on rank %d: %s",
+           victim, hsumma_message(ctx));
+    hsumma_plan_free(&plan);
+    drop(local);
+}
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    hsumma_grid *other = NULL;
+    hsumma_grid_create(ctx, size, 1, 'R', NULL, &other);
+    test_arguments(ctx, grid, other);
+    hsumma_grid_free(&other);
+    test_options(ctx, grid);
+    test_alignment(ctx, grid);
+    test_local(ctx, grid, 0);
+    if (size > 1)
+        test_unlike(ctx, grid, size - 1);
+    if (size > 1)
+        test_local(ctx, grid, size - 1);
+    test_grids(ctx);
+    test_outside(ctx);
+    test_nothing(ctx, grid);
+    test_environment();
+    test_lines(ctx, grid);
+    test_odds();
+}
+
+int main(int argc, char **argv)
+{
+    return product_main(argc, argv, test_all);
+}

@@ -1,0 +1,424 @@
+/*
+ * Plain MPI, without hsumma: many collective calls with known results.  tests/programs/pmpi.py runs it as it is and
+ * with libhsumma_pmpi.so preloaded.  Prints "ok N calls" on rank 0, or what is wrong.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 5000 };
+
+struct tally {
+    int calls, wrong;
+};
+
+static void check(struct tally *t, int good, const char *what, int count, MPI_Comm comm)
+{
+    int rank, size;
+
+    t->calls++;
+    if (good)
+        return;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    printf("wrong: %s of %d on rank %d of %d\n", what, count, rank, size);
+    t->wrong++;
+}
+
+/* --- reductions --------------------------------------------------------------------------------------------------- */
+
+static int sum_is(const double *x, int count, int size, int scale)
+{
+    for (int i = 0; i < count; i++)
+        if (x[i] != scale * (size * (size - 1) / 2.0 + (double)size * (i % 7)))
+            return 0;
+    return 1;
+}
+
+static void fill(double *x, int count, int rank)
+{
+    for (int i = 0; i < count; i++)
+        x[i] = rank + i % 7;
+}
+
+static void test_sums(struct tally *t, int count, MPI_Comm comm)
+{
+    static double in[MOST], out[MOST];
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    fill(in, count, rank);
+    memset(out, 0, sizeof out);
+    MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
+    check(t, sum_is(out, count, size, 1), "MPI_Allreduce", count, comm);
+    fill(out, count, rank);
+    MPI_Allreduce(MPI_IN_PLACE, out, count, MPI_DOUBLE, MPI_SUM, comm);
+    check(t, sum_is(out, count, size, 1), "MPI_Allreduce in place", count, comm);
+    for (int root = 0; root<size; root += size> 1 ? size - 1 : 1) {
+        memset(out, 0, sizeof out);
+        MPI_Reduce(in, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root, comm);
+        check(t, rank != root || sum_is(out, count, size, 1), "MPI_Reduce", count, comm);
+        if (root && count > 64) /* MPICH 4.0.2 itself dies then, in place */
+            continue;
+        fill(out, count, rank);
+        MPI_Reduce(rank == root ? MPI_IN_PLACE : out, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root,
+                   comm);
+        check(t, rank != root || sum_is(out, count, size, 1), "MPI_Reduce in place", count, comm);
+    }
+}
+
+/* Whoever waits in a collective has to let MPI deliver what the program has sent before. */
+static void test_own_messages(struct tally *t, MPI_Comm comm)
+{
+    enum { MESSAGES = 20, BYTES = 200000 };
+    static char data[BYTES];
+    MPI_Request request[MESSAGES];
+    double one = 1, sum = 0;
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < MESSAGES && size > 1; i++) {
+        if (rank == 0)
+            MPI_Isend(data, BYTES, MPI_CHAR, 1, 5, comm, &request[i]);
+        else if (rank == 1)
+            MPI_Recv(data, BYTES, MPI_CHAR, 0, 5, comm, MPI_STATUS_IGNORE);
+    }
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    if (rank == 0 && size > 1)
+        MPI_Waitall(MESSAGES, request, MPI_STATUSES_IGNORE);
+    check(t, sum == size, "a collective beside messages under way", 1, comm);
+}
+
+/* Nothing, described in two ways; and an error of one process alone, which MPI tells it without the others. */
+static void test_nothing(struct tally *t, MPI_Comm comm)
+{
+    MPI_Datatype empty;
+    MPI_Comm own;
+    int rank, size, code = MPI_SUCCESS, value = 7;
+#ifdef OMPI_MAJOR_VERSION /* 4.1.4 itself leaves such a message to the next communicator */
+    const int one = 0;
+#else
+    const int one = 1;
+#endif
+
+    MPI_Comm_dup(comm, &own); /* its first call is the test */
+    MPI_Comm_rank(own, &rank);
+    MPI_Comm_size(own, &size);
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_commit(&empty);
+    MPI_Bcast(&value, rank == 0 ? one : 0, rank == 0 ? empty : MPI_INT, 0, own);
+    check(t, value == 7, "MPI_Bcast of nothing", 0, comm);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    if (rank == 0)
+        code = MPI_Bcast(&value, 1, MPI_INT, size + 3, own);
+    check(t, rank > 0 || code != MPI_SUCCESS, "a wrong root on one process", 1, comm);
+    MPI_Bcast(&value, 1, MPI_INT, size - 1, own);
+    MPI_Type_free(&empty);
+    MPI_Comm_free(&own);
+}
+
+/* Maps x -> m x + n modulo a prime, one after the other: associative, not commutative. */
+static void compose(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    const int64_t *a = in;
+    int64_t *b = inout;
+
+    (void)type;
+    for (int i = 0; i < 2 * *length; i += 2) {
+        b[i + 1] = (a[i] * b[i + 1] + a[i + 1]) % 1009;
+        b[i] = a[i] * b[i] % 1009;
+    }
+}
+
+static void largest(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *length; i++)
+        if (((int *)in)[i] > ((int *)inout)[i])
+            ((int *)inout)[i] = ((int *)in)[i];
+}
+
+/* Operators of the program's own; those on a derived type are passed on by the preloaded library. */
+static void test_own_operators(struct tally *t, MPI_Comm comm)
+{
+    int64_t mine[2], all[2], expected[2] = {1, 0};
+    int rank, size, value, result, one = 1;
+    MPI_Datatype map;
+    MPI_Op op, max;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Type_contiguous(2, MPI_INT64_T, &map);
+    MPI_Type_commit(&map);
+    MPI_Op_create(compose, 0, &op);
+    MPI_Op_create(largest, 1, &max);
+    for (int r = size - 1; r >= 0; r--) {
+        mine[0] = r + 2;
+        mine[1] = 3 * r + 1;
+        compose(mine, expected, &one, NULL);
+    }
+    mine[0] = rank + 2;
+    mine[1] = 3 * rank + 1;
+    MPI_Allreduce(mine, all, 1, map, op, comm);
+    check(t, all[0] == expected[0] && all[1] == expected[1], "an operator on a derived type", 1, comm);
+    value = 10 * rank;
+    MPI_Allreduce(&value, &result, 1, MPI_INT, max, comm);
+    check(t, result == 10 * (size - 1), "an operator of its own", 1, comm);
+    MPI_Reduce(&value, &result, 1, MPI_INT, max, size - 1, comm);
+    check(t, rank != size - 1 || result == 10 * (size - 1), "MPI_Reduce with an operator of its own", 1, comm);
+    MPI_Op_free(&op);
+    MPI_Op_free(&max);
+    MPI_Type_free(&map);
+}
+
+/* Left operand wins: a b = a, except that 0 is neutral: associative, not commutative. */
+static void first_of(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *length; i++)
+        if (((int64_t *)in)[i])
+            ((int64_t *)inout)[i] = ((int64_t *)in)[i];
+}
+
+static void test_order(struct tally *t, int count, MPI_Comm comm)
+{
+    static int64_t in[MOST], out[MOST];
+    int rank, size, good = 1;
+    MPI_Op op;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < count; i++)
+        in[i] = i % size <= rank ? 100 * i + rank + 1 : 0;
+    MPI_Op_create(first_of, 0, &op);
+    MPI_Allreduce(in, out, count, MPI_INT64_T, op, comm);
+    for (int i = 0; i < count; i++)
+        good &= out[i] == 100 * i + i % size + 1;
+    check(t, good, "MPI_Allreduce that keeps the order", count, comm);
+    MPI_Op_free(&op);
+}
+
+static void test_other_operators(struct tally *t, MPI_Comm comm)
+{
+    struct {
+        double value;
+        int place;
+    } mine, all;
+    int rank, size, yes, result;
+    unsigned u, sum;
+    float in[3], out[3];
+    double complex_in[4] = {1, 2, 3, 4}, complex_out[4];
+    short s, least;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    yes = rank != size - 1;
+    MPI_Allreduce(&yes, &result, 1, MPI_INT, MPI_LAND, comm);
+    check(t, result == 0, "MPI_LAND", 1, comm);
+    mine.value = -rank;
+    mine.place = rank;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
+    check(t, all.place == size - 1, "MPI_MINLOC", 1, comm);
+    u = 4000000000U;
+    MPI_Allreduce(&u, &sum, 1, MPI_UNSIGNED, MPI_SUM, comm);
+    check(t, sum == (unsigned)size * u, "MPI_UNSIGNED", 1, comm);
+    for (int i = 0; i < 3; i++)
+        in[i] = (float)(rank * (i - 1));
+    MPI_Allreduce(in, out, 3, MPI_FLOAT, MPI_MAX, comm);
+    check(t, out[0] == 0 && out[2] == (float)(size - 1), "MPI_MAX of float", 3, comm);
+    MPI_Allreduce(in, out, 3, MPI_FLOAT, MPI_MIN, comm);
+    check(t, out[0] == (float)(1 - size) && out[2] == 0, "MPI_MIN of float", 3, comm);
+    MPI_Allreduce(complex_in, complex_out, 2, MPI_C_DOUBLE_COMPLEX, MPI_SUM, comm);
+    check(t, complex_out[3] == 4.0 * size, "complex", 2, comm);
+    MPI_Allreduce(complex_in, complex_out, 2, MPI_C_DOUBLE_COMPLEX, MPI_PROD, comm);
+    s = (short)(5 - rank);
+    MPI_Allreduce(&s, &least, 1, MPI_SHORT, MPI_MIN, comm);
+    check(t, least == 6 - size, "MPI_SHORT", 1, comm);
+}
+
+/* --- broadcasts --------------------------------------------------------------------------------------------------- */
+
+static void test_bcast(struct tally *t, int count, MPI_Comm comm)
+{
+    static int x[2 * MOST];
+    int rank, size, good = 1;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int root = 0; root < size; root++) {
+        for (int i = 0; i < count; i++)
+            x[i] = rank == root ? i + root : -1;
+        MPI_Bcast(x, count, MPI_INT, root, comm);
+        for (int i = 0; i < count; i++)
+            good &= x[i] == i + root;
+    }
+    check(t, good, "MPI_Bcast", count, comm);
+}
+
+/* Every rank describes the same integers otherwise: with gaps, as bytes in a row, or backwards. */
+static void test_bcast_types(struct tally *t, int count, MPI_Comm comm)
+{
+    static int x[2 * MOST];
+    int rank, size, good = 1, stride = 1, used;
+    int length[MOST], place[MOST];
+    MPI_Datatype type;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < count; i++) {
+        length[i] = 1;
+        place[i] = count - 1 - i;
+    }
+    if (rank % 3 == 0)
+        MPI_Type_vector(count, 1, stride = 2, MPI_INT, &type);
+    else if (rank % 3 == 1)
+        MPI_Type_contiguous(count, MPI_INT, &type);
+    else
+        MPI_Type_indexed(count, length, place, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    for (int root = 0; root < size; root++) {
+        for (int i = 0; i < 2 * count; i++)
+            x[i] = -1;
+        for (int i = 0; i < count; i++) {
+            used = rank % 3 == 2 ? count - 1 - i : stride * i;
+            x[used] = rank == root ? 3 * i + root : -1;
+        }
+        MPI_Bcast(x, 1, type, root, comm);
+        for (int i = 0; i < count; i++) {
+            used = rank % 3 == 2 ? count - 1 - i : stride * i;
+            good &= x[used] == 3 * i + root;
+        }
+        if (stride == 2)
+            for (int i = 0; i < count; i++)
+                good &= x[2 * i + 1] == -1;
+    }
+    check(t, good, "MPI_Bcast of unlike types", count, comm);
+    MPI_Type_free(&type);
+}
+
+/* Addresses from MPI_BOTTOM. */
+static void test_bottom(struct tally *t, MPI_Comm comm)
+{
+    int rank, a, b, length[2] = {1, 1};
+    MPI_Aint place[2];
+    MPI_Datatype type, parts[2] = {MPI_INT, MPI_INT};
+
+    MPI_Comm_rank(comm, &rank);
+    a = rank ? 0 : 17;
+    b = rank ? 0 : 23;
+    MPI_Get_address(&a, &place[0]);
+    MPI_Get_address(&b, &place[1]);
+    MPI_Type_create_struct(2, length, place, parts, &type);
+    MPI_Type_commit(&type);
+    MPI_Bcast(MPI_BOTTOM, 1, type, 0, comm);
+    check(t, a == 17 && b == 23, "MPI_Bcast from MPI_BOTTOM", 1, comm);
+    MPI_Type_free(&type);
+}
+
+/* Many small calls of changing kinds, roots and communicators, one right after the other. */
+static void test_sequence(struct tally *t, const MPI_Comm *comms, int number, int length)
+{
+    unsigned seed = 12345;
+    double in[16], out[16];
+
+    for (int i = 0; i < length; i++) {
+        unsigned draw = (seed = seed * 1103515245U + 12345U) >> 8;
+        MPI_Comm comm = comms[draw % (unsigned)number];
+        int rank, size, root, kind = (int)(draw / 8 % 3), count = 1 + (int)(draw / 32 % 16), good = 1;
+
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &size);
+        root = (int)(draw / 1024) % size;
+        for (int k = 0; k < count; k++) {
+            in[k] = i + rank + k;
+            out[k] = kind == 0 && rank == root ? i + k : -1;
+        }
+        if (kind == 0)
+            MPI_Bcast(out, count, MPI_DOUBLE, root, comm);
+        else if (kind == 1)
+            MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, root, comm);
+        else
+            MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
+        for (int k = 0; k < count; k++)
+            good &= (kind == 1 && rank != root) ||
+                    out[k] == (kind == 0 ? i + k : size * (double)(i + k) + size * (size - 1) / 2);
+        check(t, good,
+              kind == 0   ? "sequence: MPI_Bcast"
+              : kind == 1 ? "sequence: MPI_Reduce"
+                          : "sequence: MPI_Allreduce",
+              count, comm);
+    }
+}
+
+/* --- communicators ------------------------------------------------------------------------------------------------ */
+
+static void test_all(struct tally *t, MPI_Comm comm)
+{
+    static const int counts[] = {0, 1, 2, 7, 64, 1000, MOST};
+
+    for (int i = 0; i < (int)(sizeof counts / sizeof *counts); i++) {
+        test_sums(t, counts[i], comm);
+        test_bcast(t, counts[i], comm);
+        test_order(t, counts[i], comm);
+        if (counts[i])
+            test_bcast_types(t, counts[i], comm);
+    }
+    test_own_operators(t, comm);
+    test_own_messages(t, comm);
+    test_nothing(t, comm);
+    test_other_operators(t, comm);
+    test_bottom(t, comm);
+}
+
+static void test_communicators(struct tally *t)
+{
+    int rank, size, value, sum;
+    MPI_Comm comm, half, inter;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 20; i++) { /* made, used and freed */
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        test_sums(t, 5, comm);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+    test_all(t, half);
+    test_sums(t, 3, MPI_COMM_WORLD);
+    if (size > 1) {
+        /* the first of each side has the highest rank */
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, size - 1 - (size + rank) % 2, 0, &inter);
+        value = rank % 2 + 1;
+        MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter); /* the sum of the other side */
+        check(t, sum == (2 - rank % 2) * ((size + rank % 2) / 2), "an intercommunicator", 1, half);
+        MPI_Comm_free(&inter);
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comm);
+    test_sequence(t, (MPI_Comm[]){MPI_COMM_WORLD, half, comm}, 3, 3000);
+    MPI_Comm_free(&comm);
+    MPI_Comm_dup(half, &comm); /* never freed */
+    test_sums(t, 11, comm);
+    MPI_Comm_free(&half);
+    test_sums(t, 11, comm);
+}
+
+int main(int argc, char **argv)
+{
+    struct tally mine = {0, 0}, all;
+    int rank, provided, level = argc > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+
+    MPI_Init_thread(&argc, &argv, level, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    test_all(&mine, MPI_COMM_WORLD);
+    test_all(&mine, MPI_COMM_SELF);
+    test_communicators(&mine);
+    MPI_Reduce(&mine, &all, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s %d calls, %d wrong\n", all.wrong ? "failed:" : "ok", all.calls, all.wrong);
+    MPI_Finalize();
+    return mine.wrong != 0;
+}

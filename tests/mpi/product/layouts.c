@@ -1,0 +1,449 @@
+/*
+ * Layouts: each operand with blocks, first blocks, sources, replicas and offsets of its own, aligned with the others or
+ * not.  Seeded cases against a direct triple loop, on every shape of grid; what a plan says about its operands against
+ * the owners of every index; bytes on their way against a count of the elements that are not where they are wanted;
+ * workspace; bits.
+ *
+ *     mpi_layouts [CASES [FIRST]]     a case that fails is told by its number: mpi_layouts 1 NUMBER
+ */
+#include "support/layouts.h"
+#include "hsumma/plan/plan.h"
+
+#include <malloc.h>
+
+enum { ROUNDED = 0 }; /* each panel buffer is rounded up to a cache line: not counted in workspace_limit */
+
+/* What a plan that shares memory says of an operand. */
+static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary)
+{
+    int kept = strcmp(o->how, "stays") == 0, local = strcmp(o->how, "local") == 0;
+    int moved = strcmp(o->how, x == 2 ? "summed" : "shared") == 0;
+    if (!(x == stationary ? kept : moved || (local && x < 2)))
+        return "operand.how cannot be true where memory is shared";
+    return o->exchange_bytes > 0 || o->exchange_seconds > 0 ? "an exchange where memory is shared" : NULL;
+}
+
+/* What the plan says about itself; NULL, or what is wrong. */
+static const char *wrong_words(const struct call *c, const hsumma_plan_info *info, int forced)
+{
+    static const char *const words[] = {
+        "stays", "broadcast", "reduced", "local", "exchanged", "exchanged and broadcast", "reduced and exchanged"};
+    int stationary = info->stationary - 'A', many = extent_of(c, 0) * extent_of(c, 1) > 1;
+    double mine = info->predicted_stationary[stationary];
+    if (info->workspace_bytes > info->workspace_bytes_max)
+        return "workspace_bytes above workspace_bytes_max";
+    if (!can_stay(c, stationary))
+        return "this operand cannot stay";
+    for (int x = 0; x < 3; x++) {
+        double other = info->predicted_stationary[x];
+        if ((other < 0) != ((forced && x != stationary) || !can_stay(c, x)))
+            return "predicted_stationary: -1 where it is possible, or not where it is not";
+        if (other >= 0 && mine > other * (1 + 1e-8))
+            return "another stationary operand is predicted to be faster";
+    }
+    if (!(fabs(mine - info->predicted_seconds) <= 1e-9 * mine))
+        return "predicted_stationary is not predicted_seconds";
+    for (int x = 0; x < 3; x++) {
+        const hsumma_movement *o = &info->operand[x];
+        int word = 0, exchanged = 0;
+        if (strcmp(info->node, "shared") == 0) {
+            if (wrong_sharing(o, x, stationary))
+                return wrong_sharing(o, x, stationary);
+            continue;
+        }
+        while (word < 7 && o->how && strcmp(o->how, words[word]) != 0)
+            word++;
+        if (word == 7 || !o->how)
+            return "operand.how is no word of the interface";
+        if ((word == 0) != (x == stationary) || ((word == 1 || word == 5) && x == 2) ||
+            ((word == 2 || word == 6) && x != 2))
+            return "operand.how cannot be true";
+        exchanged = word > 3;
+        if (!exchanged && (o->exchange_bytes > 0 || o->exchange_seconds > 0))
+            return "an exchange that is not said";
+        if (!many && o->exchange_bytes > 0)
+            return "an exchange on one process";
+        struct misplaced misplaced = count_misplaced(c, x, stationary);
+        if (x == stationary || !misplaced.known)
+            continue;
+        if (exchanged != misplaced.differs)
+            return exchanged ? "an exchange of what is in place" : "no exchange of what is not in place";
+        if (word == 4 && misplaced.line > 1) /* to all at once: that is more */
+            misplaced.most = misplaced.most > 0 ? misplaced.most : (int64_t)o->exchange_bytes;
+        if ((misplaced.most > 0) != (o->exchange_bytes > 0))
+            return "exchange_bytes are 0 and something is misplaced, or the other way round";
+        if ((int64_t)o->exchange_bytes < misplaced.most)
+            return "exchange_bytes are less than what a process sends and receives";
+    }
+    return NULL;
+}
+
+/* Bytes of panel buffers on this process; what a plan keeps beside them is in no limit. */
+static int64_t buffers(const hsumma_plan *plan)
+{
+    return !plan ? 0 : plan->by_node ? hs_plan_bytes(plan) : (int64_t)plan->loop.buffer_bytes;
+}
+
+/* Executes a plan: at once, or step by step and then waits. */
+static hsumma_status execute(hsumma_plan *plan, const struct call *c, const struct local local[3], int steps)
+{
+    int done = 0;
+    if (steps == 0)
+        return begin(plan, c, local, 1);
+    hsumma_status status = begin(plan, c, local, 0);
+    for (int i = 0; !status && !done && i < steps; i++)
+        status = hsumma_plan_test(plan, &done);
+    return status ? status : hsumma_plan_wait(plan);
+}
+
+/* A case: planned, queried, executed twice; NULL, or what is wrong on this rank. */
+static const char *failure(hsumma_context *ctx, const struct call *c, int stationary)
+{
+    hsumma_plan *plan = NULL;
+    hsumma_plan_info info;
+    struct local local[3];
+    const char *what = NULL;
+    int possible = stationary == AUTO || can_stay(c, "\2\0\1"[stationary]), steps = draw(2) ? 1 << draw(12) : 0;
+    hsumma_status status = create(ctx, c, &plan);
+    if (!possible)
+        what = status == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "replicated") ? NULL : "not refused";
+    else if (status)
+        what = hsumma_message(ctx);
+    if (plan && !what) {
+        hsumma_plan_query(plan, &info);
+        what = buffers(plan) > (int64_t)info.workspace_limit_bytes + ROUNDED
+                   ? "panel buffers above the limit"
+                   : wrong_words(c, &info, stationary != AUTO);
+    }
+    for (int i = 0; plan && i < 2; i++) {
+        make(c, local);
+        status = execute(plan, c, local, i ? 0 : steps);
+        if (status)
+            what = hsumma_message(ctx);
+        else if (wrong(c, &local[2], 0))
+            what = "C is wrong";
+        else if (changed(c, local))
+            what = "A or B has changed";
+        drop(local);
+    }
+    hsumma_plan_free(&plan);
+    if (!what && possible && stationary == AUTO && !multiplies(ctx, c, 0))
+        what = "C is wrong, or A or B has changed, in one call";
+    return what;
+}
+
+/* Four cases on one grid; the first HS_ROOMS grids of a context share memory: so many, and then a fresh one. */
+static void test_cases(int64_t from, int count)
+{
+    int cases[4] = {0}, failed[4] = {0}, shared = 0;
+    hsumma_context *ctx = NULL;
+    hsumma_grid *grid = NULL;
+    for (int64_t number = from; number < from + count; number++) {
+        char options[256];
+        int stationary = (int)(number % 4);
+        if (number % 4 == 0 || !grid) {
+            hsumma_grid_free(&grid);
+            if (number % (4 * HS_ROOMS) == 0)
+                hsumma_free(&ctx);
+            state = scrambled((uint64_t)number / 4 + 1);
+            if ((!ctx && hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0)) || !(grid = draw_grid(ctx))) {
+                tap_ok(0, "a context and a grid");
+                return;
+            }
+        }
+        state = scrambled((uint64_t)number + 1);
+        struct call c = draw_call(grid, stationary, options, sizeof options);
+        const char *what = failure(ctx, &c, stationary);
+        cases[stationary]++;
+        int first = (int)quiet_reduce(what ? rank : size, MPI_MIN);
+        if (first < size) {
+            failed[stationary]++;
+            if (rank == first) {
+                int silent = tap_state.silent;
+                tap_state.silent = failed[stationary] > 5;
+                tell(&c, number, what);
+                tap_state.silent = silent;
+            }
+        }
+        shared += grid->room.memory && !strstr(options, "groups") && !strstr(options, "levels");
+    }
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+    tap_diag("%d cases in shared memory", shared);
+    for (int s = 0; s < 4; s++)
+        tap_ok(failed[s] == 0, "stationary %s: %d layouts, %d wrong", s == AUTO ? "auto" : (char[2]){stays[s], 0},
+               cases[s], failed[s]);
+}
+
+/* Bytes that all processes have sent, or -1 after an error. */
+static int64_t bytes_sent(hsumma_context *ctx, const struct call *c, hsumma_plan_info *info)
+{
+    hsumma_plan *plan = NULL;
+    struct local local[3];
+    make(c, local);
+    int good = !create(ctx, c, &plan) && !begin(plan, c, local, 1) && wrong(c, &local[2], 0) == 0;
+    memset(info, 0, sizeof *info);
+    if (plan)
+        hsumma_plan_query(plan, info);
+    hsumma_plan_free(&plan);
+    drop(local);
+    int64_t sum = quiet_reduce(info->bytes_sent, MPI_SUM);
+    return everywhere(good) ? sum : -1;
+}
+
+/* What is exchanged is sent beside what is broadcast, and only that; what is in place is not, whatever it is called. */
+static void test_bytes(hsumma_context *ctx, int count)
+{
+    int wrong_sums = 0, none = 0, cases = 0;
+    for (int number = 0; number < count; number++) {
+        char options[128], drawn[256];
+        int64_t misplaced;
+        hsumma_plan_info info[2];
+        state = scrambled((uint64_t)number + 1000003);
+        hsumma_grid *grid = draw_grid(ctx);
+        struct call c, same;
+        int stationary, differs, free_of_charge = number % 4 == 0, tries = 40; /* replicas, which are everywhere */
+        do {
+            c = draw_call(grid, AUTO, drawn, sizeof drawn); /* whose options are not used */
+            stationary = can_stay(&c, number % 3) ? number % 3 : 2;
+            same = aligned(&c, stationary, &misplaced, &differs);
+        } while (c.m * c.n * c.k == 0 || ((!differs || (misplaced == 0) != free_of_charge) && --tries > 0));
+        snprintf(options, sizeof options,
+                 "stationary=%c groups=1x1 block=%d lookahead=%d exchange=root bcast=flat reduce=binomial",
+                 "ABC"[stationary], 1 + draw(9), draw(3));
+        c.alpha = same.alpha = 2;
+        c.options = same.options = options;
+        int64_t all = bytes_sent(ctx, &c, &info[0]), least = bytes_sent(ctx, &same, &info[1]);
+        cases++;
+        none += misplaced == 0;
+        if (all < 0 || least < 0 || all != least + misplaced) {
+            wrong_sums++;
+            tell(&c, number, all < 0 || least < 0 ? "it fails" : "bytes sent");
+            tap_diag("%" PRId64 " bytes in all, %" PRId64 " of them misplaced; aligned %" PRId64, all, misplaced,
+                     least);
+        }
+        hsumma_grid_free(&grid);
+    }
+    tap_ok(wrong_sums == 0,
+           "bytes sent: those of aligned layouts and what is misplaced: %d layouts, %d wrong, %d in place", cases,
+           wrong_sums, none);
+}
+
+/* One limit: the panel buffers that the plan then needs, or -1; *refused: it was, and so much is needed. */
+static int64_t within(hsumma_context *ctx, struct call *c, int stationary, int64_t limit, int64_t *refused)
+{
+    char options[128];
+    hsumma_plan *plan = NULL;
+    struct local local[3];
+    snprintf(options, sizeof options, "stationary=%c node=messages workspace_limit=%" PRId64, "ABC"[stationary], limit);
+    c->options = options;
+    hsumma_status status = create(ctx, c, &plan);
+    const char *need = status == HSUMMA_ERR_WORKSPACE ? strstr(hsumma_message(ctx), "need ") : NULL;
+    *refused = need ? atoll(need + 5) : 0;
+    make(c, local);
+    int good = !status && !begin(plan, c, local, 1) && wrong(c, &local[2], 0) == 0;
+    int64_t bytes = quiet_reduce(good ? buffers(plan) : 0, MPI_MAX);
+    drop(local);
+    hsumma_plan_free(&plan);
+    c->options = NULL;
+    return everywhere(good) ? bytes : -1;
+}
+
+/* Down to panels of one: limits are kept, and the narrowest panels need a small part of what the matrices do. */
+static const char *descend(hsumma_context *ctx, struct call *c, int stationary, int64_t *least)
+{
+    int64_t limit = 1 << 20, share = 0, refused, bytes;
+    for (int x = 0; x < 3; x++)
+        share += hsumma_local_rows(&c->desc[x]) * hsumma_local_cols(&c->desc[x]) * (int64_t)bytes_of(c->type);
+    share = quiet_reduce(share, MPI_MAX);
+    *least = 0;
+    for (;;) {
+        bytes = within(ctx, c, stationary, limit, &refused);
+        if (bytes < 0 || bytes > limit + ROUNDED || bytes == 0)
+            break;
+        *least = bytes;
+        limit = (bytes < limit ? bytes : limit) / 4 * 3;
+    }
+    if (bytes > limit + ROUNDED)
+        return "buffers above the limit";
+    if (bytes < 0 && refused <= limit)
+        return "no refusal that tells what is needed, or a wrong result";
+    if (bytes < 0 && within(ctx, c, stationary, refused, &bytes) < 0)
+        return "what the refusal asks for is not enough";
+    return *least * 100 > share * 15 ? "the narrowest panels need more than 15 % of the matrices" : NULL;
+}
+
+static void test_workspace(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    for (int stationary = 0; stationary < 3; stationary++) {
+        int64_t bad = 0, least = 0;
+        for (int ops = 0; ops < 9; ops++) {
+            struct call c = call_of(grid, (hsumma_type)(ops % 4), "NTC"[ops % 3], "NTC"[ops / 3], 96, 100, 104, 8);
+            unalign(&c, ops + stationary);
+            const char *what = descend(ctx, &c, stationary, &least);
+            bad += what != NULL;
+            if (what)
+                tell(&c, ops, what);
+        }
+        tap_ok(bad == 0, "workspace with stationary %c, every limit down to %" PRId64 " bytes: %" PRId64 " wrong",
+               "ABC"[stationary], least, bad);
+    }
+}
+
+/* Memory that knows how much of it is out. */
+struct counted {
+    int64_t out, most;
+};
+
+static void *counted_get(void *of, size_t bytes)
+{
+    struct counted *counted = of;
+    void *memory = hs_heap.get(hs_heap.state, bytes);
+    counted->out += (int64_t)malloc_usable_size(memory);
+    counted->most = counted->out > counted->most ? counted->out : counted->most;
+    return memory;
+}
+
+static void counted_put(void *of, void *memory)
+{
+    ((struct counted *)of)->out -= (int64_t)malloc_usable_size(memory);
+    hs_heap.put(hs_heap.state, memory);
+}
+
+/* All that a plan and its execution take, lists and all: the limit and little more, never a copy of an operand. */
+static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid, int ops, int stationary)
+{
+    enum { N = 600 };
+    struct counted counted = {0, 0};
+    struct call c = call_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], N, N, N, 4);
+    struct local local[3];
+    hsumma_plan *plan = NULL;
+    char options[96];
+    int64_t share = 0;
+    unalign(&c, ops);
+    for (int x = 0; x < 3; x++)
+        share += hsumma_local_rows(&c.desc[x]) * hsumma_local_cols(&c.desc[x]) * 8;
+    share = quiet_reduce(share, MPI_MAX);
+    snprintf(options, sizeof options, "stationary=%c node=messages workspace_limit=%" PRId64, "ABC"[stationary],
+             share / 100 * 15);
+    c.options = options;
+    make(&c, local);
+    ctx->memory = (struct hs_allocator){counted_get, counted_put, &counted};
+    int good = !create(ctx, &c, &plan) && !begin(plan, &c, local, 1);
+    hsumma_plan_free(&plan);
+    ctx->memory = hs_heap;
+    drop(local);
+    return good && counted.out == 0 ? counted.most - share / 100 * 15 : INT32_MAX;
+}
+
+static void test_memory(const hsumma_grid *like)
+{
+    enum { LISTS = 128 << 10 };
+    hsumma_context *ctx = NULL; /* a fresh one: panel buffers belong to the context */
+    hsumma_grid *grid = NULL;
+    int P, Q;
+    int64_t most = INT32_MIN;
+    hsumma_grid_info(like, &P, &Q, NULL, NULL);
+    if (!hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) && !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid))
+        for (int i = 0; i < 12; i++) {
+            int64_t beyond = quiet_reduce(memory_beyond_limit(ctx, grid, i / 3, i % 3), MPI_MAX);
+            most = beyond > most ? beyond : most;
+        }
+    tap_ok(most > INT32_MIN && most < LISTS,
+           "all memory of 12 exchanged plans: %" PRId64 " bytes beyond workspace_limit at most", most);
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+}
+
+/* Whether all replicas of this process's part of C have the same bits. */
+static int replicas_agree(const struct call *c, int64_t hash)
+{
+    int at[2], agree = 1;
+    hsumma_grid_info(c->desc[2].grid, NULL, NULL, &at[0], &at[1]);
+    for (int row = 0; row < extent_of(c, 0); row++)
+        for (int col = 0; col < extent_of(c, 1); col++) {
+            /* the replicas of what (row, col) has: all rows, all columns, or both */
+            int mine = at[0] >= 0 && (c->desc[2].rsrc < 0 || at[0] == row) && (c->desc[2].csrc < 0 || at[1] == col);
+            agree &= quiet_reduce(mine ? hash : INT64_MAX, MPI_MIN) == quiet_reduce(mine ? hash : -1, MPI_MAX);
+        }
+    return agree;
+}
+
+/* The hash of C after one execution with these options, or -1. */
+static int64_t bits(hsumma_context *ctx, struct call c, const char *options)
+{
+    hsumma_plan *plan = NULL;
+    struct local local[3];
+    c.options = options;
+    make(&c, local);
+    int good = !create(ctx, &c, &plan) && !begin(plan, &c, local, 1);
+    int64_t hash = good ? hash_of_c(&c, &local[2]) : -1;
+    hsumma_plan_free(&plan);
+    drop(local);
+    return hash;
+}
+
+/* With block, stationary operand and lookahead fixed every hierarchy gives the bits of SUMMA, exchanged or not. */
+static void test_bits(hsumma_context *ctx, int count)
+{
+    int hierarchies = 0, differ = 0, apart = 0, copies = 0;
+    for (int number = 0; number < count; number++) {
+        char words[128], options[400];
+        state = scrambled((uint64_t)number + 2000003);
+        hsumma_grid *grid = draw_grid(ctx);
+        struct call c = draw_call(grid, AUTO, options, sizeof options); /* others are used */
+        int stationary = can_stay(&c, number % 3) ? number % 3 : 2, block = 1 + draw(9), ahead = draw(4);
+        c.fractions = 1;
+        c.alpha = 1.3;
+        c.k += 20;
+        draw_layouts(&c);
+        if (!can_stay(&c, stationary))
+            stationary = 2;
+        snprintf(words, sizeof words, "stationary=%c block=%d lookahead=%d threads=1 workspace_limit=16M",
+                 "ABC"[stationary], block, ahead);
+        snprintf(options, sizeof options, "%s groups=1x1 exchange=root", words);
+        int64_t summa = bits(ctx, c, options);
+        copies += replicated(&c, 2);
+        if (replicated(&c, 2) && !replicas_agree(&c, summa)) {
+            apart++;
+            tell(&c, number, "replicas of C have different bits");
+        }
+        for (int i = 1; i <= extent_of(&c, 0); i++)
+            for (int j = 1; j <= extent_of(&c, 1); j++) {
+                if (extent_of(&c, 0) % i || extent_of(&c, 1) % j)
+                    continue;
+                snprintf(options, sizeof options, "%s levels=%dx%d outer=%d bcast=%s segment=%d exchange=%s", words, i,
+                         j, block * (1 + hierarchies % 3), hierarchies % 2 ? "chain" : "binomial",
+                         64 << hierarchies % 3, hierarchies % 2 ? "root" : "all");
+                hierarchies++;
+                if (everywhere(summa >= 0 && bits(ctx, c, options) == summa))
+                    continue;
+                differ++;
+                c.options = options;
+                tell(&c, number, "other bits than SUMMA");
+            }
+        hsumma_grid_free(&grid);
+    }
+    tap_ok(differ == 0, "the bits of SUMMA: %d products, %d hierarchies, %d differ", count, hierarchies, differ);
+    tap_ok(apart == 0, "replicas of C have the same bits: %d products with replicas, %d differ", copies, apart);
+}
+
+static int64_t count_of_cases, first_case;
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    test_cases(first_case, (int)count_of_cases);
+    if (count_of_cases == 1)
+        return;
+    test_bytes(ctx, (int)count_of_cases / 4);
+    test_workspace(ctx, grid);
+    test_bits(ctx, (int)count_of_cases / 8);
+    test_memory(grid);
+}
+
+int main(int argc, char **argv)
+{
+    count_of_cases = argc > 1 ? atoll(argv[1]) : 400;
+    first_case = argc > 2 ? atoll(argv[2]) : 0;
+    return product_main(argc, argv, test_all);
+}

@@ -1,0 +1,394 @@
+/*
+ * hsumma_malloc: what one process writes the others read at the same number and offset, parts of unlike sizes, memory
+ * that cannot be shared or had, products, and nothing left behind.
+ */
+#include "support/product.h"
+#include "support/scarce.h"
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20, TOGETHER = 3 };
+
+/* Entries of a directory that speak of `word`. */
+static int entries(const char *path, const char *word)
+{
+    int count = 0;
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
+        count += strstr(entry->d_name, word) != NULL;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+/* Lines of this process's map that speak of a segment of the library. */
+static int segments(void)
+{
+    char line[512];
+    int count = 0;
+    FILE *file = fopen("/proc/self/maps", "r");
+    while (file && fgets(line, sizeof line, file))
+        count += strstr(line, "memfd:hsumma") != NULL;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+/* Bytes of address space. */
+static int64_t mapped(void)
+{
+    int64_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%" SCNd64, &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Whether the processes of a context share memory. */
+static int sharing(const hsumma_context *ctx)
+{
+    return ctx->profile.one_node && ctx->comm.size > 1;
+}
+
+static int is_shared(const hsumma_context *ctx, const void *at)
+{
+    size_t offset;
+    return hs_region_of(&ctx->regions, at, 0, &offset) != NULL;
+}
+
+/* Sizes that differ between processes, some of them 0. */
+static size_t unlike(int who, int round)
+{
+    static const size_t sizes[] = {1, 0, 4096, 4097, 100001, 0, 8191};
+    return sizes[(who * 3 + round) % 7];
+}
+
+static unsigned char value(int who, int round, size_t i)
+{
+    return (unsigned char)(who * 31 + round * 7 + (int)(i % 251) + 1);
+}
+
+/* What every process has written is there for all, at (number, rank, offset); 1 if all is well. */
+static int seen_by_all(const hsumma_context *ctx, unsigned char *const given[TOGETHER])
+{
+    const int me = ctx->comm.rank, ranks = ctx->comm.size;
+    int good = 1;
+    size_t offset = 1;
+    for (int round = 0; round < TOGETHER; round++) {
+        const struct hs_region *region = hs_region_of(&ctx->regions, given[round], unlike(me, round), &offset);
+        if (!region || offset)
+            return 0;
+        for (int r = 0; r < ranks; r++) {
+            const char *part = hs_region_at(&ctx->regions, region->number, r, 0);
+            good &= (uintptr_t)part % (uintptr_t)sysconf(_SC_PAGESIZE) == 0;
+            for (size_t i = 0; i < unlike(r, round); i++)
+                good &= (unsigned char)*hs_region_at(&ctx->regions, region->number, r, i) == value(r, round, i);
+        }
+    }
+    return good;
+}
+
+static void test_contents(hsumma_context *ctx, const char *where)
+{
+    const int me = ctx->comm.rank;
+    unsigned char *given[TOGETHER];
+    int good = 1, zeros = 1, apart = 1;
+    for (int again = 0; again < 2; again++) {
+        for (int round = 0; round < TOGETHER; round++) {
+            void *memory = NULL;
+            good &= hsumma_malloc(ctx, unlike(me, round), &memory) == HSUMMA_OK && memory;
+            good &= (uintptr_t)memory % (uintptr_t)sysconf(_SC_PAGESIZE) == 0;
+            given[round] = memory;
+            for (size_t i = 0; memory && i < unlike(me, round); i++)
+                zeros &= given[round][i] == 0;
+        }
+        for (int round = 0; round < TOGETHER; round++) {
+            apart &= given[round] != given[(round + 1) % TOGETHER];
+            for (size_t i = 0; given[round] && i < unlike(me, round); i++)
+                given[round][i] = value(me, round, i);
+        }
+        good = everywhere(good); /* all have written */
+        if (sharing(ctx))
+            good &= seen_by_all(ctx, given);
+        for (int round = 0; round < TOGETHER; round++) /* and what all have, this process has */
+            for (size_t i = 0; given[round] && i < unlike(me, round); i++)
+                good &= given[round][i] == value(me, round, i);
+        good = everywhere(good); /* all have read */
+        for (int round = 0; round < TOGETHER; round++)
+            hsumma_mfree(ctx, given[(round + 1) % TOGETHER]);
+    }
+    tap_ok(everywhere(good), "%s: parts of unlike sizes on pages of their own, read by all", where);
+    tap_ok(everywhere(zeros), "%s: new memory holds zeros", where);
+    tap_ok(everywhere(apart), "%s: 0 bytes have an address of their own", where);
+}
+
+/* The borders of a part, numbers, and pointers that are not to be freed. */
+static void test_lookup(hsumma_context *ctx)
+{
+    void *one = NULL, *two = NULL, *three = NULL, *own = malloc(100);
+    hsumma_context *other = NULL;
+    size_t offset = 0;
+    int good = !hsumma_malloc(ctx, 1000, &one) && !hsumma_malloc(ctx, 1000, &two), many = sharing(ctx);
+    const struct hs_region *first = hs_region_of(&ctx->regions, (char *)one + 600, 400, &offset);
+    good &= many ? first && first->mine == one && offset == 600 : !first;
+    good &= !hs_region_of(&ctx->regions, (char *)one + 600, 401, &offset);
+    good &= !hs_region_of(&ctx->regions, (char *)one + 600, SIZE_MAX, &offset);
+    good &= !hs_region_of(&ctx->regions, (char *)one - 1, 1, &offset);
+    good &= !hs_region_of(&ctx->regions, own, 1, &offset) && !hs_region_of(&ctx->regions, NULL, 0, &offset);
+    tap_ok(everywhere(good), "a place is found inside one part, and nowhere else");
+
+    int64_t number = ctx->regions.first->number;
+    good = hsumma_create(MPI_COMM_WORLD, NULL, &other, NULL, 0) == HSUMMA_OK;
+    hsumma_mfree(ctx, NULL);
+    hsumma_mfree(ctx, own);
+    hsumma_mfree(ctx, (char *)one + 1);
+    hsumma_mfree(other, one);
+    good &= is_shared(ctx, one) == many && ctx->regions.first->next && ctx->regions.first->next->mine == one;
+    hsumma_free(&other);
+    free(own);
+    tap_ok(everywhere(good), "what was not given is not freed");
+
+    hsumma_mfree(ctx, two);
+    good = !hs_region_at(&ctx->regions, number, 0, 0);
+    good &= !hsumma_malloc(ctx, 1000, &three) && ctx->regions.first->number > number;
+    good &= !hs_region_at(&ctx->regions, number, 0, 0);
+    good &= quiet_reduce(ctx->regions.first->number, MPI_MIN) == quiet_reduce(ctx->regions.first->number, MPI_MAX);
+    hsumma_mfree(ctx, one);
+    hsumma_mfree(ctx, three);
+    tap_ok(everywhere(good && !ctx->regions.first), "numbers are alike everywhere and never come again");
+}
+
+/* A request that must fail alike everywhere and keep nothing; words: of the message. */
+static void refused(hsumma_context *ctx, size_t bytes, const char *what, const char *words)
+{
+    void *memory = &memory;
+    int before = segments();
+    hsumma_status status = hsumma_malloc(ctx, bytes, &memory);
+    int good = status == HSUMMA_ERR_MEMORY && !memory && !ctx->regions.first && segments() == before;
+    good &= strstr(hsumma_message(ctx), words) != NULL;
+    tap_ok(everywhere(good), "%s: %s: %s", what, hsumma_status_string(status), hsumma_message(ctx));
+}
+
+static void test_huge(hsumma_context *ctx)
+{
+    char words[64];
+    snprintf(words, sizeof words, "%zu on process %d", (size_t)SIZE_MAX, size - 1);
+    refused(ctx, rank == size - 1 ? SIZE_MAX : 10, "one process asks for all there could be", words);
+    snprintf(words, sizeof words, "%zu on process 0", (size_t)SIZE_MAX);
+    refused(ctx, SIZE_MAX, "all do", words);
+    snprintf(words, sizeof words, "%zu on process 0", SIZE_MAX / 4 + 1);
+    refused(ctx, SIZE_MAX / 4 + 1, "a quarter of it each", words);
+    snprintf(words, sizeof words, "%zu on process 0", (size_t)1 << 56);
+    refused(ctx, (size_t)1 << 56, "more than any machine has", words);
+}
+
+/* One process has no memory for its lists. */
+static void test_scarce(hsumma_context *ctx)
+{
+    int bad = 0, places = 0;
+    for (int victim = 0; victim<size; victim += size> 1 ? size - 1 : 1)
+        for (int reached = 1, n = 0; reached; n++, places++) {
+            struct scarce scarce = {0, rank == victim ? n : -1, 0, 0};
+            char words[32];
+            void *memory = &memory;
+            snprintf(words, sizeof words, "process %d ", victim);
+            ctx->memory = (struct hs_allocator){scarce_get, scarce_put, &scarce};
+            hsumma_status status = hsumma_malloc(ctx, 5000, &memory);
+            reached = (int)quiet_reduce(rank == victim && scarce.calls > n, MPI_MAX);
+            int good = reached ? status == HSUMMA_ERR_MEMORY && !memory && scarce.out == 0 && !ctx->regions.first &&
+                                     strstr(hsumma_message(ctx), words)
+                               : status == HSUMMA_OK && memory;
+            hsumma_mfree(ctx, memory == &memory ? NULL : memory);
+            bad += !everywhere(good && scarce.out == 0);
+            ctx->memory = hs_heap;
+        }
+    tap_ok(bad == 0 && places > 2, "memory fails at %d places, %d wrong: %s", places, bad, hsumma_message(ctx));
+}
+
+/* The last process may map only 32 MiB more: the segment cannot be had, its own part can, or not. */
+static void test_limited(hsumma_context *ctx)
+{
+    struct rlimit limit, less;
+    void *memory = NULL;
+    char words[64];
+    int last = rank == size - 1;
+    getrlimit(RLIMIT_AS, &limit);
+    less = limit;
+    int64_t space = mapped();
+    less.rlim_cur = (rlim_t)space + 32 * MIB;
+    int before = segments(), good = !last || setrlimit(RLIMIT_AS, &less) == 0;
+    hsumma_status status = hsumma_malloc(ctx, last ? MIB : 64 * MIB, &memory);
+    good &= status == HSUMMA_OK && memory && !is_shared(ctx, memory) && segments() == before;
+    for (size_t i = 0; memory && i < MIB; i += 1000)
+        good &= ((char *)memory)[i] == 0;
+    hsumma_mfree(ctx, memory);
+    tap_ok(everywhere(good && !ctx->regions.first), "memory that cannot be shared is plain on all: %s",
+           hsumma_status_string(status));
+    snprintf(words, sizeof words, "%d on process %d", 64 * MIB, size - 1);
+    refused(ctx, last ? 64 * MIB : 16 * MIB, "one process cannot have its part", words);
+    setrlimit(RLIMIT_AS, &limit);
+    good = hsumma_malloc(ctx, last ? 64 * MIB : MIB, &memory) == HSUMMA_OK && is_shared(ctx, memory) == sharing(ctx);
+    hsumma_mfree(ctx, memory);
+    tap_ok(everywhere(good && mapped() - space < 8 * MIB), "later it can, and nothing is left of all that");
+}
+
+static void test_many(hsumma_context *ctx)
+{
+    enum { ROUNDS = 60, WARM = 10, HELD = 3 };
+    void *held[HELD] = {NULL};
+    int64_t space = 0;
+    int good = 1, files = 0, before = segments();
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i == WARM) {
+            space = mapped();
+            files = entries("/proc/self/fd", "");
+        }
+        hsumma_mfree(ctx, held[i % HELD]);
+        good &= hsumma_malloc(ctx, (size_t)MIB * (size_t)(1 + rank % 2), &held[i % HELD]) == HSUMMA_OK;
+        if (held[i % HELD])
+            memset(held[i % HELD], i, MIB);
+    }
+    int64_t grown = mapped() - space;
+    good &=
+        grown < 8 * MIB && entries("/proc/self/fd", "") == files && segments() - before == (sharing(ctx) ? HELD : 0);
+    for (int i = 0; i < HELD; i++)
+        hsumma_mfree(ctx, held[i]);
+    good &= segments() == before && entries("/dev/shm", "hsumma") == 0;
+    tap_ok(everywhere(good), "%d calls, %d held: no mapping or descriptor is left (%" PRId64 " bytes more on rank 0)",
+           ROUNDS, HELD, grown);
+}
+
+/* What is held goes with the context, whose last holder is a grid. */
+static void test_left(void)
+{
+    hsumma_context *ctx = NULL;
+    hsumma_grid *grid = NULL;
+    void *memory = NULL;
+    int before = segments();
+    int good = !hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) && !hsumma_grid_create(ctx, 1, 1, 'R', NULL, &grid);
+    int of_context = segments();
+    int64_t space = mapped();
+    for (int i = 0; i < 4; i++)
+        good &= !hsumma_malloc(ctx, 16 * MIB, &memory) && memory;
+    good &= segments() == of_context + (sharing(ctx) ? 4 : 0) && mapped() - space >= 64 * MIB;
+    hsumma_free(&ctx);
+    if (memory)
+        ((char *)memory)[16 * MIB - 1] = 1; /* still there */
+    good = everywhere(good);
+    hsumma_grid_free(&grid);
+    good &= segments() == before && mapped() - space < 8 * MIB && entries("/dev/shm", "hsumma") == 0;
+    tap_ok(everywhere(good), "memory that was not freed goes with the context");
+}
+
+static void test_broken(void)
+{
+    hsumma_context *ctx = NULL;
+    void *kept = NULL, *memory = &memory;
+    int good = !hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) && !hsumma_malloc(ctx, 10, &kept);
+    ctx->broken = 1;
+    good &= hsumma_malloc(ctx, 10, &memory) == HSUMMA_ERR_MPI && !memory && hsumma_message(ctx)[0];
+    hsumma_mfree(ctx, kept);
+    good &= !ctx->regions.first;
+    ctx->broken = 0;
+    hsumma_free(&ctx);
+    tap_ok(everywhere(good), "after a failure of MPI there is no more memory, but it can be freed");
+}
+
+/* Moves the operands of `mask` into memory of the library's, where they begin `shift` elements after its begin. */
+static int move(hsumma_context *ctx, const struct call *call, struct local local[3], int mask, int shift,
+                void *moved[3])
+{
+    int good = 1;
+    for (int x = 0; x < 3; x++) {
+        size_t unit = bytes_of(call->type);
+        size_t bytes = local[x].data ? (size_t)(call->desc[x].ld * local[x].cols) * unit : 0;
+        moved[x] = NULL;
+        if (!(mask >> x & 1) || hsumma_malloc(ctx, bytes + (size_t)shift * unit, &moved[x])) {
+            good &= !(mask >> x & 1);
+            continue;
+        }
+        if (local[x].data)
+            memcpy((char *)moved[x] + (size_t)shift * unit, local[x].data, bytes);
+        free(local[x].data);
+        local[x].data = bytes ? (char *)moved[x] + (size_t)shift * unit : NULL;
+    }
+    return good;
+}
+
+static int product_is_right(hsumma_context *ctx, const struct call *call, int mask, int by_plan)
+{
+    struct local local[3];
+    void *moved[3];
+    hsumma_plan *plan = NULL;
+    make(call, local);
+    int good = move(ctx, call, local, mask, mask % 3, moved);
+    hsumma_status status = by_plan ? create(ctx, call, &plan) : one_call(ctx, call, local);
+    if (by_plan && !status)
+        status = begin(plan, call, local, 1);
+    good &= status == HSUMMA_OK && wrong(call, &local[2], 0) + changed(call, local) == 0;
+    hsumma_plan_free(&plan);
+    for (int x = 0; x < 3; x++) {
+        hsumma_mfree(ctx, moved[x]);
+        local[x].data = moved[x] ? NULL : local[x].data;
+    }
+    drop(local);
+    return good;
+}
+
+static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    for (int by_plan = 0; by_plan < 2; by_plan++)
+        for (int nb = 0; nb <= 8; nb += 4) {
+            int good = 1;
+            for (int mask = 1; mask < 8; mask++) {
+                struct call c = call_of(grid, (hsumma_type)(mask % 4), "NT"[mask % 2], "NTC"[mask % 3], 21, 18, 25, nb);
+                good &= product_is_right(ctx, &c, mask, by_plan);
+                if (nb == 4) {
+                    unalign(&c, mask);
+                    good &= product_is_right(ctx, &c, mask, by_plan);
+                }
+            }
+            tap_ok(everywhere(good), "products %s, %s, any of A, B and C in this memory",
+                   by_plan ? "by plan" : "in one call",
+                   nb == 0   ? "one block per process"
+                   : nb == 4 ? "blocks of 4, and unlike"
+                             : "blocks of 8");
+        }
+}
+
+/* Even and odd ranks in reverse, each with a context of its own. */
+static void test_parts(void)
+{
+    MPI_Comm part;
+    hsumma_context *ctx = NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
+    int good = hsumma_create(part, NULL, &ctx, NULL, 0) == HSUMMA_OK;
+    MPI_Comm_free(&part);
+    if (tap_ok(everywhere(good), "contexts on parts of the processes"))
+        test_contents(ctx, "a part of the processes");
+    hsumma_free(&ctx);
+}
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    test_contents(ctx, "all");
+    test_lookup(ctx);
+    test_huge(ctx);
+    test_scarce(ctx);
+    test_limited(ctx);
+    test_many(ctx);
+    test_left();
+    test_broken();
+    test_products(ctx, grid);
+    if (size > 1)
+        test_parts();
+}
+
+int main(int argc, char **argv)
+{
+    return product_main(argc, argv, test_all);
+}

@@ -1,0 +1,409 @@
+/*
+ * Products inside one node, which share memory and send nothing: right results against a triple loop, for every
+ * stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands that
+ * are read in place; what a plan says of itself; bits.
+ *
+ *     mpi_node node=shared|node=read|nodes     nodes: MPICH is made to believe in two nodes, where messages are sent
+ */
+#include "hsumma/plan/plan.h"
+#include "support/product.h"
+
+#include <unistd.h>
+
+static const char *kind = "shared"; /* or "read" */
+
+/* What a plan that shares memory says of itself, before it has run (ran = 0) or after; NULL, or what is wrong. */
+static const char *wrong_info(const hsumma_plan *plan, int ran)
+{
+    hsumma_plan_info info;
+    hsumma_plan_query(plan, &info);
+    if (strcmp(info.node, kind) != 0 || strcmp(info.level[0].bcast, "none") != 0 || info.nlevels != 1)
+        return "not by shared memory";
+    if (info.bytes_sent || info.messages_sent)
+        return "messages";
+    if (info.workspace_bytes > info.workspace_limit_bytes || info.workspace_bytes > info.workspace_bytes_max)
+        return "workspace above its limit";
+    if (!(info.seconds >= info.gemm_seconds + info.copy_seconds + info.wait_seconds) ||
+        !(info.comm_seconds >= info.wait_seconds) || info.gemm_seconds < 0 || info.copy_seconds < 0 ||
+        info.wait_seconds < 0 || (ran && !(info.seconds > 0)))
+        return "times that do not add up";
+    return NULL;
+}
+
+/* Plans a call with these options and executes it twice; NULL, or what is wrong on this rank. */
+static const char *failure(hsumma_context *ctx, struct call c, const char *options)
+{
+    hsumma_plan *plan = NULL;
+    struct local local[3];
+    c.options = options;
+    if (create(ctx, &c, &plan))
+        return hsumma_message(ctx);
+    const char *what = wrong_info(plan, 0);
+    for (int i = 0; i < 2; i++) {
+        make(&c, local);
+        if (begin(plan, &c, local, 1))
+            what = hsumma_message(ctx);
+        else if (wrong(&c, &local[2], 0))
+            what = "C is wrong";
+        else if (changed(&c, local))
+            what = "A or B has changed";
+        drop(local);
+    }
+    what = what ? what : wrong_info(plan, plan->member);
+    hsumma_plan_free(&plan);
+    return what;
+}
+
+/* Counts a failure and says what it was. */
+static int failed(hsumma_context *ctx, const struct call *c, const char *options)
+{
+    const char *what = failure(ctx, *c, options);
+    if (what)
+        printf("# rank %d: %c%c%c %dx%dx%d %s: %s\n", rank, "sdcz"[c->type], c -> ta, c -> tb, (int)c -> m, (int)c -> n,
+               (int)c -> k, options ? options : "", what);
+    return !everywhere(!what);
+}
+
+/* Steps of every size: the sizes of a panel and of a chunk, 0 for auto. */
+static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    static const int cuts[][2] = {{0, 0}, {1, 1}, {7, 0}, {0, 7}, {40, 1}, {1, 40}, {7, 40}};
+    for (int stationary = 0; stationary < 3; stationary++) {
+        int bad = 0, count = 0;
+        for (int ops = 0; ops < 9; ops++)
+            for (int i = 0; i < 7; i++, count++) {
+                char options[128];
+                struct call c = call_of(grid, (hsumma_type)((ops + i) % 4), "NTC"[ops % 3], "NTC"[ops / 3], 29, 31, 43,
+                                        (ops + i) % 3 * 3);
+                int used = snprintf(options, sizeof options, "stationary=%c", "ABC"[stationary]);
+                if (cuts[i][0])
+                    used += snprintf(options + used, sizeof options - (size_t)used, " block=%d", cuts[i][0]);
+                if (cuts[i][1])
+                    snprintf(options + used, sizeof options - (size_t)used, " chunk=%d", cuts[i][1]);
+                if (i % 2)
+                    unalign(&c, ops + i);
+                c.beta = ops % 2 ? -1 : 0; /* 0: then C holds NaN */
+                bad += failed(ctx, &c, options);
+            }
+        tap_ok(bad == 0, "stationary %c: %d plans, %d wrong", "ABC"[stationary], count, bad);
+    }
+}
+
+/* Less and less memory, down to panels and chunks of one and no lookahead; then none. */
+static void test_limits(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    for (int stationary = 0; stationary < 3; stationary++) {
+        int bad = 0, blocking = 0, refused = 0;
+        for (int ops = 0; ops < 4; ops++) {
+            struct call c = call_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], 61, 62, 63, 5);
+            int64_t limit = 1 << 14;
+            if (ops % 2)
+                unalign(&c, ops);
+            for (int i = 0; i < 24 && refused <= ops; i++, limit = limit * 3 / 5) {
+                hsumma_plan *plan = NULL;
+                char options[128];
+                snprintf(options, sizeof options, "stationary=%c workspace_limit=%" PRId64, "ABC"[stationary], limit);
+                c.options = options;
+                hsumma_status status = create(ctx, &c, &plan);
+                if (plan)
+                    blocking += plan->choice.spec.lookahead == 0;
+                bad += plan && hs_plan_bytes(plan) > limit;
+                hsumma_plan_free(&plan);
+                if (status == HSUMMA_ERR_WORKSPACE && strstr(hsumma_message(ctx), "bytes of shared memory"))
+                    refused++;
+                else
+                    bad += failed(ctx, &c, options);
+            }
+        }
+        tap_ok(bad == 0 && blocking > 0 && refused == 4,
+               "stationary %c with less and less memory: %d wrong, %d without lookahead, %d refused: %s",
+               "ABC"[stationary], bad, blocking, refused, hsumma_message(ctx));
+    }
+}
+
+/* Replicas of A, of B and of C, over rows, columns and both, and an extent, an alpha and a beta of zero. */
+static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    int bad = 0, count = 0;
+    for (int x = 0; x < 3; x++)
+        for (int over = 1; over < 4; over++)
+            for (int ops = 0; ops < 4; ops++, count++) {
+                struct call c = call_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], 19, 18, 23, ops % 2 ? 4 : 0);
+                if (over & 1)
+                    c.desc[x].rsrc = -1;
+                if (over & 2)
+                    c.desc[x].csrc = -1;
+                c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + PAD;
+                bad += failed(ctx, &c, ops % 2 ? "stationary=C block=5 chunk=4" : NULL);
+            }
+    tap_ok(bad == 0, "A, B or C on every row or column of processes: %d plans, %d wrong", count, bad);
+    bad = count = 0;
+    for (int stationary = 0; stationary < 3; stationary++)
+        for (int what = 0; what < 8; what++, count++) {
+            struct call c = call_of(grid, HSUMMA_Z, 'N', 'C', 13, 11, what == 1 ? 0 : 12, what == 2 ? 0 : 3);
+            char options[64];
+            c.alpha = what == 3 || what == 4 ? 0 : 2;
+            c.beta = what == 4 || what == 5 ? 0 : what == 6 ? 1 : -1;
+            if (what == 7) /* sub-matrices, and processes that have nothing of one operand or another */
+                for (int x = 0; x < 3; x++) {
+                    int P, Q;
+                    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+                    spread(&c, x, &(struct layout){8, 3, x % P, 2, 1}, &(struct layout){6, 6, (x + 1) % Q, 1, 2});
+                }
+            snprintf(options, sizeof options, "stationary=%c block=5", "ABC"[stationary]);
+            bad += failed(ctx, &c, options);
+        }
+    tap_ok(bad == 0, "k, alpha, beta of 0, sub-matrices, processes without a part: %d plans, %d wrong", count, bad);
+}
+
+/* Blocks and grids on which panels have one owner each: what is in memory of the library's is read in place. */
+struct placed {
+    struct call call;
+    struct local local[3];
+    void *memory[3];
+};
+
+/* mask: the operands that every process has in the library's memory; but: those that process `rank` has elsewhere. */
+static int place(hsumma_context *ctx, struct placed *p, int mask, int but)
+{
+    int good = 1;
+    make(&p->call, p->local);
+    for (int x = 0; x < 3; x++) {
+        size_t shift = (size_t)(x + 1) * 16,
+               bytes = (size_t)(p->call.desc[x].ld * p->local[x].cols) * bytes_of(p->call.type);
+        p->memory[x] = NULL;
+        if (!(mask >> x & 1))
+            continue;
+        good &= hsumma_malloc(ctx, bytes + shift, &p->memory[x]) == HSUMMA_OK;
+        if (!p->local[x].data || but >> x & 1 || !p->memory[x])
+            continue;
+        memcpy((char *)p->memory[x] + shift, p->local[x].data, bytes);
+        free(p->local[x].data);
+        p->local[x].data = (char *)p->memory[x] + shift;
+    }
+    return good;
+}
+
+static void unplace(hsumma_context *ctx, struct placed *p)
+{
+    for (int x = 0; x < 3; x++) {
+        char *at = p->local[x].data;
+        if (!p->memory[x] || at != (char *)p->memory[x] + (size_t)(x + 1) * 16)
+            free(at);
+        hsumma_mfree(ctx, p->memory[x]);
+    }
+}
+
+/* Executes it in this memory, each process after some time of its own, and changes A and B at once; the hash of C, or
+ * -1.  *copied: bytes that this process has copied into shared memory. */
+static int64_t in_memory(hsumma_context *ctx, const struct call *call, const char *options, int mask, int but,
+                         int64_t *copied)
+{
+    struct placed p = {.call = *call};
+    hsumma_plan *plan = NULL;
+    int64_t hash = -1;
+    p.call.options = options;
+    int good = place(ctx, &p, mask, but) && create(ctx, &p.call, &plan) == HSUMMA_OK && !wrong_info(plan, 0);
+    *copied = 0;
+    for (int i = 0; everywhere(good) && i < 3; i++) {
+        struct local fresh[3];
+        make(&p.call, fresh);
+        for (int x = 0; x < 3; x++)
+            if (fresh[x].data)
+                memcpy(p.local[x].data, fresh[x].data,
+                       (size_t)(p.call.desc[x].ld * fresh[x].cols) * bytes_of(p.call.type));
+        drop(fresh);
+        if (i)
+            usleep((unsigned)(scrambled((uint64_t)(rank * 3 + i + mask)) % 1000));
+        good = begin(plan, &p.call, p.local, 1) == HSUMMA_OK && (p.call.fractions || !wrong(&p.call, &p.local[2], 0)) &&
+               !changed(&p.call, p.local);
+        for (int x = 0; x < 2; x++) /* when the call has returned A and B may be changed */
+            if (p.local[x].data)
+                memset(p.local[x].data, 0x7f, (size_t)(p.call.desc[x].ld * p.local[x].cols) * bytes_of(p.call.type));
+        *copied += plan->node.last.bytes;
+        int64_t now = hash_of_c(&p.call, &p.local[2]);
+        good &= i == 0 || now == hash;
+        hash = now;
+    }
+    hsumma_plan_free(&plan);
+    unplace(ctx, &p);
+    return good ? hash : -1;
+}
+
+static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    static const char *const options = "stationary=C block=256 threads=1";
+    for (int layout = 0; layout < 4; layout++) {
+        struct call c =
+            call_of(grid, layout % 2 ? HSUMMA_S : HSUMMA_D, "NT"[layout % 2], "NT"[layout / 2], 24, 20, 1024, 0);
+        int bad = 0, P, Q;
+        int64_t copied, all;
+        hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+        if (layout)
+            for (int x = 0; x < 3; x++) {
+                struct layout of[2] = {{3, 3, 0, 0, 0}, {3, 3, 0, 0, 0}};
+                if (x < 2)
+                    of[x == 0 ? c.ta == 'N' : c.tb != 'N'].block = of[x == 0 ? c.ta == 'N' : c.tb != 'N'].first = 256;
+                spread(&c, x, &of[0], &of[1]); /* other ld on each rank */
+            }
+        c.fractions = layout > 1;
+        int64_t plain = in_memory(ctx, &c, options, 0, 0, &all);
+        bad += !everywhere(plain >= 0);
+        for (int mask = 1; mask < 8; mask++)
+            for (int but = 0; but < 4; but++) {
+                int mine = rank % 2 ? but : 0;
+                bad += !everywhere(in_memory(ctx, &c, options, mask, mine, &copied) == plain && copied <= all);
+                if (strcmp(kind, "shared") == 0 && (mask & 3) == 3 && !mine && c.ta == 'N' && c.tb == 'N')
+                    bad += copied != 0 && 1024 / (layout ? 1 : P * Q) % 256 == 0;
+            }
+        tap_ok(everywhere(bad == 0),
+               "%s, %c%c: A, B, C in the library's memory, or on some ranks: the bits of plain "
+               "memory, %d differ (%" PRId64 " bytes copied on rank 0 else)",
+               layout ? "blocks of 256" : "one block each", c.ta, c.tb, bad, all);
+    }
+}
+
+/* A replica that lies in place: readers take the one that gives, and its process waits for them. */
+static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    int bad = 0;
+    for (int i = 0; i < 16; i++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 64, 0);
+        int x = i % 2;
+        int64_t copied;
+        *(x ? &c.desc[1].csrc : &c.desc[0].rsrc) = -1; /* what is pinned of A or B, on all; C likewise, or not */
+        if (i / 2 % 2)
+            *(x ? &c.desc[2].csrc : &c.desc[2].rsrc) = -1;
+        for (int y = 0; y < 3; y++)
+            c.desc[y].ld = hsumma_local_rows(&c.desc[y]) + PAD;
+        for (int but = 0; but < 4; but += 3)
+            bad += !everywhere(
+                in_memory(ctx, &c, "stationary=C block=16 threads=1", 3, (rank + i / 4) % 2 ? but : 0, &copied) >= 0);
+    }
+    tap_ok(bad == 0, "replicas in the library's memory: %d wrong", bad);
+}
+
+/* A plan's line gives it again, with its bits, also when the processes are late by turns. */
+static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    int bad = 0;
+    char line[512] = "";
+    for (int i = 0; i < 12; i++) {
+        hsumma_plan *plan = NULL, *again = NULL;
+        hsumma_plan_info info[2];
+        int64_t copied;
+        struct call c = call_of(grid, (hsumma_type)(i % 4), "NT"[i % 2], "NC"[i / 2 % 2], 90, 95, 100, i % 3 * 4);
+        char options[64];
+        snprintf(options, sizeof options, i < 3 ? "stationary=%c" : "stationary=%c workspace_limit=20k", "ABC"[i % 3]);
+        c.options = i % 4 ? options : NULL;
+        c.fractions = 1;
+        if (i % 5 == 4)
+            unalign(&c, i);
+        int good = create(ctx, &c, &plan) == HSUMMA_OK;
+        if (good) {
+            hsumma_plan_query(plan, &info[0]);
+            snprintf(line, sizeof line, "%s", info[0].line);
+            int64_t hash = in_memory(ctx, &c, c.options, 0, 0, &copied);
+            c.options = line;
+            good = create(ctx, &c, &again) == HSUMMA_OK && hash >= 0 && hash == in_memory(ctx, &c, line, 0, 0, &copied);
+        }
+        if (again) {
+            hsumma_plan_query(again, &info[1]);
+            good &= !strcmp(info[0].line, info[1].line) && info[0].panels == info[1].panels &&
+                    info[0].chunk == info[1].chunk && info[0].workspace_bytes == info[1].workspace_bytes &&
+                    info[0].level[0].block == info[1].level[0].block && strstr(line, kind);
+        }
+        bad += !everywhere(good);
+        hsumma_plan_free(&plan);
+        hsumma_plan_free(&again);
+    }
+    tap_ok(bad == 0, "12 plans again by their lines, with the same bits, %d differ: %s", bad, line);
+}
+
+/* Words for messages: alone they are obeyed, with node=shared they contradict. */
+static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    static const char *const words[] = {"groups=1x1",     "levels=1x1",      "groups=1x1 outer=8",
+                                        "bcast=binomial", "reduce=binomial", "exchange=root",
+                                        "segment=100",    "lookahead=1",     "slice=1000"};
+    int good = 1;
+    for (int i = 0; i < 9; i++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 4);
+        hsumma_plan *plan = NULL;
+        hsumma_plan_info info = {.node = ""};
+        char options[128];
+        snprintf(options, sizeof options, "%s node=auto", words[i]);
+        c.options = options;
+        good &= create(ctx, &c, &plan) == HSUMMA_OK;
+        if (plan)
+            hsumma_plan_query(plan, &info);
+        good &= strcmp(info.node, "messages") == 0 && multiplies(ctx, &c, 1);
+        hsumma_plan_free(&plan);
+        c.options = words[i];
+        good &= create(ctx, &c, &plan) == HSUMMA_ERR_ARGUMENT && !plan &&
+                strstr(hsumma_message(ctx), "node=shared") != NULL;
+    }
+    tap_ok(everywhere(good), "words for messages, alone and with node=%s: %s", kind, hsumma_message(ctx));
+}
+
+/* More steps than fit into a word's part for them would be a number of the next execution. */
+static void test_steps(hsumma_context *ctx)
+{
+    hsumma_grid *grid = NULL;
+    hsumma_plan *plan = NULL;
+    int good = hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid) == HSUMMA_OK;
+    struct call c = call_of(grid, HSUMMA_S, 'N', 'N', 1 << 20, size, 1 << 10, 0);
+    c.options = "stationary=C block=1 chunk=1";
+    hsumma_status status = create(ctx, &c, &plan);
+    good &= plan ? plan->node.steps < 1 << 24 : status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_ARGUMENT;
+    tap_ok(everywhere(good), "2^30 steps: %s", status ? hsumma_message(ctx) : "taken, in fewer");
+    hsumma_plan_free(&plan);
+    hsumma_grid_free(&grid);
+}
+
+static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 20, 21, 22, 4);
+    hsumma_plan *plan = NULL;
+    hsumma_plan_info info = {.node = ""};
+    if (ctx->profile.one_node) {
+        tap_skip(2, "this MPI has one node");
+        return;
+    }
+    c.options = "node=shared";
+    refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, "several nodes", "node=shared");
+    c.options = NULL;
+    int good = multiplies(ctx, &c, 1) && multiplies(ctx, &c, 0) && create(ctx, &c, &plan) == HSUMMA_OK;
+    if (plan)
+        hsumma_plan_query(plan, &info);
+    tap_ok(everywhere(good && strcmp(info.node, "messages") == 0), "on two nodes messages are sent: %s", info.node);
+    hsumma_plan_free(&plan);
+}
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    if (size == 1 || !ctx->rooms.base || (strcmp(kind, "read") == 0 && !ctx->rooms.readable)) {
+        tap_skip(1, "the processes cannot share memory, or read each other's");
+        return;
+    }
+    test_products(ctx, grid);
+    test_limits(ctx, grid);
+    test_replicas(ctx, grid);
+    test_in_place(ctx, grid);
+    test_replicas_in_place(ctx, grid);
+    test_lines(ctx, grid);
+    test_words(ctx, grid);
+    test_steps(ctx);
+}
+
+int main(int argc, char **argv)
+{
+    int nodes = argc > 1 && strcmp(argv[1], "nodes") == 0;
+    if (argc > 1 && strncmp(argv[1], "node=", 5) == 0)
+        kind = argv[1] + 5;
+    if (nodes) {
+        setenv("MPIR_CVAR_NUM_CLIQUES", "2", 1);
+        setenv("MPIR_CVAR_CLIQUES_BY_BLOCK", "1", 1);
+    }
+    return product_main(argc, argv, nodes ? test_nodes : test_all);
+}

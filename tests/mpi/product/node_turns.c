@@ -1,0 +1,423 @@
+/*
+ * Products inside one node in all orders: plans of several kinds in turns over the same shared memory, on grids that
+ * overlap, with processes that are late, that start, test and wait each in its own way, or have got a pointer wrong;
+ * more grids than there is memory for; who needs nobody waits for nobody.
+ *
+ *     mpi_node_turns [EXECUTIONS] [node=read]     node=read: every other plan is of that kind
+ */
+#include "hsumma/plan/plan.h"
+#include "support/product.h"
+
+#include <unistd.h>
+
+enum { MOST = 24 };
+
+static uint64_t all_draw, own_draw; /* the same on all processes; of each its own */
+
+static int draw_of(uint64_t *state, int below)
+{
+    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (int)((*state >> 33) % (uint64_t)below);
+}
+
+/* Something to be executed again and again: `c` as it was at first, and what became of it at the first execution. */
+struct job {
+    struct call call;
+    struct local local[3];
+    hsumma_plan *plan;
+    void *fresh, *result;
+    size_t bytes;
+    char options[128];
+};
+
+static int job_make(hsumma_context *ctx, struct job *job, const struct call *call, const char *options)
+{
+    memset(job, 0, sizeof *job);
+    job->call = *call;
+    snprintf(job->options, sizeof job->options, "%s", options);
+    job->call.options = job->options;
+    make(&job->call, job->local);
+    job->bytes =
+        job->local[2].data ? (size_t)(job->call.desc[2].ld * job->local[2].cols) * bytes_of(job->call.type) : 0;
+    job->fresh = malloc(job->bytes + 1);
+    job->result = malloc(job->bytes + 1);
+    int good = create(ctx, &job->call, &job->plan) == HSUMMA_OK;
+    if (!good)
+        tap_diag("%s: %s", options, hsumma_message(ctx));
+    if (job->bytes)
+        memcpy(job->fresh, job->local[2].data, job->bytes);
+    good = everywhere(good) && begin(job->plan, &job->call, job->local, 1) == HSUMMA_OK &&
+           wrong(&job->call, &job->local[2], 0) == 0;
+    if (job->bytes)
+        memcpy(job->result, job->local[2].data, job->bytes);
+    return everywhere(good);
+}
+
+static void job_reset(struct job *job)
+{
+    if (job->bytes)
+        memcpy(job->local[2].data, job->fresh, job->bytes);
+}
+
+/* Whether C is what it was after the first execution, to the bit. */
+static int job_right(const struct job *job)
+{
+    return !job->bytes || memcmp(job->local[2].data, job->result, job->bytes) == 0;
+}
+
+static void job_free(struct job *job)
+{
+    hsumma_plan_free(&job->plan);
+    drop(job->local);
+    free(job->fresh);
+    free(job->result);
+}
+
+/* Executes it in one of several ways, with pauses if `late`; which way may differ between processes. */
+static int job_run(struct job *job, int way, int late)
+{
+    int done = 0;
+    job_reset(job);
+    if (late)
+        usleep((unsigned)draw_of(&own_draw, 1000));
+    hsumma_status status = begin(job->plan, &job->call, job->local, way == 0);
+    if (way == 0)
+        return !status && job_right(job);
+    if (late)
+        usleep((unsigned)draw_of(&own_draw, 1000));
+    for (int i = 0; !status && !done && (way == 1 || i < way); i++) {
+        status = hsumma_plan_test(job->plan, &done);
+        if (late && i < 3)
+            usleep((unsigned)draw_of(&own_draw, 300));
+        else
+            sched_yield();
+    }
+    return !status && !hsumma_plan_wait(job->plan) && job_right(job);
+}
+
+/* The same as p?gemm does it: nothing is agreed upon, so processes may be far apart. */
+static int job_run_alone(struct job *job)
+{
+    double complex scalar[2];
+    store(job->call.type, &scalar[0], 0, job->call.alpha);
+    store(job->call.type, &scalar[1], 0, job->call.beta);
+    const void *data[3] = {job->local[0].data, job->local[1].data, job->local[2].data};
+    const int64_t ld[3] = {job->call.desc[0].ld, job->call.desc[1].ld, job->call.desc[2].ld};
+    return hs_plan_run(job->plan, &scalar[0], data, ld, &scalar[1]) == HSUMMA_OK && job_right(job);
+}
+
+/* Products of all kinds on a grid; those of half of it and less leave processes out that own nothing. */
+static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *jobs, int *made)
+{
+    static const char *const options[] = {"stationary=C node=shared block=5 chunk=4",
+                                          "stationary=A node=shared block=4 chunk=6",
+                                          "stationary=B node=shared block=3 workspace_limit=4k",
+                                          "node=shared workspace_limit=8k",
+                                          "stationary=C node=shared block=1 chunk=2 workspace_limit=2k",
+                                          "stationary=C node=shared block=64"};
+    char text[128];
+    int P, Q, good = 1;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    for (int i = 0; i < 6; i++) {
+        struct call c = call_of(grid, (hsumma_type)(i % 4), "NT"[i % 2], "NC"[i / 2 % 2], 24 + i, 25, 26, i % 3 * 4);
+        c.fractions = 0;
+        if (i % 2)
+            unalign(&c, i);
+        snprintf(text, sizeof text, "%s%s", options[i], i % 2 && ctx->rooms.readable ? " node=read" : "");
+        good &= job_make(ctx, &jobs[(*made)++], &c, text);
+    }
+    for (int i = 0; i < 4; i++) { /* on two neighbours of a line of processes: the grids overlap */
+        struct call c = call_of(grid, HSUMMA_D, 'N', "NT"[i % 2], 20, 20, 20, 10);
+        for (int x = 0; x < 3; x++) {
+            struct layout rows = {P > 1 ? 10 : 20, P > 1 ? 10 : 20, i % P, 0, 0}, cols = {10, 10, i % Q, 0, 0};
+            spread(&c, x, &rows, &cols);
+        }
+        good &= job_make(ctx, &jobs[(*made)++], &c, i % 2 ? "node=shared block=3" : "node=shared stationary=A");
+    }
+    return good;
+}
+
+/* Pages that this process has in memory. */
+static int64_t resident(void)
+{
+    int64_t all = 0, here = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%" SCNd64 " %" SCNd64, &all, &here) != 2)
+        here = 0;
+    if (file)
+        fclose(file);
+    return here;
+}
+
+static void test_turns(hsumma_context *ctx, const hsumma_grid *grid, int executions)
+{
+    struct job jobs[MOST];
+    hsumma_grid *other = NULL;
+    int made = 0, bad = 0, shared = 0;
+    int good = !hsumma_grid_create(ctx, size, 1, 'R', NULL, &other) && jobs_make(ctx, grid, jobs, &made);
+    good = good && jobs_make(ctx, other, jobs, &made);
+    for (int i = 0; i < made; i++)
+        shared += jobs[i].plan && jobs[i].plan->by_node;
+    tap_ok(good && shared == made, "%d plans on two grids and parts of them, right in their first execution, %d shared",
+           made, shared);
+    int64_t before = 0;
+    for (int i = 0; good && i < executions; i++) {
+        struct job *job = &jobs[draw_of(&all_draw, made)];
+        int late = draw_of(&all_draw, 8) == 0;
+        if (i == executions / 4)
+            before = resident();
+        bad += !job_run(job, draw_of(&own_draw, 4), late);
+    }
+    int64_t grown = resident() - before;
+    tap_ok(everywhere(good && bad == 0), "%d executions in turns, each process in its own way: %d wrong on rank 0",
+           executions, bad);
+    tap_ok(everywhere(grown < 256), "and no growth: %" PRId64 " pages on rank 0", grown);
+    bad = 0;
+    for (int i = 0; good && i < executions / 4; i++) { /* nobody is ever waited for in between */
+        struct job *job = &jobs[draw_of(&all_draw, made)];
+        job_reset(job);
+        if (draw_of(&own_draw, 8) == 0)
+            usleep((unsigned)draw_of(&own_draw, 500));
+        bad += !job_run_alone(job);
+    }
+    tap_ok(everywhere(good && bad == 0), "%d executions as p?gemm does them: %d wrong on rank 0", executions / 4, bad);
+    for (int i = 0; i < made; i++)
+        job_free(&jobs[i]);
+    hsumma_grid_free(&other);
+}
+
+/* Large panels, so that some processes still read them when others come to the next execution, which has others there.
+ */
+static void test_reuse(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    enum { JOBS = 4, ROUNDS = 60 };
+    static const int extent[JOBS] = {200, 380, 260, 120};
+    struct job jobs[JOBS];
+    int good = 1, bad = 0;
+    for (int i = 0; i < JOBS; i++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', extent[i], extent[i], extent[i], i == 2 ? 50 : 0);
+        char text[96];
+        snprintf(text, sizeof text, "stationary=%c workspace_limit=64M%s node=%s", "CCAC"[i],
+                 i == 2 ? "" : " block=400", i % 2 && ctx->rooms.readable ? "read" : "shared");
+        good &= job_make(ctx, &jobs[i], &c, text);
+    }
+    for (int i = 0; good && i < ROUNDS; i++) {
+        struct job *job = &jobs[draw_of(&all_draw, JOBS)];
+        job_reset(job);
+        if (draw_of(&own_draw, 4) == 0)
+            usleep((unsigned)draw_of(&own_draw, 2000));
+        bad += !job_run_alone(job);
+    }
+    tap_ok(everywhere(good && bad == 0), "%d executions with large panels: %d wrong on rank 0", ROUNDS, bad);
+    for (int i = 0; i < JOBS; i++)
+        job_free(&jobs[i]);
+}
+
+/* One process is late by some milliseconds: before the start, before the first test, between tests, before the wait. */
+static void test_late(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    for (int s = 0; s < 3; s++) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 40, 41, 42, s == 1 ? 0 : 4);
+        struct job job;
+        char options[64];
+        snprintf(options, sizeof options, "stationary=%c node=shared block=6 chunk=9", "ABC"[s]);
+        int good = job_make(ctx, &job, &c, options), bad = 0;
+        for (int who = 0; good && who < size; who++)
+            for (int when = 0; when < 4; when++) {
+                int late = who == rank, done = 0;
+                job_reset(&job);
+                if (late && when == 0)
+                    usleep(5000);
+                hsumma_status status = begin(job.plan, &job.call, job.local, 0);
+                if (late && when == 1)
+                    usleep(5000);
+                for (int i = 0; !status && !done && i < 3 + (who + rank) % 3; i++) {
+                    status = hsumma_plan_test(job.plan, &done);
+                    if (late && when == 2)
+                        usleep(2000);
+                }
+                if (late && when == 3)
+                    usleep(5000);
+                bad += status || hsumma_plan_wait(job.plan) || !job_right(&job);
+            }
+        tap_ok(everywhere(good && bad == 0), "stationary %c, each process late in each place: %d wrong on rank 0",
+               "ABC"[s], bad);
+        job_free(&job);
+    }
+}
+
+/* One row or column of processes has all of C and of A or B: who gives a tile to itself alone, and may be late with it.
+ */
+static void test_few(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    int bad = 0, good = 1;
+    for (int shape = 0; shape < 6 && good; shape++) {
+        struct call c = call_of(grid, HSUMMA_S, 'N', shape % 2 ? 'T' : 'N', shape / 2 == 1 ? 22 : 1,
+                                shape / 2 == 0 ? 22 : 1, 25, 3);
+        struct job job;
+        good = job_make(ctx, &job, &c, "stationary=C node=shared block=1");
+        for (int i = 0; good && i < 50; i++)
+            bad += !job_run(&job, i % 4, 0);
+        job_free(&job);
+    }
+    tap_ok(everywhere(good && bad == 0), "300 executions with one row, or one column, of C: %d wrong on rank 0", bad);
+}
+
+/* A pointer is missing on one process: the same error on all, nothing has changed, and the next call is right. */
+static void test_missing(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 24, 25, 26, 0);
+    struct job job;
+    int good = job_make(ctx, &job, &c, "node=shared block=5"), bad = 0;
+    for (int who = 0; good && who < size; who++)
+        for (int x = 0; x < 3; x++)
+            for (int way = 0; way < 3; way++) {
+                void *data = job.local[x].data;
+                int done = 0;
+                job_reset(&job);
+                if (who == rank)
+                    job.local[x].data = NULL;
+                if (who == rank && way == 1)
+                    usleep(2000);
+                hsumma_status status = begin(job.plan, &job.call, job.local, way == 0);
+                while (way && !status && !done)
+                    status = way == 1 ? hsumma_plan_test(job.plan, &done) : hsumma_plan_wait(job.plan);
+                job.local[x].data = data;
+                bad += status != HSUMMA_ERR_ARGUMENT || (job.bytes && memcmp(job.local[2].data, job.fresh, job.bytes));
+                bad += !job_run(&job, way, 0);
+            }
+    tap_ok(everywhere(good && bad == 0), "A, B or C is NULL on one process: %d wrong: %s", bad, hsumma_message(ctx));
+    job_free(&job);
+}
+
+/* Grids of one context: the first four have shared memory, the others send messages; all take turns. */
+static void test_grids(void)
+{
+    enum { GRIDS = HS_ROOMS + 2 };
+    hsumma_context *ctx = NULL;
+    hsumma_grid *grid[GRIDS] = {NULL};
+    struct job jobs[GRIDS + 1];
+    int good = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) == HSUMMA_OK, bad = 0, members = size, made = 0;
+    for (; made < GRIDS; made++) {
+        int part = made % 3 == 1 && size > 2; /* without the last process */
+        good &= !hsumma_grid_create(ctx, made % 2 ? 1 : members - part, made % 2 ? members - part : 1, 'R', NULL,
+                                    &grid[made]);
+        struct call c = call_of(grid[made], HSUMMA_D, 'N', 'N', 20 + made, 21, 22, 3);
+        good &= job_make(ctx, &jobs[made], &c, "stationary=C block=7 node=auto");
+        good &= jobs[made].plan && jobs[made].plan->by_node == (made < HS_ROOMS);
+    }
+    struct call c = call_of(grid[GRIDS - 1], HSUMMA_D, 'N', 'N', 20, 21, 22, 3);
+    hsumma_plan *plan = NULL;
+    c.options = "node=shared";
+    good &= create(ctx, &c, &plan) == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "more than 4 grids");
+    tap_ok(everywhere(good), "%d grids in one context, %d share memory: %s", GRIDS, HS_ROOMS, hsumma_message(ctx));
+    for (int i = 0; good && i < 200; i++)
+        bad += !job_run(&jobs[draw_of(&all_draw, made)], draw_of(&own_draw, 4), i % 16 == 0);
+    tap_ok(everywhere(good && bad == 0), "200 executions on them in turns: %d wrong on rank 0", bad);
+    for (int i = 0; i < made; i++) {
+        job_free(&jobs[i]);
+        hsumma_grid_free(&grid[i]);
+    }
+    hsumma_free(&ctx);
+}
+
+/* Memory fails on one process while a grid is made: the next ones are the same for all. */
+static void *no_memory(void *state, size_t bytes)
+{
+    (void)state, (void)bytes;
+    return NULL;
+}
+
+static void test_grid_without_memory(void)
+{
+    hsumma_context *ctx = NULL;
+    hsumma_grid *grid = NULL;
+    int good = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) == HSUMMA_OK;
+    if (rank == size - 1)
+        ctx->memory = (struct hs_allocator){no_memory, hs_heap.put, hs_heap.state};
+    hsumma_status status = hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
+    good &= status == (rank == size - 1 ? HSUMMA_ERR_MEMORY : HSUMMA_OK);
+    ctx->memory = hs_heap;
+    hsumma_grid_free(&grid);
+    good &= !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
+    int64_t number = grid ? grid->number : -1;
+    good &= quiet_reduce(number, MPI_MIN) == quiet_reduce(number, MPI_MAX);
+    if (tap_ok(everywhere(good), "one process had no memory for a grid: the next one is number %d on rank 0",
+               (int)number)) {
+        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 3);
+        tap_ok(everywhere(multiplies(ctx, &c, 1)), "and works");
+    }
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+}
+
+/* Seconds that an execution took; -1: wrong. */
+static double run_alone(struct job *job)
+{
+    job_reset(job);
+    double began = hs_now();
+    int good = job_run_alone(job);
+    return good ? hs_now() - began : -1;
+}
+
+/* Who has all that it needs, or owns nothing, is done before the others have come. */
+static void test_alone(hsumma_context *ctx)
+{
+    enum { LATE_MS = 300 };
+    hsumma_grid *grid = NULL;
+    struct job all, none;
+    int good = !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid), bad = 0;
+    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 3), d = c;
+    for (int x = 0; x < 2; x++) { /* A and B on every process, each computes its columns of C */
+        c.desc[x].csrc = -1;
+        c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + PAD;
+    }
+    for (int x = 0; x < 3; x++) /* all on the last two processes */
+        spread(&d, x, &(struct layout){30, 30, 0, 0, 0}, &(struct layout){11, 11, size > 2 ? size - 2 : 0, 0, 0});
+    good = good && job_make(ctx, &all, &c, "stationary=C node=shared block=5") &&
+           job_make(ctx, &none, &d, "stationary=C node=shared block=5");
+    for (int late = 0; good && late < 2; late++) { /* the first or the last process */
+        everywhere(1);
+        int me = rank == (late ? size - 1 : 0);
+        if (me)
+            usleep(LATE_MS * 1000);
+        double took = run_alone(&all);
+        bad += took < 0 || (!me && took > LATE_MS * 0.5e-3);
+        everywhere(1);
+        int members = rank >= size - 2;
+        if (me)
+            usleep(LATE_MS * 1000);
+        took = run_alone(&none);
+        bad += took < 0 || (size > 2 && !me && (!members || !late) && took > LATE_MS * 0.5e-3);
+    }
+    tap_ok(everywhere(good && bad == 0), "nobody waits for who comes %d ms later without need: %d wrong", LATE_MS, bad);
+    job_free(&all);
+    job_free(&none);
+    hsumma_grid_free(&grid);
+}
+
+static int executions = 2000;
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    if (size == 1 || !ctx->rooms.base) {
+        tap_skip(1, "the processes cannot share memory");
+        return;
+    }
+    all_draw = 1;
+    own_draw = (uint64_t)rank + 2;
+    test_turns(ctx, grid, executions);
+    test_reuse(ctx, grid);
+    test_few(ctx, grid);
+    test_late(ctx, grid);
+    test_missing(ctx, grid);
+    test_alone(ctx);
+    test_grids();
+    test_grid_without_memory();
+}
+
+int main(int argc, char **argv)
+{
+    executions = argc > 1 ? atoi(argv[1]) : executions;
+    return product_main(argc, argv, test_all);
+}

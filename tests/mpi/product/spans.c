@@ -1,0 +1,262 @@
+/*
+ * One product by several loops: plans of one problem that differ in hierarchy, algorithms, segment and lookahead take
+ * turns on random spans of its innermost panels, and C has the bits of one plan that executes the whole.  Processes are
+ * held back at random, so that they are in different spans at a time.
+ */
+#include "hsumma/plan/plan.h"
+
+#include "support/product.h"
+
+#include <unistd.h>
+
+enum { LOOPS = 3, TURNS = 3 }; /* plans that share a product; how often they do, with other spans */
+
+static uint64_t drawn; /* alike on all ranks */
+
+/* 0 .. below - 1 */
+static int draw(int below)
+{
+    return (int)(scrambled(drawn += 0x9e3779b97f4a7c15ULL) % (uint64_t)below);
+}
+
+static int divisor(int of)
+{
+    int d;
+    do
+        d = 1 + draw(of);
+    while (of % d);
+    return d;
+}
+
+static const double scalars[] = {0, 1, -3};
+
+/* What the loops of one product have in common. */
+struct shared {
+    struct call call;
+    char stationary;
+    int block, P, Q;
+    char slice[16];
+};
+
+/* What has been done, and how much of it went wrong on this rank. */
+static struct tally {
+    int products, spans, differ, wrong, failed, unbounded, miscounted;
+} tally;
+
+/* A plan of the shared product with a hierarchy of its own; the first one is SUMMA. */
+static hsumma_plan *plan_of(hsumma_context *ctx, struct shared *shared, int first)
+{
+    static const char *const bcasts[] = {"flat", "chain", "binomial", "van_de_geijn"};
+    char options[384], levels[96] = "groups=1x1";
+    int b = shared->block, rows = divisor(shared->P), cols = divisor(shared->Q);
+    if (!first && draw(2))
+        snprintf(levels, sizeof levels, "groups=%dx%d outer=%d", rows, cols, b * (1 + draw(3)));
+    else if (!first)
+        snprintf(levels, sizeof levels, "levels=%dx%d,%dx%d outer=%d,%d", rows, cols, divisor(shared->P / rows),
+                 divisor(shared->Q / cols), b * 2 * (1 + draw(2)), b * (1 + draw(2)));
+    snprintf(options, sizeof options,
+             "node=messages stationary=%c block=%d slice=%s threads=1 workspace_limit=64M reduce=binomial lookahead=%d "
+             "segment=%d bcast=%s %s",
+             shared->stationary, b, shared->slice, draw(3), 64 << draw(6), bcasts[draw(4)], levels);
+    shared->call.options = options;
+    hsumma_plan *plan = NULL;
+    if (create(ctx, &shared->call, &plan))
+        tap_diag("%s: %s", options, hsumma_message(ctx));
+    shared->call.options = NULL;
+    return plan;
+}
+
+/* Whether hs_loop_boundary finds the panels with which panels of all tiers begin. */
+static int finds_boundaries(const struct hs_loop *loop)
+{
+    const struct hs_panels *panels = &loop->panels;
+    int next = panels->count, good = 1;
+    for (int t = panels->count; t >= 0; t--) {
+        int begins = 0;
+        for (int l = 0; l < panels->tiers; l++)
+            for (int o = 0; o < panels->tier[l].count; o++)
+                begins += panels->tier[l].first[o] == t;
+        if (begins == panels->tiers)
+            next = t;
+        good &= hs_loop_boundary(loop, t) == next;
+    }
+    return good;
+}
+
+/* Executes a span of one plan's loop; 1 if it has succeeded. */
+static int run_span(hsumma_plan *plan, const struct call *call, const struct local local[3], char *buffers, int from,
+                    int to)
+{
+    struct hs_matrix matrix[3];
+    double complex alpha, beta;
+    store(call->type, &alpha, 0, call->alpha);
+    store(call->type, &beta, 0, call->beta);
+    for (int x = 0; x < 3; x++) {
+        const int64_t *origin = plan->problem.view[x].origin;
+        size_t at = (size_t)(origin[0] + origin[1] * call->desc[x].ld) * bytes_of(call->type);
+        matrix[x] = (struct hs_matrix){local[x].data ? (char *)local[x].data + at : (char *)plan, call->desc[x].ld};
+    }
+    tally.spans++;
+    hs_loop_start(&plan->loop, &alpha, matrix, &beta, buffers, hs_now(), from, to);
+    return hs_wait(hs_loop_advance, &plan->loop) == HSUMMA_OK;
+}
+
+/* The end of a span from `at` where one loop can stop and the other go on. */
+static int cut(const struct hs_loop *one, const struct hs_loop *other, int at)
+{
+    int to = at + draw(one->panels.count / 3 + 2), before;
+    do {
+        before = to;
+        to = hs_loop_boundary(other, hs_loop_boundary(one, to));
+    } while (to != before);
+    return to;
+}
+
+/* The loops take turns until all panels are done. */
+static int take_turns(hsumma_plan *const plan[LOOPS], const struct call *call, const struct local local[3],
+                      char *const buffers)
+{
+    int good = 1, from = 0, count = plan[0]->loop.panels.count, i = draw(LOOPS);
+    do {
+        int next = draw(LOOPS), to = cut(&plan[i]->loop, &plan[next]->loop, from);
+        int late = draw(size), pause = draw(4) ? 0 : draw(1000); /* alike on all, also where they are not used */
+        if (late == rank && pause)
+            usleep((useconds_t)pause);
+        good &= run_span(plan[i], call, local, buffers, from, to == count && draw(2) ? HS_ALL : to);
+        from = to;
+        i = next;
+    } while (from < count);
+    return good;
+}
+
+/* One loop alone on spans: as many bytes and messages, by the times of each, as when it runs over all. */
+static int counts(hsumma_plan *plan, const struct call *call, const struct local local[3], char *buffers)
+{
+    const struct hs_loop *loop = &plan->loop;
+    int good = run_span(plan, call, local, buffers, 0, HS_ALL), from = 0;
+    struct hs_loop_times all = loop->last;
+    do {
+        int to = cut(loop, loop, from);
+        good &= run_span(plan, call, local, buffers, from, to);
+        all.bytes -= loop->last.bytes;
+        all.messages -= loop->last.messages;
+        good &= loop->last.seconds >= loop->last.gemm && loop->last.seconds < PATIENCE_S;
+        from = to;
+    } while (from < loop->panels.count);
+    return good && all.bytes == 0 && all.messages == 0;
+}
+
+static void test_product(hsumma_context *ctx, struct shared *shared)
+{
+    struct call *call = &shared->call;
+    struct local local[3], other[3];
+    hsumma_plan *whole = plan_of(ctx, shared, 1), *plan[LOOPS];
+    size_t room = 1;
+    int good = whole != NULL, differed = tally.differ;
+    for (int i = 0; i < LOOPS; i++) {
+        plan[i] = plan_of(ctx, shared, 0);
+        good &= plan[i] && plan[i]->member && !plan[i]->by_node;
+        room = good && plan[i]->loop.buffer_bytes > room ? plan[i]->loop.buffer_bytes : room;
+    }
+    tally.products++;
+    tally.failed += !everywhere(good);
+    char *buffers = aligned_alloc(64, (room + 63) / 64 * 64);
+    make(call, local);
+    if (everywhere(good)) {
+        good = begin(whole, call, local, 1) == HSUMMA_OK;
+        tally.wrong += !call->fractions && wrong(call, &local[2], 0);
+        for (int i = 0; i < LOOPS; i++)
+            tally.unbounded += !finds_boundaries(&plan[i]->loop);
+        for (int turn = 0; turn < TURNS; turn++) {
+            make(call, other);
+            good &= take_turns(plan, call, other, buffers);
+            tally.differ += hash_of_c(call, &local[2]) != hash_of_c(call, &other[2]) || changed(call, other);
+            if (turn == TURNS - 1)
+                tally.miscounted += !counts(plan[0], call, other, buffers);
+            drop(other);
+        }
+        tally.failed += !good;
+    }
+    if (quiet_reduce(tally.differ - differed, MPI_SUM) > 0)
+        tap_diag("%d x %d, stationary %c, %c%c, %d x %d x %d by %d, alpha %g, beta %g", shared->P, shared->Q,
+                 shared->stationary, call->ta, call->tb, (int)call->m, (int)call->n, (int)call->k, shared->block,
+                 call->alpha, call->beta);
+    drop(local);
+    free(buffers);
+    hsumma_plan_free(&whole);
+    for (int i = 0; i < LOOPS; i++)
+        hsumma_plan_free(&plan[i]);
+}
+
+/* Random products: three in four small ones with odd sizes; some whose GEMM is cut, some whose messages are long. */
+static struct shared draw_product(const hsumma_grid *grid, char stationary, int turn)
+{
+    struct shared shared = {.stationary = stationary, .block = 3 + draw(4), .slice = "auto"};
+    int64_t m = 31 + draw(41), n = 31 + draw(41), k = 31 + draw(41), nb = draw(4) ? 3 + draw(5) : 0;
+    hsumma_type type = (hsumma_type)draw(4);
+    char ta = "NTC"[draw(3)], tb = "NTC"[draw(3)];
+    int large = turn % 8 == 3, wide = turn % 8 == 6;
+    if (large) {
+        shared.block = 32;
+        m = 300, n = 290, k = 310, nb = 40, type = HSUMMA_D;
+    } else if (wide) {
+        m = 24, n = 830, shared.block = 12;
+        snprintf(shared.slice, sizeof shared.slice, "10000");
+    } else if (turn % 8 == 5) {
+        k = 0;
+    }
+    hsumma_grid_info(grid, &shared.P, &shared.Q, NULL, NULL);
+    shared.call = call_of(grid, type, ta, tb, m, n, k, nb);
+    if (draw(3) == 0 && !large)
+        unalign(&shared.call, draw(12));
+    shared.call.fractions = large || wide || draw(3) > 0; /* else exact, and compared with a triple loop */
+    shared.call.alpha = turn % 8 == 2 ? 0 : 2;
+    shared.call.beta = scalars[turn % 3];
+    return shared;
+}
+
+static void test_grid(hsumma_context *ctx, int P, int Q, int rounds)
+{
+    hsumma_grid *grid = NULL;
+    if (!everywhere(hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid) == HSUMMA_OK)) {
+        tap_ok(0, "a grid of %d x %d", P, Q);
+        return;
+    }
+    for (int s = 0; s < 3; s++) {
+        memset(&tally, 0, sizeof tally);
+        for (int turn = 0; turn < rounds; turn++) {
+            struct shared shared = draw_product(grid, "CAB"[s], turn);
+            int64_t whole = ctx->comm.cut;
+            if (draw(4) == 0)
+                ctx->comm.cut = 300; /* messages go in pieces */
+            test_product(ctx, &shared);
+            ctx->comm.cut = whole;
+        }
+        tap_ok(everywhere(tally.failed == 0), "%d x %d, stationary %c: %d products by %d loops each, in %d spans", P, Q,
+               "CAB"[s], tally.products, LOOPS, tally.spans);
+        tap_ok(everywhere(tally.differ == 0), "the bits of one loop over all panels");
+        tap_ok(everywhere(tally.wrong == 0), "which are right");
+        tap_ok(everywhere(tally.unbounded == 0), "spans end where panels of all levels do");
+        tap_ok(everywhere(tally.miscounted == 0), "each span counts its own bytes and messages");
+    }
+    hsumma_grid_free(&grid);
+}
+
+int main(int argc, char **argv)
+{
+    hsumma_context *ctx = NULL;
+    char text[256] = "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+    int rounds = argc > 1 ? atoi(argv[1]) : 16; /* products per grid and stationary operand */
+    if (tap_ok(everywhere(hsumma_create(MPI_COMM_WORLD, NULL, &ctx, text, sizeof text) == HSUMMA_OK),
+               "context on %d ranks %s", size, text))
+        for (int P = 1; P <= size; P++)
+            if (size % P == 0)
+                test_grid(ctx, P, size / P, rounds);
+    hsumma_free(&ctx);
+    MPI_Finalize();
+    return tap_done();
+}

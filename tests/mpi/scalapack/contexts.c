@@ -1,0 +1,225 @@
+/*
+ * What hangs on a BLACS context: its plans and memory, its options, the log.
+ *   mpi_shim_contexts [CONTEXTS [CALLS]]    how many of them must leave no memory behind (50, 2000)
+ */
+#if !HSUMMA_HAVE_SCALAPACK
+#include "support/tap.h"
+int main(void)
+{
+    tap_skip(1, "built without ScaLAPACK");
+    return tap_done();
+}
+#else
+
+#include "support/shim.h"
+
+/* Contexts whose numbers come again with other grids, and calls in them: memory, and communicators, must not run out.
+ */
+static void test_lifetimes(int contexts, int calls)
+{
+    long before = 0, after = 0;
+    int good = 1, distinct = 0, seen[16] = {0}, warm = contexts / 4;
+    for (int i = 0; i < contexts; i++) {
+        int wide = i % 3, context = context_of(wide ? 1 : size, wide ? size : 1, wide == 2 ? "C" : "R");
+        distinct += !seen[context & 15];
+        seen[context & 15] = 1;
+        good &= multiplies(context, 5 + i % 7, 6, 7 + i % 2, 2);
+        Cblacs_gridexit(context);
+        if (i == warm)
+            before = (long)mallinfo2().uordblks;
+    }
+    after = (long)mallinfo2().uordblks;
+    tap_ok(everywhere(good), "%d contexts with %d numbers, one after another", contexts, distinct);
+    /* MPI's own pools grow in steps; a context that is left behind has 60 KB and more */
+    tap_ok(everywhere(after - before < 65536L * size + 512L * contexts), "they leave no memory behind: %ld bytes",
+           after - before);
+
+    int context = context_of(1, size, "R");
+    struct call call[10];
+    good = 1;
+    for (int i = 0; i < calls; i++) {
+        int which = i % 1000 < 20 ? i % 10 : 0; /* more shapes than plans are kept */
+        call[which] = call_of(context, 'N', 'T', 4 + which, 5, 6, 2);
+        run(hsumma_pdgemm_, HSUMMA_D, &call[which], a, b, c);
+        if (i == calls / 4)
+            before = (long)mallinfo2().uordblks;
+    }
+    after = (long)mallinfo2().uordblks;
+    good = multiplies(context, 9, 9, 9, 2);
+    Cblacs_gridexit(context);
+    tap_ok(everywhere(good && after - before < 1 << 16), "%d calls leave no memory behind: %ld bytes", calls,
+           after - before);
+}
+
+/* A context whose options are these; process 0 alone has them. */
+static int context_with(const char *name, const char *value)
+{
+    if (rank == 0)
+        setenv(name, value, 1);
+    int context = context_of(1, size, "R");
+    struct call call = call_of(context, 'N', 'N', 30, 30, 30, 4);
+    run(hsumma_pdgemm_, HSUMMA_D, &call, a, b, c); /* the first call reads them */
+    if (rank == 0)
+        unsetenv(name);
+    return context;
+}
+
+static void test_left_to_scalapack(void)
+{
+    const struct {
+        const char *name, *value;
+        int n[2], theirs[2]; /* whose are the calls of these sizes? */
+    } rows[] = {{"HSUMMA_SCALAPACK", "off", {8, 40}, {1, 1}},
+                {"HSUMMA_SCALAPACK", "10", {10, 11}, {1, 0}},
+                {"HSUMMA_SCALAPACK", "on", {1, 40}, {0, 0}},
+                {"HSUMMA_BLOCK", "nonsense", {8, 40}, {1, 1}},
+                {"HSUMMA_WORKSPACE_LIMIT", "1", {40, 40}, {size > 1, size > 1}}};
+    for (unsigned r = 0; r < sizeof rows / sizeof *rows; r++) {
+        int context = context_with(rows[r].name, rows[r].value), good = 1, count[2];
+        for (int i = 0; i < 2; i++) {
+            int n = rows[r].n[i];
+            struct call call = call_of(context, 'N', 'T', n, n, n, 4);
+            singles = 0;
+            good &= same(HSUMMA_S, &call, hsumma_psgemm_);
+            count[i] = singles - 1; /* the comparison's own */
+            good &= count[i] == rows[r].theirs[i];
+        }
+        Cblacs_gridexit(context);
+        tap_ok(everywhere(good), "%s=%s: ScaLAPACK's calls are %d of n = %d, %d of n = %d", rows[r].name, rows[r].value,
+               count[0], rows[r].n[0], count[1], rows[r].n[1]);
+    }
+}
+
+/* The text of a file that process 0 has written. */
+static void slurp(const char *name, char *text, size_t room)
+{
+    FILE *file = fopen(name, "r");
+    text[file ? fread(text, 1, room - 1, file) : 0] = 0;
+    if (file)
+        fclose(file);
+    unlink(name);
+}
+
+static void test_log(void)
+{
+    char name[] = "/tmp/hsumma-shim-XXXXXX", text[4096] = "", expected[1024];
+    int good = 1, file = rank == 0 ? mkstemp(name) : -1, context = context_with("HSUMMA_LOG", name);
+    struct call call = call_of(context, 'C', 'n', 5, 6, 7, 2);
+    call.first[0][1] = 2;
+    call.desc[0][COLS] = 9;
+    call.desc[1][INB] = 1;
+    call.alpha[0] = 0.5;
+    call.alpha[1] = -3;
+    shorten(call.desc[2]);
+    good &= same(HSUMMA_C, &call, hsumma_pcgemm_);
+    Cblacs_gridexit(context);
+    if (rank == 0) {
+        close(file);
+        slurp(name, text, sizeof text);
+        snprintf(expected, sizeof expected,
+                 "mpiexec -n %d hsumma_bench gemm -m 5 -n 6 -k 7 --type c --transa C --transb N --alpha "
+                 "\"(0.5,-3)\" --beta \"(-1,0)\" --grid 1x%d "
+                 "--layout-a m=7,n=9,imb=2,inb=2,mb=2,nb=2,rsrc=0,csrc=0,i=0,j=1,pad=%d "
+                 "--layout-b m=7,n=6,imb=2,inb=1,mb=2,nb=2,rsrc=0,csrc=0,i=0,j=0,pad=%d "
+                 "--layout-c m=5,n=6,imb=2,inb=2,mb=2,nb=2,rsrc=0,csrc=0,i=0,j=0,pad=%d\n",
+                 size, size, LD - 7, LD - 7, LD - 5);
+        char *second = strchr(text, '\n');
+        good &= second && strncmp(text, "mpiexec -n ", 11) == 0 && strcmp(second + 1, expected) == 0;
+        if (!good)
+            printf("# log: %s# expected: %s", text, expected);
+    }
+    tap_ok(everywhere(good), "HSUMMA_LOG: one line per call, in which every argument stands");
+}
+
+/* One line per distinct call, though the plans of more shapes than are kept are made again. */
+static void test_explain(void)
+{
+    char name[] = "/tmp/hsumma-shim-XXXXXX", text[8192] = "";
+    int good = 1, file = rank == 0 ? mkstemp(name) : -1, saved = dup(2), lines = 0;
+    fflush(stderr);
+    if (rank == 0)
+        dup2(file, 2);
+    int context = context_with("HSUMMA_EXPLAIN", "1");
+    for (int round = 0; round < 2; round++)
+        for (int shape = 0; shape < 10; shape++)
+            good &= multiplies(context, 10 + shape, 10, 10, 3);
+    Cblacs_gridexit(context);
+    fflush(stderr);
+    dup2(saved, 2);
+    close(saved);
+    if (rank == 0) {
+        close(file);
+        slurp(name, text, sizeof text);
+        for (char *line = text; (line = strstr(line, "hsumma: PDGEMM m=")); line++)
+            lines++;
+        good &= lines == 11 && strstr(text, "m=19 n=10 k=10 NN") && strstr(text, "stationary=");
+        if (!good)
+            printf("# %s\n", text);
+    }
+    tap_ok(everywhere(good), "HSUMMA_EXPLAIN: one line per distinct call: %d", lines);
+}
+
+/* What a call costs on one process, where nothing is communicated. */
+static void test_cost(int calls)
+{
+    int context = context_of(1, size, "R");
+    struct call call = call_of(context, 'N', 'N', 2, 2, 2, 1);
+    double seconds[3];
+    for (int what = 0; what < 3; what++) {
+        hsumma_pgemm *routine = what == 1 ? pdgemm_ : hsumma_pdgemm_;
+        call.alpha[0] = what < 2;
+        call.beta[0] = 1;
+        run(routine, HSUMMA_D, &call, a, b, c);
+        seconds[what] = MPI_Wtime();
+        for (int i = 0; i < calls; i++)
+            run(routine, HSUMMA_D, &call, a, b, c);
+        seconds[what] = (MPI_Wtime() - seconds[what]) / calls;
+    }
+    Cblacs_gridexit(context);
+    tap_diag("2 x 2 x 2: %.3f us, ScaLAPACK %.3f us, with alpha = 0 %.3f us", 1e6 * seconds[0], 1e6 * seconds[1],
+             1e6 * seconds[2]);
+}
+
+/*
+ * PBLAS lets a process go on that has nothing to wait for: rank 0 has all of the matrices, multiplies, and sends what
+ * the others wait for before they call.  On a new context, and where one is connected already.
+ */
+static void test_late(void)
+{
+    int context = context_of(1, size, "R"), good = 1;
+    for (int connected = 0; size > 1 && connected < 2; connected++) {
+        struct call call = call_of(context, 'N', 'T', 7 + connected, 7 + connected, 7 + connected, 8);
+        double word = connected;
+        if (connected)
+            good &= multiplies(context, 24, 24, 24, 4);
+        for (int to = 1; rank == 0 && to < size; to++) {
+            good &= to > 1 || same(HSUMMA_D, &call, ours[HSUMMA_D]);
+            Cdgesd2d(context, 1, 1, &word, 1, 0, to);
+        }
+        if (rank > 0) {
+            word = -1;
+            Cdgerv2d(context, 1, 1, &word, 1, 0, 0);
+            good &= word == connected && same(HSUMMA_D, &call, ours[HSUMMA_D]);
+        }
+    }
+    if (size > 1)
+        tap_ok(everywhere(good), "a process that has all goes on before the others call");
+    else
+        tap_skip(1, "needs two processes");
+    Cblacs_gridexit(context);
+}
+
+int main(int argc, char **argv)
+{
+    int contexts = argc > 1 ? atoi(argv[1]) : 50, calls = argc > 2 ? atoi(argv[2]) : 2000;
+    begin(&argc, &argv);
+    test_left_to_scalapack();
+    test_log();
+    test_explain();
+    test_late();
+    test_lifetimes(contexts, calls);
+    test_cost(calls);
+    MPI_Finalize();
+    return tap_done();
+}
+#endif

@@ -1,0 +1,338 @@
+/*
+ * Random cases of p?gemm: hsumma's against ScaLAPACK's, entry by entry, and both against a triple loop.
+ *
+ *   mpi_fuzz [CASES [SEED [verbose]]]
+ *
+ * Case i is made from SEED + i and the number of processes. A failure prints it and the command that runs it alone,
+ * with the library's options as they are in the environment (HSUMMA_BLOCK=3). A and B, and of C all that is not in
+ * sub(C), have to stay as they are to the bit.
+ */
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "hsumma_scalapack.h"
+#include "support/fuzz_case.h"
+#include "support/fuzz_data.h"
+#include "support/quiet.h"
+#include "support/tap.h"
+
+#ifndef HSUMMA_HAVE_SCALAPACK
+#define HSUMMA_HAVE_SCALAPACK 0
+#endif
+
+#if HSUMMA_HAVE_SCALAPACK
+
+/* No header comes with the library. */
+void Cblacs_get(int context, int what, int *value);
+void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
+void Cblacs_gridinfo(int context, int *nprow, int *npcol, int *row, int *col);
+void Cblacs_gridexit(int context);
+
+enum { BLOCK = 100, PATIENCE_S = 120 };
+
+static int rank, size, verbose;
+static int scalapack_is_wrong;                                          /* cases */
+static int contexts[FUZZ_MOST_PROCESSES][FUZZ_MOST_PROCESSES]['X' + 1]; /* context + 2: by P, Q, order; 0: not yet */
+static char settings[256], replay[512];
+static int in_hsumma, left; /* between a call of hsumma's and its end; has it called ScaLAPACK's? */
+
+/* A crash, or a call that does not return: which case was it? */
+static void on_signal(int number)
+{
+    static const char head[] = "# mpi_fuzz: a crash or no end, in the case of: ";
+    ssize_t written = write(1, head, sizeof head - 1);
+    written += write(1, replay, strlen(replay)) + write(1, "\n", 1);
+    (void)written;
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+_Noreturn static void fail(const char *text)
+{
+    printf("Bail out! %s, in the case of: %s\n", text, replay);
+    fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
+}
+
+/* Collective over all processes; negative outside the grid. */
+static int context_of(const struct fuzz_case *c)
+{
+    int *known = &contexts[c->grid[0] - 1][c->grid[1] - 1][(int)c->order], map[FUZZ_MOST_PROCESSES], context;
+    if (*known)
+        return *known - 2;
+    for (int i = 0; i < c->grid[0]; i++)
+        for (int j = 0; j < c->grid[1]; j++) {
+            int by_row = i * c->grid[1] + j, by_col = i + j * c->grid[0];
+            map[by_col] = c->order == 'R' ? by_row : c->order == 'C' ? by_col : size - 1 - by_row;
+        }
+    Cblacs_get(-1, 0, &context);
+    Cblacs_gridmap(&context, map, c->grid[0], c->grid[0], c->grid[1]);
+    *known = context + 2;
+    return context;
+}
+
+static void context_leave(const struct fuzz_case *c, int context)
+{
+    if (context >= 0)
+        Cblacs_gridexit(context);
+    contexts[c->grid[0] - 1][c->grid[1] - 1][(int)c->order] = 0;
+}
+
+/* What PBLAS is given by reference, besides the matrices. */
+struct call {
+    char trans[2];
+    int extent[3], first[3][2], desc[3][11];
+    char alpha[16], beta[16];
+};
+
+static struct call call_of(const struct fuzz_case *c, int context, const struct fuzz_local local[3])
+{
+    struct call call;
+    memset(&call, 0, sizeof call);
+    memcpy(call.trans, c->trans, sizeof call.trans);
+    memcpy(call.extent, c->extent, sizeof call.extent);
+    fuzz_put(c, call.alpha, c->alpha[0], c->alpha[1]);
+    fuzz_put(c, call.beta, c->beta[0], c->beta[1]);
+    for (int x = FUZZ_A; x <= FUZZ_C; x++) {
+        const struct fuzz_side *r = &c->x[x].side[0], *s = &c->x[x].side[1];
+        const int brief[9] = {1,        context,   fuzz_total(r), fuzz_total(s), r->block,
+                              s->block, r->source, s->source,     local[x].ld};
+        const int full[11] = {2,        context,  fuzz_total(r), fuzz_total(s), r->first,   s->first,
+                              r->block, s->block, r->source,     s->source,     local[x].ld};
+        memcpy(call.desc[x], c->x[x].dtype == 1 ? brief : full, c->x[x].dtype == 1 ? sizeof brief : sizeof full);
+        call.first[x][0] = r->offset + 1;
+        call.first[x][1] = s->offset + 1;
+    }
+    return call;
+}
+
+/* ScaLAPACK's routines, by way of here: hsumma leaves to them what it cannot do, which would go unnoticed. */
+#define SCALAPACK(name)                                                                                            \
+    void name(const char *transa, const char *transb, const int *m, const int *n, const int *k, const void *alpha, \
+              const void *a, const int *ia, const int *ja, const int *desca, const void *b, const int *ib,         \
+              const int *jb, const int *descb, const void *beta, void *c, const int *ic, const int *jc,            \
+              const int *descc)                                                                                    \
+    {                                                                                                              \
+        void *next = dlsym(RTLD_NEXT, #name);                                                                      \
+        hsumma_pgemm *routine;                                                                                     \
+        memcpy(&routine, &next, sizeof routine);                                                                   \
+        left |= in_hsumma;                                                                                         \
+        routine(transa, transb, m, n, k, alpha, a, ia, ja, desca, b, ib, jb, descb, beta, c, ic, jc, descc);       \
+    }
+SCALAPACK(psgemm_)
+SCALAPACK(pdgemm_)
+SCALAPACK(pcgemm_)
+SCALAPACK(pzgemm_)
+
+static void run(hsumma_pgemm *routine, const struct call *c, const char *a, const char *b, char *result)
+{
+    routine(&c->trans[0], &c->trans[1], &c->extent[0], &c->extent[1], &c->extent[2], c->alpha, a, &c->first[0][0],
+            &c->first[0][1], c->desc[0], b, &c->first[1][0], &c->first[1][1], c->desc[1], c->beta, result,
+            &c->first[2][0], &c->first[2][1], c->desc[2]);
+}
+
+/* Compares sub(C) with `expected`, pairs for all local entries. Says where they differ most, if they do. */
+static int values_differ(const struct fuzz_local *l, const double *values, const double *expected, double bound,
+                         const char *than, char *text, size_t room)
+{
+    double worst = -1;
+    for (int col = 0; col < l->count[1]; col++)
+        for (int row = 0; l->index[1][col] >= 0 && row < l->count[0]; row++) {
+            size_t at = 2 * ((size_t)row + (size_t)col * (size_t)l->count[0]);
+            const double *v = &values[at], *e = &expected[at];
+            double error = fmax(fabs(v[0] - e[0]), fabs(v[1] - e[1]));
+            if (isnan(v[0]) || isnan(v[1]) || isnan(e[0]) || isnan(e[1]))
+                error = INFINITY; /* fmax passes over NaN */
+            if (l->index[0][row] < 0 || error <= bound || error <= worst)
+                continue;
+            worst = error;
+            snprintf(text, room, "C(%d,%d) = (%.9g,%.9g), but (%.9g,%.9g) %s, bound %.3g", l->index[0][row] + 1,
+                     l->index[1][col] + 1, v[0], v[1], e[0], e[1], than, bound);
+        }
+    return worst >= 0;
+}
+
+/* Puts sub(C) back. */
+static void restore(struct fuzz_local *c, const char *before)
+{
+    for (int col = 0; col < c->count[1]; col++)
+        for (int row = 0; c->index[1][col] >= 0 && row < c->count[0]; row++)
+            if (c->index[0][row] >= 0) {
+                char *at = fuzz_at(c, row, col);
+                memcpy(at, before + (at - c->memory), c->entry);
+            }
+}
+
+static int touched(char name, const struct fuzz_local *now, const char *before, char *text, size_t room)
+{
+    for (size_t i = 0; i < now->size; i++)
+        if (now->memory[i] != before[i]) {
+            long entry = (long)(i / now->entry) - FUZZ_GUARD;
+            snprintf(text, room, "%c was written to at local row %ld, column %ld (of %d, %d; ld %d)", name,
+                     entry < 0 ? entry : entry % now->ld, entry < 0 ? 0 : entry / now->ld, now->count[0], now->count[1],
+                     now->ld);
+            return 1;
+        }
+    return 0;
+}
+
+static char *passed(const struct fuzz_case *c, const struct fuzz_local *l)
+{
+    return c->null && (l->count[0] == 0 || l->count[1] == 0) ? NULL : l->data;
+}
+
+/* What came of one routine. */
+struct outcome {
+    int wrong;
+    double *values; /* of C */
+    char text[256];
+};
+
+/* One routine on its own copies of the three. */
+static void attempt(const struct fuzz_case *c, int context, hsumma_pgemm *routine, const int me[2],
+                    const double *expected, struct outcome *out)
+{
+    struct fuzz_local local[3], *l = &local[2];
+    char *before[3] = {NULL, NULL, NULL};
+    int made = 1;
+    memset(local, 0, sizeof local);
+    for (int x = FUZZ_A; x <= FUZZ_C; x++) {
+        int inside = c->store == FUZZ_PARTS ? x > FUZZ_A : c->store == FUZZ_TWINS && x == FUZZ_B;
+        made = made && fuzz_make(c, x, me, inside ? &local[FUZZ_A] : NULL, &local[x]);
+    }
+    for (int x = FUZZ_A; x <= FUZZ_C; x++)
+        if ((made = made && (before[x] = malloc(local[x].size))))
+            memcpy(before[x], local[x].memory, local[x].size);
+    if (!made ||
+        !(out->values = realloc(out->values, sizeof(double[2]) * ((size_t)l->count[0] * (size_t)l->count[1] + 1))))
+        fail("no memory");
+    struct call call = call_of(c, context, local), same = call;
+    run(routine, &call, passed(c, &local[0]), passed(c, &local[1]), passed(c, l));
+    for (int col = 0; col < l->count[1]; col++)
+        for (int row = 0; row < l->count[0]; row++)
+            fuzz_get(c, fuzz_at(l, row, col), &out->values[2 * ((size_t)row + (size_t)col * (size_t)l->count[0])]);
+    out->wrong =
+        values_differ(l, out->values, expected, 2 * fuzz_bound(c), "by the triple loop", out->text, sizeof out->text);
+    restore(l, before[FUZZ_C]);
+    for (int x = FUZZ_A; x <= FUZZ_C; x++)
+        out->wrong = out->wrong || touched("ABC"[x], &local[x], before[x], out -> text, sizeof out->text);
+    if (!out->wrong && (out->wrong = memcmp(&call, &same, sizeof call) != 0))
+        snprintf(out->text, sizeof out->text, "an argument was changed");
+    for (int x = FUZZ_A; x <= FUZZ_C; x++) {
+        fuzz_drop(&local[x]);
+        free(before[x]);
+    }
+}
+
+/* This process's part. */
+static void compare(const struct fuzz_case *c, int context, struct outcome *ours, struct outcome *theirs)
+{
+    static const char letters[] = "sdcz";
+    static hsumma_pgemm *const hsumma[] = {hsumma_psgemm_, hsumma_pdgemm_, hsumma_pcgemm_, hsumma_pzgemm_};
+    static hsumma_pgemm *const scalapack[] = {psgemm_, pdgemm_, pcgemm_, pzgemm_};
+    int type = (int)(strchr(letters, c->type) - letters), shape[2], me[2];
+    struct fuzz_local l;
+    double *expected = NULL;
+    Cblacs_gridinfo(context, &shape[0], &shape[1], &me[0], &me[1]);
+    if (!fuzz_make(c, FUZZ_C, me, NULL, &l) || !(expected = fuzz_reference(c, &l)))
+        fail("no memory");
+    attempt(c, context, scalapack[type], me, expected, theirs);
+    in_hsumma = 1;
+    left = 0;
+    for (int i = 0; i <= c->twice && !ours->wrong; i++)
+        attempt(c, context, hsumma[type], me, expected, ours);
+    in_hsumma = 0;
+    if (!ours->wrong && !getenv("HSUMMA_STATIONARY") && (ours->wrong = left)) /* replicated ones need that to be C */
+        snprintf(ours->text, sizeof ours->text, "left to ScaLAPACK");
+    if (!ours->wrong && !theirs->wrong)
+        ours->wrong = values_differ(&l, ours->values, theirs->values, 2 * fuzz_bound(c), "by ScaLAPACK", ours->text,
+                                    sizeof ours->text);
+    fuzz_drop(&l);
+    free(expected);
+    free(ours->values);
+    free(theirs->values);
+}
+
+static void report(const struct fuzz_case *c, const char *verdict, const char *detail)
+{
+    char text[1024];
+    fuzz_print(c, text, sizeof text);
+    printf("# %s: %s\n#   %s\n#   rank %d: %s\n", verdict, replay, text, rank, detail);
+    fflush(stdout);
+}
+
+/* Returns, on all processes, whether hsumma was right. */
+static int good(uint64_t seed)
+{
+    int processes = size < FUZZ_MOST_PROCESSES ? size : FUZZ_MOST_PROCESSES;
+    struct fuzz_case c = fuzz_draw(seed, processes);
+    struct outcome ours = {0, NULL, ""}, theirs = {0, NULL, ""};
+    snprintf(replay, sizeof replay, "%smpiexec -n %d mpi_fuzz 1 %llu", settings, size, (unsigned long long)seed);
+    alarm(PATIENCE_S);
+    int context = context_of(&c);
+    if (context >= 0)
+        compare(&c, context, &ours, &theirs);
+    int64_t wrong = quiet_reduce(ours.wrong ? rank : INT64_MAX, MPI_MIN);
+    int64_t scalapack = quiet_reduce(theirs.wrong ? rank : INT64_MAX, MPI_MIN);
+    if (wrong == rank)
+        report(&c, "wrong", ours.text);
+    if (scalapack == rank)
+        report(&c, wrong < INT64_MAX ? "ScaLAPACK is wrong as well" : "ScaLAPACK is wrong", theirs.text);
+    if (verbose && wrong == INT64_MAX && rank == 0)
+        report(&c, "right", "agrees");
+    scalapack_is_wrong += scalapack < INT64_MAX;
+    if (c.fresh)
+        context_leave(&c, context);
+    return wrong == INT64_MAX;
+}
+
+/* Nothing is to be left to ScaLAPACK.  All other options of the library are for `replay`. */
+static void read_environment(void)
+{
+    setenv("HSUMMA_SCALAPACK", "on", 1);
+    for (char **word = environ; *word; word++)
+        if (strncmp(*word, "HSUMMA_", 7) == 0 && strncmp(*word, "HSUMMA_SCALAPACK=", 17) != 0) {
+            size_t length = strlen(settings);
+            snprintf(settings + length, sizeof settings - length, "%s ", *word);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    long long cases = argc > 1 ? atoll(argv[1]) : BLOCK;
+    unsigned long long seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    static const int deadly[] = {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
+    const char *sanitize = getenv("SANITIZE"); /* which reports the others itself */
+
+    read_environment();
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+    verbose = argc > 3;
+    for (size_t i = 0; i < (sanitize && *sanitize ? 1 : sizeof deadly / sizeof deadly[0]); i++)
+        signal(deadly[i], on_signal);
+    for (long long first = 0; first < cases; first += BLOCK) {
+        long long count = cases - first < BLOCK ? cases - first : BLOCK, right = 0;
+        for (long long i = 0; i < count; i++)
+            right += good(seed + (unsigned long long)(first + i));
+        tap_ok(right == count, "%lld of %lld random cases from seed %llu", right, count,
+               seed + (unsigned long long)first);
+    }
+    if (scalapack_is_wrong)
+        tap_diag("ScaLAPACK was wrong in %d cases", scalapack_is_wrong);
+    MPI_Finalize();
+    return tap_done();
+}
+
+#else
+
+int main(void)
+{
+    tap_skip(1, "built without ScaLAPACK");
+    return tap_done();
+}
+
+#endif

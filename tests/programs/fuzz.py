@@ -1,0 +1,75 @@
+"""TAP: random cases of p?gemm, hsumma's against ScaLAPACK's (tests/mpi/scalapack/fuzz.c), on 1, 2, 4 and 6 ranks.
+
+    tests/programs/fuzz.py [--cases N] [--seconds S] [--seed SEED] [--ranks R,...]
+
+N cases in all, or as many as fit into S seconds: runs of 100, in turn on each number of ranks, then with other options of
+the library, so that small products take the ways of large ones, too.  A failed case comes with the command that repeats
+it.  Without arguments always the same 2,800; else from a new SEED, if none is given.
+
+Environment: BUILD, MPI, MPIEXEC.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+from launch import BUILD, mpiexec
+from tap import done, ok
+
+PROGRAM = os.path.join(BUILD, "tests", "mpi", "scalapack", "fuzz")
+PATIENCE_S = 300  # for one run; mpi_fuzz ends a case that hangs before that
+RUN = 100  # cases
+OPTIONS = [[],
+           ["HSUMMA_STATIONARY=A", "HSUMMA_BLOCK=7"],
+           ["HSUMMA_STATIONARY=B", "HSUMMA_BLOCK=5", "HSUMMA_CHUNK=3", "HSUMMA_WORKSPACE_LIMIT=64k"],
+           ["HSUMMA_NODE=messages"],
+           ["HSUMMA_STATIONARY=B", "HSUMMA_LOOKAHEAD=3"],
+           ["HSUMMA_STATIONARY=C", "HSUMMA_BLOCK=5", "HSUMMA_LOOKAHEAD=2", "HSUMMA_BCAST=chain", "HSUMMA_SEGMENT=256"],
+           ["HSUMMA_LOOKAHEAD=0", "HSUMMA_WORKSPACE_LIMIT=64k", "HSUMMA_TOPOLOGY=nodes:2"]]
+
+
+def run(ranks, options, cases, seed):
+    """Its tests become ours; what it says before one of them, this one's remarks."""
+    name = f"{ranks} ranks{''.join(' ' + option.replace('HSUMMA_', '').lower() for option in options)}"
+    command = [*mpiexec(ranks, "OPENBLAS_NUM_THREADS=1", *options), PROGRAM, str(cases), str(seed)]
+    try:
+        process = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        ok(False, f"{name}: {cases} cases from seed {seed}", f"no end after {PATIENCE_S} s")
+        return
+    remarks, planned = [], False
+    for line in process.stdout.splitlines():
+        if line.startswith(("ok ", "not ok ")):
+            if not ok(line.startswith("ok "), f"{name}: {line.partition(' - ')[2]}", *remarks):
+                remarks = []
+        elif line.startswith("1.."):
+            planned = True
+        else:
+            remarks.append(line.lstrip("# "))
+    for remark in remarks:  # ScaLAPACK's errors, say
+        print("#", remark)
+    if not planned or process.returncode not in (0, 1):
+        ok(False, f"{name}: {cases} cases from seed {seed}, to the end", f"exit code {process.returncode}",
+           *remarks, process.stderr[-2000:])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cases", type=int, default=2800)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--seed", type=int, default=1 if len(sys.argv) == 1 else int(time.time()) * 1000)
+    parser.add_argument("--ranks", default="1,2,4,6")
+    args = parser.parse_args()
+    ranks = [int(number) for number in args.ranks.split(",")]
+    end = time.monotonic() + (args.seconds or 0)
+    turn = first = 0
+    while time.monotonic() < end if args.seconds else first < args.cases:
+        cases = RUN if args.seconds else min(RUN, args.cases - first)
+        run(ranks[turn % len(ranks)], OPTIONS[turn // len(ranks) % len(OPTIONS)], cases, args.seed + first)
+        turn, first = turn + 1, first + cases
+    return done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+/*
+ * Devices that ranks share, on the clock: cases that can be computed by hand, and all rows: with a device for each rank
+ * they take what they take without, with fewer no less than a device has to do.
+ */
+#include "coll/model/clock.h"
+#include "support/tap.h"
+
+#include <math.h>
+
+/* Of a device: launch, per byte copied through shared memory, copied, summed; a turn. */
+static const struct hs_machine device = {
+    .alpha = 1e-3, .gamma = 3e-9, .copy = 2e-9, .shm = {.alpha = 5e-6, .beta = 1e-9}, .devices = 1, .turn = 40e-6};
+
+static int near(double is, double want)
+{
+    return fabs(is - want) <= 1e-12 * fabs(want);
+}
+
+static double seconds_of(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *m,
+                         struct hs_clock_load *load)
+{
+    double seconds;
+    return hs_clock_seconds(alg, shape, m, &hs_heap, &seconds, load) ? -1 : seconds;
+}
+
+/* On `nodes` nodes of ranks/nodes ranks each. */
+static double seconds(void (*build)(struct hs_builder *, const struct hs_shape *), int ranks, int nodes, int64_t bytes,
+                      const struct hs_machine *m)
+{
+    struct hs_alg alg = {HS_ALLREDUCE, "case", "", HS_USES_TOPOLOGY, NULL, build, NULL};
+    struct hs_topology topology;
+    if (hs_topology_blocks(&topology, ranks, nodes, 1, &hs_heap))
+        return -1;
+    topology.room = topology.direct = 1 << 20;
+    struct hs_shape shape = {.size = ranks, .bytes = bytes, .unit = 8, .topology = &topology};
+    double seconds = seconds_of(&alg, &shape, m, NULL);
+    hs_topology_free(&topology, &hs_heap);
+    return seconds;
+}
+
+static void copy_once(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
+}
+
+static void copy_twice(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
+    hs_emit_copy(builder, hs_scratch(0), hs_in(0), shape->bytes);
+}
+
+/* Rank 0 copies twice; rank 1 waits for the first copy, and copies. */
+static void copy_later(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    if (shape->rank == 1) {
+        int wait = hs_emit_wait(builder, 0, 1);
+        hs_after(builder, hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes), wait);
+        return;
+    }
+    int copy = hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
+    hs_after(builder, hs_emit_signal(builder, 1), copy);
+    hs_after(builder, hs_emit_copy(builder, hs_scratch(0), hs_out(0), shape->bytes), copy);
+}
+
+/* Three sums, one chain; or the third after the first alone, which then is work of its own. */
+static void sums(struct hs_builder *builder, const struct hs_shape *shape, int chain)
+{
+    int64_t bytes = shape->bytes;
+    int first = hs_emit_reduce(builder, hs_out(0), hs_in(0), hs_in(0), bytes);
+    int second = hs_emit_reduce(builder, hs_out(0), hs_out(0), hs_in(0), bytes);
+    hs_after(builder, second, first);
+    int third = hs_emit_reduce(builder, hs_out(0), hs_out(0), hs_in(0), bytes);
+    hs_after(builder, third, second);
+    if (!chain)
+        hs_after(builder, third, first);
+}
+
+static void sum_chain(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    sums(builder, shape, 1);
+}
+
+static void sum_two(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    sums(builder, shape, 0);
+}
+
+static void cases(void)
+{
+    enum { N = 8000 };
+    struct hs_machine m = device, two = device, four = device;
+    two.devices = 2;
+    four.devices = 4;
+    double a = m.shm.alpha, t = m.turn, copy = a + N * m.copy, sum = N * m.gamma;
+
+    tap_ok(near(seconds(copy_once, 1, 1, N, &m), copy), "one rank alone: a launch and its bytes");
+    tap_ok(near(seconds(copy_once, 2, 1, N, &m), 2 * copy + t), "two ranks on one device: one after the other, a turn");
+    tap_ok(near(seconds(copy_once, 2, 1, N, &two), copy), "two ranks on two devices: at the same time");
+    tap_ok(near(seconds(copy_once, 2, 2, N, &m), copy), "two ranks on two nodes: likewise");
+    tap_ok(near(seconds(copy_once, 3, 1, N, &two), 2 * copy + t) &&
+               near(seconds(copy_once, 4, 1, N, &two), 2 * copy + t) &&
+               near(seconds(copy_once, 5, 1, N, &two), 3 * copy + 2 * t) &&
+               near(seconds(copy_once, 2, 1, N, &four), copy),
+           "3, 4 and 5 ranks on two devices are dealt in blocks; two on four have one each");
+    tap_ok(near(seconds(copy_twice, 2, 1, N, &m), 4 * copy + 3 * t), "what is ready first is done first: three turns");
+    tap_ok(near(seconds(copy_later, 2, 1, N, &m), 3 * copy + t),
+           "of what is ready at the same time the lower rank's is done first: one turn");
+    m.signal = 1e-6;
+    tap_ok(near(seconds(copy_later, 2, 1, N, &m), 3 * copy + t), "and before what is ready a bit later");
+    m.turn = 0;
+    tap_ok(near(seconds(copy_twice, 2, 1, N, &m), 4 * copy), "a turn may cost nothing");
+    tap_ok(near(seconds(sum_chain, 1, 1, N, &m), a + 3 * sum), "a chain of sums is launched once");
+    tap_ok(near(seconds(sum_two, 1, 1, N, &m), 2 * a + 3 * sum), "a sum that waits for more is launched on its own");
+    m.devices = 0;
+    tap_ok(near(seconds(copy_twice, 2, 1, N, &m), 2 * N * m.copy) && near(seconds(sum_chain, 1, 1, N, &m), 3 * sum),
+           "without devices there are neither launches nor turns");
+}
+
+/* The designs on one device, closed forms; signals cost nothing. */
+static void designs(void)
+{
+    enum { N = 8000 };
+    double a = device.shm.alpha, t = device.turn, w = a + N * device.shm.beta, own = a + N * device.shm.beta,
+           sum = N * device.gamma;
+    struct hs_machine many = device;
+    int good = 1, apart = 1;
+    many.devices = 16;
+    for (int p = 2; p <= 16; p++) {
+        struct hs_topology topology;
+        struct hs_clock_load load;
+        if (hs_topology_blocks(&topology, p, 1, 1, &hs_heap))
+            return;
+        topology.room = 1 << 20;
+        struct hs_shape shape = {.size = p, .bytes = N, .unit = 8, .topology = &topology};
+        const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, "shared_buffer");
+        double in = (p - 1) * w + (p - 2) * t, reduce = t + a + (p - 1) * sum, out = own + (p - 1) * (t + w);
+        good &= near(seconds_of(alg, &shape, &device, &load), in + reduce + out);
+        good &= near(load.most, (p - 1) * w + a + (p - 1) * sum + p * w) && near(load.mean, load.most);
+        apart &= near(seconds_of(alg, &shape, &many, NULL), w + a + (p - 1) * sum + w);
+        hs_topology_free(&topology, &hs_heap);
+    }
+    tap_ok(good, "shared_buffer on one device: all copies in, one sum, all copies out, 2 (p-1) turns");
+    tap_ok(apart, "on a device each: a copy in, the sum, a copy out");
+}
+
+/* Every row: a device for each rank is a processor for each; fewer have the more to do. */
+static void rows(void)
+{
+    static const struct hs_machine tiers = {.alpha = 3.0e-6,
+                                            .beta = 1.1e-9,
+                                            .gamma = 0.7e-9,
+                                            .copy = 0.2e-9,
+                                            .node = {.alpha = 1.0e-6, .beta = 0.5e-9},
+                                            .inject = 0.4e-9,
+                                            .shm = {.beta = 0.25e-9},
+                                            .signal = 0.15e-6,
+                                            .ports = 2};
+    const struct hs_alg *alg;
+    int alike = 0, unlike = 0, fewer = 0, faster = 0, contended = 0;
+    for (int i = 0; (alg = hs_alg_at(i)); i++)
+        for (int p = 1; p <= 17; p++)
+            for (int nodes = 1; nodes <= p && nodes <= 3; nodes++)
+                for (int inject = 0; inject < 2; inject++) {
+                    struct hs_topology topology;
+                    struct hs_machine m = tiers;
+                    struct hs_clock_load load;
+                    if (hs_topology_blocks(&topology, p, nodes, 1, &hs_heap))
+                        return;
+                    topology.room = 40000;
+                    topology.direct = p % 2;
+                    m.inject = inject ? m.inject : 0;
+                    struct hs_shape shape = {.size = p, .bytes = 8000, .unit = 8, .topology = &topology};
+                    double plain =
+                        alg->flags & HS_BY_MPI || hs_alg_unfit(alg, &shape) ? -1 : seconds_of(alg, &shape, &m, NULL);
+                    if (plain >= 0) {
+                        m.devices = p;
+                        m.turn = 1;
+                        double own = seconds_of(alg, &shape, &m, NULL);
+                        alike += fabs(own - plain) <= 1e-12 * plain;
+                        unlike += fabs(own - plain) > 1e-12 * plain;
+                        m.devices = 1;
+                        m.turn = 0;
+                        double one = seconds_of(alg, &shape, &m, NULL);
+                        const struct hs_machine work = {.gamma = m.gamma, .copy = m.copy, .shm = m.shm, .devices = 1};
+                        seconds_of(alg, &shape, &work, &load); /* messages cost nothing: the busiest device is left */
+                        fewer++;
+                        faster += one < load.most * (1 - 1e-12) || one < 0.9 * plain;
+                        contended += one > 1.5 * plain;
+                    }
+                    hs_topology_free(&topology, &hs_heap);
+                }
+    tap_ok(unlike == 0 && alike > 2000, "a device for each rank costs what a processor for each does (%d of %d)", alike,
+           alike + unlike);
+    tap_ok(faster == 0 && contended > 100, "one for all is never faster than its work (%d), and often busy (%d)", fewer,
+           contended);
+}
+
+int main(void)
+{
+    cases();
+    designs();
+    rows();
+    return tap_done();
+}

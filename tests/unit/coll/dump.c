@@ -1,0 +1,126 @@
+/* What the dump prints, word for word. */
+#include "coll/schedule/dump.h"
+#include "support/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void expect(const char *name, char *text, const char *want)
+{
+    if (!tap_ok(text && strcmp(text, want) == 0, "%s", name))
+        tap_diag("printed:\n%s", text ? text : "(nothing)");
+    free(text);
+}
+
+static char *list_of(enum hs_collective collective, const char *name, struct hs_shape shape)
+{
+    char *text = NULL;
+    size_t size;
+    struct hs_list list;
+    FILE *file = open_memstream(&text, &size);
+    if (!file || hs_build(hs_alg_find(collective, name), &shape, &hs_heap, &list) != HSUMMA_OK)
+        return NULL;
+    hs_dump_list(file, &list);
+    fclose(file);
+    hs_list_free(&hs_heap, &list);
+    return text;
+}
+
+static char *rounds_of(enum hs_collective collective, const char *name, struct hs_shape shape)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    hsumma_status status = hs_dump_rounds(file, hs_alg_find(collective, name), &shape, &hs_heap);
+    fclose(file);
+    if (!status)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Rank 1 copies from rank 0's SHARED when a signal allows it, and tells rank 2. */
+static void build_shared(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    if (shape->rank == 0) {
+        int copy = hs_emit_copy(builder, hs_shared(8), hs_out(0), 16);
+        hs_after(builder, hs_emit_signal(builder, 3), copy);
+    } else if (shape->rank == 1) {
+        int wait = hs_emit_wait(builder, 0, 2), join = hs_emit_join(builder);
+        hs_after(builder, join, wait);
+        int copy = hs_emit_copy(builder, hs_out(0), hs_of(0, hs_shared(8)), 16);
+        hs_after(builder, copy, join);
+        int reduce = hs_emit_reduce(builder, hs_scratch(0), hs_of(2, hs_in(0)), hs_of(0, hs_out(8)), 8);
+        hs_after(builder, reduce, copy);
+        hs_after(builder, hs_emit_send(builder, 2, hs_out(0), 16), reduce);
+    } else {
+        hs_emit_recv(builder, 1, hs_out(0), 16);
+    }
+}
+
+static void dump_shared(void)
+{
+    static const struct hs_alg row = {HS_BCAST, "shared", "", HS_TRUE_ROOT, .build = build_shared};
+    struct hs_shape shape = {.size = 3, .bytes = 16, .unit = 8};
+    char *text[3] = {NULL};
+    size_t size;
+    for (int i = 0; i < 3; i++) {
+        struct hs_list list;
+        FILE *file = open_memstream(&text[i], &size);
+        shape.rank = i;
+        if (!file || hs_build(&row, &shape, &hs_heap, &list) != HSUMMA_OK)
+            return;
+        if (i < 2)
+            hs_dump_list(file, &list);
+        else if (hs_dump_rounds(file, &row, &shape, &hs_heap) != HSUMMA_OK)
+            fputs("no rounds", file);
+        fclose(file);
+        hs_list_free(&hs_heap, &list);
+    }
+    expect("a signal", text[0],
+           "0 COPY shared[8..24) <- out[0..16)\n"
+           "1 SIGNAL 3 after 0\n");
+    expect("a peer's memory", text[1],
+           "0 WAIT for 0 >= 2\n"
+           "1 JOIN after 0\n"
+           "2 COPY out[0..16) <- 0:shared[8..24) after 1\n"
+           "3 REDUCE scratch[0..8) <- 2:in[0..8) op 0:out[8..16) after 2\n"
+           "4 SEND to 2 <- out[0..16) after 3\n");
+    expect("a signal is no message", text[2], "1: 1>2 (16 each)\n");
+}
+
+int main(void)
+{
+    expect("the list of an inner rank of a chain",
+           list_of(HS_BCAST, "chain", (struct hs_shape){.rank = 1, .size = 3, .bytes = 40, .unit = 8, .segment = 16}),
+           "0 RECV from 0 -> out[0..16)\n"
+           "1 SEND to 2 <- out[0..16) after 0\n"
+           "2 RECV from 0 -> out[16..32)\n"
+           "3 SEND to 2 <- out[16..32) after 2,1\n"
+           "4 RECV from 0 -> out[32..40) after 0\n"
+           "5 SEND to 2 <- out[32..40) after 4,3\n");
+    expect("the list of the root of a reduction",
+           list_of(HS_REDUCE_TO, "binomial", (struct hs_shape){.rank = 2, .size = 3, .root = 2, .bytes = 8, .unit = 8}),
+           "0 RECV from 0 -> scratch[0..8)\n"
+           "1 REDUCE out[0..8) <- scratch[0..8) op in[0..8) after 0\n");
+    expect("a lone rank copies",
+           list_of(HS_ALLREDUCE, "recursive_doubling", (struct hs_shape){.size = 1, .bytes = 8, .unit = 8}),
+           "0 COPY out[0..8) <- in[0..8)\n");
+    expect("the rounds of a binomial tree with root 1",
+           rounds_of(HS_BCAST, "binomial", (struct hs_shape){.size = 5, .root = 1, .bytes = 8, .unit = 8}),
+           "1: 1>0 (8 each)\n"
+           "2: 1>3 (8 each)\n"
+           "3: 1>2 3>4 (8 each)\n");
+    expect("the rounds of van de Geijn's broadcast",
+           rounds_of(HS_BCAST, "van_de_geijn", (struct hs_shape){.size = 3, .bytes = 40, .unit = 8}),
+           "1: 0>2 (8 each)\n"
+           "2: 0>1 (16 each)\n"
+           "3: 0>1 1>2 (16 each)\n"
+           "4: 0>1(8) 1>2(16)\n");
+    dump_shared();
+    expect("no message, no round", rounds_of(HS_BCAST, "flat", (struct hs_shape){.size = 1, .bytes = 8, .unit = 8}),
+           "");
+    return tap_done();
+}

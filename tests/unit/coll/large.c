@@ -1,0 +1,37 @@
+/* Counts above 2^31 and 2^32 in the lists of every row: elements of some GiB, so that verify stays symbolic. */
+#include "coll/proof/verify.h"
+#include "support/tap.h"
+
+int main(void)
+{
+    const struct hs_alg *alg;
+    for (int i = 0; (alg = hs_alg_at(i)) != NULL; i++) {
+        int bad = 0, runs = 0;
+        char text[240] = "";
+        for (int p = 2; p <= 9 && !(alg->flags & HS_BY_MPI); p++)
+            for (int room = 0; room < 3; room++) {
+                struct hs_topology topology;
+                struct hs_verify_report report;
+                if (hs_topology_blocks(&topology, p, room ? 1 : (p + 2) / 3, 1, &hs_heap))
+                    return 1;
+                struct hs_shape shape = {.size = p,
+                                         .root = p / 2,
+                                         .bytes = (int64_t)11 * 5 << 30,
+                                         .unit = (int64_t)5 << 30,
+                                         .topology = &topology,
+                                         .with = {.threshold = 1}};
+                topology.room = room ? (int64_t)40 << 30 : 0;
+                topology.direct = room == 2;
+                if (!hs_alg_unfit(alg, &shape)) {
+                    runs++;
+                    if (hs_verify(alg, &shape, NULL, &hs_heap, &report) && bad++ == 0)
+                        snprintf(text, sizeof text, "%d ranks: %.200s", p, report.text);
+                }
+                hs_topology_free(&topology, &hs_heap);
+            }
+        if (!(alg->flags & HS_BY_MPI) &&
+            !tap_ok(bad == 0 && runs > 0, "%s %s: vectors of 55 GiB", hs_collective_name(alg->collective), alg->name))
+            tap_diag("%s", text);
+    }
+    return tap_done();
+}

@@ -1,0 +1,290 @@
+/* The choice of algorithms: words and rules, who decides, what cannot serve and what serves instead; without MPI. */
+#include "coll/choose/select.h"
+#include "support/tap.h"
+
+#include <string.h>
+
+static const struct hs_machine machine = {.alpha = 1e-6, .beta = 1e-10, .gamma = 2e-10, .copy = 1e-10, .signal = 2e-7};
+
+/* Words, and what they are written as; NULL: refused, and the message says `says`. */
+static void test_words(void)
+{
+    static const struct {
+        enum hs_collective collective;
+        const char *text, *written, *says;
+    } words[] = {
+        {HS_BCAST, "chain", "chain", NULL},
+        {HS_BCAST, "auto", "auto", NULL},
+        {HS_BCAST, "chain(segment=64k)", "chain(segment=64k)", NULL},
+        {HS_BCAST, "chain(segment=1000)", "chain(segment=1000)", NULL},
+        {HS_ALLREDUCE, "dpml(l=4,k=2,level=socket,outer=ring)", "dpml(l=4,k=2,level=socket,outer=ring)", NULL},
+        {HS_ALLREDUCE, "dpml(outer=ring,level=node,k=2,l=4)", "dpml(l=4,k=2,outer=ring)", NULL},
+        {HS_ALLREDUCE, "rabenseifner_traff(b=8K)", "rabenseifner_traff(b=8k)", NULL},
+        {HS_ALLREDUCE, "smp(outer=nap,inner=shared)", "smp(outer=nap,inner=shared)", NULL},
+        {HS_ALLREDUCE, "reduce_bcast(outer=chain,inner=binomial)", "reduce_bcast(outer=chain,inner=binomial)", NULL},
+        {HS_BCAST, "ring", NULL, "there is no bcast algorithm \"ring\"; there are: flat, binomial"},
+        {HS_ALLREDUCE, "chain", NULL, "recursive_doubling"},
+        {HS_BCAST, "", NULL, "NAME"},
+        {HS_BCAST, "chain(", NULL, "NAME(l=4,outer=NAME)"},
+        {HS_BCAST, "chain)", NULL, "NAME"},
+        {HS_BCAST, "chain()", NULL, "the parameters of chain are segment"},
+        {HS_BCAST, "chain(l=2)", NULL, "the parameters of chain are segment"},
+        {HS_BCAST, "flat(l=2)", NULL, "flat has no parameters"},
+        {HS_BCAST, "chain(segment=0)", NULL, "segment=BYTES"},
+        {HS_BCAST, "chain(segment=64x)", NULL, "segment=BYTES"},
+        {HS_BCAST, "chain(segment=64k,)", NULL, "parameters"},
+        {HS_BCAST, "chain(segment)", NULL, "parameters"},
+        {HS_ALLREDUCE, "dpml(l=0)", NULL, "l=N"},
+        {HS_ALLREDUCE, "dpml(l=4294967297)", NULL, "l=N"},
+        {HS_ALLREDUCE, "dpml(k=2000000)", NULL, "k=N"},
+        {HS_ALLREDUCE, "dpml(level=rack)", NULL, "level=node or level=socket"},
+        {HS_ALLREDUCE, "dpml(outer=)", NULL, "outer=NAME"},
+        {HS_ALLREDUCE, "dpml(outer=none)", NULL, "\"none\""},
+        {HS_ALLREDUCE, "dpml(q=1)", NULL, "l, k, level, outer"},
+        {HS_ALLREDUCE, "a b", NULL, "NAME"},
+        {HS_ALLREDUCE, "a2345678901234567890123456789012", NULL, "NAME"},
+    };
+    int wrong = 0;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        struct hs_word word;
+        struct hs_message message = {""};
+        char text[HS_WORD_TEXT] = "";
+        hsumma_status status =
+            hs_word_read(NULL, words[i].collective, words[i].text, strlen(words[i].text), "test", &word, &message);
+        if (!status)
+            hs_word_write(&word, text, sizeof text);
+        int right = words[i].written ? !status && strcmp(text, words[i].written) == 0
+                                     : status == HSUMMA_ERR_OPTION && strstr(message.text, words[i].says) &&
+                                           strncmp(message.text, "test: ", 6) == 0;
+        wrong += !right;
+        if (!right)
+            tap_diag("%s: %d, \"%s\", %s", words[i].text, (int)status, text, message.text);
+    }
+    tap_ok(wrong == 0, "%zu words: %d wrong", sizeof words / sizeof *words, wrong);
+}
+
+static void test_rules(void)
+{
+    static const char *const bad[] = {
+        "",
+        "ring",
+        "allreduce",
+        "allreduce:",
+        "alltoall:ring",
+        "allreduce:2k:ring",
+        "allreduce:0-:ring",
+        "allreduce:3-2:ring",
+        "allreduce:0-2k:",
+        "allreduce:ring;",
+        "allreduce:a(l=1",
+        "allreduce:ring,,ring",
+        "allreduce:0-1x:ring",
+        "allreduce:-1-2:ring",
+    };
+    int wrong = 0;
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct hs_rules rules = {0};
+        struct hs_message message = {""};
+        hsumma_status status = hs_rules_read(&rules, bad[i], &hs_heap, &message);
+        wrong += status != HSUMMA_ERR_OPTION || strncmp(message.text, "coll: ", 6) != 0;
+        if (status != HSUMMA_ERR_OPTION)
+            tap_diag("\"%s\" is accepted", bad[i]);
+        hs_rules_free(&rules, &hs_heap);
+    }
+    tap_ok(wrong == 0, "%zu texts that are no rules: %d wrong", sizeof bad / sizeof *bad, wrong);
+
+    static const struct {
+        enum hs_collective collective;
+        int64_t bytes;
+        const char *word;
+    } cases[] = {
+        {HS_ALLREDUCE, 0, "nap"},
+        {HS_ALLREDUCE, 2048, "nap"},
+        {HS_ALLREDUCE, 2049, "dpml(l=4,k=2)"},
+        {HS_ALLREDUCE, INT64_MAX, "dpml(l=4,k=2)"},
+        {HS_BCAST, 1, "chain"},
+        {HS_REDUCE_TO, 1, NULL},
+        {HS_ALLGATHER, 10, NULL},
+        {HS_ALLGATHER, 11, "ring"},
+        {HS_ALLGATHER, 13, NULL},
+    };
+    struct hs_rules rules = {0};
+    wrong = hs_rules_read(&rules, "allreduce:0-2k:nap,2k-inf:dpml(l=4,k=2);bcast:chain;allgather:11-12:ring", &hs_heap,
+                          NULL) != HSUMMA_OK;
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *word = hs_rules_find(&rules, cases[i].collective, 8, 2, cases[i].bytes);
+        wrong += cases[i].word ? !word || strcmp(word, cases[i].word) != 0 : word != NULL;
+    }
+    hs_rules_free(&rules, &hs_heap);
+    tap_ok(wrong == 0, "rules by collective and size: %d wrong", wrong);
+}
+
+#define RULES "# a comment\n\nallreduce 8 2 0-1k nap # here as well\nallreduce\t8  4 0-1k ring\r\nallreduce * * * smp\n"
+#define LAST "bcast 16 * 0-inf chain(segment=4k)"
+
+/* Rules of a tuned file; version 2 may have products between them. */
+static void test_tuned(const char *text, const char *version)
+{
+    static const char *const bad[] = {"",
+                                      "hsumma tuned\n",
+                                      "hsumma tuned 0\n",
+                                      "hsumma tuned 3\n",
+                                      "hsumma tuned 2x\n",
+                                      "hsumma tuned 1\rallreduce 8 2 0-1k nap",
+                                      "hsumma tuned 1\ngemm key 1 block=2\n",
+                                      "hsumma tuned 2\nGEMM key 1 block=2\n",
+                                      "hsumma tuned 2\ngemmm key 1 block=2\n",
+                                      "hsumma tuned 2\nallreduce 8 2 0-1k\n",
+                                      "allreduce 8 2 0-1k nap\n",
+                                      "hsumma tuned 1\nallreduce 8 2 0-1k\n",
+                                      "hsumma tuned 1\nallreduce 8 2 0-1k nap more\n",
+                                      "hsumma tuned 1\nallreduce 0 2 0-1k nap\n",
+                                      "hsumma tuned 1\nall 8 2 0-1k nap\n",
+                                      "hsumma tuned 1\nallreduce 8 2 1k nap\n",
+                                      "hsumma tuned 1\n\nallreduce 8 2 0-1k nap(\n"};
+    struct hs_rules rules = {0};
+    struct hs_message message = {""};
+    int wrong = hs_rules_read_tuned(&rules, text, &hs_heap, &message) != HSUMMA_OK || rules.count != 4;
+    const char *found[] = {hs_rules_find(&rules, HS_ALLREDUCE, 8, 2, 1024),
+                           hs_rules_find(&rules, HS_ALLREDUCE, 8, 4, 5),
+                           hs_rules_find(&rules, HS_ALLREDUCE, 8, 2, 1025), hs_rules_find(&rules, HS_BCAST, 16, 3, 9),
+                           hs_rules_find(&rules, HS_BCAST, 15, 3, 9)};
+    wrong += !found[0] || strcmp(found[0], "nap") != 0;
+    wrong += !found[1] || strcmp(found[1], "ring") != 0;
+    wrong += !found[2] || strcmp(found[2], "smp") != 0;
+    wrong += !found[3] || strcmp(found[3], "chain(segment=4k)") != 0 || found[4];
+    hs_rules_free(&rules, &hs_heap);
+    tap_ok(wrong == 0, "a tuned file of version %s: %d wrong %s", version, wrong, message.text);
+    wrong = 0;
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        wrong += hs_rules_read_tuned(&rules, bad[i], &hs_heap, &message) != HSUMMA_ERR_OPTION ||
+                 strncmp(message.text, "tuned: ", 7) != 0;
+        hs_rules_free(&rules, &hs_heap);
+    }
+    tap_ok(wrong == 0 && strstr(message.text, "line 3: \"nap(\""), "%zu files that are none, the last: %s",
+           sizeof bad / sizeof *bad, message.text);
+    hs_rules_read_tuned(&rules, bad[3], &hs_heap, &message);
+    tap_ok(strstr(message.text, "version 3") && strstr(message.text, "knows 1 to 2"), "%s", message.text);
+}
+
+/* Asks and compares the line. */
+static void chosen(struct hs_selector *selector, const struct hs_question *question, const char *begins,
+                   const char *has)
+{
+    struct hs_answer answer;
+    struct hs_message message = {""};
+    char line[400] = "", *word;
+    hsumma_status status = hs_select(selector, question, &answer, &message);
+    if (!status)
+        hs_answer_write(question, &answer, line, sizeof line);
+    word = strstr(line, ": ");
+    tap_ok(!status && word && strncmp(word + 2, begins, strlen(begins)) == 0 && strstr(line, has), "%s%s", line,
+           message.text);
+}
+
+static void test_choice(void)
+{
+    struct hs_selector selector = {.memory = &hs_heap, .machine = &machine};
+    struct hs_topology even, uneven, scattered;
+    const int node[] = {0, 1, 0, 1, 0, 1};
+    hs_topology_blocks(&even, 6, 2, 1, &hs_heap);
+    hs_topology_blocks(&uneven, 5, 2, 1, &hs_heap);
+    hs_topology_make(&scattered, 6, node, NULL, &hs_heap);
+    struct hs_shape shape = {.size = 6, .bytes = 1000, .unit = 8};
+    struct hs_question question = {.collective = HS_ALLREDUCE, .shape = &shape};
+
+    chosen(&selector, &question, "", "by the model: ");
+    hs_rules_read_tuned(&selector.tuned, "hsumma tuned 2\nallreduce * * 0-2k elimination_21\n", &hs_heap, NULL);
+    chosen(&selector, &question, "elimination_21, by the tuned file", "allreduce of 1000 bytes on 6 processes: ");
+    hs_rules_read(&selector.coll, "allreduce:ring", &hs_heap, NULL);
+    chosen(&selector, &question, "ring, by the option coll", "");
+    question.word = "small_ring(b=1k)";
+    chosen(&selector, &question, "small_ring(b=1k), by the call", "");
+    question.word = "auto";
+    chosen(&selector, &question, "ring, by the option coll", "");
+    shape.bytes = 65536;
+    hs_rules_free(&selector.coll, &hs_heap);
+    chosen(&selector, &question, "", "allreduce of 64 KiB");
+
+    question.word = "butterfly";
+    chosen(&selector, &question, "recursive_doubling instead of butterfly (by the call): ", "no power of two");
+    question.word = "shared";
+    shape.topology = &even;
+    chosen(&selector, &question, "recursive_doubling instead of shared", "(2 nodes): ");
+    question.word = "nap";
+    chosen(&selector, &question, "nap, by the call", "");
+    shape.topology = &uneven;
+    shape.size = 5;
+    chosen(&selector, &question, "smp instead of nap", "different numbers of ranks");
+    question.ordered = 1;
+    question.word = "ring";
+    chosen(&selector, &question, "recursive_doubling instead of ring", "does not commute");
+    question.word = "smp";
+    chosen(&selector, &question, "smp, by the call", "");
+    question.word = "smp(outer=ring)";
+    chosen(&selector, &question, "recursive_doubling instead of smp(outer=ring)", "a stage");
+    shape.topology = &scattered;
+    shape.size = 6;
+    question.word = "smp";
+    chosen(&selector, &question, "recursive_doubling instead of smp", "ranks of nodes");
+    question.word = "mpi";
+    question.no_mpi = "MPI is away";
+    chosen(&selector, &question, "recursive_doubling instead of mpi", "MPI is away");
+    question.word = NULL;
+    hs_rules_free(&selector.tuned, &hs_heap);
+    chosen(&selector, &question, "", "by the model");
+
+    struct hs_answer answer;
+    struct hs_message message = {""};
+    question.word = "nonsense";
+    tap_ok(hs_select(&selector, &question, &answer, &message) == HSUMMA_ERR_OPTION &&
+               strstr(message.text, "nonsense") && strstr(message.text, "dpml"),
+           "%s", message.text);
+    hs_selector_free(&selector);
+    hs_topology_free(&even, &hs_heap);
+    hs_topology_free(&uneven, &hs_heap);
+    hs_topology_free(&scattered, &hs_heap);
+}
+
+/* The model answers each collective, and the same for all sizes between two powers of two; many ranks get a default. */
+static void test_model(void)
+{
+    struct hs_selector selector = {.memory = &hs_heap, .machine = &machine};
+    struct hs_topology topology;
+    hs_topology_blocks(&topology, 16, 4, 1, &hs_heap);
+    int wrong = 0, asked = 0;
+    for (int c = 0; c < HS_COLLECTIVES; c++)
+        for (int64_t bytes = 0; bytes < (int64_t)1 << 40; bytes = bytes * 5 + 24, asked++) {
+            struct hs_shape shape = {.size = 16, .bytes = bytes, .unit = 8, .topology = &topology};
+            struct hs_question question = {.collective = (enum hs_collective)c, .shape = &shape};
+            struct hs_answer answer;
+            wrong += hs_select(&selector, &question, &answer, NULL) || answer.by != HS_CHOSEN_BY_MODEL ||
+                     !answer.word.alg || answer.seconds > answer.next_seconds;
+        }
+    tap_ok(wrong == 0, "the model answers %d questions: %d wrong", asked, wrong);
+    int before = selector.prices;
+    for (int64_t bytes = 4104; bytes <= 8192; bytes += 8) {
+        struct hs_shape shape = {.size = 16, .bytes = bytes, .unit = 8, .topology = &topology};
+        struct hs_question question = {.collective = HS_BCAST, .shape = &shape};
+        struct hs_answer answer;
+        wrong += hs_select(&selector, &question, &answer, NULL);
+    }
+    tap_ok(wrong == 0 && selector.prices <= before + 1, "and remembers: %d prices more for 512 sizes",
+           selector.prices - before);
+    struct hs_shape shape = {.size = 5000, .bytes = 8000, .unit = 8};
+    struct hs_question question = {.collective = HS_REDUCE_SCATTER, .shape = &shape};
+    chosen(&selector, &question, "pairwise, by default", "5000 processes");
+    hs_selector_free(&selector);
+    hs_topology_free(&topology, &hs_heap);
+}
+
+int main(void)
+{
+    test_words();
+    test_rules();
+    test_tuned("hsumma tuned 1\r\n" RULES LAST, "1");
+    test_tuned("hsumma tuned 2\n" RULES "gemm k 1 block=2\n\tgemm any thing at all # here\n" LAST, "2");
+    test_choice();
+    test_model();
+    return tap_done();
+}

@@ -1,0 +1,405 @@
+/*
+ * What a product is predicted to cost, against the closed forms of the HSUMMA paper (Quintin, Hasanov and Lastovetsky,
+ * ICPP 2013, Section IV), and against sums written out by hand where the paper has none: lines inside and between
+ * nodes, exchanges, multiplications, copies, overlap.
+ */
+#include "support/problem.h"
+#include "support/tap.h"
+
+#include <math.h>
+
+static int near(double is, double want)
+{
+    return fabs(is - want) <= 1e-9 * fabs(want);
+}
+
+static double log_2(double x)
+{
+    return round(log2(x));
+}
+
+/* The paper's machine: one port, no nodes, multiplications apart. */
+static struct hs_profile paper_machine(double alpha, double beta)
+{
+    return (struct hs_profile){
+        .machine = {.alpha = alpha, .beta = beta}, .threads = 1, .knee = 256, .slice = INT64_MAX};
+}
+
+/* One axis on a line of q, in units: alpha per panel, and beta n^2/sqrt(p) elements. */
+static double latency(int van_de_geijn, double q)
+{
+    return q > 1 ? log_2(q) + (van_de_geijn ? q - 1 : 0) : 0;
+}
+
+static double volume(int van_de_geijn, double q)
+{
+    return q > 1 ? van_de_geijn ? 2 * (1 - 1 / q) : log_2(q) : 0;
+}
+
+/* The paper's formulas, beta per element: x groups along each axis of q processes, x = 1: SUMMA. */
+static double hsumma(int geijn, double n, double q, double x, double b, double outer, double alpha, double beta)
+{
+    double in = q / x, half = n * n / q * beta;
+    return 2 * (latency(geijn, x) * n / outer * alpha + volume(geijn, x) * half + latency(geijn, in) * n / b * alpha +
+                volume(geijn, in) * half);
+}
+
+static const char *const names[2] = {"binomial", "van_de_geijn"};
+
+static double comm_of(int geijn, int64_t n, int q, int x, int64_t b, int64_t outer, const struct hs_profile *profile)
+{
+    struct product product = square_product(n, q);
+    struct how how = {HS_C, x > 0, {x, x}, outer, b, names[geijn], 0, 0};
+    return predict(&product, &how, profile, NULL).comm;
+}
+
+static void closed_forms(void)
+{
+    const double alpha = 3e-6, beta = 1e-9; /* per element */
+    struct hs_profile profile = paper_machine(alpha, beta / 8);
+    for (int geijn = 0; geijn < 2; geijn++) {
+        int runs = 0, summa = 0, two = 0, ends = 0, mirrored = 0;
+        for (int q = 4; q <= 32; q *= 2)
+            for (int64_t b = 4; b <= 16; b *= 2)
+                for (int64_t outer = b; outer <= 64; outer *= 4) {
+                    int64_t n = 64 * q;
+                    double plain = comm_of(geijn, n, q, 0, b, b, &profile);
+                    summa += !near(plain, hsumma(geijn, (double)n, q, 1, (double)b, (double)b, alpha, beta));
+                    for (int x = 1; x <= q; x *= 2, runs++) {
+                        double is = comm_of(geijn, n, q, x, b, outer, &profile);
+                        two += !near(is, hsumma(geijn, (double)n, q, x, (double)b, (double)outer, alpha, beta));
+                        if (outer > b)
+                            continue;
+                        ends += (x == 1 || x == q) && is != plain;
+                        mirrored += !near(is, comm_of(geijn, n, q, q / x, b, b, &profile));
+                    }
+                }
+        tap_ok(!summa, "SUMMA costs what the paper says, %s, p = 16 to 1,024: %d are off", names[geijn], summa);
+        tap_ok(!two, "HSUMMA costs what the paper says, B = b, 4 b, 16 b (%d group counts): %d are off", runs, two);
+        tap_ok(!ends, "G = 1 and G = p with B = b cost exactly what SUMMA costs: %d do not", ends);
+        tap_ok(!mirrored, "f(G) = f(p/G) with B = b: %d are off", mirrored);
+    }
+}
+
+/* The sums as the paper prints them, at one point each. */
+static void printed_forms(void)
+{
+    const double alpha = 1e-4, beta = 1e-9, n = 8192, p = 256, b = 64, outer = 256, g = 16, m = n * n / 16 * beta;
+    struct hs_profile profile = paper_machine(alpha, beta / 8);
+    double summa = 8 * (n / b) * alpha + 8 * m, ring = (8 + 2 * 15) * (n / b) * alpha + 4 * (1 - 1 / 16.0) * m;
+    double two = 4 * (n / outer) * alpha + 4 * m + 4 * (n / b) * alpha + 4 * m;
+    double ring_two = (4 + 2 * 3) * (n / outer) * alpha + 4 * (1 - 1 / 4.0) * m + (4 + 2 * 3) * (n / b) * alpha +
+                      4 * (1 - sqrt(g / p)) * m;
+    double best = (8 + 4 * (4 - 1)) * (n / b) * alpha + 8 * (1 - 1 / 4.0) * m;
+    tap_ok(near(comm_of(0, 8192, 16, 0, 64, 64, &profile), summa) &&
+               near(comm_of(1, 8192, 16, 0, 64, 64, &profile), ring) &&
+               near(comm_of(0, 8192, 16, 4, 64, 256, &profile), two) &&
+               near(comm_of(1, 8192, 16, 4, 64, 256, &profile), ring_two) &&
+               near(comm_of(1, 8192, 16, 4, 64, 64, &profile), best),
+           "n = 8192 on 256 processes: %.4f, %.4f, %.4f, %.4f and %.4f s, as printed", summa, ring, two, ring_two,
+           best);
+}
+
+/* Van de Geijn, B = b.  1: less at x groups along each axis, and the more the nearer to sqrt(p); -1: more; 0: neither.
+ */
+static int verdict(int64_t n, int q, int64_t b, double alpha, double beta, double *ratio)
+{
+    struct hs_profile profile = paper_machine(alpha, beta);
+    int down = 1, up = 1;
+    double before = comm_of(1, n, q, 0, b, b, &profile), first = before;
+    for (int x = 2; x * x <= q; x *= 2) {
+        double now = comm_of(1, n, q, x, b, b, &profile);
+        down &= now < before * (1 - 1e-9);
+        up &= now > before * (1 + 1e-9);
+        before = now;
+    }
+    if (ratio)
+        *ratio = first / before;
+    return down - up;
+}
+
+static void conditions(void)
+{
+    int wrong = 0, level = 0, runs = 0;
+    for (int q = 4; q <= 64; q *= 2)
+        for (int64_t b = 8; b <= 64; b *= 8, runs++) {
+            int64_t n = 64 * q;
+            double border = 2.0 * (double)(n * b) / (q * q), beta = 2e-9;
+            struct hs_profile even = paper_machine(border * beta, beta / 8);
+            wrong += verdict(n, q, b, border * beta * 1.001, beta / 8, NULL) != 1;
+            wrong += verdict(n, q, b, border * beta * 0.999, beta / 8, NULL) != -1;
+            for (int x = 2; x < q; x *= 2)
+                level += !near(comm_of(1, n, q, x, b, b, &even), comm_of(1, n, q, 0, b, b, &even));
+        }
+    tap_ok(!wrong, "alpha/beta 0.1 %% above 2nb/p: G = sqrt(p) is the least, below: the most (%d borders); %d wrong",
+           runs, wrong);
+    tap_ok(!level, "at alpha/beta = 2nb/p all G cost the same: %d do not", level);
+    static const struct {
+        const char *name;
+        double alpha, beta;
+        int64_t n, b;
+        int q, per_element, per_byte; /* what the condition says */
+    } rows[] = {
+        {"Graphene", 1e-4, 1e-9, 8192, 64, 8, 1, -1},       {"Graphene", 1e-4, 1e-9, 8192, 64, 16, 1, 1},
+        {"Graphene", 1e-4, 1e-9, 8192, 512, 8, -1, -1},     {"Graphene", 1e-4, 1e-9, 8192, 512, 16, 1, -1},
+        {"BlueGene/P", 3e-6, 1e-9, 65536, 256, 64, -1, -1}, {"BlueGene/P", 3e-6, 1e-9, 65536, 256, 128, 1, -1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double gain[2], border = 2.0 * (double)(rows[i].n * rows[i].b) / (rows[i].q * rows[i].q);
+        int element = verdict(rows[i].n, rows[i].q, rows[i].b, rows[i].alpha, rows[i].beta / 8, &gain[0]);
+        int byte = verdict(rows[i].n, rows[i].q, rows[i].b, rows[i].alpha, rows[i].beta, &gain[1]);
+        int says = rows[i].alpha / rows[i].beta > border ? 1 : -1;
+        int says_byte = rows[i].alpha / (8 * rows[i].beta) > border ? 1 : -1;
+        tap_ok(element == rows[i].per_element && byte == rows[i].per_byte && element == says && byte == says_byte,
+               "%s, b = %d, p = %d: beta per element: %s (SUMMA / HSUMMA %.2f), per byte: %s (%.2f)%s", rows[i].name,
+               (int)rows[i].b, rows[i].q * rows[i].q, element > 0 ? "least" : "most", gain[0],
+               byte > 0 ? "least" : "most", gain[1], element != byte ? ": it flips" : "");
+    }
+}
+
+/* Nodes: a 4 x 4 grid; A (m x k) travels along rows, B (k x n) along columns; 16 panels of 64 for each. */
+static const struct hs_machine cluster = {
+    .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
+static const struct product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
+static const struct how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
+
+static double inside(double bytes)
+{
+    return cluster.node.alpha + bytes * cluster.node.beta;
+}
+
+/* `together` lines leave the node at the same time. */
+static double between(double bytes, double together)
+{
+    return cluster.alpha + bytes * fmax(cluster.beta, together * cluster.inject);
+}
+
+static double on_nodes(const int *node, const struct product *product)
+{
+    struct hs_profile profile = {.machine = cluster, .threads = 1, .knee = 256};
+    struct hs_topology topology;
+    struct hs_prediction is = {.comm = NAN};
+    if (hs_topology_make(&topology, 16, node, NULL, &hs_heap) == HSUMMA_OK)
+        is = predict(product, &panels_of_64, &profile, &topology);
+    hs_topology_free(&topology, &hs_heap);
+    return is.comm;
+}
+
+static void topologies(void)
+{
+    const double a = 8.0 * 64 * 128, b = 8.0 * 64 * 512; /* bytes of a panel */
+    struct hs_profile profile = {.machine = cluster, .threads = 1, .knee = 256};
+    struct product grid = tall;
+    int block[16], cyclic[16], half[16], one[16];
+    for (int i = 0; i < 16; i++) {
+        block[i] = i / 4;
+        cyclic[i] = i % 4;
+        half[i] = i / 8;
+        one[i] = 7;
+    }
+    profile.one_node = 1;
+    double shared = predict(&grid, &panels_of_64, &profile, NULL).comm, want = 16 * 2 * (inside(a) + inside(b));
+    tap_ok(near(shared, want) && near(on_nodes(one, &grid), want), "on one node all messages cost what a node's cost");
+    profile.one_node = 0;
+    want = 16 * 2 * (between(a, 1) + between(b, 1));
+    tap_ok(near(predict(&grid, &panels_of_64, &profile, NULL).comm, want),
+           "each process on its own node: all messages cost what the network's cost");
+    double in_block = on_nodes(block, &grid), in_turn = on_nodes(cyclic, &grid);
+    tap_ok(near(in_block, 16 * 2 * (inside(a) + between(b, 4))),
+           "a row of the grid is a node: rows cost a node's links, four columns share each node's way out");
+    tap_ok(near(in_turn, 16 * 2 * (inside(b) + between(a, 4))) && in_turn < in_block,
+           "dealt out to the nodes in turn: the other way round, and cheaper when B is larger than A");
+    double alone = 16 * (2 * inside(a) + between(b, 1) + inside(b)), shares = on_nodes(half, &grid);
+    tap_ok(shares >= alone * (1 - 1e-9) && shares <= alone + 16 * (2 * between(b, 4) - between(b, 1)),
+           "two rows of the grid are a node: a column leaves it with other columns");
+    int odd[16] = {0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}; /* the first row spans more nodes than the last */
+    double least = 16 * (inside(a) + between(a, 1) + 2 * between(b, 1)), uneven = on_nodes(odd, &grid);
+    tap_ok(uneven >= least * (1 - 1e-9) && uneven <= 16 * (inside(a) + between(a, 7) + 2 * between(b, 14)),
+           "nodes of several sizes: the line that spans most nodes, and shares a way out");
+}
+
+/* A transposed: its panels pass through an exchange.  Blocks of its rows are other than C's, so that all have to do
+ * with all. */
+static void exchanges(void)
+{
+    struct product product = square_product(512, 4);
+    struct hs_profile profile = paper_machine(2e-6, 1e-9), apart = profile;
+    struct how root = panels_of_64, all = panels_of_64, none = panels_of_64;
+    double part = 128.0 * 128 * 8, line = 128.0 * 512 * 8, panels = 8;
+    product.op[HS_A] = 'T';
+    product.block[HS_A][1] = 16;
+    all.spread = 1;
+    profile.machine.copy = apart.machine.copy = 3e-10;
+    apart.exchange = (struct hs_link){.alpha = 7e-6, .beta = 5e-9};
+    struct hs_prediction to_root = predict(&product, &root, &profile, NULL);
+    struct hs_prediction to_all = predict(&product, &all, &profile, NULL);
+    struct hs_prediction slower = predict(&product, &root, &apart, NULL);
+    product.op[HS_A] = 'N';
+    product.block[HS_A][1] = 0;
+    struct hs_prediction plain = predict(&product, &none, &profile, NULL);
+    double broadcasts = panels * 2 * (2e-6 + 128 * 64 * 8 * 1e-9); /* of one operand: two rounds */
+    tap_ok(near(plain.comm, 2 * broadcasts), "as stored: two broadcasts for each panel");
+    tap_ok(to_root.comm - 2 * broadcasts >= panels * 2e-6 + part * 1e-9 && to_all.comm - broadcasts >= line * 1e-9,
+           "an exchange costs at least a message for each panel and what a process sends or takes");
+    tap_ok(slower.comm > to_root.comm, "and more where what is measured for exchanges is slower");
+    tap_ok(near(to_root.copy - plain.copy, 2 * part * 3e-10) && near(to_all.copy - plain.copy, (part + line) * 3e-10),
+           "what is packed and unpacked is copied");
+    tap_ok(strcmp(to_root.operand[HS_A].how, "exchanged and broadcast") == 0 &&
+               strcmp(to_all.operand[HS_A].how, "exchanged") == 0 &&
+               strcmp(plain.operand[HS_A].how, "broadcast") == 0 && strcmp(plain.operand[HS_C].how, "stays") == 0 &&
+               near(to_root.operand[HS_A].exchange_seconds, to_root.comm - plain.comm),
+           "and how each operand moves is said");
+}
+
+static const struct hs_gemm_cost cost = {.flop = 2e-11, .c = 6e-10, .ab = 1e-9, .call = 3e-6};
+
+static double one_call(double m, double n, double k, double knee)
+{
+    return cost.call + 2 * m * n * k * cost.flop + cost.c * m * n * fmax(1, k / knee) + cost.ab * (m * k + k * n);
+}
+
+static void multiplications(void)
+{
+    struct hs_profile profile = {
+        .gemm = {cost, {.flop = 1e-11, .c = 3e-10, .ab = 5e-10, .call = 1e-6}}, .threads = 2, .knee = 256};
+    static const double shape[] = {64, 255, 256, 257, 1024};
+    int wrong = 0;
+    for (int i = 0; i < 5; i++)
+        wrong += !near(hs_gemm_seconds(&profile, 8, 0, 2, 100, 50, shape[i]), one_call(100, 50, shape[i], 256));
+    tap_ok(!wrong, "a call: flops, passes over C for each knee of k, what is packed, and the call: %d wrong", wrong);
+    double twice = one_call(100, 50, 512, 256);
+    tap_ok(near(hs_gemm_seconds(&profile, 8, 0, 1, 100, 50, 512), 2 * twice) &&
+               near(hs_gemm_seconds(&profile, 8, 0, 8, 100, 50, 512), twice / 4) &&
+               near(hs_gemm_seconds(&profile, 8, 0, 0, 100, 50, 512), 2 * twice),
+           "other numbers of threads than were measured in proportion; none said: one");
+    double four = cost.call + 4 * 2 * 100 * 50 * 512 * cost.flop + 2 * (cost.c * 100 * 50 * 2 + cost.ab * 150 * 512);
+    double single = 1e-6 + 4 * 2 * 100 * 50 * 512 * 1e-11 + 2 * (3e-10 * 100 * 50 * 2 + 5e-10 * 150 * 512);
+    tap_ok(near(hs_gemm_seconds(&profile, 16, 1, 2, 100, 50, 512), four) &&
+               near(hs_gemm_seconds(&profile, 8, 1, 2, 100, 50, 512), single) &&
+               near(hs_gemm_seconds(&profile, 4, 0, 2, 100, 50, 512),
+                    1e-6 + 2 * 100 * 50 * 512 * 1e-11 + 3e-10 * 100 * 50 * 2 + 5e-10 * 150 * 512),
+           "complex: four flops for one, two reals; single precision has its own cost");
+    profile.threads = 1;
+    struct product product = {HSUMMA_D, "NNN", {2, 4}, {-1, -1}, {600, 800, 1024}, {{0}}, {0}};
+    struct how how = panels_of_64;
+    tap_ok(near(predict(&product, &how, &profile, NULL).gemm, 16 * one_call(300, 200, 64, 256)),
+           "C stays: 16 calls of its part by panels of 64");
+    how.stationary = HS_A;
+    how.block = 100;
+    tap_ok(near(predict(&product, &how, &profile, NULL).gemm, 8 * one_call(300, 100, 256, 256)),
+           "A stays: 8 calls with panels of 100 columns of B");
+    how.stationary = HS_B;
+    tap_ok(near(predict(&product, &how, &profile, NULL).gemm, 6 * one_call(100, 200, 512, 256)),
+           "B stays: 6 calls with panels of 100 rows of A, in two passes over C");
+    how = (struct how){HS_C, 1, {1, 2}, 128, 32, NULL, 0, 0};
+    tap_ok(near(predict(&product, &how, &profile, NULL).gemm, 32 * one_call(300, 200, 32, 256)),
+           "two levels: panels of the inner width");
+}
+
+/* What is not a panel's width or not in place. */
+static void odd_ends(void)
+{
+    struct hs_profile profile = paper_machine(2e-6, 1e-9);
+    struct product product = square_product(400, 2);
+    struct how how = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
+    double whole = 2e-6 + 64 * 200 * 8 * 1e-9, rest = 2e-6 + 8 * 200 * 8 * 1e-9;
+    tap_ok(near(predict(&product, &how, &profile, NULL).comm, 2 * 2 * (3 * whole + rest)),
+           "each of two owners has 200 = 3 panels of 64 and one of 8");
+    how.block = 1000;
+    tap_ok(near(predict(&product, &how, &profile, NULL).comm, 2 * 2 * (2e-6 + 200 * 200 * 8 * 1e-9)),
+           "a panel is no wider than what an owner has");
+    profile.machine.copy = 1e-9;
+    tap_ok(predict(&product, &how, &profile, NULL).copy == 0, "what lies as it is wanted is not copied");
+    product.block[HS_A][1] = 50; /* k: B's blocks are 200 */
+    tap_ok(near(predict(&product, &how, &profile, NULL).copy, 200 * 200 * 8 * 1e-9),
+           "what an owner has in pieces is gathered: here B, whose blocks are longer");
+    product.block[HS_A][1] = 0;
+    how.stationary = HS_A;
+    double partial = 400 * 200, own = 200 * 200;
+    tap_ok(near(predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + 2 * own) * 8 * 1e-9),
+           "a C that moves: partial panels are written, and added to it; B is packed and unpacked");
+}
+
+/*
+ * Panels one after the other, and what is saved where a window of them is under way: after the first, each takes its
+ * way's share of the window, or what the port with most to do has to, or where roots change in the window, ports in the
+ * mean; two thirds of what that would save.
+ */
+struct row {
+    double way, most, mean, first; /* of all panels: the longer way, loads; of the first ones: their ways */
+    double window, alike, panels;
+};
+static double in_a_row(double all, struct row row)
+{
+    double most = fmax(row.most * fmin(1, row.alike / row.window), row.mean);
+    double together = row.first + fmax(most, row.way / row.window) * (1 - 1 / row.panels);
+    return all - 2 / 3.0 * fmax(0, all - together);
+}
+
+static void overlap(void)
+{
+    struct hs_profile profile = {.overlap = 0.75};
+    struct hs_spec now = {.lookahead = 0}, ahead = {.lookahead = 1};
+    tap_ok(near(hs_together(&profile, &now, 5, 1, 3, 0.5), 8.5), "without lookahead all times add up");
+    tap_ok(near(hs_together(&profile, &ahead, 5, 1, 3, 0.5), 8.5 - 0.75 * 3) &&
+               near(hs_together(&profile, &ahead, 5, 1, 30, 0.5), 35.5 - 0.75 * 4) &&
+               near(hs_together(&profile, &ahead, 1, 2, 30, 0.5), 31.5),
+           "with it, multiplications hide the profile's share of what comes after the first panels");
+    profile.one_node = 1;
+    tap_ok(near(hs_together(&profile, &ahead, 5, 1, 3, 0.5), 8.5), "inside a node nothing is hidden");
+    struct hs_profile slow = paper_machine(2e-6, 1e-9);
+    struct product product = square_product(1024, 4);
+    struct how how = panels_of_64;
+    slow.gemm[0] = cost;
+    slow.machine.copy = 1e-10;
+    slow.overlap = 0.5;
+    product.block[HS_A][1] = 32;
+    how.lookahead = 1;
+    struct hs_prediction is = predict(&product, &how, &slow, NULL);
+    double t = 2e-6 + 64 * 256 * 8 * 1e-9; /* a message; every panel has two of them in a row, and another root */
+    double comm = in_a_row(64 * t, (struct row){32 * t, 64 * t, 24 * t, 4 * t, 2, 1, 16});
+    tap_ok(near(is.comm, comm) && is.copy > 0 &&
+               near(is.seconds, is.gemm + is.copy + is.comm - 0.5 * fmin(is.comm - 4 * t, is.gemm)),
+           "a product of 16 panels: all but the first of A and of B can be hidden");
+}
+
+/* Panels that are under way together: a chain of 4 passes one message on at a time, and is done after 3. */
+static void windows(void)
+{
+    static const int windows[] = {1, 2, 3, 4, 17};
+    struct hs_profile profile = paper_machine(2e-6, 1e-9);
+    struct product product = square_product(1024, 4);
+    struct how how = {HS_C, 0, {1, 1}, 0, 64, "chain", 0, 0};
+    double message = 2e-6 + 64 * 256 * 8 * 1e-9, panels = 16;
+    product.size[HS_N] = 4; /* B is small: messages of 64 numbers */
+    double small = 2e-6 + 64 * 8 * 1e-9;
+    double both = message + small;
+    int wrong = 0;
+    for (int i = 0; i < 5; i++) { /* four panels in a row have one root */
+        struct row row = {panels * 3 * message, panels * both, panels * both * 3 / 4, 3 * both, windows[i], 4, panels};
+        how.lookahead = windows[i] - 1;
+        double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
+        wrong += !near(predict(&product, &how, &profile, NULL).comm, want);
+    }
+    tap_ok(!wrong,
+           "with a lookahead, panels take as long as ports are at work, or a window of them on its way: %d wrong",
+           wrong);
+    profile.machine.node = profile.machine.network;
+    profile.one_node = 1;
+    tap_ok(near(predict(&product, &how, &profile, NULL).comm, panels * 3 * (message + small)),
+           "inside a node one after the other");
+}
+
+int main(void)
+{
+    closed_forms();
+    printed_forms();
+    conditions();
+    topologies();
+    exchanges();
+    multiplications();
+    odd_ends();
+    overlap();
+    windows();
+    return tap_done();
+}

@@ -263,8 +263,8 @@ asan: ## the same tests under AddressSanitizer and UBSan, in BUILD/asan
 	@scripts/deps --tests
 	@$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-built
 
-check-layers: ## the include borders of src/
-	@scripts/check-layers
+check-layers: ## the borders between the rooms of src/
+	@scripts/check-layers $(if $(wildcard $(BUILD)/obj/src),--build $(BUILD))
 
 # Installation.
 LIBDIR     ?= $(PREFIX)/lib

@@ -1,19 +1,73 @@
-# TAP: the include borders of src/ hold, and the check sees an include that crosses one.
+# TAP: no border between the rooms of src/ is crossed, and scripts/check-layers sees each way of crossing one.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-echo 1..4
+count=0
 
-found=$("$root/scripts/check-layers") && echo "ok 1 - no include of src/ crosses a border" ||
-    { echo "not ok 1 - no include of src/ crosses a border"; echo "$found" | sed 's/^/# /'; }
-
-# plant NUMBER FILE INCLUDE: a tree with this one line must be refused
-plant() {
-    rm -rf "$scratch/src"
-    mkdir -p "$scratch/src/${2%/*}"
-    echo "#include $3" >"$scratch/src/$2"
-    if "$root/scripts/check-layers" "$scratch/src" >/dev/null; then echo "not ok $1 - $2 may not include $3"; else echo "ok $1 - $2 may not include $3"; fi
+# report NAME: the status of the last command becomes the result of a test
+report() {
+    [ $? -eq 0 ] && echo "ok $((count += 1)) - $1" || echo "not ok $((count += 1)) - $1"
 }
-plant 2 coll/ring.c '"summa/loop.h"'
-plant 3 dist/axis.c '<mpi.h>'
-plant 4 coll/ring.inc '<mpi.h>'
+
+# plant FILE TEXT: a line of a source, in a tree that has nothing else
+plant() {
+    mkdir -p "$scratch/src/${1%/*}"
+    echo "$2" >>"$scratch/src/$1"
+}
+
+# refused PATTERN NAME [OPTION...]: the planted tree must be refused with this message
+refused() {
+    pattern=$1 name=$2; shift 2
+    "$root/scripts/check-layers" "$@" "$scratch/src" | grep -q "$pattern"
+    report "$name"
+    rm -rf "$scratch/src" "$scratch/obj"
+}
+
+# compiled FILE: its object, where a build has it
+compiled() {
+    object=$scratch/obj/src/${1%.c}.o
+    mkdir -p "${object%/*}"
+    ${CC:-gcc} -I"$scratch/src" -c -o "$object" "$scratch/src/$1"
+}
+
+found=$("$root/scripts/check-layers" --build "$BUILD")
+report "no border of src/ is crossed"
+[ -z "$found" ] || echo "$found" | sed 's/^/# /'
+
+# include FILE NAME: a file that includes one of another room
+include() {
+    plant "$1" "#include $2"
+    refused "$1:.*include" "$1 may not include $2"
+}
+include dist/axis.c '"coll/schedule/steps.h"'
+include coll/bcast/tree.c '"coll/run/team.h"'
+include coll/proof/verify.c '"coll/run/exec_mpi.h"'
+include coll/model/clock.h '"coll/proof/verify.h"'
+include coll/pattern/ring.inc '<mpi.h>'
+include coll/choose/rules.c '<mpi.h>'
+include dist/axis.c '<hsumma.h>'
+include summa/panels.c '"hsumma/plan/plan.h"'
+include summa/node/copy.c '"gpu/devices.h"'
+include api/context.c '"gpu/cuda.h"'
+include gpu/devices.c '"summa/panels.h"'
+include coll/run/team.c '"../node/comm.h"'
+
+plant coll/other/file.c 'int nothing;'
+refused 'coll/other/file.c:.*table' "a folder that is in no layer"
+
+plant summa/local/local.c 'int is(const char *name) { return name == "cuda:0"; }'
+refused 'local.c: "cuda' "summa may not name a kind of device"
+plant coll/choose/rules.c '/* "cuda" */ extern int kind, hs_device_cuda;'
+refused 'rules.c: hs_device_cuda' "coll may not name a kind of device"
+
+plant coll/run/team.c 'void hs_above(void); void hs_team(void) { hs_above(); }'
+plant summa/above.c 'void hs_above(void) {}'
+compiled coll/run/team.c && compiled summa/above.c
+refused 'team.c: hs_above' "coll may not call what is defined in summa" --build "$scratch"
+
+plant hsumma/plan/plan.h 'struct hs_plan { int (*run)(void); }; void hs_grid_release(struct hs_plan *plan);'
+plant api/grids.c 'void hs_grid_release(void *plan) { (void)plan; }'
+compiled api/grids.c
+refused 'plan.h: hs_grid_release' "hsumma may not declare what is defined in api" --build "$scratch"
+
+echo "1..$count"

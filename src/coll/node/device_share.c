@@ -1,4 +1,3 @@
-/* layers: uses MPI */
 #include "coll/node/device_share.h"
 
 #include <limits.h>

@@ -1,7 +1,6 @@
 /*
  * What the ranks of a node share of their devices: an allocation of each that all have mapped, and events of each that
  * all can wait for.
- * layers: uses MPI
  */
 #ifndef HS_COLL_NODE_DEVICE_SHARE_H
 #define HS_COLL_NODE_DEVICE_SHARE_H

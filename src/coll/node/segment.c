@@ -1,4 +1,3 @@
-/* layers: uses MPI */
 #include "coll/node/segment.h"
 
 #include <fcntl.h>

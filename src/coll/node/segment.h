@@ -1,5 +1,4 @@
-/* Memory that processes of one node share: without a name, so that nothing is left behind whatever happens.
- * layers: uses MPI */
+/* Memory that processes of one node share: without a name, so that nothing is left behind whatever happens. */
 #ifndef HS_COLL_NODE_SEGMENT_H
 #define HS_COLL_NODE_SEGMENT_H
 

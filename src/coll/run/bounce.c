@@ -1,4 +1,3 @@
-/* layers: uses MPI */
 #include "coll/run/device_comm.h"
 #include "coll/run/exec_device.h"
 #include "coll/run/exec_parts.h"

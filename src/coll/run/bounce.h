@@ -1,7 +1,6 @@
 /*
  * Messages from and to device memory.  They go in pieces, alike on both sides, each through a buffer in host memory, or
  * straight if MPI takes device memory; either way MPI gets memory only when the work on it is over.
- * layers: uses MPI
  */
 #ifndef HS_COLL_RUN_BOUNCE_H
 #define HS_COLL_RUN_BOUNCE_H

@@ -1,4 +1,3 @@
-/* layers: uses MPI */
 #include "coll/run/call_device.h"
 
 #include "coll/run/device_comm.h"

@@ -1,4 +1,3 @@
-/* layers: uses MPI */
 #include "coll/run/device_comm.h"
 
 #include "coll/node/segment.h"

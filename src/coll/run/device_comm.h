@@ -5,7 +5,6 @@
  * A peer's memory is named by (region, offset): a region is an allocation of each rank that all of its node have
  * mapped, numbered alike on all of them.  So addresses are never told, and only memory that was made to be shared is
  * exported.  Memory of the caller's that lies in no region is stood in for by a part of the pool.
- * layers: uses MPI
  */
 #ifndef HS_COLL_RUN_DEVICE_COMM_H
 #define HS_COLL_RUN_DEVICE_COMM_H

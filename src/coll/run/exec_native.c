@@ -1,4 +1,4 @@
-/* layers: uses MPI.  Whole collectives by MPI itself, for the rows "mpi". */
+/* Whole collectives by MPI itself, for the rows "mpi". */
 #include "coll/run/exec_mpi.h"
 #include "coll/schedule/registry.h"
 

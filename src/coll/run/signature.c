@@ -1,4 +1,3 @@
-/* layers: uses MPI.  Only to name its types and operators. */
 #include "coll/run/signature.h"
 
 #include "coll/run/call_device.h"

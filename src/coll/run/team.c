@@ -1,4 +1,3 @@
-/* layers: uses MPI.  To duplicate a communicator for MPI's own collectives. */
 #include "coll/run/team_parts.h"
 
 #include "base/wait.h"

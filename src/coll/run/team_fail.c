@@ -1,7 +1,6 @@
 /*
  * The end of a team.  A rank on which a device fails tells all others, by message: whoever waits for it gives up.  MPI
  * is well then; where it is not, nobody can be told.
- * layers: uses MPI
  */
 #include "coll/run/team_parts.h"
 

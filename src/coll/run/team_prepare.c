@@ -1,5 +1,4 @@
-/* The first call of a kind: prepared by all ranks and agreed on.
- * layers: uses MPI */
+/* The first call of a kind: prepared by all ranks and agreed on. */
 #include "coll/run/team_parts.h"
 
 #include "base/hash.h"

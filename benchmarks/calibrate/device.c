@@ -116,10 +116,9 @@ static double hop_inside(calibration *cal, void *state, int calls)
 
 static void wait_for(_Atomic int64_t *word, int64_t value)
 {
-    enum { POLLS_BEFORE_YIELD = 64 };
 
     for (int polls = 0; atomic_load_explicit(word, memory_order_acquire) < value;)
-        if (++polls > POLLS_BEFORE_YIELD)
+        if (++polls > HS_POLLS_BEFORE_YIELD)
             sched_yield();
 }
 

@@ -18,13 +18,12 @@ static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
 
 void calibrate_wait(MPI_Request *request, int count)
 {
-    enum { POLLS_BEFORE_YIELD = 64 };
 
     for (int polls = 0, done = 0;;) {
         MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE);
         if (done)
             return;
-        if (++polls > POLLS_BEFORE_YIELD)
+        if (++polls > HS_POLLS_BEFORE_YIELD)
             sched_yield();
     }
 }

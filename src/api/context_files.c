@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST = 8 << 20, SHOWN_PATH = 160 };
+enum { MOST_FILE_BYTES = 8 << 20, SHOWN_PATH = 160 };
 
 /* What the process that has read tells the others. */
-struct told {
+struct files_found {
     hsumma_status status;
     int length; /* of the tuned file's text, which comes next; 0: there is none */
     struct hs_message message;
@@ -76,7 +76,7 @@ static char *read_file(const struct hs_allocator *memory, const char *path)
         for (char *zero; (zero = memchr((char *)text + length, 0, more)) != NULL;)
             *zero = '?';
         length += more;
-        if (length > MOST)
+        if (length > MOST_FILE_BYTES)
             reason = EFBIG;
         ((char *)text)[length] = 0;
     }
@@ -89,20 +89,20 @@ static char *read_file(const struct hs_allocator *memory, const char *path)
     return text;
 }
 
-static void add_note(struct told *told, const struct found *found, const char *why)
+static void add_note(struct files_found *told, const struct found *found, const char *why)
 {
     size_t used = strlen(told->note);
     snprintf(told->note + used, sizeof told->note - used, "%s%s %s: %s; %s", used ? "; " : "", found->what,
              shown(found->path, SHOWN_PATH), why, found->use);
 }
 
-static void no_memory(struct told *told, const struct found *found)
+static void no_memory(struct files_found *told, const struct found *found)
 {
     told->status = hs_fail(&told->message, HSUMMA_ERR_MEMORY, "%s: no memory for %s", found->what, found->path);
 }
 
 /* The file's text; NULL and told: it must be, or should be, and is not. */
-static char *open_found(const hsumma_context *ctx, const struct found *found, struct told *told)
+static char *open_found(const hsumma_context *ctx, const struct found *found, struct files_found *told)
 {
     char *text = found->path[0] ? read_file(&ctx->memory, found->path) : NULL;
     int reason = errno;
@@ -118,7 +118,7 @@ static char *open_found(const hsumma_context *ctx, const struct found *found, st
     return NULL;
 }
 
-static void read_profile(const hsumma_context *ctx, struct told *told)
+static void read_profile(const hsumma_context *ctx, struct files_found *told)
 {
     struct found found = find(ctx, HS_OPT_PROFILE, "builtin", "the built-in one is used");
     struct hs_message why;
@@ -152,7 +152,7 @@ static hsumma_status take_tuned(hsumma_context *ctx, const char *text, struct hs
 }
 
 /* The text, if it is good: then this process has taken it. */
-static char *read_tuned(hsumma_context *ctx, struct told *told)
+static char *read_tuned(hsumma_context *ctx, struct files_found *told)
 {
     static const char sayer[] = "tuned: ";
     struct found found = find(ctx, HS_OPT_TUNED, "none", "it is not used");
@@ -194,7 +194,7 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
 
 hsumma_status hs_files_read(hsumma_context *ctx)
 {
-    struct told told;
+    struct files_found told;
     char *text = NULL;
     memset(&told, 0, sizeof told);
     if (ctx->comm.rank == 0) {

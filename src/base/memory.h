@@ -11,7 +11,7 @@ struct hs_allocator {
     void *state;
 };
 
-enum { HS_ALIGN = 64 };
+enum { HS_ALIGN = 64, HS_CACHE_LINE = 64, HS_PAGE = 4096 };
 
 /* The C library's memory. */
 extern const struct hs_allocator hs_heap;

@@ -7,7 +7,7 @@
  * be left or right, and makes vectors of them at -O2.  The largest of a NaN and a number is the right one of the two,
  * as of any two that do not compare: left > right ? left : right.
  */
-enum { BLOCK = 16 };
+enum { UNROLLED = 16 };
 #define PLUS(l, r) ((l) + (r))
 #define LARGER(l, r) ((l) > (r) ? (l) : (r))
 #define SMALLER(l, r) ((l) < (r) ? (l) : (r))
@@ -19,11 +19,11 @@ enum { BLOCK = 16 };
         type *d = dst;                                                                           \
         const type *l = left, *r = right;                                                        \
         (void)state;                                                                             \
-        for (; i + BLOCK <= count; i += BLOCK) {                                                 \
-            type x[BLOCK], y[BLOCK];                                                             \
+        for (; i + UNROLLED <= count; i += UNROLLED) {                                           \
+            type x[UNROLLED], y[UNROLLED];                                                       \
             memcpy(x, l + i, sizeof x);                                                          \
             memcpy(y, r + i, sizeof y);                                                          \
-            for (int j = 0; j < BLOCK; j++)                                                      \
+            for (int j = 0; j < UNROLLED; j++)                                                   \
                 x[j] = op(x[j], y[j]);                                                           \
             memcpy(d + i, x, sizeof x);                                                          \
         }                                                                                        \
@@ -45,7 +45,7 @@ OPERATOR(max_int64, int64_t, LARGER)
 OPERATOR(min_int64, int64_t, SMALLER)
 
 /* Complex numbers are two reals to a sum. */
-static const struct row {
+static const struct element_row {
     const char *name;
     size_t size;
     hs_combine *op[HS_OPS];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct row {
+static const struct option_row {
     hsumma_option_info info;
     const char *expected;
 } table[HS_OPTIONS] = {

@@ -15,6 +15,9 @@ union hs_value {
 /* dst = left op right over `bytes` bytes; dst may be left or right. */
 typedef void hs_combine(void *dst, const void *left, const void *right, int64_t bytes, void *state);
 
+/* The dimensions of a product: C is m x n, op(A) m x k, op(B) k x n. */
+enum hs_dim { HS_M, HS_N, HS_K };
+
 struct hs_scalar {
     char letter; /* s, d, c, z */
     hsumma_type type;

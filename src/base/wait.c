@@ -4,12 +4,10 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { POLLS_BEFORE_YIELD = 64 };
-
 static void yield(void *state, int times)
 {
     (void)state;
-    if (times > POLLS_BEFORE_YIELD)
+    if (times > HS_POLLS_BEFORE_YIELD)
         sched_yield();
 }
 

@@ -11,6 +11,7 @@ typedef hsumma_status hs_advance(void *state, int *worked, int *done);
  * Calls advance until it is done.  MPICH's own waits never yield, so that with more ranks than cores each would cost a
  * scheduler slice (about 8 ms): here a process that has polled in vain for a moment yields after every further poll.
  */
+enum { HS_POLLS_BEFORE_YIELD = 64 };
 hsumma_status hs_wait(hs_advance *advance, void *state);
 
 /* What an idle process does; times: polls in vain so far. */

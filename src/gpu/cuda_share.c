@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* What an export says.  CUDA's handles are not for the process that they come from: it takes the address. */
-struct told {
+struct cuda_export {
     union {
         cudaIpcMemHandle_t memory;
         cudaIpcEventHandle_t event;
@@ -15,7 +15,7 @@ struct told {
     int64_t process, space;  /* space: that in which the process has its number */
     uint64_t address, bytes; /* in that process */
 };
-static_assert(sizeof(struct told) <= sizeof(struct hs_exported), "an export has room for CUDA's handles");
+static_assert(sizeof(struct cuda_export) <= sizeof(struct hs_exported), "an export has room for CUDA's handles");
 
 static int64_t process_space(void)
 {
@@ -23,7 +23,7 @@ static int64_t process_space(void)
     return stat("/proc/self/ns/pid", &is) == 0 ? (int64_t)is.st_ino : 0;
 }
 
-static void tell(const struct hs_cuda *cuda, struct told *told, const void *address, size_t bytes)
+static void tell(const struct hs_cuda *cuda, struct cuda_export *told, const void *address, size_t bytes)
 {
     memcpy(told->place, cuda->device.place, sizeof told->place);
     told->process = getpid();
@@ -32,7 +32,7 @@ static void tell(const struct hs_cuda *cuda, struct told *told, const void *addr
     told->bytes = bytes;
 }
 
-static int is_mine(const struct told *told)
+static int is_mine(const struct cuda_export *told)
 {
     return told->process == getpid() && told->space == process_space();
 }
@@ -41,7 +41,7 @@ hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, stru
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
     const struct hs_cuda_block *block = cuda->block;
-    struct told told = {.bytes = 0};
+    struct cuda_export told = {.bytes = 0};
     void *before;
     memset(exported, 0, sizeof *exported);
     while (block && (block->base != memory || block->importers))
@@ -61,7 +61,8 @@ hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, stru
 }
 
 /* Adds to a message whose memory or event it is. */
-static hsumma_status cannot(struct hs_device *device, hsumma_status status, const char *what, const struct told *told)
+static hsumma_status cannot(struct hs_device *device, hsumma_status status, const char *what,
+                            const struct cuda_export *told)
 {
     struct hs_message why = device->message;
     return hs_fail(&device->message, status,
@@ -70,14 +71,14 @@ static hsumma_status cannot(struct hs_device *device, hsumma_status status, cons
 }
 
 /* Where the devices differ, and this process sees both, they must be peers.  The context is current. */
-static hsumma_status allow(struct hs_cuda *cuda, const struct told *told)
+static hsumma_status allow(struct hs_cuda *cuda, const struct cuda_export *told)
 {
     int other = strcmp(told->place, cuda->device.place) == 0 ? cuda->number : hs_cuda_find(told->place);
     return other < 0 ? HSUMMA_OK : hs_cuda_reach(cuda, other);
 }
 
 /* One mapping of an allocation, however often it is imported. */
-static hsumma_status map(struct hs_cuda *cuda, const struct told *told, void **memory)
+static hsumma_status map(struct hs_cuda *cuda, const struct cuda_export *told, void **memory)
 {
     struct hs_device *device = &cuda->device;
     struct hs_cuda_block *block = cuda->block;
@@ -106,7 +107,7 @@ static hsumma_status map(struct hs_cuda *cuda, const struct told *told, void **m
 hsumma_status hs_cuda_import_memory(struct hs_device *device, const struct hs_exported *exported, void **memory)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    struct told told;
+    struct cuda_export told;
     void *before;
     *memory = NULL;
     memcpy(&told, exported, sizeof told);
@@ -123,7 +124,7 @@ hsumma_status hs_cuda_import_memory(struct hs_device *device, const struct hs_ex
 hsumma_status hs_cuda_export_event(struct hs_device *device, struct hs_event *event, struct hs_exported *exported)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    struct told told = {.bytes = 0};
+    struct cuda_export told = {.bytes = 0};
     void *before;
     memset(exported, 0, sizeof *exported);
     hsumma_status status = hs_cuda_enter(cuda, &before);
@@ -140,7 +141,7 @@ hsumma_status hs_cuda_import_event(struct hs_device *device, const struct hs_exp
                                    struct hs_event **event)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    struct told told;
+    struct cuda_export told;
     void *before;
     memcpy(&told, exported, sizeof told);
     *event = hs_get_zero(device->memory, 1, sizeof **event);

@@ -1,17 +1,17 @@
 /* Events of the host device: slots in memory that other processes map. */
 #include "gpu/host_parts.h"
 
-enum { SLOTS_BYTES = 1 << 16, SLOTS = SLOTS_BYTES / sizeof(struct host_slot) };
+enum { SLOTS_BYTES = 1 << 16, HOST_SLOTS = SLOTS_BYTES / sizeof(struct host_slot) };
 
 /* A slot of own memory that no event has. */
 static struct host_slot *free_slot(const struct host_device *own, const struct host_block *slots)
 {
-    unsigned char taken[SLOTS] = {0};
+    unsigned char taken[HOST_SLOTS] = {0};
     struct host_slot *first = (struct host_slot *)slots->base;
     for (const struct hs_event *event = own->event; event; event = event->next)
         if (event->slots == slots)
             taken[event->slot - first] = 1;
-    for (size_t i = 0; i < SLOTS; i++)
+    for (size_t i = 0; i < HOST_SLOTS; i++)
         if (!taken[i])
             return &first[i];
     return NULL;

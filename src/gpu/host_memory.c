@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 /* What is told of a block: as much as fits into CUDA's handles. */
-struct told {
+struct host_export {
     int64_t process, drive, inode, bytes, offset;
     int32_t file, check;
 };
 enum { CHECK = 0x68736d6d };
-_Static_assert(sizeof(struct told) <= 64 && sizeof(struct told) <= sizeof(struct hs_exported), "fits");
+_Static_assert(sizeof(struct host_export) <= 64 && sizeof(struct host_export) <= sizeof(struct hs_exported), "fits");
 
 /* Adds a block whose memory is known; NULL if there is no memory for its description. */
 static struct host_block *add(struct host_device *own, const struct host_block *is)
@@ -153,13 +153,13 @@ hsumma_status host_export(struct host_device *own, const struct host_block *bloc
     if (!block || block->kind != HS_MEMORY_DEVICE)
         return hs_fail(&own->device.message, HSUMMA_ERR_DEVICE,
                        "only what this device has given can be exported, by the address that it gave");
-    struct told told = {getpid(), block->drive, block->inode, (int64_t)block->bytes, offset, block->file, CHECK};
+    struct host_export told = {getpid(), block->drive, block->inode, (int64_t)block->bytes, offset, block->file, CHECK};
     memcpy(exported, &told, sizeof told);
     return HSUMMA_OK;
 }
 
 /* The file of another process's memory; -1 if it is not there any more. */
-static int open_file(const struct told *told)
+static int open_file(const struct host_export *told)
 {
     struct stat is;
     char path[64];
@@ -173,7 +173,7 @@ static int open_file(const struct told *told)
 }
 
 /* The block that is that file's, be it mapped or own. */
-static struct host_block *known(struct host_device *own, const struct told *told)
+static struct host_block *known(struct host_device *own, const struct host_export *told)
 {
     int is_own = told->process == getpid();
     struct host_block *block = own->block;
@@ -186,7 +186,7 @@ static struct host_block *known(struct host_device *own, const struct told *told
 hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
                           struct host_block **block, int64_t *offset, int64_t *process)
 {
-    struct told told;
+    struct host_export told;
     struct hs_message *message = &own->device.message;
     *block = NULL;
     memcpy(&told, exported, sizeof told);

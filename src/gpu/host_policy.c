@@ -25,7 +25,7 @@ static const struct word {
     {"noipc", NO_NUMBER, offsetof(struct host_policy, no_ipc), 1},
     {"noevents", NO_NUMBER, offsetof(struct host_policy, no_events), 1},
 };
-enum { ORDERS = 3, FLAGS = 8, WORDS = sizeof words / sizeof *words };
+enum { ORDERS = 3, FLAGS = 8, POLICY_WORDS = sizeof words / sizeof *words };
 
 /* NAME, NAME=NUMBER, or for an order NAME:NUMBER; 0 if it fits. */
 static int take(const char *text, size_t length, const struct word *word, int i, struct host_policy *policy)
@@ -59,9 +59,9 @@ hsumma_status host_policy_read(const char *text, int number, int local_rank, str
     for (const char *at = text ? text : ""; *at; at += *at == ',') {
         size_t length = strcspn(at, ",");
         int i = 0;
-        while (i < WORDS && take(at, length, &words[i], i, policy))
+        while (i < POLICY_WORDS && take(at, length, &words[i], i, policy))
             i++;
-        if (i == WORDS)
+        if (i == POLICY_WORDS)
             return hs_fail(message, HSUMMA_ERR_DEVICE,
                            "HSUMMA_HOST_DEVICE=%s: \"%.*s\"; expected eager, lazy or random[:SEED], "
                            "hold=MICROSECONDS, devices=N, memory=BYTES, fail=N, event=N, noipc, noevents",

@@ -13,7 +13,6 @@
 #include "dist/view.h"
 #include "summa/local/local.h"
 
-enum hs_dim { HS_M, HS_N, HS_K };
 enum hs_operand { HS_A, HS_B, HS_C };
 
 struct hs_problem {

@@ -9,8 +9,19 @@
 #include <string.h>
 
 /* Positions of the arguments in the call. */
-enum { TRANSA = 1, TRANSB, M, N, K, DESCA = 10, DESCB = 14, DESCC = 19, SCALE = 100, NOTHING_WRONG = INT_MAX };
-static const int position_of_desc[3] = {DESCA, DESCB, DESCC};
+enum {
+    ARG_TRANSA = 1,
+    ARG_TRANSB,
+    ARG_M,
+    ARG_N,
+    ARG_K,
+    ARG_DESCA = 10,
+    ARG_DESCB = 14,
+    ARG_DESCC = 19,
+    SCALE = 100,
+    NOTHING_WRONG = INT_MAX
+};
+static const int position_of_desc[3] = {ARG_DESCA, ARG_DESCB, ARG_DESCC};
 
 /* An entry of DTYPE 2 in the short descriptor of DTYPE 1. */
 static const int short_entry[HS_ENTRIES] = {0, 1, 2, 3, 4, 5, 4, 5, 6, 7, 8};
@@ -112,19 +123,19 @@ static void read_all(const struct hs_pgemm *call, struct hs_arguments *args)
 
 int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
 {
-    static const int dims[3][2] = {{M, K}, {K, N}, {M, N}}; /* of op(A), op(B) and C */
+    static const int dims[3][2] = {{ARG_M, ARG_K}, {ARG_K, ARG_N}, {ARG_M, ARG_N}}; /* of op(A), op(B) and C */
     int least = NOTHING_WRONG;
     read_all(call, args);
     if (!hs_blacs_grid(args->context, args->shape, args->coord))
-        return -(DESCA * SCALE + 1 + HS_CTXT);
-    note(&least, !is_op(args->op[0]), TRANSA * SCALE);
-    note(&least, !is_op(args->op[1]), TRANSB * SCALE);
+        return -(ARG_DESCA * SCALE + 1 + HS_CTXT);
+    note(&least, !is_op(args->op[0]), ARG_TRANSA * SCALE);
+    note(&least, !is_op(args->op[1]), ARG_TRANSB * SCALE);
     for (int x = 0; x < 3; x++) {
         struct hs_matrix_argument *matrix = &args->matrix[x];
         int flip = args->op[x] != 'N';
         const int position[2] = {dims[x][flip], dims[x][!flip]};
         for (int axis = 0; axis < 2; axis++)
-            matrix->part[axis] = args->extent[position[axis] - M];
+            matrix->part[axis] = args->extent[position[axis] - ARG_M];
         check_matrix(args, x, position, &least);
     }
     if (least == NOTHING_WRONG)

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-struct line {
+struct log_line {
     char text[1536]; /* more than the longest */
     size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct log_line *line, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -39,7 +39,7 @@ int hs_log_open(void)
     return file;
 }
 
-static void add_scalar(struct line *line, const char *name, hsumma_type type, const void *value)
+static void add_scalar(struct log_line *line, const char *name, hsumma_type type, const void *value)
 {
     const float *f = value;
     const double *d = value;
@@ -50,7 +50,7 @@ static void add_scalar(struct line *line, const char *name, hsumma_type type, co
         add(line, " --%s \"(%.17g,%.17g)\"", name, single ? (double)f[0] : d[0], single ? (double)f[1] : d[1]);
 }
 
-static void add_layout(struct line *line, const struct hs_arguments *args, int x)
+static void add_layout(struct log_line *line, const struct hs_arguments *args, int x)
 {
     static const char *const names[] = {"", "", "m", "n", "imb", "inb", "mb", "nb", "rsrc", "csrc"};
     const struct hs_matrix_argument *matrix = &args->matrix[x];
@@ -64,7 +64,7 @@ static void add_layout(struct line *line, const struct hs_arguments *args, int x
 
 void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_arguments *args)
 {
-    struct line line;
+    struct log_line line;
     line.length = 0;
     add(&line, "mpiexec -n %d hsumma_bench gemm", args->shape[0] * args->shape[1]);
     for (int d = 0; d < 3; d++)

@@ -14,7 +14,7 @@
 
 enum { GATHERED = 1, RECEIVED = 2 }; /* signals; of wave w: RECEIVED + w */
 
-struct gather {
+struct node_gather {
     struct hs_builder *builder;
     struct hs_node_map map;
     struct hs_ref packed; /* OUT if packed order is the vector's, else SCRATCH */
@@ -24,14 +24,14 @@ struct gather {
     int64_t *filled; /* bytes so far in the SHARED of each place */
 };
 
-static int place_bytes(const struct gather *g, int place, int64_t *bytes)
+static int place_bytes(const struct node_gather *g, int place, int64_t *bytes)
 {
     *bytes = hs_place_at(&g->map, place + 1) - hs_place_at(&g->map, place);
     return *bytes > 0;
 }
 
 /* Fills `filled` with what the places have in their SHARED, the own part and what they receive, and takes it back. */
-static int fits(struct gather *g)
+static int fits(struct node_gather *g)
 {
     int64_t most = 0;
     for (int i = 0; i < g->map.members; i++) {
@@ -47,7 +47,7 @@ static int fits(struct gather *g)
     return g->map.members > 1 && most <= g->map.room;
 }
 
-static void signal(struct gather *g, int64_t value, int after)
+static void signal(struct node_gather *g, int64_t value, int after)
 {
     int signal = hs_emit_signal(g->builder, value);
     hs_after(g->builder, signal, after);
@@ -55,7 +55,7 @@ static void signal(struct gather *g, int64_t value, int after)
     g->signalled = signal;
 }
 
-static void own_through_shared_memory(struct gather *g)
+static void own_through_shared_memory(struct node_gather *g)
 {
     const struct hs_node_map *map = &g->map;
     int64_t bytes;
@@ -75,7 +75,7 @@ static void own_through_shared_memory(struct gather *g)
     }
 }
 
-static void own_by_messages(struct gather *g)
+static void own_by_messages(struct node_gather *g)
 {
     const struct hs_node_map *map = &g->map;
     int64_t *part = hs_builder_get(g->builder, (size_t)map->members + 1, sizeof *part);
@@ -96,14 +96,14 @@ static void own_by_messages(struct gather *g)
 }
 
 /* A node's parts to their places in OUT, unless they have been received there. */
-static void unpack(struct gather *g, int node, struct hs_ref from, int after)
+static void unpack(struct node_gather *g, int node, struct hs_ref from, int after)
 {
     if (from.slot != HS_OUT)
         hs_unpack_node(g->builder, &g->map, node, hs_out(0), from, after);
 }
 
 /* The own message of a wave; returns its RECV. */
-static int between_nodes(struct gather *g, int wave, struct hs_ref dst)
+static int between_nodes(struct node_gather *g, int wave, struct hs_ref dst)
 {
     struct hs_node_step step = hs_node_step(&g->map, wave, g->map.me);
     if (step.to < 0)
@@ -116,7 +116,7 @@ static int between_nodes(struct gather *g, int wave, struct hs_ref dst)
     return hs_emit_recv(g->builder, step.from_rank, dst, hs_node_bytes(&g->map, step.from));
 }
 
-static void wave_through_shared_memory(struct gather *g, int wave)
+static void wave_through_shared_memory(struct node_gather *g, int wave)
 {
     const struct hs_node_map *map = &g->map;
     int received = between_nodes(g, wave, hs_shared(g->filled[map->me]));
@@ -136,7 +136,7 @@ static void wave_through_shared_memory(struct gather *g, int wave)
     }
 }
 
-static void wave_by_messages(struct gather *g, int wave)
+static void wave_by_messages(struct node_gather *g, int wave)
 {
     const struct hs_node_map *map = &g->map;
     int mine = hs_node_step(map, wave, map->me).from, n = map->members;
@@ -160,7 +160,7 @@ static void wave_by_messages(struct gather *g, int wave)
 
 void hs_build_allgather_node_aware(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct gather g = {.builder = builder, .own = -1, .sent = -1, .signalled = -1};
+    struct node_gather g = {.builder = builder, .own = -1, .sent = -1, .signalled = -1};
     if (shape->bytes == 0 || hs_node_map(&g.map, builder, shape))
         return;
     g.packed = g.map.division->contiguous ? hs_out(0) : hs_scratch(0);

@@ -8,9 +8,9 @@
 #include "coll/pattern/rounds.h"
 #include "coll/schedule/builders.h"
 
-enum { SLOTS = 2 };
+enum { GATHER_SLOTS = 2 };
 
-struct gather {
+struct buffer_gather {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     struct hs_pieces cut;
@@ -21,14 +21,14 @@ const char *hs_unfit_allgather_shared_buffer(const struct hs_shape *shape)
     return hs_unfit_places(shape, 1);
 }
 
-static struct hs_ref slot_of(const struct gather *g, int64_t piece)
+static struct hs_ref slot_of(const struct buffer_gather *g, int64_t piece)
 {
-    return hs_shared(piece % SLOTS * g->cut.pitch);
+    return hs_shared(piece % GATHER_SLOTS * g->cut.pitch);
 }
 
 static int put(void *state, int64_t piece, int after)
 {
-    const struct gather *g = state;
+    const struct buffer_gather *g = state;
     int me = g->shape->rank;
     int64_t at = hs_piece_at(&g->cut, me, piece), count = hs_piece_at(&g->cut, me, piece + 1) - at;
     int copy = hs_emit_copy(g->builder, slot_of(g, piece), hs_in(at - hs_part_at(g->shape, me)), count);
@@ -39,7 +39,7 @@ static int put(void *state, int64_t piece, int after)
 /* Beginning behind the own rank: not all at the same one; the own part from where it is. */
 static int take(void *state, int64_t piece, int after)
 {
-    const struct gather *g = state;
+    const struct buffer_gather *g = state;
     int size = g->shape->size, me = g->shape->rank, first = g->builder->list.steps;
     for (int i = 1; i <= size; i++) {
         int rank = (me + i) % size;
@@ -53,7 +53,7 @@ static int take(void *state, int64_t piece, int after)
 
 void hs_build_allgather_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct gather g = {.builder = builder, .shape = shape};
+    struct buffer_gather g = {.builder = builder, .shape = shape};
     if (shape->size == 1)
         hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
     if (shape->size == 1 || shape->bytes == 0)

@@ -21,8 +21,6 @@
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/builders.h"
 
-enum { MOST_STEPS = 1 << 20 /* of a rank: longer lists take too much memory and time */ };
-
 struct tree {
     int64_t radix, chunks, pitch; /* pitch: bytes of a place */
     int slots, places;            /* places of a slot, as rank 0 needs them: one for each child, and one for the sum */
@@ -65,7 +63,8 @@ const char *hs_unfit_allreduce_binomial(const struct hs_shape *shape)
     struct tree tree = tree_of(shape);
     if (tree.chunks == 0)
         return "there is too little shared memory for so many children";
-    return tree.chunks > MOST_STEPS / 4 / tree.places ? "there is too little shared memory for so long a vector" : NULL;
+    return tree.chunks > HS_MOST_STEPS / 4 / tree.places ? "there is too little shared memory for so long a vector"
+                                                         : NULL;
 }
 
 static int64_t chunk_at(const struct binomial *b, int64_t chunk)

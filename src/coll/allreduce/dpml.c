@@ -96,30 +96,30 @@ static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, in
 }
 
 /* One chunk of the vector, and the half of the shared memory that it goes through. */
-struct chunk {
+struct vector_chunk {
     int64_t t, at, bytes;
     int half;
 };
 
-static struct chunk chunk_of(const struct dpml *d, int64_t t)
+static struct vector_chunk chunk_of(const struct dpml *d, int64_t t)
 {
     int64_t at = t * d->chunk, left = d->shape->bytes - at;
-    return (struct chunk){t, at, left < d->chunk ? left : d->chunk, (int)(t % 2)};
+    return (struct vector_chunk){t, at, left < d->chunk ? left : d->chunk, (int)(t % 2)};
 }
 
-static int64_t partition_at(const struct dpml *d, const struct chunk *chunk, int leader)
+static int64_t partition_at(const struct dpml *d, const struct vector_chunk *chunk, int leader)
 {
     return hs_part_equal(chunk->bytes, d->shape->unit, d->leaders, leader);
 }
 
 /* Where a partition of the chunk lies in SHARED: the same place in every chunk, whatever its length. */
-static struct hs_ref shared_at(const struct dpml *d, const struct chunk *chunk, int leader)
+static struct hs_ref shared_at(const struct dpml *d, const struct vector_chunk *chunk, int leader)
 {
     return hs_shared(chunk->half * d->chunk + hs_part_equal(d->chunk, d->shape->unit, d->leaders, leader));
 }
 
 /* Phase 1. */
-static void put_in(struct dpml *d, const struct chunk *chunk)
+static void put_in(struct dpml *d, const struct vector_chunk *chunk)
 {
     int last = d->taken[chunk->half];
     for (int j = 0; j < d->leaders; j++) {
@@ -140,7 +140,7 @@ static void put_in(struct dpml *d, const struct chunk *chunk)
 }
 
 /* Phases 2 and 3 of a leader.  OUT keeps the sum of the node until the result is there. */
-static void reduce(struct dpml *d, const struct chunk *chunk)
+static void reduce(struct dpml *d, const struct vector_chunk *chunk)
 {
     int64_t at = partition_at(d, chunk, d->me), count = partition_at(d, chunk, d->me + 1) - at;
     struct hs_ref mine = hs_out(chunk->at + at);
@@ -169,7 +169,7 @@ static void reduce(struct dpml *d, const struct chunk *chunk)
 }
 
 /* Phase 4: from the own partition on, so that the ranks do not all read the same memory. */
-static void take_out(struct dpml *d, const struct chunk *chunk)
+static void take_out(struct dpml *d, const struct vector_chunk *chunk)
 {
     int last = -1;
     for (int i = 0; i < d->leaders; i++) {
@@ -190,7 +190,7 @@ static void take_out(struct dpml *d, const struct chunk *chunk)
 
 static void through_shared_memory(struct dpml *d)
 {
-    struct chunk chunk = chunk_of(d, 0), next;
+    struct vector_chunk chunk = chunk_of(d, 0), next;
     put_in(d, &chunk);
     for (; chunk.bytes > 0; chunk = next) {
         next = chunk_of(d, chunk.t + 1);
@@ -204,7 +204,7 @@ static void through_shared_memory(struct dpml *d)
 
 static void by_messages(struct dpml *d)
 {
-    struct chunk all = {.bytes = d->shape->bytes};
+    struct vector_chunk all = {.bytes = d->shape->bytes};
     int64_t own = leads(d) ? partition_at(d, &all, d->me) : 0;
     int64_t count = leads(d) ? partition_at(d, &all, d->me + 1) - own : 0;
     int sent = -1, done = -1, n = d->members;
@@ -243,7 +243,7 @@ static void by_messages(struct dpml *d)
 /* The phases inside the node as stages, by the row that the caller named.  Returns 0 if it does not serve. */
 static int by_stages(struct dpml *d)
 {
-    struct chunk all = {.bytes = d->shape->bytes};
+    struct vector_chunk all = {.bytes = d->shape->bytes};
     int64_t *part = hs_builder_get(d->builder, (size_t)d->members + 1, sizeof *part), scratch = 0;
     for (int i = 0; part && i <= d->members; i++)
         part[i] = partition_at(d, &all, i < d->leaders ? i : d->leaders);

@@ -19,7 +19,7 @@
 #include "coll/pattern/stages.h"
 #include "coll/schedule/builders.h"
 
-enum { MOST_STEPS = 31 };
+enum { MOST_EXCHANGES = 31 };
 
 /* A group of nodes in a step, as the own node sees it. */
 struct group {
@@ -55,7 +55,7 @@ static struct group divide(int first, int size, int64_t most, int node)
 /* Steps between nodes, and the group of every step: the last one holds all nodes. */
 static int steps_of(const struct hs_two_levels *on, struct group *group)
 {
-    int64_t reach[MOST_STEPS + 1] = {1};
+    int64_t reach[MOST_EXCHANGES + 1] = {1};
     int steps = 0, first = 0, size = on->nodes;
     for (; reach[steps] < on->nodes; steps++)
         reach[steps + 1] = reach[steps] * on->members;
@@ -121,7 +121,7 @@ void hs_build_allreduce_nap(struct hs_builder *builder, const struct hs_shape *s
 {
     struct hs_two_levels on = hs_two_levels(builder, shape);
     struct hs_stage stage = {.bytes = shape->bytes, .in = hs_in(0), .out = hs_out(0), .stages = 1, .after = -1};
-    struct group group[MOST_STEPS];
+    struct group group[MOST_EXCHANGES];
     struct hs_ref sum = hs_scratch(0), next = hs_scratch(shape->bytes), theirs = hs_scratch(2 * shape->bytes);
     int64_t scratch = 0;
 

@@ -12,14 +12,14 @@
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/builders.h"
 
-struct spread {
+struct allreduce_spread {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     int64_t pieces;
 };
 
 /* Byte offset in the vector of a piece of a rank's slice. */
-static int64_t piece_at(const struct spread *s, int rank, int64_t piece)
+static int64_t piece_at(const struct allreduce_spread *s, int rank, int64_t piece)
 {
     const struct hs_shape *shape = s->shape;
     int64_t begin = hs_part_equal(shape->bytes, shape->unit, shape->size, rank);
@@ -33,7 +33,7 @@ static int64_t signal_of(int64_t piece)
 }
 
 /* Copies a piece of the other slices, beginning behind the own rank: not all at the same one.  Returns a JOIN. */
-static int copy_piece(const struct spread *s, int64_t piece, int after)
+static int copy_piece(const struct allreduce_spread *s, int64_t piece, int after)
 {
     int size = s->shape->size, first = s->builder->list.steps;
     for (int i = 1; i < size; i++) {
@@ -50,7 +50,7 @@ static int copy_piece(const struct spread *s, int64_t piece, int after)
 
 void hs_build_allreduce_spread(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct spread s = {builder, shape, hs_slice_pieces(shape)};
+    struct allreduce_spread s = {builder, shape, hs_slice_pieces(shape)};
     if (shape->size == 1)
         hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
     if (shape->size == 1 || shape->bytes == 0)

@@ -8,7 +8,7 @@
 #include "coll/pattern/stages.h"
 #include "coll/schedule/builders.h"
 
-enum { MOST_SEGMENTS = 16 };
+enum { MOST_STAGE_SEGMENTS = 16 };
 
 /* One if there is only one stage, which may cut the vector itself. */
 static int segments_of(const struct hs_shape *shape, const struct hs_two_levels *on)
@@ -17,7 +17,7 @@ static int segments_of(const struct hs_shape *shape, const struct hs_two_levels 
         return 1;
     int64_t longest = shape->segment < shape->unit ? 1 : shape->segment / shape->unit;
     int64_t elements = shape->bytes / shape->unit, segments = elements / longest + (elements % longest != 0);
-    return segments < MOST_SEGMENTS ? (int)segments : MOST_SEGMENTS;
+    return segments < MOST_STAGE_SEGMENTS ? (int)segments : MOST_STAGE_SEGMENTS;
 }
 
 void hs_build_bcast_hierarchical(struct hs_builder *builder, const struct hs_shape *shape)

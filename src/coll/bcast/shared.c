@@ -11,9 +11,9 @@
 #include "coll/schedule/builders.h"
 
 enum {
-    DEFAULT_SEGMENT = 32 * 1024,
+    SHARED_SEGMENT = 32 * 1024,
     RING_BYTES = 256 * 1024,   /* should stay in a core's cache */
-    DIRECT_BYTES = 32 * 1024,  /* from here on the root's OUT is read, if the topology can */
+    LEAST_DIRECT = 32 * 1024,  /* from here on the root's OUT is read, if the topology can */
     DIRECT_PIECE = 1024 * 1024 /* of one copy, so that no step takes long */
 };
 
@@ -25,7 +25,7 @@ struct ring {
 static struct ring ring_of(const struct hs_shape *shape)
 {
     int64_t elements = shape->bytes / shape->unit, room = shape->topology->room / shape->unit;
-    int64_t longest = (shape->segment ? shape->segment : DEFAULT_SEGMENT) / shape->unit;
+    int64_t longest = (shape->segment ? shape->segment : SHARED_SEGMENT) / shape->unit;
     longest = hs_least(longest > 0 ? longest : 1, elements);
     longest = hs_least(longest, elements > longest && room > 1 ? room / 2 : room);
     if (longest < 1)
@@ -114,7 +114,7 @@ void hs_build_bcast_shared(struct hs_builder *builder, const struct hs_shape *sh
 {
     if (shape->size == 1 || shape->bytes == 0)
         return;
-    if (shape->topology->direct && shape->bytes >= DIRECT_BYTES) {
+    if (shape->topology->direct && shape->bytes >= LEAST_DIRECT) {
         read_root(builder, shape);
         return;
     }

@@ -5,10 +5,16 @@
 
 /*
  * So that a choice takes milliseconds: of many ranks only the rows with few steps per rank are priced, and nothing for
- * more than MOST_RANKS.  The order of the rows does not change any more beyond a number of bytes, and pipelines get
- * long.
+ * more than MOST_PRICED_RANKS.  The order of the rows does not change any more beyond a number of bytes, and pipelines
+ * get long.
  */
-enum { MOST_RANKS = 512, ALL_ROWS_RANKS = 64, MANY_RANKS = 16, MOST_BYTES = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
+enum {
+    MOST_PRICED_RANKS = 512,
+    ALL_ROWS_RANKS = 64,
+    MANY_RANKS = 16,
+    MOST_BYTES_OF_FEW = 4 << 20,
+    MOST_BYTES_OF_MANY = 1 << 20
+};
 
 /* Rows for devices have been tried and priced there alone. */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
@@ -31,7 +37,7 @@ static int is_quick(const struct hs_alg *alg, int size)
 static int64_t size_class(const struct hs_question *question)
 {
     const struct hs_shape *shape = question->shape;
-    int64_t most = shape->size > MANY_RANKS ? MOST_BYTES_OF_MANY : MOST_BYTES, bytes = 1;
+    int64_t most = shape->size > MANY_RANKS ? MOST_BYTES_OF_MANY : MOST_BYTES_OF_FEW, bytes = 1;
     while (bytes < shape->bytes && bytes < most)
         bytes *= 2;
     int64_t elements = (bytes + shape->unit - 1) / shape->unit;
@@ -102,7 +108,7 @@ hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_ques
     const struct hs_alg *alg;
     int64_t bytes = size_class(question);
     *result = NULL;
-    if (!selector->machine || shape.size > MOST_RANKS || (*result = find(selector, question, bytes)) != NULL)
+    if (!selector->machine || shape.size > MOST_PRICED_RANKS || (*result = find(selector, question, bytes)) != NULL)
         return HSUMMA_OK;
     struct hs_price price = {.collective = question->collective,
                              .ordered = question->ordered,

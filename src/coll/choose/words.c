@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reading {
+struct word_reading {
     const struct hs_registry *own;
     enum hs_collective collective;
     const char *sayer;
@@ -16,7 +16,7 @@ struct reading {
     struct hs_message *message;
 };
 
-static hsumma_status bad(const struct reading *reading, const char *text, size_t length, const char *expected)
+static hsumma_status bad(const struct word_reading *reading, const char *text, size_t length, const char *expected)
 {
     return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": expected %s", reading->sayer,
                    (int)(length < 80 ? length : 80), text, expected);
@@ -34,7 +34,7 @@ static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
 }
 
 /* Of this collective, or of any: a stage of a composition may be another collective. */
-static hsumma_status find_name(const struct reading *reading, const char *name, int any, const struct hs_alg **alg)
+static hsumma_status find_name(const struct word_reading *reading, const char *name, int any, const struct hs_alg **alg)
 {
     *alg = hs_alg_find_in(reading->own, reading->collective, name);
     for (int c = 0; !*alg && any && c < HS_COLLECTIVES; c++)
@@ -47,20 +47,20 @@ static hsumma_status find_name(const struct reading *reading, const char *name, 
                    reading->sayer, hs_collective_name(reading->collective), name, known);
 }
 
-enum key { LEADERS, PIECES, THRESHOLD, LEVEL, OUTER, INNER, SEGMENT, KEYS };
+enum key { KEY_LEADERS, KEY_PIECES, KEY_THRESHOLD, KEY_LEVEL, KEY_OUTER, KEY_INNER, KEY_SEGMENT, KEYS };
 static const struct {
     const char *name;
     unsigned flag;
     int64_t most; /* of numbers; 0: bytes */
     const char *expected;
 } keys[KEYS] = {
-    [LEADERS] = {"l", HS_USES_LEADERS, INT32_MAX, "l=N with N at least 1"},
-    [PIECES] = {"k", HS_USES_PIECES, 1 << 20, "k=N with N from 1 to 1048576"},
-    [THRESHOLD] = {"b", HS_USES_THRESHOLD, 0, "b=BYTES of at least 1"},
-    [LEVEL] = {"level", HS_USES_LEVEL, 0, "level=node or level=socket"},
-    [OUTER] = {"outer", HS_USES_OUTER, 0, "outer=NAME"},
-    [INNER] = {"inner", HS_USES_INNER, 0, "inner=NAME"},
-    [SEGMENT] = {"segment", HS_USES_SEGMENT, 0, "segment=BYTES of at least 1"},
+    [KEY_LEADERS] = {"l", HS_USES_LEADERS, INT32_MAX, "l=N with N at least 1"},
+    [KEY_PIECES] = {"k", HS_USES_PIECES, 1 << 20, "k=N with N from 1 to 1048576"},
+    [KEY_THRESHOLD] = {"b", HS_USES_THRESHOLD, 0, "b=BYTES of at least 1"},
+    [KEY_LEVEL] = {"level", HS_USES_LEVEL, 0, "level=node or level=socket"},
+    [KEY_OUTER] = {"outer", HS_USES_OUTER, 0, "outer=NAME"},
+    [KEY_INNER] = {"inner", HS_USES_INNER, 0, "inner=NAME"},
+    [KEY_SEGMENT] = {"segment", HS_USES_SEGMENT, 0, "segment=BYTES of at least 1"},
 };
 
 const char *hs_word_parameters(const struct hs_alg *alg, char *text, size_t size)
@@ -74,35 +74,35 @@ const char *hs_word_parameters(const struct hs_alg *alg, char *text, size_t size
 }
 
 /* A parameter's value, `text` up to its end. */
-static hsumma_status set(const struct reading *reading, enum key key, const char *text, struct hs_word *word)
+static hsumma_status set(const struct word_reading *reading, enum key key, const char *text, struct hs_word *word)
 {
     int64_t number = 0;
-    if (key == LEVEL) {
+    if (key == KEY_LEVEL) {
         word->with.level = strcmp(text, "socket") == 0 ? HS_SOCKET : HS_NODE;
         return word->with.level == HS_SOCKET || strcmp(text, "node") == 0
                    ? HSUMMA_OK
                    : bad(reading, text, strlen(text), keys[key].expected);
     }
-    if (key == OUTER || key == INNER) {
+    if (key == KEY_OUTER || key == KEY_INNER) {
         char name[HS_NAME_TEXT];
         if (name_text(text, strlen(text), name))
             return bad(reading, text, strlen(text), keys[key].expected);
-        return find_name(reading, name, 1, key == OUTER ? &word->with.outer : &word->with.inner);
+        return find_name(reading, name, 1, key == KEY_OUTER ? &word->with.outer : &word->with.inner);
     }
     if (hs_size_text(text, 1, &number) || (keys[key].most && number > keys[key].most))
         return bad(reading, text, strlen(text), keys[key].expected);
-    if (key == LEADERS)
+    if (key == KEY_LEADERS)
         word->with.leaders = (int)number;
-    else if (key == PIECES)
+    else if (key == KEY_PIECES)
         word->with.pieces = (int)number;
     else
-        *(key == THRESHOLD ? &word->with.threshold : &word->segment) = number;
+        *(key == KEY_THRESHOLD ? &word->with.threshold : &word->segment) = number;
     return HSUMMA_OK;
 }
 
 /* KEY=VALUE of `length` letters. */
-static hsumma_status parameter(const struct reading *reading, const char *text, size_t length, struct hs_word *word,
-                               const char *name)
+static hsumma_status parameter(const struct word_reading *reading, const char *text, size_t length,
+                               struct hs_word *word, const char *name)
 {
     const char *equals = memchr(text, '=', length);
     char value[HS_WORD_TEXT], list[80];
@@ -123,7 +123,8 @@ static hsumma_status parameter(const struct reading *reading, const char *text, 
                    (int)length, text, name, word->alg ? list : "l, k, b, level, outer, inner, segment");
 }
 
-static hsumma_status read_word(const struct reading *reading, const char *text, size_t length, struct hs_word *word)
+static hsumma_status read_word(const struct word_reading *reading, const char *text, size_t length,
+                               struct hs_word *word)
 {
     char name[HS_NAME_TEXT];
     *word = (struct hs_word){0};
@@ -146,13 +147,13 @@ static hsumma_status read_word(const struct reading *reading, const char *text, 
 hsumma_status hs_word_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
                            size_t length, const char *sayer, struct hs_word *word, struct hs_message *message)
 {
-    struct reading reading = {own, collective, sayer, 1, message};
+    struct word_reading reading = {own, collective, sayer, 1, message};
     return read_word(&reading, text, length, word);
 }
 
 hsumma_status hs_word_check(const char *text, size_t length, const char *sayer, struct hs_message *message)
 {
-    struct reading reading = {NULL, HS_COLLECTIVES, sayer, 0, message};
+    struct word_reading reading = {NULL, HS_COLLECTIVES, sayer, 0, message};
     struct hs_word word;
     return read_word(&reading, text, length, &word);
 }
@@ -169,14 +170,14 @@ static void write_bytes(int64_t bytes, char *text, size_t size)
 
 static int value_of(const struct hs_word *word, enum key key, char *text, size_t size)
 {
-    const struct hs_alg *alg = key == OUTER ? word->with.outer : word->with.inner;
-    int64_t number[KEYS] = {[LEADERS] = word->with.leaders,
-                            [PIECES] = word->with.pieces,
-                            [THRESHOLD] = word->with.threshold,
-                            [SEGMENT] = word->segment};
-    if (key == LEVEL)
+    const struct hs_alg *alg = key == KEY_OUTER ? word->with.outer : word->with.inner;
+    int64_t number[KEYS] = {[KEY_LEADERS] = word->with.leaders,
+                            [KEY_PIECES] = word->with.pieces,
+                            [KEY_THRESHOLD] = word->with.threshold,
+                            [KEY_SEGMENT] = word->segment};
+    if (key == KEY_LEVEL)
         snprintf(text, size, "%s", word->with.level == HS_SOCKET ? "socket" : "");
-    else if (key == OUTER || key == INNER)
+    else if (key == KEY_OUTER || key == KEY_INNER)
         snprintf(text, size, "%s", alg ? alg->name : "");
     else if (number[key])
         write_bytes(number[key], text, size);

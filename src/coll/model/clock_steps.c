@@ -6,7 +6,7 @@
 /* Memory that the next list takes again: blocks by powers of two, those that nobody uses linked through their heads. */
 enum { POOL_ORDERS = 64 };
 
-struct pool {
+struct list_pool {
     const struct hs_allocator *memory;
     struct pool_block {
         struct pool_block *next;
@@ -16,7 +16,7 @@ struct pool {
 
 static void *pool_get(void *state, size_t bytes)
 {
-    struct pool *pool = state;
+    struct list_pool *pool = state;
     int order = 8;
     while (order < POOL_ORDERS - 1 && (size_t)1 << order < bytes)
         order++;
@@ -33,14 +33,14 @@ static void *pool_get(void *state, size_t bytes)
 
 static void pool_put(void *state, void *memory)
 {
-    struct pool *pool = state;
+    struct list_pool *pool = state;
     struct pool_block *block = (void *)((char *)memory - HS_ALIGN);
     block->next = pool->unused[block->order];
     pool->unused[block->order] = block;
 }
 
 /* All blocks are unused by now. */
-static void pool_end(struct pool *pool)
+static void pool_end(struct list_pool *pool)
 {
     for (int i = 0; i < POOL_ORDERS; i++)
         for (struct pool_block *block; (block = pool->unused[i]);) {
@@ -322,7 +322,7 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
         return HSUMMA_ERR_UNSUPPORTED;
     if (size < 1 || (shape->topology && shape->topology->size != size))
         return HSUMMA_ERR_INTERNAL;
-    struct pool pool = {.memory = memory};
+    struct list_pool pool = {.memory = memory};
     struct hs_allocator pooled = {pool_get, pool_put, &pool};
     struct reader reader = {
         .steps = steps, .machine = machine, .topology = shape->topology, .memory = memory, .size = size};

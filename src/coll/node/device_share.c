@@ -4,13 +4,13 @@
 #include <string.h>
 
 /* What a rank tells the others: its memory, if it has any, then its events. */
-struct told {
+struct shared_export {
     int64_t bytes; /* of the memory; of an event: 1, if it can be waited for */
     struct hs_exported exported;
 };
 
 /* Makes and exports what is this rank's. */
-static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct told *mine)
+static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct shared_export *mine)
 {
     struct hs_device *device = share->device;
     const struct hs_device_kind *kind = device->kind;
@@ -44,13 +44,13 @@ static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct t
 }
 
 /* Maps what the others have told; their events if that can be. */
-static hsumma_status take(struct hs_device_share *share, const struct told *all)
+static hsumma_status take(struct hs_device_share *share, const struct shared_export *all)
 {
     struct hs_device *device = share->device;
     const struct hs_device_kind *kind = device->kind;
     hsumma_status status = HSUMMA_OK;
     for (int r = 0; r < share->ranks && !status; r++) {
-        const struct told *told = all + (size_t)r * (size_t)(1 + share->events);
+        const struct shared_export *told = all + (size_t)r * (size_t)(1 + share->events);
         if (r == share->me)
             continue;
         void *memory = NULL;
@@ -93,8 +93,8 @@ hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates
     size_t ranks = (size_t)share->ranks, each = 1 + (size_t)events;
     share->event = hs_get_zero(memory, ranks * (each - 1), sizeof(struct hs_event *));
     share->memory = hs_get_zero(memory, ranks, sizeof *share->memory);
-    struct told *all = hs_get_zero(memory, ranks * each, sizeof *all);
-    struct told *mine = all ? all + (size_t)share->me * each : NULL;
+    struct shared_export *all = hs_get_zero(memory, ranks * each, sizeof *all);
+    struct shared_export *mine = all ? all + (size_t)share->me * each : NULL;
     hsumma_status status = all && share->memory && (share->event || events == 0) ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     if (status)
         hs_fail(&device->message, status, "no memory to share a device");

@@ -17,7 +17,7 @@ enum {
     YIELDS_CROWDED = 4,
     NAPS_SHORT = 16,
     NAP_SHORT_NS = 200000,
-    NAP_NS = 2000000
+    SLEEP_NS = 2000000
 };
 
 /*
@@ -53,7 +53,7 @@ static int still_missing(const struct hs_directory *directory)
 static void nap(struct hs_directory *directory, int naps)
 {
     struct hs_words *mine = &directory->entry[directory->me];
-    const struct timespec most = {0, naps < NAPS_SHORT ? NAP_SHORT_NS : NAP_NS};
+    const struct timespec most = {0, naps < NAPS_SHORT ? NAP_SHORT_NS : SLEEP_NS};
     for (int i = 0; i < directory->awaits; i++)
         atomic_fetch_add(&directory->entry[directory->awaited[i].rank].sleepers, 1);
     atomic_store(&mine->asleep, 1);

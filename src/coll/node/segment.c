@@ -15,11 +15,11 @@ int hs_all_well(MPI_Comm mates, int well)
 }
 
 /* What the maker tells: process, descriptor, and which file it is, for processes may have other numbers elsewhere. */
-struct told {
+struct segment_file {
     int64_t process, descriptor, device, inode;
 };
 
-static int make_file(size_t bytes, int reserve, struct told *told)
+static int make_file(size_t bytes, int reserve, struct segment_file *told)
 {
     struct stat is;
     struct rlimit limit; /* beyond it ftruncate does not fail, but ends the program */
@@ -27,12 +27,13 @@ static int make_file(size_t bytes, int reserve, struct told *told)
     int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
                (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) && ftruncate(file, (off_t)bytes) == 0 &&
                (!reserve || posix_fallocate(file, 0, (off_t)bytes) == 0) && fstat(file, &is) == 0;
-    *told = made ? (struct told){getpid(), file, (int64_t)is.st_dev, (int64_t)is.st_ino} : (struct told){0, -1, 0, 0};
+    *told = made ? (struct segment_file){getpid(), file, (int64_t)is.st_dev, (int64_t)is.st_ino}
+                 : (struct segment_file){0, -1, 0, 0};
     return file;
 }
 
 /* The others open it through the maker's descriptor. */
-static int open_file(const struct told *told)
+static int open_file(const struct segment_file *told)
 {
     char path[64];
     struct stat is;
@@ -47,7 +48,7 @@ static int open_file(const struct told *told)
 
 void *hs_segment_make(MPI_Comm mates, size_t bytes, int reserve)
 {
-    struct told told = {0, -1, 0, 0};
+    struct segment_file told = {0, -1, 0, 0};
     void *base = MAP_FAILED;
     int me, file = -1;
     MPI_Comm_rank(mates, &me);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, LEAST_ROOM = 32 * 1024, MOST_ROOM = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
+enum { LEAST_ROOM = 32 * 1024, MOST_ROOM = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
 
 /* Bytes of SHARED per rank and slot: what a node may take divided by its ranks, within bounds. */
 static int64_t room_for(int ranks, int64_t wish)
@@ -14,7 +14,7 @@ static int64_t room_for(int ranks, int64_t wish)
     room = room < LEAST_ROOM ? LEAST_ROOM : room > MOST_ROOM ? MOST_ROOM : room;
     if (wish > 0)
         room = wish;
-    return (room + PAGE - 1) / PAGE * PAGE;
+    return (room + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
 }
 
 /* Where descriptors cannot be opened (no /proc, other users): MPI's window. */

@@ -3,14 +3,14 @@
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/builders.h"
 
-enum { SLOTS = 2, MOST_STEPS = 1 << 20 /* of a rank: longer lists take too much memory and time */ };
+enum { ROUND_SLOTS = 2 };
 
 void hs_emit_rounds(struct hs_builder *builder, const struct hs_shape *shape, int64_t pieces, hs_round *put,
                     hs_round *work, void *state)
 {
     int ready = -1, signal = -1;
     for (int64_t piece = 0; piece <= pieces; piece++) {
-        int is_put = piece < pieces ? put(state, piece, piece >= SLOTS ? ready : -1) : -1;
+        int is_put = piece < pieces ? put(state, piece, piece >= ROUND_SLOTS ? ready : -1) : -1;
         int done = piece > 0 ? work(state, piece - 1, ready) : -1;
         if (piece == pieces)
             return;
@@ -43,11 +43,11 @@ struct hs_pieces hs_cut_parts(const struct hs_shape *shape, int places)
     }
     int64_t most = longest;
     if (hs_place_bytes(longest, unit) > room / places)
-        most = hs_least(longest, hs_place_within(room / SLOTS / places, unit));
+        most = hs_least(longest, hs_place_within(room / ROUND_SLOTS / places, unit));
     if (most == 0)
         return cut;
     cut.pieces = (longest + most - 1) / most;
-    cut.pitch = hs_least(hs_place_bytes(most, unit), room / (cut.pieces > 1 ? SLOTS : 1) / places / unit * unit);
+    cut.pitch = hs_least(hs_place_bytes(most, unit), room / (cut.pieces > 1 ? ROUND_SLOTS : 1) / places / unit * unit);
     return cut;
 }
 
@@ -65,5 +65,6 @@ const char *hs_unfit_places(const struct hs_shape *shape, int places)
     struct hs_pieces cut = hs_cut_parts(shape, places);
     if (cut.pitch == 0)
         return "there is too little shared memory for so many ranks";
-    return cut.pieces > MOST_STEPS / 4 / shape->size ? "there is too little shared memory for so long a vector" : NULL;
+    return cut.pieces > HS_MOST_STEPS / 4 / shape->size ? "there is too little shared memory for so long a vector"
+                                                        : NULL;
 }

@@ -14,9 +14,7 @@
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/builders.h"
 
-enum { MOST_STEPS = 1 << 20 }; /* of the owner: longer lists take too much memory and time */
-
-struct cut {
+struct buffer_cut {
     int64_t chunks, pitch; /* pitch: bytes of a place */
     int slots, places;     /* places of a slot: one per other rank, and one for the sum if others want it */
 };
@@ -24,7 +22,7 @@ struct cut {
 struct buffer {
     struct hs_builder *builder;
     const struct hs_shape *shape;
-    struct cut cut;
+    struct buffer_cut cut;
     int owner, everybody;
     struct hs_ref *operand; /* of the owner */
     int signalled;
@@ -33,10 +31,10 @@ struct buffer {
 };
 
 /* No chunk if there is too little room. */
-static struct cut cut_of(const struct hs_shape *shape, int everybody)
+static struct buffer_cut cut_of(const struct hs_shape *shape, int everybody)
 {
     int64_t room = shape->topology->room, unit = shape->unit, most = shape->bytes;
-    struct cut cut = {.places = shape->size - 1 + everybody};
+    struct buffer_cut cut = {.places = shape->size - 1 + everybody};
     if (shape->segment && shape->segment < most)
         most = shape->segment < unit ? unit : shape->segment / unit * unit;
     if (most == shape->bytes && hs_place_bytes(most, unit) <= room / cut.places) {
@@ -57,10 +55,11 @@ const char *hs_unfit_buffer(const struct hs_shape *shape, int everybody)
     const char *why = hs_unfit_shared(shape);
     if (why || shape->size == 1 || shape->bytes == 0)
         return why;
-    struct cut cut = cut_of(shape, everybody);
+    struct buffer_cut cut = cut_of(shape, everybody);
     if (cut.chunks == 0)
         return "there is too little shared memory for so many ranks";
-    return cut.chunks > MOST_STEPS / 2 / shape->size ? "there is too little shared memory for so long a vector" : NULL;
+    return cut.chunks > HS_MOST_STEPS / 2 / shape->size ? "there is too little shared memory for so long a vector"
+                                                        : NULL;
 }
 
 static int64_t chunk_at(const struct buffer *b, int64_t chunk)

@@ -21,7 +21,7 @@ enum {
     CHUNK_BYTES = 64 * 1024,   /* three of them should stay in a core's cache */
     DIRECT_BYTES = 512 * 1024, /* from here on contributions are read directly, if the topology can */
     DIRECT_PART = 64 * 1024,   /* bytes of a direct read, which costs a system call */
-    SLOTS = 3
+    SUM_SLOTS = 3
 };
 
 struct sum {
@@ -54,7 +54,7 @@ static struct hs_ref of(const struct sum *sum, int rank, struct hs_ref ref)
 
 static struct hs_ref slot_of(const struct sum *sum, int64_t chunk, int64_t at)
 {
-    return hs_shared(chunk % SLOTS * sum->slot_bytes + at);
+    return hs_shared(chunk % SUM_SLOTS * sum->slot_bytes + at);
 }
 
 /* Where `rank` puts the sum of its part for the others. */
@@ -140,7 +140,7 @@ static void put(struct sum *sum, int64_t chunk, int64_t low, int64_t high, int a
 static void put_chunk(struct sum *sum, int64_t chunk)
 {
     int rank = sum->shape->rank, free = -1;
-    if (chunk >= SLOTS) {
+    if (chunk >= SUM_SLOTS) {
         free = all_ready(sum); /* as of the round before: the slot has been read */
         note(sum, free);
     }
@@ -207,7 +207,7 @@ static int cut(struct sum *sum)
     const struct hs_shape *shape = sum->shape;
     int64_t room = shape->topology->room, elements = shape->bytes / shape->unit;
     int64_t wanted = (sum->direct ? DIRECT_PART : CHUNK_BYTES) / shape->unit;
-    int64_t longest = hs_least(wanted > 0 ? wanted : 1, room / SLOTS / shape->unit);
+    int64_t longest = hs_least(wanted > 0 ? wanted : 1, room / SUM_SLOTS / shape->unit);
     if (sum->direct)
         longest *= shape->size; /* a slot holds one part */
     else if (elements <= wanted && shape->bytes <= room)

@@ -1,8 +1,5 @@
 #include "coll/pattern/stages.h"
 
-/* Offsets in SHARED: whole cache lines, and whole elements. */
-enum { LINE = 64 };
-
 static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_shape *stage)
 {
     return alg && !(alg->flags & HS_BY_MPI) && !hs_alg_unfit(alg, stage) ? alg : NULL;
@@ -47,7 +44,7 @@ int hs_emit_both(struct hs_builder *builder, int a, int b)
 /* Bytes of SHARED of one of `stages` stages. */
 static int64_t share_of(const struct hs_shape *shape, int stages)
 {
-    int64_t grain = LINE % shape->unit ? LINE * shape->unit : LINE;
+    int64_t grain = HS_CACHE_LINE % shape->unit ? HS_CACHE_LINE * shape->unit : HS_CACHE_LINE;
     return shape->topology && stages ? shape->topology->room / stages / grain * grain : 0;
 }
 

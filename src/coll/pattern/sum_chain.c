@@ -42,19 +42,17 @@ int hs_emit_sum_of_all(struct hs_builder *builder, const struct hs_shape *shape,
 
 int64_t hs_slice_pieces(const struct hs_shape *shape)
 {
-    enum { MOST_STEPS = 1 << 18, MOST_PIECES = 4, PIECE_BYTES = 256 * 1024 };
+    enum { MOST_CHAIN_STEPS = 1 << 18, MOST_PIECES = 4, PIECE_BYTES = 256 * 1024 };
     int64_t slice = hs_part_equal(shape->bytes, shape->unit, shape->size, 1), pieces = shape->with.pieces;
     if (pieces < 1)
         pieces = hs_least(slice / PIECE_BYTES, MOST_PIECES);
-    pieces = hs_least(hs_least(pieces, slice / shape->unit), MOST_STEPS / shape->size);
+    pieces = hs_least(hs_least(pieces, slice / shape->unit), MOST_CHAIN_STEPS / shape->size);
     return pieces > 1 ? pieces : 1;
 }
 
-enum { LINE = 64 };
-
 static int64_t grain_of(int64_t unit)
 {
-    return LINE % unit ? LINE * unit : LINE;
+    return HS_CACHE_LINE % unit ? HS_CACHE_LINE * unit : HS_CACHE_LINE;
 }
 
 int64_t hs_place_bytes(int64_t bytes, int64_t unit)

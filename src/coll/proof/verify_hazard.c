@@ -5,7 +5,7 @@
  */
 #include "coll/proof/verify_parts.h"
 
-struct reading {
+struct range_read {
     int step, next; /* next: the reading before, -1: none since the last write */
 };
 
@@ -16,7 +16,7 @@ struct hazards {
     int *seen, *pile, number; /* seen[]: per step, the last search to meet it */
     int *found;               /* per step: the last step that was found to wait for it, plus 1 */
     int *writer, *reader;     /* per element of all slots: the last write, and the last reading since; -1: none */
-    struct reading *reading;
+    struct range_read *reading;
     int64_t readings;
     int64_t first[HS_SLOTS]; /* element of each slot */
 };
@@ -60,7 +60,7 @@ static hsumma_status add_access(struct hazards *h, const struct hs_access *acces
     for (int64_t e = first + access->ref.at / unit; e < first + access->end / unit && !status; e++) {
         status = check_order(h, access->step, h->writer[e]);
         if (!access->writes) {
-            h->reading[h->readings] = (struct reading){access->step, h->reader[e]};
+            h->reading[h->readings] = (struct range_read){access->step, h->reader[e]};
             h->reader[e] = (int)h->readings++;
             continue;
         }

@@ -4,12 +4,12 @@
 #include <stdio.h>
 
 /* Events that may happen now.  At most two per step and instance ever enter it, so it is an array that never wraps. */
-struct pool {
+struct event_queue {
     int64_t *event; /* 2 * (instance * steps + global step) + (1: a message is transferred, 0: the step begins) */
     int64_t head, tail;
 };
 
-struct run {
+struct proof_run {
     struct hs_proof *proof;
     const struct hs_lists *lists;
     int *pending; /* per instance and step: what it still waits for before it may begin */
@@ -19,12 +19,12 @@ struct run {
     int64_t *staged;       /* per step: where the data of a SEND lies in stage */
     struct hs_cell *stage; /* eager messages under way, per instance */
     int64_t stage_cells;
-    struct pool pool, starved;
+    struct event_queue pool, starved;
     int starved_rank;
     uint64_t random;
 };
 
-static uint64_t next_random(struct run *run)
+static uint64_t next_random(struct proof_run *run)
 {
     uint64_t x = run->random += 0x9e3779b97f4a7c15u; /* splitmix64 */
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -32,18 +32,18 @@ static uint64_t next_random(struct run *run)
     return x ^ (x >> 31);
 }
 
-static void push(struct run *run, int instance, int g, int transfer)
+static void push(struct proof_run *run, int instance, int g, int transfer)
 {
     const struct hs_lists *lists = run->lists;
     int slow = lists->rank[g] == run->starved_rank || (transfer && lists->rank[lists->mate[g]] == run->starved_rank);
-    struct pool *pool = slow ? &run->starved : &run->pool;
+    struct event_queue *pool = slow ? &run->starved : &run->pool;
     pool->event[pool->tail++] = 2 * ((int64_t)instance * lists->steps + g) + transfer;
 }
 
 /* The next event of the schedule; the caller knows that there is one. */
-static int64_t pop(struct run *run)
+static int64_t pop(struct proof_run *run)
 {
-    struct pool *pool = run->pool.head < run->pool.tail ? &run->pool : &run->starved;
+    struct event_queue *pool = run->pool.head < run->pool.tail ? &run->pool : &run->starved;
     if (run->proof->options.schedule == HS_RANDOM) {
         int64_t i = pool->head + (int64_t)(next_random(run) % (uint64_t)(pool->tail - pool->head));
         int64_t event = pool->event[i];
@@ -53,13 +53,13 @@ static int64_t pop(struct run *run)
     return run->proof->options.schedule == HS_LAST_FIRST ? pool->event[--pool->tail] : pool->event[pool->head++];
 }
 
-static void release(struct run *run, int instance, int g)
+static void release(struct proof_run *run, int instance, int g)
 {
     if (--run->pending[(int64_t)instance * run->lists->steps + g] == 0)
         push(run, instance, g, 0);
 }
 
-static void complete(struct run *run, int instance, int g)
+static void complete(struct proof_run *run, int instance, int g)
 {
     const struct hs_lists *lists = run->lists;
     int rank = lists->rank[g], window = run->proof->options.window;
@@ -75,26 +75,26 @@ static void complete(struct run *run, int instance, int g)
 }
 
 /* Cells of consecutive elements. */
-struct place {
+struct cell_range {
     struct hs_cell *buffer;
     int64_t element;
     enum hs_slot slot;
 };
 
-static struct place place_of(const struct run *run, int instance, int g, struct hs_ref ref)
+static struct cell_range place_of(const struct proof_run *run, int instance, int g, struct hs_ref ref)
 {
     const struct hs_proof *proof = run->proof;
     int rank = ref.of ? ref.of - 1 : run->lists->rank[g];
     int64_t buffer = ((int64_t)instance * proof->shape->size + rank) * HS_SLOTS + ref.slot;
-    return (struct place){proof->cell + proof->buffer[buffer], ref.at / proof->shape->unit, ref.slot};
+    return (struct cell_range){proof->cell + proof->buffer[buffer], ref.at / proof->shape->unit, ref.slot};
 }
 
-static struct hs_cell *cell_at(const struct run *run, const struct place *place, int64_t i)
+static struct hs_cell *cell_at(const struct proof_run *run, const struct cell_range *place, int64_t i)
 {
     return &place->buffer[hs_view_at(run->proof, place->slot, place->element + i)];
 }
 
-static hsumma_status unwritten(struct run *run, int g)
+static hsumma_status unwritten(struct proof_run *run, int g)
 {
     int rank = run->lists->rank[g];
     return hs_wrong(run->proof, "rank %d step %d (%s): reads unwritten memory", rank, g - run->lists->base[rank],
@@ -110,7 +110,7 @@ static void join(struct hs_cell *sum, const struct hs_cell *left, const struct h
     sum->end = left->end > right->end ? left->end : right->end;
 }
 
-static void note_order(struct run *run, int g, const struct hs_cell *left, const struct hs_cell *right)
+static void note_order(struct proof_run *run, int g, const struct hs_cell *left, const struct hs_cell *right)
 {
     int rank = run->lists->rank[g];
     if (!run->proof->report->keeps_order)
@@ -120,11 +120,11 @@ static void note_order(struct run *run, int g, const struct hs_cell *left, const
              g - run->lists->base[rank], left->low, left->end - 1, right->low, right->end - 1);
 }
 
-static hsumma_status reduce(struct run *run, int instance, int g)
+static hsumma_status reduce(struct proof_run *run, int instance, int g)
 {
     const struct hs_step *step = hs_lists_step(run->lists, g);
-    struct place dst = place_of(run, instance, g, step->dst), left = place_of(run, instance, g, step->left),
-                 right = place_of(run, instance, g, step->right);
+    struct cell_range dst = place_of(run, instance, g, step->dst), left = place_of(run, instance, g, step->left),
+                      right = place_of(run, instance, g, step->right);
 
     for (int64_t i = 0, elements = step->count / run->proof->shape->unit; i < elements; i++) {
         const struct hs_cell *a = cell_at(run, &left, i), *b = cell_at(run, &right, i);
@@ -139,10 +139,10 @@ static hsumma_status reduce(struct run *run, int instance, int g)
 }
 
 /* Copies what step `reader` reads to where `to` is. */
-static hsumma_status copy(struct run *run, int instance, int reader, struct place to)
+static hsumma_status copy(struct proof_run *run, int instance, int reader, struct cell_range to)
 {
     const struct hs_step *step = hs_lists_step(run->lists, reader);
-    struct place from = place_of(run, instance, reader, step->left);
+    struct cell_range from = place_of(run, instance, reader, step->left);
     for (int64_t i = 0, elements = step->count / run->proof->shape->unit; i < elements; i++) {
         const struct hs_cell *cell = cell_at(run, &from, i);
         if (cell->end == 0)
@@ -153,7 +153,7 @@ static hsumma_status copy(struct run *run, int instance, int reader, struct plac
 }
 
 /* COPY, REDUCE and the steps that move nothing. */
-static hsumma_status compute(struct run *run, int instance, int g)
+static hsumma_status compute(struct proof_run *run, int instance, int g)
 {
     const struct hs_step *step = hs_lists_step(run->lists, g);
     hsumma_status status = HSUMMA_OK;
@@ -166,12 +166,12 @@ static hsumma_status compute(struct run *run, int instance, int g)
 }
 
 /* Where an eager message lies between its SEND and its RECV. */
-static struct place stage_of(const struct run *run, int instance, int send)
+static struct cell_range stage_of(const struct proof_run *run, int instance, int send)
 {
-    return (struct place){run->stage + instance * run->stage_cells + run->staged[send], 0, HS_SCRATCH};
+    return (struct cell_range){run->stage + instance * run->stage_cells + run->staged[send], 0, HS_SCRATCH};
 }
 
-static hsumma_status begin(struct run *run, int instance, int g)
+static hsumma_status begin(struct proof_run *run, int instance, int g)
 {
     int64_t first = (int64_t)instance * run->lists->steps;
     enum hs_kind kind = hs_lists_step(run->lists, g)->kind;
@@ -192,11 +192,11 @@ static hsumma_status begin(struct run *run, int instance, int g)
 }
 
 /* Moves a message whose SEND and RECV have both begun. */
-static hsumma_status transfer(struct run *run, int instance, int send)
+static hsumma_status transfer(struct proof_run *run, int instance, int send)
 {
     int receive = run->lists->mate[send];
     const struct hs_step *step = hs_lists_step(run->lists, receive);
-    struct place dst = place_of(run, instance, receive, step->dst), stage = stage_of(run, instance, send);
+    struct cell_range dst = place_of(run, instance, receive, step->dst), stage = stage_of(run, instance, send);
     hsumma_status status = HSUMMA_OK;
 
     if (run->proof->options.eager) {
@@ -211,7 +211,7 @@ static hsumma_status transfer(struct run *run, int instance, int send)
 }
 
 /* What step g, which is not done, is waiting for. */
-static int blocker(const struct run *run, int instance, int g)
+static int blocker(const struct proof_run *run, int instance, int g)
 {
     const struct hs_lists *lists = run->lists;
     int64_t first = (int64_t)instance * lists->steps;
@@ -234,7 +234,7 @@ static int blocker(const struct run *run, int instance, int g)
 }
 
 /* Tells who waits for whom, going round the circle once (as far as the text reaches). */
-static hsumma_status report_deadlock(struct run *run, int instance, int g)
+static hsumma_status report_deadlock(struct proof_run *run, int instance, int g)
 {
     const struct hs_lists *lists = run->lists;
     char text[sizeof run->proof->report->text] = "";
@@ -258,7 +258,7 @@ static hsumma_status report_deadlock(struct run *run, int instance, int g)
 }
 
 /* Fills pending and successor; pushes what may begin at once. */
-static void start(struct run *run, int *last_send, int *last_receive)
+static void start(struct proof_run *run, int *last_send, int *last_receive)
 {
     const struct hs_lists *lists = run->lists;
     int window = run->proof->options.window;
@@ -290,7 +290,7 @@ static void start(struct run *run, int *last_send, int *last_receive)
         }
 }
 
-static hsumma_status go(struct run *run)
+static hsumma_status go(struct proof_run *run)
 {
     int64_t steps = run->lists->steps, all = steps * run->proof->options.instances;
     hsumma_status status = HSUMMA_OK;
@@ -311,7 +311,7 @@ hsumma_status hs_verify_run(struct hs_proof *proof)
     const struct hs_allocator *memory = proof->memory;
     const struct hs_lists *lists = &proof->lists;
     size_t steps = (size_t)lists->steps, instances = (size_t)proof->options.instances, size = (size_t)lists->size;
-    struct run run = {.proof = proof, .lists = lists, .starved_rank = -1, .random = proof->options.seed};
+    struct proof_run run = {.proof = proof, .lists = lists, .starved_rank = -1, .random = proof->options.seed};
     hsumma_status status = HSUMMA_ERR_MEMORY;
 
     if (steps == 0)

@@ -18,11 +18,11 @@ struct use {
     int64_t at, end;
 };
 
-struct reading {
+struct shared_read {
     int use, next; /* next: the reading before, -1: none since the last write */
 };
 
-enum { WORDS = 4 }; /* of a set of ranks, at most */
+enum { SET_WORDS = 4 }; /* of a set of ranks, at most */
 
 struct search {
     struct hs_proof *proof;
@@ -34,7 +34,7 @@ struct search {
     int uses;
     int *found;           /* per step: the last one that was found to come after it, plus 1 */
     int *writer, *reader; /* per element of the owner's OUT and SHARED: the last write, the last reading */
-    struct reading *reading;
+    struct shared_read *reading;
     size_t readings, reading_capacity;
     uint64_t *ranks; /* per step, `words` words: those of some ranks that have a step before it, or after it */
     int words;
@@ -159,7 +159,7 @@ static hsumma_status keep_reading(struct search *s, int use, int64_t element)
         hs_grow(s->proof->memory, &array, sizeof *s->reading, &s->reading_capacity, s->readings + 1))
         return HSUMMA_ERR_MEMORY;
     s->reading = array;
-    s->reading[s->readings] = (struct reading){use, s->reader[element]};
+    s->reading[s->readings] = (struct shared_read){use, s->reader[element]};
     s->reader[element] = (int)s->readings++;
     return HSUMMA_OK;
 }
@@ -349,7 +349,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
     s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
     s.writer = hs_get(memory, (size_t)most + 1, 2 * sizeof *s.writer);
-    s.words = proof->lists.size <= 64 ? 1 : WORDS;
+    s.words = proof->lists.size <= 64 ? 1 : SET_WORDS;
     s.ranks = hs_get(memory, steps, (size_t)s.words * sizeof *s.ranks);
     if (s.level && s.order && s.seen && s.queue && s.found && s.cause && s.first_cause && s.use && s.writer &&
         s.ranks) {

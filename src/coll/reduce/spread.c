@@ -11,9 +11,9 @@
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/builders.h"
 
-enum { SLOTS = 2, MOST_STEPS = 1 << 20 /* of the root: longer lists take too much memory and time */ };
+enum { SPREAD_SLOTS = 2 };
 
-struct spread {
+struct reduce_spread {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     int64_t pieces, pitch; /* pitch: bytes of a slot */
@@ -27,7 +27,7 @@ static int64_t slice_at(const struct hs_shape *shape, int rank)
 /* The longest slice is rank 0's. */
 static int64_t pieces_of(const struct hs_shape *shape)
 {
-    int64_t slot = hs_place_within(shape->topology->room / SLOTS, shape->unit), longest = slice_at(shape, 1);
+    int64_t slot = hs_place_within(shape->topology->room / SPREAD_SLOTS, shape->unit), longest = slice_at(shape, 1);
     int64_t wanted = hs_slice_pieces(shape), needed = (longest + slot - 1) / slot;
     return wanted > needed ? wanted : needed;
 }
@@ -39,19 +39,19 @@ const char *hs_unfit_reduce_spread(const struct hs_shape *shape)
         why = hs_unfit_spread(shape);
     if (why || shape->size == 1 || shape->bytes == 0)
         return why;
-    return pieces_of(shape) > MOST_STEPS / 4 / shape->size ? "there is too little shared memory for so long a vector"
-                                                           : NULL;
+    return pieces_of(shape) > HS_MOST_STEPS / 4 / shape->size ? "there is too little shared memory for so long a vector"
+                                                              : NULL;
 }
 
-static int64_t piece_at(const struct spread *s, int rank, int64_t piece)
+static int64_t piece_at(const struct reduce_spread *s, int rank, int64_t piece)
 {
     int64_t bytes = slice_at(s->shape, rank + 1) - slice_at(s->shape, rank);
     return slice_at(s->shape, rank) + hs_part_equal(bytes, s->shape->unit, s->pieces, piece);
 }
 
-static struct hs_ref slot_of(const struct spread *s, int64_t piece)
+static struct hs_ref slot_of(const struct reduce_spread *s, int64_t piece)
 {
-    return hs_shared(piece % SLOTS * s->pitch);
+    return hs_shared(piece % SPREAD_SLOTS * s->pitch);
 }
 
 /* Of the root: it has copied the piece; of the others: it is summed. */
@@ -60,7 +60,7 @@ static int64_t signal_of(int64_t piece)
     return piece + 2;
 }
 
-static int add_piece(const struct spread *s, int64_t piece, int after)
+static int add_piece(const struct reduce_spread *s, int64_t piece, int after)
 {
     const struct hs_shape *shape = s->shape;
     int64_t at = piece_at(s, shape->rank, piece), count = piece_at(s, shape->rank, piece + 1) - at;
@@ -69,7 +69,7 @@ static int add_piece(const struct spread *s, int64_t piece, int after)
 }
 
 /* Copies a piece of the other slices.  Returns a JOIN. */
-static int copy_piece(const struct spread *s, int64_t piece, int after)
+static int copy_piece(const struct reduce_spread *s, int64_t piece, int after)
 {
     int size = s->shape->size, first = s->builder->list.steps;
     for (int i = 1; i < size; i++) {
@@ -84,7 +84,7 @@ static int copy_piece(const struct spread *s, int64_t piece, int after)
     return hs_emit_join_copies(s->builder, first, after);
 }
 
-static int announce(const struct spread *s, int64_t piece, int before, int done)
+static int announce(const struct reduce_spread *s, int64_t piece, int before, int done)
 {
     int signal = hs_emit_signal(s->builder, signal_of(piece));
     hs_after(s->builder, signal, before);
@@ -94,31 +94,31 @@ static int announce(const struct spread *s, int64_t piece, int before, int done)
 
 void hs_build_reduce_spread(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct spread s = {builder, shape, 0, 0};
-    int is_root = shape->rank == shape->root, summed[SLOTS] = {-1, -1};
+    struct reduce_spread s = {builder, shape, 0, 0};
+    int is_root = shape->rank == shape->root, summed[SPREAD_SLOTS] = {-1, -1};
     if (shape->size == 1)
         hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
     if (shape->size == 1 || shape->bytes == 0)
         return;
     s.pieces = pieces_of(shape);
-    s.pitch = hs_place_within(shape->topology->room / SLOTS, shape->unit);
+    s.pitch = hs_place_within(shape->topology->room / SPREAD_SLOTS, shape->unit);
     hs_expose(builder);
     int signal = hs_emit_signal(builder, 1), entered = hs_emit_wait_all(builder, shape, 1, signal);
     for (int64_t piece = 0; piece < s.pieces + is_root; piece++) {
         int free = entered;
-        if (!is_root && piece >= SLOTS) {
-            int read = hs_emit_wait(builder, shape->root, signal_of(piece - SLOTS));
+        if (!is_root && piece >= SPREAD_SLOTS) {
+            int read = hs_emit_wait(builder, shape->root, signal_of(piece - SPREAD_SLOTS));
             free = hs_emit_join(builder);
             hs_after(builder, free, read);
             hs_after(builder, free, entered);
-            hs_after(builder, free, summed[piece % SLOTS]);
+            hs_after(builder, free, summed[piece % SPREAD_SLOTS]);
         }
         if (piece < s.pieces)
-            summed[piece % SLOTS] = add_piece(&s, piece, free);
+            summed[piece % SPREAD_SLOTS] = add_piece(&s, piece, free);
         if (!is_root)
-            signal = announce(&s, piece, signal, summed[piece % SLOTS]);
+            signal = announce(&s, piece, signal, summed[piece % SPREAD_SLOTS]);
         else if (piece > 0)
-            signal = announce(&s, piece - 1, signal, copy_piece(&s, piece - 1, summed[(piece - 1) % SLOTS]));
+            signal = announce(&s, piece - 1, signal, copy_piece(&s, piece - 1, summed[(piece - 1) % SPREAD_SLOTS]));
     }
     hs_emit_wait_all(builder, shape, signal_of(s.pieces - 1), signal); /* nobody reads IN any longer */
 }

@@ -14,9 +14,9 @@
 #include "coll/pattern/sum_tree.h"
 #include "coll/schedule/builders.h"
 
-enum { CONTRIBUTED = 1, RECEIVED = 2 }; /* signals; of wave w: RECEIVED + w */
+enum { CONTRIBUTED = 1, SUMS_RECEIVED = 2 }; /* signals; of wave w: SUMS_RECEIVED + w */
 
-struct scatter {
+struct node_scatter {
     struct hs_builder *builder;
     struct hs_node_map map;
     struct hs_ref packed; /* the own vector in packed order */
@@ -30,7 +30,7 @@ struct scatter {
     struct hs_sum total;                     /* of the own part, over the nodes */
 };
 
-static void signal(struct scatter *s, int64_t value, int after)
+static void signal(struct node_scatter *s, int64_t value, int after)
 {
     int signal = hs_emit_signal(s->builder, value);
     hs_after(s->builder, signal, after);
@@ -39,7 +39,7 @@ static void signal(struct scatter *s, int64_t value, int after)
 }
 
 /* Where the vector in packed order is, and where the things in SCRATCH are. */
-static void lay_out(struct scatter *s)
+static void lay_out(struct node_scatter *s)
 {
     const struct hs_node_map *map = &s->map;
     int64_t bytes = map->shape->bytes, node = hs_node_bytes(map, map->node), end = 0, longest = 0;
@@ -59,7 +59,7 @@ static void lay_out(struct scatter *s)
     s->local = end + hs_sum_most_buffers(map->nodes) * s->own;
 }
 
-static void put_in(struct scatter *s)
+static void put_in(struct node_scatter *s)
 {
     if (s->packed.slot != HS_IN)
         for (int node = 0; node < s->map.nodes; node++)
@@ -77,20 +77,20 @@ struct share {
     int64_t at, count;
 };
 
-static struct share part_of(const struct scatter *s, int place)
+static struct share part_of(const struct node_scatter *s, int place)
 {
     int64_t at = hs_place_at(&s->map, place);
     return (struct share){at, hs_place_at(&s->map, place + 1) - at};
 }
 
-static struct share share_of(const struct scatter *s, int wave, int place)
+static struct share share_of(const struct node_scatter *s, int wave, int place)
 {
     int to = hs_node_step(&s->map, wave, place).to;
     return to < 0 ? (struct share){0, 0} : (struct share){hs_node_at(&s->map, to), hs_node_bytes(&s->map, to)};
 }
 
 /* Sums the own share over the node into `dst`: the parts of the own node (wave -1), or what goes to another one. */
-static int sum_in_node(struct scatter *s, int wave, struct hs_ref dst)
+static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
 {
     const struct hs_node_map *map = &s->map;
     struct share mine = wave < 0 ? part_of(s, map->me) : share_of(s, wave, map->me);
@@ -117,7 +117,7 @@ static int sum_in_node(struct scatter *s, int wave, struct hs_ref dst)
 }
 
 /* The own part over the own node. */
-static void own_node(struct scatter *s)
+static void own_node(struct node_scatter *s)
 {
     struct hs_ref dst = s->map.nodes > 1 ? hs_scratch(s->place_sum) : hs_out(0);
     if (s->map.members == 1 && s->own > 0) {
@@ -130,7 +130,7 @@ static void own_node(struct scatter *s)
 }
 
 /* Sends the sum of the own share to its node; returns the RECV of what another one has for the own node. */
-static int between_nodes(struct scatter *s, int wave, struct hs_ref dst)
+static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
 {
     const struct hs_node_map *map = &s->map;
     struct hs_node_step step = hs_node_step(map, wave, map->me);
@@ -153,7 +153,7 @@ static int between_nodes(struct scatter *s, int wave, struct hs_ref dst)
 }
 
 /* One wave: what comes is cut into the parts of the ranks of the node. */
-static void wave(struct scatter *s, int w)
+static void wave(struct node_scatter *s, int w)
 {
     const struct hs_node_map *map = &s->map;
     int n = map->members, mine = hs_node_step(map, w, map->me).from;
@@ -161,7 +161,7 @@ static void wave(struct scatter *s, int w)
     struct hs_ref in = hs_plus(s->received, w * node);
     int received = between_nodes(s, w, in), sent = received;
     if (s->shared && received >= 0)
-        signal(s, RECEIVED + w, received);
+        signal(s, SUMS_RECEIVED + w, received);
     if (mine >= 0 && s->own > 0)
         hs_sum_add(&s->total, mine, hs_plus(in, part_of(s, map->me).at - begin), received);
     for (int i = 1; i < n; i++) {
@@ -175,7 +175,7 @@ static void wave(struct scatter *s, int w)
         if (from < 0 || s->own == 0)
             continue;
         if (s->shared) {
-            int wait = hs_emit_wait(s->builder, map->member[place], RECEIVED + w);
+            int wait = hs_emit_wait(s->builder, map->member[place], SUMS_RECEIVED + w);
             hs_sum_add(&s->total, from, hs_of(map->member[place], hs_plus(in, part_of(s, map->me).at - begin)), wait);
         } else {
             hs_sum_receive(&s->total, from, map->member[place]);
@@ -185,7 +185,7 @@ static void wave(struct scatter *s, int w)
 
 void hs_build_reduce_scatter_node_aware(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct scatter s = {.builder = builder, .ready = -1, .signalled = -1, .sent = -1, .after_local = -1};
+    struct node_scatter s = {.builder = builder, .ready = -1, .signalled = -1, .sent = -1, .after_local = -1};
     if (shape->bytes == 0 || hs_node_map(&s.map, builder, shape))
         return;
     s.contributed = hs_builder_get(builder, (size_t)s.map.members, sizeof *s.contributed);

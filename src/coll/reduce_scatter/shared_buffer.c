@@ -11,9 +11,9 @@
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/builders.h"
 
-enum { SLOTS = 2 };
+enum { SCATTER_SLOTS = 2 };
 
-struct scatter {
+struct buffer_scatter {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     struct hs_pieces cut;
@@ -26,16 +26,16 @@ const char *hs_unfit_reduce_scatter_shared_buffer(const struct hs_shape *shape)
 }
 
 /* In the SHARED of `owner`, where `rank` puts its share. */
-static struct hs_ref place_of(const struct scatter *s, int64_t piece, int owner, int rank)
+static struct hs_ref place_of(const struct buffer_scatter *s, int64_t piece, int owner, int rank)
 {
     int place = rank - (rank > owner);
-    return hs_shared((piece % SLOTS * (s->shape->size - 1) + place) * s->cut.pitch);
+    return hs_shared((piece % SCATTER_SLOTS * (s->shape->size - 1) + place) * s->cut.pitch);
 }
 
 /* Shares for the others, beginning behind the own rank: not all for the same one. */
 static int put(void *state, int64_t piece, int after)
 {
-    const struct scatter *s = state;
+    const struct buffer_scatter *s = state;
     int size = s->shape->size, me = s->shape->rank, first = s->builder->list.steps;
     for (int i = 1; i < size; i++) {
         int owner = (me + i) % size;
@@ -48,7 +48,7 @@ static int put(void *state, int64_t piece, int after)
 
 static int add(void *state, int64_t piece, int after)
 {
-    const struct scatter *s = state;
+    const struct buffer_scatter *s = state;
     int me = s->shape->rank;
     int64_t at = hs_piece_at(&s->cut, me, piece), count = hs_piece_at(&s->cut, me, piece + 1) - at;
     for (int r = 0; r < s->shape->size; r++)
@@ -59,7 +59,7 @@ static int add(void *state, int64_t piece, int after)
 
 void hs_build_reduce_scatter_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct scatter s = {.builder = builder, .shape = shape};
+    struct buffer_scatter s = {.builder = builder, .shape = shape};
     if (shape->size == 1)
         hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
     if (shape->size == 1 || shape->bytes == 0)

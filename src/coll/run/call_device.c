@@ -69,17 +69,17 @@ void hs_device_call_put(struct hs_operation *operation)
 }
 
 /* One of the caller's buffers, and whether and where something stands in for it. */
-struct part {
+struct buffer_part {
     char *at;
     int64_t bytes;
     int host; /* memory of the host */
     int needs, pool;
 };
 
-static struct part part_of(const struct hs_signature *signature, enum hs_slot slot, char *at, int64_t bytes)
+static struct buffer_part part_of(const struct hs_signature *signature, enum hs_slot slot, char *at, int64_t bytes)
 {
     const struct hs_device_comm *on = signature->device;
-    struct part part = {.at = at, .bytes = bytes};
+    struct buffer_part part = {.at = at, .bytes = bytes};
     uint64_t offset;
     if (bytes == 0)
         return part;
@@ -91,20 +91,20 @@ static struct part part_of(const struct hs_signature *signature, enum hs_slot sl
     return part;
 }
 
-static struct part in_part(const struct hs_signature *signature, const struct hs_call *call)
+static struct buffer_part in_part(const struct hs_signature *signature, const struct hs_call *call)
 {
     char *at = call->in_place ? (char *)call->out + (call->out ? call->place : 0) : (char *)call->in;
-    struct part part = part_of(signature, HS_IN, at, has_in(call) ? call->in_bytes : 0);
+    struct buffer_part part = part_of(signature, HS_IN, at, has_in(call) ? call->in_bytes : 0);
     part.needs |= call->in_place && part.bytes;
     return part;
 }
 
 /* Without an OUT of its own a rank has it in SCRATCH, unless peers are to read it. */
-static struct part out_part(const struct hs_signature *signature, const struct hs_call *call, int rank)
+static struct buffer_part out_part(const struct hs_signature *signature, const struct hs_call *call, int rank)
 {
     if (has_out(call, rank))
         return part_of(signature, HS_OUT, call->out, call->out_bytes);
-    struct part part = {.bytes = call->collective == HS_REDUCE_TO ? signature->list.extent[HS_OUT] : 0};
+    struct buffer_part part = {.bytes = call->collective == HS_REDUCE_TO ? signature->list.extent[HS_OUT] : 0};
     part.pool = part.needs = !signature->on_host && part.bytes && signature->list.exposed & 1u << HS_OUT;
     return part;
 }
@@ -118,7 +118,7 @@ size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs
 }
 
 /* Where the stand-in of a part lies; *at counts the bytes taken of the pool (1) or of the operation's own memory. */
-static char *stand(const struct hs_operation *operation, const struct part *part, size_t at[2])
+static char *stand(const struct hs_operation *operation, const struct buffer_part *part, size_t at[2])
 {
     const struct hs_device_share *pool = &operation->signature->device->pool;
     char *base = part->pool ? pool->memory[pool->me] : operation->copy;
@@ -131,7 +131,7 @@ hsumma_status hs_device_call_need(struct hs_operation *operation, const struct h
 {
     const struct hs_signature *signature = operation->signature;
     const struct hs_device_comm *on = signature->device;
-    const struct part part[2] = {in_part(signature, call), out_part(signature, call, rank)};
+    const struct buffer_part part[2] = {in_part(signature, call), out_part(signature, call, rank)};
     size_t bytes = 0;
     for (int i = 0; i < 2; i++)
         bytes += part[i].needs && !part[i].pool ? hs_aligned((size_t)part[i].bytes) : 0;
@@ -148,7 +148,7 @@ static void bind(struct hs_operation *operation, const struct hs_call *call, int
 {
     struct hs_device_io *io = &operation->io;
     const struct hs_signature *signature = operation->signature;
-    const struct part in = in_part(signature, call), out = out_part(signature, call, rank);
+    const struct buffer_part in = in_part(signature, call), out = out_part(signature, call, rank);
     void **slot = operation->binding.slot;
     size_t at[2] = {0, 0};
     int source = call->collective == HS_BCAST && rank == call->root; /* OUT is what it gives */

@@ -3,7 +3,7 @@
 #include "coll/node/segment.h"
 #include "coll/node/window_memory.h"
 
-enum { PAGE = 4096, ROOM = 4 << 20 };
+enum { ROOM = 4 << 20 };
 
 static int largest_node(const struct hs_division *node)
 {
@@ -76,7 +76,7 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_
 {
     const struct hs_division *node = &comm->topology.level[HS_NODE];
     int mine = node->of[comm->rank], most = largest_node(node), ranks = 0;
-    int64_t room = options->room < 0 ? ROOM : (options->room + PAGE - 1) / PAGE * PAGE;
+    int64_t room = options->room < 0 ? ROOM : (options->room + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
     if (most == 1 || room == 0)
         return HSUMMA_OK;
     int split = MPI_Comm_split(machine, mine, comm->rank, &on->mates) == MPI_SUCCESS &&

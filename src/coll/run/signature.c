@@ -259,13 +259,13 @@ struct hs_operation *hs_operation_take(struct hs_signature *signature, const str
     return operation;
 }
 
-enum { SPARES = 16, SMALL = 64 * 1024 }; /* in reserve: one, and more of them where they are small */
+enum { SPARES = 16, SMALL_RESERVE = 64 * 1024 }; /* in reserve: one, and more of them where they are small */
 
 void hs_operation_give(struct hs_operation *operation, const struct hs_allocator *memory)
 {
     struct hs_signature *signature = operation->signature;
     signature->under_way--;
-    if (signature->spares == 0 || (signature->spares < SPARES && hs_signature_bytes(signature) <= SMALL)) {
+    if (signature->spares == 0 || (signature->spares < SPARES && hs_signature_bytes(signature) <= SMALL_RESERVE)) {
         operation->next = signature->spare;
         signature->spare = operation;
         signature->spares++;

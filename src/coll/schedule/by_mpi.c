@@ -1,12 +1,14 @@
 /* Any collective by MPI itself, in pieces below the limit of its counts; MPI's order and bracketing. */
 #include "coll/schedule/builders.h"
 
-enum { PIECE = 1 << 30 };
+enum { MOST_NATIVE_BYTES = 1 << 30 };
 
 void hs_build_mpi(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int whole = builder->alg->collective == HS_ALLGATHER || builder->alg->collective == HS_REDUCE_SCATTER;
-    int64_t piece = whole ? shape->bytes : shape->unit < PIECE ? PIECE / shape->unit * shape->unit : shape->unit;
+    int64_t piece = whole                             ? shape->bytes
+                    : shape->unit < MOST_NATIVE_BYTES ? MOST_NATIVE_BYTES / shape->unit * shape->unit
+                                                      : shape->unit;
     for (int64_t at = 0; at < shape->bytes; at += piece) {
         int64_t count = shape->bytes - at < piece ? shape->bytes - at : piece;
         hs_emit_mpi(builder, shape->root, at, count); /* all are posted at once, in one order on all ranks */

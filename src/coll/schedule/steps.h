@@ -85,6 +85,9 @@ static inline int hs_same_ref(struct hs_ref a, struct hs_ref b)
     return a.slot == b.slot && a.of == b.of && a.at == b.at;
 }
 
+/* What rows that cut a vector into pieces put up with: longer lists take too much memory and time. */
+enum { HS_MOST_STEPS = 1 << 20 };
+
 struct hs_list {
     struct hs_step *step;
     int *dep;

@@ -8,20 +8,18 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };
-
 /* What the panel buffers of one grid may take at most: a quarter of the node's memory. */
 static size_t quarter_of_memory(void)
 {
     const size_t least = (size_t)64 << 20, most = (size_t)1 << 36;
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     size_t quarter = pages > 0 && size > 0 ? (size_t)pages / 4 * (size_t)size : 0;
-    return quarter < least ? least : quarter > most ? most : quarter / PAGE * PAGE;
+    return quarter < least ? least : quarter > most ? most : quarter / HS_PAGE * HS_PAGE;
 }
 
 static size_t directory_bytes(const hsumma_context *ctx)
 {
-    return (hs_directory_bytes(ctx->comm.size) + PAGE - 1) / PAGE * PAGE;
+    return (hs_directory_bytes(ctx->comm.size) + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
 }
 
 /* Whether the system lets every process read every other one's memory.  Collective. */
@@ -50,7 +48,7 @@ void hs_rooms_make(hsumma_context *ctx)
         MPI_Bcast(&quarter, 1, MPI_UINT64_T, 0, ctx->comm.comm) != MPI_SUCCESS)
         return;
     for (int tries = 0; !rooms->base && tries < 8; tries++, quarter /= 2) { /* limits on address space */
-        rooms->pitch = directory_bytes(ctx) + (size_t)quarter / PAGE * PAGE;
+        rooms->pitch = directory_bytes(ctx) + (size_t)quarter / HS_PAGE * HS_PAGE;
         rooms->bytes = HS_ROOMS * rooms->pitch;
         rooms->base = hs_segment_make(ctx->comm.comm, rooms->bytes, 0);
     }

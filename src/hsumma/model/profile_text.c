@@ -11,23 +11,29 @@
 enum { VERSION = 1, SHOWN = 80 };
 
 #define AT(member) offsetof(struct hs_profile, member)
-#define TIME(name, member)             \
-    {                                  \
-        name, AT(member), REAL, 0, 1e6 \
+#define TIME(name, member)                   \
+    {                                        \
+        name, AT(member), FIELD_REAL, 0, 1e6 \
     }
 #define LINK(name, link) TIME(name ".alpha_s", link.alpha), TIME(name ".beta_s_per_byte", link.beta)
 /* A size from which messages are long is of no use without what they cost. */
-#define MESSAGES(name, link)                                                                                        \
-    LINK(name, link), TIME(name ".gap_s", link.gap), {name ".eager_bytes", AT(link.eager), WITH_NEXT_TWO, 0, 1e18}, \
+#define MESSAGES(name, link)                                                 \
+    LINK(name, link), TIME(name ".gap_s", link.gap),                         \
+        {name ".eager_bytes", AT(link.eager), FIELD_WITH_NEXT_TWO, 0, 1e18}, \
         TIME(name ".rendezvous_alpha_s", link.alpha_long), TIME(name ".rendezvous_beta_s_per_byte", link.beta_long)
-#define GEMM(name, cost)                                                                                       \
-    {name ".flop_s", AT(cost.flop), REAL, 1e-30, 1e6}, TIME(name ".c_s", cost.c), TIME(name ".ab_s", cost.ab), \
+#define GEMM(name, cost)                                                                                             \
+    {name ".flop_s", AT(cost.flop), FIELD_REAL, 1e-30, 1e6}, TIME(name ".c_s", cost.c), TIME(name ".ab_s", cost.ab), \
         TIME(name ".call_s", cost.call)
 
-static const struct row {
+static const struct profile_field {
     const char *name;
     size_t offset;
-    enum { REAL, WHOLE, WITH_NEXT_TWO, SMALL } kind; /* double; int64_t, also one that needs the next two rows; int */
+    enum {
+        FIELD_REAL,
+        FIELD_WHOLE,
+        FIELD_WITH_NEXT_TWO,
+        FIELD_INT
+    } kind; /* double; int64_t, also one that needs the next two rows; int */
     double least, most;
 } table[] = {
     MESSAGES("network", machine.network),
@@ -39,7 +45,7 @@ static const struct row {
     TIME("signal_s", machine.signal),
     TIME("copy_s_per_byte", machine.copy),
     TIME("gamma_s_per_byte", machine.gamma),
-    {"ports", AT(machine.ports), SMALL, 0, 4096},
+    {"ports", AT(machine.ports), FIELD_INT, 0, 4096},
     LINK("device.network", device_machine.network),
     LINK("device.node", device_machine.node),
     LINK("device.shm", device_machine.shm),
@@ -48,26 +54,26 @@ static const struct row {
     TIME("device.turn_s", device_machine.turn),
     TIME("device.copy_s_per_byte", device_machine.copy),
     TIME("device.gamma_s_per_byte", device_machine.gamma),
-    {"overlap", AT(overlap), REAL, 0, 1},
+    {"overlap", AT(overlap), FIELD_REAL, 0, 1},
     GEMM("gemm.double", gemm[0]),
     GEMM("gemm.single", gemm[1]),
-    {"gemm.threads", AT(threads), SMALL, 1, 4096},
-    {"gemm.knee", AT(knee), WHOLE, 1, 2147483647},
-    {"gemm.slice", AT(slice), WHOLE, 1, 1e18},
+    {"gemm.threads", AT(threads), FIELD_INT, 1, 4096},
+    {"gemm.knee", AT(knee), FIELD_WHOLE, 1, 2147483647},
+    {"gemm.slice", AT(slice), FIELD_WHOLE, 1, 1e18},
 };
-enum { ROWS = sizeof table / sizeof *table };
+enum { PROFILE_FIELDS = sizeof table / sizeof *table };
 
 /* A piece of the text. */
-struct part {
+struct text_part {
     const char *text;
     size_t length;
 };
 
-struct reading {
-    const char *rest; /* of the text */
-    struct part line; /* without a comment, without blanks at its ends */
-    int number;       /* its number */
-    int said[ROWS];   /* on which line; 0: not yet */
+struct profile_reading {
+    const char *rest;         /* of the text */
+    struct text_part line;    /* without a comment, without blanks at its ends */
+    int number;               /* its number */
+    int said[PROFILE_FIELDS]; /* on which line; 0: not yet */
     int said_host;
     const char *host;
     struct hs_profile profile;
@@ -76,10 +82,10 @@ struct reading {
 
 static const char blanks[] = " \t\r";
 
-static hsumma_status refuse(const struct reading *reading, const char *format, ...)
+static hsumma_status refuse(const struct profile_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static hsumma_status refuse(const struct reading *reading, const char *format, ...)
+static hsumma_status refuse(const struct profile_reading *reading, const char *format, ...)
 {
     char expected[320];
     va_list args;
@@ -91,18 +97,18 @@ static hsumma_status refuse(const struct reading *reading, const char *format, .
                    (int)(length < SHOWN ? length : SHOWN), reading->line.text, expected);
 }
 
-static int is(struct part part, const char *text)
+static int is(struct text_part part, const char *text)
 {
     return strlen(text) == part.length && memcmp(part.text, text, part.length) == 0;
 }
 
-static int begins(struct part part, const char *text)
+static int begins(struct text_part part, const char *text)
 {
     return part.length > strlen(text) && memcmp(part.text, text, strlen(text)) == 0;
 }
 
 /* A line that has lost its end may have lost digits. */
-static hsumma_status next_line(struct reading *reading)
+static hsumma_status next_line(struct profile_reading *reading)
 {
     const char *text = reading->rest;
     size_t whole = strcspn(text, "\n"), length = strcspn(text, "#\n");
@@ -110,7 +116,7 @@ static hsumma_status next_line(struct reading *reading)
         length--;
     size_t blank = strspn(text, blanks);
     blank = blank < length ? blank : length;
-    reading->line = (struct part){text + blank, length - blank};
+    reading->line = (struct text_part){text + blank, length - blank};
     reading->number++;
     if (!text[whole])
         return refuse(reading, "the file ends here; expected more, and a line \"end\" as the last");
@@ -118,7 +124,7 @@ static hsumma_status next_line(struct reading *reading)
     return HSUMMA_OK;
 }
 
-static hsumma_status read_head(struct reading *reading)
+static hsumma_status read_head(struct profile_reading *reading)
 {
     static const char head[] = "hsumma profile ", *order[] = {"older", "later"};
     char expected[32];
@@ -134,28 +140,28 @@ static hsumma_status read_head(struct reading *reading)
 }
 
 /* 0, or -1: it is no number, or out of range. */
-static int read_number(const struct row *row, struct part value, struct hs_profile *profile)
+static int read_number(const struct profile_field *row, struct text_part value, struct hs_profile *profile)
 {
     char text[64], *end, *at = (char *)profile + row->offset;
     if (value.length == 0 || value.length >= sizeof text)
         return -1;
     memcpy(text, value.text, value.length);
     text[value.length] = 0;
-    if (strspn(text, row->kind == REAL ? "+-.eE0123456789" : "0123456789") != value.length)
+    if (strspn(text, row->kind == FIELD_REAL ? "+-.eE0123456789" : "0123456789") != value.length)
         return -1;
     double real = strtod(text, &end);
     if (*end || !(real >= row->least && real <= row->most))
         return -1;
-    if (row->kind == REAL)
+    if (row->kind == FIELD_REAL)
         *(double *)at = real;
-    else if (row->kind == SMALL)
+    else if (row->kind == FIELD_INT)
         *(int *)at = (int)real;
     else
         *(int64_t *)at = strtoll(text, NULL, 10);
     return 0;
 }
 
-static hsumma_status read_host(struct reading *reading, struct part value)
+static hsumma_status read_host(struct profile_reading *reading, struct text_part value)
 {
     if (reading->said_host)
         return refuse(reading, "said on line %d already", reading->said_host);
@@ -165,9 +171,9 @@ static hsumma_status read_host(struct reading *reading, struct part value)
     return HSUMMA_OK;
 }
 
-static hsumma_status read_line(struct reading *reading)
+static hsumma_status read_line(struct profile_reading *reading)
 {
-    struct part name = reading->line, value = name;
+    struct text_part name = reading->line, value = name;
     name.length = 0;
     while (name.length < value.length && !strchr(blanks, name.text[name.length]))
         name.length++;
@@ -181,36 +187,36 @@ static hsumma_status read_line(struct reading *reading)
         return HSUMMA_OK;
     if (is(name, "host"))
         return read_host(reading, value);
-    for (int i = 0; i < ROWS; i++) {
-        const struct row *row = &table[i];
+    for (int i = 0; i < PROFILE_FIELDS; i++) {
+        const struct profile_field *row = &table[i];
         if (!is(name, row->name))
             continue;
         if (reading->said[i])
             return refuse(reading, "said on line %d already", reading->said[i]);
         reading->said[i] = reading->number;
         return read_number(row, value, &reading->profile)
-                   ? refuse(reading, "expected a %snumber from %.10g to %.10g", row->kind == REAL ? "" : "whole ",
+                   ? refuse(reading, "expected a %snumber from %.10g to %.10g", row->kind == FIELD_REAL ? "" : "whole ",
                             row->least, row->most)
                    : HSUMMA_OK;
     }
     return refuse(reading, "there is no such name in version %d; expected one such as %s", VERSION, table[0].name);
 }
 
-static hsumma_status read_end(struct reading *reading)
+static hsumma_status read_end(struct profile_reading *reading)
 {
-    for (int i = 0; i < ROWS; i++)
-        for (int j = 1; table[i].kind == WITH_NEXT_TWO && reading->said[i] && j < 3; j++)
+    for (int i = 0; i < PROFILE_FIELDS; i++)
+        for (int j = 1; table[i].kind == FIELD_WITH_NEXT_TWO && reading->said[i] && j < 3; j++)
             if (!reading->said[i + j])
                 return refuse(reading, "expected %s before it, because line %d says %s", table[i + j].name,
                               reading->said[i], table[i].name);
     if (!*reading->rest)
         return HSUMMA_OK;
     reading->number++;
-    reading->line = (struct part){reading->rest, strcspn(reading->rest, "\r\n")};
+    reading->line = (struct text_part){reading->rest, strcspn(reading->rest, "\r\n")};
     return refuse(reading, "expected nothing after the line \"end\"");
 }
 
-static hsumma_status read_all(struct reading *reading)
+static hsumma_status read_all(struct profile_reading *reading)
 {
     hsumma_status status = next_line(reading);
     if (!status)
@@ -245,7 +251,7 @@ static void end_numbers(locale_t plain, locale_t before)
 hsumma_status hs_profile_read(const char *text, const char *host, struct hs_profile *profile,
                               struct hs_message *message)
 {
-    struct reading reading = {.rest = text, .host = host, .profile = hs_profile_builtin, .message = message};
+    struct profile_reading reading = {.rest = text, .host = host, .profile = hs_profile_builtin, .message = message};
     locale_t before = (locale_t)0, plain = begin_numbers(&before);
     hsumma_status status = read_all(&reading);
     end_numbers(plain, before);
@@ -293,13 +299,13 @@ int hs_profile_write(const struct hs_profile *profile, const char *host, char *t
     add(&writing, "hsumma profile %d\n", VERSION);
     if (host && *host)
         add(&writing, "host %s\n", host);
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < PROFILE_FIELDS; i++) {
         const char *at = (const char *)profile + table[i].offset;
         add(&writing, "%s ", table[i].name);
-        if (table[i].kind == REAL)
+        if (table[i].kind == FIELD_REAL)
             add_real(&writing, *(const double *)at);
         else
-            add(&writing, "%lld", table[i].kind == SMALL ? *(const int *)at : (long long)*(const int64_t *)at);
+            add(&writing, "%lld", table[i].kind == FIELD_INT ? *(const int *)at : (long long)*(const int64_t *)at);
         add(&writing, "\n");
     }
     add(&writing, "end\n");

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-struct text {
+struct plan_text {
     char *at;
     size_t left;
 };
 
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct plan_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void add(struct text *text, const char *format, ...)
+static void add(struct plan_text *text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -24,7 +24,7 @@ static void add(struct text *text, const char *format, ...)
     text->left -= used;
 }
 
-static void add_names(struct text *text, const char *option, const struct hs_spec *spec,
+static void add_names(struct plan_text *text, const char *option, const struct hs_spec *spec,
                       const struct hs_alg *const alg[])
 {
     int alike = 1;
@@ -36,7 +36,7 @@ static void add_names(struct text *text, const char *option, const struct hs_spe
 }
 
 /* What all plans have. */
-static void write_rest(int threads, const struct hs_options *options, struct text text)
+static void write_rest(int threads, const struct hs_options *options, struct plan_text text)
 {
     if (threads)
         add(&text, " threads=%d", threads);
@@ -48,7 +48,7 @@ static void write_rest(int threads, const struct hs_options *options, struct tex
 
 /* part: the processes that own something are a part of the grid, and a hierarchy that is given is of all. */
 static void write_line(const struct hs_choice *choice, int part, int threads, const struct hs_options *options,
-                       struct text text)
+                       struct plan_text text)
 {
     const struct hs_spec *spec = &choice->spec;
     add(&text, "stationary=%c", "ABC"[spec->stationary]);
@@ -81,7 +81,7 @@ static void write_line(const struct hs_choice *choice, int part, int threads, co
     write_rest(threads, options, text);
 }
 
-static void write_why(const hsumma_plan *plan, const struct hs_options *options, struct text text)
+static void write_why(const hsumma_plan *plan, const struct hs_options *options, struct plan_text text)
 {
     static const char *const sayer[] = {"model", "tuned file", "environment", "context", "caller"};
     static const enum hs_option shown[] = {HS_OPT_STATIONARY, HS_OPT_GROUPS, HS_OPT_BLOCK,    HS_OPT_OUTER,
@@ -124,12 +124,12 @@ const char *hs_plan_maker(const hsumma_plan *plan)
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
 {
     int part = plan->ranks != NULL, threads = plan->choice.spec.threads;
-    write_line(&plan->choice, part, threads, options, (struct text){plan->line, sizeof plan->line});
+    write_line(&plan->choice, part, threads, options, (struct plan_text){plan->line, sizeof plan->line});
     for (int i = 1; i < plan->ranking.count; i++)
         write_line(&plan->ranking.choice[i], part, threads, options,
-                   (struct text){plan->rival[i - 1], sizeof plan->rival[i - 1]});
+                   (struct plan_text){plan->rival[i - 1], sizeof plan->rival[i - 1]});
     if (plan->device.possible)
         write_line(&plan->device.choice, part, threads, options,
-                   (struct text){plan->device.line, sizeof plan->device.line});
-    write_why(plan, options, (struct text){plan->why, sizeof plan->why});
+                   (struct plan_text){plan->device.line, sizeof plan->device.line});
+    write_why(plan, options, (struct plan_text){plan->why, sizeof plan->why});
 }

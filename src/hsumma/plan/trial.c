@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUNDS = 2 };
+enum { STEPPED_ROUNDS = 2 };
 static const double margin = 0.98; /* a rival has to be so much faster: less is noise */
 
 void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
@@ -108,8 +108,8 @@ static void plan_spans(struct hs_trial *trial)
     const struct hs_spec *spec = &first->choice.spec;
     int dim = first->choice.spec.stationary == HS_C ? HS_K : first->choice.spec.stationary == HS_A ? HS_N : HS_M;
     int64_t panels = first->problem.extent[dim] / spec->width[spec->levels - 1]; /* or more */
-    trial->stepping = sharers > 1 && 2 * (int64_t)ROUNDS * sharers * longest <= panels;
-    trial->spans = ROUNDS * sharers;
+    trial->stepping = sharers > 1 && 2 * (int64_t)STEPPED_ROUNDS * sharers * longest <= panels;
+    trial->spans = STEPPED_ROUNDS * sharers;
 }
 
 hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request, const struct hs_options *options)
@@ -260,12 +260,12 @@ hsumma_status hs_trial_advance(hsumma_plan *holder, double seconds, int *worked,
     *done = 1;
     if (trial->decided)
         return HSUMMA_OK;
-    if (trial->rounds < ROUNDS) {
+    if (trial->rounds < STEPPED_ROUNDS) {
         double *best = &trial->seconds[trial->turn];
         *best = *best == 0 || seconds < *best ? seconds : *best;
         trial->executions++;
         next_turn(trial);
-        if (trial->rounds < ROUNDS)
+        if (trial->rounds < STEPPED_ROUNDS)
             return HSUMMA_OK;
     }
     hsumma_status status = agree_on(trial, trial->seconds, worked, done);
@@ -277,7 +277,7 @@ hsumma_status hs_trial_advance(hsumma_plan *holder, double seconds, int *worked,
 /* The span-th of those who share: 0 is the plan itself. */
 static int sharer(const struct hs_trial *trial, int span)
 {
-    int sharers = trial->spans / ROUNDS, wanted = span % sharers, i = 0;
+    int sharers = trial->spans / STEPPED_ROUNDS, wanted = span % sharers, i = 0;
     for (;; i++)
         if (shares_panels(trial->plan[0], trial->plan[i]) && wanted-- == 0)
             return i;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEGMENT = 64 << 10 };
+enum { FIRST_SEGMENT = 64 << 10 };
 enum { NARROW = 64 }; /* panels narrower than this waste the local GEMM: rather give up the lookahead */
 
 static int64_t clamp(int64_t value, int64_t least, int64_t most)
@@ -318,7 +318,7 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
     memset(choice, 0, sizeof *choice);
     spec->stationary = chooser->variant.stationary;
     spec->levels = levels + 1;
-    spec->segment = sketch->segment ? sketch->segment : SEGMENT;
+    spec->segment = sketch->segment ? sketch->segment : FIRST_SEGMENT;
     if (chooser->settings->segment)
         spec->segment = chooser->settings->segment;
     spec->slice = choose_slice(chooser);

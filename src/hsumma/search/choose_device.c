@@ -9,7 +9,7 @@
  * Panels: as wide as a GPU's GEMM likes, so that C is read and written seldom and calls are few; narrower ones where
  * memory is short.
  */
-enum { WIDE = 2048, NARROW = 1024, NARROWEST = 64 };
+enum { WIDE = 2048, NARROWER = 1024, NARROWEST = 64 };
 /* C stays, unless another operand in its place leaves less than this part to copy: only C is written once and needs no
  * partial results. */
 static const double clearly = 0.5;
@@ -42,7 +42,7 @@ static int shrink(struct hs_spec *spec, int fixed, int64_t whole)
     static const struct {
         int64_t width;
         int lookahead;
-    } sacrifice[] = {{NARROW, 2}, {NARROW, 1}, {NARROWEST, 1}, {NARROWEST, 0}, {1, 0}};
+    } sacrifice[] = {{NARROWER, 2}, {NARROWER, 1}, {NARROWEST, 1}, {NARROWEST, 0}, {1, 0}};
     for (unsigned i = 0; i < sizeof sacrifice / sizeof *sacrifice; i++) {
         if (!fixed && spec->width[0] > sacrifice[i].width) {
             int64_t half = even(whole, (spec->width[0] + 1) / 2);

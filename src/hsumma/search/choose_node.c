@@ -10,7 +10,7 @@
  * a time; beyond the second level of cache, inside a share of the last.  Chunks shorter than SHORT would repeat the
  * packing of the other operand too often.
  */
-enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, LOOKAHEAD = 2, CHEAP = 24 << 20 };
+enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
 
 static int64_t least(int64_t x, int64_t y)
 {
@@ -199,7 +199,7 @@ static void give_back(const struct sizes *sizes, int64_t chunk)
         *spec = further;
     }
     further = *spec;
-    for (; spec->lookahead < LOOKAHEAD; *spec = further) {
+    for (; spec->lookahead < STEPS_AHEAD; *spec = further) {
         further.lookahead = spec->lookahead + 1;
         if (hs_node_size(sizes->problem, sizes->variant, &further) >
             (spec->lookahead ? least(sizes->most, CHEAP) : sizes->most))

@@ -14,18 +14,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINKS = 40, TEMPORARIES = 100, NAP_NS = 3000000 };
+enum { LINKS = 40, TEMPORARIES = 100, LOCK_SLEEP_NS = 3000000 };
 static const double patience = 10; /* seconds that a lock is waited for */
 
 /* The text of a file that is being made. */
-struct text {
+struct file_text {
     char *at;
     size_t length, capacity;
     const struct hs_allocator *memory;
     int failed;
 };
 
-static void add(struct text *text, const char *more, size_t length)
+static void add(struct file_text *text, const char *more, size_t length)
 {
     void *array = text->at;
     if (text->failed || hs_grow(text->memory, &array, 1, &text->capacity, text->length + length + 2)) {
@@ -39,7 +39,7 @@ static void add(struct text *text, const char *more, size_t length)
     text->at[text->length] = 0;
 }
 
-static void add_head(struct text *text)
+static void add_head(struct file_text *text)
 {
     char head[32];
     add(text, head, (size_t)snprintf(head, sizeof head, "hsumma tuned %d", HS_TUNED_VERSION));
@@ -77,7 +77,8 @@ struct addition {
 };
 
 /* The text `old`, NULL: none, with the additions. */
-static void merge(struct text *text, const char *old, const char *const *line, struct addition *addition, int lines)
+static void merge(struct file_text *text, const char *old, const char *const *line, struct addition *addition,
+                  int lines)
 {
     struct hs_tuned_words words = {.next = ""};
     add_head(text);
@@ -118,7 +119,7 @@ static hsumma_status check(const char *text, const struct hs_allocator *memory, 
 static hsumma_status prepare(const char *const *line, struct addition *addition, int lines,
                              const struct hs_allocator *memory, struct hs_message *message)
 {
-    struct text text = {.memory = memory};
+    struct file_text text = {.memory = memory};
     hsumma_status status = HSUMMA_OK;
     add_head(&text);
     for (int i = 0; !status && i < lines; i++) {
@@ -201,7 +202,7 @@ static hsumma_status make_directories(const char *path, struct hs_message *messa
 
 static void nap(int times)
 {
-    nanosleep(&(struct timespec){.tv_nsec = times * NAP_NS}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = times * LOCK_SLEEP_NS}, NULL);
 }
 
 static hsumma_status lock(struct target *target, struct hs_message *message)
@@ -300,7 +301,7 @@ static int open_temporary(const struct target *target, char *name, size_t size)
     return file;
 }
 
-static hsumma_status replace(const struct target *target, const struct text *text, struct hs_message *message)
+static hsumma_status replace(const struct target *target, const struct file_text *text, struct hs_message *message)
 {
     char name[PATH_MAX + 32];
     int file = open_temporary(target, name, sizeof name);
@@ -327,7 +328,7 @@ hsumma_status hs_tuned_merge(const char *path, const char *const *line, int line
                              struct hs_message *message)
 {
     struct target target = {.lock = -1};
-    struct text text = {.memory = memory};
+    struct file_text text = {.memory = memory};
     char *old = NULL;
     if (lines <= 0)
         return HSUMMA_OK;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { M, N, K, JOBS_AT_ONCE = 4 };
+enum { JOBS_AT_ONCE = 4 };
 
 const struct hs_local_limits hs_local_usual = {
     .memory = INT64_MAX,
@@ -74,7 +74,7 @@ static int is_single(const struct hs_scalar *scalar)
 static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
 {
     const struct hs_local_limits *limits = &local->limits;
-    double m = (double)extent[M], n = (double)extent[N], k = (double)extent[K];
+    double m = (double)extent[HS_M], n = (double)extent[HS_N], k = (double)extent[HS_K];
     double flops = 2 * m * n * k * (scalar->complex_type ? 4 : 1);
     double bytes = (m * k + k * n + m * n) * (double)scalar->size;
     double host = limits->host[is_single(scalar)], device = limits->device[is_single(scalar)];
@@ -111,7 +111,7 @@ static void multiply_on_host(const struct hs_product *product, int64_t row, int6
     const char *a = product->a, *b = product->b;
     char *c = product->c;
     int threads = hs_threads_set(product->threads);
-    scalar->gemm(product->op[0], product->op[1], rows, cols, product->extent[K], &product->alpha,
+    scalar->gemm(product->op[0], product->op[1], rows, cols, product->extent[HS_K], &product->alpha,
                  a + (size_t)(product->op[0] == 'N' ? row : row * product->lda) * size, product->lda,
                  b + (size_t)(product->op[1] == 'N' ? col * product->ldb : col) * size, product->ldb, &product->beta,
                  c + (size_t)(row + col * product->ldc) * size, product->ldc);
@@ -125,13 +125,14 @@ static void complete_on_host(struct hs_local *local)
     struct hs_walk walk = {0};
     struct hs_job job;
     if (local->gone == 0 && local->columns_gone == 0) {
-        multiply_on_host(&local->product, 0, local->product.extent[M], 0, local->product.extent[N]);
+        multiply_on_host(&local->product, 0, local->product.extent[HS_M], 0, local->product.extent[HS_N]);
         return;
     }
     for (int64_t tile = 0; hs_walk_peek(tiling, &walk, &job); hs_walk_next(tiling, &walk)) {
         if (!job.last)
             continue;
-        int64_t row, col, rows = hs_tile_range(tiling, M, job.i, &row), cols = hs_tile_range(tiling, N, job.j, &col);
+        int64_t row, col, rows = hs_tile_range(tiling, HS_M, job.i, &row),
+                          cols = hs_tile_range(tiling, HS_N, job.j, &col);
         int64_t done = tile < local->gone ? cols : tile == local->gone ? local->columns_gone : 0;
         if (done < cols)
             multiply_on_host(&local->product, row, rows, col + done, cols - done);
@@ -208,7 +209,7 @@ static hsumma_status enter(struct hs_local *local)
 static int is_empty(const struct hs_product *product)
 {
     const int64_t *extent = product->extent;
-    return extent[M] <= 0 || extent[N] <= 0 || extent[K] <= 0 || product->scalar->is_zero(&product->alpha);
+    return extent[HS_M] <= 0 || extent[HS_N] <= 0 || extent[HS_K] <= 0 || product->scalar->is_zero(&product->alpha);
 }
 
 /* Finds out where its operands are: of those of an empty one only C counts. */
@@ -233,12 +234,12 @@ int hs_local_takes(const struct hs_local *local, const struct hs_product *produc
 void hs_local_start(struct hs_local *local, const struct hs_product *product)
 {
     if (!local) {
-        multiply_on_host(product, 0, product->extent[M], 0, product->extent[N]);
+        multiply_on_host(product, 0, product->extent[HS_M], 0, product->extent[HS_N]);
         return;
     }
     local->product = *product;
     if (is_empty(product))
-        local->product.extent[K] = 0;
+        local->product.extent[HS_K] = 0;
     look(local, product, local->way);
     local->on_device = hs_local_takes(local, product);
     local->running = 1;
@@ -280,9 +281,9 @@ static hsumma_status multiply(struct hs_local *local, const struct hs_job *job)
         if (place[x] && (x < HS_TILES_C || job->first))
             status = kind->wait(device, local->multiply, x < HS_TILES_C ? place[x]->ready : place[x]->free);
     }
-    int64_t ignored, m = hs_tile_range(&local->tiling, M, job->i, &ignored);
-    int64_t n = hs_tile_range(&local->tiling, N, job->j, &ignored),
-            k = hs_tile_range(&local->tiling, K, job->l, &ignored);
+    int64_t ignored, m = hs_tile_range(&local->tiling, HS_M, job->i, &ignored);
+    int64_t n = hs_tile_range(&local->tiling, HS_N, job->j, &ignored),
+            k = hs_tile_range(&local->tiling, HS_K, job->l, &ignored);
     const void *beta = !job->first ? scalar->one : place[HS_TILES_C] ? scalar->zero : &product->beta;
     if (!status)
         status = kind->gemm(device, local->multiply, hs_local_type(local), product->op[0], product->op[1], m, n, k,
@@ -317,9 +318,9 @@ static hsumma_status is_over(struct hs_local *local, int *over)
     const struct hs_product *product = &local->product;
     const struct hs_device_kind *kind = local->device->kind;
     hsumma_status status = HSUMMA_OK;
-    if (!local->ending && product->extent[K] == 0)
-        status = kind->update(local->device, local->multiply, hs_local_type(local), product->extent[M],
-                              product->extent[N], &product->beta, product->c, product->ldc, NULL, 0);
+    if (!local->ending && product->extent[HS_K] == 0)
+        status = kind->update(local->device, local->multiply, hs_local_type(local), product->extent[HS_M],
+                              product->extent[HS_N], &product->beta, product->c, product->ldc, NULL, 0);
     if (!status && !local->ending)
         status = kind->record(local->device, local->multiply, local->ended);
     local->ending = 1;
@@ -335,12 +336,12 @@ static hsumma_status step(struct hs_local *local, int *worked)
         status = multiply_some(local, worked);
     if (!status)
         status = hs_local_bring(local, worked);
-    if (status || local->multiplied.number < tiling->count[M] * tiling->count[N] * tiling->count[K])
+    if (status || local->multiplied.number < tiling->count[HS_M] * tiling->count[HS_N] * tiling->count[HS_K])
         return status;
     if (local->way[2] == HS_RESIDENT)
         status = is_over(local, &over);
     else
-        over = local->gone == tiling->count[M] * tiling->count[N];
+        over = local->gone == tiling->count[HS_M] * tiling->count[HS_N];
     if (!status && over) {
         local->counts[1]++;
         local->running = 0;
@@ -359,7 +360,7 @@ hsumma_status hs_local_advance(void *state, int *worked, int *done)
     }
     const struct hs_product *product = &local->product;
     if (local->running && !local->on_device) {
-        multiply_on_host(product, 0, product->extent[M], 0, product->extent[N]);
+        multiply_on_host(product, 0, product->extent[HS_M], 0, product->extent[HS_N]);
         local->counts[0]++;
         local->running = 0;
         *worked = 1;

@@ -2,8 +2,7 @@
 
 struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, const struct hs_job *job)
 {
-    enum { M, N, K };
-    static const int dims[HS_TILES][2] = {{M, K}, {K, N}, {M, N}, {M, N}};
+    static const int dims[HS_TILES][2] = {{HS_M, HS_K}, {HS_K, HS_N}, {HS_M, HS_N}, {HS_M, HS_N}};
     const struct hs_product *product = &local->product;
     const struct hs_tiling *tiling = &local->tiling;
     const void *const base[HS_TILES] = {product->a, product->b, product->c, product->c};

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-enum { M, N, K };
 enum { LEAST_EDGE = 8, ROUND = 64, SPARE = 2 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -29,13 +28,13 @@ static void cut(struct hs_tiling *tiling, int dim, int64_t edge)
 /* Places for the blocks and panels at hand, and their bytes.  `all`: of A and B as many as there are tiles. */
 static int64_t count_places(struct hs_tiling *tiling, const struct hs_tiling_wish *wish, int all)
 {
-    static const int dims[HS_TILES][2] = {{M, K}, {K, N}, {M, N}, {M, N}};
+    static const int dims[HS_TILES][2] = {{HS_M, HS_K}, {HS_K, HS_N}, {HS_M, HS_N}, {HS_M, HS_N}};
     int64_t panels = tiling->kept > tiling->finish ? tiling->kept : tiling->finish + 1, bytes = 0;
-    int64_t most[HS_TILES] = {tiling->count[M] * tiling->count[K], tiling->count[K] * tiling->count[N],
-                              tiling->count[M] * tiling->count[N], 2};
-    int64_t want[HS_TILES] = {(all ? tiling->count[M] : tiling->block[M]) * panels,
-                              (all ? tiling->count[N] : tiling->block[N]) * panels,
-                              tiling->block[M] * tiling->block[N] + SPARE, 2};
+    int64_t most[HS_TILES] = {tiling->count[HS_M] * tiling->count[HS_K], tiling->count[HS_K] * tiling->count[HS_N],
+                              tiling->count[HS_M] * tiling->count[HS_N], 2};
+    int64_t want[HS_TILES] = {(all ? tiling->count[HS_M] : tiling->block[HS_M]) * panels,
+                              (all ? tiling->count[HS_N] : tiling->block[HS_N]) * panels,
+                              tiling->block[HS_M] * tiling->block[HS_N] + SPARE, 2};
     for (int x = 0; x < HS_TILES; x++) {
         int64_t places = wish->needs[x] ? least(want[x], most[x]) : 0;
         int64_t place = hs_bytes_of(tiling->edge[dims[x][0]], tiling->edge[dims[x][1]], (int64_t)wish->size);
@@ -71,30 +70,31 @@ int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish)
         memcpy(tiling->extent, wish->extent, sizeof tiling->extent);
         if (edge < LEAST_EDGE)
             return -1;
-        cut(tiling, M, edge);
-        cut(tiling, N, edge);
-        cut(tiling, K, edge / 2);
+        cut(tiling, HS_M, edge);
+        cut(tiling, HS_N, edge);
+        cut(tiling, HS_K, edge / 2);
         tiling->finish = 1;
-        tiling->block[M] = least(2, tiling->count[M]);
-        tiling->block[N] = least(2, tiling->count[N]);
+        tiling->block[HS_M] = least(2, tiling->count[HS_M]);
+        tiling->block[HS_N] = least(2, tiling->count[HS_N]);
         if (count_places(tiling, wish, 0) <= wish->bytes)
             break;
     }
     int grown = 1;
     while (grown) {
-        int shorter = tiling->block[M] * tiling->edge[M] <= tiling->block[N] * tiling->edge[N] ? M : N;
+        int shorter =
+            tiling->block[HS_M] * tiling->edge[HS_M] <= tiling->block[HS_N] * tiling->edge[HS_N] ? HS_M : HS_N;
         grown = grow(tiling, wish, &tiling->block[shorter], tiling->count[shorter]) ||
                 grow(tiling, wish, &tiling->block[1 - shorter], tiling->count[1 - shorter]);
     }
-    int64_t wanted = least(ceiling(wish->deep, tiling->edge[K]), tiling->count[K]);
+    int64_t wanted = least(ceiling(wish->deep, tiling->edge[HS_K]), tiling->count[HS_K]);
     while (grow(tiling, wish, &tiling->finish, wanted))
         ;
     tiling->kept = tiling->finish + 1;
-    while (grow(tiling, wish, &tiling->kept, tiling->count[K]))
+    while (grow(tiling, wish, &tiling->kept, tiling->count[HS_K]))
         ;
-    if (tiling->kept < tiling->count[K] || count_places(tiling, wish, 1) > wish->bytes)
+    if (tiling->kept < tiling->count[HS_K] || count_places(tiling, wish, 1) > wish->bytes)
         count_places(tiling, wish, 0);
-    for (int dim = M; dim <= N; dim++)
+    for (int dim = HS_M; dim <= HS_N; dim++)
         tiling->blocks[dim] = ceiling(tiling->count[dim], tiling->block[dim]);
     return 0;
 }
@@ -102,9 +102,9 @@ int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish)
 /* Where a block begins, in tiles, and how many it has. */
 static void locate(const struct hs_tiling *tiling, int64_t block, int64_t from[2], int64_t tiles[2])
 {
-    int64_t row = block / tiling->blocks[N], col = block % tiling->blocks[N];
-    int64_t at[2] = {row, row % 2 ? tiling->blocks[N] - 1 - col : col};
-    for (int dim = M; dim <= N; dim++) {
+    int64_t row = block / tiling->blocks[HS_N], col = block % tiling->blocks[HS_N];
+    int64_t at[2] = {row, row % 2 ? tiling->blocks[HS_N] - 1 - col : col};
+    for (int dim = HS_M; dim <= HS_N; dim++) {
         from[dim] = at[dim] * tiling->block[dim];
         tiles[dim] = least(tiling->block[dim], tiling->count[dim] - from[dim]);
     }
@@ -112,16 +112,16 @@ static void locate(const struct hs_tiling *tiling, int64_t block, int64_t from[2
 
 int hs_walk_peek(const struct hs_tiling *tiling, const struct hs_walk *walk, struct hs_job *job)
 {
-    int64_t from[2], tiles[2], panels = tiling->count[K], sweeps = panels - tiling->finish;
-    if (walk->block >= tiling->blocks[M] * tiling->blocks[N])
+    int64_t from[2], tiles[2], panels = tiling->count[HS_K], sweeps = panels - tiling->finish;
+    if (walk->block >= tiling->blocks[HS_M] * tiling->blocks[HS_N])
         return 0;
     locate(tiling, walk->block, from, tiles);
-    int64_t all = tiles[M] * tiles[N], part1 = sweeps * all, at = walk->at;
+    int64_t all = tiles[HS_M] * tiles[HS_N], part1 = sweeps * all, at = walk->at;
     int64_t l = at < part1 ? at / all : sweeps + (at - part1) % tiling->finish;
     int64_t tile = at < part1 ? at % all : (at - part1) / tiling->finish;
-    int64_t row = tile / tiles[N], col = tile % tiles[N];
-    job->i = from[M] + row;
-    job->j = from[N] + (row % 2 ? tiles[N] - 1 - col : col);
+    int64_t row = tile / tiles[HS_N], col = tile % tiles[HS_N];
+    job->i = from[HS_M] + row;
+    job->j = from[HS_N] + (row % 2 ? tiles[HS_N] - 1 - col : col);
     job->first = l == 0;
     job->last = l == panels - 1;
     job->l = walk->block % 2 ? panels - 1 - l : l;
@@ -133,7 +133,7 @@ void hs_walk_next(const struct hs_tiling *tiling, struct hs_walk *walk)
     int64_t from[2], tiles[2];
     locate(tiling, walk->block, from, tiles);
     walk->number++;
-    if (++walk->at == tiles[M] * tiles[N] * tiling->count[K]) {
+    if (++walk->at == tiles[HS_M] * tiles[HS_N] * tiling->count[HS_K]) {
         walk->block++;
         walk->at = 0;
     }

@@ -29,8 +29,7 @@
 #ifndef HS_SUMMA_LOCAL_TILES_H
 #define HS_SUMMA_LOCAL_TILES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/scalar.h"
 
 enum { HS_TILES_A, HS_TILES_B, HS_TILES_C, HS_TILES_ADD, HS_TILES };
 enum { HS_TILES_MOST = 256 }; /* places of an operand */

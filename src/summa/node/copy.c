@@ -18,7 +18,7 @@ struct runs {
     int64_t from, to, length; /* of the run that is pending */
 };
 
-struct run {
+struct index_run {
     int64_t from, to, length;
 };
 
@@ -28,18 +28,18 @@ static struct runs runs_begin(const struct hs_axis *x, int p, const struct hs_ax
     return (struct runs){hs_overlap_begin(x, p, y, q, begin, end), begin, 0, 0, 0, 0};
 }
 
-static int runs_next(struct runs *runs, struct run *run)
+static int runs_next(struct runs *runs, struct index_run *run)
 {
     const struct hs_overlap *walk = &runs->walk;
     int64_t begin, length;
     int found = runs->pending;
-    *run = (struct run){runs->from, runs->to, runs->length};
+    *run = (struct index_run){runs->from, runs->to, runs->length};
     runs->pending = 0;
     while (hs_overlap_next(&runs->walk, INT64_MAX, &begin, &length)) {
         int64_t from = hs_axis_before(walk->x, walk->p, begin);
         int64_t to = walk->y ? hs_axis_before(walk->y, walk->q, begin) : begin - runs->first;
         if (!found) {
-            *run = (struct run){from, to, length};
+            *run = (struct index_run){from, to, length};
             found = 1;
         } else if (from == run->from + run->length && to == run->to + run->length) {
             run->length += length;
@@ -64,18 +64,18 @@ static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, s
 }
 
 /* One block of C as its owner stores it and in a partial result. */
-struct block {
+struct result_block {
     char *matrix, *tile;
     int64_t rows, cols;
 };
 
-static struct block block_of(const struct hs_supply *supply, const struct hs_matrix *matrix, char *tile, size_t size,
-                             struct run pinned, struct run looped)
+static struct result_block block_of(const struct hs_supply *supply, const struct hs_matrix *matrix, char *tile,
+                                    size_t size, struct index_run pinned, struct index_run looped)
 {
     int loop_rows = supply->role->loop_axis == 0;
-    struct run r = loop_rows ? looped : pinned, c = loop_rows ? pinned : looped;
-    return (struct block){matrix->base + (size_t)(r.from + c.from * matrix->ld) * size,
-                          tile + (size_t)(r.to + c.to * supply->ld) * size, r.length, c.length};
+    struct index_run r = loop_rows ? looped : pinned, c = loop_rows ? pinned : looped;
+    return (struct result_block){matrix->base + (size_t)(r.from + c.from * matrix->ld) * size,
+                                 tile + (size_t)(r.to + c.to * supply->ld) * size, r.length, c.length};
 }
 
 /*
@@ -107,7 +107,7 @@ struct copying {
 };
 
 /* A strip of all columns of a run at once. */
-static void copy_on_device(struct copying *copying, struct run columns, char *tiles)
+static void copy_on_device(struct copying *copying, struct index_run columns, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
     const struct hs_matrix *matrix = &copying->matrix;
@@ -122,7 +122,7 @@ static void copy_on_device(struct copying *copying, struct run columns, char *ti
 }
 
 /* All strips of the columns of a run. */
-static void copy_columns(struct copying *copying, struct run columns, char *tiles)
+static void copy_columns(struct copying *copying, struct index_run columns, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
     const struct hs_matrix *matrix = &copying->matrix;
@@ -151,14 +151,14 @@ static struct runs looped_runs(const struct copying *copying)
 }
 
 /* The next run of what this process has of a part of line p; what is aligned is one run, and blocks need no look. */
-static int next_pinned(const struct copying *copying, struct runs *runs, struct hs_range part, struct run *run)
+static int next_pinned(const struct copying *copying, struct runs *runs, struct hs_range part, struct index_run *run)
 {
     if (copying->supply->role->exchanged) {
         int found = runs_next(runs, run);
         run->to -= part.begin;
         return found;
     }
-    *run = (struct run){part.begin, 0, runs->pending ? part.length : 0};
+    *run = (struct index_run){part.begin, 0, runs->pending ? part.length : 0};
     return runs->pending--;
 }
 
@@ -189,7 +189,7 @@ static int by_row(const void *x, const void *y)
 /* The strips that have been collected, in all columns of the looped dimension. */
 static void flush_pinned(struct copying *copying, char *tiles)
 {
-    struct run columns;
+    struct index_run columns;
     struct runs runs = looped_runs(copying);
     qsort(copying->strip, (size_t)copying->strips, sizeof *copying->strip, by_row);
     while (runs_next(&runs, &columns))
@@ -204,7 +204,7 @@ static void copy_pinned_rows(struct copying *copying, int64_t step, int first, i
     size_t size = copying->node->problem->scalar->size;
     for (int p = first; p < end; p++) {
         struct hs_range part;
-        struct run rows;
+        struct index_run rows;
         if (!part_of(copying, step, p, &part))
             continue;
         struct runs runs = begin_pinned(copying, p, part);
@@ -224,7 +224,7 @@ static void flush_looped(struct copying *copying, int64_t step, int first, int e
     const struct hs_supply *supply = copying->supply;
     for (int p = first; p < end; p++) {
         struct hs_range part;
-        struct run columns;
+        struct index_run columns;
         if (!part_of(copying, step, p, &part))
             continue;
         struct runs runs = begin_pinned(copying, p, part);
@@ -238,7 +238,7 @@ static void copy_looped_rows(struct copying *copying, int64_t step, int first, i
 {
     size_t size = copying->node->problem->scalar->size;
     struct runs runs = looped_runs(copying);
-    struct run rows;
+    struct index_run rows;
     while (runs_next(&runs, &rows)) {
         if (copying->strips == STRIPS)
             flush_looped(copying, step, first, end, tiles);
@@ -278,15 +278,15 @@ int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64
 }
 
 /* One copy from another process's memory, many pieces in one call of the system. */
-enum { PIECES = 256 };
-struct reading {
+enum { MOST_PIECES_READ = 256 };
+struct remote_read {
     pid_t process;
     int count;
-    struct iovec here[PIECES], there[PIECES];
+    struct iovec here[MOST_PIECES_READ], there[MOST_PIECES_READ];
 };
 
 /* Reads what has been collected; 0, or -1. */
-static int read_pieces(struct reading *reading)
+static int read_pieces(struct remote_read *reading)
 {
     size_t bytes = 0;
     for (int i = 0; i < reading->count; i++)
@@ -301,10 +301,10 @@ static int read_pieces(struct reading *reading)
 
 static int copy_theirs(void *state, char *to, const char *from, size_t bytes)
 {
-    struct reading *reading = state;
+    struct remote_read *reading = state;
     reading->here[reading->count] = (struct iovec){to, bytes};
     reading->there[reading->count] = (struct iovec){(char *)from, bytes}; /* only read */
-    return ++reading->count == PIECES ? read_pieces(reading) : 0;
+    return ++reading->count == MOST_PIECES_READ ? read_pieces(reading) : 0;
 }
 
 int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int64_t step, const struct hs_peers *from,
@@ -315,7 +315,7 @@ int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int6
     int p = hs_supply_line(supply, grid->coord);
     char *tile = hs_supply_slot(node, supply, step, hs_node_place(node->problem, 0, grid->coord[0], grid->coord[1]));
     int own = from->rank[i] == node->room->directory.me;
-    struct reading reading;
+    struct remote_read reading;
     struct copying copying = {.node = node,
                               .supply = supply,
                               .matrix = node->matrix[supply->operand],
@@ -334,7 +334,7 @@ int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int6
 }
 
 /* Adds up one block of C: the partial results of a line, in its order; those without any of k have made none. */
-static void sum_block(struct hs_node *node, int64_t panel, int p, struct run pinned, struct run looped)
+static void sum_block(struct hs_node *node, int64_t panel, int p, struct index_run pinned, struct index_run looped)
 {
     const struct hs_supply *out = &node->out;
     const struct hs_problem *problem = node->problem;
@@ -347,7 +347,7 @@ static void sum_block(struct hs_node *node, int64_t panel, int p, struct run pin
             continue;
         int place = hs_node_place(problem, out->role->want_axis, p, q);
         char *tile = hs_supply_slot(node, out, panel * node->chunks, place);
-        struct block block = block_of(out, c, tile, scalar->size, pinned, looped);
+        struct result_block block = block_of(out, c, tile, scalar->size, pinned, looped);
         if (node->device)
             hs_node_device_update(node, block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
         else
@@ -362,7 +362,7 @@ void hs_node_sum(struct hs_node *node, int64_t panel)
     const struct hs_role *role = out->role;
     const int *coord = node->problem->grid.coord;
     struct hs_range range = hs_node_panel(node, panel);
-    struct run pinned, looped;
+    struct index_run pinned, looped;
     for (int p = 0; p < role->want->nprocs; p++) {
         struct hs_range part = {0, hs_axis_count(role->want, p)};
         if (!out->gives[p] || part.length == 0)

@@ -84,9 +84,9 @@ int hs_node_place(const struct hs_problem *problem, int axis, int on_axis, int o
 /* Columns of 1 KiB multiples apart would meet in the same lines of the caches. */
 static int64_t leading(int64_t rows, int64_t size)
 {
-    enum { LINE = 64, HARMFUL = 1024 };
-    int64_t bytes = (rows * size + LINE - 1) / LINE * LINE;
-    return (bytes % HARMFUL ? bytes : bytes + LINE) / size;
+    enum { HARMFUL = 1024 };
+    int64_t bytes = (rows * size + HS_CACHE_LINE - 1) / HS_CACHE_LINE * HS_CACHE_LINE;
+    return (bytes % HARMFUL ? bytes : bytes + HS_CACHE_LINE) / size;
 }
 
 /* Sizes of a supply; tiles: in all.  0: more than any memory. */

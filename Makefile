@@ -11,7 +11,7 @@ V        ?=## 1: print full commands
 PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDEDIR, BINDIR, DOCDIR
 DESTDIR  ?=## put before installed paths, for packagers
 DEPS     ?=## no: never install what is missing
-TESTS    ?=## a pattern: only the lines of tests/suite that match
+TESTS    ?=## a pattern: only the lines of tests/suite that match, short suite or not
 CUDA     ?= auto## 1: GPUs by CUDA; 0: without; auto: where there is nvcc
 CASES    ?= 100000## what "make fuzz" compares
 SEED     ?=## and its first case, to see one again; else a new one
@@ -111,10 +111,10 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything bench bench-built check check-built fuzz check-scalapack check-layers asan install uninstall format clean help FORCE
+.PHONY: all everything bench bench-built check check-all check-built fuzz check-scalapack check-layers asan install uninstall format clean help FORCE
 # Targets that start another make (the packages that it needs may be installed just before) come one after another;
 # the makes that they start run in parallel all the same.
-ifneq ($(filter bench check fuzz check-scalapack asan,$(MAKECMDGOALS)),)
+ifneq ($(filter bench check check-all fuzz check-scalapack asan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
@@ -239,7 +239,11 @@ bench-built: all
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
 	    $(MPIEXEC) $(bind) -n $(RANKS) $(BUILD)/hsumma_bench $(BENCH) $(if $(SCALAPACK_LIBS),--compare scalapack)
 
-check: ## builds everything and runs the tests; the last line counts them
+check: ## builds everything and runs the tests that take minutes together (TESTS=...: those alone); the last line counts
+	@scripts/deps --tests
+	@$(MAKE) check-built SHORT=--short
+
+check-all: ## builds everything and runs all tests
 	@scripts/deps --tests
 	@$(MAKE) check-built
 
@@ -247,9 +251,9 @@ check: ## builds everything and runs the tests; the last line counts them
 # suppression can name it: under a sanitizer, hwloc goes without.
 sanitizer_environment = HWLOC_COMPONENTS=-pci UBSAN_OPTIONS=print_stacktrace=1 \
     LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
-check-built: everything
+check-built: everything # SHORT: --short for the short suite
 	@MPIEXEC='$(MPIEXEC)' SANITIZE='$(SANITIZE)' $(if $(SANITIZE),$(sanitizer_environment)) \
-	    tests/run --build $(BUILD) $(if $(SANITIZE),--slow 4) $(or $(SCRIPT),$(if $(TESTS),'$(TESTS)'))
+	    tests/run --build $(BUILD) $(if $(SANITIZE),--slow 4) $(or $(SCRIPT),$(if $(TESTS),'$(TESTS)',$(SHORT)))
 
 fuzz: ## a long comparison with ScaLAPACK: CASES random calls of p?gemm
 	@scripts/deps --tests

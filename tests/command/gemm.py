@@ -455,7 +455,8 @@ def main():
     for test in (test_help, test_errors, test_products, test_planted, test_replicated, test_calls, test_api,
                  test_replay, test_formats, test_phases, test_plan, test_scalapack,
                  test_compare, test_node_gemm, test_sweep, test_plot):
-        test()
+        if len(sys.argv) == 1 or test.__name__[len("test_"):] in sys.argv[1:]:
+            test()
     return done()
 
 

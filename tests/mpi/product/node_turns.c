@@ -8,6 +8,7 @@
 #include "hsumma/plan/plan.h"
 #include "support/product.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 enum { MOST = 24 };
@@ -351,19 +352,37 @@ static void test_grid_without_memory(void)
     hsumma_free(&ctx);
 }
 
-/* Seconds that an execution took; -1: wrong. */
-static double run_alone(struct job *job)
+enum { DONE_TAG = 7 };
+
+/*
+ * One execution.  The process `late` comes to it only when those that are `early`, which need nothing of it, have told
+ * it that they are done; it waits for a long time, and then says that they wait for it.  Returns what is wrong.
+ */
+static int run_alone(struct job *job, int late, int early, int earlies)
 {
+    int bad = 0;
     job_reset(job);
-    double began = hs_now();
-    int good = job_run_alone(job);
-    return good ? hs_now() - began : -1;
+    if (rank == late) {
+        double end = hs_now() + PATIENCE_S;
+        for (int here = 0; earlies > 0 && hs_now() < end; sched_yield())
+            for (here = 1; here && earlies > 0;) {
+                MPI_Iprobe(MPI_ANY_SOURCE, DONE_TAG, MPI_COMM_WORLD, &here, MPI_STATUS_IGNORE);
+                if (here)
+                    MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, DONE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE), earlies--;
+            }
+        bad += earlies;
+    }
+    bad += !job_run_alone(job);
+    if (early)
+        MPI_Send(NULL, 0, MPI_BYTE, late, DONE_TAG, MPI_COMM_WORLD);
+    for (; rank == late && earlies > 0; earlies--) /* those that have waited for this process */
+        MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, DONE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return bad;
 }
 
-/* Who has all that it needs, or owns nothing, is done before the others have come. */
+/* A process that has all that it needs, or owns nothing, is done before the others have come. */
 static void test_alone(hsumma_context *ctx)
 {
-    enum { LATE_MS = 300 };
     hsumma_grid *grid = NULL;
     struct job all, none;
     int good = !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid), bad = 0;
@@ -376,21 +395,15 @@ static void test_alone(hsumma_context *ctx)
         spread(&d, x, &(struct layout){30, 30, 0, 0, 0}, &(struct layout){11, 11, size > 2 ? size - 2 : 0, 0, 0});
     good = good && job_make(ctx, &all, &c, "stationary=C node=shared block=5") &&
            job_make(ctx, &none, &d, "stationary=C node=shared block=5");
-    for (int late = 0; good && late < 2; late++) { /* the first or the last process */
+    for (int last = 0; good && last < 2; last++) { /* the first or the last process */
+        int late = last ? size - 1 : 0, me = rank == late, member = rank >= size - 2;
         everywhere(1);
-        int me = rank == (late ? size - 1 : 0);
-        if (me)
-            usleep(LATE_MS * 1000);
-        double took = run_alone(&all);
-        bad += took < 0 || (!me && took > LATE_MS * 0.5e-3);
-        everywhere(1);
-        int members = rank >= size - 2;
-        if (me)
-            usleep(LATE_MS * 1000);
-        took = run_alone(&none);
-        bad += took < 0 || (size > 2 && !me && (!members || !late) && took > LATE_MS * 0.5e-3);
+        bad += run_alone(&all, late, !me, size - 1);
+        everywhere(1); /* two processes own all: the others need nobody, those two one another */
+        bad += size > 2 ? run_alone(&none, late, !me && (!member || !last), last ? size - 2 : size - 1)
+                        : run_alone(&none, late, 0, 0);
     }
-    tap_ok(everywhere(good && bad == 0), "nobody waits for who comes %d ms later without need: %d wrong", LATE_MS, bad);
+    tap_ok(everywhere(good && bad == 0), "no process waits without need for one that comes later: %d wrong", bad);
     job_free(&all);
     job_free(&none);
     hsumma_grid_free(&grid);

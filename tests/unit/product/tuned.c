@@ -1,6 +1,5 @@
 /* The text of tuned files: what is read, found, written and refused; where the file is; without MPI. */
 #include "hsumma/tuned/tuned.h"
-#include "base/wait.h"
 #include "support/tap.h"
 
 #include <locale.h>
@@ -97,7 +96,6 @@ static void test_put(void)
         expected[at] = i + 1;
         wrong += hs_tuned_put(&tuned, key, expected[at], line, &hs_heap) != HSUMMA_OK;
     }
-    double began = hs_now();
     for (int at = 0; at < KEYS; at++) {
         snprintf(key, sizeof key, "%d,k", at);
         const struct hs_tuned_entry *entry = hs_tuned_find(&tuned, key);
@@ -105,14 +103,12 @@ static void test_put(void)
         wrong +=
             expected[at] == 0 ? entry != NULL : !entry || entry->seconds != expected[at] || strcmp(entry->line, line);
     }
-    double each = (hs_now() - began) / KEYS;
     const struct hs_tuned_entry *own = &tuned.entry[0]; /* of the array that is moved */
     snprintf(key, sizeof key, "%.31s", own->key);
     wrong +=
         hs_tuned_put(&tuned, "!", 1, own->line, &hs_heap) || hs_tuned_put(&tuned, own->key, 1, "block=1", &hs_heap);
     wrong += !hs_tuned_find(&tuned, key) || hs_tuned_find(&tuned, "!")->seconds != 1;
-    tap_ok(wrong == 0 && tuned.count == count + 1 && each < 20e-6, "%d products found, each in %.2f us: %d wrong",
-           count, each * 1e6, wrong);
+    tap_ok(wrong == 0 && tuned.count == count + 1, "%d products found: %d wrong", count, wrong);
 
     static char length[HS_TUNED_LINE + 8];
     snprintf(length, sizeof length, "block=%0*d", (int)HS_TUNED_LINE - 6, 7);

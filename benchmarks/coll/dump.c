@@ -18,7 +18,7 @@ static void print_head(const struct hs_alg *alg, const struct hs_shape *shape, c
     if (shape->topology)
         printf(" on %d node%s of %lld socket%s, %lld bytes of shared memory each",
                shape->topology->level[HS_NODE].parts, shape->topology->level[HS_NODE].parts > 1 ? "s" : "",
-               (long long)args->sockets, args->sockets > 1 ? "s" : "", (long long)shape->topology->room);
+               (long long)args->sockets, args->sockets > 1 ? "s" : "", (long long)shape->topology->shared_bytes);
     printf(", elements of %lld bytes, root %d\n%s: %s\n\n", (long long)shape->unit, shape->root, alg->name, alg->doc);
 }
 
@@ -102,7 +102,7 @@ static hsumma_status dump(const coll_arguments *args, struct hs_message *message
 {
     enum hs_collective collective = (enum hs_collective)args->collective;
     int64_t unit = (int64_t)coll_element_of(args->element).size;
-    int nodes = args->nodes ? (int)args->nodes : args->room > 0 || args->sockets > 1;
+    int nodes = args->nodes ? (int)args->nodes : args->shared_bytes > 0 || args->sockets > 1;
     struct hs_topology topology;
     struct hs_word word;
     hsumma_status status =
@@ -120,7 +120,7 @@ static hsumma_status dump(const coll_arguments *args, struct hs_message *message
                              .segment = word.segment,
                              .topology = nodes ? &topology : NULL,
                              .with = word.with};
-    topology.room = args->room;
+    topology.shared_bytes = args->shared_bytes;
     status = print_all(word.alg, &shape, args, message);
     if (nodes)
         hs_topology_free(&topology, &hs_heap);

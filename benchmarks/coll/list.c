@@ -28,7 +28,7 @@ static void find_limits(const struct hs_alg *alg, const char *limit[GROUPS])
 {
     static const struct {
         int size, nodes; /* 0: a node for each rank */
-        int64_t room;
+        int64_t shared_bytes;
     } groups[GROUPS] = {{6, 3, 0}, {8, 1, 0}, {5, 2, 64 << 10}, {8, 1, 64 << 10}};
     int count = 0;
 
@@ -40,7 +40,7 @@ static void find_limits(const struct hs_alg *alg, const char *limit[GROUPS])
         limit[g] = NULL;
         if (hs_topology_blocks(&topology, groups[g].size, groups[g].nodes, 1, &hs_heap))
             continue;
-        topology.room = groups[g].room;
+        topology.shared_bytes = groups[g].shared_bytes;
         shape.topology = &topology;
         why = hs_alg_unfit(alg, &shape);
         for (int i = 0; why && i < count; i++)

@@ -84,7 +84,7 @@ static hsumma_status find_places(hsumma_context *ctx, int collectives)
     if (status || (!collectives && ctx->profile.one_node && strcmp(words, "auto") == 0))
         return status;
     struct hs_place_options places = {
-        .topology = words, .room = collectives ? settings.shared : 0, .direct = collectives && settings.direct};
+        .topology = words, .shared_bytes = collectives ? settings.shared : 0, .direct = collectives && settings.direct};
     return hs_comm_places(&ctx->comm, &places, &ctx->memory, &ctx->message);
 }
 
@@ -147,7 +147,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         if (!status)
             status = hs_context_open_device(ctx);
         if (!status)
-            hs_rooms_make(ctx);
+            hs_product_pool_make(ctx);
         if (!status)
             status = hs_comm_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
         if (!status)
@@ -196,7 +196,7 @@ void hs_context_release(hsumma_context *ctx)
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
     if (!ctx->device || !ctx->broken) /* else others may have it mapped, or never end what it waits for */
-        hs_rooms_free(ctx);
+        hs_product_pool_free(ctx);
     if (!ctx->device || !ctx->broken)
         hs_regions_free(&ctx->regions, &ctx->memory);
     hs_context_close_device(ctx);

@@ -91,7 +91,7 @@ static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
 {
     struct hs_device *device = ctx->device;
     int64_t free_bytes, bytes = 0;
-    hsumma_status status = device ? device->kind->room(device, &free_bytes, &bytes) : HSUMMA_OK;
+    hsumma_status status = device ? device->kind->memory_left(device, &free_bytes, &bytes) : HSUMMA_OK;
     if (status && why)
         *why = device->message;
     if (MPI_Allreduce(&bytes, &ctx->device_bytes, 1, MPI_INT64_T, MPI_MIN, ctx->comm.comm) != MPI_SUCCESS)
@@ -184,7 +184,7 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
     if (ctx->broken) /* work may wait for that of a process that is no more: all is left to the end of this one */
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
-    hs_rooms_leave(ctx);
+    hs_product_pool_leave(ctx);
     hs_regions_leave(&ctx->regions);
     hs_device_comm_leave(&ctx->comm);
     if (meet)

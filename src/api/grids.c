@@ -34,8 +34,8 @@ hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char
     }
     hs_put(&ctx->memory, seen);
     if (status != HSUMMA_ERR_ARGUMENT) { /* also without memory here: others have it, and all count alike */
-        int number = ctx->rooms.grids++;
-        if (!status && (status = hs_room_take(ctx, number, &grid->room)))
+        int number = ctx->product_pool.grids++;
+        if (!status && (status = hs_product_memory_take(ctx, number, &grid->shared)))
             hs_fail(&ctx->message, status, "no memory for a grid");
         if (!status)
             grid->number = number;
@@ -60,7 +60,7 @@ void hs_grid_release(hsumma_grid *grid)
     if (--grid->holders > 0)
         return;
     hsumma_context *ctx = grid->ctx;
-    hs_room_leave(ctx, &grid->room);
+    hs_product_memory_leave(ctx, &grid->shared);
     hs_put(&ctx->memory, grid->rank);
     hs_put(&ctx->memory, grid);
     hs_context_release(ctx);

@@ -43,7 +43,7 @@ hsumma_status hs_context_make_local(hsumma_context *ctx, const struct hs_setting
     int64_t free_bytes = 0, all_bytes;
     hsumma_status status, shared;
     int processes = sharers(ctx, &shared);
-    status = device->kind->room(device, &free_bytes, &all_bytes);
+    status = device->kind->memory_left(device, &free_bytes, &all_bytes);
     if (status)
         *why = device->message;
     if (shared)

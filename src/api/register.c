@@ -21,29 +21,30 @@ static const struct own *own_of(const struct hs_alg *alg)
 }
 
 /* Ints and offsets that a public shape points to: of `size` ranks. */
-struct shape_room {
+struct shape_arrays {
     int64_t *part; /* size + 1 */
     int *node;     /* size */
 };
 
-static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape *shape, const struct shape_room *room)
+static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape *shape,
+                                 const struct shape_arrays *arrays)
 {
     int rooted = alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
     /* ranks that are rotated have no places that a builder could name */
     const struct hs_topology *topology = rooted && !(alg->flags & HS_TRUE_ROOT) ? NULL : shape->topology;
     for (int r = 0; r <= shape->size; r++)
-        room->part[r] = hs_part_at(shape, r);
+        arrays->part[r] = hs_part_at(shape, r);
     for (int r = 0; r < shape->size; r++)
-        room->node[r] = topology ? topology->level[HS_NODE].of[r] : r;
+        arrays->node[r] = topology ? topology->level[HS_NODE].of[r] : r;
     return (hsumma_shape){.rank = shape->rank,
                           .size = shape->size,
                           .root = shape->root,
                           .bytes = shape->bytes,
                           .unit = shape->unit,
                           .segment = shape->segment,
-                          .part = room->part,
+                          .part = arrays->part,
                           .nodes = topology ? topology->level[HS_NODE].parts : shape->size,
-                          .node = room->node};
+                          .node = arrays->node};
 }
 
 static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
@@ -51,15 +52,15 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
     const struct own *own = own_of(alg);
     if (!own->theirs.unfit)
         return NULL;
-    struct shape_room room = {hs_get(&hs_heap, (size_t)shape->size + 1, sizeof *room.part),
-                              hs_get(&hs_heap, (size_t)shape->size, sizeof *room.node)};
+    struct shape_arrays arrays = {hs_get(&hs_heap, (size_t)shape->size + 1, sizeof *arrays.part),
+                                  hs_get(&hs_heap, (size_t)shape->size, sizeof *arrays.node)};
     const char *why = "there is no memory";
-    if (room.part && room.node) {
-        hsumma_shape theirs = public_shape(alg, shape, &room);
+    if (arrays.part && arrays.node) {
+        hsumma_shape theirs = public_shape(alg, shape, &arrays);
         why = own->theirs.unfit(&theirs, own->theirs.state);
     }
-    hs_put(&hs_heap, room.part);
-    hs_put(&hs_heap, room.node);
+    hs_put(&hs_heap, arrays.part);
+    hs_put(&hs_heap, arrays.node);
     return why;
 }
 
@@ -108,11 +109,11 @@ static int is_safe(const struct hs_builder *builder, const struct hs_shape *shap
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     const struct own *own = own_of(builder->alg);
-    struct shape_room room = {hs_builder_get(builder, (size_t)shape->size + 1, sizeof *room.part),
-                              hs_builder_get(builder, (size_t)shape->size, sizeof *room.node)};
+    struct shape_arrays arrays = {hs_builder_get(builder, (size_t)shape->size + 1, sizeof *arrays.part),
+                                  hs_builder_get(builder, (size_t)shape->size, sizeof *arrays.node)};
     if (builder->failed)
         return;
-    hsumma_shape theirs = public_shape(builder->alg, shape, &room);
+    hsumma_shape theirs = public_shape(builder->alg, shape, &arrays);
     own->theirs.build(builder, &theirs, own->theirs.state);
     if (!builder->failed && !is_safe(builder, shape))
         hs_builder_fail(builder, HSUMMA_ERR_ARGUMENT);

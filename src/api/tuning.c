@@ -88,9 +88,9 @@ static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request,
     hsumma_grid grid = {.ctx = ctx, .holders = 2, .grid = {{extent[0], extent[1]}, {-1, -1}, rank}, .rank = rank};
     hsumma_desc desc[3];
     hsumma_plan *plan;
-    if (ctx->rooms.base) { /* as if its processes shared memory */
-        grid.room.memory = ctx->rooms.base;
-        grid.room.bytes = ctx->rooms.pitch;
+    if (ctx->product_pool.base) { /* as if its processes shared memory */
+        grid.shared.memory = ctx->product_pool.base;
+        grid.shared.bytes = ctx->product_pool.pitch;
     }
     for (int x = 0; x < 3; x++) {
         int flip = request->op[x] != 'N';

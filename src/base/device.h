@@ -61,7 +61,7 @@ struct hs_device_kind {
     hsumma_status (*get_pinned)(struct hs_device *device, size_t bytes, void **memory);
     void (*put_pinned)(struct hs_device *device, void *memory);
     enum hs_memory_kind (*classify)(struct hs_device *device, const void *address);
-    hsumma_status (*room)(struct hs_device *device, int64_t *free, int64_t *total); /* bytes */
+    hsumma_status (*memory_left)(struct hs_device *device, int64_t *free, int64_t *total); /* bytes */
 
     /*
      * Sharing between processes of a node.  Only what get has given can be exported, by the address that it gave.  An

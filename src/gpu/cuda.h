@@ -104,7 +104,7 @@ void hs_cuda_put(struct hs_device *device, void *memory);
 hsumma_status hs_cuda_get_pinned(struct hs_device *device, size_t bytes, void **memory);
 void hs_cuda_put_pinned(struct hs_device *device, void *memory);
 enum hs_memory_kind hs_cuda_classify(struct hs_device *device, const void *address);
-hsumma_status hs_cuda_room(struct hs_device *device, int64_t *free, int64_t *total);
+hsumma_status hs_cuda_memory_left(struct hs_device *device, int64_t *free, int64_t *total);
 hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, struct hs_exported *exported);
 hsumma_status hs_cuda_import_memory(struct hs_device *device, const struct hs_exported *exported, void **memory);
 void hs_cuda_unmap(struct hs_device *device, void *imported);

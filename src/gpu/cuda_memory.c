@@ -150,7 +150,7 @@ enum hs_memory_kind hs_cuda_classify(struct hs_device *device, const void *addre
                                             : HS_MEMORY_HOST;
 }
 
-hsumma_status hs_cuda_room(struct hs_device *device, int64_t *free, int64_t *total)
+hsumma_status hs_cuda_memory_left(struct hs_device *device, int64_t *free, int64_t *total)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
     size_t now = 0, all = 0;

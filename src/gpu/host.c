@@ -147,7 +147,7 @@ static enum hs_memory_kind classify(struct hs_device *device, const void *addres
     return kind;
 }
 
-static hsumma_status room(struct hs_device *device, int64_t *left, int64_t *total)
+static hsumma_status memory_left(struct hs_device *device, int64_t *left, int64_t *total)
 {
     struct host_device *own;
     int64_t most = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 4;
@@ -379,7 +379,7 @@ const struct hs_device_kind hs_device_host = {
     .get_pinned = get_pinned,
     .put_pinned = put,
     .classify = classify,
-    .room = room,
+    .memory_left = memory_left,
     .export_memory = export_memory,
     .import_memory = import_memory,
     .unmap = unmap,

@@ -34,8 +34,8 @@ static void close_context(hsumma_context **ctx, hsumma_grid **grid)
 static int is_possible(const hsumma_context *ctx, const hsumma_grid *grid, const char *way)
 {
     if (strcmp(way, "node=read") == 0)
-        return ctx->rooms.readable;
-    return grid->room.directory.entry != NULL || strncmp(way, "node=messages", 13) == 0;
+        return ctx->product_pool.readable;
+    return grid->shared.directory.entry != NULL || strncmp(way, "node=messages", 13) == 0;
 }
 
 static void test_products(const char *policy, const char *options)

@@ -261,7 +261,7 @@ static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
     STEP(kind->get(device, 100000, &tour->here));
     STEP(kind->get(device, 3000000, &tour->more));
     STEP(kind->get_pinned(device, 4096, &tour->pinned));
-    STEP(kind->room(device, &left, &total));
+    STEP(kind->memory_left(device, &left, &total));
     STEP(kind->export_memory(device, tour->here, &mine));
     STEP(kind->import_memory(device, &mine, &tour->same));
     STEP(kind->export_event(device, tour->shared, &mine));

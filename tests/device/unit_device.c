@@ -108,7 +108,7 @@ static void test_refusals(void)
     struct hs_event *event = NULL, *second = NULL;
     struct hs_exported exported;
     GROUND_DO(ground->kind->get(ground->device, 60000, &memory));
-    GROUND_DO(ground->kind->room(ground->device, &left, &total));
+    GROUND_DO(ground->kind->memory_left(ground->device, &left, &total));
     hsumma_status status = ground->kind->get(ground->device, 60000, &more);
     tap_ok(!wrong && left == 40000 && total == 100000 && status == HSUMMA_ERR_MEMORY && !more &&
                strstr(ground->device->message.text, "60000 bytes") && strstr(ground->device->message.text, "40000"),

@@ -98,9 +98,9 @@ static void test_classify(struct ground *ground)
     void *memory = NULL, *pinned = NULL, *nothing = NULL;
     int here, wrong = 0;
     int64_t before = 0, after = 0, total = 0, given = 0;
-    GROUND_DO(kind->room(ground->device, &before, &total));
+    GROUND_DO(kind->memory_left(ground->device, &before, &total));
     GROUND_DO(kind->get(ground->device, 5000000, &memory));
-    GROUND_DO(kind->room(ground->device, &after, &total));
+    GROUND_DO(kind->memory_left(ground->device, &after, &total));
     GROUND_DO(kind->get_pinned(ground->device, 5000, &pinned));
     GROUND_DO(kind->get(ground->device, 0, &nothing));
     tap_ok(!wrong && memory && pinned && kind->classify(ground->device, memory) == HS_MEMORY_DEVICE &&
@@ -119,7 +119,7 @@ static void test_classify(struct ground *ground)
     kind->put_pinned(ground->device, NULL);
     kind->unmap(ground->device, NULL);
     kind->free_event(ground->device, NULL);
-    GROUND_DO(kind->room(ground->device, &given, &total));
+    GROUND_DO(kind->memory_left(ground->device, &given, &total));
     tap_ok(!wrong && after <= before - 4999999 && given >= after && before <= total,
            "%s: 5000000 bytes are taken from the room that there is", ground->label);
 }

@@ -44,7 +44,7 @@ static int fits(struct node_gather *g)
         }
         most = most < bytes ? bytes : most;
     }
-    return g->map.members > 1 && most <= g->map.room;
+    return g->map.members > 1 && most <= g->map.shared_bytes;
 }
 
 static void signal(struct node_gather *g, int64_t value, int after)

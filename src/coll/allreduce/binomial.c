@@ -38,20 +38,20 @@ struct binomial {
 /* No chunk if there is too little room. */
 static struct tree tree_of(const struct hs_shape *shape)
 {
-    int64_t room = shape->topology->room, unit = shape->unit, most = shape->bytes;
+    int64_t shared_bytes = shape->topology->shared_bytes, unit = shape->unit, most = shape->bytes;
     struct tree tree = {.radix = 2, .slots = 1, .places = 1};
     for (int k = 1; k < shape->with.pieces && tree.radix < shape->size; k++)
         tree.radix *= 2;
     for (int64_t stride = 1; stride < shape->size; stride *= tree.radix)
         tree.places += (int)hs_least(tree.radix - 1, (shape->size - 1) / stride);
-    if (hs_place_bytes(most, unit) > room / tree.places) {
-        tree.slots = room / 2 / tree.places >= unit ? 2 : 1;
-        most = hs_least(most, hs_place_within(room / tree.slots / tree.places, unit));
+    if (hs_place_bytes(most, unit) > shared_bytes / tree.places) {
+        tree.slots = shared_bytes / 2 / tree.places >= unit ? 2 : 1;
+        most = hs_least(most, hs_place_within(shared_bytes / tree.slots / tree.places, unit));
     }
     if (most == 0)
         return tree;
     tree.chunks = (shape->bytes + most - 1) / most;
-    tree.pitch = hs_least(hs_place_bytes(most, unit), room / tree.slots / tree.places / unit * unit);
+    tree.pitch = hs_least(hs_place_bytes(most, unit), shared_bytes / tree.slots / tree.places / unit * unit);
     return tree;
 }
 

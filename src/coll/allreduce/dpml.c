@@ -277,11 +277,11 @@ static int by_stages(struct dpml *d)
 }
 
 /* Bytes that go through the shared memory at a time; 0: there is too little of it. */
-static int64_t chunk_bytes(const struct hs_shape *shape, int64_t room)
+static int64_t chunk_bytes(const struct hs_shape *shape, int64_t shared_bytes)
 {
-    if (shape->bytes <= room)
+    if (shape->bytes <= shared_bytes)
         return shape->bytes;
-    int64_t half = room / 2 / shape->unit * shape->unit;
+    int64_t half = shared_bytes / 2 / shape->unit * shape->unit;
     return half > 0 && shape->bytes / half < MOST_CHUNKS ? half : 0;
 }
 
@@ -293,7 +293,7 @@ void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *
         return;
     const struct hs_division *division = &topology->level[shape->with.level];
     struct hs_topology without = *topology;
-    without.room = without.direct = 0;
+    without.shared_bytes = without.direct = 0;
     struct dpml d = {.builder = builder, .shape = shape, .outer = *shape, .nodes = division->parts};
     d.outer.topology = &without;
     d.node = division->of[shape->rank];
@@ -312,7 +312,7 @@ void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *
     if (!d.peers)
         return;
     int alone = d.nodes == shape->size; /* everybody: then nothing goes through shared memory */
-    d.chunk = topology->room > 0 && !alone ? chunk_bytes(shape, topology->room) : 0;
+    d.chunk = topology->shared_bytes > 0 && !alone ? chunk_bytes(shape, topology->shared_bytes) : 0;
     if (d.members == 1 && d.chunk == 0)
         d.chunk = shape->bytes;
     if (d.members == 1)

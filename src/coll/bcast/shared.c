@@ -24,16 +24,16 @@ struct ring {
 /* Two slots at least, if there is more than one segment and room for them; no slot if there is no room. */
 static struct ring ring_of(const struct hs_shape *shape)
 {
-    int64_t elements = shape->bytes / shape->unit, room = shape->topology->room / shape->unit;
+    int64_t elements = shape->bytes / shape->unit, shared_bytes = shape->topology->shared_bytes / shape->unit;
     int64_t longest = (shape->segment ? shape->segment : SHARED_SEGMENT) / shape->unit;
     longest = hs_least(longest > 0 ? longest : 1, elements);
-    longest = hs_least(longest, elements > longest && room > 1 ? room / 2 : room);
+    longest = hs_least(longest, elements > longest && shared_bytes > 1 ? shared_bytes / 2 : shared_bytes);
     if (longest < 1)
         return (struct ring){0};
     struct ring ring = {.segments = (elements + longest - 1) / longest};
     ring.slot_bytes = hs_part_equal(shape->bytes, shape->unit, ring.segments, 1);
-    int64_t kept = hs_least(shape->topology->room, RING_BYTES) / ring.slot_bytes;
-    int64_t least = hs_least(2, shape->topology->room / ring.slot_bytes);
+    int64_t kept = hs_least(shape->topology->shared_bytes, RING_BYTES) / ring.slot_bytes;
+    int64_t least = hs_least(2, shape->topology->shared_bytes / ring.slot_bytes);
     ring.slots = hs_least(kept > least ? kept : least, ring.segments);
     return ring;
 }

@@ -169,7 +169,7 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_place_options *
     MPI_Comm mates = MPI_COMM_NULL;
     for (int i = 0; i < node->parts; i++)
         most = hs_division_size(node, i) > most ? hs_division_size(node, i) : most;
-    if (most == 1 || options->room == 0)
+    if (most == 1 || options->shared_bytes == 0)
         return HSUMMA_OK;
     if (MPI_Comm_split(machine, mine, comm->rank, &mates) != MPI_SUCCESS || MPI_Comm_size(mates, &ranks) != MPI_SUCCESS)
         return hs_comm_agreed(comm->comm, HSUMMA_ERR_MPI);
@@ -181,7 +181,7 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_place_options *
         status = MPI_Allreduce(&direct, &everywhere, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS ? HSUMMA_OK
                                                                                                      : HSUMMA_ERR_MPI;
         window->direct = comm->topology.direct = everywhere;
-        comm->topology.room = window->room;
+        comm->topology.shared_bytes = window->shared_bytes;
         comm->window = window;
     } else {
         hs_window_free_memory(window, memory);

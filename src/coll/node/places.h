@@ -10,7 +10,7 @@
 
 struct hs_place_options {
     const char *topology; /* "auto", or virtual: "nodes:4,sockets:2" (blocks of consecutive ranks) */
-    int64_t room;         /* bytes of shared memory per rank and slot at most; 0: none; negative: choose */
+    int64_t shared_bytes; /* bytes of shared memory per rank and slot at most; 0: none; negative: choose */
     int direct;           /* 0: never read a peer's memory directly */
     int window;           /* 1: the memory of an MPI window, as where a mapping of our own cannot be had */
     int posts;            /* 1: the flags alone, no room (for devices, which have theirs) */

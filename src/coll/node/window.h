@@ -1,7 +1,7 @@
 /*
  * Shared memory of the ranks of one node: a ring of slots for the instances of one group.  Each rank has, per slot, a
  * flag (SIGNAL, WAIT), a word that says which instance it has finished, a directory entry (where its IN and OUT are),
- * and `room` bytes of SHARED.  Flags hold 64-bit epochs that only grow: nothing is ever reset.
+ * and `shared_bytes` bytes of SHARED.  Flags hold 64-bit epochs that only grow: nothing is ever reset.
  *
  * A window of devices has the flags and words in memory of the host and SHARED in the devices' (share).  Its flags say
  * what has been put on streams; events of the slot, recorded before the flag is raised, say when it is over.
@@ -33,15 +33,15 @@ struct hs_post {
 
 struct hs_device_share;
 struct hs_window {
-    void *base; /* mapped: for slot s and member m, a hs_post, then room bytes of SHARED */
+    void *base; /* mapped: for slot s and member m, a hs_post, then shared_bytes bytes of SHARED */
     size_t bytes;
-    int members, me;     /* ranks of the communicator that are on my node, ascending */
-    const int *index;    /* of each rank of the communicator among the members of its node */
-    int64_t room, pitch; /* bytes of SHARED per rank and slot; from one member's part to the next one's */
-    int direct;          /* members read each other's memory with one copy */
-    pid_t *process;      /* of each member */
-    void *bounce;        /* where a REDUCE puts what it reads directly; HS_BOUNCE bytes */
-    int64_t next;        /* number of the next instance that uses the window, alike on all members */
+    int members, me;             /* ranks of the communicator that are on my node, ascending */
+    const int *index;            /* of each rank of the communicator among the members of its node */
+    int64_t shared_bytes, pitch; /* bytes of SHARED per rank and slot; from one member's part to the next one's */
+    int direct;                  /* members read each other's memory with one copy */
+    pid_t *process;              /* of each member */
+    void *bounce;                /* where a REDUCE puts what it reads directly; HS_BOUNCE bytes */
+    int64_t next;                /* number of the next instance that uses the window, alike on all members */
     const struct hs_device_share *share; /* of devices: where SHARED is, and the events; else NULL */
     void *fallback;                      /* an MPI window that holds the memory, NULL if it is a mapping of our own */
 };

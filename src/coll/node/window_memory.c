@@ -5,16 +5,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST_ROOM = 32 * 1024, MOST_ROOM = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
+enum { LEAST_SHARED_BYTES = 32 * 1024, MOST_SHARED_BYTES = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
 
 /* Bytes of SHARED per rank and slot: what a node may take divided by its ranks, within bounds. */
-static int64_t room_for(int ranks, int64_t wish)
+static int64_t shared_bytes_for(int ranks, int64_t wish)
 {
-    int64_t room = NODE_MEMORY / HS_RING / ranks;
-    room = room < LEAST_ROOM ? LEAST_ROOM : room > MOST_ROOM ? MOST_ROOM : room;
+    int64_t shared_bytes = NODE_MEMORY / HS_RING / ranks;
+    shared_bytes = shared_bytes < LEAST_SHARED_BYTES  ? LEAST_SHARED_BYTES
+                   : shared_bytes > MOST_SHARED_BYTES ? MOST_SHARED_BYTES
+                                                      : shared_bytes;
     if (wish > 0)
-        room = wish;
-    return (room + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
+        shared_bytes = wish;
+    return (shared_bytes + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
 }
 
 /* Where descriptors cannot be opened (no /proc, other users): MPI's window. */
@@ -70,8 +72,8 @@ struct hs_window *hs_window_make(MPI_Comm mates, const struct hs_comm *comm, int
     }
     MPI_Comm_rank(mates, &window->me);
     MPI_Comm_size(mates, &window->members);
-    window->room = options->posts ? 0 : room_for(most, options->room);
-    window->pitch = window->room + HS_POST_BYTES; /* a page for the post: rooms begin on pages of their own */
+    window->shared_bytes = options->posts ? 0 : shared_bytes_for(most, options->shared_bytes);
+    window->pitch = window->shared_bytes + HS_POST_BYTES; /* a page for the post: rooms begin on pages of their own */
     window->bytes = (size_t)window->pitch * HS_RING * (size_t)window->members;
     int well = fill_tables(window, mates, comm, memory);
     if (well && !options->window)

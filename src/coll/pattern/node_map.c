@@ -9,7 +9,7 @@ int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struc
     if (!topology || !map->place)
         return 1;
     map->division = &topology->level[shape->with.level];
-    map->room = topology->room;
+    map->shared_bytes = topology->shared_bytes;
     map->nodes = map->division->parts;
     map->node = map->division->of[shape->rank];
     map->member = hs_division_ranks(map->division, map->node);

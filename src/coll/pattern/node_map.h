@@ -13,10 +13,10 @@
 struct hs_node_map {
     const struct hs_shape *shape;
     const struct hs_division *division;
-    int64_t room;      /* bytes of SHARED that each rank has */
-    int nodes, node;   /* node: the own one */
-    const int *member; /* of the own node */
-    int members, me;   /* me: place of the own rank */
+    int64_t shared_bytes; /* bytes of SHARED that each rank has */
+    int nodes, node;      /* node: the own one */
+    const int *member;    /* of the own node */
+    int members, me;      /* me: place of the own rank */
     int waves;
     int64_t *place; /* where the part of the i-th rank of division->member begins in packed order: size + 1 */
 };

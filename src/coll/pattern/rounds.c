@@ -36,18 +36,19 @@ int hs_emit_join_copies(struct hs_builder *builder, int first, int after)
 struct hs_pieces hs_cut_parts(const struct hs_shape *shape, int places)
 {
     struct hs_pieces cut = {.shape = shape};
-    int64_t room = shape->topology->room, unit = shape->unit, longest = unit;
+    int64_t shared_bytes = shape->topology->shared_bytes, unit = shape->unit, longest = unit;
     for (int r = 0; r < shape->size; r++) {
         int64_t bytes = hs_part_at(shape, r + 1) - hs_part_at(shape, r);
         longest = bytes > longest ? bytes : longest;
     }
     int64_t most = longest;
-    if (hs_place_bytes(longest, unit) > room / places)
-        most = hs_least(longest, hs_place_within(room / ROUND_SLOTS / places, unit));
+    if (hs_place_bytes(longest, unit) > shared_bytes / places)
+        most = hs_least(longest, hs_place_within(shared_bytes / ROUND_SLOTS / places, unit));
     if (most == 0)
         return cut;
     cut.pieces = (longest + most - 1) / most;
-    cut.pitch = hs_least(hs_place_bytes(most, unit), room / (cut.pieces > 1 ? ROUND_SLOTS : 1) / places / unit * unit);
+    cut.pitch =
+        hs_least(hs_place_bytes(most, unit), shared_bytes / (cut.pieces > 1 ? ROUND_SLOTS : 1) / places / unit * unit);
     return cut;
 }
 

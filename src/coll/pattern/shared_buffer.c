@@ -33,20 +33,20 @@ struct buffer {
 /* No chunk if there is too little room. */
 static struct buffer_cut cut_of(const struct hs_shape *shape, int everybody)
 {
-    int64_t room = shape->topology->room, unit = shape->unit, most = shape->bytes;
+    int64_t shared_bytes = shape->topology->shared_bytes, unit = shape->unit, most = shape->bytes;
     struct buffer_cut cut = {.places = shape->size - 1 + everybody};
     if (shape->segment && shape->segment < most)
         most = shape->segment < unit ? unit : shape->segment / unit * unit;
-    if (most == shape->bytes && hs_place_bytes(most, unit) <= room / cut.places) {
+    if (most == shape->bytes && hs_place_bytes(most, unit) <= shared_bytes / cut.places) {
         cut.slots = 1;
     } else {
-        cut.slots = room / 2 / cut.places >= unit ? 2 : 1;
-        most = hs_least(most, hs_place_within(room / cut.slots / cut.places, unit));
+        cut.slots = shared_bytes / 2 / cut.places >= unit ? 2 : 1;
+        most = hs_least(most, hs_place_within(shared_bytes / cut.slots / cut.places, unit));
     }
     if (most == 0)
         return cut;
     cut.chunks = (shape->bytes + most - 1) / most;
-    cut.pitch = hs_least(hs_place_bytes(most, unit), room / cut.slots / cut.places / unit * unit);
+    cut.pitch = hs_least(hs_place_bytes(most, unit), shared_bytes / cut.slots / cut.places / unit * unit);
     return cut;
 }
 

@@ -205,12 +205,12 @@ static void sum_chunks(struct sum *sum)
 static int cut(struct sum *sum)
 {
     const struct hs_shape *shape = sum->shape;
-    int64_t room = shape->topology->room, elements = shape->bytes / shape->unit;
+    int64_t shared_bytes = shape->topology->shared_bytes, elements = shape->bytes / shape->unit;
     int64_t wanted = (sum->direct ? DIRECT_PART : CHUNK_BYTES) / shape->unit;
-    int64_t longest = hs_least(wanted > 0 ? wanted : 1, room / SUM_SLOTS / shape->unit);
+    int64_t longest = hs_least(wanted > 0 ? wanted : 1, shared_bytes / SUM_SLOTS / shape->unit);
     if (sum->direct)
         longest *= shape->size; /* a slot holds one part */
-    else if (elements <= wanted && shape->bytes <= room)
+    else if (elements <= wanted && shape->bytes <= shared_bytes)
         longest = elements;
     if (longest < 1)
         return 0;
@@ -222,7 +222,7 @@ static int cut(struct sum *sum)
 void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape, int contributors, int taker)
 {
     struct sum sum = {builder, shape, contributors, taker, .chunks = 1};
-    int64_t room = shape->topology ? shape->topology->room : 0;
+    int64_t shared_bytes = shape->topology ? shape->topology->shared_bytes : 0;
     int64_t whole = shape->with.threshold ? shape->with.threshold : WHOLE_BYTES / shape->size;
 
     if (shape->size == 1)
@@ -233,13 +233,13 @@ void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape
     sum.work = hs_builder_get(builder, (size_t)shape->size + 6, sizeof *sum.work);
     if (!sum.ready || !sum.work)
         return;
-    if (shape->bytes <= hs_least(whole, room)) {
+    if (shape->bytes <= hs_least(whole, shared_bytes)) {
         sum_whole(&sum);
         return;
     }
     sum.direct =
         shape->topology && shape->topology->direct && shape->bytes >= DIRECT_BYTES && shape->unit <= DIRECT_PART;
-    if (room == 0 || !cut(&sum)) {
+    if (shared_bytes == 0 || !cut(&sum)) {
         hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);
         return;
     }

@@ -16,7 +16,7 @@ static const struct hs_alg *named(const struct hs_alg *alg, enum hs_collective c
 static const struct hs_alg *stage_inner(enum hs_collective collective, const struct hs_shape *stage)
 {
     const struct hs_alg *alg = named(stage->with.inner, collective, stage);
-    if (!alg && stage->topology && stage->topology->room > 0)
+    if (!alg && stage->topology && stage->topology->shared_bytes > 0)
         alg = fitting(hs_alg_find(collective, "shared"), stage);
     return alg ? alg : hs_alg_safe(collective);
 }
@@ -45,7 +45,7 @@ int hs_emit_both(struct hs_builder *builder, int a, int b)
 static int64_t share_of(const struct hs_shape *shape, int stages)
 {
     int64_t grain = HS_CACHE_LINE % shape->unit ? HS_CACHE_LINE * shape->unit : HS_CACHE_LINE;
-    return shape->topology && stages ? shape->topology->room / stages / grain * grain : 0;
+    return shape->topology && stages ? shape->topology->shared_bytes / stages / grain * grain : 0;
 }
 
 /* A stage of one rank: its sum is what it has. */
@@ -63,7 +63,7 @@ static int emit_alone(struct hs_builder *builder, const struct hs_stage *stage)
 static int shape_of(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
                     struct hs_shape *inner, struct hs_topology *topology)
 {
-    int64_t room = share_of(shape, stage->stages);
+    int64_t shared_bytes = share_of(shape, stage->stages);
     *inner = (struct hs_shape){.rank = stage->me,
                                .size = stage->size,
                                .root = stage->root,
@@ -75,11 +75,11 @@ static int shape_of(struct hs_builder *builder, const struct hs_shape *shape, co
     /* Leaders of nodes have no memory in common; leaders of sockets may. */
     if (!shape->topology || (stage->between && shape->with.level == HS_NODE))
         return 1;
-    const struct hs_topology *part = hs_topology_of(builder, shape->topology, stage->rank, stage->size, room);
+    const struct hs_topology *part = hs_topology_of(builder, shape->topology, stage->rank, stage->size, shared_bytes);
     if (!part)
         return 0;
     *topology = *part;
-    topology->direct = topology->direct && stage->direct && room > 0;
+    topology->direct = topology->direct && stage->direct && shared_bytes > 0;
     inner->topology = topology;
     return 1;
 }
@@ -100,7 +100,7 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
         return stage->after;
     if (stage->size == 1)
         return emit_alone(builder, stage);
-    int64_t room = share_of(shape, stage->stages);
+    int64_t shared_bytes = share_of(shape, stage->stages);
     struct hs_topology topology = {0};
     struct hs_shape inner;
     if (!shape_of(builder, shape, stage, &inner, &topology))
@@ -109,12 +109,12 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
         stage->between ? stage_outer(stage->collective, &inner) : stage_inner(stage->collective, &inner);
     inner.with = (struct hs_parameters){.threshold = shape->with.threshold};
     if (alg->flags & HS_USES_LEVEL) /* its own stages would take the signals of the next ones */
-        topology.room = topology.direct = 0;
+        topology.shared_bytes = topology.direct = 0;
     struct hs_embedding embedding = {.rank = stage->rank,
                                      .in = stage->in,
                                      .out = stage->out,
                                      .scratch = *scratch,
-                                     .shared = stage->number * room,
+                                     .shared = stage->number * shared_bytes,
                                      .signal = (int64_t)stage->number * HS_STAGE_SIGNALS,
                                      .after = stage->after};
     return hs_embed(builder, alg, &inner, &embedding, scratch);

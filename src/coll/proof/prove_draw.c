@@ -130,12 +130,12 @@ hsumma_status hs_draw_topology(struct hs_draw *draw, enum hs_placement placement
         hs_topology_make(&draw->topology, shape->size, draw->number, draw->number + shape->size, memory);
     if (status)
         return status;
-    draw->topology.room = shared ? rooms[hs_draw_pick(draw, LENGTH(rooms))] : 0;
+    draw->topology.shared_bytes = shared ? rooms[hs_draw_pick(draw, LENGTH(rooms))] : 0;
     /* Many ranks take too long in many rounds. */
     int many = shape->size > 300 || (shape->size > 96 && hs_draw_pick(draw, 16));
     int64_t few_rounds = shape->size <= 16 ? 0 : many ? 3 * bytes : bytes / 4;
-    if (shared && draw->topology.room < few_rounds + 3 * unit)
-        draw->topology.room += few_rounds + (shape->size > 16 ? 2 * unit : 0);
+    if (shared && draw->topology.shared_bytes < few_rounds + 3 * unit)
+        draw->topology.shared_bytes += few_rounds + (shape->size > 16 ? 2 * unit : 0);
     draw->topology.direct = shared && hs_draw_pick(draw, 2);
     shape->topology = &draw->topology;
     return HSUMMA_OK;
@@ -198,7 +198,7 @@ void hs_draw_describe(const struct hs_draw *draw, const struct hs_alg *alg, char
                  (long long)s->unit, s->part ? "given" : "equal", (long long)s->segment, (long long)s->with.threshold);
     if (t && n > 0 && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "nodes %d (%s, %d sockets) room %lld direct %d ",
-                      t->level[HS_NODE].parts, placements[draw->placement], draw->sockets, (long long)t->room,
+                      t->level[HS_NODE].parts, placements[draw->placement], draw->sockets, (long long)t->shared_bytes,
                       t->direct);
     if (n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n,

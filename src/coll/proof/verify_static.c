@@ -58,7 +58,7 @@ static hsumma_status check_access(struct hs_proof *proof, int rank, int i, const
                         (long long)access->ref.at, hs_slot_name(slot));
     int64_t bytes = hs_slot_bytes(proof, owner, slot);
     if (access->ref.of && slot == HS_SHARED) /* its owner need not use as much as its peers do */
-        bytes = proof->shape->topology->room;
+        bytes = proof->shape->topology->shared_bytes;
     if (access->ref.at < 0 || access->end > bytes || (!access->ref.of && access->end > proof->list[rank].extent[slot]))
         return hs_wrong(proof, "rank %d step %d (%s): bytes %lld..%lld are outside %s of rank %d, which has %lld", rank,
                         i, kind, (long long)access->ref.at, (long long)access->end, hs_slot_name(slot), owner,
@@ -84,7 +84,7 @@ static hsumma_status check_partner(struct hs_proof *proof, int rank, int i)
     if (flags && (step->count < 1 || step->count > HS_SIGNAL_MAX))
         return hs_wrong(proof, "rank %d step %d (%s): value %lld is out of range", rank, i, kind,
                         (long long)step->count);
-    if (flags && (!shape->topology || shape->topology->room == 0))
+    if (flags && (!shape->topology || shape->topology->shared_bytes == 0))
         return hs_wrong(proof, "rank %d step %d (%s): there is no shared memory", rank, i, kind);
     if (step->kind == HS_WAIT && !same_node(shape, rank, step->peer))
         return hs_wrong(proof, "rank %d step %d (WAIT): rank %d is on another node", rank, i, step->peer);
@@ -129,11 +129,11 @@ static hsumma_status check_list(struct hs_proof *proof, int rank)
 {
     const struct hs_topology *topology = proof->shape->topology;
     const struct hs_list *list = &proof->list[rank];
-    int64_t room = topology ? topology->room : 0;
+    int64_t shared_bytes = topology ? topology->shared_bytes : 0;
 
-    if (list->extent[HS_SHARED] > room)
+    if (list->extent[HS_SHARED] > shared_bytes)
         return hs_wrong(proof, "rank %d uses %lld bytes of SHARED, but there is room for %lld", rank,
-                        (long long)list->extent[HS_SHARED], (long long)room);
+                        (long long)list->extent[HS_SHARED], (long long)shared_bytes);
     return HSUMMA_OK;
 }
 

@@ -27,7 +27,8 @@ static int64_t slice_at(const struct hs_shape *shape, int rank)
 /* The longest slice is rank 0's. */
 static int64_t pieces_of(const struct hs_shape *shape)
 {
-    int64_t slot = hs_place_within(shape->topology->room / SPREAD_SLOTS, shape->unit), longest = slice_at(shape, 1);
+    int64_t slot = hs_place_within(shape->topology->shared_bytes / SPREAD_SLOTS, shape->unit),
+            longest = slice_at(shape, 1);
     int64_t wanted = hs_slice_pieces(shape), needed = (longest + slot - 1) / slot;
     return wanted > needed ? wanted : needed;
 }
@@ -101,7 +102,7 @@ void hs_build_reduce_spread(struct hs_builder *builder, const struct hs_shape *s
     if (shape->size == 1 || shape->bytes == 0)
         return;
     s.pieces = pieces_of(shape);
-    s.pitch = hs_place_within(shape->topology->room / SPREAD_SLOTS, shape->unit);
+    s.pitch = hs_place_within(shape->topology->shared_bytes / SPREAD_SLOTS, shape->unit);
     hs_expose(builder);
     int signal = hs_emit_signal(builder, 1), entered = hs_emit_wait_all(builder, shape, 1, signal);
     for (int64_t piece = 0; piece < s.pieces + is_root; piece++) {

@@ -45,7 +45,7 @@ static void lay_out(struct node_scatter *s)
     int64_t bytes = map->shape->bytes, node = hs_node_bytes(map, map->node), end = 0, longest = 0;
     for (int i = 0; i < map->nodes; i++)
         longest = longest < hs_node_bytes(map, i) ? hs_node_bytes(map, i) : longest;
-    s->shared = map->members > 1 && bytes <= map->room && map->waves * node <= map->room - bytes;
+    s->shared = map->members > 1 && bytes <= map->shared_bytes && map->waves * node <= map->shared_bytes - bytes;
     s->packed = s->shared ? hs_shared(0) : map->division->contiguous ? hs_in(0) : hs_scratch(0);
     if (s->packed.slot == HS_SCRATCH)
         end = bytes;

@@ -31,21 +31,21 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
     if (status)
         return status;
     int steps = agreement->list.steps;
-    agreement->room = hs_get(memory, 1, hs_instance_bytes(steps));
-    if (!agreement->room || agreement->list.extent[HS_SCRATCH] > (int64_t)sizeof agreement->scratch) {
-        status = agreement->room ? HSUMMA_ERR_INTERNAL : HSUMMA_ERR_MEMORY;
+    agreement->work = hs_get(memory, 1, hs_instance_bytes(steps));
+    if (!agreement->work || agreement->list.extent[HS_SCRATCH] > (int64_t)sizeof agreement->scratch) {
+        status = agreement->work ? HSUMMA_ERR_INTERNAL : HSUMMA_ERR_MEMORY;
         hs_agreement_free(agreement, memory);
         return status;
     }
-    hs_instance_init(&agreement->instance, agreement->room, steps);
+    hs_instance_init(&agreement->instance, agreement->work, steps);
     return HSUMMA_OK;
 }
 
 void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {
     hs_list_free(memory, &agreement->list);
-    hs_put(memory, agreement->room);
-    agreement->room = NULL;
+    hs_put(memory, agreement->work);
+    agreement->work = NULL;
 }
 
 hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,

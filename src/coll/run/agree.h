@@ -23,7 +23,7 @@ struct hs_agreement {
     int tag;
     struct hs_list list;
     struct hs_instance instance;
-    void *room;
+    void *work;
     struct hs_directory *directory;         /* verdicts alone go this way, without a message; NULL: none */
     unsigned vain;                          /* looks, in vain or not */
     int met;                                /* members whose verdicts have been read there */

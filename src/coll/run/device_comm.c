@@ -3,7 +3,7 @@
 #include "coll/node/segment.h"
 #include "coll/node/window_memory.h"
 
-enum { ROOM = 4 << 20 };
+enum { DEVICE_SHARED_BYTES = 4 << 20 };
 
 static int largest_node(const struct hs_division *node)
 {
@@ -36,17 +36,17 @@ static hsumma_status find_on_machine(struct hs_device_comm *on, MPI_Comm machine
 
 /* Flags in memory of the host, SHARED and events of devices.  Collective over the node's ranks. */
 static hsumma_status make_window(struct hs_device_comm *on, const struct hs_comm *comm, MPI_Comm machine, int most,
-                                 int64_t room, struct hs_message *why)
+                                 int64_t shared_bytes, struct hs_message *why)
 {
     const struct hs_place_options posts = {.posts = 1};
     on->window = hs_window_make(on->mates, comm, most, &posts, on->memory);
     if (!on->window)
         return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share memory of the host");
-    on->window->room = room;
+    on->window->shared_bytes = shared_bytes;
     on->window->direct = 1;
     on->window->share = &on->share;
     hsumma_status status = hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS,
-                                                (size_t)(room * HS_RING), on->memory, why);
+                                                (size_t)(shared_bytes * HS_RING), on->memory, why);
     return status ? status : find_on_machine(on, machine);
 }
 
@@ -76,8 +76,9 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_
 {
     const struct hs_division *node = &comm->topology.level[HS_NODE];
     int mine = node->of[comm->rank], most = largest_node(node), ranks = 0;
-    int64_t room = options->room < 0 ? ROOM : (options->room + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
-    if (most == 1 || room == 0)
+    int64_t shared_bytes =
+        options->shared_bytes < 0 ? DEVICE_SHARED_BYTES : (options->shared_bytes + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
+    if (most == 1 || shared_bytes == 0)
         return HSUMMA_OK;
     int split = MPI_Comm_split(machine, mine, comm->rank, &on->mates) == MPI_SUCCESS &&
                 MPI_Comm_size(on->mates, &ranks) == MPI_SUCCESS;
@@ -86,11 +87,11 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_
                                                                    : HSUMMA_OK;
     hsumma_status all = hs_comm_agreed(comm->comm, status);
     if (all == HSUMMA_OK) {
-        status = make_window(on, comm, machine, most, room, &on->note);
+        status = make_window(on, comm, machine, most, shared_bytes, &on->note);
         all = hs_comm_agreed(comm->comm, status);
     }
     if (all == HSUMMA_OK) {
-        on->topology.room = room;
+        on->topology.shared_bytes = shared_bytes;
         on->topology.direct = options->direct;
         return HSUMMA_OK;
     }

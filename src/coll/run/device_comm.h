@@ -44,9 +44,9 @@ struct hs_device_comm {
 };
 
 struct hs_device_options {
-    int64_t room;  /* bytes of SHARED per rank and slot; 0: none; negative: choose */
-    int direct;    /* 0: never read a peer's IN and OUT */
-    int gpu_aware; /* MPI takes device memory; alike on all ranks */
+    int64_t shared_bytes; /* bytes of SHARED per rank and slot; 0: none; negative: choose */
+    int direct;           /* 0: never read a peer's IN and OUT */
+    int gpu_aware;        /* MPI takes device memory; alike on all ranks */
 };
 
 /*

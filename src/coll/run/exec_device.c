@@ -21,7 +21,8 @@ char *hs_device_place(const struct hs_instance *instance, struct hs_ref ref)
     const struct hs_window *window = bound->window;
     int member = ref.of ? hs_member_of(instance, ref.of - 1) : 0;
     if (ref.slot == HS_SHARED)
-        return window->share->memory[ref.of ? member : window->me] + bound->instance % HS_RING * window->room + ref.at;
+        return window->share->memory[ref.of ? member : window->me] + bound->instance % HS_RING * window->shared_bytes +
+               ref.at;
     if (!ref.of)
         return (char *)bound->slot[ref.slot] + ref.at;
     const struct hs_post *post = hs_window_post(window, bound->instance, member);

@@ -131,8 +131,8 @@ void *hs_builder_get(struct hs_builder *builder, size_t count, size_t size)
         hs_builder_fail(builder, HSUMMA_ERR_MEMORY);
         return NULL;
     }
-    memcpy(block, &builder->room, sizeof builder->room);
-    builder->room = block;
+    memcpy(block, &builder->blocks, sizeof builder->blocks);
+    builder->blocks = block;
     return block + head;
 }
 
@@ -165,9 +165,9 @@ void hs_after(struct hs_builder *builder, int step, int dep)
 hsumma_status hs_list_finish(struct hs_builder *builder, struct hs_list *list)
 {
     hsumma_status status = (hsumma_status)builder->failed;
-    while (builder->room) {
-        void *block = builder->room;
-        memcpy(&builder->room, block, sizeof builder->room);
+    while (builder->blocks) {
+        void *block = builder->blocks;
+        memcpy(&builder->blocks, block, sizeof builder->blocks);
         hs_put(builder->memory, block);
     }
     if (status)

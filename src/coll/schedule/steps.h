@@ -26,7 +26,7 @@
  *     owner or a peer, after WAITs for those who have read or written them; a path over several ranks will do.  The
  *     end of a list needs no such WAIT: the executor lets a rank into an instance only when all ranks of the node have
  *     finished what had its SHARED before, and that holds for the SHARED of peers as well.
- *   - A rank's extent of SHARED is what its own steps touch; a peer may touch more of it, up to topology->room.
+ *   - A rank's extent of SHARED is what its own steps touch; a peer may touch more of it, up to topology->shared_bytes.
  *   - A peer's IN and OUT belong to the peer's caller: they may be read after a WAIT for any SIGNAL of the peer (it has
  *     entered), and the peer must WAIT for the readers before its list ends.
  */
@@ -44,7 +44,8 @@ enum hs_slot {
     HS_IN,      /* what the rank contributes; never written */
     HS_OUT,     /* what it ends with; for a broadcast the root's OUT holds the data already and is never written */
     HS_SCRATCH, /* list->extent[HS_SCRATCH] bytes, undefined at the start */
-    HS_SHARED,  /* memory that the ranks of the node read and write; topology->room bytes, undefined at the start */
+    HS_SHARED, /* memory that the ranks of the node read and write; topology->shared_bytes bytes, undefined at the start
+                */
     HS_SLOTS
 };
 
@@ -121,7 +122,7 @@ struct hs_builder {
     size_t step_capacity, dep_capacity;
     int deps, latest; /* latest: of the dependencies of the last step, -1: none */
     int failed;       /* 0, or the hsumma_status that hs_list_finish will return */
-    void *room;       /* what hs_builder_get has given */
+    void *blocks;     /* what hs_builder_get has given */
 };
 
 void hs_list_begin(struct hs_builder *builder, const struct hs_allocator *memory);

@@ -99,7 +99,7 @@ void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *m
 }
 
 const struct hs_topology *hs_topology_of(struct hs_builder *builder, const struct hs_topology *topology,
-                                         const int *rank, int size, int64_t room)
+                                         const int *rank, int size, int64_t shared_bytes)
 {
     struct hs_topology *part = hs_builder_get(builder, 1, sizeof *part);
     int *block = hs_builder_get(builder, 2 * division_ints(size) + 2 * (size_t)size, sizeof *block);
@@ -112,7 +112,7 @@ const struct hs_topology *hs_topology_of(struct hs_builder *builder, const struc
     }
     fill(part, block, size, node, socket);
     if (topology) {
-        part->room = topology->room < room ? topology->room : room;
+        part->shared_bytes = topology->shared_bytes < shared_bytes ? topology->shared_bytes : shared_bytes;
         part->direct = topology->direct;
     }
     return part;

@@ -22,8 +22,8 @@ enum hs_level_kind { HS_NODE, HS_SOCKET, HS_LEVEL_KINDS };
 struct hs_topology {
     int size;
     struct hs_division level[HS_LEVEL_KINDS]; /* sockets are numbered through over all nodes; each lies in one node */
-    int64_t room; /* bytes of SHARED that each rank has; 0: no shared memory, ranks of one node send messages */
-    int direct;   /* ranks of one node can read each other's IN and OUT */
+    int64_t shared_bytes; /* bytes of SHARED that each rank has; 0: no shared memory, ranks of one node send messages */
+    int direct;           /* ranks of one node can read each other's IN and OUT */
 };
 
 static inline int hs_division_size(const struct hs_division *division, int part)
@@ -44,10 +44,10 @@ hsumma_status hs_topology_blocks(struct hs_topology *topology, int size, int nod
 void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *memory);
 
 /*
- * The topology of the ranks rank[0 .. size) of another one (NULL: every rank on a node of its own), with `room` bytes
- * of shared memory at most.  Belongs to the builder; NULL when memory is short (the builder has failed).
+ * The topology of the ranks rank[0 .. size) of another one (NULL: every rank on a node of its own), with `shared_bytes`
+ * bytes of shared memory at most.  Belongs to the builder; NULL when memory is short (the builder has failed).
  */
 const struct hs_topology *hs_topology_of(struct hs_builder *builder, const struct hs_topology *topology,
-                                         const int *rank, int size, int64_t room);
+                                         const int *rank, int size, int64_t shared_bytes);
 
 #endif

@@ -14,7 +14,7 @@ const char *hs_unfit_shared(const struct hs_shape *shape)
         return "the ranks are on more than one node";
     if (shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements make few pieces */
         return "the vector is longer than 1 GiB";
-    return shape->topology->room >= 3 * shape->unit ? NULL : "there is no shared memory";
+    return shape->topology->shared_bytes >= 3 * shape->unit ? NULL : "there is no shared memory";
 }
 
 const char *hs_unfit_spread(const struct hs_shape *shape)
@@ -25,7 +25,7 @@ const char *hs_unfit_spread(const struct hs_shape *shape)
         return "here ranks know no shared memory";
     if (shape->topology->level[HS_NODE].parts > 1)
         return "the ranks are on more than one node";
-    if (shape->topology->room == 0)
+    if (shape->topology->shared_bytes == 0)
         return "there is no shared memory";
     return shape->topology->direct ? NULL : "ranks cannot read each other's memory";
 }

@@ -8,8 +8,8 @@
 #include "base/options.h"
 #include "coll/run/team.h"
 #include "dist/axis.h"
+#include "hsumma/context/product_memory.h"
 #include "hsumma/context/regions.h"
-#include "hsumma/context/room.h"
 #include "hsumma/model/predict.h"
 #include "hsumma/tuned/tuned.h"
 #include "summa/local/local.h"
@@ -28,15 +28,15 @@ struct hsumma_context {
     int trials;                      /* under way: each has a place in it */
     char tuned_file[HS_OPTION_TEXT]; /* where to remember more; "": nowhere */
     char note[HS_OPTION_TEXT];       /* about files that were not used; "": nothing */
-    int threads;              /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
-    int threads_model;        /* the first process's share, for choices, which all must make alike */
-    struct hs_rooms rooms;    /* shared memory of its grids */
-    struct hs_device *device; /* NULL: none */
-    int64_t device_bytes;     /* that the smallest of all processes' devices has */
-    struct hs_stream *stream; /* where results are ordered */
-    struct hs_local *local;   /* how this process multiplies; NULL: by its BLAS */
-    struct hs_event *turned;  /* what the stream before had to do when it was set */
-    int *ranks;               /* 0, 1, 2, ...: the group of all */
+    int threads;       /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int threads_model; /* the first process's share, for choices, which all must make alike */
+    struct hs_product_pool product_pool; /* shared memory of its grids */
+    struct hs_device *device;            /* NULL: none */
+    int64_t device_bytes;                /* that the smallest of all processes' devices has */
+    struct hs_stream *stream;            /* where results are ordered */
+    struct hs_local *local;              /* how this process multiplies; NULL: by its BLAS */
+    struct hs_event *turned;             /* what the stream before had to do when it was set */
+    int *ranks;                          /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     struct hs_registry own;         /* algorithms that the user has registered */
     struct hs_team team;            /* of all: runs the collective calls */
@@ -54,7 +54,7 @@ struct hsumma_grid {
     int holders;
     int number; /* among those that the context has made, alike on all processes */
     struct hs_grid grid;
-    struct hs_node_room room;
+    struct hs_product_memory shared;
     int *rank;
 };
 

@@ -79,7 +79,7 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
 {
     const hsumma_plan *holder = plan->holder ? plan->holder : plan;
     int by_node = plan->by_node || plan->outcome.on_device;
-    uint64_t execution = by_node ? hs_node_count(&plan->grid->room, &plan->problem.grid) : 0;
+    uint64_t execution = by_node ? hs_node_count(&plan->grid->shared, &plan->problem.grid) : 0;
     plan->over = HS_GOING_ON;
     plan->counts = holder->trial.count && !holder->trial.decided && !plan->problem.scalar->is_zero(alpha) &&
                    !plan->outcome.on_device;
@@ -93,7 +93,7 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
         struct hs_where where[2];
         for (int x = 0; x < 2; x++)
             where[x] = where_is(plan, x, &matrix[x]);
-        hs_node_start(&plan->node, &plan->grid->room, NULL, execution, alpha, matrix, where, beta, plan->began);
+        hs_node_start(&plan->node, &plan->grid->shared, NULL, execution, alpha, matrix, where, beta, plan->began);
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
@@ -252,7 +252,7 @@ static void idle(void *state, int times)
 {
     enum { POLLS = 64, BETWEEN = 16 };
     hsumma_plan *plan = state;
-    struct hs_directory *directory = &plan->grid->room.directory;
+    struct hs_directory *directory = &plan->grid->shared.directory;
     int found, on_device = plan->outcome.on_device && plan->over == HS_GOING_ON;
     int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
     if (on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {

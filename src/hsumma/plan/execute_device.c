@@ -11,7 +11,7 @@ hsumma_status hs_plan_place(hsumma_plan *plan, int *about, int *vote)
     const struct hs_staging *staging = &plan->staging;
     *vote = 0;
     if (device->possible) /* as all see it now: another plan may get larger ones before this one begins */
-        device->tiles = ctx->rooms.on_device[plan->grid->number];
+        device->tiles = ctx->product_pool.on_device[plan->grid->number];
     if (!ctx->device || !plan->member)
         return HSUMMA_OK;
     hs_staging_look(plan);
@@ -55,7 +55,7 @@ void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution)
     static const struct hs_where nowhere[2] = {{-1, 0}, {-1, 0}};
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
     device->tiles->outside = plan->ctx->stream;
-    hs_node_start(&device->node, &plan->grid->room, device->tiles, execution, &plan->alpha, plan->matrix, nowhere,
+    hs_node_start(&device->node, &plan->grid->shared, device->tiles, execution, &plan->alpha, plan->matrix, nowhere,
                   &plan->beta, plan->began);
 }
 

@@ -109,8 +109,8 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
 
 static struct hs_sharing sharing_of(const hsumma_plan *plan)
 {
-    const struct hs_node_room *room = &plan->grid->room;
-    return (struct hs_sharing){room->memory ? room->bytes : 0, plan->ctx->rooms.readable,
+    const struct hs_product_memory *shared = &plan->grid->shared;
+    return (struct hs_sharing){shared->memory ? shared->bytes : 0, plan->ctx->product_pool.readable,
                                plan->ctx->regions.first != NULL};
 }
 
@@ -176,8 +176,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         *about = HS_ABOUT_MEMORY;
         status = hs_agreement_init(&plan->agreement, &ctx->comm, &all, HS_AGREE_PLAN, &ctx->memory);
     }
-    if (!status && plan->grid->room.directory.entry)
-        plan->agreement.directory = &plan->grid->room.directory;
+    if (!status && plan->grid->shared.directory.entry)
+        plan->agreement.directory = &plan->grid->shared.directory;
     if (!status && plan->by_node) {
         if (plan->member)
             status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, &ctx->memory, message);

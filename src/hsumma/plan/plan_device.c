@@ -21,10 +21,10 @@ static const char *obstacle(const hsumma_plan *plan, const struct hs_request *re
         return "words for the host are given";
     if (!ctx->profile.one_node)
         return "several nodes";
-    if (!plan->grid->room.taken)
-        return ctx->rooms.base ? "more than 4 grids" : "the processes cannot share memory";
-    if (ctx->rooms.refused.text[0])
-        return ctx->rooms.refused.text;
+    if (!plan->grid->shared.taken)
+        return ctx->product_pool.base ? "more than 4 grids" : "the processes cannot share memory";
+    if (ctx->product_pool.refused.text[0])
+        return ctx->product_pool.refused.text;
     return NULL;
 }
 
@@ -32,7 +32,7 @@ static const char *obstacle(const hsumma_plan *plan, const struct hs_request *re
 static int64_t limit_of(const hsumma_plan *plan, const struct hs_options *options)
 {
     const int *extent = plan->problem.grid.extent;
-    int64_t most = plan->ctx->device_bytes / (TILES_PART * HS_ROOMS), processes = extent[0] * extent[1];
+    int64_t most = plan->ctx->device_bytes / (TILES_PART * HS_POOL_GRIDS), processes = extent[0] * extent[1];
     int64_t said = plan->ranking.workspace_limit;
     if (options->said_by[HS_OPT_WORKSPACE] == HS_BY_DEFAULT || said > most / processes)
         return most;
@@ -74,10 +74,10 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
 {
     struct hs_plan_device *on = &plan->device;
     hsumma_context *ctx = plan->ctx;
-    struct hs_message *refused = &ctx->rooms.refused;
+    struct hs_message *refused = &ctx->product_pool.refused;
     if (!on->possible)
         return HSUMMA_OK;
-    hsumma_status status = hs_room_grow(ctx, plan->grid->number, plan->grid->grid.rank[0], (size_t)on->bytes);
+    hsumma_status status = hs_device_tiles_grow(ctx, plan->grid->number, plan->grid->grid.rank[0], (size_t)on->bytes);
     if (status != HSUMMA_ERR_DEVICE && status != HSUMMA_ERR_MEMORY)
         return status;
     on->possible = on->serves = 0;

@@ -33,15 +33,15 @@ static hsumma_status make_places(struct hs_local *local)
     const struct hs_tiling *tiling = &local->tiling;
     hsumma_status status = HSUMMA_OK;
     if (local->room_bytes < tiling->bytes) {
-        void *room = NULL;
-        kind->put(local->device, local->room);
-        local->room = NULL;
+        void *tiles = NULL;
+        kind->put(local->device, local->tile_memory);
+        local->tile_memory = NULL;
         local->room_bytes = 0;
-        status = kind->get(local->device, tiling->bytes, &room);
-        local->room = room;
+        status = kind->get(local->device, tiling->bytes, &tiles);
+        local->tile_memory = tiles;
         local->room_bytes = status ? 0 : tiling->bytes;
     }
-    char *at = local->room;
+    char *at = local->tile_memory;
     for (int x = 0; x < HS_TILES; x++)
         for (int i = 0; !status && i < tiling->places[x]; i++, at += tiling->place[x]) {
             struct hs_tile_slot *place = &local->place[x][i];
@@ -100,5 +100,5 @@ void hs_local_release(struct hs_local *local)
     for (unsigned i = 0; i < sizeof stream / sizeof *stream; i++)
         if (stream[i])
             kind->free_stream(device, stream[i]);
-    kind->put(device, local->room);
+    kind->put(device, local->tile_memory);
 }

@@ -65,7 +65,7 @@ struct hs_local {
     /* of the device; made when first needed */
     struct hs_stream *in, *multiply, *out;
     struct hs_event *begun, *ended;
-    char *room; /* for places */
+    char *tile_memory; /* for places */
     size_t room_bytes;
     struct hs_tile_slot place[HS_TILES][HS_TILES_MOST];
     struct hs_pinned_ring coming, leaving;

@@ -8,9 +8,9 @@ void hs_channel_lay_out(struct hs_channel *channel, const struct hs_cache *lists
             most = lists->list[channel->list[o]].steps;
     channel->instance = hs_arena_take(arena, (size_t)channel->slots * sizeof *channel->instance);
     for (int i = 0; i < channel->slots; i++) {
-        void *room = hs_arena_take(arena, hs_instance_bytes(most));
-        if (room)
-            hs_instance_init(&channel->instance[i], room, most);
+        void *block = hs_arena_take(arena, hs_instance_bytes(most));
+        if (block)
+            hs_instance_init(&channel->instance[i], block, most);
     }
 }
 

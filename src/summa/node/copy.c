@@ -311,10 +311,10 @@ int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int6
                       int i)
 {
     const struct hs_grid *grid = &node->problem->grid;
-    const struct hs_words *words = &node->room->directory.entry[from->rank[i]];
+    const struct hs_words *words = &node->shared->directory.entry[from->rank[i]];
     int p = hs_supply_line(supply, grid->coord);
     char *tile = hs_supply_slot(node, supply, step, hs_node_place(node->problem, 0, grid->coord[0], grid->coord[1]));
-    int own = from->rank[i] == node->room->directory.me;
+    int own = from->rank[i] == node->shared->directory.me;
     struct remote_read reading;
     struct copying copying = {.node = node,
                               .supply = supply,

@@ -12,11 +12,11 @@ static uint64_t word_at_end(uint64_t execution)
     return (execution + 1) << HS_NODE_STEP_BITS;
 }
 
-uint64_t hs_node_count(struct hs_node_room *room, const struct hs_grid *grid)
+uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid)
 {
-    uint64_t execution = ++room->executions;
+    uint64_t execution = ++shared->executions;
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
-        struct hs_taken *taken = &room->taken[grid->rank[i]];
+        struct hs_taken *taken = &shared->taken[grid->rank[i]];
         *taken = (struct hs_taken){taken->last, execution};
     }
     return execution;
@@ -41,7 +41,7 @@ static void resume(struct hs_node *node)
 /* The last execution before this one in which a rank may have used the memory; 0: none. */
 static uint64_t taken_before(const struct hs_node *node, int rank)
 {
-    const struct hs_taken *taken = &node->room->taken[rank];
+    const struct hs_taken *taken = &node->shared->taken[rank];
     return taken->last == node->execution ? taken->before : taken->last;
 }
 
@@ -50,22 +50,22 @@ static uint64_t taken_before(const struct hs_node *node, int rank)
 static void tell(struct hs_node *node, enum hs_counter what, int64_t steps)
 {
     if (!node->device || node->device->share.shares_events)
-        hs_signal(&node->room->directory, what, hs_node_word(node->execution, steps));
+        hs_signal(&node->shared->directory, what, hs_node_word(node->execution, steps));
 }
 
 /* Whether all that have used the memory before are done with it. */
 static int enter(struct hs_node *node)
 {
-    struct hs_node_room *room = node->room;
-    for (int r = 0; !node->entered && r < room->directory.ranks; r++) {
+    struct hs_product_memory *shared = node->shared;
+    for (int r = 0; !node->entered && r < shared->directory.ranks; r++) {
         uint64_t last = taken_before(node, r);
-        if (last && r != room->directory.me &&
-            (!hs_signalled(&room->directory, r, HS_USED, word_at_end(last)) ||
-             !hs_signalled(&room->directory, r, HS_SUMMED, word_at_end(last))))
+        if (last && r != shared->directory.me &&
+            (!hs_signalled(&shared->directory, r, HS_USED, word_at_end(last)) ||
+             !hs_signalled(&shared->directory, r, HS_SUMMED, word_at_end(last))))
             return 0;
     }
-    for (int r = 0; !node->entered && node->device && r < room->directory.ranks; r++)
-        if (r != room->directory.me && taken_before(node, r))
+    for (int r = 0; !node->entered && node->device && r < shared->directory.ranks; r++)
+        if (r != shared->directory.me && taken_before(node, r))
             hs_node_device_enter(node, r);
     node->entered = 1;
     return 1;
@@ -75,7 +75,7 @@ static int enter(struct hs_node *node)
 static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enum hs_counter what, int64_t steps)
 {
     for (int i = 0; steps > 0 && i < peers->count; i++)
-        if (!hs_signalled(&node->room->directory, peers->rank[i], what, hs_node_word(node->execution, steps)))
+        if (!hs_signalled(&node->shared->directory, peers->rank[i], what, hs_node_word(node->execution, steps)))
             return 0;
     return 1;
 }
@@ -132,7 +132,8 @@ static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_
         return 1;
     for (int i = 0; i < givers->count; i++)
         if ((owner < 0 || owner == givers->coord[i]) &&
-            !hs_signalled(&node->room->directory, givers->rank[i], HS_FILLED, hs_node_word(node->execution, step + 1)))
+            !hs_signalled(&node->shared->directory, givers->rank[i], HS_FILLED,
+                          hs_node_word(node->execution, step + 1)))
             return 0;
     return 1;
 }
@@ -140,7 +141,7 @@ static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_
 /* Tells where this process's A and B lie, so that others can read them; the number of the execution is told last. */
 static void publish(struct hs_node *node, const struct hs_where where[2])
 {
-    struct hs_words *mine = &node->room->directory.entry[node->room->directory.me];
+    struct hs_words *mine = &node->shared->directory.entry[node->shared->directory.me];
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
         struct hs_offer *place = &mine->place[supply->operand];
@@ -167,14 +168,14 @@ static void publish(struct hs_node *node, const struct hs_where where[2])
  */
 static struct hs_matrix published(const struct hs_node *node, int x, int rank)
 {
-    struct hs_offer *place = &node->room->directory.entry[rank].place[x];
+    struct hs_offer *place = &node->shared->directory.entry[rank].place[x];
     struct hs_matrix matrix = {NULL, 0};
     if (atomic_load_explicit(&place->execution, memory_order_acquire) != node->execution)
         return matrix;
     int64_t region = atomic_load_explicit(&place->region, memory_order_relaxed);
     int64_t offset = atomic_load_explicit(&place->offset, memory_order_relaxed);
     matrix.ld = atomic_load_explicit(&place->ld, memory_order_relaxed);
-    matrix.base = (char *)node->room->reach(node->room->regions, region, rank, offset); /* only read */
+    matrix.base = (char *)node->shared->reach(node->shared->regions, region, rank, offset); /* only read */
     return matrix;
 }
 
@@ -354,7 +355,7 @@ static int unread(struct hs_node *node)
 
 static void finish(struct hs_node *node)
 {
-    struct hs_directory *directory = &node->room->directory;
+    struct hs_directory *directory = &node->shared->directory;
     static const enum hs_counter words[] = {HS_FILLED, HS_USED, HS_SUMMED};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         hs_signal(directory, words[i], word_at_end(node->execution));
@@ -364,18 +365,18 @@ static void finish(struct hs_node *node)
     node->running = 0;
 }
 
-void hs_node_start(struct hs_node *node, struct hs_node_room *room, struct hs_node_device *device, uint64_t execution,
-                   const void *alpha, const struct hs_matrix matrix[3], const struct hs_where where[2],
-                   const void *beta, double begin)
+void hs_node_start(struct hs_node *node, struct hs_product_memory *shared, struct hs_node_device *device,
+                   uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
+                   const struct hs_where where[2], const void *beta, double begin)
 {
     size_t size = node->problem->scalar->size;
     memset(&node->times, 0, sizeof node->times);
     node->times.begin = begin;
     node->mark = hs_now();
     node->times.wait = node->mark - begin; /* until all had arrived */
-    node->room = room;
+    node->shared = shared;
     node->device = device;
-    node->tiles = device ? hs_node_device_tiles(device) : room->memory;
+    node->tiles = device ? hs_node_device_tiles(device) : shared->memory;
     node->execution = execution;
     node->entered = node->idle = node->closed = node->multiplying = 0;
     node->failed = HSUMMA_OK;
@@ -400,7 +401,7 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
     struct hs_node *node = state;
     int did = 0;
     if (node->running) {
-        hs_directory_look(&node->room->directory);
+        hs_directory_look(&node->shared->directory);
         did |= fill_ahead(node, node->step + 2);
         int multiplied = node->step < node->steps && multiply(node, &did);
         if (node->outs && node->sum < node->panels)

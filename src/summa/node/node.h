@@ -61,7 +61,7 @@ struct hs_where {
 };
 
 /* The memory of a grid whose processes are on one node. */
-struct hs_node_room {
+struct hs_product_memory {
     struct hs_directory directory; /* without entries: there is none */
     char *memory;
     size_t bytes;
@@ -84,12 +84,12 @@ struct hs_node {
     struct hs_supply out; /* C, if it moves */
     int outs;             /* 0 or 1 */
     int64_t local[3];     /* extents of the pinned dimensions here */
-    int *room_of_peers;   /* memory of all hs_peers */
-    int8_t *room_of_lines;
+    int *peers_memory;    /* memory of all hs_peers */
+    int8_t *lines_memory;
     size_t bytes; /* of shared memory, of all processes together */
 
     /* one execution */
-    struct hs_node_room *room;
+    struct hs_product_memory *shared;
     struct hs_node_device *device; /* on which it runs; NULL: on the host */
     char *tiles;                   /* in the room, or of the device */
     uint64_t execution;
@@ -119,15 +119,15 @@ void hs_node_free(struct hs_node *node, const struct hs_allocator *memory);
 
 /* Every process of the whole grid counts an execution in which the processes of `grid` (or of a part of it) take part.
  */
-uint64_t hs_node_count(struct hs_node_room *room, const struct hs_grid *grid);
+uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
 
 /*
  * Begins it; where: of A and B, so that others can read them in place.  device: NULL, or what it runs on, with the
  * matrices in the device's memory.
  */
-void hs_node_start(struct hs_node *node, struct hs_node_room *room, struct hs_node_device *device, uint64_t execution,
-                   const void *alpha, const struct hs_matrix matrix[3], const struct hs_where where[2],
-                   const void *beta, double begin);
+void hs_node_start(struct hs_node *node, struct hs_product_memory *shared, struct hs_node_device *device,
+                   uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
+                   const struct hs_where where[2], const void *beta, double begin);
 /*
  * Moves it forward (hs_advance).  On a device it is done when everything has been put on streams, and what has failed
  * is told in node->failed alone: the others have to hear of it.

@@ -12,7 +12,7 @@ static int event_of(enum hs_counter word, int64_t step)
 
 static int me(const struct hs_node *node)
 {
-    return node->room->directory.me;
+    return node->shared->directory.me;
 }
 
 static hsumma_type type_of(const struct hs_node *node)
@@ -101,7 +101,7 @@ int hs_node_device_tell(struct hs_node *node)
     int told = 0;
     for (int w = 0; w < 3 && !node->device->share.shares_events; w++)
         for (; node->told[w] < put[w] && is_over(node, event_of((enum hs_counter)w, node->told[w])); told = 1)
-            hs_signal(&node->room->directory, (enum hs_counter)w, hs_node_word(node->execution, ++node->told[w]));
+            hs_signal(&node->shared->directory, (enum hs_counter)w, hs_node_word(node->execution, ++node->told[w]));
     return told;
 }
 

@@ -217,15 +217,15 @@ static hsumma_status meet_all(struct hs_node *node, const struct hs_allocator *m
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
            lines = (size_t)(extent[0] > extent[1] ? extent[0] : extent[1]);
     struct hs_supply *all[3] = {&node->in[0], &node->in[1], &node->out};
-    node->room_of_peers = hs_get(memory, 3 * 6 * ranks, sizeof *node->room_of_peers);
-    node->room_of_lines = hs_get_zero(memory, 3 * lines, 1);
-    if (!node->room_of_peers || !node->room_of_lines)
+    node->peers_memory = hs_get(memory, 3 * 6 * ranks, sizeof *node->peers_memory);
+    node->lines_memory = hs_get_zero(memory, 3 * lines, 1);
+    if (!node->peers_memory || !node->lines_memory)
         return HSUMMA_ERR_MEMORY;
     for (int i = 0; i < 3; i++) {
-        int *room = node->room_of_peers + (size_t)i * 6 * ranks;
+        int *room = node->peers_memory + (size_t)i * 6 * ranks;
         all[i]->givers = (struct hs_peers){0, room, room + ranks, room + 2 * ranks};
         all[i]->takers = (struct hs_peers){0, room + 3 * ranks, room + 4 * ranks, room + 5 * ranks};
-        all[i]->gives = node->room_of_lines + (size_t)i * lines;
+        all[i]->gives = node->lines_memory + (size_t)i * lines;
         if (all[i]->ring > 0)
             meet(node, all[i]);
     }
@@ -255,8 +255,8 @@ hsumma_status hs_node_init(struct hs_node *node, const struct hs_problem *proble
 
 void hs_node_free(struct hs_node *node, const struct hs_allocator *memory)
 {
-    hs_put(memory, node->room_of_peers);
-    hs_put(memory, node->room_of_lines);
-    node->room_of_peers = NULL;
-    node->room_of_lines = NULL;
+    hs_put(memory, node->peers_memory);
+    hs_put(memory, node->lines_memory);
+    node->peers_memory = NULL;
+    node->lines_memory = NULL;
 }

@@ -203,7 +203,7 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
     cudaError_t error = fake_begin("cudaMemGetInfo");
     int64_t is[2] = {0, 0};
     if (!error)
-        error = fake_said(host->kind->room(host, &is[0], &is[1]), cudaErrorIllegalAddress);
+        error = fake_said(host->kind->memory_left(host, &is[0], &is[1]), cudaErrorIllegalAddress);
     *left = (size_t)is[0];
     *total = (size_t)is[1];
     return fake_error(error);

@@ -132,7 +132,7 @@ static const char *failure(hsumma_context *ctx, const struct call *c, int statio
     return what;
 }
 
-/* Four cases on one grid; the first HS_ROOMS grids of a context share memory: so many, and then a fresh one. */
+/* Four cases on one grid; the first HS_POOL_GRIDS grids of a context share memory: so many, and then a fresh one. */
 static void test_cases(int64_t from, int count)
 {
     int cases[4] = {0}, failed[4] = {0}, shared = 0;
@@ -143,7 +143,7 @@ static void test_cases(int64_t from, int count)
         int stationary = (int)(number % 4);
         if (number % 4 == 0 || !grid) {
             hsumma_grid_free(&grid);
-            if (number % (4 * HS_ROOMS) == 0)
+            if (number % (4 * HS_POOL_GRIDS) == 0)
                 hsumma_free(&ctx);
             state = scrambled((uint64_t)number / 4 + 1);
             if ((!ctx && hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0)) || !(grid = draw_grid(ctx))) {
@@ -165,7 +165,7 @@ static void test_cases(int64_t from, int count)
                 tap_state.silent = silent;
             }
         }
-        shared += grid->room.memory && !strstr(options, "groups") && !strstr(options, "levels");
+        shared += grid->shared.memory && !strstr(options, "groups") && !strstr(options, "levels");
     }
     hsumma_grid_free(&grid);
     hsumma_free(&ctx);

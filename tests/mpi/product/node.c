@@ -382,7 +382,7 @@ static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    if (size == 1 || !ctx->rooms.base || (strcmp(kind, "read") == 0 && !ctx->rooms.readable)) {
+    if (size == 1 || !ctx->product_pool.base || (strcmp(kind, "read") == 0 && !ctx->product_pool.readable)) {
         tap_skip(1, "the processes cannot share memory, or read each other's");
         return;
     }

@@ -124,7 +124,7 @@ static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *j
         c.fractions = 0;
         if (i % 2)
             unalign(&c, i);
-        snprintf(text, sizeof text, "%s%s", options[i], i % 2 && ctx->rooms.readable ? " node=read" : "");
+        snprintf(text, sizeof text, "%s%s", options[i], i % 2 && ctx->product_pool.readable ? " node=read" : "");
         good &= job_make(ctx, &jobs[(*made)++], &c, text);
     }
     for (int i = 0; i < 4; i++) { /* on two neighbours of a line of processes: the grids overlap */
@@ -199,7 +199,7 @@ static void test_reuse(hsumma_context *ctx, const hsumma_grid *grid)
         struct call c = call_of(grid, HSUMMA_D, 'N', 'N', extent[i], extent[i], extent[i], i == 2 ? 50 : 0);
         char text[96];
         snprintf(text, sizeof text, "stationary=%c workspace_limit=64M%s node=%s", "CCAC"[i],
-                 i == 2 ? "" : " block=400", i % 2 && ctx->rooms.readable ? "read" : "shared");
+                 i == 2 ? "" : " block=400", i % 2 && ctx->product_pool.readable ? "read" : "shared");
         good &= job_make(ctx, &jobs[i], &c, text);
     }
     for (int i = 0; good && i < ROUNDS; i++) {
@@ -294,7 +294,7 @@ static void test_missing(hsumma_context *ctx, const hsumma_grid *grid)
 /* Grids of one context: the first four have shared memory, the others send messages; all take turns. */
 static void test_grids(void)
 {
-    enum { GRIDS = HS_ROOMS + 2 };
+    enum { GRIDS = HS_POOL_GRIDS + 2 };
     hsumma_context *ctx = NULL;
     hsumma_grid *grid[GRIDS] = {NULL};
     struct job jobs[GRIDS + 1];
@@ -305,13 +305,13 @@ static void test_grids(void)
                                     &grid[made]);
         struct call c = call_of(grid[made], HSUMMA_D, 'N', 'N', 20 + made, 21, 22, 3);
         good &= job_make(ctx, &jobs[made], &c, "stationary=C block=7 node=auto");
-        good &= jobs[made].plan && jobs[made].plan->by_node == (made < HS_ROOMS);
+        good &= jobs[made].plan && jobs[made].plan->by_node == (made < HS_POOL_GRIDS);
     }
     struct call c = call_of(grid[GRIDS - 1], HSUMMA_D, 'N', 'N', 20, 21, 22, 3);
     hsumma_plan *plan = NULL;
     c.options = "node=shared";
     good &= create(ctx, &c, &plan) == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "more than 4 grids");
-    tap_ok(everywhere(good), "%d grids in one context, %d share memory: %s", GRIDS, HS_ROOMS, hsumma_message(ctx));
+    tap_ok(everywhere(good), "%d grids in one context, %d share memory: %s", GRIDS, HS_POOL_GRIDS, hsumma_message(ctx));
     for (int i = 0; good && i < 200; i++)
         bad += !job_run(&jobs[draw_of(&all_draw, made)], draw_of(&own_draw, 4), i % 16 == 0);
     tap_ok(everywhere(good && bad == 0), "200 executions on them in turns: %d wrong on rank 0", bad);
@@ -413,7 +413,7 @@ static int executions = 2000;
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    if (size == 1 || !ctx->rooms.base) {
+    if (size == 1 || !ctx->product_pool.base) {
         tap_skip(1, "the processes cannot share memory");
         return;
     }

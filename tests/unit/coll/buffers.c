@@ -32,7 +32,7 @@ static void fault(struct tally *tally, const struct hs_shape *shape, const char 
 {
     if (tally->bad++ == 0)
         snprintf(tally->text, sizeof tally->text, "p %d root %d bytes %lld room %lld segment %lld pieces %d: %s",
-                 shape->size, shape->root, (long long)shape->bytes, (long long)shape->topology->room,
+                 shape->size, shape->root, (long long)shape->bytes, (long long)shape->topology->shared_bytes,
                  (long long)shape->segment, shape->with.pieces, what);
 }
 
@@ -85,7 +85,7 @@ static void sweep(int row)
         const int64_t lengths[] = {0, 1, 2, p - 1, p, p + 1, 3 * p + 1, 40};
         for (int r = 0; r < 10; r++)
             for (int n = 0; n < 8; n++) {
-                topology.room = rooms[r] * UNIT + turn % UNIT;
+                topology.shared_bytes = rooms[r] * UNIT + turn % UNIT;
                 shape.bytes = lengths[n] * UNIT;
                 shape.with.pieces = alg->flags & HS_USES_PIECES ? turn % 6 : 0;
                 shape.segment = alg->flags & HS_USES_SEGMENT ? turn % 5 * UNIT : 0;
@@ -110,7 +110,7 @@ static void levels(void)
             struct hs_shape shape = {.size = p, .unit = UNIT, .bytes = 5 * UNIT, .topology = &topology};
             if (hs_topology_blocks(&topology, p, 1, 1, &hs_heap))
                 return;
-            topology.room = (p + k % 2 * 5 * p) * 2 * UNIT; /* a chunk or several */
+            topology.shared_bytes = (p + k % 2 * 5 * p) * 2 * UNIT; /* a chunk or several */
             shape.with.pieces = k;
             one(&tally, alg, &shape, p + k);
             hs_topology_free(&topology, &hs_heap);
@@ -161,7 +161,7 @@ static void counts(void)
     struct hs_shape shape = {.size = P, .root = 3, .bytes = M, .unit = UNIT, .topology = &topology};
     if (hs_topology_blocks(&topology, P, 1, 1, &hs_heap))
         return;
-    topology.room = 1 << 20;
+    topology.shared_bytes = 1 << 20;
     topology.direct = 1;
     expect("reduce shared_buffer: p-1 copies, all sums are the root's", work_of(HS_REDUCE_TO, "shared_buffer", &shape),
            (struct work){P - 1, (P - 1) * M, (P - 1) * M, (P - 1) * M, 1});
@@ -196,7 +196,7 @@ static void counts(void)
     const char *why = hs_alg_unfit(hs_alg_find(HS_ALLREDUCE, "spread"), &shape);
     tap_ok(why && strstr(why, "read each other's memory"), "spread where memory cannot be read: %s",
            why ? why : "fits");
-    topology.room = (P - 1) * UNIT;
+    topology.shared_bytes = (P - 1) * UNIT;
     why = hs_alg_unfit(hs_alg_find(HS_ALLREDUCE, "shared_buffer"), &shape);
     tap_ok(why && strstr(why, "too little shared memory"), "a buffer with less than p places: %s", why ? why : "fits");
     hs_topology_free(&topology, &hs_heap);
@@ -211,7 +211,7 @@ static void chains(void)
     int bad = 0, chained = 0;
     if (hs_topology_blocks(&topology, P, 1, 1, &hs_heap))
         return;
-    topology.room = 40 * P * UNIT;
+    topology.shared_bytes = 40 * P * UNIT;
     topology.direct = 1;
     shape.with.pieces = 2;
     for (int i = 0; i < 7; i++) {
@@ -260,7 +260,7 @@ static void inside(const char *outer, const char *inner, int nodes, int level)
             int writes, reads;
             if (hs_topology_blocks(&topology, nodes * ppn, nodes, 1 + level, &hs_heap))
                 return;
-            topology.room = (turn % 2 ? 300 : 30 * ppn) * UNIT;
+            topology.shared_bytes = (turn % 2 ? 300 : 30 * ppn) * UNIT;
             topology.direct = 1;
             shape.bytes = (1 + turn * 5) * UNIT;
             shape.with.level = level ? HS_SOCKET : HS_NODE;

@@ -151,7 +151,7 @@ static void bounds(void)
                 struct hs_topology topology = {0};
                 int blocks = nodes == 3 ? 1 : nodes;
                 bad += nodes && hs_topology_blocks(&topology, q, blocks, 2, &hs_heap) != HSUMMA_OK;
-                topology.room = nodes == 9 ? 0 : 64;
+                topology.shared_bytes = nodes == 9 ? 0 : 64;
                 for (int64_t elements = 0; elements < 300; elements = 5 * elements + 3) {
                     struct hs_shape shape = {.size = q, .bytes = 8 * elements, .unit = 8, .segment = 64};
                     shape.topology = nodes ? &topology : NULL;
@@ -209,7 +209,7 @@ static double seconds(void (*build)(struct hs_builder *, const struct hs_shape *
     struct hs_clock_report report = {0};
     if (hs_topology_blocks(&topology, size, nodes, 2, &hs_heap))
         return -1;
-    topology.room = bytes;
+    topology.shared_bytes = bytes;
     hsumma_status status = hs_clock(&alg, &shape, m, &hs_heap, &report);
     hs_topology_free(&topology, &hs_heap);
     return status ? -(double)status : report.seconds;

@@ -31,7 +31,7 @@ static double seconds(void (*build)(struct hs_builder *, const struct hs_shape *
     struct hs_topology topology;
     if (hs_topology_blocks(&topology, ranks, nodes, 1, &hs_heap))
         return -1;
-    topology.room = topology.direct = 1 << 20;
+    topology.shared_bytes = topology.direct = 1 << 20;
     struct hs_shape shape = {.size = ranks, .bytes = bytes, .unit = 8, .topology = &topology};
     double seconds = seconds_of(&alg, &shape, m, NULL);
     hs_topology_free(&topology, &hs_heap);
@@ -130,7 +130,7 @@ static void designs(void)
         struct hs_clock_load load;
         if (hs_topology_blocks(&topology, p, 1, 1, &hs_heap))
             return;
-        topology.room = 1 << 20;
+        topology.shared_bytes = 1 << 20;
         struct hs_shape shape = {.size = p, .bytes = N, .unit = 8, .topology = &topology};
         const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, "shared_buffer");
         double in = (p - 1) * w + (p - 2) * t, reduce = t + a + (p - 1) * sum, out = own + (p - 1) * (t + w);
@@ -166,7 +166,7 @@ static void rows(void)
                     struct hs_clock_load load;
                     if (hs_topology_blocks(&topology, p, nodes, 1, &hs_heap))
                         return;
-                    topology.room = 40000;
+                    topology.shared_bytes = 40000;
                     topology.direct = p % 2;
                     m.inject = inject ? m.inject : 0;
                     struct hs_shape shape = {.size = p, .bytes = 8000, .unit = 8, .topology = &topology};

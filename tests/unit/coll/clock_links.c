@@ -176,7 +176,7 @@ static double monotonous(int inject, int draws)
             struct hs_machine machine;
             if (hs_topology_blocks(&topology, q, nodes, 2, &hs_heap))
                 continue;
-            topology.room = random_one() < 0.5 ? 0 : 512;
+            topology.shared_bytes = random_one() < 0.5 ? 0 : 512;
             topology.direct = random_one() < 0.5;
             shape.topology = random_one() < 0.2 ? NULL : &topology;
             shape.bytes = 8 * (int64_t)(random_one() * random_one() * 400);

@@ -22,7 +22,7 @@ static int pick(int below)
 }
 
 /* `nodes` nodes of up to `ppn` ranks, each of two sockets.  Returns the number of ranks. */
-static int make(struct hs_topology *topology, enum layout layout, int nodes, int ppn, int64_t room)
+static int make(struct hs_topology *topology, enum layout layout, int nodes, int ppn, int64_t shared_bytes)
 {
     int node[MOST_RANKS], socket[MOST_RANKS], size = 0;
     for (int i = 0; i < nodes; i++)
@@ -39,7 +39,7 @@ static int make(struct hs_topology *topology, enum layout layout, int nodes, int
         socket[r] = 2 * node[r] + (layout == CYCLIC ? seen[node[r]]++ % 2 : seen[node[r]]++ >= (ppn + 1) / 2);
     if (hs_topology_make(topology, size, node, socket, &hs_heap))
         return 0;
-    topology->room = room;
+    topology->shared_bytes = shared_bytes;
     return size;
 }
 
@@ -66,7 +66,7 @@ static void note(struct tally *tally, const char *what, const struct hs_shape *s
         snprintf(tally->text, sizeof tally->text,
                  "%lld bytes, l %d, k %d, level %d, room %lld, parts %s, schedule %d, eager %d, window %d: %s",
                  (long long)shape->bytes, shape->with.leaders, shape->with.pieces, (int)shape->with.level,
-                 (long long)shape->topology->room, shape->part ? "given" : "equal", (int)options->schedule,
+                 (long long)shape->topology->shared_bytes, shape->part ? "given" : "equal", (int)options->schedule,
                  options->eager, options->window, what);
 }
 
@@ -86,7 +86,7 @@ static void dpml_right(enum layout layout, int nodes, int ppn)
         struct hs_verify_report report;
         struct hs_shape shape = {.size = size, .bytes = 8 * lengths[pick(i ? 4 : 5)], .unit = 8};
         shape.topology = &topology;
-        topology.room = rooms[pick(5)];
+        topology.shared_bytes = rooms[pick(5)];
         shape.with = (struct hs_parameters){
             .leaders = leaders[i % 5], .pieces = pick(4), .level = (enum hs_level_kind)(pick(3) / 2)};
         hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
@@ -124,7 +124,7 @@ static int dpml_counts_on(const struct hs_topology *topology, const struct hs_sh
         int members = hs_division_size(division, node), rounds = 0, inside = leaders - leads;
         for (int i = 0; i < outer[node].steps; i++)
             rounds += outer[node].step[i].kind == HS_SEND;
-        inside = topology->room > 0 || members == 1 ? 0 : inside + (leads ? members - 1 : 0);
+        inside = topology->shared_bytes > 0 || members == 1 ? 0 : inside + (leads ? members - 1 : 0);
         bad += sends(&list[r], division, r, 0) != (leads ? chunks * shape->with.pieces * rounds : 0);
         bad += sends(&list[r], division, r, 1) != inside;
     }
@@ -149,11 +149,11 @@ static void dpml_counts(enum layout layout, int nodes, int ppn)
                 int64_t bytes = 8 * 4 * l * k; /* no piece of a quarter is empty */
                 struct hs_shape shape = {.size = size, .bytes = bytes, .unit = 8, .topology = &topology};
                 shape.with = (struct hs_parameters){.leaders = l, .pieces = k, .level = (enum hs_level_kind)level};
-                topology.room = 0;
+                topology.shared_bytes = 0;
                 bad += dpml_counts_on(&topology, &shape, l, 1);
-                topology.room = bytes;
+                topology.shared_bytes = bytes;
                 bad += dpml_counts_on(&topology, &shape, l, 1);
-                topology.room = bytes / 2; /* two halves: four chunks, unless everybody is alone */
+                topology.shared_bytes = bytes / 2; /* two halves: four chunks, unless everybody is alone */
                 bad += dpml_counts_on(&topology, &shape, l, division->parts == size ? 1 : 4);
             }
     }
@@ -171,7 +171,7 @@ static void dpml_bits(int nodes, int ppn)
     struct hs_shape shape = {.size = size, .bytes = 8 * 37, .unit = 8, .topology = &topology};
     struct hs_verify_report first = {0}, report;
     for (int i = 0; size && i < 8; i++) {
-        topology.room = (int64_t[]){0, 64, 8 * 37, 1 << 20}[i % 4];
+        topology.shared_bytes = (int64_t[]){0, 64, 8 * 37, 1 << 20}[i % 4];
         shape.with = (struct hs_parameters){.leaders = 1 + i % ppn, .pieces = 1 + i % 3};
         bad += hs_verify(hs_alg_find(HS_ALLREDUCE, "dpml"), &shape, NULL, &hs_heap, &report) != HSUMMA_OK;
         if (i == 0)
@@ -199,7 +199,7 @@ static void dpml_outer(void)
         struct hs_list *list = NULL;
         shape.with =
             (struct hs_parameters){.leaders = 2, .pieces = 2, .outer = hs_alg_find(HS_ALLREDUCE, names[i / 2])};
-        topology.room = i % 2 ? 1 << 20 : 0;
+        topology.shared_bytes = i % 2 ? 1 << 20 : 0;
         if (hs_build_all(shape.with.outer, &shape, &hs_heap, &list) != HSUMMA_OK)
             bad++;
         hs_free_all(&hs_heap, list, size);
@@ -236,7 +236,7 @@ static void parts_right(const struct hs_alg *alg, enum layout layout, int nodes,
         struct hs_shape shape = {.size = size, .bytes = 8 * elements, .unit = 8, .topology = &topology};
         shape.part = cut(part, size, elements);
         shape.with.level = (enum hs_level_kind)(pick(3) / 2);
-        topology.room = pick(3) ? 1 << 20 : pick(2) ? 0 : 8 * elements;
+        topology.shared_bytes = pick(3) ? 1 << 20 : pick(2) ? 0 : 8 * elements;
         hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
         const char *what = status                                                               ? report.text
                            : topology.level[shape.with.level].contiguous && !report.keeps_order ? "order not kept"
@@ -261,7 +261,7 @@ static void parts_counts(const struct hs_alg *alg, enum layout layout, int nodes
         for (int i = 0; i < nodes; i++)
             if (least > hs_division_size(&topology.level[HS_NODE], i))
                 least = hs_division_size(&topology.level[HS_NODE], i);
-        topology.room = shared << 20;
+        topology.shared_bytes = shared << 20;
         bad += hs_verify(alg, &shape, NULL, &hs_heap, &report) != HSUMMA_OK;
         bad += report.inter_node_messages != nodes * (nodes - 1);
         bad += report.node_pair_messages_max != (nodes > 1);

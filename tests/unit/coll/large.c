@@ -9,10 +9,10 @@ int main(void)
         int bad = 0, runs = 0;
         char text[240] = "";
         for (int p = 2; p <= 9 && !(alg->flags & HS_BY_MPI); p++)
-            for (int room = 0; room < 3; room++) {
+            for (int shared_bytes = 0; shared_bytes < 3; shared_bytes++) {
                 struct hs_topology topology;
                 struct hs_verify_report report;
-                if (hs_topology_blocks(&topology, p, room ? 1 : (p + 2) / 3, 1, &hs_heap))
+                if (hs_topology_blocks(&topology, p, shared_bytes ? 1 : (p + 2) / 3, 1, &hs_heap))
                     return 1;
                 struct hs_shape shape = {.size = p,
                                          .root = p / 2,
@@ -20,8 +20,8 @@ int main(void)
                                          .unit = (int64_t)5 << 30,
                                          .topology = &topology,
                                          .with = {.threshold = 1}};
-                topology.room = room ? (int64_t)40 << 30 : 0;
-                topology.direct = room == 2;
+                topology.shared_bytes = shared_bytes ? (int64_t)40 << 30 : 0;
+                topology.direct = shared_bytes == 2;
                 if (!hs_alg_unfit(alg, &shape)) {
                     runs++;
                     if (hs_verify(alg, &shape, NULL, &hs_heap, &report) && bad++ == 0)

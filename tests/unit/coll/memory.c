@@ -64,7 +64,7 @@ int main(void)
     for (int i = 0; i < 2; i++) {
         if (hs_topology_blocks(&topology[i], 8, 2 - i, 1, &hs_heap) != HSUMMA_OK)
             return 99;
-        topology[i].room = 64 * UNIT;
+        topology[i].shared_bytes = 64 * UNIT;
         topology[i].direct = 1;
     }
     for (int u = 0; u < (int)(sizeof users / sizeof *users); u++) {

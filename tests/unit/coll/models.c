@@ -43,8 +43,9 @@ static int near(double is, double want)
 
 /* An allreduce of s bytes on n nodes of ppn processes each; room: shared memory of every process.  Between nodes the
  * papers do recursive doubling. */
-static hsumma_status measure(const char *name, int nodes, int ppn, int64_t s, int64_t room, struct hs_parameters with,
-                             const struct hs_machine *machine, struct hs_clock_report *report)
+static hsumma_status measure(const char *name, int nodes, int ppn, int64_t s, int64_t shared_bytes,
+                             struct hs_parameters with, const struct hs_machine *machine,
+                             struct hs_clock_report *report)
 {
     struct hs_topology topology;
     struct hs_shape shape = {.size = nodes * ppn, .bytes = s, .unit = 8, .topology = &topology, .with = with};
@@ -53,7 +54,7 @@ static hsumma_status measure(const char *name, int nodes, int ppn, int64_t s, in
     *report = (struct hs_clock_report){0};
     if (status)
         return status;
-    topology.room = room;
+    topology.shared_bytes = shared_bytes;
     shape.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling");
     status = alg ? hs_clock(alg, &shape, machine, &hs_heap, report) : HSUMMA_ERR_UNSUPPORTED;
     hs_topology_free(&topology, &hs_heap);

@@ -33,28 +33,28 @@ static uint64_t pick(struct place *place, uint64_t below)
     return (place->mix >> 33) % below;
 }
 
-static struct place make_place(int size, const int *node, const int *socket, int64_t room)
+static struct place make_place(int size, const int *node, const int *socket, int64_t shared_bytes)
 {
     struct place place = {.shape = {.size = size, .bytes = BYTES, .unit = UNIT}, .mix = (uint64_t)size};
     if (hs_topology_make(&place.topology, size, node, socket, &hs_heap))
         exit(99);
-    place.topology.room = room;
+    place.topology.shared_bytes = shared_bytes;
     place.shape.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling"); /* whose messages are known */
     return place;
 }
 
-static struct place blocks(int nodes, int ppn, int sockets, int64_t room)
+static struct place blocks(int nodes, int ppn, int sockets, int64_t shared_bytes)
 {
     struct place place = {.shape = {.size = nodes * ppn, .bytes = BYTES, .unit = UNIT}, .mix = (uint64_t)nodes};
     if (hs_topology_blocks(&place.topology, nodes * ppn, nodes, sockets, &hs_heap))
         exit(99);
-    place.topology.room = room;
+    place.topology.shared_bytes = shared_bytes;
     place.shape.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling"); /* whose messages are known */
     return place;
 }
 
 /* Deals the ranks out to the nodes in random order, ppn to each; uneven: to any node. */
-static struct place scattered(int nodes, int ppn, int uneven, int64_t room)
+static struct place scattered(int nodes, int ppn, int uneven, int64_t shared_bytes)
 {
     int node[640], size = nodes * ppn;
     struct place random = {.mix = (uint64_t)(100 * nodes + ppn)};
@@ -65,7 +65,7 @@ static struct place scattered(int nodes, int ppn, int uneven, int64_t room)
         node[i] = node[j];
         node[j] = swap;
     }
-    return make_place(size, node, NULL, room);
+    return make_place(size, node, NULL, shared_bytes);
 }
 
 static const struct hs_division *nodes_of(const struct place *place)
@@ -206,36 +206,36 @@ static void nap_one(struct place *all, struct place place)
     gather(all, &place);
 }
 
-static void nap_blocks(int64_t room)
+static void nap_blocks(int64_t shared_bytes)
 {
     static const int large[][2] = {{64, 4}, {100, 4}, {256, 4}, {64, 16}, {100, 16}, {256, 16}, {1000, 2}};
     char what[80];
     for (int ppn = 1; ppn <= 16; ppn++) {
         struct place all = {0};
-        for (int n = 1; n <= 40; n += room && n > 5 ? 7 : 1)
-            nap_one(&all, blocks(n, ppn, 1, room));
-        snprintf(what, sizeof what, "nap, %d ranks on each of up to 40 nodes, room %lld", ppn, (long long)room);
+        for (int n = 1; n <= 40; n += shared_bytes && n > 5 ? 7 : 1)
+            nap_one(&all, blocks(n, ppn, 1, shared_bytes));
+        snprintf(what, sizeof what, "nap, %d ranks on each of up to 40 nodes, room %lld", ppn, (long long)shared_bytes);
         verdict(&all, what);
     }
     struct place all = {0};
-    for (size_t i = 0; i < (room ? 2 : sizeof large / sizeof *large); i++)
-        nap_one(&all, blocks(large[i][0], large[i][1], 1, room));
+    for (size_t i = 0; i < (shared_bytes ? 2 : sizeof large / sizeof *large); i++)
+        nap_one(&all, blocks(large[i][0], large[i][1], 1, shared_bytes));
     verdict(&all, "nap on many nodes");
 }
 
-static void nap_elsewhere(int64_t room)
+static void nap_elsewhere(int64_t shared_bytes)
 {
     const struct hs_alg *nap = hs_alg_find(HS_ALLREDUCE, "nap");
     struct place all = {0};
     for (int n = 1; n <= 40; n += n < 20 ? 1 : 5)
         for (int ppn = 2; ppn <= 6; ppn += 2)
-            nap_one(&all, scattered(n, ppn, 0, room));
+            nap_one(&all, scattered(n, ppn, 0, shared_bytes));
     verdict(&all, "nap, ranks scattered over the nodes");
 
     all = (struct place){0};
     for (int n = 1; n <= 10; n++)
         for (int ppn = 2; ppn <= 8; ppn += 2) {
-            struct place place = blocks(n, ppn, 2, room);
+            struct place place = blocks(n, ppn, 2, shared_bytes);
             place.shape.with.level = HS_SOCKET;
             nap_one(&all, place);
         }
@@ -250,29 +250,29 @@ static void nap_elsewhere(int64_t room)
     hs_topology_free(&place.topology, &hs_heap);
 }
 
-static struct place some_place(int kind, int nodes, int ppn, int64_t room)
+static struct place some_place(int kind, int nodes, int ppn, int64_t shared_bytes)
 {
-    struct place place = kind == 0   ? blocks(nodes, ppn, 1, room)
-                         : kind == 1 ? blocks(nodes, ppn, 2, room)
-                         : kind == 2 ? scattered(nodes, ppn, 0, room)
-                                     : scattered(nodes, ppn, 1, room);
+    struct place place = kind == 0   ? blocks(nodes, ppn, 1, shared_bytes)
+                         : kind == 1 ? blocks(nodes, ppn, 2, shared_bytes)
+                         : kind == 2 ? scattered(nodes, ppn, 0, shared_bytes)
+                                     : scattered(nodes, ppn, 1, shared_bytes);
     if (kind == 1)
         place.shape.with.level = HS_SOCKET;
-    if (room)
+    if (shared_bytes)
         place.topology.direct = (nodes + ppn) % 2;
     return place;
 }
 
 static const char *const kinds[] = {"blocks", "sockets", "scattered", "uneven nodes"};
 
-static void smp(int kind, int64_t room)
+static void smp(int kind, int64_t shared_bytes)
 {
     const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, "smp");
     struct place all = {0};
     char what[80];
-    for (int n = 1; n <= 17; n += 1 + (room > 0))
+    for (int n = 1; n <= 17; n += 1 + (shared_bytes > 0))
         for (int ppn = 1; ppn <= 9; ppn++) {
-            struct place place = some_place(kind, n, ppn, room);
+            struct place place = some_place(kind, n, ppn, shared_bytes);
             int leaders = nodes_of(&place)->parts;
             struct hs_verify_report report = verify(&place, alg);
             struct traffic traffic = traffic_of(&place, alg);
@@ -282,23 +282,23 @@ static void smp(int kind, int64_t room)
             check(&place, traffic.messages == between, "messages between nodes", traffic.messages, between);
             check(&place, traffic.by_others == 0, "messages between nodes by others than leaders", traffic.by_others,
                   0);
-            if (room == 0)
+            if (shared_bytes == 0)
                 check(&place, report.messages == inside + between, "messages", report.messages, inside + between);
             gather(&all, &place);
         }
-    snprintf(what, sizeof what, "allreduce smp, %s, room %lld", kinds[kind], (long long)room);
+    snprintf(what, sizeof what, "allreduce smp, %s, room %lld", kinds[kind], (long long)shared_bytes);
     verdict(&all, what);
 }
 
 /* Reduction and broadcast: a tree over the leaders and one in every node, so p - 1 messages, n - 1 between nodes. */
-static void rooted(enum hs_collective collective, const char *name, int kind, int64_t room)
+static void rooted(enum hs_collective collective, const char *name, int kind, int64_t shared_bytes)
 {
     const struct hs_alg *alg = hs_alg_find(collective, name);
     struct place all = {0};
     char what[80];
-    for (int n = 1; n <= 9; n += 1 + (room > 0))
+    for (int n = 1; n <= 9; n += 1 + (shared_bytes > 0))
         for (int ppn = 1; ppn <= 6; ppn++) {
-            struct place place = some_place(kind, n, ppn, room);
+            struct place place = some_place(kind, n, ppn, shared_bytes);
             uint64_t bracketing = 0;
             for (int root = 0; root < place.shape.size; root += 1 + (int)pick(&place, (uint64_t)ppn)) {
                 place.shape.root = root;
@@ -306,7 +306,7 @@ static void rooted(enum hs_collective collective, const char *name, int kind, in
                 struct traffic traffic = traffic_of(&place, alg);
                 int between = nodes_of(&place)->parts - 1, total = place.shape.size - 1;
                 check(&place, traffic.messages == between, "messages between nodes", traffic.messages, between);
-                if (room == 0)
+                if (shared_bytes == 0)
                     check(&place, report.messages == total, "messages", report.messages, total);
                 if (root > 0)
                     check(&place, report.bracketing == bracketing, "bracketing alike for every root", root, 0);
@@ -315,12 +315,12 @@ static void rooted(enum hs_collective collective, const char *name, int kind, in
             gather(&all, &place);
         }
     snprintf(what, sizeof what, "%s %s, %s, room %lld", hs_collective_name(collective), name, kinds[kind],
-             (long long)room);
+             (long long)shared_bytes);
     verdict(&all, what);
 }
 
 /* Segments: every message of the whole vector becomes one of each segment, and the last one ends in time. */
-static void segmented(int kind, int64_t room)
+static void segmented(int kind, int64_t shared_bytes)
 {
     const struct hs_alg *alg = hs_alg_find(HS_BCAST, "hierarchical");
     struct place all = {0};
@@ -328,7 +328,7 @@ static void segmented(int kind, int64_t room)
     for (int n = 2; n <= 8; n++)
         for (int ppn = 1; ppn <= 5; ppn++)
             for (int segments = 1; segments <= 40; segments = 2 * segments + 1) {
-                struct place place = some_place(kind, n, ppn, room);
+                struct place place = some_place(kind, n, ppn, shared_bytes);
                 place.shape.bytes = 80 * UNIT;
                 place.shape.segment = (80 + segments - 1) / segments * UNIT;
                 place.shape.root = (int)pick(&place, (uint64_t)place.shape.size);
@@ -336,19 +336,19 @@ static void segmented(int kind, int64_t room)
                 int64_t cut = (place.shape.bytes + place.shape.segment - 1) / place.shape.segment, p = n * ppn;
                 int64_t leaders = nodes_of(&place)->parts;
                 cut = leaders == 1 || leaders == p ? 1 : cut < 16 ? cut : 16;
-                if (room == 0) {
+                if (shared_bytes == 0) {
                     int64_t rounds = log_up(2, (int)leaders) + log_up(2, (int)p) + 2 * (cut - 1) * log_up(2, (int)p);
                     check(&place, report.messages == (p - 1) * cut, "messages", report.messages, (p - 1) * cut);
                     check(&place, report.rounds <= rounds, "rounds", report.rounds, rounds);
                 }
                 gather(&all, &place);
             }
-    snprintf(what, sizeof what, "bcast hierarchical in segments, %s, room %lld", kinds[kind], (long long)room);
+    snprintf(what, sizeof what, "bcast hierarchical in segments, %s, room %lld", kinds[kind], (long long)shared_bytes);
     verdict(&all, what);
 }
 
 /* Every row of the collective for the stage between nodes, and for the stages inside. */
-static void any_rows(enum hs_collective collective, const char *name, int64_t room)
+static void any_rows(enum hs_collective collective, const char *name, int64_t shared_bytes)
 {
     const struct hs_alg *alg = hs_alg_find(collective, name), *row;
     for (int i = 0; (row = hs_alg_at(i)); i++) {
@@ -358,7 +358,7 @@ static void any_rows(enum hs_collective collective, const char *name, int64_t ro
         char what[80];
         for (int kind = 0; kind < 4; kind++)
             for (int n = 1; n <= 9; n++) {
-                struct place place = some_place(kind, n, n % 4 + 1, room);
+                struct place place = some_place(kind, n, n % 4 + 1, shared_bytes);
                 int keeps = (int)(row->flags & (HS_KEEPS_ORDER | HS_KEEPS_ORDER_IF));
                 struct hs_verify_report report;
                 struct hs_verify_options options = {.window = 4};
@@ -376,7 +376,7 @@ static void any_rows(enum hs_collective collective, const char *name, int64_t ro
                 gather(&all, &place);
             }
         snprintf(what, sizeof what, "%s %s, stages by %s, room %lld", hs_collective_name(collective), name, row->name,
-                 (long long)room);
+                 (long long)shared_bytes);
         verdict(&all, what);
     }
 }

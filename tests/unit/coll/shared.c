@@ -53,7 +53,7 @@ static void fault(struct tally *tally, const struct hs_shape *shape, const char 
     if (tally->bad++ == 0)
         snprintf(tally->text, sizeof tally->text,
                  "p %d root %d bytes %lld unit %lld room %lld direct %d segment %lld threshold %lld: %s", shape->size,
-                 shape->root, (long long)shape->bytes, (long long)shape->unit, (long long)shape->topology->room,
+                 shape->root, (long long)shape->bytes, (long long)shape->unit, (long long)shape->topology->shared_bytes,
                  shape->topology->direct, (long long)shape->segment, (long long)shape->with.threshold, what);
 }
 
@@ -66,9 +66,9 @@ static void one(struct tally *tally, const struct hs_alg *alg, struct hs_topolog
     shape.root = alg->collective == HS_ALLREDUCE ? 0 : (int)pick(tally, p);
     shape.segment = alg->flags & HS_USES_SEGMENT ? scale * ONE_OF(tally, 0, 1, 24, 100, 5000) : 0;
     shape.with.threshold = alg->flags & HS_USES_THRESHOLD ? ONE_OF(tally, 0, 1, 64, 500, 1 << 22) : 0;
-    topology->room = scale * ONE_OF(tally, 1, 17, 48, 100, 300, 1000, 4096) + pick(tally, 9);
+    topology->shared_bytes = scale * ONE_OF(tally, 1, 17, 48, 100, 300, 1000, 4096) + pick(tally, 9);
     topology->direct = (int)pick(tally, 2);
-    int64_t most = topology->room / shape.unit *
+    int64_t most = topology->shared_bytes / shape.unit *
                        (p > 9   ? 1
                         : p > 4 ? 2
                                 : 5) +
@@ -82,7 +82,7 @@ static void one(struct tally *tally, const struct hs_alg *alg, struct hs_topolog
     struct hs_list list;
     hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
     tally->runs++;
-    if (status == HSUMMA_ERR_UNSUPPORTED && topology->room < 3 * shape.unit)
+    if (status == HSUMMA_ERR_UNSUPPORTED && topology->shared_bytes < 3 * shape.unit)
         tally->refused++;
     else if (status)
         fault(tally, &shape, report.text);
@@ -132,8 +132,8 @@ static int same_work(struct work a, struct work b)
 }
 
 /* Signals and bytes of p ranks for m bytes in s chunks or segments. */
-static void counts(const char *what, int i, int64_t unit, int64_t threshold, int64_t room, int direct, int64_t m,
-                   struct work want)
+static void counts(const char *what, int i, int64_t unit, int64_t threshold, int64_t shared_bytes, int direct,
+                   int64_t m, struct work want)
 {
     enum { P = 8 };
     struct hs_topology topology;
@@ -141,11 +141,11 @@ static void counts(const char *what, int i, int64_t unit, int64_t threshold, int
     struct work work = {-1, -1, -1};
     if (hs_topology_blocks(&topology, P, 1, 1, &hs_heap))
         return;
-    topology.room = room;
+    topology.shared_bytes = shared_bytes;
     topology.direct = direct;
     struct hs_shape shape = {.size = P, .root = i ? 3 : 0, .bytes = m, .unit = unit, .topology = &topology};
     shape.with.threshold = threshold;
-    shape.segment = i == 2 ? room / 4 : 0;
+    shape.segment = i == 2 ? shared_bytes / 4 : 0;
     if (!hs_build_all(row(i), &shape, &hs_heap, &list))
         work = work_of(list, P);
     hs_free_all(&hs_heap, list, P);
@@ -205,7 +205,7 @@ static void contributors(void)
                 struct hs_topology topology;
                 if (hs_topology_blocks(&topology, p, 1, 1, &hs_heap))
                     return;
-                topology.room = ONE_OF(&tally, 24, 100, 500);
+                topology.shared_bytes = ONE_OF(&tally, 24, 100, 500);
                 struct hs_shape shape = {.size = p, .bytes = 8 * pick(&tally, 50), .unit = 8, .topology = &topology};
                 shape.with.contributors = first;
                 shape.with.threshold = ONE_OF(&tally, 0, 1);
@@ -273,7 +273,7 @@ static void all_untied(void)
             struct hs_topology topology;
             if (hs_topology_blocks(&topology, 4, 1, 1, &hs_heap))
                 return;
-            topology.room = 12 * unit;
+            topology.shared_bytes = 12 * unit;
             topology.direct = direct;
             struct hs_shape shape = {
                 .size = 4, .bytes = (direct ? 32 : 43) * unit, .unit = unit, .topology = &topology};

@@ -41,7 +41,7 @@ static void names(void)
         bad += hs_topology_make(&topology, size, node, run % 2 ? socket : NULL, &hs_heap) != HSUMMA_OK;
         bad += !is_division(&topology.level[HS_NODE], size, node, node);
         bad += !is_division(&topology.level[HS_SOCKET], size, node, run % 2 ? socket : node);
-        bad += topology.size != size || topology.room || topology.direct;
+        bad += topology.size != size || topology.shared_bytes || topology.direct;
         hs_topology_free(&topology, &hs_heap);
     }
     tap_ok(bad == 0, "nodes and sockets from names");
@@ -86,7 +86,7 @@ static void parts(void)
     struct hs_builder builder;
     struct hs_list list;
     int bad = hs_topology_make(&topology, 6, node, socket, &hs_heap) != HSUMMA_OK;
-    topology.room = 100;
+    topology.shared_bytes = 100;
     topology.direct = 1;
     hs_list_begin(&builder, &hs_heap);
     const struct hs_topology *part = hs_topology_of(&builder, &topology, rank, 4, 60);
@@ -95,7 +95,8 @@ static void parts(void)
     bad += !is_division(&part->level[HS_NODE], 4, part_node, part_node);
     bad += !is_division(&part->level[HS_SOCKET], 4, part_node, part_socket);
     tap_ok(bad == 0 && part->size == 4, "the topology of some ranks");
-    tap_ok(part->room == 60 && part->direct && whole->room == 100 && none->room == 0 && !none->direct,
+    tap_ok(part->shared_bytes == 60 && part->direct && whole->shared_bytes == 100 && none->shared_bytes == 0 &&
+               !none->direct,
            "its shared memory");
     tap_ok(is_division(&none->level[HS_NODE], 4, each, each), "without a topology: a node each");
     tap_ok(hs_list_finish(&builder, &list) == HSUMMA_OK, "and it belongs to the builder");
@@ -192,12 +193,12 @@ static void rotated(void)
 }
 
 /* The rows that need memory for parts of the topology. */
-static void memory(int64_t room)
+static void memory(int64_t shared_bytes)
 {
     const struct hs_alg *alg;
     struct hs_topology topology;
     int bad = hs_topology_blocks(&topology, 12, 6, 1, &hs_heap) != HSUMMA_OK, most = 0;
-    topology.room = room;
+    topology.shared_bytes = shared_bytes;
     for (int a = 0; (alg = hs_alg_at(a)); a++) {
         struct hs_shape shape = {.rank = 2, .size = 12, .bytes = 29 * 8, .unit = 8, .topology = &topology};
         struct hs_list list;
@@ -216,7 +217,7 @@ static void memory(int64_t room)
     }
     hs_topology_free(&topology, &hs_heap);
     tap_ok(bad == 0, "room %d: memory that fails at any of up to %d places is a status and is all given back",
-           (int)room, most);
+           (int)shared_bytes, most);
 }
 
 int main(void)

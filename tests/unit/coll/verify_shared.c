@@ -100,13 +100,13 @@ static const struct hs_alg directly = {HS_ALLREDUCE, "directly", "", HS_KEEPS_OR
                                        .build = sum_directly};
 static const struct hs_alg by_message = {HS_BCAST, "by_message", "", 0, .build = told_by_message};
 
-static struct patient *patient_with_room(const struct hs_alg *alg, int64_t room)
+static struct patient *patient_with_room(const struct hs_alg *alg, int64_t shared_bytes)
 {
     static const int node[RANKS] = {0, 0, 0};
     struct patient *p = hs_get_zero(&hs_heap, 1, sizeof *p);
     if (!p || hs_topology_make(&p->topology, RANKS, node, NULL, &hs_heap))
         exit(99);
-    p->topology.room = room;
+    p->topology.shared_bytes = shared_bytes;
     p->topology.direct = 1;
     p->shape = (struct hs_shape){.size = RANKS, .bytes = BYTES, .unit = UNIT, .topology = &p->topology};
     if (hs_build_all(alg, &p->shape, &hs_heap, &p->list) != HSUMMA_OK)
@@ -269,7 +269,7 @@ static void writes(void)
            "reads rank 0's SHARED while step 6 (COPY) of rank 1 may write it");
 
     p = buffer();
-    step(p, 1, 0, HS_COPY)->dst.at = p->topology.room - UNIT;
+    step(p, 1, 0, HS_COPY)->dst.at = p->topology.shared_bytes - UNIT;
     expect(p, HS_ALLREDUCE, "behind the room of a peer's SHARED",
            "bytes 184..216 are outside SHARED of rank 0, which has 192");
 
@@ -310,7 +310,7 @@ static void signals(void)
     expect(p, HS_ALLREDUCE, "two that wait for each other", "deadlock: rank 0 step 2 (WAIT for 1) waits for rank 1");
 
     p = patient(&in_shared);
-    p->topology.room = 0;
+    p->topology.shared_bytes = 0;
     for (int r = 0; r < RANKS; r++)
         p->list[r].extent[HS_SHARED] = 0;
     p->list[0].step[0] = p->list[0].step[1];
@@ -326,7 +326,7 @@ static void places(void)
     expect(p, HS_ALLREDUCE, "SHARED that nobody has written", "reads unwritten memory");
 
     p = patient(&in_shared);
-    p->topology.room = HALF - UNIT;
+    p->topology.shared_bytes = HALF - UNIT;
     expect(p, HS_ALLREDUCE, "more SHARED than there is room", "uses 48 bytes of SHARED, but there is room for 40");
 
     p = patient(&in_shared);
@@ -337,14 +337,14 @@ static void places(void)
     hs_topology_free(&p->topology, &hs_heap);
     if (hs_topology_make(&p->topology, RANKS, apart, NULL, &hs_heap))
         exit(95);
-    p->topology.room = HALF;
+    p->topology.shared_bytes = HALF;
     expect(p, HS_ALLREDUCE, "a WAIT for another node", "rank 0 step 3 (WAIT): rank 2 is on another node");
 
     p = patient(&by_message);
     hs_topology_free(&p->topology, &hs_heap);
     if (hs_topology_make(&p->topology, RANKS, apart, NULL, &hs_heap))
         exit(95);
-    p->topology.room = HALF;
+    p->topology.shared_bytes = HALF;
     expect(p, HS_BCAST, "a peer on another node", "uses SHARED of rank 0, which is on another node");
 
     p = patient(&in_shared);

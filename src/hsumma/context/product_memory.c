@@ -1,4 +1,4 @@
-#include "hsumma/context/room.h"
+#include "hsumma/context/product_memory.h"
 
 #include "coll/node/places.h"
 #include "coll/node/segment.h"
@@ -25,7 +25,7 @@ static size_t directory_bytes(const hsumma_context *ctx)
 /* Whether the system lets every process read every other one's memory.  Collective. */
 static int all_readable(const hsumma_context *ctx)
 {
-    struct hs_words *entry = (struct hs_words *)ctx->rooms.base;
+    struct hs_words *entry = (struct hs_words *)ctx->product_pool.base;
     int64_t mine = ctx->comm.rank, failed = 0;
     entry[mine].process = getpid();
     atomic_store(&entry[mine].place[0].offset, (int64_t)(intptr_t)&mine);
@@ -39,29 +39,29 @@ static int all_readable(const hsumma_context *ctx)
     return hs_comm_agreed(ctx->comm.comm, failed ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK) == HSUMMA_OK;
 }
 
-void hs_rooms_make(hsumma_context *ctx)
+void hs_product_pool_make(hsumma_context *ctx)
 {
-    struct hs_rooms *rooms = &ctx->rooms;
+    struct hs_product_pool *pool = &ctx->product_pool;
     uint64_t quarter = quarter_of_memory();
     /* one node, but a container may show its processes different limits */
     if (!ctx->profile.one_node || (ctx->comm.size == 1 && !ctx->device) ||
         MPI_Bcast(&quarter, 1, MPI_UINT64_T, 0, ctx->comm.comm) != MPI_SUCCESS)
         return;
-    for (int tries = 0; !rooms->base && tries < 8; tries++, quarter /= 2) { /* limits on address space */
-        rooms->pitch = directory_bytes(ctx) + (size_t)quarter / HS_PAGE * HS_PAGE;
-        rooms->bytes = HS_ROOMS * rooms->pitch;
-        rooms->base = hs_segment_make(ctx->comm.comm, rooms->bytes, 0);
+    for (int tries = 0; !pool->base && tries < 8; tries++, quarter /= 2) { /* limits on address space */
+        pool->pitch = directory_bytes(ctx) + (size_t)quarter / HS_PAGE * HS_PAGE;
+        pool->bytes = HS_POOL_GRIDS * pool->pitch;
+        pool->base = hs_segment_make(ctx->comm.comm, pool->bytes, 0);
     }
-    if (rooms->base && strcmp(ctx->options.value[HS_OPT_NODE], "read") == 0)
-        rooms->readable = all_readable(ctx);
+    if (pool->base && strcmp(ctx->options.value[HS_OPT_NODE], "read") == 0)
+        pool->readable = all_readable(ctx);
 }
 
-void hs_rooms_free(hsumma_context *ctx)
+void hs_product_pool_free(hsumma_context *ctx)
 {
-    struct hs_rooms *rooms = &ctx->rooms;
-    hs_rooms_free_on_device(ctx);
-    hs_segment_free(rooms->base, rooms->bytes);
-    rooms->base = NULL;
+    struct hs_product_pool *pool = &ctx->product_pool;
+    hs_product_pool_free_on_device(ctx);
+    hs_segment_free(pool->base, pool->bytes);
+    pool->base = NULL;
 }
 
 static const char *reach(const void *regions, int64_t region, int rank, int64_t offset)
@@ -69,30 +69,30 @@ static const char *reach(const void *regions, int64_t region, int rank, int64_t 
     return hs_region_at(regions, region, rank, (size_t)offset);
 }
 
-hsumma_status hs_room_take(hsumma_context *ctx, int number, struct hs_node_room *room)
+hsumma_status hs_product_memory_take(hsumma_context *ctx, int number, struct hs_product_memory *shared)
 {
-    struct hs_rooms *rooms = &ctx->rooms;
-    memset(room, 0, sizeof *room);
-    if (!rooms->base || number >= HS_ROOMS)
+    struct hs_product_pool *pool = &ctx->product_pool;
+    memset(shared, 0, sizeof *shared);
+    if (!pool->base || number >= HS_POOL_GRIDS)
         return HSUMMA_OK;
-    room->taken = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, sizeof *room->taken);
-    if (!room->taken)
+    shared->taken = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, sizeof *shared->taken);
+    if (!shared->taken)
         return HSUMMA_ERR_MEMORY;
-    char *base = rooms->base + (size_t)number * rooms->pitch;
-    room->directory = (struct hs_directory){.entry = (struct hs_words *)base,
-                                            .ranks = ctx->comm.size,
-                                            .me = ctx->comm.rank,
-                                            .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};
-    room->directory.entry[ctx->comm.rank].process = getpid();
-    room->reach = reach;
-    room->regions = &ctx->regions;
-    room->memory = base + directory_bytes(ctx);
-    room->bytes = rooms->pitch - directory_bytes(ctx);
+    char *base = pool->base + (size_t)number * pool->pitch;
+    shared->directory = (struct hs_directory){.entry = (struct hs_words *)base,
+                                              .ranks = ctx->comm.size,
+                                              .me = ctx->comm.rank,
+                                              .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};
+    shared->directory.entry[ctx->comm.rank].process = getpid();
+    shared->reach = reach;
+    shared->regions = &ctx->regions;
+    shared->memory = base + directory_bytes(ctx);
+    shared->bytes = pool->pitch - directory_bytes(ctx);
     return HSUMMA_OK;
 }
 
-void hs_room_leave(hsumma_context *ctx, struct hs_node_room *room)
+void hs_product_memory_leave(hsumma_context *ctx, struct hs_product_memory *shared)
 {
-    hs_put(&ctx->memory, room->taken);
-    room->taken = NULL;
+    hs_put(&ctx->memory, shared->taken);
+    shared->taken = NULL;
 }

@@ -1,6 +1,6 @@
 /* Device memory for the products of a grid. */
 #include "hsumma/context/context.h"
-#include "hsumma/context/room.h"
+#include "hsumma/context/product_memory.h"
 
 static hsumma_status make_streams(struct hs_node_device *on)
 {
@@ -41,9 +41,9 @@ static void leave_all(struct hs_node_device *on)
     }
 }
 
-hsumma_status hs_room_grow(struct hsumma_context *ctx, int number, int owner, size_t bytes)
+hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, int number, int owner, size_t bytes)
 {
-    struct hs_node_device **place = &ctx->rooms.on_device[number];
+    struct hs_node_device **place = &ctx->product_pool.on_device[number];
     const size_t unit = (size_t)2 << 20;
     if (*place && (*place)->bytes >= bytes)
         return HSUMMA_OK;
@@ -81,16 +81,16 @@ hsumma_status hs_room_grow(struct hsumma_context *ctx, int number, int owner, si
     return status ? hs_fail(message, status, "MPI failed while a plan was made") : HSUMMA_OK;
 }
 
-void hs_rooms_leave(struct hsumma_context *ctx)
+void hs_product_pool_leave(struct hsumma_context *ctx)
 {
-    for (int i = 0; i < HS_ROOMS; i++)
-        leave_all(ctx->rooms.on_device[i]);
+    for (int i = 0; i < HS_POOL_GRIDS; i++)
+        leave_all(ctx->product_pool.on_device[i]);
 }
 
-void hs_rooms_free_on_device(struct hsumma_context *ctx)
+void hs_product_pool_free_on_device(struct hsumma_context *ctx)
 {
-    for (int i = 0; i < HS_ROOMS; i++) {
-        free_all(ctx, ctx->rooms.on_device[i]);
-        ctx->rooms.on_device[i] = NULL;
+    for (int i = 0; i < HS_POOL_GRIDS; i++) {
+        free_all(ctx, ctx->product_pool.on_device[i]);
+        ctx->product_pool.on_device[i] = NULL;
     }
 }

@@ -123,10 +123,10 @@ typedef struct hsumma_plan_info {
     int threads;            /* BLAS threads per process; 0: left as the user has set them */
     int64_t panels;         /* innermost panels in all; 0 on processes that take no part */
     const char *node;       /* how the processes of one node share: "messages" (they send), "shared" (they read the
-                               panels that owners have put into shared memory), "read" (they read each other's memory
-                               with one copy), "alone" (one process has all); "device": the last execution ran on
-                               devices (before the first: one of matrices there will), and all of this is about that */
-    int64_t chunk;          /* shared, read: rows or columns of a panel that are handed over at a time; else 0 */
+                               panels that owners have put into shared memory), "alone" (one process has all);
+                               "device": the last execution ran on devices (before the first: one of matrices there
+                               will), and all of this is about that */
+    int64_t chunk;          /* shared: rows or columns of a panel that are handed over at a time; else 0 */
     size_t workspace_bytes; /* of this process: panel buffers (of what the node shares its part), which the plans of a
                                context share, and what it keeps */
     size_t workspace_bytes_max;   /* of the process that needs most */

@@ -10,7 +10,7 @@
  *   l leaders, k pieces, b threshold in bytes, level node|socket, outer and inner stages, segment bytes
  * The option "coll" gives them by collective and size: "allreduce:0-2k:nap,2k-inf:dpml(l=4);bcast:chain".  Sizes are
  * bytes of the whole vector (of all parts together), both ends of a range are included, and the first rule that fits
- * wins.  A tuned file has a first line "hsumma tuned 1" and then lines "COLLECTIVE RANKS NODES RANGE WORD", in which *
+ * wins.  A tuned file has a first line "hsumma tuned 2" and then lines "COLLECTIVE RANKS NODES RANGE WORD", in which *
  * stands for any number or all sizes; # begins a comment.  The model and the default take built in algorithms only.
  * An algorithm that cannot serve a call (its shape, or an operator that does not commute) gives way to one that can.
  */

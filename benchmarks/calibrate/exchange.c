@@ -58,7 +58,7 @@ static void fit_exchange(calibration *cal, exchange *x, double budget)
         calibrate_note(cal, "exchange", 2, (int64_t[3]){others, sizes[i]}, seconds[i]);
     }
     fit_nonnegative(row, seconds, points, 2, found);
-    cal->profile.exchange = (struct hs_link){.alpha = found[0], .beta = found[1]};
+    cal->profile.exchange_alpha = found[0]; /* bytes are priced by what ports and nodes carry */
     for (int i = 0; i < points; i++)
         fit[i] = row[i][0] * found[0] + row[i][1] * found[1];
     cal->error[FIT_EXCHANGE] = fit_error_of(fit, seconds, points);

@@ -199,7 +199,7 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
         row(file, "out of a node", NULL, "no limit for all its ranks together");
     link_row(file, "inside a node", cal, FIT_NODE, &m->node);
     link_row(file, "inside a socket", cal, FIT_SOCKET, &m->socket);
-    link_row(file, "all to all", cal, FIT_EXCHANGE, &p->exchange);
+    link_row(file, "all to all", cal, FIT_EXCHANGE, &(struct hs_link){.alpha = p->exchange_alpha});
     link_row(file, "shared memory", cal, FIT_SHM, &m->shm);
     if (!isnan(cal->error[FIT_SHM].worst))
         row(file, "signal", NULL, "%.3g us", 1e6 * m->signal);
@@ -236,9 +236,9 @@ static json_t *profile_json(const struct hs_profile *p)
 {
     const struct hs_machine *m = &p->machine;
 
-    return json_pack("{s:o,s:o,s:o,s:f,s:o,s:o,s:f,s:f,s:f,s:f,s:o,s:o,s:i,s:I,s:I}", "network", link_json(&m->network),
+    return json_pack("{s:o,s:o,s:o,s:f,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:o,s:i,s:I,s:I}", "network", link_json(&m->network),
                      "node", link_json(&m->node), "socket", link_json(&m->socket), "inject_s_per_byte", m->inject,
-                     "exchange", link_json(&p->exchange), "shm", link_json(&m->shm), "signal_s", m->signal,
+                     "exchange_alpha_s", p->exchange_alpha, "shm", link_json(&m->shm), "signal_s", m->signal,
                      "copy_s_per_byte", m->copy, "gamma_s_per_byte", m->gamma, "overlap", p->overlap, "gemm_double",
                      gemm_json(&p->gemm[0]), "gemm_float", gemm_json(&p->gemm[1]), "threads", p->threads, "knee",
                      (json_int_t)p->knee, "slice", (json_int_t)p->slice);

@@ -59,13 +59,13 @@ static const struct option_row {
                            "always be used)",
                            "HSUMMA_WORKSPACE_LIMIT"},
                           "a percentage such as 15% or a number of bytes, with k, M or G for powers of 1024"},
-    [HS_OPT_NODE] = {{"node", "auto|messages|shared|read|device", "auto",
-                      "processes of one node send messages, or read panels from shared memory, or each other's memory; "
+    [HS_OPT_NODE] = {{"node", "auto|messages|shared|device", "auto",
+                      "processes of one node send messages, or read panels from shared memory; "
                       "auto shares, unless words for messages are given (groups, levels, outer, bcast, reduce, "
                       "exchange, segment, lookahead, slice); in a context with a device, device (or auto) lets "
                       "products of matrices that lie there run there",
                       "HSUMMA_NODE"},
-                     "auto, messages, shared, read or device"},
+                     "auto, messages, shared or device"},
     [HS_OPT_CHUNK] = {{"chunk", "auto|N", "auto",
                        "rows or columns of a panel that are handed over at a time where a node shares memory",
                        "HSUMMA_CHUNK"},

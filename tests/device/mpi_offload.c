@@ -7,7 +7,7 @@
 
 #include "summa/local/local.h"
 
-static const char *const ways[] = {"node=shared", "node=messages", "node=messages lookahead=0", "node=read"};
+static const char *const ways[] = {"node=shared", "node=messages", "node=messages lookahead=0"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 /* A context with the host device, which does its work as `policy` says. */
@@ -30,11 +30,9 @@ static void close_context(hsumma_context **ctx, hsumma_grid **grid)
     hsumma_free(ctx);
 }
 
-/* Whether a way can be gone here; node=read has to be said to the context, and the system may refuse it. */
-static int is_possible(const hsumma_context *ctx, const hsumma_grid *grid, const char *way)
+/* Whether a way can be gone here. */
+static int is_possible(const hsumma_grid *grid, const char *way)
 {
-    if (strcmp(way, "node=read") == 0)
-        return ctx->product_pool.readable;
     return grid->shared.directory.entry != NULL || strncmp(way, "node=messages", 13) == 0;
 }
 
@@ -46,7 +44,7 @@ static void test_products(const char *policy, const char *options)
         return;
     for (int w = 0; w < WAYS; w++) {
         int good = 1, cases = 0;
-        if (!is_possible(ctx, grid, ways[w]))
+        if (!is_possible(grid, ways[w]))
             continue;
         for (int i = 0; i < 12; i++) {
             char text[64];
@@ -88,7 +86,7 @@ static void bits_of(const char *policy, int64_t bits[WAYS])
         struct local local[3];
         hsumma_plan *plan = NULL;
         struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 90, 80, 110, 0);
-        if (!is_possible(ctx, grid, ways[w]))
+        if (!is_possible(grid, ways[w]))
             continue;
         c.options = size > 1 ? ways[w] : NULL;
         c.fractions = 1;
@@ -124,7 +122,7 @@ static void test_failure(const char *way, int fail)
         snprintf(policy, sizeof policy, "lazy,fail=%d", fail);
     if (!tap_ok(open_context(policy, "device=host device_memory=12k", &ctx, &grid), "context of which a device fails"))
         return;
-    if (!is_possible(ctx, grid, way)) {
+    if (!is_possible(grid, way)) {
         close_context(&ctx, &grid);
         return;
     }
@@ -161,7 +159,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
     (void)grid;
     tap_ok(ctx->local == NULL, "a context without a device has no such thing");
-    test_products("eager", "device=host node=read device_memory=20k");
+    test_products("eager", "device=host device_memory=20k");
     test_products("lazy", "device=host device_memory=30k");
     test_products("random:3", "device=host device_memory=12k");
     test_bits();

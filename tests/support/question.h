@@ -135,7 +135,7 @@ static inline struct hs_profile draw_profile(void)
     m->gamma *= draw_factor();
     m->copy *= draw_factor();
     if (draw(2))
-        profile.exchange = (struct hs_link){.alpha = m->alpha * (1 + draw(3)), .beta = m->beta * (1 + draw(3))};
+        profile.exchange_alpha = m->alpha * (1 + draw(3));
     profile.overlap = draw(5) / 4.0;
     profile.knee = 64 << draw(4);
     return profile;

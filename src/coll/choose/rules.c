@@ -164,20 +164,18 @@ int hs_tuned_is(const struct hs_tuned_words *words, int i, const char *text, siz
     return i < words->words && words->size[i] == size && memcmp(words->word[i], text, size) == 0;
 }
 
-hsumma_status hs_tuned_version(const char *text, int *version, struct hs_message *message)
+hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message)
 {
     static const char head[] = "hsumma tuned ";
     size_t line = strcspn(text, "\n"), length = line && text[line - 1] == '\r' ? line - 1 : line;
     int64_t number = 0;
-    *version = 0;
     if (length <= strlen(head) || memcmp(text, head, strlen(head)) != 0 ||
         bytes_text(text + strlen(head), length - strlen(head), &number))
         return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the first line is \"%.*s\"; expected \"%s%d\"",
                        (int)(length < 80 ? length : 80), text, head, HS_TUNED_VERSION);
-    if (number < 1 || number > HS_TUNED_VERSION)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the file is of version %.*s; this library knows 1 to %d",
+    if (number != HS_TUNED_VERSION)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the file is of version %.*s; this library knows %d",
                        (int)(length - strlen(head)), text + strlen(head), HS_TUNED_VERSION);
-    *version = (int)number;
     return HSUMMA_OK;
 }
 
@@ -207,14 +205,14 @@ static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_wo
 hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                                   struct hs_message *message)
 {
-    int version = 0, number = 1;
+    int number = 1;
     struct hs_tuned_words line;
-    hsumma_status status = hs_tuned_version(text, &version, message);
+    hsumma_status status = hs_tuned_check_head(text, message);
     hs_tuned_split(text, &line);
     for (text = line.next; !status && *text; text = line.next) {
         hs_tuned_split(text, &line);
         number++;
-        if (line.words && !(version > 1 && hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm))))
+        if (line.words && !hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm)))
             status = tuned_rule(rules, &line, number, memory, message);
     }
     return status;

@@ -50,10 +50,10 @@ hsumma_status hs_rules_read(struct hs_rules *rules, const char *text, const stru
                             struct hs_message *message);
 hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                                   struct hs_message *message);
-/* What all readers of tuned files share.  The version that the first line says, or HSUMMA_ERR_OPTION. */
+/* What all readers of tuned files share.  HSUMMA_ERR_OPTION: the first line does not say this version. */
 enum { HS_TUNED_VERSION = 2, HS_TUNED_WORDS = 5 };
 extern const char hs_tuned_gemm[]; /* the first word of a product's line */
-hsumma_status hs_tuned_version(const char *text, int *version, struct hs_message *message);
+hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message);
 /* A line in words: none in comments and empty lines; of further ones than HS_TUNED_WORDS only the number is kept. */
 struct hs_tuned_words {
     const char *word[HS_TUNED_WORDS];

@@ -11,7 +11,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 enum hs_counter {
     HS_FILLED,  /* steps whose panels this rank has put into shared memory */
@@ -33,8 +32,7 @@ struct hs_words {
         _Alignas(128) _Atomic uint64_t value;
     } word[HS_COUNTERS];
     _Atomic int64_t verdict[2]; /* of arrivals in turns: a rank is at most one ahead of those that still read */
-    _Alignas(128) struct hs_offer place[2]; /* of A and B */
-    pid_t process;
+    _Alignas(128) struct hs_offer place[2];  /* of A and B */
     _Alignas(128) _Atomic uint32_t sleepers; /* how many wait for this rank, asleep or about to be; they count it */
     _Alignas(128) _Atomic uint32_t asleep;   /* this rank is, or is about to be ... */
     _Atomic uint32_t bell;                   /* ... until others ring this */

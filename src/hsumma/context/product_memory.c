@@ -5,7 +5,6 @@
 #include "hsumma/context/context.h"
 
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* What the panel buffers of one grid may take at most: a quarter of the node's memory. */
@@ -22,23 +21,6 @@ static size_t directory_bytes(const hsumma_context *ctx)
     return (hs_directory_bytes(ctx->comm.size) + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
 }
 
-/* Whether the system lets every process read every other one's memory.  Collective. */
-static int all_readable(const hsumma_context *ctx)
-{
-    struct hs_words *entry = (struct hs_words *)ctx->product_pool.base;
-    int64_t mine = ctx->comm.rank, failed = 0;
-    entry[mine].process = getpid();
-    atomic_store(&entry[mine].place[0].offset, (int64_t)(intptr_t)&mine);
-    failed = hs_comm_agreed(ctx->comm.comm, HSUMMA_OK) != HSUMMA_OK; /* all have told where */
-    for (int64_t r = 0; !failed && r < ctx->comm.size; r++) {
-        int64_t theirs = -1;
-        struct iovec here = {&theirs, sizeof theirs},
-                     there = {(void *)(intptr_t)atomic_load(&entry[r].place[0].offset), sizeof theirs};
-        failed = process_vm_readv(entry[r].process, &here, 1, &there, 1, 0) != sizeof theirs || theirs != r;
-    }
-    return hs_comm_agreed(ctx->comm.comm, failed ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK) == HSUMMA_OK;
-}
-
 void hs_product_pool_make(hsumma_context *ctx)
 {
     struct hs_product_pool *pool = &ctx->product_pool;
@@ -52,8 +34,6 @@ void hs_product_pool_make(hsumma_context *ctx)
         pool->bytes = HS_POOL_GRIDS * pool->pitch;
         pool->base = hs_segment_make(ctx->comm.comm, pool->bytes, 0);
     }
-    if (pool->base && strcmp(ctx->options.value[HS_OPT_NODE], "read") == 0)
-        pool->readable = all_readable(ctx);
 }
 
 void hs_product_pool_free(hsumma_context *ctx)
@@ -83,7 +63,6 @@ hsumma_status hs_product_memory_take(hsumma_context *ctx, int number, struct hs_
                                               .ranks = ctx->comm.size,
                                               .me = ctx->comm.rank,
                                               .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};
-    shared->directory.entry[ctx->comm.rank].process = getpid();
     shared->reach = reach;
     shared->regions = &ctx->regions;
     shared->memory = base + directory_bytes(ctx);

@@ -18,8 +18,7 @@ enum { HS_POOL_GRIDS = 4 };
 struct hs_product_pool {
     char *base; /* NULL: none */
     size_t bytes, pitch;
-    int readable; /* processes may read each other's memory by system calls; found out only for node=read */
-    int grids;    /* that the context has made so far, alike on all processes */
+    int grids;                                       /* that the context has made so far, alike on all processes */
     struct hs_node_device *on_device[HS_POOL_GRIDS]; /* tiles for the products of each on devices; NULL: none so far */
     struct hs_message refused; /* why devices cannot share memory, once that is known; "": it is not */
 };

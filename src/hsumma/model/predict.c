@@ -119,7 +119,7 @@ static double exchange_latency(const struct hs_places *places, const struct hs_p
     const struct hs_machine *machine = &profile->machine;
     const struct hs_link *link = places->one_node && machine->node.alpha > 0 ? &machine->node : &machine->network;
     int is_long = link->eager > 0 && bytes > (double)link->eager;
-    double behind = profile->exchange.alpha > 0 ? profile->exchange.alpha : link->alpha;
+    double behind = profile->exchange_alpha > 0 ? profile->exchange_alpha : link->alpha;
     return (is_long ? link->alpha_long : link->alpha) + (messages > 1 ? (messages - 1) * behind : 0);
 }
 

@@ -17,12 +17,12 @@ struct hs_gemm_cost {
 
 enum { HS_PROFILE_SOURCE = 256, HS_HOST_TEXT = 256 };
 
-/* exchange.beta is measured and kept in the file, but the model prices the bytes of an exchange by ports and nodes. */
 struct hs_profile {
     struct hs_machine machine;        /* messages, sums, copies */
     struct hs_machine device_machine; /* the same in device memory, which messages leave through the host; how many
                                          devices a node has is not of the file, but of the context's processes */
-    struct hs_link exchange;     /* messages of an exchange, where many send to many at once; alpha 0: like others */
+    double exchange_alpha;            /* s per message of an exchange after the first, where many send to many at once;
+                                         0: as between two */
     double overlap;              /* the share of a message's time that a multiplication hides, between nodes: 0 to 1 */
     struct hs_gemm_cost gemm[2]; /* of reals in double and in single precision, by `threads` threads */
     int threads;                 /* that were measured together; others in proportion */

@@ -39,7 +39,7 @@ static const struct profile_field {
     MESSAGES("network", machine.network),
     MESSAGES("node", machine.node),
     MESSAGES("socket", machine.socket),
-    MESSAGES("exchange", exchange),
+    TIME("exchange.alpha_s", exchange_alpha),
     TIME("inject_s_per_byte", machine.inject),
     LINK("shm", machine.shm),
     TIME("signal_s", machine.signal),

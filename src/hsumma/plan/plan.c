@@ -110,8 +110,8 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
 static struct hs_sharing sharing_of(const hsumma_plan *plan)
 {
     const struct hs_product_memory *shared = &plan->grid->shared;
-    return (struct hs_sharing){shared->memory ? shared->bytes : 0, plan->ctx->product_pool.readable,
-                               plan->ctx->regions.first != NULL};
+    return (struct hs_sharing){.bytes = shared->memory ? shared->bytes : 0,
+                               .in_place = plan->ctx->regions.first != NULL};
 }
 
 /* The choice: made already, or remembered where nobody has said anything else, or by the model. */

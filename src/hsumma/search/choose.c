@@ -57,7 +57,7 @@ static hsumma_status shares(const struct hs_chooser *chooser, int *shared)
     const struct hs_settings *settings = chooser->settings;
     const struct hs_sharing *sharing = &chooser->planner->sharing;
     const int *extent = chooser->problem->grid.extent;
-    int asked = settings->node == HS_NODE_SHARED || settings->node == HS_NODE_READ;
+    int asked = settings->node == HS_NODE_SHARED;
     *shared = 0;
     if (asked && settings->for_messages)
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
@@ -65,11 +65,6 @@ static hsumma_status shares(const struct hs_chooser *chooser, int *shared)
                        "lookahead or slice is given");
     if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || settings->for_messages)
         return HSUMMA_OK;
-    if (settings->node == HS_NODE_READ && sharing->bytes && !sharing->readable)
-        return hs_fail(
-            chooser->message, HSUMMA_ERR_UNSUPPORTED,
-            "node=read: the system does not let processes read each other's memory, or node=read was not said "
-            "to the context, which finds that out");
     if (asked && sharing->bytes == 0)
         return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
                        "node=shared: the processes are on several nodes, or cannot share memory, or the context has "

@@ -28,7 +28,6 @@ struct hs_ranking {
 /* What the processes share. */
 struct hs_sharing {
     size_t bytes; /* of memory for panels; 0: none */
-    int readable; /* processes may read each other's memory by system calls */
     int in_place; /* matrices may lie in memory that all have mapped */
 };
 

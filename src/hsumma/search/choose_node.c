@@ -217,7 +217,7 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
     sizes->variant = &variant;
     sizes->spec = spec;
     spec->stationary = stationary;
-    spec->node = sizes->settings->node == HS_NODE_READ ? HS_NODE_READ : HS_NODE_SHARED;
+    spec->node = HS_NODE_SHARED;
     spec->levels = 1;
     spec->slice = INT64_MAX;
     spec->segment = sizes->settings->segment;

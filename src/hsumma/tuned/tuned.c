@@ -147,9 +147,9 @@ static hsumma_status read_lines(struct hs_tuned *tuned, const char *text, const 
 hsumma_status hs_tuned_read(struct hs_tuned *tuned, const char *text, const struct hs_allocator *memory,
                             struct hs_message *message)
 {
-    int version, before = tuned->count;
-    hsumma_status status = hs_tuned_version(text, &version, message);
-    if (status || version == 1)
+    int before = tuned->count;
+    hsumma_status status = hs_tuned_check_head(text, message);
+    if (status)
         return status;
     locale_t plain, own = plain_numbers(&plain);
     status = read_lines(tuned, text, memory, message);

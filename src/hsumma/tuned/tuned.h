@@ -6,7 +6,7 @@
  *   gemm KEY SECONDS WORD WORD ...                          products: the words of a plan's line
  *
  * What identifies a line: of a collective's its first four words, of a product's the first two.  # begins a comment.
- * Files of version 1 (collectives alone) are read as well.  KEY has no blanks and SECONDS is not negative.  Of several
+ * KEY has no blanks and SECONDS is not negative.  Of several
  * lines of a product the last counts, of the rules of a collective the first that fits.
  */
 #ifndef HS_HSUMMA_TUNED_TUNED_H

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 /*
  * Runs: indices that follow each other in two places, one at a time.  `from` counts in the part that process p of axis
@@ -89,21 +88,17 @@ struct strip {
 };
 
 enum { STRIPS = 64 };
-typedef int copy_piece(void *state, char *to, const char *from, size_t bytes);
 
 struct copying {
     struct hs_node *node;
     const struct hs_supply *supply;
-    struct hs_matrix matrix; /* its base may be an address of another process, which only `copy` understands */
+    struct hs_matrix matrix;
     int coord[2];
     const int8_t *lines; /* which of the lines get anything; NULL: all */
     struct hs_range panel;
-    copy_piece *copy;
-    void *state;
     struct strip strip[STRIPS];
     int strips;
     int64_t bytes;
-    int failed;
 };
 
 /* A strip of all columns of a run at once. */
@@ -130,14 +125,13 @@ static void copy_columns(struct copying *copying, struct index_run columns, char
         copy_on_device(copying, columns, tiles);
         return;
     }
-    for (int64_t j = 0; j < columns.length && !copying->failed; j++) {
+    for (int64_t j = 0; j < columns.length; j++) {
         const char *from = matrix->base + (size_t)((columns.from + j) * matrix->ld) * size;
         char *to = tiles + (size_t)((columns.to + j) * copying->supply->ld) * size;
         for (int i = 0; i < copying->strips; i++) {
             const struct strip *strip = &copying->strip[i];
             size_t bytes = (size_t)strip->length * size;
-            copying->failed |=
-                copying->copy(copying->state, to + strip->offset, from + (size_t)strip->from * size, bytes);
+            memcpy(to + strip->offset, from + (size_t)strip->from * size, bytes);
             copying->bytes += (int64_t)bytes;
         }
     }
@@ -257,13 +251,6 @@ static void copy_tiles(struct copying *copying, int64_t step, int first, int end
         copy_pinned_rows(copying, step, first, end, tiles);
 }
 
-static int copy_own(void *state, char *to, const char *from, size_t bytes)
-{
-    (void)state;
-    memcpy(to, from, bytes);
-    return 0;
-}
-
 int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step)
 {
     const int *coord = node->problem->grid.coord;
@@ -271,66 +258,9 @@ int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64
                               .supply = supply,
                               .matrix = node->matrix[supply->operand],
                               .coord = {coord[0], coord[1]},
-                              .lines = supply->gives,
-                              .copy = copy_own};
+                              .lines = supply->gives};
     copy_tiles(&copying, step, 0, supply->role->want->nprocs, hs_supply_slot(node, supply, step, 0));
     return copying.bytes;
-}
-
-/* One copy from another process's memory, many pieces in one call of the system. */
-enum { MOST_PIECES_READ = 256 };
-struct remote_read {
-    pid_t process;
-    int count;
-    struct iovec here[MOST_PIECES_READ], there[MOST_PIECES_READ];
-};
-
-/* Reads what has been collected; 0, or -1. */
-static int read_pieces(struct remote_read *reading)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < reading->count; i++)
-        bytes += reading->here[i].iov_len;
-    unsigned long count = (unsigned long)reading->count;
-    reading->count = 0;
-    if (bytes == 0)
-        return 0;
-    ssize_t got = process_vm_readv(reading->process, reading->here, count, reading->there, count, 0);
-    return got >= 0 && (size_t)got == bytes ? 0 : -1;
-}
-
-static int copy_theirs(void *state, char *to, const char *from, size_t bytes)
-{
-    struct remote_read *reading = state;
-    reading->here[reading->count] = (struct iovec){to, bytes};
-    reading->there[reading->count] = (struct iovec){(char *)from, bytes}; /* only read */
-    return ++reading->count == MOST_PIECES_READ ? read_pieces(reading) : 0;
-}
-
-int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int64_t step, const struct hs_peers *from,
-                      int i)
-{
-    const struct hs_grid *grid = &node->problem->grid;
-    const struct hs_words *words = &node->shared->directory.entry[from->rank[i]];
-    int p = hs_supply_line(supply, grid->coord);
-    char *tile = hs_supply_slot(node, supply, step, hs_node_place(node->problem, 0, grid->coord[0], grid->coord[1]));
-    int own = from->rank[i] == node->shared->directory.me;
-    struct remote_read reading;
-    struct copying copying = {.node = node,
-                              .supply = supply,
-                              .matrix = node->matrix[supply->operand],
-                              .coord = {from->place[i] / grid->extent[1], from->place[i] % grid->extent[1]},
-                              .copy = own ? copy_own : copy_theirs,
-                              .state = &reading};
-    reading.process = words->process;
-    reading.count = 0;
-    if (!own) {
-        const struct hs_offer *place = &words->place[supply->operand];
-        copying.matrix.base = (char *)(intptr_t)atomic_load_explicit(&place->offset, memory_order_relaxed);
-        copying.matrix.ld = atomic_load_explicit(&place->ld, memory_order_relaxed);
-    }
-    copy_tiles(&copying, step, p, p + 1, tile);
-    return copying.failed || read_pieces(&reading) ? -1 : copying.bytes;
 }
 
 /* Adds up one block of C: the partial results of a line, in its order; those without any of k have made none. */

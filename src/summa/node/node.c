@@ -88,7 +88,7 @@ static int fill(struct hs_node *node)
     int due[2] = {0, 0};
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
-        due[i] = node->spec->node != HS_NODE_READ && supply->takers.count > 0 && hs_supply_begins(node, supply, step) &&
+        due[i] = supply->takers.count > 0 && hs_supply_begins(node, supply, step) &&
                  !(node->direct[supply->operand] && hs_panel_owner(node, supply, panel) >= 0);
         if (due[i] &&
             (!enter(node) || !all_signalled(node, &supply->takers, HS_USED, hs_supply_free_after(node, supply, step))))
@@ -145,12 +145,8 @@ static void publish(struct hs_node *node, const struct hs_where where[2])
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
         struct hs_offer *place = &mine->place[supply->operand];
-        int reads = node->spec->node == HS_NODE_READ;
         struct hs_where at = where[supply->operand];
-        if (reads)
-            at = (struct hs_where){-1, (int64_t)(intptr_t)node->matrix[supply->operand].base};
-        node->direct[supply->operand] =
-            !hs_supply_resident(supply->role) && (reads || (at.region >= 0 && !supply->role->exchanged));
+        node->direct[supply->operand] = !hs_supply_resident(supply->role) && at.region >= 0 && !supply->role->exchanged;
         if (!node->direct[supply->operand])
             continue;
         atomic_store_explicit(&place->execution, 0, memory_order_relaxed);
@@ -210,8 +206,7 @@ static struct hs_matrix locate(const struct hs_node *node, int x, int64_t step, 
         at[role->loop_axis] = local;
         at[role->own_axis] = range[role->pinned].begin;
     } else {
-        int own = x == HS_C || node->spec->node == HS_NODE_READ;
-        int p = own ? hs_node_place(node->problem, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
+        int p = x == HS_C ? hs_node_place(node->problem, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
         return (struct hs_matrix){hs_supply_slot(node, supply, step, p), supply->ld};
     }
     return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};
@@ -240,23 +235,6 @@ static const void *beta_of(const struct hs_node *node, int64_t step)
     return hs_panel_of(node, step) == 0 ? (const void *)&node->beta : scalar->one;
 }
 
-/* Copies what the step needs and this process does not have from its owners' memory. */
-static void fetch(struct hs_node *node, int64_t step)
-{
-    for (int i = 0; i < node->ins; i++) {
-        const struct hs_supply *supply = &node->in[i];
-        if (!hs_supply_begins(node, supply, step) ||
-            hs_owner_is_here(node, supply, hs_panel_owner(node, supply, hs_panel_of(node, step))))
-            continue;
-        for (int g = 0; g < supply->givers.count; g++) {
-            int64_t bytes = hs_node_fetch(node, supply, step, &supply->givers, g);
-            node->failed = bytes < 0 ? HSUMMA_ERR_INTERNAL : node->failed;
-            node->times.bytes += bytes > 0 ? bytes : 0;
-        }
-    }
-    account(node, &node->times.copy);
-}
-
 /* Begins the next step's product when all that it reads is there; 0: it is not.  Nothing may be left to multiply. */
 static int start(struct hs_node *node)
 {
@@ -275,13 +253,9 @@ static int start(struct hs_node *node)
     for (int i = 0; i < node->ins; i++)
         if (!supplied(node, &node->in[i], step))
             return 0;
-    if (node->spec->node == HS_NODE_READ && !enter(node))
-        return 0;
     struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
                      c = locate(node, HS_C, step, range);
     resume(node);
-    if (node->spec->node == HS_NODE_READ)
-        fetch(node, step);
     if (node->device) {
         hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
         account(node, &node->times.gemm);

@@ -9,9 +9,6 @@
  * it is. Where C moves (stationary A or B: layers over k) each process makes its partial result in shared memory and
  * the owners of C add them up, in the order of the line (node_copy.c).
  *
- * Where the caller wants no shared panels (node=read), readers copy the tiles from the owners' memory by system calls,
- * each for itself.
- *
  * Words of the directory count steps: nobody waits but for those whose data it reads or overwrites.  All processes go
  * through the steps in one order and each fills, multiplies and sums what can be done next; the first step that is not
  * over anywhere can always be worked at, so nothing can lock.
@@ -23,12 +20,10 @@
 #include "coll/node/directory.h"
 #include "summa/pack.h"
 
-/* Ranks that this one waits for, each with its place in the grid and its coordinate on the axis of the looped
- * dimension.
- */
+/* Ranks that this one waits for, each with its coordinate on the axis of the looped dimension. */
 struct hs_peers {
     int count;
-    int *rank, *place, *coord;
+    int *rank, *coord;
 };
 
 /* A moving operand: A or B on its way to those that multiply, or C on its way back. */

@@ -133,8 +133,7 @@ static size_t lay_out(struct hs_node *node)
         int64_t length = hs_axis_count_max(role->want);
         length = x == spec->chunked ? least(spec->chunk, length) : length;
         if (!size_supply(supply, problem, spec, length, x == spec->chunked ? node->steps : node->panels,
-                         x == HS_C || spec->node == HS_NODE_READ ? problem->grid.extent[0] * problem->grid.extent[1]
-                                                                 : role->want->nprocs))
+                         x == HS_C ? problem->grid.extent[0] * problem->grid.extent[1] : role->want->nprocs))
             return SIZE_MAX;
         bytes += (size_t)supply->ring * (size_t)supply->lines * hs_aligned((size_t)supply->pitch);
         supply->pitch = (int64_t)hs_aligned((size_t)supply->pitch);
@@ -183,10 +182,9 @@ static int multiplies(const struct hs_node *node, const int coord[2])
     return 1;
 }
 
-static void add(struct hs_peers *peers, int rank, int place, int coord)
+static void add(struct hs_peers *peers, int rank, int coord)
 {
     peers->rank[peers->count] = rank;
-    peers->place[peers->count] = place;
     peers->coord[peers->count++] = coord;
 }
 
@@ -205,9 +203,9 @@ static void meet(struct hs_node *node, struct hs_supply *supply)
         const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
         int rank = grid->rank[i], at = hs_coord_on(role->looped, coord[role->loop_axis]);
         if (reads && gives(supply, grid->extent, coord, mine))
-            add(&supply->givers, rank, i, at);
+            add(&supply->givers, rank, at);
         if (supply->gives[hs_supply_line(supply, coord)] && multiplies(node, coord))
-            add(&supply->takers, rank, i, at);
+            add(&supply->takers, rank, at);
     }
 }
 
@@ -217,14 +215,14 @@ static hsumma_status meet_all(struct hs_node *node, const struct hs_allocator *m
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
            lines = (size_t)(extent[0] > extent[1] ? extent[0] : extent[1]);
     struct hs_supply *all[3] = {&node->in[0], &node->in[1], &node->out};
-    node->peers_memory = hs_get(memory, 3 * 6 * ranks, sizeof *node->peers_memory);
+    node->peers_memory = hs_get(memory, 3 * 4 * ranks, sizeof *node->peers_memory);
     node->lines_memory = hs_get_zero(memory, 3 * lines, 1);
     if (!node->peers_memory || !node->lines_memory)
         return HSUMMA_ERR_MEMORY;
     for (int i = 0; i < 3; i++) {
-        int *room = node->peers_memory + (size_t)i * 6 * ranks;
-        all[i]->givers = (struct hs_peers){0, room, room + ranks, room + 2 * ranks};
-        all[i]->takers = (struct hs_peers){0, room + 3 * ranks, room + 4 * ranks, room + 5 * ranks};
+        int *room = node->peers_memory + (size_t)i * 4 * ranks;
+        all[i]->givers = (struct hs_peers){.rank = room, .coord = room + ranks};
+        all[i]->takers = (struct hs_peers){.rank = room + 2 * ranks, .coord = room + 3 * ranks};
         all[i]->gives = node->lines_memory + (size_t)i * lines;
         if (all[i]->ring > 0)
             meet(node, all[i]);

@@ -72,9 +72,6 @@ int hs_node_place(const struct hs_problem *problem, int axis, int on_axis, int o
 
 /* node_copy.c: this process's part of the tile of a step, to all lines that it gives to; the bytes. */
 int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step);
-/* node=read: what peer i has of this process's part of a step's tile, read with one copy.  The bytes, or -1. */
-int64_t hs_node_fetch(struct hs_node *node, const struct hs_supply *supply, int64_t step, const struct hs_peers *from,
-                      int i);
 /* C = beta C + the partial results of a panel, for what this process owns of C. */
 void hs_node_sum(struct hs_node *node, int64_t panel);
 

@@ -161,7 +161,7 @@ static void test_sources(void)
     int file = rank == 0 ? mkstemp(name) : -1;
     FILE *to = rank == 0 ? fdopen(file, "w") : NULL;
     if (to) {
-        fprintf(to, "hsumma tuned 1\n# measured\nallreduce %d * 0-2k smp\nallreduce * * 0-inf ring # the rest\n", size);
+        fprintf(to, "hsumma tuned 2\n# measured\nallreduce %d * 0-2k smp\nallreduce * * 0-inf ring # the rest\n", size);
         fclose(to);
     }
     for (int i = 0; i < (int)sizeof name; i++)
@@ -180,7 +180,7 @@ static void test_sources(void)
     quiet_reduce(0, MPI_SUM); /* everybody has read it */
     to = rank == 0 ? fopen(name, "w") : NULL;
     if (to) {
-        fprintf(to, "hsumma tuned 1\nallreduce 2 ring\n");
+        fprintf(to, "hsumma tuned 2\nallreduce 2 ring\n");
         fclose(to);
     }
     quiet_reduce(0, MPI_SUM);

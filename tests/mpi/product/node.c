@@ -3,21 +3,19 @@
  * stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands that
  * are read in place; what a plan says of itself; bits.
  *
- *     mpi_node node=shared|node=read|nodes     nodes: MPICH is made to believe in two nodes, where messages are sent
+ *     mpi_node node=shared|nodes     nodes: MPICH is made to believe in two nodes, where messages are sent
  */
 #include "hsumma/plan/plan.h"
 #include "support/product.h"
 
 #include <unistd.h>
 
-static const char *kind = "shared"; /* or "read" */
-
 /* What a plan that shares memory says of itself, before it has run (ran = 0) or after; NULL, or what is wrong. */
 static const char *wrong_info(const hsumma_plan *plan, int ran)
 {
     hsumma_plan_info info;
     hsumma_plan_query(plan, &info);
-    if (strcmp(info.node, kind) != 0 || strcmp(info.level[0].bcast, "none") != 0 || info.nlevels != 1)
+    if (strcmp(info.node, "shared") != 0 || strcmp(info.level[0].bcast, "none") != 0 || info.nlevels != 1)
         return "not by shared memory";
     if (info.bytes_sent || info.messages_sent)
         return "messages";
@@ -253,7 +251,7 @@ static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
             for (int but = 0; but < 4; but++) {
                 int mine = rank % 2 ? but : 0;
                 bad += !everywhere(in_memory(ctx, &c, options, mask, mine, &copied) == plain && copied <= all);
-                if (strcmp(kind, "shared") == 0 && (mask & 3) == 3 && !mine && c.ta == 'N' && c.tb == 'N')
+                if ((mask & 3) == 3 && !mine && c.ta == 'N' && c.tb == 'N')
                     bad += copied != 0 && 1024 / (layout ? 1 : P * Q) % 256 == 0;
             }
         tap_ok(everywhere(bad == 0),
@@ -311,7 +309,7 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
             hsumma_plan_query(again, &info[1]);
             good &= !strcmp(info[0].line, info[1].line) && info[0].panels == info[1].panels &&
                     info[0].chunk == info[1].chunk && info[0].workspace_bytes == info[1].workspace_bytes &&
-                    info[0].level[0].block == info[1].level[0].block && strstr(line, kind);
+                    info[0].level[0].block == info[1].level[0].block && strstr(line, "node=shared");
         }
         bad += !everywhere(good);
         hsumma_plan_free(&plan);
@@ -343,7 +341,7 @@ static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
         good &= create(ctx, &c, &plan) == HSUMMA_ERR_ARGUMENT && !plan &&
                 strstr(hsumma_message(ctx), "node=shared") != NULL;
     }
-    tap_ok(everywhere(good), "words for messages, alone and with node=%s: %s", kind, hsumma_message(ctx));
+    tap_ok(everywhere(good), "words for messages, alone and with node=shared: %s", hsumma_message(ctx));
 }
 
 /* More steps than fit into a word's part for them would be a number of the next execution. */
@@ -382,8 +380,8 @@ static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    if (size == 1 || !ctx->product_pool.base || (strcmp(kind, "read") == 0 && !ctx->product_pool.readable)) {
-        tap_skip(1, "the processes cannot share memory, or read each other's");
+    if (size == 1 || !ctx->product_pool.base) {
+        tap_skip(1, "the processes cannot share memory");
         return;
     }
     test_products(ctx, grid);
@@ -399,8 +397,6 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 int main(int argc, char **argv)
 {
     int nodes = argc > 1 && strcmp(argv[1], "nodes") == 0;
-    if (argc > 1 && strncmp(argv[1], "node=", 5) == 0)
-        kind = argv[1] + 5;
     if (nodes) {
         setenv("MPIR_CVAR_NUM_CLIQUES", "2", 1);
         setenv("MPIR_CVAR_CLIQUES_BY_BLOCK", "1", 1);

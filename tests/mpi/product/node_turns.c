@@ -3,7 +3,7 @@
  * overlap, with processes that are late, that start, test and wait each in its own way, or have got a pointer wrong;
  * more grids than there is memory for; who needs nobody waits for nobody.
  *
- *     mpi_node_turns [EXECUTIONS] [node=read]     node=read: every other plan is of that kind
+ *     mpi_node_turns [EXECUTIONS]
  */
 #include "hsumma/plan/plan.h"
 #include "support/product.h"
@@ -116,7 +116,6 @@ static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *j
                                           "node=shared workspace_limit=8k",
                                           "stationary=C node=shared block=1 chunk=2 workspace_limit=2k",
                                           "stationary=C node=shared block=64"};
-    char text[128];
     int P, Q, good = 1;
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
     for (int i = 0; i < 6; i++) {
@@ -124,8 +123,7 @@ static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *j
         c.fractions = 0;
         if (i % 2)
             unalign(&c, i);
-        snprintf(text, sizeof text, "%s%s", options[i], i % 2 && ctx->product_pool.readable ? " node=read" : "");
-        good &= job_make(ctx, &jobs[(*made)++], &c, text);
+        good &= job_make(ctx, &jobs[(*made)++], &c, options[i]);
     }
     for (int i = 0; i < 4; i++) { /* on two neighbours of a line of processes: the grids overlap */
         struct call c = call_of(grid, HSUMMA_D, 'N', "NT"[i % 2], 20, 20, 20, 10);
@@ -198,8 +196,8 @@ static void test_reuse(hsumma_context *ctx, const hsumma_grid *grid)
     for (int i = 0; i < JOBS; i++) {
         struct call c = call_of(grid, HSUMMA_D, 'N', 'N', extent[i], extent[i], extent[i], i == 2 ? 50 : 0);
         char text[96];
-        snprintf(text, sizeof text, "stationary=%c workspace_limit=64M%s node=%s", "CCAC"[i],
-                 i == 2 ? "" : " block=400", i % 2 && ctx->product_pool.readable ? "read" : "shared");
+        snprintf(text, sizeof text, "stationary=%c workspace_limit=64M%s node=shared", "CCAC"[i],
+                 i == 2 ? "" : " block=400");
         good &= job_make(ctx, &jobs[i], &c, text);
     }
     for (int i = 0; good && i < ROUNDS; i++) {

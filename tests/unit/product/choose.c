@@ -319,7 +319,7 @@ static void rules(void)
     tap_ok(good, "without rules: %s, by the model", best->spec.bcast[0]->name);
     good =
         !hs_rules_read(&coll, "bcast:flat", &hs_heap, &message) &&
-        !hs_rules_read_tuned(&tuned, "hsumma tuned 1\nbcast 4 * * chain\nreduce * * * binomial\n", &hs_heap, &message);
+        !hs_rules_read_tuned(&tuned, "hsumma tuned 2\nbcast 4 * * chain\nreduce * * * binomial\n", &hs_heap, &message);
     q.tuned = &tuned;
     good &= ask_simply(&q, "groups=1x1", &ranking) && best->by_rule[0] == 1;
     tap_ok(good && strcmp(best->spec.bcast[0]->name, "chain") == 0, "the tuned file is obeyed: %s", message.text);

@@ -23,8 +23,7 @@ static void make_faster(struct hs_profile *profile)
                              &m->node.beta_long,
                              &m->gamma,
                              &m->copy,
-                             &profile->exchange.alpha,
-                             &profile->exchange.beta};
+                             &profile->exchange_alpha};
     int count = sizeof price / sizeof *price, only = draw(count + 1), all = draw(6) == 0;
     double factor = 0.05 + draw(90) / 100.0;
     for (int i = 0; i < count; i++)

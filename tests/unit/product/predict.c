@@ -230,7 +230,7 @@ static void exchanges(void)
     product.block[HS_A][1] = 16;
     all.spread = 1;
     profile.machine.copy = apart.machine.copy = 3e-10;
-    apart.exchange = (struct hs_link){.alpha = 7e-6, .beta = 5e-9};
+    apart.exchange_alpha = 7e-6;
     struct hs_prediction to_root = predict(&product, &root, &profile, NULL);
     struct hs_prediction to_all = predict(&product, &all, &profile, NULL);
     struct hs_prediction slower = predict(&product, &root, &apart, NULL);

@@ -35,7 +35,7 @@ static const struct field {
     LINK("network", machine.network),
     LINK("node", machine.node),
     LINK("socket", machine.socket),
-    LINK("exchange", exchange),
+    SECONDS_OF("exchange.alpha_s", exchange_alpha),
     SECONDS_OF("shm.alpha_s", machine.shm.alpha),
     SECONDS_OF("shm.beta_s_per_byte", machine.shm.beta),
     SECONDS_OF("inject_s_per_byte", machine.inject),
@@ -364,6 +364,7 @@ static void test_damage(void)
         {"hsumma profile 1\nmeasured. 3\nend\n", 2, "there is no such name"},
         {"hsumma profile 1\n\ngemm.double 3\nend\n", 3, "there is no such name"},
         {"hsumma profile 1\ngemm.knees 3\nend\n", 2, "there is no such name"},
+        {"hsumma profile 1\nexchange.beta_s_per_byte 1e-9\nend\n", 2, "there is no such name"},
         {"hsumma profile 1\nnode.eager_bytes 8\nend\n", 3, "node.rendezvous_alpha_s"},
         {"hsumma profile 1\nnode.eager_bytes 8\nnode.rendezvous_alpha_s 1e-6\nend\n", 4, "node.rendezvous_beta_s"},
     };

@@ -25,7 +25,6 @@ static void test_read(void)
     wrong += !one || one->seconds != 3 || !hs_tuned_find(&tuned, "k0") || !hs_tuned_find(&tuned, "k2");
     wrong += hs_tuned_read(&tuned, HEAD "gemm a 1 block=2\ngemm", &hs_heap, NULL) == HSUMMA_OK || tuned.count != 3 ||
              hs_tuned_find(&tuned, "a") || !hs_tuned_find(&tuned, "k1");
-    wrong += hs_tuned_read(&tuned, "hsumma tuned 1\nbcast 8 2 * chain\n", &hs_heap, &message) || tuned.count != 3;
     hs_tuned_free(&tuned, &hs_heap);
     tap_ok(wrong == 0, "products are read, the later ones count, and none of a text with a fault: %d wrong %s", wrong,
            message.text);
@@ -45,8 +44,9 @@ static void test_damage(void)
         {"hsumma tuned x\n", "expected \"hsumma tuned 2\""},
         {"hsumma tuned 2 \n", "expected \"hsumma tuned 2\""},
         {"hsumma tuned 2\rgemm k 1 block=2", "expected \"hsumma tuned 2\""},
-        {"hsumma tuned 0\n", "version 0; this library knows 1 to 2"},
-        {"hsumma tuned 3\ngemm k 1 block=2 # in one line\n", "version 3; this library knows 1 to 2"},
+        {"hsumma tuned 0\n", "version 0; this library knows 2"},
+        {"hsumma tuned 1\nbcast 8 2 * chain\n", "version 1; this library knows 2"},
+        {"hsumma tuned 3\ngemm k 1 block=2 # in one line\n", "version 3; this library knows 2"},
         {HEAD "\n\ngemm", "line 4, \"gemm\""},
         {HEAD "gemm k", "line 2"},
         {HEAD "gemm k 1", "line 2"},

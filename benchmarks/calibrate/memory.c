@@ -76,7 +76,7 @@ struct words {
 };
 
 typedef struct sharing {
-    const struct hs_window *window;
+    const struct hs_shm *shm;
     int64_t bytes, pieces, round;
     char *own;
     double fit[2];
@@ -84,7 +84,7 @@ typedef struct sharing {
 
 static struct words *words_of(const sharing *s, int member)
 {
-    return hs_window_shared(s->window, WORD_SLOT, member);
+    return hs_shm_shared(s->shm, WORD_SLOT, member);
 }
 
 static void wait_for(_Atomic int64_t *word, int64_t value)
@@ -104,9 +104,8 @@ static void set(_Atomic int64_t *word, int64_t value)
 static double copy_shared(calibration *cal, void *state, int calls)
 {
     sharing *s = state;
-    int me = s->window->me, members = s->window->members, next = (me + 1) % members,
-        last = (me + members - 1) % members;
-    char *mine = hs_window_shared(s->window, DATA_SLOT, me), *theirs = hs_window_shared(s->window, DATA_SLOT, next);
+    int me = s->shm->me, members = s->shm->members, next = (me + 1) % members, last = (me + members - 1) % members;
+    char *mine = hs_shm_shared(s->shm, DATA_SLOT, me), *theirs = hs_shm_shared(s->shm, DATA_SLOT, next);
     double seconds = 0, start;
 
     (void)cal;
@@ -131,11 +130,11 @@ static double copy_shared(calibration *cal, void *state, int calls)
 static double play(calibration *cal, void *state, int calls)
 {
     sharing *s = state;
-    int me = s->window->me, mate = me ^ 1, first = me < mate;
+    int me = s->shm->me, mate = me ^ 1, first = me < mate;
     double start;
 
     (void)cal;
-    if (mate >= s->window->members)
+    if (mate >= s->shm->members)
         return 0;
     s->round++; /* both begin together */
     set(&words_of(s, me)->ball, s->round);
@@ -155,11 +154,11 @@ static double play(calibration *cal, void *state, int calls)
 static void measure_sharing(calibration *cal, sharing *s, double budget)
 {
     enum { SIZES = 4 };
-    const int64_t room = s->window->shared_bytes < MOST_SHARED ? s->window->shared_bytes : MOST_SHARED;
+    const int64_t room = s->shm->shared_bytes < MOST_SHARED ? s->shm->shared_bytes : MOST_SHARED;
     double row[SIZES][FIT_UNKNOWNS], seconds[SIZES], found[FIT_UNKNOWNS], fit[SIZES];
     int points = 0;
 
-    *words_of(s, s->window->me) = (struct words){0};
+    *words_of(s, s->shm->me) = (struct words){0};
     quiet_barrier(cal->comm);
     for (s->bytes = 64; points < SIZES && s->bytes <= room; s->bytes *= 16, points++) {
         s->pieces = room / s->bytes < 64 ? room / s->bytes : 64;
@@ -180,14 +179,14 @@ static void measure_sharing(calibration *cal, sharing *s, double budget)
 
 int calibrate_memory(calibration *cal, double budget)
 {
-    sharing s = {.window = cal->ctx->comm.window};
+    sharing s = {.shm = cal->ctx->comm.shm};
     int good, shared, everywhere;
 
     cal->phase = "memory";
     if (!measure_arrays(cal, budget / 2))
         return 0;
     /* a node of one rank has nobody to share with */
-    shared = s.window && s.window->members > 1 && s.window->shared_bytes >= (int64_t)sizeof(struct words);
+    shared = s.shm && s.shm->members > 1 && s.shm->shared_bytes >= (int64_t)sizeof(struct words);
     quiet_allreduce(&shared, &everywhere, 1, MPI_INT, MPI_MIN, cal->comm);
     if (!everywhere)
         return 1;

@@ -32,13 +32,13 @@ static void add_inside(calibrate_pairs *pairs, const struct hs_division *d, int 
 
 static int node_of_socket(const struct hs_topology *topology, int socket)
 {
-    return topology->level[HS_NODE].of[hs_division_ranks(&topology->level[HS_SOCKET], socket)[0]];
+    return topology->division[HS_NODE].of[hs_division_ranks(&topology->division[HS_SOCKET], socket)[0]];
 }
 
 /* The next socket of the same node, -1: none. */
 static int next_socket(const struct hs_topology *topology, int socket)
 {
-    for (int other = socket + 1; other < topology->level[HS_SOCKET].parts; other++)
+    for (int other = socket + 1; other < topology->division[HS_SOCKET].parts; other++)
         if (node_of_socket(topology, other) == node_of_socket(topology, socket))
             return other;
     return -1;
@@ -56,7 +56,7 @@ static int place_of_socket(const struct hs_topology *topology, int socket)
 
 calibrate_pairs calibrate_pairs_of(const struct hs_topology *topology, enum hs_tier_kind tier, int rank)
 {
-    const struct hs_division *node = &topology->level[HS_NODE], *socket = &topology->level[HS_SOCKET];
+    const struct hs_division *node = &topology->division[HS_NODE], *socket = &topology->division[HS_SOCKET];
     int sockets = socket->parts > node->parts;
     calibrate_pairs pairs = {.peer = -1, .number = -1};
 

@@ -186,10 +186,10 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
 {
     const struct hs_profile *p = &cal->profile;
     const struct hs_machine *m = &p->machine;
-    int several = cal->ctx->comm.topology.level[HS_NODE].parts > 1;
+    int several = cal->ctx->comm.topology.division[HS_NODE].parts > 1;
 
     fprintf(file, "%d rank%s on %d node%s, %d BLAS thread%s each, measured in %.1f s\nprofile %s\n\n", cal->size,
-            cal->size == 1 ? "" : "s", cal->ctx->comm.topology.level[HS_NODE].parts, several ? "s" : "", p->threads,
+            cal->size == 1 ? "" : "s", cal->ctx->comm.topology.division[HS_NODE].parts, several ? "s" : "", p->threads,
             p->threads == 1 ? "" : "s", cal->took, path);
     fprintf(file, "%-15s %-72s %6s %6s\n", "", "fitted", "median", "worst");
     link_row(file, "between nodes", cal, FIT_NETWORK, &m->network);
@@ -277,7 +277,7 @@ int calibrate_json(const calibration *cal, const char *path, FILE *file)
     for (int i = 0; i < cal->samples; i++)
         json_array_append_new(samples, sample_json(&cal->sample[i]));
     root = json_pack("{s:s,s:i,s:i,s:f,s:o,s:o,s:o}", "file", path, "ranks", cal->size, "nodes",
-                     cal->ctx->comm.topology.level[HS_NODE].parts, "seconds", cal->took, "profile",
+                     cal->ctx->comm.topology.division[HS_NODE].parts, "seconds", cal->took, "profile",
                      profile_json(&cal->profile), "relative_errors", errors, "measured", samples);
     if (root && cal->ctx->device)
         json_object_set_new(root, "device", device_json(cal));

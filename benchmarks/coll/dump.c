@@ -17,7 +17,7 @@ static void print_head(const struct hs_alg *alg, const struct hs_shape *shape, c
     printf("%s of %lld bytes over %d ranks", hs_collective_name(alg->collective), (long long)shape->bytes, shape->size);
     if (shape->topology)
         printf(" on %d node%s of %lld socket%s, %lld bytes of shared memory each",
-               shape->topology->level[HS_NODE].parts, shape->topology->level[HS_NODE].parts > 1 ? "s" : "",
+               shape->topology->division[HS_NODE].parts, shape->topology->division[HS_NODE].parts > 1 ? "s" : "",
                (long long)args->sockets, args->sockets > 1 ? "s" : "", (long long)shape->topology->shared_bytes);
     printf(", elements of %lld bytes, root %d\n%s: %s\n\n", (long long)shape->unit, shape->root, alg->name, alg->doc);
 }
@@ -104,9 +104,9 @@ static hsumma_status dump(const coll_arguments *args, struct hs_message *message
     int64_t unit = (int64_t)coll_element_of(args->element).size;
     int nodes = args->nodes ? (int)args->nodes : args->shared_bytes > 0 || args->sockets > 1;
     struct hs_topology topology;
-    struct hs_word word;
+    struct hs_alg_spec word;
     hsumma_status status =
-        hs_word_read(NULL, collective, args->algorithm, strlen(args->algorithm), "--alg", &word, message);
+        hs_alg_spec_read(NULL, collective, args->algorithm, strlen(args->algorithm), "--alg", &word, message);
 
     if (!status && !word.alg)
         return hs_fail(message, HSUMMA_ERR_OPTION, "--alg %s: expected the name of an algorithm", args->algorithm);

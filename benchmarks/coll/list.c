@@ -55,9 +55,9 @@ static void find_limits(const struct hs_alg *alg, const char *limit[GROUPS])
 static void print_row(const struct hs_alg *alg, FILE *file)
 {
     const char *limit[GROUPS], *between = "        ";
-    char text[HS_WORD_TEXT];
+    char text[HS_ALG_SPEC_TEXT];
 
-    hs_word_parameters(alg, text, sizeof text);
+    hs_alg_parameters(alg, text, sizeof text);
     fprintf(file, "  %s%s%s%s\n        %s\n", alg->name, text[0] ? "(" : "", text, text[0] ? ")" : "", alg->doc);
     for (int i = 0; i < FACTS; i++)
         if (alg->flags & facts[i].flag && facts[i].words) {
@@ -97,9 +97,9 @@ static json_t *row_json(const struct hs_alg *alg)
 {
     json_t *object = json_object(), *list = json_array();
     const char *limit[GROUPS];
-    char text[HS_WORD_TEXT];
+    char text[HS_ALG_SPEC_TEXT];
 
-    hs_word_parameters(alg, text, sizeof text);
+    hs_alg_parameters(alg, text, sizeof text);
     json_object_set_new(object, "collective", json_string(hs_collective_name(alg->collective)));
     json_object_set_new(object, "name", json_string(alg->name));
     json_object_set_new(object, "parameters", json_string(text));

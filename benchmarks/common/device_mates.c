@@ -8,7 +8,7 @@
 int device_mates(const hsumma_context *ctx, MPI_Comm comm, MPI_Comm *mates)
 {
     const struct hs_device *device = ctx->device;
-    const size_t size = sizeof device->place;
+    const size_t size = sizeof device->location;
     int rank, ranks, first = 0;
     char *places;
 
@@ -19,9 +19,9 @@ int device_mates(const hsumma_context *ctx, MPI_Comm comm, MPI_Comm *mates)
         free(places);
         return COMMAND_INTERNAL;
     }
-    memcpy(places + (size_t)rank * size, device->place, size);
+    memcpy(places + (size_t)rank * size, device->location, size);
     quiet_allreduce(MPI_IN_PLACE, places, (int)(size * (size_t)ranks), MPI_BYTE, MPI_BOR, comm);
-    while (memcmp(places + (size_t)first * size, device->place, size))
+    while (memcmp(places + (size_t)first * size, device->location, size))
         first++;
     free(places);
     return MPI_Comm_split(comm, first, rank, mates) == MPI_SUCCESS ? COMMAND_OK : COMMAND_INTERNAL;

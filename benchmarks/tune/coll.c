@@ -239,7 +239,7 @@ static int remember(const tuning *run, hsumma_collective collective)
     int lines;
 
     if (run->rank == 0) {
-        lines = tune_rules(collective, run->size, run->topology->level[HS_NODE].parts, run->point, run->count, line);
+        lines = tune_rules(collective, run->size, run->topology->division[HS_NODE].parts, run->point, run->count, line);
         for (int i = 0; i < lines; i++)
             text[i] = line[i];
         report(run, collective, lines, line);
@@ -294,7 +294,7 @@ static int carry_out(tuning *run)
     for (int c = 0; c < TUNE_COLLECTIVES; c++)
         run->points += run->args->chosen[c] ? sizes_of(run, (hsumma_collective)c, bytes) : 0;
     if (run->rank == 0) {
-        int nodes = run->topology->level[HS_NODE].parts, sockets = run->topology->level[HS_SOCKET].parts;
+        int nodes = run->topology->division[HS_NODE].parts, sockets = run->topology->division[HS_SOCKET].parts;
         printf("hsumma_bench tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->size,
                run->size == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", sockets, sockets == 1 ? "" : "s");
         progress_begin(&run->bar, 0);

@@ -97,7 +97,7 @@ static const struct {
 int tune_words(hsumma_collective collective, const struct hs_topology *topology, const char *list[TUNE_WORDS],
                int64_t least[TUNE_WORDS])
 {
-    const struct hs_division *nodes = &topology->level[HS_NODE], *sockets = &topology->level[HS_SOCKET];
+    const struct hs_division *nodes = &topology->division[HS_NODE], *sockets = &topology->division[HS_SOCKET];
     int size = topology->size, is_power = (size & (size - 1)) == 0, ranks = hs_division_size(nodes, 0), count = 0;
     unsigned holds =
         (nodes->parts > 1 ? NODES : 0) | (sockets->parts > nodes->parts ? SOCKETS : 0) | (is_power ? POWER : NO_POWER);

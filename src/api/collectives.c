@@ -156,7 +156,7 @@ int hsumma_coll_algorithm(const hsumma_context *ctx, int i, hsumma_algorithm_inf
         return 0;
     *info =
         (hsumma_algorithm_info){.collective = (hsumma_collective)alg->collective, .name = alg->name, .doc = alg->doc};
-    hs_word_parameters(alg, info->parameters, sizeof info->parameters);
+    hs_alg_parameters(alg, info->parameters, sizeof info->parameters);
     for (unsigned f = 0; f < sizeof flags / sizeof *flags; f++)
         info->flags |= alg->flags & flags[f].ours ? flags[f].theirs : 0;
     return 1;

@@ -28,18 +28,18 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     struct {
         char text[ENVIRONMENT_TEXT];
         int threads;
-    } told = {"", 1};
+    } broadcast = {"", 1};
     int on_node, share = hs_share_of_node(ctx->comm.comm, &on_node);
     ctx->threads = hs_threads_user_chose() ? 0 : share;
     ctx->profile.one_node = on_node == ctx->comm.size;
-    told.threads = share;
+    broadcast.threads = share;
     if (ctx->comm.rank == 0)
-        hs_options_environment(told.text, sizeof told.text);
-    if (MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
+        hs_options_environment(broadcast.text, sizeof broadcast.text);
+    if (MPI_Bcast(&broadcast, sizeof broadcast, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast failed");
-    ctx->threads_model = told.threads;
+    ctx->threads_model = broadcast.threads;
     hs_options_default(&ctx->options);
-    hsumma_status status = hs_options_apply(&ctx->options, told.text, HS_BY_ENVIRONMENT, &ctx->message);
+    hsumma_status status = hs_options_apply(&ctx->options, broadcast.text, HS_BY_ENVIRONMENT, &ctx->message);
     if (!status)
         status = hs_options_apply(&ctx->options, options, HS_BY_CONTEXT, &ctx->message);
     return status;
@@ -83,9 +83,9 @@ static hsumma_status find_places(hsumma_context *ctx, int collectives)
     hsumma_status status = hs_comm_agreed(ctx->comm.comm, hs_settings_read(&ctx->options, &settings, &ctx->message));
     if (status || (!collectives && ctx->profile.one_node && strcmp(words, "auto") == 0))
         return status;
-    struct hs_place_options places = {
+    struct hs_discover_options places = {
         .topology = words, .shared_bytes = collectives ? settings.shared : 0, .direct = collectives && settings.direct};
-    return hs_comm_places(&ctx->comm, &places, &ctx->memory, &ctx->message);
+    return hs_comm_discover(&ctx->comm, &places, &ctx->memory, &ctx->message);
 }
 
 static hsumma_status fill(hsumma_context *ctx)
@@ -188,7 +188,7 @@ void hs_context_release(hsumma_context *ctx)
     ctx->broken |= ctx->team.broken;
     hs_team_free(&ctx->team);
     hs_device_comm_free(&ctx->comm, ctx->broken);
-    hs_comm_leave_places(&ctx->comm, &ctx->memory);
+    hs_comm_forget(&ctx->comm, &ctx->memory);
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */
     hs_tuned_free(&ctx->tuned, &ctx->memory);
     hs_own_algorithms_free(&ctx->own, &ctx->memory);

@@ -47,7 +47,7 @@ static hsumma_status open_device(hsumma_context *ctx, const struct hs_device_kin
 }
 
 /* The worst status, and what the first process that has it says of it. */
-static hsumma_status tell(hsumma_context *ctx, hsumma_status mine, struct hs_message *why)
+static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs_message *why)
 {
     struct {
         int status, rank;
@@ -66,7 +66,7 @@ static hsumma_status tell(hsumma_context *ctx, hsumma_status mine, struct hs_mes
 /* How many devices the processes of a machine have, at most.  What cannot be told counts as one for each. */
 static int count_devices(const hsumma_context *ctx)
 {
-    const char *place = ctx->device->place;
+    const char *place = ctx->device->location;
     unsigned colour = 0;
     MPI_Comm machine = MPI_COMM_NULL, mates = MPI_COMM_NULL;
     int rank = 0, first, devices = 0, most = 0;
@@ -114,9 +114,9 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
         status = open_device(ctx, kind, settings.device_number, place, &why);
     hsumma_status measured = measure(ctx, status ? NULL : &why);
     status = status ? status : measured;
-    status = tell(ctx, status, &why);
+    status = agree_on(ctx, status, &why);
     if (!status)
-        status = tell(ctx, hs_context_make_local(ctx, &settings, &why), &why);
+        status = agree_on(ctx, hs_context_make_local(ctx, &settings, &why), &why);
     if (!status) {
         ctx->profile.device_machine.devices = count_devices(ctx);
         return HSUMMA_OK;

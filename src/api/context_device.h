@@ -9,7 +9,7 @@
  * without a device everywhere is no error, but goes into the context's note.
  */
 hsumma_status hs_context_open_device(hsumma_context *ctx);
-/* What collective calls need on it, after hs_comm_places.  Collective, and the same status on all. */
+/* What collective calls need on it, after hs_comm_discover.  Collective, and the same status on all. */
 hsumma_status hs_context_share_device(hsumma_context *ctx);
 /*
  * The end of a context with a device, in two steps: leave waits for the device's work and unmaps what is other

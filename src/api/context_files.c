@@ -1,6 +1,6 @@
 #include "api/context_files.h"
 
-#include "coll/node/places.h"
+#include "coll/node/discover.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 enum { MOST_FILE_BYTES = 8 << 20, SHOWN_PATH = 160 };
 
 /* What the process that has read tells the others. */
-struct files_found {
+struct found_files {
     hsumma_status status;
     int length; /* of the tuned file's text, which comes next; 0: there is none */
     struct hs_message message;
@@ -89,48 +89,49 @@ static char *read_file(const struct hs_allocator *memory, const char *path)
     return text;
 }
 
-static void add_note(struct files_found *told, const struct found *found, const char *why)
+static void add_note(struct found_files *found_files, const struct found *found, const char *why)
 {
-    size_t used = strlen(told->note);
-    snprintf(told->note + used, sizeof told->note - used, "%s%s %s: %s; %s", used ? "; " : "", found->what,
-             shown(found->path, SHOWN_PATH), why, found->use);
+    size_t used = strlen(found_files->note);
+    snprintf(found_files->note + used, sizeof found_files->note - used, "%s%s %s: %s; %s", used ? "; " : "",
+             found->what, shown(found->path, SHOWN_PATH), why, found->use);
 }
 
-static void no_memory(struct files_found *told, const struct found *found)
+static void no_memory(struct found_files *found_files, const struct found *found)
 {
-    told->status = hs_fail(&told->message, HSUMMA_ERR_MEMORY, "%s: no memory for %s", found->what, found->path);
+    found_files->status =
+        hs_fail(&found_files->message, HSUMMA_ERR_MEMORY, "%s: no memory for %s", found->what, found->path);
 }
 
 /* The file's text; NULL and told: it must be, or should be, and is not. */
-static char *open_found(const hsumma_context *ctx, const struct found *found, struct files_found *told)
+static char *open_found(const hsumma_context *ctx, const struct found *found, struct found_files *found_files)
 {
     char *text = found->path[0] ? read_file(&ctx->memory, found->path) : NULL;
     int reason = errno;
     if (text || !found->path[0])
         return text;
     if (reason == ENOMEM)
-        no_memory(told, found);
+        no_memory(found_files, found);
     else if (found->named && !(found->may_be_new && reason == ENOENT))
-        told->status = hs_fail(&told->message, HSUMMA_ERR_OPTION, "%s: cannot read %s: %s", found->what, found->path,
-                               strerror(reason));
+        found_files->status = hs_fail(&found_files->message, HSUMMA_ERR_OPTION, "%s: cannot read %s: %s", found->what,
+                                      found->path, strerror(reason));
     else if (reason != ENOENT && reason != ENOTDIR)
-        add_note(told, found, strerror(reason));
+        add_note(found_files, found, strerror(reason));
     return NULL;
 }
 
-static void read_profile(const hsumma_context *ctx, struct files_found *told)
+static void read_profile(const hsumma_context *ctx, struct found_files *found_files)
 {
     struct found found = find(ctx, HS_OPT_PROFILE, "builtin", "the built-in one is used");
     struct hs_message why;
-    char host[HS_HOST_TEXT], *text = open_found(ctx, &found, told);
+    char host[HS_HOST_TEXT], *text = open_found(ctx, &found, found_files);
     if (!text)
         return;
     hs_host_signature(host);
-    const char *source = shown(found.path, sizeof told->profile.source);
-    if (hs_profile_read(text, host, &told->profile, &why))
-        add_note(told, &found, why.text);
+    const char *source = shown(found.path, sizeof found_files->profile.source);
+    if (hs_profile_read(text, host, &found_files->profile, &why))
+        add_note(found_files, &found, why.text);
     else
-        memcpy(told->profile.source, source, strlen(source) + 1);
+        memcpy(found_files->profile.source, source, strlen(source) + 1);
     hs_put(&ctx->memory, text);
 }
 
@@ -152,27 +153,28 @@ static hsumma_status take_tuned(hsumma_context *ctx, const char *text, struct hs
 }
 
 /* The text, if it is good: then this process has taken it. */
-static char *read_tuned(hsumma_context *ctx, struct files_found *told)
+static char *read_tuned(hsumma_context *ctx, struct found_files *found_files)
 {
     static const char sayer[] = "tuned: ";
     struct found found = find(ctx, HS_OPT_TUNED, "none", "it is not used");
     struct hs_message why = {""};
-    char *text = open_found(ctx, &found, told);
-    memcpy(told->tuned_file, found.path, sizeof found.path);
+    char *text = open_found(ctx, &found, found_files);
+    memcpy(found_files->tuned_file, found.path, sizeof found.path);
     hsumma_status status = text ? take_tuned(ctx, text, &why) : HSUMMA_OK;
     if (!status) {
-        told->length = text ? (int)strlen(text) : 0;
+        found_files->length = text ? (int)strlen(text) : 0;
         return text;
     }
     hs_put(&ctx->memory, text);
     if (status == HSUMMA_ERR_OPTION && !found.named) {
-        add_note(told, &found, why.text + (strncmp(why.text, sayer, sizeof sayer - 1) == 0 ? sizeof sayer - 1 : 0));
+        add_note(found_files, &found,
+                 why.text + (strncmp(why.text, sayer, sizeof sayer - 1) == 0 ? sizeof sayer - 1 : 0));
         return NULL;
     }
-    told->status = status;
-    told->message = why;
+    found_files->status = status;
+    found_files->message = why;
     if (status == HSUMMA_ERR_MEMORY)
-        no_memory(told, &found);
+        no_memory(found_files, &found);
     return NULL;
 }
 
@@ -194,25 +196,25 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
 
 hsumma_status hs_files_read(hsumma_context *ctx)
 {
-    struct files_found told;
+    struct found_files found_files;
     char *text = NULL;
-    memset(&told, 0, sizeof told);
+    memset(&found_files, 0, sizeof found_files);
     if (ctx->comm.rank == 0) {
-        told.profile = ctx->profile;
-        read_profile(ctx, &told);
-        if (!told.status)
-            text = read_tuned(ctx, &told);
+        found_files.profile = ctx->profile;
+        read_profile(ctx, &found_files);
+        if (!found_files.status)
+            text = read_tuned(ctx, &found_files);
     }
     hsumma_status status = HSUMMA_ERR_MPI;
-    if (MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
+    if (MPI_Bcast(&found_files, sizeof found_files, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
         hs_fail(&ctx->message, status, "MPI_Bcast failed");
-    else if (told.status)
-        status = hs_fail(&ctx->message, told.status, "%s", told.message.text);
+    else if (found_files.status)
+        status = hs_fail(&ctx->message, found_files.status, "%s", found_files.message.text);
     else {
-        ctx->profile = told.profile;
-        memcpy(ctx->tuned_file, told.tuned_file, sizeof told.tuned_file);
-        memcpy(ctx->note, told.note, sizeof told.note);
-        status = told.length ? spread_tuned(ctx, &text, told.length) : HSUMMA_OK;
+        ctx->profile = found_files.profile;
+        memcpy(ctx->tuned_file, found_files.tuned_file, sizeof found_files.tuned_file);
+        memcpy(ctx->note, found_files.note, sizeof found_files.note);
+        status = found_files.length ? spread_tuned(ctx, &text, found_files.length) : HSUMMA_OK;
     }
     if (status)
         forget_tuned(ctx);

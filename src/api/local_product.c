@@ -5,11 +5,11 @@
 /* Processes that use the same device as this one, itself among them; 0: MPI has failed. */
 static int sharers(const hsumma_context *ctx, hsumma_status *status)
 {
-    const size_t length = sizeof ctx->device->place;
-    char mine[sizeof ctx->device->place];
+    const size_t length = sizeof ctx->device->location;
+    char mine[sizeof ctx->device->location];
     char *all = hs_get(&ctx->memory, (size_t)ctx->comm.size, length);
     int count = 0;
-    memcpy(mine, ctx->device->place, length);
+    memcpy(mine, ctx->device->location, length);
     /* one without memory for the answers takes part all the same */
     int known = MPI_Allreduce(&(int){all != NULL}, &count, 1, MPI_INT, MPI_MIN, ctx->comm.comm) == MPI_SUCCESS;
     *status = known && count ? HSUMMA_OK : known ? HSUMMA_ERR_MEMORY : HSUMMA_ERR_MPI;

@@ -35,7 +35,7 @@ static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape
     for (int r = 0; r <= shape->size; r++)
         arrays->part[r] = hs_part_at(shape, r);
     for (int r = 0; r < shape->size; r++)
-        arrays->node[r] = topology ? topology->level[HS_NODE].of[r] : r;
+        arrays->node[r] = topology ? topology->division[HS_NODE].of[r] : r;
     return (hsumma_shape){.rank = shape->rank,
                           .size = shape->size,
                           .root = shape->root,
@@ -43,7 +43,7 @@ static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape
                           .unit = shape->unit,
                           .segment = shape->segment,
                           .part = arrays->part,
-                          .nodes = topology ? topology->level[HS_NODE].parts : shape->size,
+                          .nodes = topology ? topology->division[HS_NODE].parts : shape->size,
                           .node = arrays->node};
 }
 

@@ -67,9 +67,9 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
         snprintf(line, size, "%s", hs_trial_turn(plan)->line);
     /* processes outside the grid have measured nothing, and wait here */
     hsumma_status mine = status ? status : ctx->note[0] ? HSUMMA_ERR_OPTION : HSUMMA_OK;
-    int told = status != HSUMMA_OK;
+    int reported = status != HSUMMA_OK;
     status = hs_agree(&ctx->agreement, mine, HS_ABOUT_NOTHING, 0, 0).status;
-    if (status && !told)
+    if (status && !reported)
         hs_fail(&ctx->message, status, "%s",
                 ctx->note[0]                  ? ctx->note
                 : status == HSUMMA_ERR_OPTION ? "what was measured could not be written to the tuned file"

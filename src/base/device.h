@@ -39,7 +39,7 @@ struct hs_device {
     const struct hs_device_kind *kind;
     const struct hs_allocator *memory;
     char name[64];             /* of the model, for people */
-    char place[64];            /* which device of the machine: alike in processes that share it, and in no others */
+    char location[64];         /* which device of the machine: alike in processes that share it, and in no others */
     int shares_events;         /* other processes can wait for its events on their streams */
     struct hs_message message; /* of the last failure */
 };
@@ -84,7 +84,7 @@ struct hs_device_kind {
     hsumma_status (*record)(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
     hsumma_status (*wait)(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
     /* Whether the event's work is over (an event never recorded: yes); does not wait.  Own events only. */
-    hsumma_status (*over)(struct hs_device *device, struct hs_event *event, int *over);
+    hsumma_status (*complete)(struct hs_device *device, struct hs_event *event, int *complete);
     hsumma_status (*synchronize)(struct hs_device *device, struct hs_stream *stream); /* waits for all of it */
 
     /*

@@ -64,7 +64,7 @@ void hs_options_environment(char *text, size_t size);
 
 /* How processes of one node share (hs_settings.node). */
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE };
-extern const char *const hs_node_words[3];
+extern const char *const hs_node_modes[3];
 
 /* What becomes of what measuring has found (hs_settings.tune). */
 enum { HS_TUNE_ESTIMATE, HS_TUNE_MEASURE, HS_TUNE_OFF };

@@ -296,13 +296,13 @@ static int read_scalapack(const char *text, struct hs_settings *settings)
     return strcmp(text, "on") == 0 || settings->scalapack ? 0 : hs_size_text(text, 0, &settings->scalapack);
 }
 
-const char *const hs_node_words[3] = {"messages", "shared", "device"};
+const char *const hs_node_modes[3] = {"messages", "shared", "device"};
 
 static int read_node(const char *text, struct hs_settings *settings)
 {
     settings->node = HS_NODE_AUTO;
     for (int i = 0; i < 3; i++)
-        if (strcmp(text, hs_node_words[i]) == 0)
+        if (strcmp(text, hs_node_modes[i]) == 0)
             settings->node = i;
     return settings->node == HS_NODE_AUTO && !is_auto(text) ? -1 : 0;
 }

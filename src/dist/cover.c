@@ -34,10 +34,10 @@ struct hs_cover hs_cover_make(const struct hs_axis *const *axis, int axes, int n
     return best;
 }
 
-int hs_cover_place(const struct hs_cover *cover, int nprocs, int proc)
+int hs_cover_index(const struct hs_cover *cover, int nprocs, int proc)
 {
-    int place = (proc - cover->start + nprocs) % nprocs;
-    return place < cover->length ? place : -1;
+    int index = (proc - cover->start + nprocs) % nprocs;
+    return index < cover->length ? index : -1;
 }
 
 struct hs_axis hs_cover_axis(const struct hs_cover *cover, const struct hs_axis *axis)

@@ -13,7 +13,7 @@ struct hs_cover {
  * fewer processes (replicated) is on all. */
 struct hs_cover hs_cover_make(const struct hs_axis *const *axis, int axes, int nprocs);
 /* The place of a process among them, or -1. */
-int hs_cover_place(const struct hs_cover *cover, int nprocs, int proc);
+int hs_cover_index(const struct hs_cover *cover, int nprocs, int proc);
 /* The axis over these processes alone. */
 struct hs_axis hs_cover_axis(const struct hs_cover *cover, const struct hs_axis *axis);
 

@@ -87,7 +87,7 @@ hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaErr
 
 /* Which of the devices that this process sees is at a place; -1: none. */
 int hs_cuda_find(const char *place);
-void hs_cuda_place(const struct cudaDeviceProp *is, char *place, size_t size);
+void hs_cuda_location(const struct cudaDeviceProp *is, char *place, size_t size);
 
 /* cuBLAS: load does not set it up; end only where it has been. */
 hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message);
@@ -119,7 +119,7 @@ hsumma_status hs_cuda_make_event(struct hs_device *device, int shared, struct hs
 void hs_cuda_free_event(struct hs_device *device, struct hs_event *event);
 hsumma_status hs_cuda_record(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
 hsumma_status hs_cuda_wait(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
-hsumma_status hs_cuda_over(struct hs_device *device, struct hs_event *event, int *over);
+hsumma_status hs_cuda_complete(struct hs_device *device, struct hs_event *event, int *complete);
 hsumma_status hs_cuda_synchronize(struct hs_device *device, struct hs_stream *stream);
 hsumma_status hs_cuda_copy(struct hs_device *device, struct hs_stream *stream, void *dst, const void *src,
                            size_t bytes);

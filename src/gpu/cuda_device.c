@@ -36,7 +36,7 @@ hsumma_status hs_cuda_leave(struct hs_cuda *cuda, void *before, hsumma_status st
     return status;
 }
 
-void hs_cuda_place(const struct cudaDeviceProp *is, char *place, size_t size)
+void hs_cuda_location(const struct cudaDeviceProp *is, char *place, size_t size)
 {
     int at = snprintf(place, size, "%04x:%02x:%02x GPU-", (unsigned)is->pciDomainID, (unsigned)is->pciBusID,
                       (unsigned)is->pciDeviceID);
@@ -48,12 +48,12 @@ int hs_cuda_find(const char *place)
 {
     int count = 0;
     struct cudaDeviceProp is;
-    char here[sizeof((struct hs_device *)0)->place];
+    char here[sizeof((struct hs_device *)0)->location];
     if (cudaGetDeviceCount(&count) != cudaSuccess)
         count = 0;
     for (int i = 0; i < count; i++)
         if (cudaGetDeviceProperties(&is, i) == cudaSuccess) {
-            hs_cuda_place(&is, here, sizeof here);
+            hs_cuda_location(&is, here, sizeof here);
             if (strcmp(here, place) == 0)
                 return i;
         }
@@ -136,7 +136,7 @@ static hsumma_status look(struct hs_cuda *cuda)
     if (status)
         return status;
     snprintf(cuda->device.name, sizeof cuda->device.name, "%.*s", (int)sizeof cuda->device.name - 1, is.name);
-    hs_cuda_place(&is, cuda->device.place, sizeof cuda->device.place);
+    hs_cuda_location(&is, cuda->device.location, sizeof cuda->device.location);
     cuda->pitch_most = is.memPitch;
     cuda->generation = is.major;
     cuda->device.shares_events = 1;
@@ -222,7 +222,7 @@ const struct hs_device_kind hs_device_cuda = {
     .free_event = hs_cuda_free_event,
     .record = hs_cuda_record,
     .wait = hs_cuda_wait,
-    .over = hs_cuda_over,
+    .complete = hs_cuda_complete,
     .synchronize = hs_cuda_synchronize,
     .copy = hs_cuda_copy,
     .copy_block = hs_cuda_copy_block,

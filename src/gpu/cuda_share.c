@@ -11,7 +11,7 @@ struct cuda_export {
         cudaIpcMemHandle_t memory;
         cudaIpcEventHandle_t event;
     } handle;
-    char place[64];          /* of the device */
+    char location[64];       /* of the device */
     int64_t process, space;  /* space: that in which the process has its number */
     uint64_t address, bytes; /* in that process */
 };
@@ -23,25 +23,25 @@ static int64_t process_space(void)
     return stat("/proc/self/ns/pid", &is) == 0 ? (int64_t)is.st_ino : 0;
 }
 
-static void tell(const struct hs_cuda *cuda, struct cuda_export *told, const void *address, size_t bytes)
+static void describe(const struct hs_cuda *cuda, struct cuda_export *exported_as, const void *address, size_t bytes)
 {
-    memcpy(told->place, cuda->device.place, sizeof told->place);
-    told->process = getpid();
-    told->space = process_space();
-    told->address = (uintptr_t)address;
-    told->bytes = bytes;
+    memcpy(exported_as->location, cuda->device.location, sizeof exported_as->location);
+    exported_as->process = getpid();
+    exported_as->space = process_space();
+    exported_as->address = (uintptr_t)address;
+    exported_as->bytes = bytes;
 }
 
-static int is_mine(const struct cuda_export *told)
+static int is_mine(const struct cuda_export *exported_as)
 {
-    return told->process == getpid() && told->space == process_space();
+    return exported_as->process == getpid() && exported_as->space == process_space();
 }
 
 hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, struct hs_exported *exported)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
     const struct hs_cuda_block *block = cuda->block;
-    struct cuda_export told = {.bytes = 0};
+    struct cuda_export exported_as = {.bytes = 0};
     void *before;
     memset(exported, 0, sizeof *exported);
     while (block && (block->base != memory || block->importers))
@@ -52,37 +52,39 @@ hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, stru
                        memory);
     hsumma_status status = hs_cuda_enter(cuda, &before);
     if (!status)
-        status = HS_CUDA_TRY(cuda, cudaIpcGetMemHandle, &told.handle.memory, memory);
+        status = HS_CUDA_TRY(cuda, cudaIpcGetMemHandle, &exported_as.handle.memory, memory);
     if (!status) {
-        tell(cuda, &told, memory, block->bytes);
-        memcpy(exported, &told, sizeof told);
+        describe(cuda, &exported_as, memory, block->bytes);
+        memcpy(exported, &exported_as, sizeof exported_as);
     }
     return hs_cuda_leave(cuda, before, status);
 }
 
 /* Adds to a message whose memory or event it is. */
 static hsumma_status cannot(struct hs_device *device, hsumma_status status, const char *what,
-                            const struct cuda_export *told)
+                            const struct cuda_export *exported_as)
 {
     struct hs_message why = device->message;
     return hs_fail(&device->message, status,
                    "%.250s: %s of process %lld on GPU %.64s (in another container, of another user, or ended?)",
-                   why.text, what, (long long)told->process, told->place);
+                   why.text, what, (long long)exported_as->process, exported_as->location);
 }
 
 /* Where the devices differ, and this process sees both, they must be peers.  The context is current. */
-static hsumma_status allow(struct hs_cuda *cuda, const struct cuda_export *told)
+static hsumma_status allow(struct hs_cuda *cuda, const struct cuda_export *exported_as)
 {
-    int other = strcmp(told->place, cuda->device.place) == 0 ? cuda->number : hs_cuda_find(told->place);
+    int other =
+        strcmp(exported_as->location, cuda->device.location) == 0 ? cuda->number : hs_cuda_find(exported_as->location);
     return other < 0 ? HSUMMA_OK : hs_cuda_reach(cuda, other);
 }
 
 /* One mapping of an allocation, however often it is imported. */
-static hsumma_status map(struct hs_cuda *cuda, const struct cuda_export *told, void **memory)
+static hsumma_status map(struct hs_cuda *cuda, const struct cuda_export *exported_as, void **memory)
 {
     struct hs_device *device = &cuda->device;
     struct hs_cuda_block *block = cuda->block;
-    while (block && (!block->importers || memcmp(&block->handle, &told->handle.memory, sizeof block->handle) != 0))
+    while (block &&
+           (!block->importers || memcmp(&block->handle, &exported_as->handle.memory, sizeof block->handle) != 0))
         block = block->next;
     if (block) {
         block->importers++;
@@ -93,13 +95,13 @@ static hsumma_status map(struct hs_cuda *cuda, const struct cuda_export *told, v
     if (!block)
         return hs_fail(&device->message, HSUMMA_ERR_MEMORY, "no memory for a mapping");
     hsumma_status status =
-        HS_CUDA_TRY(cuda, cudaIpcOpenMemHandle, memory, told->handle.memory, cudaIpcMemLazyEnablePeerAccess);
+        HS_CUDA_TRY(cuda, cudaIpcOpenMemHandle, memory, exported_as->handle.memory, cudaIpcMemLazyEnablePeerAccess);
     if (status) {
         hs_put(device->memory, block);
         *memory = NULL;
-        return cannot(device, status, "memory", told);
+        return cannot(device, status, "memory", exported_as);
     }
-    *block = (struct hs_cuda_block){cuda->block, *memory, told->bytes, 1, told->handle.memory};
+    *block = (struct hs_cuda_block){cuda->block, *memory, exported_as->bytes, 1, exported_as->handle.memory};
     cuda->block = block;
     return HSUMMA_OK;
 }
@@ -107,32 +109,32 @@ static hsumma_status map(struct hs_cuda *cuda, const struct cuda_export *told, v
 hsumma_status hs_cuda_import_memory(struct hs_device *device, const struct hs_exported *exported, void **memory)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    struct cuda_export told;
+    struct cuda_export exported_as;
     void *before;
     *memory = NULL;
-    memcpy(&told, exported, sizeof told);
+    memcpy(&exported_as, exported, sizeof exported_as);
     hsumma_status status = hs_cuda_enter(cuda, &before);
     if (!status)
-        status = allow(cuda, &told);
-    if (!status && is_mine(&told))
-        *memory = (void *)(uintptr_t)told.address;
+        status = allow(cuda, &exported_as);
+    if (!status && is_mine(&exported_as))
+        *memory = (void *)(uintptr_t)exported_as.address;
     else if (!status)
-        status = map(cuda, &told, memory);
+        status = map(cuda, &exported_as, memory);
     return hs_cuda_leave(cuda, before, status);
 }
 
 hsumma_status hs_cuda_export_event(struct hs_device *device, struct hs_event *event, struct hs_exported *exported)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    struct cuda_export told = {.bytes = 0};
+    struct cuda_export exported_as = {.bytes = 0};
     void *before;
     memset(exported, 0, sizeof *exported);
     hsumma_status status = hs_cuda_enter(cuda, &before);
     if (!status)
-        status = HS_CUDA_TRY(cuda, cudaIpcGetEventHandle, &told.handle.event, event->event);
+        status = HS_CUDA_TRY(cuda, cudaIpcGetEventHandle, &exported_as.handle.event, event->event);
     if (!status) {
-        tell(cuda, &told, event->event, 0);
-        memcpy(exported, &told, sizeof told);
+        describe(cuda, &exported_as, event->event, 0);
+        memcpy(exported, &exported_as, sizeof exported_as);
     }
     return hs_cuda_leave(cuda, before, status);
 }
@@ -141,21 +143,21 @@ hsumma_status hs_cuda_import_event(struct hs_device *device, const struct hs_exp
                                    struct hs_event **event)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    struct cuda_export told;
+    struct cuda_export exported_as;
     void *before;
-    memcpy(&told, exported, sizeof told);
+    memcpy(&exported_as, exported, sizeof exported_as);
     *event = hs_get_zero(device->memory, 1, sizeof **event);
     if (!*event)
         return hs_fail(&device->message, HSUMMA_ERR_MEMORY, "no memory for an event");
-    if (is_mine(&told)) {
-        **event = (struct hs_event){(cudaEvent_t)(uintptr_t)told.address, 1};
+    if (is_mine(&exported_as)) {
+        **event = (struct hs_event){(cudaEvent_t)(uintptr_t)exported_as.address, 1};
         return HSUMMA_OK;
     }
     hsumma_status status = hs_cuda_enter(cuda, &before);
     if (!status) {
-        status = HS_CUDA_TRY(cuda, cudaIpcOpenEventHandle, &(*event)->event, told.handle.event);
+        status = HS_CUDA_TRY(cuda, cudaIpcOpenEventHandle, &(*event)->event, exported_as.handle.event);
         if (status)
-            cannot(device, status, "an event", &told);
+            cannot(device, status, "an event", &exported_as);
     }
     if (status) {
         hs_put(device->memory, *event);

@@ -112,15 +112,15 @@ hsumma_status hs_cuda_wait(struct hs_device *device, struct hs_stream *stream, s
     return hs_cuda_leave(cuda, before, status);
 }
 
-hsumma_status hs_cuda_over(struct hs_device *device, struct hs_event *event, int *over)
+hsumma_status hs_cuda_complete(struct hs_device *device, struct hs_event *event, int *complete)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
     void *before;
     hsumma_status status = hs_cuda_enter(cuda, &before);
-    *over = 0;
+    *complete = 0;
     if (!status) {
         cudaError_t error = cudaEventQuery(event->event);
-        *over = error == cudaSuccess;
+        *complete = error == cudaSuccess;
         if (error == cudaErrorNotReady)
             cudaGetLastError();
         else

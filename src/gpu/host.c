@@ -84,7 +84,7 @@ static hsumma_status open_host(int number, int local_rank, const struct hs_alloc
     own->policy = policy;
     own->device = (struct hs_device){.kind = &hs_device_host, .memory = memory, .shares_events = !policy.no_events};
     snprintf(own->device.name, sizeof own->device.name, "memory of the host");
-    snprintf(own->device.place, sizeof own->device.place, "host:%lld",
+    snprintf(own->device.location, sizeof own->device.location, "host:%lld",
              number < 0 ? (long long)(local_rank % policy.devices) : (long long)number);
     if (start_hands(own)) {
         close_host(&own->device);
@@ -281,7 +281,7 @@ static hsumma_status wait_for(struct hs_device *device, struct hs_stream *stream
     return put_event(device, stream, HOST_WAIT, event);
 }
 
-static hsumma_status over(struct hs_device *device, struct hs_event *event, int *is)
+static hsumma_status complete(struct hs_device *device, struct hs_event *event, int *is)
 {
     struct host_device *own;
     hsumma_status status = enter(device, &own);
@@ -393,7 +393,7 @@ const struct hs_device_kind hs_device_host = {
     .free_event = free_event,
     .record = record,
     .wait = wait_for,
-    .over = over,
+    .complete = complete,
     .synchronize = synchronize,
     .copy = copy,
     .copy_block = copy_block,

@@ -153,19 +153,21 @@ hsumma_status host_export(struct host_device *own, const struct host_block *bloc
     if (!block || block->kind != HS_MEMORY_DEVICE)
         return hs_fail(&own->device.message, HSUMMA_ERR_DEVICE,
                        "only what this device has given can be exported, by the address that it gave");
-    struct host_export told = {getpid(), block->drive, block->inode, (int64_t)block->bytes, offset, block->file, CHECK};
-    memcpy(exported, &told, sizeof told);
+    struct host_export exported_as = {getpid(), block->drive, block->inode, (int64_t)block->bytes,
+                                      offset,   block->file,  CHECK};
+    memcpy(exported, &exported_as, sizeof exported_as);
     return HSUMMA_OK;
 }
 
 /* The file of another process's memory; -1 if it is not there any more. */
-static int open_file(const struct host_export *told)
+static int open_file(const struct host_export *exported_as)
 {
     struct stat is;
     char path[64];
-    snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%d", told->process, (int)told->file);
+    snprintf(path, sizeof path, "/proc/%" PRId64 "/fd/%d", exported_as->process, (int)exported_as->file);
     int file = open(path, O_RDWR | O_CLOEXEC);
-    if (file >= 0 && fstat(file, &is) == 0 && (int64_t)is.st_dev == told->drive && (int64_t)is.st_ino == told->inode)
+    if (file >= 0 && fstat(file, &is) == 0 && (int64_t)is.st_dev == exported_as->drive &&
+        (int64_t)is.st_ino == exported_as->inode)
         return file;
     if (file >= 0)
         close(file);
@@ -173,11 +175,11 @@ static int open_file(const struct host_export *told)
 }
 
 /* The block that is that file's, be it mapped or own. */
-static struct host_block *known(struct host_device *own, const struct host_export *told)
+static struct host_block *known(struct host_device *own, const struct host_export *exported_as)
 {
-    int is_own = told->process == getpid();
+    int is_own = exported_as->process == getpid();
     struct host_block *block = own->block;
-    while (block && (block->drive != told->drive || block->inode != told->inode ||
+    while (block && (block->drive != exported_as->drive || block->inode != exported_as->inode ||
                      block->kind != (is_own ? HS_MEMORY_DEVICE : HS_MEMORY_OTHER)))
         block = block->next;
     return block;
@@ -186,15 +188,15 @@ static struct host_block *known(struct host_device *own, const struct host_expor
 hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
                           struct host_block **block, int64_t *offset, int64_t *process)
 {
-    struct host_export told;
+    struct host_export exported_as;
     struct hs_message *message = &own->device.message;
     *block = NULL;
-    memcpy(&told, exported, sizeof told);
-    *offset = told.offset;
-    *process = told.process == getpid() ? 0 : told.process;
-    if (told.check != CHECK)
+    memcpy(&exported_as, exported, sizeof exported_as);
+    *offset = exported_as.offset;
+    *process = exported_as.process == getpid() ? 0 : exported_as.process;
+    if (exported_as.check != CHECK)
         return hs_fail(message, HSUMMA_ERR_DEVICE, "what was exported is not what is to be imported");
-    *block = known(own, &told);
+    *block = known(own, &exported_as);
     if (own->policy.no_ipc && !of_events && *process) {
         *block = NULL;
         return hs_fail(message, HSUMMA_ERR_DEVICE, "memory of other processes cannot be mapped (noipc)");
@@ -203,16 +205,16 @@ hsumma_status host_import(struct host_device *own, const struct hs_exported *exp
         (*block)->uses++;
         return HSUMMA_OK;
     }
-    int file = *process ? open_file(&told) : -1;
-    char *base = map(file, (size_t)told.bytes);
+    int file = *process ? open_file(&exported_as) : -1;
+    char *base = map(file, (size_t)exported_as.bytes);
     if (base && flock(file, LOCK_SH | LOCK_NB) == 0)
-        *block = add(own, &(struct host_block){NULL, base, (size_t)told.bytes, HS_MEMORY_OTHER, file, 1, told.drive,
-                                               told.inode, of_events});
+        *block = add(own, &(struct host_block){NULL, base, (size_t)exported_as.bytes, HS_MEMORY_OTHER, file, 1,
+                                               exported_as.drive, exported_as.inode, of_events});
     if (*block)
         return HSUMMA_OK;
     if (base)
-        munmap(base, (size_t)told.bytes);
+        munmap(base, (size_t)exported_as.bytes);
     if (file >= 0)
         close(file);
-    return hs_fail(message, HSUMMA_ERR_DEVICE, "memory of process %" PRId64 " cannot be mapped", told.process);
+    return hs_fail(message, HSUMMA_ERR_DEVICE, "memory of process %" PRId64 " cannot be mapped", exported_as.process);
 }

@@ -1,26 +1,26 @@
 #include "summa/pack.h"
 
-/* The segments of a run, one after the other. */
-struct segments {
+/* The intervals of a run, one after the other. */
+struct intervals {
     const struct hs_run_of_panels *run;
     struct hs_overlap walk;
     int t;
     int64_t inside; /* indices of panel t that have been given out */
 };
 
-struct segment {
+struct interval {
     int t;
     int64_t inside; /* where it begins in its slab */
     int64_t length;
     int64_t local; /* where it begins on the owner */
 };
 
-static struct segments segments_of(const struct hs_run_of_panels *run)
+static struct intervals intervals_of(const struct hs_run_of_panels *run)
 {
-    return (struct segments){run, hs_panel_walk(run->panels, run->begin), run->begin, 0};
+    return (struct intervals){run, hs_panel_walk(run->panels, run->begin), run->begin, 0};
 }
 
-static int next_segment(struct segments *all, struct segment *segment)
+static int next_interval(struct intervals *all, struct interval *interval)
 {
     const struct hs_run_of_panels *run = all->run;
     if (all->t < run->end && all->inside == run->panels->panel[all->t].width) {
@@ -32,22 +32,23 @@ static int next_segment(struct segments *all, struct segment *segment)
     int64_t begin, length;
     if (!hs_overlap_next(&all->walk, run->panels->panel[all->t].width - all->inside, &begin, &length))
         return 0;
-    *segment = (struct segment){all->t, all->inside, length, hs_axis_before(run->role->looped, run->loop_coord, begin)};
+    *interval =
+        (struct interval){all->t, all->inside, length, hs_axis_before(run->role->looped, run->loop_coord, begin)};
     all->inside += length;
     return 1;
 }
 
 int64_t hs_in_place(const struct hs_run_of_panels *run)
 {
-    struct segments all = segments_of(run);
-    struct segment segment;
+    struct intervals all = intervals_of(run);
+    struct interval interval;
     int64_t start = -1, expected = -1;
-    while (next_segment(&all, &segment)) {
+    while (next_interval(&all, &interval)) {
         if (start < 0)
-            start = segment.local;
-        else if (segment.local != expected)
+            start = interval.local;
+        else if (interval.local != expected)
             return -1;
-        expected = segment.local + segment.length;
+        expected = interval.local + interval.length;
     }
     return start;
 }
@@ -59,25 +60,26 @@ static int64_t element(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
     return loop_axis == 0 ? loop + pinned * ld : pinned + loop * ld;
 }
 
-/* Where a segment's first element of pinned index 0 lies among the slabs, in elements; *ld is that of its slab. */
-static int64_t in_slabs(const struct hs_run_of_panels *run, const struct segment *segment, int64_t length, int64_t *ld)
+/* Where an interval's first element of pinned index 0 lies among the slabs, in elements; *ld is that of its slab. */
+static int64_t in_slabs(const struct hs_run_of_panels *run, const struct interval *interval, int64_t length,
+                        int64_t *ld)
 {
     const struct hs_panels *panels = run->panels;
-    int64_t slab = (segment->t - run->begin) * panels->width * length;
-    *ld = run->role->loop_axis == 0 ? panels->panel[segment->t].width : length;
-    return slab + element(run->role->loop_axis, segment->inside, 0, *ld);
+    int64_t slab = (interval->t - run->begin) * panels->width * length;
+    *ld = run->role->loop_axis == 0 ? panels->panel[interval->t].width : length;
+    return slab + element(run->role->loop_axis, interval->inside, 0, *ld);
 }
 
 void hs_pack(const struct hs_run_of_panels *run, const struct hs_matrix *from, int64_t length, char *slabs)
 {
-    struct segments all = segments_of(run);
-    struct segment segment;
+    struct intervals all = intervals_of(run);
+    struct interval interval;
     size_t size = run->scalar->size;
     int loop_axis = run->role->loop_axis;
-    while (length > 0 && next_segment(&all, &segment)) {
-        int64_t ld, at = in_slabs(run, &segment, length, &ld);
-        const char *source = from->base + (size_t)element(loop_axis, segment.local, 0, from->ld) * size;
-        int64_t rows = loop_axis == 0 ? segment.length : length, cols = loop_axis == 0 ? length : segment.length;
+    while (length > 0 && next_interval(&all, &interval)) {
+        int64_t ld, at = in_slabs(run, &interval, length, &ld);
+        const char *source = from->base + (size_t)element(loop_axis, interval.local, 0, from->ld) * size;
+        int64_t rows = loop_axis == 0 ? interval.length : length, cols = loop_axis == 0 ? length : interval.length;
         hs_copy_block(size, rows, cols, slabs + (size_t)at * size, ld, source, from->ld);
     }
 }
@@ -85,19 +87,19 @@ void hs_pack(const struct hs_run_of_panels *run, const struct hs_matrix *from, i
 void hs_unpack(const struct hs_run_of_panels *run, const char *slabs, int64_t length, const void *beta,
                const struct hs_matrix *to)
 {
-    struct segments all = segments_of(run);
-    struct segment segment;
+    struct intervals all = intervals_of(run);
+    struct interval interval;
     size_t size = run->scalar->size;
     int loop_axis = run->role->loop_axis;
-    while (length > 0 && next_segment(&all, &segment)) {
-        int64_t ld, at = in_slabs(run, &segment, length, &ld);
-        char *target = to->base + (size_t)element(loop_axis, segment.local, 0, to->ld) * size;
-        int64_t rows = loop_axis == 0 ? segment.length : length, cols = loop_axis == 0 ? length : segment.length;
+    while (length > 0 && next_interval(&all, &interval)) {
+        int64_t ld, at = in_slabs(run, &interval, length, &ld);
+        char *target = to->base + (size_t)element(loop_axis, interval.local, 0, to->ld) * size;
+        int64_t rows = loop_axis == 0 ? interval.length : length, cols = loop_axis == 0 ? length : interval.length;
         run->scalar->update(rows, cols, beta, target, to->ld, slabs + (size_t)at * size, ld);
     }
 }
 
-/* One block of an exchange: a segment of the looped dimension by one of the pinned dimension. */
+/* One block of an exchange: an interval of the looped dimension by one of the pinned dimension. */
 static void exchange_block(const struct hs_run_of_panels *run, enum hs_exchange_step step, int64_t rows, int64_t cols,
                            char *message, char *matrix, int64_t ldm, char *slab, int64_t lds, const void *beta)
 {
@@ -128,22 +130,22 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
                       const struct hs_matrix *matrix, char *slabs, const void *beta)
 {
     const struct hs_role *role = run->role;
-    struct segments all = segments_of(run);
-    struct segment segment;
+    struct intervals all = intervals_of(run);
+    struct interval interval;
     size_t size = run->scalar->size;
     int64_t length = hs_axis_count(role->want, i);
     int uses_matrix = step != HS_MESSAGE_TO_SLABS && step != HS_SLABS_TO_MESSAGE;
     int uses_slabs = step != HS_MATRIX_TO_MESSAGE && step != HS_MESSAGE_TO_MATRIX;
     int uses_message = !uses_matrix || !uses_slabs;
-    while (next_segment(&all, &segment)) {
-        int64_t ld, at = in_slabs(run, &segment, length, &ld), begin, count;
+    while (next_interval(&all, &interval)) {
+        int64_t ld, at = in_slabs(run, &interval, length, &ld), begin, count;
         struct hs_overlap walk = hs_overlap_begin(role->own, q, role->want, i, 0, role->own->n);
         while (hs_overlap_next(&walk, INT64_MAX, &begin, &count)) {
-            int64_t rows = role->loop_axis == 0 ? segment.length : count;
-            int64_t cols = role->loop_axis == 0 ? count : segment.length;
+            int64_t rows = role->loop_axis == 0 ? interval.length : count;
+            int64_t cols = role->loop_axis == 0 ? count : interval.length;
             char *in_matrix = NULL, *in_slab = NULL;
             if (uses_matrix)
-                in_matrix = matrix->base + size * (size_t)element(role->loop_axis, segment.local,
+                in_matrix = matrix->base + size * (size_t)element(role->loop_axis, interval.local,
                                                                   hs_axis_before(role->own, q, begin), matrix->ld);
             if (uses_slabs)
                 in_slab =

@@ -28,7 +28,7 @@ struct hs_run_of_panels {
 };
 
 /*
- * The local index (on the looped axis) where the run begins if its segments lie one after the other in the owner's
+ * The local index (on the looped axis) where the run begins if its intervals lie one after the other in the owner's
  * memory, else -1.
  */
 int64_t hs_in_place(const struct hs_run_of_panels *run);

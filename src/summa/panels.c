@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Adds [at, end) to its pair of owners. */
-static void add_segment(struct hs_pairs *pairs, int32_t *index, const int owner[2], int64_t at, int64_t end)
+static void add_interval(struct hs_pairs *pairs, int32_t *index, const int owner[2], int64_t at, int64_t end)
 {
     if (*index < 0) {
         *index = pairs->count;
@@ -21,7 +21,7 @@ static void add_segment(struct hs_pairs *pairs, int32_t *index, const int owner[
     pairs->width_max = pair->width > pairs->width_max ? pair->width : pairs->width_max;
 }
 
-/* All segments in ascending order; pairs are numbered in the order in which they first occur. */
+/* All intervals in ascending order; pairs are numbered in the order in which they first occur. */
 static void collect_pairs(struct hs_pairs *pairs, int32_t *place)
 {
     const struct hs_axis *x = pairs->axis[0], *y = pairs->axis[1];
@@ -29,7 +29,7 @@ static void collect_pairs(struct hs_pairs *pairs, int32_t *place)
         int64_t end = hs_axis_block_end(x, at), other = hs_axis_block_end(y, at);
         end = other < end ? other : end;
         int owner[2] = {hs_axis_owner(x, at), hs_axis_owner(y, at)};
-        add_segment(pairs, &place[(int64_t)owner[0] * y->nprocs + owner[1]], owner, at, end);
+        add_interval(pairs, &place[(int64_t)owner[0] * y->nprocs + owner[1]], owner, at, end);
         at = end;
     }
 }

@@ -1,11 +1,11 @@
 /*
  * Panels: how the looped dimension is cut.
  *
- * A panel is a set of segments, not an interval.  The looped dimension is cut wherever a block of either moving operand
- * ends; the segments that one pair of owners (one of each moving operand) has are taken together in ascending order,
- * pair after pair, and cut into innermost panels of width b.  So a panel has one owner per operand and a width that
- * does not depend on the blocking.  An outer panel is a run of inner ones of the same pair: boundaries and order of the
- * innermost panels do not depend on the levels, and neither do the bits of the result.
+ * A panel is a set of intervals, not an interval.  The looped dimension is cut wherever a block of either moving
+ * operand ends; the intervals that one pair of owners (one of each moving operand) has are taken together in ascending
+ * order, pair after pair, and cut into innermost panels of width b.  So a panel has one owner per operand and a width
+ * that does not depend on the blocking.  An outer panel is a run of inner ones of the same pair: boundaries and order
+ * of the innermost panels do not depend on the levels, and neither do the bits of the result.
  */
 #ifndef HS_SUMMA_PANELS_H
 #define HS_SUMMA_PANELS_H
@@ -67,7 +67,7 @@ int64_t hs_tier_width(const struct hs_panels *panels, int tier, int o);
 int64_t hs_tier_width_max(const struct hs_panels *panels, int tier);
 /* Indices that come before innermost panel t inside its tier panel. */
 int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t);
-/* A walk over the segments of innermost panel t. */
+/* A walk over the intervals of innermost panel t. */
 struct hs_overlap hs_panel_walk(const struct hs_panels *panels, int t);
 
 #endif

@@ -130,7 +130,7 @@ static void test_choice(void)
         struct hs_device *device = NULL;
         struct hs_message message;
         wrong += hs_device_cuda.open(i == 4 ? 2 : -1, i, &hs_heap, &device, &message) != HSUMMA_OK;
-        strcpy(place[i], device ? device->place : "none");
+        strcpy(place[i], device ? device->location : "none");
         hs_device_cuda.close(device);
     }
     tap_ok(!wrong && strcmp(place[0], place[1]) && strcmp(place[1], place[2]) && strcmp(place[0], place[2]) &&
@@ -217,7 +217,7 @@ static hsumma_status tour_work(struct tour *tour)
     const double one = 1, zero = 0;
     const void *operand[] = {tour->here, tour->more, tour->theirs};
     static double here[1024];
-    int over = 0;
+    int complete = 0;
     STEP(kind->copy(device, stream, tour->here, here, sizeof here));
     STEP(kind->copy_block(device, stream, tour->more, 256, tour->here, 512, 128, 8));
     STEP(kind->copy_block(device, stream, tour->more, 2 << 20, tour->here, 2048, 128, 2));
@@ -234,8 +234,8 @@ static hsumma_status tour_work(struct tour *tour)
     STEP(kind->wait(device, tour->second, tour->event));
     STEP(kind->wait(device, tour->adopted, tour->their_event));
     STEP(kind->copy(device, tour->second, tour->pinned, tour->more, 4096));
-    while (!over && !status)
-        STEP(kind->over(device, tour->event, &over));
+    while (!complete && !status)
+        STEP(kind->complete(device, tour->event, &complete));
     STEP(kind->synchronize(device, tour->second));
     STEP(kind->synchronize(device, stream));
     return status;

@@ -90,7 +90,7 @@ static void test_places(void)
         struct hs_message message;
         setenv("HSUMMA_HOST_DEVICE", "devices=2", 1);
         hs_device_host.open(i < 3 ? -1 : 1, i, &hs_heap, &device, &message);
-        strcpy(place[i], device ? device->place : "none");
+        strcpy(place[i], device ? device->location : "none");
         hs_device_host.close(device);
     }
     tap_ok(strcmp(place[0], place[1]) != 0 && strcmp(place[0], place[2]) == 0 && strcmp(place[1], place[3]) == 0,
@@ -163,7 +163,7 @@ static void test_failure(const char *text)
     struct ground opened, *ground = &opened;
     struct hs_message message;
     char here[64] = {0};
-    int wrong = !open_host(ground, text, &message), over = 0;
+    int wrong = !open_host(ground, text, &message), complete = 0;
     struct hs_event *event = NULL;
     char *memory = ground_place(ground, here, 64);
     const void *operand[2] = {memory, memory};
@@ -174,7 +174,7 @@ static void test_failure(const char *text)
     for (int i = 0; i < 10 && !status; i++) {
         status = ground->kind->record(ground->device, ground->stream, event);
         if (!status)
-            status = ground->kind->over(ground->device, event, &over);
+            status = ground->kind->complete(ground->device, event, &complete);
         if (!status)
             status = ground->kind->synchronize(ground->device, ground->stream);
     }

@@ -129,7 +129,7 @@ static int poll_event(struct ground *ground, struct hs_event *event, int *wrong)
 {
     int is = 0;
     for (int64_t times = 0; !is && !*wrong && times < 100000000; times++) {
-        *wrong += ground->kind->over(ground->device, event, &is) != HSUMMA_OK;
+        *wrong += ground->kind->complete(ground->device, event, &is) != HSUMMA_OK;
         sched_yield();
     }
     return is;
@@ -140,12 +140,12 @@ static void test_over(struct ground *ground, int late)
     const struct hs_device_kind *kind = ground->kind;
     struct scene scene;
     int wrong = scene_make(ground, &scene), never = 0, early = 0;
-    GROUND_DO(kind->over(ground->device, scene.event, &never));
+    GROUND_DO(kind->complete(ground->device, scene.event, &never));
     GROUND_DO(put_copy(ground, scene.a, scene.from, scene.first));
     GROUND_DO(put_copy(ground, scene.a, scene.pinned, scene.from));
     GROUND_DO(kind->record(ground->device, scene.a, scene.event));
     if (late)
-        GROUND_DO(kind->over(ground->device, scene.event, &early));
+        GROUND_DO(kind->complete(ground->device, scene.event, &early));
     int is = poll_event(ground, scene.event, &wrong);
     tap_ok(!wrong && never && !early && is && memcmp(scene.pinned, scene.first, ORDER_BYTES) == 0,
            "%s: an event is over when its work is%s, and if it was never recorded", ground->label,

@@ -73,7 +73,7 @@ static inline struct hs_prediction predict(const struct product *product, const 
     struct hs_problem problem = make_problem(product);
     struct hs_variant variant;
     struct hs_pairs pairs;
-    struct hs_places places;
+    struct hs_line_table lines;
     struct hs_message message;
     struct hs_spec spec = {.stationary = how->stationary,
                            .levels = how->levels + 1,
@@ -95,10 +95,10 @@ static inline struct hs_prediction predict(const struct product *product, const 
     if (hs_pairs_make(variant.role[x].looped, variant.role[y].looped, &hs_heap, &pairs))
         return prediction;
     hs_clock_memo_begin(&memo, profile, &hs_heap);
-    hsumma_status status = hs_places_init(&places, nodes, profile->one_node, &problem.grid, &hs_heap);
+    hsumma_status status = hs_line_table_init(&lines, nodes, profile->one_node, &problem.grid, &hs_heap);
     if (!status)
-        status = hs_predict(&memo, &places, &problem, &variant, &spec, &pairs, 1, &prediction);
-    hs_places_free(&places, &hs_heap);
+        status = hs_predict(&memo, &lines, &problem, &variant, &spec, &pairs, 1, &prediction);
+    hs_line_table_free(&lines, &hs_heap);
     hs_pairs_free(&hs_heap, &pairs);
     if (status)
         prediction.seconds = prediction.comm = NAN;

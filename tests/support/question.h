@@ -86,7 +86,7 @@ static inline double cost_of(const struct question *q, const struct hs_spec *spe
     struct hs_problem problem = make_problem(&q->product);
     struct hs_variant variant;
     struct hs_pairs pairs;
-    struct hs_places places;
+    struct hs_line_table lines;
     struct hs_topology topology;
     struct hs_prediction prediction = {.seconds = -1};
     struct hs_message message;
@@ -98,12 +98,12 @@ static inline double cost_of(const struct question *q, const struct hs_spec *spe
         hs_pairs_make(variant.role[x].looped, variant.role[y].looped, &hs_heap, &pairs))
         return -1;
     hsumma_status status =
-        hs_places_init(&places, q->nodes ? &topology : NULL, q->profile.one_node, &problem.grid, &hs_heap);
+        hs_line_table_init(&lines, q->nodes ? &topology : NULL, q->profile.one_node, &problem.grid, &hs_heap);
     if (!status)
-        status = hs_predict(&cold, &places, &problem, &variant, spec, &pairs, 1, &prediction);
+        status = hs_predict(&cold, &lines, &problem, &variant, spec, &pairs, 1, &prediction);
     if (bytes)
         *bytes = hs_workspace_max(&problem, &variant, spec, &pairs);
-    hs_places_free(&places, &hs_heap);
+    hs_line_table_free(&lines, &hs_heap);
     hs_pairs_free(&hs_heap, &pairs);
     if (q->nodes)
         hs_topology_free(&topology, &hs_heap);

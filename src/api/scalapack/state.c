@@ -4,7 +4,7 @@
  */
 #include "api/scalapack/shim.h"
 
-#include "coll/node/places.h"
+#include "coll/node/discover.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

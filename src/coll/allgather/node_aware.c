@@ -26,7 +26,7 @@ struct node_gather {
 
 static int place_bytes(const struct node_gather *g, int place, int64_t *bytes)
 {
-    *bytes = hs_place_at(&g->map, place + 1) - hs_place_at(&g->map, place);
+    *bytes = hs_member_part_at(&g->map, place + 1) - hs_member_part_at(&g->map, place);
     return *bytes > 0;
 }
 
@@ -67,7 +67,7 @@ static void own_through_shared_memory(struct node_gather *g)
             continue;
         if (place != map->me)
             wait = hs_emit_wait(g->builder, map->member[place], GATHERED);
-        int copy = hs_emit_copy(g->builder, hs_plus(g->packed, hs_place_at(map, place)),
+        int copy = hs_emit_copy(g->builder, hs_plus(g->packed, hs_member_part_at(map, place)),
                                 place == map->me ? hs_in(0) : hs_of(map->member[place], hs_shared(0)), bytes);
         hs_after(g->builder, copy, wait);
         hs_after(g->builder, copy, g->own);
@@ -80,7 +80,7 @@ static void own_by_messages(struct node_gather *g)
     const struct hs_node_map *map = &g->map;
     int64_t *part = hs_builder_get(g->builder, (size_t)map->members + 1, sizeof *part);
     for (int i = 0; part && i <= map->members; i++)
-        part[i] = hs_place_at(map, i) - hs_place_at(map, 0);
+        part[i] = hs_member_part_at(map, i) - hs_member_part_at(map, 0);
     struct hs_shape inner = {.rank = map->me,
                              .size = map->members,
                              .bytes = hs_node_bytes(map, map->node),

@@ -291,7 +291,7 @@ void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *
         shape->topology ? shape->topology : hs_topology_of(builder, NULL, NULL, shape->size, 0);
     if (!topology || shape->bytes == 0)
         return;
-    const struct hs_division *division = &topology->level[shape->with.level];
+    const struct hs_division *division = &topology->division[shape->with.level];
     struct hs_topology without = *topology;
     without.shared_bytes = without.direct = 0;
     struct dpml d = {.builder = builder, .shape = shape, .outer = *shape, .nodes = division->parts};

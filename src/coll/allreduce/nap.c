@@ -71,7 +71,7 @@ static int steps_of(const struct hs_two_levels *on, struct group *group)
 static int exchange(struct hs_builder *builder, const struct hs_shape *shape, const struct group *group, int me,
                     struct hs_ref sum, struct hs_ref theirs, int after)
 {
-    const struct hs_division *nodes = &shape->topology->level[shape->with.level];
+    const struct hs_division *nodes = &shape->topology->division[shape->with.level];
     int own = group->own, lacking = me < group->groups && group->position >= group_size(group, me);
     int to = -1, from = -1; /* node */
     if (me < group->groups && me != own)

@@ -57,15 +57,15 @@ static const struct hs_price *find(const struct hs_selector *selector, const str
 }
 
 /* Prices one word; what the clock cannot read is no candidate. */
-static hsumma_status try_word(struct hs_selector *selector, const struct hs_question *question,
-                              const struct hs_word *word, struct hs_price *price)
+static hsumma_status try_spec(struct hs_selector *selector, const struct hs_question *question,
+                              const struct hs_alg_spec *spec, struct hs_price *price)
 {
     struct hs_clock_report report;
     struct hs_shape shape = *question->shape;
-    shape.with = word->with;
+    shape.with = spec->with;
     const struct hs_machine *machine =
         question->on_device && selector->device_machine ? selector->device_machine : selector->machine;
-    hsumma_status status = hs_clock(word->alg, &shape, machine, selector->memory, &report);
+    hsumma_status status = hs_clock(spec->alg, &shape, machine, selector->memory, &report);
     if (status == HSUMMA_ERR_MEMORY)
         return status;
     if (status)
@@ -73,10 +73,10 @@ static hsumma_status try_word(struct hs_selector *selector, const struct hs_ques
     if (!price->best.alg || report.seconds < price->seconds) {
         price->next = price->best;
         price->next_seconds = price->seconds;
-        price->best = *word;
+        price->best = *spec;
         price->seconds = report.seconds;
     } else if (!price->next.alg || report.seconds < price->next_seconds) {
-        price->next = *word;
+        price->next = *spec;
         price->next_seconds = report.seconds;
     }
     return HSUMMA_OK;
@@ -87,15 +87,15 @@ static hsumma_status try_row(struct hs_selector *selector, const struct hs_quest
                              struct hs_price *price)
 {
     const struct hs_topology *topology = question->shape->topology;
-    const struct hs_division *nodes = topology ? &topology->level[HS_NODE] : NULL;
+    const struct hs_division *nodes = topology ? &topology->division[HS_NODE] : NULL;
     int ranks = nodes ? hs_division_size(nodes, 0) : 1;
-    struct hs_word word = {.alg = alg};
-    if (hs_word_unfit(&word, question))
+    struct hs_alg_spec spec = {.alg = alg};
+    if (hs_alg_spec_unfit(&spec, question))
         return HSUMMA_OK;
-    hsumma_status status = try_word(selector, question, &word, price);
+    hsumma_status status = try_spec(selector, question, &spec, price);
     for (int l = 2; !status && alg->flags & HS_USES_LEADERS && l <= ranks && l <= 8; l *= 2) {
-        word.with.leaders = l;
-        status = try_word(selector, question, &word, price);
+        spec.with.leaders = l;
+        status = try_spec(selector, question, &spec, price);
     }
     return status;
 }

@@ -49,14 +49,14 @@ static hsumma_status append(struct hs_rules *rules, const struct hs_rule *rule, 
     return HSUMMA_OK;
 }
 
-static hsumma_status set_word(struct hs_rule *rule, const char *text, size_t length, const char *sayer,
+static hsumma_status set_spec(struct hs_rule *rule, const char *text, size_t length, const char *sayer,
                               struct hs_message *message)
 {
-    hsumma_status status = hs_word_check(text, length, sayer, message);
+    hsumma_status status = hs_alg_spec_check(text, length, sayer, message);
     if (status)
         return status;
-    memcpy(rule->word, text, length);
-    rule->word[length] = 0;
+    memcpy(rule->spec, text, length);
+    rule->spec[length] = 0;
     return HSUMMA_OK;
 }
 
@@ -82,7 +82,7 @@ static hsumma_status read_rule(struct hs_rule *rule, const char *text, size_t le
         return hs_fail(message, HSUMMA_ERR_OPTION, "coll: \"%.*s\": expected a range such as 0-2k or 2k-inf",
                        (int)(colon - text), text);
     const char *word = colon ? colon + 1 : text;
-    return set_word(rule, word, length - (size_t)(word - text), sayer_coll, message);
+    return set_spec(rule, word, length - (size_t)(word - text), sayer_coll, message);
 }
 
 /* COLLECTIVE:rule,rule,... */
@@ -140,28 +140,28 @@ static int count_text(const char *text, size_t length, int *count)
 
 const char hs_tuned_gemm[] = "gemm";
 
-void hs_tuned_split(const char *line, struct hs_tuned_words *words)
+void hs_tuned_split(const char *line, struct hs_tuned_fields *fields)
 {
     static const char blank[] = " \t\r";
     const char *at = line + strspn(line, blank);
-    *words = (struct hs_tuned_words){.end = at};
+    *fields = (struct hs_tuned_fields){.end = at};
     while (*at && *at != '#' && *at != '\n') {
         size_t size = strcspn(at, " \t\r#\n");
-        if (words->words < HS_TUNED_WORDS) {
-            words->word[words->words] = at;
-            words->size[words->words] = size;
+        if (fields->count < HS_TUNED_FIELDS) {
+            fields->text[fields->count] = at;
+            fields->size[fields->count] = size;
         }
-        words->words++;
-        words->end = at + size;
-        at = words->end + strspn(words->end, blank);
+        fields->count++;
+        fields->end = at + size;
+        at = fields->end + strspn(fields->end, blank);
     }
     at += strcspn(at, "\n");
-    words->next = at + (*at == '\n');
+    fields->next = at + (*at == '\n');
 }
 
-int hs_tuned_is(const struct hs_tuned_words *words, int i, const char *text, size_t size)
+int hs_tuned_is(const struct hs_tuned_fields *fields, int i, const char *text, size_t size)
 {
-    return i < words->words && words->size[i] == size && memcmp(words->word[i], text, size) == 0;
+    return i < fields->count && fields->size[i] == size && memcmp(fields->text[i], text, size) == 0;
 }
 
 hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message)
@@ -180,15 +180,15 @@ hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message)
 }
 
 /* A rule of a tuned file. */
-static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_words *line, int number,
+static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_fields *line, int number,
                                 const struct hs_allocator *memory, struct hs_message *message)
 {
-    const char *const *word = line->word;
+    const char *const *word = line->text;
     const size_t *size = line->size;
     struct hs_rule rule = {.to = INT64_MAX};
     int collective = collective_of(word[0], size[0]);
     rule.collective = (enum hs_collective)collective;
-    if (line->words != HS_TUNED_WORDS || collective < 0 || count_text(word[1], size[1], &rule.ranks) ||
+    if (line->count != HS_TUNED_FIELDS || collective < 0 || count_text(word[1], size[1], &rule.ranks) ||
         count_text(word[2], size[2], &rule.nodes) ||
         (!hs_tuned_is(line, 3, "*", 1) && range_text(word[3], size[3], &rule))) {
         size_t length = (size_t)(line->end - word[0]);
@@ -198,7 +198,7 @@ static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_wo
     }
     char sayer[32];
     snprintf(sayer, sizeof sayer, "tuned: line %d", number);
-    hsumma_status status = set_word(&rule, word[4], size[4], sayer, message);
+    hsumma_status status = set_spec(&rule, word[4], size[4], sayer, message);
     return status ? status : append(rules, &rule, memory);
 }
 
@@ -206,13 +206,13 @@ hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, cons
                                   struct hs_message *message)
 {
     int number = 1;
-    struct hs_tuned_words line;
+    struct hs_tuned_fields line;
     hsumma_status status = hs_tuned_check_head(text, message);
     hs_tuned_split(text, &line);
     for (text = line.next; !status && *text; text = line.next) {
         hs_tuned_split(text, &line);
         number++;
-        if (line.words && !hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm)))
+        if (line.count && !hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm)))
             status = tuned_rule(rules, &line, number, memory, message);
     }
     return status;
@@ -231,7 +231,7 @@ const char *hs_rules_find(const struct hs_rules *rules, enum hs_collective colle
         const struct hs_rule *rule = &rules->rule[i];
         if (rule->collective == collective && (!rule->ranks || rule->ranks == ranks) &&
             (!rule->nodes || rule->nodes == nodes) && rule->from <= bytes && bytes <= rule->to)
-            return rule->word;
+            return rule->spec;
     }
     return NULL;
 }

@@ -4,28 +4,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static int keeps_order(const struct hs_alg *alg, const struct hs_question *question, enum hs_level_kind level)
+static int keeps_order(const struct hs_alg *alg, const struct hs_question *question, enum hs_division_kind level)
 {
     const struct hs_topology *topology = question->shape->topology;
     if (alg->collective == HS_BCAST || alg->collective == HS_ALLGATHER || alg->flags & HS_KEEPS_ORDER)
         return 1;
-    return alg->flags & HS_KEEPS_ORDER_IF && (!topology || topology->level[level].contiguous);
+    return alg->flags & HS_KEEPS_ORDER_IF && (!topology || topology->division[level].contiguous);
 }
 
-const char *hs_word_unfit(const struct hs_word *word, const struct hs_question *question)
+const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question)
 {
-    const struct hs_alg *alg = word->alg;
+    const struct hs_alg *alg = spec->alg;
     struct hs_shape shape = *question->shape;
-    shape.with = word->with;
+    shape.with = spec->with;
     if (alg->flags & HS_BY_MPI && question->no_mpi)
         return question->no_mpi;
     if (question->ordered) {
-        if (!keeps_order(alg, question, word->with.level))
+        if (!keeps_order(alg, question, spec->with.level))
             return alg->flags & HS_KEEPS_ORDER_IF
                        ? "the operator does not commute and ranks of nodes are not in one run"
                        : "the operator does not commute";
-        if ((word->with.outer && !keeps_order(word->with.outer, question, word->with.level)) ||
-            (word->with.inner && !keeps_order(word->with.inner, question, word->with.level)))
+        if ((spec->with.outer && !keeps_order(spec->with.outer, question, spec->with.level)) ||
+            (spec->with.inner && !keeps_order(spec->with.inner, question, spec->with.level)))
             return "the operator does not commute, and a stage does not keep the order";
     }
     return hs_alg_unfit(alg, &shape);
@@ -34,14 +34,14 @@ const char *hs_word_unfit(const struct hs_word *word, const struct hs_question *
 /* What serves instead of a word that cannot: the row next of kin, else the safe one. */
 static void reroute(const struct hs_question *question, struct hs_answer *answer, const char *why)
 {
-    struct hs_word kin = {.alg = NULL, .with = {.level = answer->word.with.level}};
-    if (strcmp(answer->word.alg->name, "nap") == 0)
+    struct hs_alg_spec kin = {.alg = NULL, .with = {.level = answer->spec.with.level}};
+    if (strcmp(answer->spec.alg->name, "nap") == 0)
         kin.alg = hs_alg_find(question->collective, "smp");
-    if (!kin.alg || hs_word_unfit(&kin, question))
-        kin = (struct hs_word){.alg = hs_alg_safe(question->collective)};
-    answer->asked = answer->word;
+    if (!kin.alg || hs_alg_spec_unfit(&kin, question))
+        kin = (struct hs_alg_spec){.alg = hs_alg_safe(question->collective)};
+    answer->asked = answer->spec;
     answer->why_not = why;
-    answer->word = kin;
+    answer->spec = kin;
 }
 
 /* The first source that has a word for the question. */
@@ -50,19 +50,19 @@ static hsumma_status said(const struct hs_selector *selector, const struct hs_qu
 {
     static const char *const sayer[] = {"the call's algorithm", "coll", "tuned"};
     const struct hs_shape *shape = question->shape;
-    int nodes = shape->topology ? shape->topology->level[HS_NODE].parts : shape->size;
+    int nodes = shape->topology ? shape->topology->division[HS_NODE].parts : shape->size;
     const char *text[] = {
-        question->word,
+        question->spec,
         hs_rules_find(&selector->coll, question->collective, shape->size, nodes, shape->bytes),
         hs_rules_find(&selector->tuned, question->collective, shape->size, nodes, shape->bytes),
     };
     for (int i = 0; i < 3; i++) {
         if (!text[i])
             continue;
-        hsumma_status status = hs_word_read(selector->own, question->collective, text[i], strlen(text[i]), sayer[i],
-                                            &answer->word, message);
+        hsumma_status status = hs_alg_spec_read(selector->own, question->collective, text[i], strlen(text[i]), sayer[i],
+                                                &answer->spec, message);
         answer->by = (enum hs_chosen_by)i;
-        if (status || answer->word.alg)
+        if (status || answer->spec.alg)
             return status;
     }
     return HSUMMA_OK;
@@ -75,8 +75,8 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
     hsumma_status status = said(selector, question, answer, message);
     if (status)
         return status;
-    if (answer->word.alg) {
-        const char *why = hs_word_unfit(&answer->word, question);
+    if (answer->spec.alg) {
+        const char *why = hs_alg_spec_unfit(&answer->spec, question);
         if (why)
             reroute(question, answer, why);
         return HSUMMA_OK;
@@ -85,9 +85,9 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
     status = hs_select_price(selector, question, &price);
     if (status)
         return hs_fail(message, status, "no memory for choosing an algorithm");
-    if (price && !hs_word_unfit(&price->best, question)) {
+    if (price && !hs_alg_spec_unfit(&price->best, question)) {
         answer->by = HS_CHOSEN_BY_MODEL;
-        answer->word = price->best;
+        answer->spec = price->best;
         answer->next = price->next;
         /* longer than what is priced at most: about so much longer */
         double times =
@@ -97,7 +97,7 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
         return HSUMMA_OK;
     }
     answer->by = HS_CHOSEN_BY_DEFAULT;
-    answer->word = (struct hs_word){.alg = hs_alg_safe(question->collective)};
+    answer->spec = (struct hs_alg_spec){.alg = hs_alg_safe(question->collective)};
     return HSUMMA_OK;
 }
 
@@ -134,28 +134,28 @@ void hs_answer_write(const struct hs_question *question, const struct hs_answer 
     static const char *const by[] = {"by the call", "by the option coll", "by the tuned file", "by the model",
                                      "by default"};
     const struct hs_shape *shape = question->shape;
-    char bytes[32], nodes[32] = "", word[HS_WORD_TEXT], more[HS_WORD_TEXT + 160] = "", other[HS_WORD_TEXT],
+    char bytes[32], nodes[32] = "", spec[HS_ALG_SPEC_TEXT], more[HS_ALG_SPEC_TEXT + 160] = "", other[HS_ALG_SPEC_TEXT],
                     seconds[2][32];
     write_size(shape->bytes, bytes, sizeof bytes);
     if (shape->topology)
-        snprintf(nodes, sizeof nodes, " (%d node%s)", shape->topology->level[HS_NODE].parts,
-                 shape->topology->level[HS_NODE].parts == 1 ? "" : "s");
-    hs_word_write(&answer->word, word, sizeof word);
+        snprintf(nodes, sizeof nodes, " (%d node%s)", shape->topology->division[HS_NODE].parts,
+                 shape->topology->division[HS_NODE].parts == 1 ? "" : "s");
+    hs_alg_spec_write(&answer->spec, spec, sizeof spec);
     if (answer->asked.alg) {
-        hs_word_write(&answer->asked, other, sizeof other);
+        hs_alg_spec_write(&answer->asked, other, sizeof other);
         snprintf(more, sizeof more, " instead of %s (%s): %s", other, by[answer->by], answer->why_not);
     } else {
         snprintf(more, sizeof more, ", %s", by[answer->by]);
     }
     int used = snprintf(text, size, "%s of %s on %d process%s%s: %s%s", hs_collective_name(question->collective), bytes,
-                        shape->size, shape->size == 1 ? "" : "es", nodes, word, more);
+                        shape->size, shape->size == 1 ? "" : "es", nodes, spec, more);
     if (answer->by != HS_CHOSEN_BY_MODEL || used < 0 || (size_t)used >= size)
         return;
     write_seconds(answer->seconds, seconds[0], sizeof seconds[0]);
     used += snprintf(text + used, size - (size_t)used, ": %s", seconds[0]);
     if (!answer->next.alg || (size_t)used >= size)
         return;
-    hs_word_write(&answer->next, other, sizeof other);
+    hs_alg_spec_write(&answer->next, other, sizeof other);
     write_seconds(answer->next_seconds, seconds[1], sizeof seconds[1]);
     snprintf(text + used, size - (size_t)used, "; %s %s", other, seconds[1]);
 }

@@ -15,29 +15,29 @@
 #include "base/status.h"
 #include "coll/model/clock.h"
 
-enum { HS_WORD_TEXT = 160 };
+enum { HS_ALG_SPEC_TEXT = 160 };
 
-struct hs_word {
+struct hs_alg_spec {
     const struct hs_alg *alg; /* NULL: auto */
     struct hs_parameters with;
     int64_t segment; /* bytes; 0: nothing said */
 };
 
 /* Reads a word of `length` letters; HSUMMA_ERR_OPTION and a message that begins with `sayer`. */
-hsumma_status hs_word_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
-                           size_t length, const char *sayer, struct hs_word *word, struct hs_message *message);
+hsumma_status hs_alg_spec_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
+                               size_t length, const char *sayer, struct hs_alg_spec *spec, struct hs_message *message);
 /* The same without a look at the names: only whether it is a word. */
-hsumma_status hs_word_check(const char *text, size_t length, const char *sayer, struct hs_message *message);
+hsumma_status hs_alg_spec_check(const char *text, size_t length, const char *sayer, struct hs_message *message);
 /* The word that is read as this again. */
-void hs_word_write(const struct hs_word *word, char *text, size_t size);
+void hs_alg_spec_write(const struct hs_alg_spec *spec, char *text, size_t size);
 /* Names of the parameters of a row: "l, k, level". */
-const char *hs_word_parameters(const struct hs_alg *alg, char *text, size_t size);
+const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size);
 
 struct hs_rule {
     enum hs_collective collective;
     int ranks, nodes; /* 0: any */
     int64_t from, to; /* bytes */
-    char word[HS_WORD_TEXT];
+    char spec[HS_ALG_SPEC_TEXT];
 };
 struct hs_rules {
     struct hs_rule *rule;
@@ -51,20 +51,20 @@ hsumma_status hs_rules_read(struct hs_rules *rules, const char *text, const stru
 hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                                   struct hs_message *message);
 /* What all readers of tuned files share.  HSUMMA_ERR_OPTION: the first line does not say this version. */
-enum { HS_TUNED_VERSION = 2, HS_TUNED_WORDS = 5 };
+enum { HS_TUNED_VERSION = 2, HS_TUNED_FIELDS = 5 };
 extern const char hs_tuned_gemm[]; /* the first word of a product's line */
 hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message);
-/* A line in words: none in comments and empty lines; of further ones than HS_TUNED_WORDS only the number is kept. */
-struct hs_tuned_words {
-    const char *word[HS_TUNED_WORDS];
-    size_t size[HS_TUNED_WORDS];
-    int words;
+/* A line in words: none in comments and empty lines; of further ones than HS_TUNED_FIELDS only the number is kept. */
+struct hs_tuned_fields {
+    const char *text[HS_TUNED_FIELDS];
+    size_t size[HS_TUNED_FIELDS];
+    int count;
     const char *end;  /* of what is said: of the last word */
     const char *next; /* the next line, or the end of the text */
 };
-void hs_tuned_split(const char *line, struct hs_tuned_words *words);
+void hs_tuned_split(const char *line, struct hs_tuned_fields *fields);
 /* Whether word i of a line is this one. */
-int hs_tuned_is(const struct hs_tuned_words *words, int i, const char *text, size_t size);
+int hs_tuned_is(const struct hs_tuned_fields *fields, int i, const char *text, size_t size);
 
 void hs_rules_free(struct hs_rules *rules, const struct hs_allocator *memory);
 /* The word for a call, NULL: no rule. */
@@ -85,15 +85,15 @@ struct hs_question {
     int ordered;                  /* the operator does not commute */
     int on_device;                /* its memory is a device's, which does the work */
     const char *no_mpi;           /* why MPI cannot do it; NULL: it can */
-    const char *word;             /* the call's; NULL: none */
+    const char *spec;             /* the call's; NULL: none */
 };
 
 struct hs_answer {
-    struct hs_word word;
+    struct hs_alg_spec spec;
     enum hs_chosen_by by;
-    struct hs_word asked; /* rerouted: what was to be used, and why it cannot; else alg NULL */
+    struct hs_alg_spec asked; /* rerouted: what was to be used, and why it cannot; else alg NULL */
     const char *why_not;
-    struct hs_word next; /* the model's second; alg NULL: there is none */
+    struct hs_alg_spec next; /* the model's second; alg NULL: there is none */
     double seconds, next_seconds;
 };
 
@@ -102,7 +102,7 @@ struct hs_price {
     enum hs_collective collective;
     int ordered, on_device;
     int64_t bytes, unit;
-    struct hs_word best, next;
+    struct hs_alg_spec best, next;
     double seconds, next_seconds;
 };
 
@@ -124,7 +124,7 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
 void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size);
 
 /* Why a word cannot serve the question, NULL: it can. */
-const char *hs_word_unfit(const struct hs_word *word, const struct hs_question *question);
+const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question);
 /* The model's answer; *price is NULL when there are so many ranks that it would take long. */
 hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_price **price);

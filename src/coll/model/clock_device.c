@@ -5,7 +5,7 @@
 
 int hs_device_of(const struct hs_machine *machine, const struct hs_topology *topology, int rank)
 {
-    const struct hs_division *nodes = topology ? &topology->level[HS_NODE] : NULL;
+    const struct hs_division *nodes = topology ? &topology->division[HS_NODE] : NULL;
     int node = nodes ? nodes->of[rank] : rank, index = nodes ? nodes->index[rank] : 0;
     int ranks = nodes ? hs_division_size(nodes, node) : 1;
     return node * machine->devices + (int)((int64_t)index * machine->devices / ranks);
@@ -29,7 +29,7 @@ double hs_device_work(const struct hs_machine *machine, const struct hs_list *li
 hsumma_status hs_devices_begin(struct hs_devices *devices, const struct hs_machine *machine,
                                const struct hs_topology *topology, int size, const struct hs_allocator *memory)
 {
-    int nodes = topology ? topology->level[HS_NODE].parts : size;
+    int nodes = topology ? topology->division[HS_NODE].parts : size;
     *devices = (struct hs_devices){.turn = machine->turn, .devices = nodes * machine->devices};
     devices->device = hs_get(memory, (size_t)devices->devices, sizeof *devices->device);
     devices->work = hs_get(memory, (size_t)size, sizeof *devices->work);

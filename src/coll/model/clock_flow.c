@@ -14,7 +14,7 @@ hsumma_status hs_flow_begin(struct hs_flow *flow, const struct hs_machine *machi
     if (!flow->node || !flow->message || !flow->heap)
         return HSUMMA_ERR_MEMORY;
     for (int n = 0; n < nodes; n++) {
-        flow->node[n] = (struct hs_flow_node){.first = {-1, -1}, .to_come = -1, .next = HUGE_VAL, .place = n};
+        flow->node[n] = (struct hs_flow_port){.first = {-1, -1}, .to_come = -1, .next = HUGE_VAL, .place = n};
         flow->heap[n] = n;
     }
     return HSUMMA_OK;
@@ -64,14 +64,14 @@ static void insert(struct hs_flow *flow, int *first, int message)
 }
 
 /* Seconds per byte for each short, each long message that is leaving the node. */
-static double pace(const struct hs_flow *flow, const struct hs_flow_node *node, int is_long)
+static double pace(const struct hs_flow *flow, const struct hs_flow_port *node, int is_long)
 {
     double shared = node->leaving * flow->inject;
     return shared > flow->beta[is_long] ? shared : flow->beta[is_long];
 }
 
 /* When the node's first message of the kind will have left if no other comes. */
-static double departure(const struct hs_flow *flow, const struct hs_flow_node *node, int is_long)
+static double departure(const struct hs_flow *flow, const struct hs_flow_port *node, int is_long)
 {
     int first = node->first[is_long];
     if (first < 0)
@@ -81,21 +81,21 @@ static double departure(const struct hs_flow *flow, const struct hs_flow_node *n
 }
 
 /* Those that are leaving have got on until now. */
-static void get_on(const struct hs_flow *flow, struct hs_flow_node *node, double now)
+static void get_on(const struct hs_flow *flow, struct hs_flow_port *node, double now)
 {
     for (int kind = 0; kind < 2; kind++)
         node->served[kind] = node->leaving > 0 ? node->served[kind] + (now - node->since) / pace(flow, node, kind) : 0;
     node->since = now;
 }
 
-static double arrival(const struct hs_flow *flow, const struct hs_flow_node *node)
+static double arrival(const struct hs_flow *flow, const struct hs_flow_port *node)
 {
     return node->to_come < 0 ? HUGE_VAL : flow->message[node->to_come].key;
 }
 
 void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, double bytes, double time)
 {
-    struct hs_flow_node *here = &flow->node[node];
+    struct hs_flow_port *here = &flow->node[node];
     flow->message[message] = (struct hs_flow_message){.key = time, .bytes = bytes, .is_long = is_long};
     insert(flow, &here->to_come, message);
     if (here->next > time) {
@@ -105,7 +105,7 @@ void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, doub
 }
 
 /* The next message to come is there: the others have got on so far, and from now on it shares with them. */
-static void join(struct hs_flow *flow, struct hs_flow_node *node)
+static void join(struct hs_flow *flow, struct hs_flow_port *node)
 {
     struct hs_flow_message *message = &flow->message[node->to_come];
     int joins = node->to_come;
@@ -117,7 +117,7 @@ static void join(struct hs_flow *flow, struct hs_flow_node *node)
 }
 
 /* The first message that is leaving has left. */
-static int leave(struct hs_flow *flow, struct hs_flow_node *node)
+static int leave(struct hs_flow *flow, struct hs_flow_port *node)
 {
     int is_long = departure(flow, node, 1) < departure(flow, node, 0), left = node->first[is_long];
     get_on(flow, node, node->next);
@@ -130,7 +130,7 @@ static int leave(struct hs_flow *flow, struct hs_flow_node *node)
 int hs_flow_leave(struct hs_flow *flow, double until, double *time)
 {
     for (;;) {
-        struct hs_flow_node *node = &flow->node[flow->heap[0]];
+        struct hs_flow_port *node = &flow->node[flow->heap[0]];
         if (node->next == HUGE_VAL || node->next > until)
             return -1;
         int left = -1;

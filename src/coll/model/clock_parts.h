@@ -8,14 +8,14 @@
 /* Where two ranks meet. */
 static inline enum hs_tier_kind hs_tier_of(const struct hs_topology *topology, int a, int b)
 {
-    if (!topology || topology->level[HS_NODE].of[a] != topology->level[HS_NODE].of[b])
+    if (!topology || topology->division[HS_NODE].of[a] != topology->division[HS_NODE].of[b])
         return HS_BETWEEN_NODES;
-    return topology->level[HS_SOCKET].of[a] == topology->level[HS_SOCKET].of[b] ? HS_IN_SOCKET : HS_IN_NODE;
+    return topology->division[HS_SOCKET].of[a] == topology->division[HS_SOCKET].of[b] ? HS_IN_SOCKET : HS_IN_NODE;
 }
 
 static inline int hs_node_of(const struct hs_topology *topology, int rank)
 {
-    return topology ? topology->level[HS_NODE].of[rank] : rank;
+    return topology ? topology->division[HS_NODE].of[rank] : rank;
 }
 
 /* A COPY of shared memory: into or out of SHARED, or out of a slot of a peer. */
@@ -36,7 +36,7 @@ struct hs_flow_message {
     int is_long;
 };
 
-struct hs_flow_node {
+struct hs_flow_port {
     double
         served[2]; /* bytes that a short, a long message has got that has been leaving since the node was last idle, */
     double since;  /* at this time */
@@ -49,7 +49,7 @@ struct hs_flow_node {
 
 struct hs_flow {
     double beta[2], inject; /* beta of short and long messages */
-    struct hs_flow_node *node;
+    struct hs_flow_port *node;
     struct hs_flow_message *message;
     int *heap; /* of all nodes, the one with the earliest `next` first */
     int nodes;

@@ -293,7 +293,7 @@ static void set_prices(struct hs_link *price, const struct hs_machine *machine)
 static void weigh(const struct reader *reader, int size)
 {
     struct hs_clock_load *load = &reader->steps->load;
-    int nodes = reader->topology ? reader->topology->level[HS_NODE].parts : size;
+    int nodes = reader->topology ? reader->topology->division[HS_NODE].parts : size;
     double mean[2] = {0, 0};
     for (int n = 0; n < 2 * nodes; n++) {
         load->most = reader->way[n] > load->most ? reader->way[n] : load->most;

@@ -50,17 +50,17 @@ static hsumma_status take(struct hs_device_share *share, const struct shared_exp
     const struct hs_device_kind *kind = device->kind;
     hsumma_status status = HSUMMA_OK;
     for (int r = 0; r < share->ranks && !status; r++) {
-        const struct shared_export *told = all + (size_t)r * (size_t)(1 + share->events);
+        const struct shared_export *exported_as = all + (size_t)r * (size_t)(1 + share->events);
         if (r == share->me)
             continue;
         void *memory = NULL;
-        if (told->bytes)
-            status = kind->import_memory(device, &told->exported, &memory);
+        if (exported_as->bytes)
+            status = kind->import_memory(device, &exported_as->exported, &memory);
         share->memory[r] = memory;
         for (int i = 0; i < share->events && !status && share->shares_events; i++)
             share->shares_events =
-                told[1 + i].bytes &&
-                kind->import_event(device, &told[1 + i].exported, &share->event[r * share->events + i]) == HSUMMA_OK;
+                exported_as[1 + i].bytes && kind->import_event(device, &exported_as[1 + i].exported,
+                                                               &share->event[r * share->events + i]) == HSUMMA_OK;
     }
     return status;
 }

@@ -24,14 +24,14 @@ enum {
  * Sequentially consistent throughout: who goes to sleep counts itself, then looks at the words once more; who signals
  * sets the word, then looks at the count.  So one of them sees the other.
  */
-void hs_signal(struct hs_directory *directory, enum hs_counter word, uint64_t value)
+void hs_signal(struct hs_directory *directory, enum hs_counter counter, uint64_t value)
 {
-    struct hs_words *mine = &directory->entry[directory->me];
-    atomic_store(&mine->word[word].value, value);
+    struct hs_directory_entry *mine = &directory->entry[directory->me];
+    atomic_store(&mine->counter[counter].value, value);
     if (atomic_load(&mine->sleepers) == 0)
         return;
     for (int r = 0; r < directory->ranks; r++) {
-        struct hs_words *theirs = &directory->entry[r];
+        struct hs_directory_entry *theirs = &directory->entry[r];
         if (!atomic_load(&theirs->asleep))
             continue;
         atomic_fetch_add(&theirs->bell, 1);
@@ -43,7 +43,7 @@ static int still_missing(const struct hs_directory *directory)
 {
     for (int i = 0; i < directory->awaits; i++) {
         const struct hs_awaited *awaited = &directory->awaited[i];
-        if (atomic_load(&directory->entry[awaited->rank].word[awaited->word].value) >= awaited->value)
+        if (atomic_load(&directory->entry[awaited->rank].counter[awaited->counter].value) >= awaited->value)
             return 0;
     }
     return 1;
@@ -52,7 +52,7 @@ static int still_missing(const struct hs_directory *directory)
 /* Sleeps for a moment at most: others may wait for MPI's progress here, and more may be awaited than is known. */
 static void nap(struct hs_directory *directory, int naps)
 {
-    struct hs_words *mine = &directory->entry[directory->me];
+    struct hs_directory_entry *mine = &directory->entry[directory->me];
     const struct timespec most = {0, naps < NAPS_SHORT ? NAP_SHORT_NS : SLEEP_NS};
     for (int i = 0; i < directory->awaits; i++)
         atomic_fetch_add(&directory->entry[directory->awaited[i].rank].sleepers, 1);

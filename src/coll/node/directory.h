@@ -27,12 +27,12 @@ struct hs_offer {
 };
 
 /* What one rank writes and others poll lies on cache lines of its own. */
-struct hs_words {
+struct hs_directory_entry {
     struct {
         _Alignas(128) _Atomic uint64_t value;
-    } word[HS_COUNTERS];
+    } counter[HS_COUNTERS];
     _Atomic int64_t verdict[2]; /* of arrivals in turns: a rank is at most one ahead of those that still read */
-    _Alignas(128) struct hs_offer place[2];  /* of A and B */
+    _Alignas(128) struct hs_offer offer[2];  /* of A and B */
     _Alignas(128) _Atomic uint32_t sleepers; /* how many wait for this rank, asleep or about to be; they count it */
     _Alignas(128) _Atomic uint32_t asleep;   /* this rank is, or is about to be ... */
     _Atomic uint32_t bell;                   /* ... until others ring this */
@@ -41,13 +41,13 @@ struct hs_words {
 /* Something that a rank waits for. */
 struct hs_awaited {
     int rank;
-    enum hs_counter word;
+    enum hs_counter counter;
     uint64_t value;
 };
 
 enum { HS_AWAITED = 6 };
 struct hs_directory {
-    struct hs_words *entry; /* NULL: no shared memory */
+    struct hs_directory_entry *entry; /* NULL: no shared memory */
     int ranks, me;
     uint64_t arrivals; /* of this rank, and of each of those that arrive with it */
     int crowded;       /* more ranks than processors: who waits must not hold one */
@@ -64,21 +64,21 @@ static inline void hs_directory_look(struct hs_directory *directory)
 
 static inline size_t hs_directory_bytes(int ranks)
 {
-    return sizeof(struct hs_words) * (size_t)ranks;
+    return sizeof(struct hs_directory_entry) * (size_t)ranks;
 }
 
 /* Whether a rank's word has come to a value; if not, this rank may sleep for it. */
-static inline int hs_signalled(struct hs_directory *directory, int rank, enum hs_counter word, uint64_t value)
+static inline int hs_signalled(struct hs_directory *directory, int rank, enum hs_counter counter, uint64_t value)
 {
-    if (atomic_load_explicit(&directory->entry[rank].word[word].value, memory_order_acquire) >= value)
+    if (atomic_load_explicit(&directory->entry[rank].counter[counter].value, memory_order_acquire) >= value)
         return 1;
     if (directory->awaits < HS_AWAITED)
-        directory->awaited[directory->awaits++] = (struct hs_awaited){rank, word, value};
+        directory->awaited[directory->awaits++] = (struct hs_awaited){rank, counter, value};
     return 0;
 }
 
 /* Sets a word of this rank's and wakes those that sleep. */
-void hs_signal(struct hs_directory *directory, enum hs_counter word, uint64_t value);
+void hs_signal(struct hs_directory *directory, enum hs_counter counter, uint64_t value);
 
 /* hs_idle (base/wait.h): spins, then yields, then sleeps until some of what is awaited is there, or a moment. */
 void hs_directory_idle(void *directory, int times);

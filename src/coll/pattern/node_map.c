@@ -5,10 +5,10 @@ int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struc
     const struct hs_topology *topology =
         shape->topology ? shape->topology : hs_topology_of(builder, NULL, NULL, shape->size, 0);
     *map = (struct hs_node_map){.shape = shape};
-    map->place = hs_builder_get(builder, (size_t)shape->size + 1, sizeof *map->place);
-    if (!topology || !map->place)
+    map->begin = hs_builder_get(builder, (size_t)shape->size + 1, sizeof *map->begin);
+    if (!topology || !map->begin)
         return 1;
-    map->division = &topology->level[shape->with.level];
+    map->division = &topology->division[shape->with.level];
     map->shared_bytes = topology->shared_bytes;
     map->nodes = map->division->parts;
     map->node = map->division->of[shape->rank];
@@ -18,7 +18,7 @@ int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struc
     map->waves = (map->nodes - 1 + map->members - 1) / map->members;
     for (int i = 0; i < shape->size; i++) {
         int rank = map->division->member[i];
-        map->place[i + 1] = map->place[i] + hs_part_at(shape, rank + 1) - hs_part_at(shape, rank);
+        map->begin[i + 1] = map->begin[i] + hs_part_at(shape, rank + 1) - hs_part_at(shape, rank);
     }
     return 0;
 }
@@ -48,9 +48,9 @@ static int move(struct hs_builder *builder, const struct hs_node_map *map, int n
         while (run < division->first[node + 1] && division->member[run] == division->member[run - 1] + 1)
             run++;
         struct hs_ref in_vector = hs_plus(vector, hs_part_at(map->shape, division->member[i]));
-        struct hs_ref in_packed = hs_plus(packed, map->place[i] - hs_node_at(map, node));
+        struct hs_ref in_packed = hs_plus(packed, map->begin[i] - hs_node_at(map, node));
         int copy = hs_emit_copy(builder, pack ? in_packed : in_vector, pack ? in_vector : in_packed,
-                                map->place[run] - map->place[i]);
+                                map->begin[run] - map->begin[i]);
         hs_after(builder, copy, after);
         if (copy >= 0)
             after = copy;

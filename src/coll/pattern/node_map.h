@@ -18,7 +18,7 @@ struct hs_node_map {
     const int *member;    /* of the own node */
     int members, me;      /* me: place of the own rank */
     int waves;
-    int64_t *place; /* where the part of the i-th rank of division->member begins in packed order: size + 1 */
+    int64_t *begin; /* where the part of the i-th rank of division->member begins in packed order: size + 1 */
 };
 
 /* Without a topology every rank is a node of its own.  Not 0: memory is short, and the builder has failed. */
@@ -27,16 +27,16 @@ int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struc
 /* Where a node's parts begin in packed order, 0 <= node <= nodes. */
 static inline int64_t hs_node_at(const struct hs_node_map *map, int node)
 {
-    return map->place[map->division->first[node]];
+    return map->begin[map->division->first[node]];
 }
 static inline int64_t hs_node_bytes(const struct hs_node_map *map, int node)
 {
     return hs_node_at(map, node + 1) - hs_node_at(map, node);
 }
 /* Where the part of a place of the own node begins in packed order. */
-static inline int64_t hs_place_at(const struct hs_node_map *map, int place)
+static inline int64_t hs_member_part_at(const struct hs_node_map *map, int place)
 {
-    return map->place[map->division->first[map->node] + place];
+    return map->begin[map->division->first[map->node] + place];
 }
 
 /* What a place of the own node does in a wave. */

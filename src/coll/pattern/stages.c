@@ -122,7 +122,7 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
 
 struct hs_two_levels hs_two_levels(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    const struct hs_division *division = shape->topology ? &shape->topology->level[shape->with.level] : NULL;
+    const struct hs_division *division = shape->topology ? &shape->topology->division[shape->with.level] : NULL;
     int nodes = division ? division->parts : shape->size;
     int *leader = hs_builder_get(builder, (size_t)nodes, sizeof *leader);
     struct hs_two_levels levels = {.nodes = leader ? nodes : 0, .leader = leader, .leads = -1};

@@ -62,34 +62,35 @@ static void release(struct hs_sum *sum, int buffer, int after)
 }
 
 /* left op right, in the buffer of one of them if they have one. */
-static struct hs_sum_node join(struct hs_sum *sum, const struct hs_sum_node *left, const struct hs_sum_node *right)
+static struct hs_partial_sum join(struct hs_sum *sum, const struct hs_partial_sum *left,
+                                  const struct hs_partial_sum *right)
 {
-    struct hs_sum_node node = {left->level + 1, left->index / 2, sum->dst, -1, -1};
+    struct hs_partial_sum partial = {left->level + 1, left->index / 2, sum->dst, -1, -1};
     int last = ++sum->joined == sum->leaves - 1, fresh = 0;
     if (!last) {
         fresh = left->buffer < 0 && right->buffer < 0;
-        node.buffer = left->buffer >= 0 ? left->buffer : right->buffer >= 0 ? right->buffer : take(sum, 0);
-        node.at = place(sum, node.buffer);
+        partial.buffer = left->buffer >= 0 ? left->buffer : right->buffer >= 0 ? right->buffer : take(sum, 0);
+        partial.at = place(sum, partial.buffer);
     }
-    node.ready = hs_emit_reduce(sum->builder, node.at, left->at, right->at, sum->count);
-    hs_after(sum->builder, node.ready, left->ready);
-    hs_after(sum->builder, node.ready, right->ready);
+    partial.ready = hs_emit_reduce(sum->builder, partial.at, left->at, right->at, sum->count);
+    hs_after(sum->builder, partial.ready, left->ready);
+    hs_after(sum->builder, partial.ready, right->ready);
     if (fresh)
-        hs_after(sum->builder, node.ready, sum->buffer[node.buffer].free_after);
+        hs_after(sum->builder, partial.ready, sum->buffer[partial.buffer].free_after);
     if (last)
-        hs_after(sum->builder, node.ready, sum->after);
-    if (left->buffer != node.buffer)
-        release(sum, left->buffer, node.ready);
-    if (right->buffer != node.buffer)
-        release(sum, right->buffer, node.ready);
-    return node;
+        hs_after(sum->builder, partial.ready, sum->after);
+    if (left->buffer != partial.buffer)
+        release(sum, left->buffer, partial.ready);
+    if (right->buffer != partial.buffer)
+        release(sum, right->buffer, partial.ready);
+    return partial;
 }
 
 /* The other half of the same node, if it is waiting; it waits no longer. */
-static int other_half(struct hs_sum *sum, const struct hs_sum_node *node, struct hs_sum_node *other)
+static int other_half(struct hs_sum *sum, const struct hs_partial_sum *partial, struct hs_partial_sum *other)
 {
     for (int i = 0; i < sum->waits; i++)
-        if (sum->waiting[i].level == node->level && sum->waiting[i].index == (node->index ^ 1)) {
+        if (sum->waiting[i].level == partial->level && sum->waiting[i].index == (partial->index ^ 1)) {
             *other = sum->waiting[i];
             sum->waiting[i] = sum->waiting[--sum->waits];
             return 1;
@@ -97,35 +98,35 @@ static int other_half(struct hs_sum *sum, const struct hs_sum_node *node, struct
     return 0;
 }
 
-static void arrive(struct hs_sum *sum, struct hs_sum_node node)
+static void arrive(struct hs_sum *sum, struct hs_partial_sum partial)
 {
-    while ((int64_t)1 << node.level < sum->leaves) {
-        struct hs_sum_node other;
-        if (((int64_t)node.index ^ 1) << node.level >= sum->leaves) { /* the right half is empty */
-            node.level++;
-            node.index /= 2;
-        } else if (!other_half(sum, &node, &other)) {
+    while ((int64_t)1 << partial.level < sum->leaves) {
+        struct hs_partial_sum other;
+        if (((int64_t)partial.index ^ 1) << partial.level >= sum->leaves) { /* the right half is empty */
+            partial.level++;
+            partial.index /= 2;
+        } else if (!other_half(sum, &partial, &other)) {
             if (sum->waits < HS_SUM_BUFFERS)
-                sum->waiting[sum->waits++] = node;
+                sum->waiting[sum->waits++] = partial;
             else
                 hs_builder_fail(sum->builder, HSUMMA_ERR_INTERNAL);
             return;
         } else {
-            node = node.index % 2 == 0 ? join(sum, &node, &other) : join(sum, &other, &node);
+            partial = partial.index % 2 == 0 ? join(sum, &partial, &other) : join(sum, &other, &partial);
         }
     }
     if (sum->leaves == 1) {
-        int ready = node.ready;
-        node.ready = hs_emit_copy(sum->builder, sum->dst, node.at, sum->count);
-        hs_after(sum->builder, node.ready, ready);
-        hs_after(sum->builder, node.ready, sum->after);
+        int ready = partial.ready;
+        partial.ready = hs_emit_copy(sum->builder, sum->dst, partial.at, sum->count);
+        hs_after(sum->builder, partial.ready, ready);
+        hs_after(sum->builder, partial.ready, sum->after);
     }
-    sum->total = node.ready;
+    sum->total = partial.ready;
 }
 
 void hs_sum_add(struct hs_sum *sum, int leaf, struct hs_ref at, int ready)
 {
-    arrive(sum, (struct hs_sum_node){0, leaf, at, -1, ready});
+    arrive(sum, (struct hs_partial_sum){0, leaf, at, -1, ready});
 }
 
 void hs_sum_receive(struct hs_sum *sum, int leaf, int peer)
@@ -133,5 +134,5 @@ void hs_sum_receive(struct hs_sum *sum, int leaf, int peer)
     int buffer = take(sum, 1);
     int receive = hs_emit_recv(sum->builder, peer, place(sum, buffer), sum->count);
     hs_after(sum->builder, receive, sum->buffer[buffer].free_after);
-    arrive(sum, (struct hs_sum_node){0, leaf, place(sum, buffer), buffer, receive});
+    arrive(sum, (struct hs_partial_sum){0, leaf, place(sum, buffer), buffer, receive});
 }

@@ -11,7 +11,7 @@
 
 enum { HS_SUM_BUFFERS = 2 * 31 + 4 };
 
-struct hs_sum_node {
+struct hs_partial_sum {
     int level, index;
     struct hs_ref at;
     int buffer; /* -1: at is not ours, and not written */
@@ -30,7 +30,7 @@ struct hs_sum {
     struct {
         int used, free_after;
     } buffer[HS_SUM_BUFFERS];
-    struct hs_sum_node waiting[HS_SUM_BUFFERS]; /* for their other halves */
+    struct hs_partial_sum waiting[HS_SUM_BUFFERS]; /* for their other halves */
     int waits;
 };
 

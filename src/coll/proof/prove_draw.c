@@ -198,8 +198,8 @@ void hs_draw_describe(const struct hs_draw *draw, const struct hs_alg *alg, char
                  (long long)s->unit, s->part ? "given" : "equal", (long long)s->segment, (long long)s->with.threshold);
     if (t && n > 0 && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "nodes %d (%s, %d sockets) room %lld direct %d ",
-                      t->level[HS_NODE].parts, placements[draw->placement], draw->sockets, (long long)t->shared_bytes,
-                      t->direct);
+                      t->division[HS_NODE].parts, placements[draw->placement], draw->sockets,
+                      (long long)t->shared_bytes, t->direct);
     if (n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n,
                  "leaders %d pieces %d level %s outer %s inner %s schedule %d eager %d window %d instances %d "

@@ -178,7 +178,7 @@ hsumma_status hs_verify_lists(enum hs_collective collective, const struct hs_lis
 /* Whether the lists keep what the row promises. */
 static hsumma_status judge_row(const struct hs_alg *alg, const struct hs_shape *shape, struct hs_verify_report *report)
 {
-    int contiguous = !shape->topology || shape->topology->level[shape->with.level].contiguous;
+    int contiguous = !shape->topology || shape->topology->division[shape->with.level].contiguous;
     int ordered = alg->flags & HS_KEEPS_ORDER || (alg->flags & HS_KEEPS_ORDER_IF && contiguous);
     if (ordered && !report->keeps_order)
         return HSUMMA_ERR_INTERNAL; /* the run has left a text */

@@ -3,7 +3,7 @@
 
 static int node_of(const struct hs_shape *shape, int rank)
 {
-    return shape->topology ? shape->topology->level[HS_NODE].of[rank] : rank;
+    return shape->topology ? shape->topology->division[HS_NODE].of[rank] : rank;
 }
 
 static void raise_to(int64_t *most, int64_t to)
@@ -67,9 +67,9 @@ hsumma_status hs_verify_count(struct hs_proof *proof)
         if (!topology)
             count_pairs(proof, &r, 1, to);
     }
-    for (int n = 0; topology && n < topology->level[HS_NODE].parts && !status; n++)
-        count_pairs(proof, hs_division_ranks(&topology->level[HS_NODE], n),
-                    hs_division_size(&topology->level[HS_NODE], n), to);
+    for (int n = 0; topology && n < topology->division[HS_NODE].parts && !status; n++)
+        count_pairs(proof, hs_division_ranks(&topology->division[HS_NODE], n),
+                    hs_division_size(&topology->division[HS_NODE], n), to);
     hs_put(proof->memory, round);
     hs_put(proof->memory, to);
     return status;

@@ -17,8 +17,8 @@ struct proof_run {
     int *successor;        /* per step: the next SEND to the same peer (or RECV from it), -1: none */
     int *first_open;       /* per instance and rank: its first step that is not done */
     int64_t *staged;       /* per step: where the data of a SEND lies in stage */
-    struct hs_cell *stage; /* eager messages under way, per instance */
-    int64_t stage_cells;
+    struct hs_cell *eager; /* eager messages under way, per instance */
+    int64_t eager_cells;
     struct event_queue pool, starved;
     int starved_rank;
     uint64_t random;
@@ -166,9 +166,9 @@ static hsumma_status compute(struct proof_run *run, int instance, int g)
 }
 
 /* Where an eager message lies between its SEND and its RECV. */
-static struct cell_range stage_of(const struct proof_run *run, int instance, int send)
+static struct cell_range eager_of(const struct proof_run *run, int instance, int send)
 {
-    return (struct cell_range){run->stage + instance * run->stage_cells + run->staged[send], 0, HS_SCRATCH};
+    return (struct cell_range){run->eager + instance * run->eager_cells + run->staged[send], 0, HS_SCRATCH};
 }
 
 static hsumma_status begin(struct proof_run *run, int instance, int g)
@@ -186,7 +186,7 @@ static hsumma_status begin(struct proof_run *run, int instance, int g)
         push(run, instance, kind == HS_SEND ? g : mate, 1);
     if (kind == HS_RECV || !run->proof->options.eager)
         return HSUMMA_OK;
-    hsumma_status status = copy(run, instance, g, stage_of(run, instance, g));
+    hsumma_status status = copy(run, instance, g, eager_of(run, instance, g));
     complete(run, instance, g);
     return status;
 }
@@ -196,12 +196,12 @@ static hsumma_status transfer(struct proof_run *run, int instance, int send)
 {
     int receive = run->lists->mate[send];
     const struct hs_step *step = hs_lists_step(run->lists, receive);
-    struct cell_range dst = place_of(run, instance, receive, step->dst), stage = stage_of(run, instance, send);
+    struct cell_range dst = place_of(run, instance, receive, step->dst), eager = eager_of(run, instance, send);
     hsumma_status status = HSUMMA_OK;
 
     if (run->proof->options.eager) {
         for (int64_t i = 0, elements = step->count / run->proof->shape->unit; i < elements; i++)
-            *cell_at(run, &dst, i) = *cell_at(run, &stage, i);
+            *cell_at(run, &dst, i) = *cell_at(run, &eager, i);
     } else {
         status = copy(run, instance, send, dst);
         complete(run, instance, send);
@@ -278,9 +278,9 @@ static void start(struct proof_run *run, int *last_send, int *last_receive)
             }
             *last = g;
         }
-        run->staged[g] = run->stage_cells;
+        run->staged[g] = run->eager_cells;
         if (step->kind == HS_SEND && run->proof->options.eager)
-            run->stage_cells += step->count / run->proof->shape->unit;
+            run->eager_cells += step->count / run->proof->shape->unit;
     }
     for (int instance = 0; instance < run->proof->options.instances; instance++)
         for (int g = 0; g < lists->steps; g++) {
@@ -329,8 +329,8 @@ hsumma_status hs_verify_run(struct hs_proof *proof)
     if (last && run.pending && run.begun && run.successor && run.first_open && run.staged && run.pool.event) {
         run.starved.event = run.pool.event + 2 * instances * steps;
         start(&run, last, last + size);
-        run.stage = hs_get(memory, instances * (size_t)run.stage_cells + 1, sizeof *run.stage);
-        if (run.stage)
+        run.eager = hs_get(memory, instances * (size_t)run.eager_cells + 1, sizeof *run.eager);
+        if (run.eager)
             status = go(&run);
     }
     hs_put(memory, last);
@@ -340,6 +340,6 @@ hsumma_status hs_verify_run(struct hs_proof *proof)
     hs_put(memory, run.first_open);
     hs_put(memory, run.staged);
     hs_put(memory, run.pool.event);
-    hs_put(memory, run.stage);
+    hs_put(memory, run.eager);
     return status;
 }

@@ -13,7 +13,7 @@
 
 /* An access to a slot of which a peer reads or writes something, by its global step. */
 struct use {
-    int step, level, owner, writes;
+    int step, depth, owner, writes;
     enum hs_slot slot;
     int64_t at, end;
 };
@@ -27,7 +27,7 @@ enum { SET_WORDS = 4 }; /* of a set of ranks, at most */
 struct search {
     struct hs_proof *proof;
     const struct hs_lists *lists;
-    int *level, *order, *seen, *queue, number; /* order: the steps by causes; seen: the last search to meet each */
+    int *depth, *order, *seen, *queue, number; /* order: the steps by causes; seen: the last search to meet each */
     int *first_cause, *cause; /* cause[first_cause[g] .. first_cause[g + 1]): the steps that g comes after */
     unsigned char *touched;   /* what peers do to a rank's slots: READ, WRITTEN */
     struct use *use;          /* by owner, then by level */
@@ -48,13 +48,13 @@ static int is_kind(const struct hs_lists *lists, int g, enum hs_kind kind)
 }
 
 /* Gives every step its level and its place in the order; whether all have one (there is no circle). */
-static int find_levels(struct search *s)
+static int find_depths(struct search *s)
 {
     const struct hs_lists *lists = s->lists;
     int *pending = s->seen, *ready = s->order, count = 0, done = 0;
 
     for (int g = 0; g < lists->steps; g++) {
-        s->level[g] = 0;
+        s->depth[g] = 0;
         pending[g] = hs_lists_step(lists, g)->deps + (is_kind(lists, g, HS_RECV) || is_kind(lists, g, HS_WAIT));
         if (pending[g] == 0)
             ready[count++] = g;
@@ -64,8 +64,8 @@ static int find_levels(struct search *s)
         int users = lists->first_user[g + 1] - lists->first_user[g];
         for (int i = 0; i < users + (mate >= 0); i++) {
             int user = i < users ? lists->user[lists->first_user[g] + i] : mate;
-            if (s->level[user] <= s->level[g])
-                s->level[user] = s->level[g] + 1;
+            if (s->depth[user] <= s->depth[g])
+                s->depth[user] = s->depth[g] + 1;
             if (--pending[user] == 0)
                 ready[count++] = user;
         }
@@ -106,7 +106,7 @@ static int concerns(const struct hs_lists *lists, int g, int rank)
 static int comes_after(struct search *s, int to, int from)
 {
     const struct hs_lists *lists = s->lists;
-    int head = 0, tail = 0, near = lists->steps + 1, level = s->level[from], rank = lists->rank[from];
+    int head = 0, tail = 0, near = lists->steps + 1, depth = s->depth[from], rank = lists->rank[from];
 
     if (s->found[from] == to + 1)
         return 1;
@@ -119,7 +119,7 @@ static int comes_after(struct search *s, int to, int from)
             int on = s->cause[i];
             if (on == from)
                 return 1;
-            if (s->level[on] > level && s->seen[on] != s->number) {
+            if (s->depth[on] > depth && s->seen[on] != s->number) {
                 s->seen[on] = s->number;
                 s->queue[concerns(lists, on, rank) ? --near : tail++] = on;
             }
@@ -254,7 +254,7 @@ static int counts(const struct search *s, int rank, const struct hs_access *acce
 static int compare_uses(const void *a, const void *b)
 {
     const struct use *x = a, *y = b;
-    int difference = x->owner != y->owner ? x->owner - y->owner : x->level - y->level;
+    int difference = x->owner != y->owner ? x->owner - y->owner : x->depth - y->depth;
     difference = difference ? difference : x->step - y->step;
     return difference ? difference : x->writes - y->writes;
 }
@@ -287,7 +287,7 @@ static void collect_uses(struct search *s)
                 continue;
             if (s->use)
                 s->use[s->uses] = (struct use){
-                    g, s->level[g], ref.of ? ref.of - 1 : rank, access[a].writes, ref.slot, ref.at, access[a].end};
+                    g, s->depth[g], ref.of ? ref.of - 1 : rank, access[a].writes, ref.slot, ref.at, access[a].end};
             s->uses++;
         }
     }
@@ -315,7 +315,7 @@ static hsumma_status check_uses(struct search *s)
 
 static void end_search(const struct search *s, const struct hs_allocator *memory)
 {
-    void *const arrays[] = {s->level, s->order,   s->seen, s->queue,  s->found,   s->first_cause,
+    void *const arrays[] = {s->depth, s->order,   s->seen, s->queue,  s->found,   s->first_cause,
                             s->cause, s->touched, s->use,  s->writer, s->reading, s->ranks};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         hs_put(memory, arrays[i]);
@@ -339,7 +339,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
         most = elements > most ? elements : most;
     }
     collect_uses(&s);
-    s.level = hs_get(memory, steps, sizeof *s.level);
+    s.depth = hs_get(memory, steps, sizeof *s.depth);
     s.order = hs_get(memory, steps, sizeof *s.order);
     s.seen = hs_get(memory, steps, sizeof *s.seen);
     s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
@@ -351,11 +351,11 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     s.writer = hs_get(memory, (size_t)most + 1, 2 * sizeof *s.writer);
     s.words = proof->lists.size <= 64 ? 1 : SET_WORDS;
     s.ranks = hs_get(memory, steps, (size_t)s.words * sizeof *s.ranks);
-    if (s.level && s.order && s.seen && s.queue && s.found && s.cause && s.first_cause && s.use && s.writer &&
+    if (s.depth && s.order && s.seen && s.queue && s.found && s.cause && s.first_cause && s.use && s.writer &&
         s.ranks) {
         s.reader = s.writer + most;
         status = HSUMMA_OK;
-        if (find_levels(&s)) { /* if not, the run will tell who waits for whom */
+        if (find_depths(&s)) { /* if not, the run will tell who waits for whom */
             find_causes(&s);
             collect_uses(&s);
             status = check_uses(&s);

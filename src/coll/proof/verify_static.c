@@ -12,7 +12,7 @@ static int overlap(const struct hs_access *a, const struct hs_access *b)
 
 static int same_node(const struct hs_shape *shape, int a, int b)
 {
-    return shape->topology && shape->topology->level[HS_NODE].of[a] == shape->topology->level[HS_NODE].of[b];
+    return shape->topology && shape->topology->division[HS_NODE].of[a] == shape->topology->division[HS_NODE].of[b];
 }
 
 /* Whether a rank may read, or write, that slot of a peer at all. */

@@ -79,8 +79,8 @@ struct share {
 
 static struct share part_of(const struct node_scatter *s, int place)
 {
-    int64_t at = hs_place_at(&s->map, place);
-    return (struct share){at, hs_place_at(&s->map, place + 1) - at};
+    int64_t at = hs_member_part_at(&s->map, place);
+    return (struct share){at, hs_member_part_at(&s->map, place + 1) - at};
 }
 
 static struct share share_of(const struct node_scatter *s, int wave, int place)
@@ -121,7 +121,7 @@ static void own_node(struct node_scatter *s)
 {
     struct hs_ref dst = s->map.nodes > 1 ? hs_scratch(s->place_sum) : hs_out(0);
     if (s->map.members == 1 && s->own > 0) {
-        hs_sum_add(&s->total, s->map.node, hs_plus(s->packed, hs_place_at(&s->map, 0)), s->ready);
+        hs_sum_add(&s->total, s->map.node, hs_plus(s->packed, hs_member_part_at(&s->map, 0)), s->ready);
         return;
     }
     int summed = sum_in_node(s, -1, dst);

@@ -90,9 +90,9 @@ static void meet(struct hs_agreement *agreement, int *worked, int *done)
         int rank = hs_group_rank(&agreement->group, agreement->met);
         if (!hs_signalled(directory, rank, HS_ARRIVED, directory->arrivals))
             break;
-        int64_t told =
+        int64_t theirs =
             atomic_load_explicit(&directory->entry[rank].verdict[directory->arrivals % 2], memory_order_relaxed);
-        agreement->result[0] = told > agreement->result[0] ? told : agreement->result[0];
+        agreement->result[0] = theirs > agreement->result[0] ? theirs : agreement->result[0];
         *worked = 1;
     }
     *done = agreement->met == agreement->group.size;

@@ -4,27 +4,27 @@
 
 enum { SENDS, RECVS };
 
-hsumma_status hs_bounce_make(struct hs_bounce_buffers *stage, struct hs_device *device, int gpu_aware)
+hsumma_status hs_bounce_make(struct hs_bounce_buffers *bounce, struct hs_device *device, int gpu_aware)
 {
     const struct hs_device_kind *kind = device->kind;
     void *memory = NULL;
     hsumma_status status =
         gpu_aware ? HSUMMA_OK : kind->get_pinned(device, (size_t)2 * HS_BOUNCE_PIECES * HS_BOUNCE_PIECE_BYTES, &memory);
-    stage->memory = memory;
+    bounce->memory = memory;
     for (int i = 0; i < 2 * HS_BOUNCE_PIECES && !status; i++) {
-        struct hs_bounce_piece *piece = &stage->piece[i / HS_BOUNCE_PIECES][i % HS_BOUNCE_PIECES];
+        struct hs_bounce_piece *piece = &bounce->piece[i / HS_BOUNCE_PIECES][i % HS_BOUNCE_PIECES];
         piece->buffer = memory ? (char *)memory + (size_t)i * HS_BOUNCE_PIECE_BYTES : NULL;
         status = kind->make_event(device, 0, &piece->event);
     }
     return status;
 }
 
-void hs_bounce_free(struct hs_bounce_buffers *stage, struct hs_device *device, int keep)
+void hs_bounce_free(struct hs_bounce_buffers *bounce, struct hs_device *device, int keep)
 {
     for (int i = 0; i < 2 * HS_BOUNCE_PIECES && !keep; i++)
-        device->kind->free_event(device, stage->piece[i / HS_BOUNCE_PIECES][i % HS_BOUNCE_PIECES].event);
+        device->kind->free_event(device, bounce->piece[i / HS_BOUNCE_PIECES][i % HS_BOUNCE_PIECES].event);
     if (!keep)
-        device->kind->put_pinned(device, stage->memory);
+        device->kind->put_pinned(device, bounce->memory);
 }
 
 /* Whether others may be waiting for this step: it is the oldest instance's, and near its first unfinished one.  Lists
@@ -39,7 +39,7 @@ static struct hs_bounce_piece *take(struct hs_device_comm *on, const struct hs_i
     struct hs_bounce_piece *found = NULL;
     int free = 0, held = 0;
     for (int i = 0; i < HS_BOUNCE_PIECES; i++) {
-        struct hs_bounce_piece *piece = &on->stage.piece[way][i];
+        struct hs_bounce_piece *piece = &on->bounce.piece[way][i];
         if (piece->state == HS_BOUNCE_FREE) {
             free++;
             found = piece;
@@ -86,7 +86,7 @@ hsumma_status hs_bounce_begin(struct hs_device_comm *on, struct hs_instance *ins
     const struct hs_step *step = &instance->bound.list->step[index];
     int way = step->kind == HS_RECV ? RECVS : SENDS;
     struct hs_ref ref = way == RECVS ? step->dst : step->left;
-    char *memory = hs_device_place(instance, ref);
+    char *memory = hs_device_address(instance, ref);
     struct hs_bounce_piece *piece;
     if (!memory)
         return HSUMMA_ERR_INTERNAL;
@@ -97,12 +97,12 @@ hsumma_status hs_bounce_begin(struct hs_device_comm *on, struct hs_instance *ins
         piece->step = index;
         piece->rank = hs_rank_of(instance, step->peer);
         piece->tag = instance->bound.tag;
-        piece->turn = on->stage.turns++;
+        piece->turn = on->bounce.turns++;
         piece->bytes = left < most ? left : most;
         piece->at = memory + instance->moved[index];
         instance->moved[index] += piece->bytes;
         instance->state[index] = HS_STEP_UNDER_WAY;
-        on->stage.in_use++;
+        on->bounce.in_use++;
         *worked = 1;
         hsumma_status status;
         if (way == RECVS && piece->buffer) {
@@ -121,7 +121,7 @@ static void release(struct hs_device_comm *on, struct hs_bounce_piece *piece)
 {
     piece->state = HS_BOUNCE_FREE;
     piece->instance = NULL;
-    on->stage.in_use--;
+    on->bounce.in_use--;
 }
 
 /* A piece has come through: its step is done if it was the last one. */
@@ -131,7 +131,7 @@ static void arrived(struct hs_device_comm *on, const struct hs_bounce_piece *pie
     if (instance->moved[piece->step] < instance->bound.list->step[piece->step].count)
         return;
     for (int i = 0; i < HS_BOUNCE_PIECES; i++) {
-        const struct hs_bounce_piece *other = &on->stage.piece[way][i];
+        const struct hs_bounce_piece *other = &on->bounce.piece[way][i];
         int open = other->state == HS_BOUNCE_ON_STREAM || other->state == HS_BOUNCE_POSTED;
         if (other != piece && open && other->instance == instance && other->step == piece->step)
             return;
@@ -145,13 +145,13 @@ static hsumma_status post_ready(struct hs_device_comm *on, int way, int *worked)
     for (;;) {
         struct hs_bounce_piece *first = NULL;
         for (int i = 0; i < HS_BOUNCE_PIECES; i++) {
-            struct hs_bounce_piece *piece = &on->stage.piece[way][i];
+            struct hs_bounce_piece *piece = &on->bounce.piece[way][i];
             if (piece->state == HS_BOUNCE_ON_STREAM && (!first || piece->turn < first->turn))
                 first = piece;
         }
-        int over = 0;
-        hsumma_status status = first ? on->device->kind->over(on->device, first->event, &over) : HSUMMA_OK;
-        if (status || !over)
+        int complete = 0;
+        hsumma_status status = first ? on->device->kind->complete(on->device, first->event, &complete) : HSUMMA_OK;
+        if (status || !complete)
             return hs_device_failed(on, status);
         *worked = 1;
         status = post(on, first, way);
@@ -180,7 +180,7 @@ static hsumma_status look(struct hs_device_comm *on, struct hs_bounce_piece *pie
         return status;
     }
     if (piece->state == HS_BOUNCE_DRAINING) {
-        status = on->device->kind->over(on->device, piece->event, &done);
+        status = on->device->kind->complete(on->device, piece->event, &done);
         if (!status && done)
             release(on, piece);
     }
@@ -190,10 +190,10 @@ static hsumma_status look(struct hs_device_comm *on, struct hs_bounce_piece *pie
 hsumma_status hs_bounce_progress(struct hs_device_comm *on, int *worked)
 {
     hsumma_status status = HSUMMA_OK;
-    for (int way = 0; way < 2 && on->stage.in_use && !status; way++) {
+    for (int way = 0; way < 2 && on->bounce.in_use && !status; way++) {
         status = post_ready(on, way, worked);
         for (int i = 0; i < HS_BOUNCE_PIECES && !status; i++)
-            status = look(on, &on->stage.piece[way][i], way, worked);
+            status = look(on, &on->bounce.piece[way][i], way, worked);
     }
     return status;
 }

@@ -34,9 +34,9 @@ struct hs_bounce_buffers {
 };
 
 struct hs_device_comm;
-hsumma_status hs_bounce_make(struct hs_bounce_buffers *stage, struct hs_device *device, int gpu_aware);
+hsumma_status hs_bounce_make(struct hs_bounce_buffers *bounce, struct hs_device *device, int gpu_aware);
 /* keep: MPI may still use the buffers. */
-void hs_bounce_free(struct hs_bounce_buffers *stage, struct hs_device *device, int keep);
+void hs_bounce_free(struct hs_bounce_buffers *bounce, struct hs_device *device, int keep);
 /* Begins as many further pieces of a SEND or RECV as there is room for; instance->moved counts them. */
 hsumma_status hs_bounce_begin(struct hs_device_comm *on, struct hs_instance *instance, int step, int *worked);
 /* Moves all pieces, of whatever instance; steps whose last piece is there are finished. */

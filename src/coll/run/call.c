@@ -79,7 +79,7 @@ static hsumma_status read_counts(const hsumma_coll *from, int rank, int size, st
     own *= call->unit;
     call->in_bytes = call->collective == HS_ALLGATHER ? own : call->bytes;
     call->out_bytes = call->collective == HS_REDUCE_SCATTER ? own : call->bytes;
-    call->place = call->collective == HS_ALLGATHER ? before * call->unit : 0;
+    call->in_place_at = call->collective == HS_ALLGATHER ? before * call->unit : 0;
     return HSUMMA_OK;
 }
 
@@ -97,7 +97,7 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     *call = (struct hs_call){0};
     if (!from)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "the description of the call is NULL");
-    *call = (struct hs_call){.in = from->in, .out = from->out, .word = from->algorithm};
+    *call = (struct hs_call){.in = from->in, .out = from->out, .algorithm = from->algorithm};
     *about = HS_CALL_COLLECTIVE;
     if ((unsigned)from->collective >= sizeof collectives / sizeof *collectives)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
@@ -132,8 +132,9 @@ hsumma_status hs_call_check_pointers(const struct hs_call *call, int rank, int *
 {
     int reads = call->collective != HS_BCAST && !call->in_place;
     int writes = call->collective != HS_REDUCE_TO || rank == call->root;
-    int64_t in_out = call->in_place && call->place + call->in_bytes > call->out_bytes ? call->place + call->in_bytes
-                                                                                      : call->out_bytes;
+    int64_t in_out = call->in_place && call->in_place_at + call->in_bytes > call->out_bytes
+                         ? call->in_place_at + call->in_bytes
+                         : call->out_bytes;
     *about = HS_CALL_IN;
     if (reads && !call->in && call->in_bytes > 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "in is NULL on process %d, which contributes %" PRId64 " bytes",

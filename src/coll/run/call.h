@@ -17,11 +17,11 @@ struct hs_call {
     const void *in;
     void *out;
     int on_device; /* in or out lies in device memory (call_device.h) */
-    int in_place;  /* the contribution lies in out, `place` bytes from its beginning */
-    int64_t place;
+    int in_place;  /* the contribution lies in out, `in_place_at` bytes from its beginning */
+    int64_t in_place_at;
     int64_t in_bytes, out_bytes; /* what this rank has of them */
     hsumma_operator op;
-    const char *word;
+    const char *algorithm;
 };
 
 /* What a verdict is about, for those who did not find it themselves. */

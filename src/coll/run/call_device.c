@@ -93,7 +93,7 @@ static struct buffer_part part_of(const struct hs_signature *signature, enum hs_
 
 static struct buffer_part in_part(const struct hs_signature *signature, const struct hs_call *call)
 {
-    char *at = call->in_place ? (char *)call->out + (call->out ? call->place : 0) : (char *)call->in;
+    char *at = call->in_place ? (char *)call->out + (call->out ? call->in_place_at : 0) : (char *)call->in;
     struct buffer_part part = part_of(signature, HS_IN, at, has_in(call) ? call->in_bytes : 0);
     part.needs |= call->in_place && part.bytes;
     return part;
@@ -200,13 +200,13 @@ hsumma_status hs_device_call_start(struct hs_operation *operation, const struct 
 hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked)
 {
     struct hs_device_comm *on = operation->signature->device;
-    int over = 0;
+    int complete = 0;
     hsumma_status status = HSUMMA_OK;
     if (!operation->signature->on_host)
         return hs_progress(&operation->instance, worked);
     if (operation->phase == EARLY) {
-        status = hs_device_failed(on, on->device->kind->over(on->device, operation->io.event, &over));
-        if (status || !over)
+        status = hs_device_failed(on, on->device->kind->complete(on->device, operation->io.event, &complete));
+        if (status || !complete)
             return status;
         operation->phase = RUNS;
         *worked = 1;

@@ -1,7 +1,7 @@
 #include "coll/run/device_comm.h"
 
-#include "coll/node/segment.h"
-#include "coll/node/window_memory.h"
+#include "coll/node/mapping.h"
+#include "coll/node/shm_memory.h"
 
 enum { DEVICE_SHARED_BYTES = 4 << 20 };
 
@@ -13,10 +13,10 @@ static int largest_node(const struct hs_division *node)
     return most;
 }
 
-/* The members of the window as processes of the machine, where hsumma_malloc shares. */
+/* The members of the node as processes of the machine, where hsumma_malloc shares. */
 static hsumma_status find_on_machine(struct hs_device_comm *on, MPI_Comm machine)
 {
-    int members = on->window->members;
+    int members = on->shm->members;
     int *member = hs_get(on->memory, (size_t)members, sizeof *member);
     on->machine = hs_get(on->memory, (size_t)members, sizeof *on->machine);
     MPI_Group mates = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
@@ -35,16 +35,16 @@ static hsumma_status find_on_machine(struct hs_device_comm *on, MPI_Comm machine
 }
 
 /* Flags in memory of the host, SHARED and events of devices.  Collective over the node's ranks. */
-static hsumma_status make_window(struct hs_device_comm *on, const struct hs_comm *comm, MPI_Comm machine, int most,
-                                 int64_t shared_bytes, struct hs_message *why)
+static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, MPI_Comm machine, int most,
+                              int64_t shared_bytes, struct hs_message *why)
 {
-    const struct hs_place_options posts = {.posts = 1};
-    on->window = hs_window_make(on->mates, comm, most, &posts, on->memory);
-    if (!on->window)
+    const struct hs_discover_options posts = {.posts = 1};
+    on->shm = hs_shm_make(on->mates, comm, most, &posts, on->memory);
+    if (!on->shm)
         return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share memory of the host");
-    on->window->shared_bytes = shared_bytes;
-    on->window->direct = 1;
-    on->window->share = &on->share;
+    on->shm->shared_bytes = shared_bytes;
+    on->shm->direct = 1;
+    on->shm->share = &on->share;
     hsumma_status status = hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS,
                                                 (size_t)(shared_bytes * HS_RING), on->memory, why);
     return status ? status : find_on_machine(on, machine);
@@ -58,15 +58,15 @@ static void leave_share(struct hs_device_comm *on, struct hs_device_share *share
     hs_device_share_free(share, on->memory);
 }
 
-static void leave_window(struct hs_device_comm *on)
+static void leave_shm(struct hs_device_comm *on)
 {
     if (on->mates != MPI_COMM_NULL)
         leave_share(on, &on->share);
-    hs_window_free_memory(on->window, on->memory);
+    hs_shm_free_memory(on->shm, on->memory);
     hs_put(on->memory, on->machine);
     if (on->mates != MPI_COMM_NULL)
         MPI_Comm_free(&on->mates);
-    on->window = NULL;
+    on->shm = NULL;
     on->machine = NULL;
 }
 
@@ -74,7 +74,7 @@ static void leave_window(struct hs_device_comm *on)
 static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_Comm machine,
                            const struct hs_device_options *options)
 {
-    const struct hs_division *node = &comm->topology.level[HS_NODE];
+    const struct hs_division *node = &comm->topology.division[HS_NODE];
     int mine = node->of[comm->rank], most = largest_node(node), ranks = 0;
     int64_t shared_bytes =
         options->shared_bytes < 0 ? DEVICE_SHARED_BYTES : (options->shared_bytes + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
@@ -87,7 +87,7 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_
                                                                    : HSUMMA_OK;
     hsumma_status all = hs_comm_agreed(comm->comm, status);
     if (all == HSUMMA_OK) {
-        status = make_window(on, comm, machine, most, shared_bytes, &on->note);
+        status = make_shm(on, comm, machine, most, shared_bytes, &on->note);
         all = hs_comm_agreed(comm->comm, status);
     }
     if (all == HSUMMA_OK) {
@@ -95,7 +95,7 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_
         on->topology.direct = options->direct;
         return HSUMMA_OK;
     }
-    leave_window(on);
+    leave_shm(on);
     if (!on->note.text[0])
         hs_fail(&on->note, all, "processes of a node do not share the machine's memory, or those of another node fail");
     return all == HSUMMA_ERR_MPI ? all : HSUMMA_OK;
@@ -114,7 +114,7 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
         on->topology = comm->topology;
         status = device->kind->make_event(device, 0, &on->pulse);
         if (!status && comm->size > 1)
-            status = hs_bounce_make(&on->stage, device, options->gpu_aware);
+            status = hs_bounce_make(&on->bounce, device, options->gpu_aware);
         if (status)
             hs_fail(message, status, "process %d: %s", comm->rank, device->message.text);
     }
@@ -157,9 +157,9 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
         hs_device_share_free(&on->share, on->memory);
     }
     if (!broken)
-        hs_window_free_memory(on->window, on->memory);
+        hs_shm_free_memory(on->shm, on->memory);
     hs_put(on->memory, on->machine);
-    hs_bounce_free(&on->stage, on->device, broken);
+    hs_bounce_free(&on->bounce, on->device, broken);
     on->device->kind->free_event(on->device, on->pulse);
     if (on->mates != MPI_COMM_NULL && !finalised)
         MPI_Comm_free(&on->mates);
@@ -228,8 +228,8 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
 
 hsumma_status hs_device_ask(struct hs_device_comm *on)
 {
-    int over;
-    return hs_device_failed(on, on->device->kind->over(on->device, on->pulse, &over));
+    int complete;
+    return hs_device_failed(on, on->device->kind->complete(on->device, on->pulse, &complete));
 }
 
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)

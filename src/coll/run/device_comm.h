@@ -1,5 +1,5 @@
 /*
- * What a communicator has on devices: a window whose SHARED lies in device memory, the allocations that the node's
+ * What a communicator has on devices: shared memory whose SHARED lies in device memory, the allocations that the node's
  * others have mapped, and what messages pass through.
  *
  * A peer's memory is named by (region, offset): a region is an allocation of each rank that all of its node have
@@ -10,7 +10,7 @@
 #define HS_COLL_RUN_DEVICE_COMM_H
 
 #include "coll/node/device_share.h"
-#include "coll/node/places.h"
+#include "coll/node/discover.h"
 #include "coll/run/bounce.h"
 
 enum { HS_REGION_NONE = -1, HS_REGION_POOL = 0, HS_REGION_FIRST };
@@ -28,15 +28,15 @@ struct hs_device_comm {
     struct hs_stream *const *stream; /* the context's, which may change between calls */
     const struct hs_allocator *memory;
     int rank;                     /* in the communicator, for messages */
-    MPI_Comm mates;               /* ranks of the node; MPI_COMM_NULL: no window */
-    struct hs_window *window;     /* NULL: device memory is not shared */
+    MPI_Comm mates;               /* ranks of the node; MPI_COMM_NULL: no shared memory */
+    struct hs_shm *shm;           /* NULL: device memory is not shared */
     struct hs_device_share share; /* SHARED and the events */
     struct hs_topology topology;  /* as lists for devices see it; its tables are the communicator's */
-    int *machine;                 /* of each member of the window: its number among the processes of the machine */
+    int *machine;                 /* of each member of the node: its number among the processes of the machine */
     struct hs_device_region *region;
     struct hs_device_share pool; /* stand-ins that peers read */
     size_t pool_bytes;           /* of each rank */
-    struct hs_bounce_buffers stage;
+    struct hs_bounce_buffers bounce;
     struct hs_instance *first; /* those under way, in the order of their start */
     struct hs_event *pulse;    /* never recorded: asking for it tells whether the device is well */
     struct hs_message failure; /* what has ended an instance; "": nothing */
@@ -50,7 +50,7 @@ struct hs_device_options {
 };
 
 /*
- * After hs_comm_places; collective, and the same status on all.  That devices cannot share is no error, but told in
+ * After hs_comm_discover; collective, and the same status on all.  That devices cannot share is no error, but told in
  * `note`.  comm->device is NULL after an error.
  */
 hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device, struct hs_stream *const *stream,

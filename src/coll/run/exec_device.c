@@ -12,20 +12,19 @@ static const struct hs_device_kind *kind_of(const struct hs_instance *instance)
 static struct hs_event *slot_event(const struct hs_instance *instance, int member, int i)
 {
     int64_t slot = instance->bound.instance % HS_RING;
-    return hs_device_share_event(instance->bound.window->share, member, (int)(slot * HS_SLOT_EVENTS) + i);
+    return hs_device_share_event(instance->bound.shm->share, member, (int)(slot * HS_SLOT_EVENTS) + i);
 }
 
-char *hs_device_place(const struct hs_instance *instance, struct hs_ref ref)
+char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref)
 {
     const struct hs_binding *bound = &instance->bound;
-    const struct hs_window *window = bound->window;
+    const struct hs_shm *shm = bound->shm;
     int member = ref.of ? hs_member_of(instance, ref.of - 1) : 0;
     if (ref.slot == HS_SHARED)
-        return window->share->memory[ref.of ? member : window->me] + bound->instance % HS_RING * window->shared_bytes +
-               ref.at;
+        return shm->share->memory[ref.of ? member : shm->me] + bound->instance % HS_RING * shm->shared_bytes + ref.at;
     if (!ref.of)
         return (char *)bound->slot[ref.slot] + ref.at;
-    const struct hs_post *post = hs_window_post(window, bound->instance, member);
+    const struct hs_post *post = hs_shm_post(shm, bound->instance, member);
     int which = ref.slot == HS_OUT;
     char *memory = hs_device_region_at(bound->device, post->region[which], member, post->address[which]);
     return memory ? memory + ref.at : NULL;
@@ -54,7 +53,7 @@ void hs_device_begin(struct hs_instance *instance)
 static void publish(const struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;
-    struct hs_post *post = hs_window_post(bound->window, bound->instance, bound->window->me);
+    struct hs_post *post = hs_shm_post(bound->shm, bound->instance, bound->shm->me);
     for (int which = 0; which < 2; which++) {
         enum hs_slot slot = which ? HS_OUT : HS_IN;
         post->region[which] = HS_REGION_NONE;
@@ -81,13 +80,13 @@ hsumma_status hs_device_enter(struct hs_instance *instance, int *entered)
     hsumma_status status = HSUMMA_OK;
     if (!has_pool(instance))
         return HSUMMA_OK;
-    for (int m = 0; bound->window && m < bound->window->members && !status; m++)
-        if (bound->instance >= HS_RING && m != bound->window->me && bound->window->share->shares_events)
+    for (int m = 0; bound->shm && m < bound->shm->members && !status; m++)
+        if (bound->instance >= HS_RING && m != bound->shm->me && bound->shm->share->shares_events)
             status = hs_device_failed(
                 on, on->device->kind->wait(on->device, *on->stream, slot_event(instance, m, HS_SLOT_SIGNALS)));
     for (int i = 0; bound->io && i < 2 && !status; i++)
         status = put_copy(instance, &bound->io->before[i]);
-    if (bound->window && !status)
+    if (bound->shm && !status)
         publish(instance);
     *entered = !status;
     return status;
@@ -118,16 +117,16 @@ static hsumma_status reduce(struct hs_instance *instance, int index)
     const struct hs_binding *bound = &instance->bound;
     const struct hs_step *all = bound->list->step, *step = &all[index];
     struct hs_device_comm *on = bound->device;
-    const void *operand[HS_COMBINE_MOST] = {hs_device_place(instance, step->left),
-                                            hs_device_place(instance, step->right)};
-    char *dst = hs_device_place(instance, step->dst);
+    const void *operand[HS_COMBINE_MOST] = {hs_device_address(instance, step->left),
+                                            hs_device_address(instance, step->right)};
+    char *dst = hs_device_address(instance, step->dst);
     int operands = 2, end = instance->head + HS_STEP_WINDOW, reaches = dst && operand[0] && operand[1];
     end = end < bound->list->steps ? end : bound->list->steps;
     hs_step_finish(instance, index);
     for (int i = index + 1; i < end && operands < HS_COMBINE_MOST; i++) {
         if (!goes_on(instance, step, i))
             continue;
-        operand[operands] = hs_device_place(instance, all[i].right);
+        operand[operands] = hs_device_address(instance, all[i].right);
         reaches &= operand[operands++] != NULL;
         hs_step_finish(instance, i);
     }
@@ -141,50 +140,51 @@ static hsumma_status reduce(struct hs_instance *instance, int index)
 static hsumma_status copy(struct hs_instance *instance, int index)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
-    const struct hs_device_copy way = {hs_device_place(instance, step->dst), hs_device_place(instance, step->left),
+    const struct hs_device_copy way = {hs_device_address(instance, step->dst), hs_device_address(instance, step->left),
                                        step->count};
     hs_step_finish(instance, index);
     return way.to && way.from ? put_copy(instance, &way) : HSUMMA_ERR_INTERNAL;
 }
 
 /* Records one of the slot's events for a value of the flag; *over: others may be told. */
-static hsumma_status record(const struct hs_instance *instance, int i, int64_t value, int *over)
+static hsumma_status record(const struct hs_instance *instance, int i, int64_t value, int *complete)
 {
     const struct hs_binding *bound = &instance->bound;
     struct hs_device *device = bound->device->device;
     hsumma_status status =
-        device->kind->record(device, *bound->device->stream, slot_event(instance, bound->window->me, i));
-    *over = bound->window->share->shares_events;
-    if (!status && *over)
-        atomic_store_explicit(&hs_window_post(bound->window, bound->instance, bound->window->me)->recorded[i],
-                              hs_window_epoch(bound->instance, value), memory_order_release);
+        device->kind->record(device, *bound->device->stream, slot_event(instance, bound->shm->me, i));
+    *complete = bound->shm->share->shares_events;
+    if (!status && *complete)
+        atomic_store_explicit(&hs_shm_post(bound->shm, bound->instance, bound->shm->me)->recorded[i],
+                              hs_shm_epoch(bound->instance, value), memory_order_release);
     return hs_device_failed(bound->device, status);
 }
 
-static hsumma_status is_over(const struct hs_instance *instance, struct hs_event *event, int *over)
+static hsumma_status is_complete(const struct hs_instance *instance, struct hs_event *event, int *complete)
 {
     return hs_device_failed(instance->bound.device,
-                            kind_of(instance)->over(instance->bound.device->device, event, over));
+                            kind_of(instance)->complete(instance->bound.device->device, event, complete));
 }
 
 static hsumma_status give_signal(struct hs_instance *instance, int index, int *worked)
 {
     const struct hs_binding *bound = &instance->bound;
     int64_t value = bound->list->step[index].count;
-    int over = 0;
+    int complete = 0;
     hsumma_status status;
     if (instance->state[index] == HS_STEP_WAITING) {
         instance->signals++;
         instance->state[index] = HS_STEP_UNDER_WAY;
         *worked = 1;
-        status = record(instance, instance->signals % HS_SLOT_SIGNALS, value, &over);
+        status = record(instance, instance->signals % HS_SLOT_SIGNALS, value, &complete);
     } else {
-        status = is_over(instance, slot_event(instance, bound->window->me, instance->signals % HS_SLOT_SIGNALS), &over);
+        status =
+            is_complete(instance, slot_event(instance, bound->shm->me, instance->signals % HS_SLOT_SIGNALS), &complete);
     }
-    if (status || !over)
+    if (status || !complete)
         return status;
     *worked = 1;
-    hs_window_signal(bound->window, bound->instance, value);
+    hs_shm_signal(bound->shm, bound->instance, value);
     hs_step_finish(instance, index);
     return HSUMMA_OK;
 }
@@ -193,8 +193,8 @@ static hsumma_status give_signal(struct hs_instance *instance, int index, int *w
 static struct hs_event *event_of(const struct hs_instance *instance, int member, int64_t value)
 {
     const struct hs_binding *bound = &instance->bound;
-    const struct hs_post *post = hs_window_post(bound->window, bound->instance, member);
-    uint64_t wanted = hs_window_epoch(bound->instance, value), least = UINT64_MAX;
+    const struct hs_post *post = hs_shm_post(bound->shm, bound->instance, member);
+    uint64_t wanted = hs_shm_epoch(bound->instance, value), least = UINT64_MAX;
     int found = HS_SLOT_SIGNALS;
     for (int i = 0; i < HS_SLOT_EVENTS; i++) {
         uint64_t beyond = atomic_load_explicit(&post->recorded[i], memory_order_acquire) - wanted;
@@ -212,11 +212,11 @@ static hsumma_status await_signal(struct hs_instance *instance, int index, int *
     const struct hs_step *step = &bound->list->step[index];
     struct hs_device *device = bound->device->device;
     int member = hs_member_of(instance, step->peer);
-    if (!hs_window_signalled(bound->window, bound->instance, member, step->count))
+    if (!hs_shm_signalled(bound->shm, bound->instance, member, step->count))
         return HSUMMA_OK; /* a rank that fails tells all (team_fail.c) */
     *worked = 1;
     hs_step_finish(instance, index);
-    if (!bound->window->share->shares_events || member == bound->window->me)
+    if (!bound->shm->share->shares_events || member == bound->shm->me)
         return HSUMMA_OK;
     return hs_device_failed(
         bound->device, device->kind->wait(device, *bound->device->stream, event_of(instance, member, step->count)));
@@ -261,27 +261,27 @@ static hsumma_status put_end(struct hs_instance *instance)
     const struct hs_binding *bound = &instance->bound;
     struct hs_device_comm *on = bound->device;
     hsumma_status status = HSUMMA_OK;
-    int over;
+    int complete;
     if (bound->io)
         status = put_copy(instance, &bound->io->after);
-    if (!status && bound->window)
-        status = record(instance, HS_SLOT_SIGNALS, HS_SIGNAL_MAX, &over);
+    if (!status && bound->shm)
+        status = record(instance, HS_SLOT_SIGNALS, HS_SIGNAL_MAX, &complete);
     if (!status && bound->io && bound->io->hold)
         status = hs_device_failed(on, on->device->kind->record(on->device, *on->stream, bound->io->event));
     instance->ended = 1;
     return status;
 }
 
-hsumma_status hs_device_end(struct hs_instance *instance, int *over)
+hsumma_status hs_device_end(struct hs_instance *instance, int *complete)
 {
     const struct hs_binding *bound = &instance->bound;
     hsumma_status status = instance->ended ? HSUMMA_OK : put_end(instance);
-    *over = !status;
-    if (!status && bound->window && !bound->window->share->shares_events)
-        status = is_over(instance, slot_event(instance, bound->window->me, HS_SLOT_SIGNALS), over);
-    if (!status && *over && bound->io && bound->io->hold)
-        status = is_over(instance, bound->io->event, over);
-    if (status || !*over)
+    *complete = !status;
+    if (!status && bound->shm && !bound->shm->share->shares_events)
+        status = is_complete(instance, slot_event(instance, bound->shm->me, HS_SLOT_SIGNALS), complete);
+    if (!status && *complete && bound->io && bound->io->hold)
+        status = is_complete(instance, bound->io->event, complete);
+    if (status || !*complete)
         return status;
     struct hs_instance **link = &bound->device->first;
     while (*link && *link != instance)

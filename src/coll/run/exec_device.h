@@ -27,7 +27,7 @@ struct hs_device_io {
 };
 
 /* Where a reference is mapped here; NULL: a peer's memory that this process has not mapped. */
-char *hs_device_place(const struct hs_instance *instance, struct hs_ref ref);
+char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref);
 
 /* Steps around those of exec_mpi.c; *entered and *over are set to 1 when it is so far. */
 void hs_device_begin(struct hs_instance *instance);
@@ -35,6 +35,6 @@ hsumma_status hs_device_enter(struct hs_instance *instance, int *entered);
 /* Begins a step whose dependencies are done, or goes on with it. */
 hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worked);
 hsumma_status hs_device_collect(struct hs_instance *instance, int *worked);
-hsumma_status hs_device_end(struct hs_instance *instance, int *over);
+hsumma_status hs_device_end(struct hs_instance *instance, int *complete);
 
 #endif

@@ -39,13 +39,13 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
     instance->capacity = steps;
 }
 
-/* Where a reference lies in this process; NULL: only hs_window_read gets at it. */
-static char *place(const struct hs_instance *instance, struct hs_ref ref)
+/* Where a reference lies in this process; NULL: only hs_shm_read gets at it. */
+static char *address(const struct hs_instance *instance, struct hs_ref ref)
 {
     const struct hs_binding *bound = &instance->bound;
     if (ref.slot == HS_SHARED)
-        return (char *)hs_window_shared(bound->window, bound->instance,
-                                        ref.of ? hs_member_of(instance, ref.of - 1) : bound->window->me) +
+        return (char *)hs_shm_shared(bound->shm, bound->instance,
+                                     ref.of ? hs_member_of(instance, ref.of - 1) : bound->shm->me) +
                ref.at;
     return ref.of ? NULL : (char *)bound->slot[ref.slot] + ref.at;
 }
@@ -53,8 +53,8 @@ static char *place(const struct hs_instance *instance, struct hs_ref ref)
 static hsumma_status read_peer(const struct hs_instance *instance, struct hs_ref ref, int64_t at, void *to,
                                int64_t bytes)
 {
-    return hs_window_read(instance->bound.window, instance->bound.instance, hs_member_of(instance, ref.of - 1),
-                          ref.slot == HS_OUT, ref.at + at, to, bytes);
+    return hs_shm_read(instance->bound.shm, instance->bound.instance, hs_member_of(instance, ref.of - 1),
+                       ref.slot == HS_OUT, ref.at + at, to, bytes);
 }
 
 /* What a peer's memory contributes to a sum passes through a buffer that stays in the cache, one half per operand. */
@@ -63,15 +63,15 @@ static hsumma_status reduce_pieces(const struct hs_instance *instance, const str
     const struct hs_binding *bound = &instance->bound;
     int64_t unit = bound->unit ? bound->unit : 16, piece = HS_BOUNCE / 2 / unit * unit;
     const struct hs_ref ref[2] = {step->left, step->right};
-    char *dst = place(instance, step->dst);
+    char *dst = address(instance, step->dst);
     if (piece == 0)
         return HSUMMA_ERR_UNSUPPORTED;
     for (int64_t at = 0; at < step->count; at += piece) {
         int64_t count = step->count - at < piece ? step->count - at : piece;
         char *operand[2];
         for (int i = 0; i < 2; i++) {
-            char *here = place(instance, ref[i]);
-            operand[i] = here ? here + at : (char *)bound->window->bounce + i * (HS_BOUNCE / 2);
+            char *here = address(instance, ref[i]);
+            operand[i] = here ? here + at : (char *)bound->shm->bounce + i * (HS_BOUNCE / 2);
             hsumma_status status = here ? HSUMMA_OK : read_peer(instance, ref[i], at, operand[i], count);
             if (status)
                 return status;
@@ -84,14 +84,14 @@ static hsumma_status reduce_pieces(const struct hs_instance *instance, const str
 /* COPY and REDUCE. */
 static hsumma_status compute(const struct hs_instance *instance, const struct hs_step *step)
 {
-    char *dst = place(instance, step->dst), *left = place(instance, step->left);
+    char *dst = address(instance, step->dst), *left = address(instance, step->left);
     if (step->kind == HS_COPY && !left)
         return read_peer(instance, step->left, 0, dst, step->count);
     if (step->kind == HS_COPY) {
         memcpy(dst, left, (size_t)step->count);
         return HSUMMA_OK;
     }
-    char *right = place(instance, step->right);
+    char *right = address(instance, step->right);
     if (!left || !right)
         return reduce_pieces(instance, step);
     instance->bound.combine(dst, left, right, step->count, instance->bound.state);
@@ -110,12 +110,12 @@ static hsumma_status post(struct hs_instance *instance, int index)
     if (step->kind == HS_MPI) {
         code = hs_native_start(&instance->bound.native, step, instance->bound.slot, request);
     } else if (step->kind == HS_SEND) {
-        code = MPI_Isend(place(instance, step->left) + at, (int)count, MPI_BYTE, rank, instance->bound.tag, comm->comm,
-                         request);
+        code = MPI_Isend(address(instance, step->left) + at, (int)count, MPI_BYTE, rank, instance->bound.tag,
+                         comm->comm, request);
         comm->bytes_sent += count;
         comm->messages_sent++;
     } else {
-        code = MPI_Irecv(place(instance, step->dst) + at, (int)count, MPI_BYTE, rank, instance->bound.tag, comm->comm,
+        code = MPI_Irecv(address(instance, step->dst) + at, (int)count, MPI_BYTE, rank, instance->bound.tag, comm->comm,
                          request);
     }
     if (code != MPI_SUCCESS)
@@ -207,11 +207,10 @@ static hsumma_status try_step(struct hs_instance *instance, int index, struct he
     if (step->kind == HS_COPY || step->kind == HS_REDUCE)
         status = compute(instance, step);
     else if (step->kind == HS_SIGNAL)
-        hs_window_signal(instance->bound.window, instance->bound.instance, step->count);
-    else if (step->kind == HS_WAIT && !hs_window_signalled(instance->bound.window, instance->bound.instance,
-                                                           hs_member_of(instance, step->peer), step->count))
-        return hs_window_broken(instance->bound.window, hs_member_of(instance, step->peer)) ? HSUMMA_ERR_MPI
-                                                                                            : HSUMMA_OK;
+        hs_shm_signal(instance->bound.shm, instance->bound.instance, step->count);
+    else if (step->kind == HS_WAIT && !hs_shm_signalled(instance->bound.shm, instance->bound.instance,
+                                                        hs_member_of(instance, step->peer), step->count))
+        return hs_shm_broken(instance->bound.shm, hs_member_of(instance, step->peer)) ? HSUMMA_ERR_MPI : HSUMMA_OK;
     *worked = 1;
     hs_step_finish(instance, index);
     return status;
@@ -240,16 +239,16 @@ static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
 static hsumma_status enter(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;
-    if (bound->window && !hs_window_free(bound->window, bound->instance)) {
-        for (int m = 0; m < bound->window->members; m++)
-            if (!bound->device && hs_window_broken(bound->window, m))
+    if (bound->shm && !hs_shm_free(bound->shm, bound->instance)) {
+        for (int m = 0; m < bound->shm->members; m++)
+            if (!bound->device && hs_shm_broken(bound->shm, m))
                 return HSUMMA_ERR_MPI;
         return HSUMMA_OK;
     }
     if (bound->device)
         return hs_device_enter(instance, &instance->entered);
     if (bound->list->exposed)
-        hs_window_publish(bound->window, bound->instance, bound->slot[HS_IN], bound->slot[HS_OUT]);
+        hs_shm_publish(bound->shm, bound->instance, bound->slot[HS_IN], bound->slot[HS_OUT]);
     instance->entered = 1;
     return HSUMMA_OK;
 }
@@ -263,7 +262,7 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
     instance->comm = comm;
     instance->head = instance->in_flight = 0;
     instance->left = steps;
-    instance->active = steps > 0 || binding->window || binding->io;
+    instance->active = steps > 0 || binding->shm || binding->io;
     instance->entered = 0;
     memset(instance->state, HS_STEP_WAITING, (size_t)steps);
     memset(instance->moved, 0, (size_t)steps * sizeof *instance->moved);
@@ -280,19 +279,19 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
     hsumma_status status = instance->entered ? HSUMMA_OK : enter(instance);
     if (!status && !instance->entered)
         return HSUMMA_OK;
-    int over = 0, on_device = instance->bound.device != NULL;
+    int complete = 0, on_device = instance->bound.device != NULL;
     if (!status)
         status = on_device ? hs_device_collect(instance, worked) : collect(instance, worked);
     if (!status)
         status = begin_steps(instance, worked);
     if (!status && instance->left == 0 && on_device)
-        status = hs_device_end(instance, &over);
-    if (status && instance->bound.window)
-        hs_window_break(instance->bound.window);
-    if (!status && instance->left == 0 && (over || !on_device)) {
+        status = hs_device_end(instance, &complete);
+    if (status && instance->bound.shm)
+        hs_shm_break(instance->bound.shm);
+    if (!status && instance->left == 0 && (complete || !on_device)) {
         instance->active = 0;
-        if (instance->bound.window)
-            hs_window_finish(instance->bound.window, instance->bound.instance);
+        if (instance->bound.shm)
+            hs_shm_finish(instance->bound.shm, instance->bound.instance);
     }
     return status;
 }

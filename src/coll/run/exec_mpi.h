@@ -43,12 +43,12 @@ struct hs_binding {
     int tag;
     void *slot[HS_SLOTS];
     hs_combine *combine;
-    void *state;              /* of combine */
-    int64_t unit;             /* bytes of an element; 0: any power of two up to 16 */
-    struct hs_window *window; /* of lists that use shared memory: covers the group; NULL: none */
-    int64_t instance;         /* number of this instance in the window (hs_window.next), alike on all members */
-    struct hs_native native;  /* of lists with an MPI step */
-    /* slots in device memory: window, if there is one, is the device's, and combine, state and unit are not used */
+    void *state;             /* of combine */
+    int64_t unit;            /* bytes of an element; 0: any power of two up to 16 */
+    struct hs_shm *shm;      /* of lists that use shared memory: covers the group; NULL: none */
+    int64_t instance;        /* number of this instance in it (hs_shm.next), alike on all members */
+    struct hs_native native; /* of lists with an MPI step */
+    /* slots in device memory: shm, if there is one, is the device's, and combine, state and unit are not used */
     struct hs_device_comm *device; /* NULL: host memory */
     const struct hs_device_io *io; /* stand-ins; NULL: none */
     hsumma_element element;

@@ -11,7 +11,7 @@ int hs_signature_serves(const struct hs_signature *signature, const struct hs_ca
     if (signature->collective != call->collective || signature->bytes != call->bytes || signature->unit != call->unit ||
         signature->root != call->root || signature->user != (call->reduces && call->op.op == HSUMMA_USER) ||
         signature->ordered != hs_call_ordered(call) || signature->on_device != call->on_device ||
-        strcmp(signature->word, call->word ? call->word : "") != 0)
+        strcmp(signature->algorithm, call->algorithm ? call->algorithm : "") != 0)
         return 0;
     for (int r = 0; r < size; r++) {
         int64_t part = call->counts ? call->counts[r] * call->unit : 0;
@@ -51,7 +51,7 @@ static const char *why_host(const struct hs_signature_maker *maker, const struct
     return alg && may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
 }
 
-static hsumma_status choose(const struct hs_signature_maker *maker, const struct hs_call *call, const char *word,
+static hsumma_status choose(const struct hs_signature_maker *maker, const struct hs_call *call, const char *algorithm,
                             int on_device, struct hs_chosen *chosen, struct hs_message *message)
 {
     chosen->shape = (struct hs_shape){.rank = maker->rank,
@@ -68,7 +68,7 @@ static hsumma_status choose(const struct hs_signature_maker *maker, const struct
                                             .ordered = hs_call_ordered(call),
                                             .on_device = on_device,
                                             .no_mpi = no_mpi(call),
-                                            .word = word};
+                                            .spec = algorithm};
     return hs_select(maker->selector, &chosen->question, &chosen->answer, message);
 }
 
@@ -78,14 +78,14 @@ hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const 
 {
     chosen->why_host = call->on_device ? why_host(maker, call, NULL) : NULL;
     int on_device = call->on_device && !chosen->why_host;
-    hsumma_status status = choose(maker, call, call->word, on_device, chosen, message);
+    hsumma_status status = choose(maker, call, call->algorithm, on_device, chosen, message);
     if (status || !on_device)
         return status;
-    chosen->why_host = why_host(maker, call, chosen->answer.word.alg);
+    chosen->why_host = why_host(maker, call, chosen->answer.spec.alg);
     if (!chosen->why_host)
         return HSUMMA_OK;
     enum hs_chosen_by by = chosen->answer.by;
-    hs_word_write(&chosen->answer.word, chosen->text, sizeof chosen->text);
+    hs_alg_spec_write(&chosen->answer.spec, chosen->text, sizeof chosen->text);
     status = choose(maker, call, chosen->text, 0, chosen, message);
     chosen->answer.by = by == HS_CHOSEN_BY_MODEL ? HS_CHOSEN_BY_DEFAULT : by;
     return status;
@@ -122,25 +122,26 @@ static hsumma_status build(const struct hs_signature_maker *maker, const struct 
                            struct hs_signature *signature, int *about, struct hs_message *message)
 {
     struct hs_chosen chosen;
-    if (call->word && strlen(call->word) >= HS_WORD_TEXT) {
+    if (call->algorithm && strlen(call->algorithm) >= HS_ALG_SPEC_TEXT) {
         *about = HS_CALL_ALGORITHM;
         return hs_fail(message, HSUMMA_ERR_OPTION, "the call's algorithm has %zu letters; expected fewer than %d",
-                       strlen(call->word), HS_WORD_TEXT);
+                       strlen(call->algorithm), HS_ALG_SPEC_TEXT);
     }
-    memcpy(signature->word, call->word ? call->word : "", call->word ? strlen(call->word) + 1 : 1);
+    memcpy(signature->algorithm, call->algorithm ? call->algorithm : "",
+           call->algorithm ? strlen(call->algorithm) + 1 : 1);
     hsumma_status status = hs_signature_choose(maker, call, &chosen, message);
     *about = status == HSUMMA_ERR_OPTION ? HS_CALL_ALGORITHM : HS_CALL_MEMORY;
     if (status)
         return status;
-    signature->chosen = chosen.answer.word;
+    signature->chosen = chosen.answer.spec;
     signature->on_host = chosen.why_host != NULL;
     struct hs_shape shape = chosen.shape;
-    const struct hs_alg *alg = chosen.answer.word.alg;
+    const struct hs_alg *alg = chosen.answer.spec.alg;
     status = make_parts(signature, call, (alg->flags & HS_BY_MPI) != 0, maker->memory);
     if (!status) {
         shape.part = signature->part;
-        shape.with = chosen.answer.word.with;
-        shape.segment = chosen.answer.word.segment ? chosen.answer.word.segment : maker->segment;
+        shape.with = chosen.answer.spec.with;
+        shape.segment = chosen.answer.spec.segment ? chosen.answer.spec.segment : maker->segment;
         signature->rotation = hs_rotation(alg, &shape);
         shape.rank = (maker->rank - signature->rotation + maker->size) % maker->size;
         shape.root = signature->rotation ? 0 : call->root;

@@ -39,9 +39,9 @@ struct hs_signature {
     int root, ordered, user, on_device;
     int64_t unit, bytes;
     int64_t *part; /* size + 1 offsets of irregular parts; NULL: equal, or none */
-    char word[HS_WORD_TEXT];
+    char algorithm[HS_ALG_SPEC_TEXT];
 
-    struct hs_word chosen;
+    struct hs_alg_spec chosen;
     struct hs_device_comm *device; /* of a call on a device; else NULL */
     int on_host;                   /* such a call, which the host does on copies */
     int rotation, size;
@@ -71,7 +71,7 @@ struct hs_chosen {
     struct hs_question question;
     struct hs_answer answer;
     const char *why_host;
-    char text[HS_WORD_TEXT];
+    char text[HS_ALG_SPEC_TEXT];
 };
 hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const struct hs_call *call,
                                   struct hs_chosen *chosen, struct hs_message *message);
@@ -82,7 +82,7 @@ hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const st
 void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator *memory);
 /* Bytes that it holds on this rank with one operation. */
 int64_t hs_signature_bytes(const struct hs_signature *signature);
-int hs_signature_shares(const struct hs_signature *signature); /* its lists use the window */
+int hs_signature_shares(const struct hs_signature *signature); /* its lists use shared memory */
 
 /* Memory for one operation; NULL: there is none. */
 struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory);

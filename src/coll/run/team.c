@@ -154,11 +154,10 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
         binding->slot[HS_IN] = operation->copy;
     if (elsewhere && scratch)
         binding->slot[HS_OUT] = scratch + hs_aligned((size_t)signature->list.extent[HS_SCRATCH]);
-    struct hs_window *window =
-        signature->device && !signature->on_host ? signature->device->window : team->comm->window;
-    if (hs_signature_shares(signature) && window) {
-        binding->window = window;
-        binding->instance = window->next++;
+    struct hs_shm *shm = signature->device && !signature->on_host ? signature->device->shm : team->comm->shm;
+    if (hs_signature_shares(signature) && shm) {
+        binding->shm = shm;
+        binding->instance = shm->next++;
     }
     if (signature->chosen.alg->flags & HS_BY_MPI) {
         binding->native.collective = call->collective;
@@ -174,7 +173,7 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
 {
     struct hs_binding binding;
     if (call->in_place && call->in_bytes > 0 && !operation->signature->device)
-        memcpy(operation->copy, (const char *)call->out + call->place, (size_t)call->in_bytes);
+        memcpy(operation->copy, (const char *)call->out + call->in_place_at, (size_t)call->in_bytes);
     operation->number = team->number++;
     *ticket = (struct hs_ticket){0, HSUMMA_OK};
     operation->ticket = ticket;

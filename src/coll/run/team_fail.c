@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Left to the end of the process, as is all that MPI may still look at. */
-static void tell(struct hs_team *team, hsumma_status status)
+static void notify(struct hs_team *team, hsumma_status status)
 {
     struct hs_notice *notice = hs_get_zero(team->memory, 1, sizeof *notice);
     if (!notice)
@@ -45,7 +45,7 @@ void hs_team_fail(struct hs_team *team, hsumma_status status)
         team->failure = on->failure;
     end(team, status);
     if (on && status != HSUMMA_ERR_MPI)
-        tell(team, status);
+        notify(team, status);
 }
 
 int hs_device_noticed(const struct hs_comm *comm)

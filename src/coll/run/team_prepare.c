@@ -27,8 +27,8 @@ struct hs_signature_maker hs_team_maker(struct hs_team *team)
 /* Of what all ranks must have been told, and have chosen, alike. */
 static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature)
 {
-    char word[HS_WORD_TEXT];
-    hs_word_write(&signature->chosen, word, sizeof word);
+    char algorithm[HS_ALG_SPEC_TEXT];
+    hs_alg_spec_write(&signature->chosen, algorithm, sizeof algorithm);
     int user = call->op.op == HSUMMA_USER; /* then there is no element; else nothing is said about order */
     const int64_t field[] = {call->collective,     call->root,
                              call->unit,           call->bytes,
@@ -40,7 +40,7 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
         hash = hs_mix(hash, (uint64_t)field[i]);
     for (int r = 0; call->counts && r < team->group.size; r++)
         hash = hs_mix(hash, (uint64_t)call->counts[r]);
-    for (const char *c = word; *c; c++)
+    for (const char *c = algorithm; *c; c++)
         hash = hs_mix(hash, (uint64_t)*c);
     return (int64_t)(hash >> 1);
 }
@@ -160,7 +160,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
     struct hs_device_comm *on = signature->device;
     struct hs_team_waiting waiting = {.team = team, .pool = 1};
     struct hs_verdict verdict = {0};
-    if (!on->window || signature->on_host || !hs_signature_shares(signature))
+    if (!on->shm || signature->on_host || !hs_signature_shares(signature))
         return HSUMMA_OK;
     int64_t bytes = (int64_t)hs_device_call_pool(signature, call);
     hsumma_status status = agree(team, HSUMMA_OK, HS_CALL_NOTHING, 0, bytes, &verdict, message);

@@ -13,12 +13,12 @@ struct hs_alg;
 
 /* Parameters of a row, all optional: 0 or NULL stands for the row's default.  A row says in its flags which it uses. */
 struct hs_parameters {
-    int64_t threshold;          /* b: vectors of at most so many bytes are exchanged whole; 1: never */
-    int leaders;                /* l: leaders per node or socket */
-    int pieces;                 /* k: sub-partitions that a leader pipelines */
-    enum hs_level_kind level;   /* what is meant by "node": nodes, or sockets */
-    const struct hs_alg *outer; /* of the stage between nodes */
-    const struct hs_alg *inner; /* of the stages inside a node */
+    int64_t threshold;           /* b: vectors of at most so many bytes are exchanged whole; 1: never */
+    int leaders;                 /* l: leaders per node or socket */
+    int pieces;                  /* k: sub-partitions that a leader pipelines */
+    enum hs_division_kind level; /* what is meant by "node": nodes, or sockets */
+    const struct hs_alg *outer;  /* of the stage between nodes */
+    const struct hs_alg *inner;  /* of the stages inside a node */
     int contributors; /* not a user's: allreduce "shared" as a stage, where only so many first ranks contribute */
 };
 

@@ -51,8 +51,8 @@ static void divide(struct hs_division *division, int *block, int size, const int
 static void fill(struct hs_topology *topology, int *block, int size, const int *node, const int *socket)
 {
     topology->size = size;
-    divide(&topology->level[HS_NODE], block, size, node, node);
-    divide(&topology->level[HS_SOCKET], block + division_ints(size), size, node, socket ? socket : node);
+    divide(&topology->division[HS_NODE], block, size, node, node);
+    divide(&topology->division[HS_SOCKET], block + division_ints(size), size, node, socket ? socket : node);
 }
 
 hsumma_status hs_topology_make(struct hs_topology *topology, int size, const int *node, const int *socket,
@@ -94,7 +94,7 @@ hsumma_status hs_topology_blocks(struct hs_topology *topology, int size, int nod
 
 void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *memory)
 {
-    hs_put(memory, topology->level[HS_NODE].of);
+    hs_put(memory, topology->division[HS_NODE].of);
     *topology = (struct hs_topology){0};
 }
 
@@ -107,8 +107,8 @@ const struct hs_topology *hs_topology_of(struct hs_builder *builder, const struc
         return NULL;
     int *node = block + 2 * division_ints(size), *socket = node + size;
     for (int i = 0; i < size; i++) {
-        node[i] = topology ? topology->level[HS_NODE].of[rank[i]] : i;
-        socket[i] = topology ? topology->level[HS_SOCKET].of[rank[i]] : i;
+        node[i] = topology ? topology->division[HS_NODE].of[rank[i]] : i;
+        socket[i] = topology ? topology->division[HS_SOCKET].of[rank[i]] : i;
     }
     fill(part, block, size, node, socket);
     if (topology) {

@@ -17,11 +17,12 @@ struct hs_division {
     int contiguous;      /* the ranks of every part follow each other */
 };
 
-enum hs_level_kind { HS_NODE, HS_SOCKET, HS_LEVEL_KINDS };
+enum hs_division_kind { HS_NODE, HS_SOCKET, HS_DIVISION_KINDS };
 
 struct hs_topology {
     int size;
-    struct hs_division level[HS_LEVEL_KINDS]; /* sockets are numbered through over all nodes; each lies in one node */
+    struct hs_division
+        division[HS_DIVISION_KINDS]; /* sockets are numbered through over all nodes; each lies in one node */
     int64_t shared_bytes; /* bytes of SHARED that each rank has; 0: no shared memory, ranks of one node send messages */
     int direct;           /* ranks of one node can read each other's IN and OUT */
 };

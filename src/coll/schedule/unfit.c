@@ -10,7 +10,7 @@ const char *hs_unfit_shared(const struct hs_shape *shape)
         return NULL;
     if (!shape->topology)
         return "here ranks know no shared memory";
-    if (shape->topology->level[HS_NODE].parts > 1)
+    if (shape->topology->division[HS_NODE].parts > 1)
         return "the ranks are on more than one node";
     if (shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements make few pieces */
         return "the vector is longer than 1 GiB";
@@ -23,7 +23,7 @@ const char *hs_unfit_spread(const struct hs_shape *shape)
         return NULL;
     if (!shape->topology)
         return "here ranks know no shared memory";
-    if (shape->topology->level[HS_NODE].parts > 1)
+    if (shape->topology->division[HS_NODE].parts > 1)
         return "the ranks are on more than one node";
     if (shape->topology->shared_bytes == 0)
         return "there is no shared memory";
@@ -37,7 +37,7 @@ const char *hs_unfit_butterfly(const struct hs_shape *shape)
 
 const char *hs_unfit_nap(const struct hs_shape *shape)
 {
-    return shape->topology && !shape->topology->level[shape->with.level].even
+    return shape->topology && !shape->topology->division[shape->with.level].even
                ? "the nodes have different numbers of ranks"
                : NULL;
 }

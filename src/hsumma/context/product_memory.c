@@ -1,7 +1,7 @@
 #include "hsumma/context/product_memory.h"
 
-#include "coll/node/places.h"
-#include "coll/node/segment.h"
+#include "coll/node/discover.h"
+#include "coll/node/mapping.h"
 #include "hsumma/context/context.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ void hs_product_pool_make(hsumma_context *ctx)
     for (int tries = 0; !pool->base && tries < 8; tries++, quarter /= 2) { /* limits on address space */
         pool->pitch = directory_bytes(ctx) + (size_t)quarter / HS_PAGE * HS_PAGE;
         pool->bytes = HS_POOL_GRIDS * pool->pitch;
-        pool->base = hs_segment_make(ctx->comm.comm, pool->bytes, 0);
+        pool->base = hs_mapping_make(ctx->comm.comm, pool->bytes, 0);
     }
 }
 
@@ -40,7 +40,7 @@ void hs_product_pool_free(hsumma_context *ctx)
 {
     struct hs_product_pool *pool = &ctx->product_pool;
     hs_product_pool_free_on_device(ctx);
-    hs_segment_free(pool->base, pool->bytes);
+    hs_mapping_free(pool->base, pool->bytes);
     pool->base = NULL;
 }
 
@@ -59,7 +59,7 @@ hsumma_status hs_product_memory_take(hsumma_context *ctx, int number, struct hs_
     if (!shared->taken)
         return HSUMMA_ERR_MEMORY;
     char *base = pool->base + (size_t)number * pool->pitch;
-    shared->directory = (struct hs_directory){.entry = (struct hs_words *)base,
+    shared->directory = (struct hs_directory){.entry = (struct hs_directory_entry *)base,
                                               .ranks = ctx->comm.size,
                                               .me = ctx->comm.rank,
                                               .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};

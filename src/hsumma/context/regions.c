@@ -1,6 +1,6 @@
 #include "hsumma/context/regions.h"
 
-#include "coll/node/segment.h"
+#include "coll/node/mapping.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static hsumma_status map_all(struct hs_region *region, const struct hs_comm *com
                        asked[most], most, limit);
     }
     region->bytes = region->part[comm->size];
-    region->base = hs_segment_make(comm->comm, region->bytes, 1);
+    region->base = hs_mapping_make(comm->comm, region->bytes, 1);
     region->mine = region->base ? region->base + region->part[comm->rank] : NULL;
     return HSUMMA_OK;
 }
@@ -228,7 +228,7 @@ int hs_region_free(struct hs_regions *regions, const void *given, const struct h
         return 1;
     }
     if (region->base)
-        hs_segment_free(region->base, region->bytes);
+        hs_mapping_free(region->base, region->bytes);
     else
         munmap(region->mine, region->bytes);
     hs_put(memory, region);

@@ -24,9 +24,10 @@ static int64_t count_panels(const struct hs_pairs *pairs, int64_t width)
  * All panels of `pairs` in panels of `width` and a length: what one level of one operand takes, and *first, what one
  * panel takes.  From the widths of the pairs: so many whole panels, and the ragged last ones.
  */
-static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
-                                 const struct hs_alg *alg, const struct hs_pairs *pairs, int64_t width, int64_t length,
-                                 int64_t unit, int64_t segment, double *first, hsumma_status *status)
+static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                                 const struct hs_line *line, const struct hs_alg *alg, const struct hs_pairs *pairs,
+                                 int64_t width, int64_t length, int64_t unit, int64_t segment, double *first,
+                                 hsumma_status *status)
 {
     struct hs_cost all = {0, {0, 0}};
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
@@ -36,17 +37,19 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_pla
         whole += pairs->pair[i].width / width;
         if (ragged)
             all = hs_cost_add(
-                all, hs_price(memo, places, line, alg, hs_bytes_of(ragged, length, unit), unit, segment, status), 1);
+                all, hs_price(memo, lines, line, alg, hs_bytes_of(ragged, length, unit), unit, segment, status), 1);
     }
-    struct hs_cost one = hs_price(memo, places, line, alg, hs_bytes_of(width, length, unit), unit, segment, status);
+    struct hs_cost one = hs_price(memo, lines, line, alg, hs_bytes_of(width, length, unit), unit, segment, status);
     *first = one.seconds;
     return hs_cost_add(all, one, (double)whole);
 }
 
-struct hs_row hs_row_of(const struct hs_profile *profile, const struct hs_spec *spec, const struct hs_pairs *pairs)
+struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
+                                  const struct hs_pairs *pairs)
 {
     int64_t panels = count_panels(pairs, spec->width[spec->levels - 1]);
-    return (struct hs_row){profile->one_node ? 1 : spec->lookahead + 1, panels > 0 ? (double)panels / pairs->count : 1};
+    return (struct hs_pipeline){profile->one_node ? 1 : spec->lookahead + 1,
+                                panels > 0 ? (double)panels / pairs->count : 1};
 }
 
 static const char *how(const struct hs_mover *mover)
@@ -62,14 +65,14 @@ struct parties {
     int *hold, *take; /* of each node; NULL: there is one node, or each process is one */
 };
 
-static struct parties count_parties(const struct hs_mover *mover, const struct hs_places *places, int owner)
+static struct parties count_parties(const struct hs_mover *mover, const struct hs_line_table *lines, int owner)
 {
     const struct hs_role *role = mover->role;
     const struct hs_grid *grid = &mover->problem->grid;
-    const struct hs_division *node = places->topology ? &places->topology->level[HS_NODE] : NULL;
-    struct parties parties = {0, 0, places->on_node, node ? places->on_node + node->parts : NULL};
+    const struct hs_division *node = lines->topology ? &lines->topology->division[HS_NODE] : NULL;
+    struct parties parties = {0, 0, lines->on_node, node ? lines->on_node + node->parts : NULL};
     if (node)
-        memset(places->on_node, 0, (size_t)node->parts * 2 * sizeof *places->on_node);
+        memset(lines->on_node, 0, (size_t)node->parts * 2 * sizeof *lines->on_node);
     for (int i = 0; i < grid->extent[0]; i++)
         for (int j = 0; j < grid->extent[1]; j++) {
             int coord[2] = {i, j}, at = node ? node->of[grid->rank[i * grid->extent[1] + j]] : 0;
@@ -91,18 +94,18 @@ static void raise_to(double *most, double value)
 }
 
 /* Seconds for each byte that all takers together get of a panel, by the port or node that has most to do. */
-static double exchange_pace(const struct hs_mover *mover, const struct hs_places *places,
+static double exchange_pace(const struct hs_mover *mover, const struct hs_line_table *lines,
                             const struct hs_machine *machine, int owner)
 {
-    struct parties parties = count_parties(mover, places, owner);
+    struct parties parties = count_parties(mover, lines, owner);
     double pace = 0, holder = 1.0 / parties.holders, taker = 1.0 / parties.takers;
     double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
     double inside = machine->node.beta > 0 ? machine->node.beta : network;
     if (!parties.hold) {
-        raise_to(&pace, (holder > taker ? holder : taker) * (places->one_node ? inside : network));
+        raise_to(&pace, (holder > taker ? holder : taker) * (lines->one_node ? inside : network));
         return pace;
     }
-    for (int n = 0; n < places->topology->level[HS_NODE].parts; n++) {
+    for (int n = 0; n < lines->topology->division[HS_NODE].parts; n++) {
         double held = parties.hold[n] * holder, taken = parties.take[n] * taker;
         raise_to(&pace, held * (1 - taken) * machine->inject);
         raise_to(&pace, taken * (1 - held) * machine->inject);
@@ -113,11 +116,11 @@ static double exchange_pace(const struct hs_mover *mover, const struct hs_places
 }
 
 /* The messages of one panel: the first on its whole way, the others behind it. */
-static double exchange_latency(const struct hs_places *places, const struct hs_profile *profile, double messages,
+static double exchange_latency(const struct hs_line_table *lines, const struct hs_profile *profile, double messages,
                                double bytes)
 {
     const struct hs_machine *machine = &profile->machine;
-    const struct hs_link *link = places->one_node && machine->node.alpha > 0 ? &machine->node : &machine->network;
+    const struct hs_link *link = lines->one_node && machine->node.alpha > 0 ? &machine->node : &machine->network;
     int is_long = link->eager > 0 && bytes > (double)link->eager;
     double behind = profile->exchange_alpha > 0 ? profile->exchange_alpha : link->alpha;
     return (is_long ? link->alpha_long : link->alpha) + (messages > 1 ? (messages - 1) * behind : 0);
@@ -125,14 +128,14 @@ static double exchange_latency(const struct hs_places *places, const struct hs_p
 
 /* The exchange of all panels, one after the other; adds to the cost of moving. */
 static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct hs_spec *spec,
-                                     const struct hs_pairs *pairs, struct hs_places *places,
+                                     const struct hs_pairs *pairs, struct hs_line_table *lines,
                                      const struct hs_profile *profile, struct cost *cost)
 {
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
     double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
     width = pairs->width_max > 0 && width > (double)pairs->width_max ? (double)pairs->width_max : width;
-    int lines = mover->spread ? extent[role->line_axis] : 1;
+    int givers = mover->spread ? extent[role->line_axis] : 1;
     int64_t held = hs_axis_count_max(role->looped), most_taken = 0;
     int64_t panels = count_panels(pairs, spec->width[mover->tier0]);
     for (int line = 0; line < extent[role->line_axis]; line++) { /* a root takes from the owners that it stands for */
@@ -141,15 +144,15 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
             taken += hs_axis_count(role->looped, owner);
         most_taken = taken > most_taken ? taken : most_taken;
     }
-    double packed = (double)role->give_max[mover->spread] * (double)held * size, given = packed * lines;
+    double packed = (double)role->give_max[mover->spread] * (double)held * size, given = packed * givers;
     double taken =
         (double)role->take_max[mover->spread] * (double)(mover->spread ? role->looped->n : most_taken) * size;
-    double all = (double)role->looped->n * (double)role->want->n * size * lines, messages = 0, seconds = 0, pace = 0;
+    double all = (double)role->looped->n * (double)role->want->n * size * givers, messages = 0, seconds = 0, pace = 0;
     if (given > 0 || taken > 0) {
-        messages = extent[role->want_axis] * lines;
+        messages = extent[role->want_axis] * givers;
         for (int i = 0; i < 2; i++) /* a first owner, and one in the middle */
-            pace += exchange_pace(mover, places, &profile->machine, i * role->looped->nprocs / 2) / 2;
-        double first = exchange_latency(places, profile, messages,
+            pace += exchange_pace(mover, lines, &profile->machine, i * role->looped->nprocs / 2) / 2;
+        double first = exchange_latency(lines, profile, messages,
                                         all / (double)(panels ? panels : 1) / (messages * extent[role->own_axis]));
         seconds = (double)panels * first + all * pace;
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace;
@@ -159,7 +162,7 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     return (hsumma_movement){how(mover), (size_t)(given + taken), seconds};
 }
 
-static struct cost mover_cost(struct hs_clock_memo *memo, struct hs_places *places, const struct hs_mover *mover,
+static struct cost mover_cost(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_mover *mover,
                               const struct hs_spec *spec, const struct hs_pairs *pairs, hsumma_movement *movement,
                               hsumma_status *status)
 {
@@ -168,9 +171,9 @@ static struct cost mover_cost(struct hs_clock_memo *memo, struct hs_places *plac
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
         double first;
-        struct hs_line line = hs_line_of(places, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
-        struct hs_cost level = level_cost(memo, places, &line, mover->alg[l], pairs, spec->width[mover->tier[l]],
-                                          length, (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
+        struct hs_line line = hs_line_of(lines, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
+        struct hs_cost level = level_cost(memo, lines, &line, mover->alg[l], pairs, spec->width[mover->tier[l]], length,
+                                          (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
         cost.all = hs_cost_add(cost.all, level, 1);
         cost.first += first;
     }
@@ -183,7 +186,7 @@ static struct cost mover_cost(struct hs_clock_memo *memo, struct hs_places *plac
         cost.copy = share;
     *movement = (hsumma_movement){how(mover), 0, 0};
     if (role->exchanged) { /* an exchange has one buffer: the next one waits for it */
-        *movement = exchange_cost(mover, spec, pairs, places, memo->profile, &cost);
+        *movement = exchange_cost(mover, spec, pairs, lines, memo->profile, &cost);
         cost.all.load = (struct hs_clock_load){cost.all.seconds, cost.all.seconds};
     }
     return cost;
@@ -197,7 +200,7 @@ double hs_together(const struct hs_profile *profile, const struct hs_spec *spec,
     return gemm + copy + comm - overlap * (hidden < gemm ? hidden : gemm);
 }
 
-hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, const struct hs_problem *problem,
+hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                          int threads, struct hs_prediction *prediction)
 {
@@ -215,7 +218,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, c
             continue;
         struct hs_mover mover;
         hs_mover_init(&mover, problem, variant, spec, NULL, x);
-        struct cost cost = mover_cost(memo, places, &mover, spec, pairs, &movement[x], &status);
+        struct cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
         all += cost.all.seconds;
         both.load.most += cost.all.load.most;
         both.load.mean += cost.all.load.mean;
@@ -223,12 +226,12 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, c
         first += cost.first;
         copy += cost.copy;
     }
-    struct hs_row row = hs_row_of(memo->profile, spec, pairs);
-    if (row.window > 1) {
-        double together = first + hs_cost_in_row(both, row) * (1 - 1 / (row.alike * pairs->count));
+    struct hs_pipeline pipeline = hs_pipeline_of(memo->profile, spec, pairs);
+    if (pipeline.window > 1) {
+        double together = first + hs_cost_in_pipeline(both, pipeline) * (1 - 1 / (pipeline.run * pairs->count));
         all -= together < all ? PIPELINED * (all - together) : 0;
     }
-    double calls = row.alike * pairs->count;
+    double calls = pipeline.run * pairs->count;
     calls = calls > 1 ? calls : 1;
     extent[variant->looped] /= calls;
     double gemm = calls * hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,

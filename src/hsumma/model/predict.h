@@ -18,12 +18,13 @@ struct hs_prediction {
  * the local multiplications.  seconds: together.  Between nodes, with a lookahead, multiplications hide the profile's
  * share (overlap) of the communication but for the first panel in and the last one out; inside a node it is added.
  */
-hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_places *places, const struct hs_problem *problem,
+hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                          int threads, struct hs_prediction *prediction);
 
 /* How the panels of a spec follow each other, for their price. */
-struct hs_row hs_row_of(const struct hs_profile *profile, const struct hs_spec *spec, const struct hs_pairs *pairs);
+struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
+                                  const struct hs_pairs *pairs);
 
 /* communication, multiplication and copies together. */
 double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,

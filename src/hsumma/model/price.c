@@ -4,25 +4,25 @@
 
 #include <string.h>
 
-hsumma_status hs_places_init(struct hs_places *places, const struct hs_topology *topology, int one_node,
-                             const struct hs_grid *grid, const struct hs_allocator *memory)
+hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
+                                 const struct hs_grid *grid, const struct hs_allocator *memory)
 {
-    const struct hs_division *node = topology ? &topology->level[HS_NODE] : NULL;
-    places->grid = grid;
-    places->topology = node && node->parts > 1 ? topology : NULL;
-    places->one_node = node ? node->parts == 1 : one_node;
-    places->on_node = NULL;
-    places->lines = 0;
-    if (!places->topology)
+    const struct hs_division *node = topology ? &topology->division[HS_NODE] : NULL;
+    lines->grid = grid;
+    lines->topology = node && node->parts > 1 ? topology : NULL;
+    lines->one_node = node ? node->parts == 1 : one_node;
+    lines->on_node = NULL;
+    lines->known = 0;
+    if (!lines->topology)
         return HSUMMA_OK;
-    places->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *places->on_node);
-    return places->on_node ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
+    return lines->on_node ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
-void hs_places_free(struct hs_places *places, const struct hs_allocator *memory)
+void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory)
 {
-    hs_put(memory, places->on_node);
-    places->on_node = NULL;
+    hs_put(memory, lines->on_node);
+    lines->on_node = NULL;
 }
 
 /* The first member on the same node as member i. */
@@ -35,21 +35,22 @@ static int first_mate(const struct hs_division *division, const struct hs_group 
 }
 
 /* Counts, for each node, the processes whose lines are busy together with the one through `coord`. */
-static void count_busy(const struct hs_places *places, int axis, int stride, int coord)
+static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord)
 {
-    const struct hs_grid *grid = places->grid;
-    const struct hs_division *node = &places->topology->level[HS_NODE];
-    memset(places->on_node, 0, (size_t)node->parts * sizeof *places->on_node);
+    const struct hs_grid *grid = lines->grid;
+    const struct hs_division *node = &lines->topology->division[HS_NODE];
+    memset(lines->on_node, 0, (size_t)node->parts * sizeof *lines->on_node);
     for (int i = 0; i < grid->extent[0]; i++)
         for (int j = 0; j < grid->extent[1]; j++)
             if ((axis ? j : i) % stride == coord % stride)
-                places->on_node[node->of[grid->rank[i * grid->extent[1] + j]]]++;
+                lines->on_node[node->of[grid->rank[i * grid->extent[1] + j]]]++;
 }
 
 /* Fills where, sharing and nodes. */
-static void describe(const struct hs_places *places, struct hs_line *line)
+static void describe(const struct hs_line_table *lines, struct hs_line *line)
 {
-    const struct hs_division *node = &places->topology->level[HS_NODE], *socket = &places->topology->level[HS_SOCKET];
+    const struct hs_division *node = &lines->topology->division[HS_NODE],
+                             *socket = &lines->topology->division[HS_SOCKET];
     const struct hs_group *group = &line->group;
     line->nodes = 0;
     line->where = 3;
@@ -62,44 +63,44 @@ static void describe(const struct hs_places *places, struct hs_line *line)
             continue;
         for (int j = i; j < group->size; j++)
             mates += node->of[hs_group_rank(group, j)] == node->of[hs_group_rank(group, i)];
-        double sharing = (double)places->on_node[node->of[hs_group_rank(group, i)]] / mates;
+        double sharing = (double)lines->on_node[node->of[hs_group_rank(group, i)]] / mates;
         line->sharing = sharing > line->sharing ? sharing : line->sharing;
         line->nodes++;
     }
     line->where = hs_mix(line->where, (uint64_t)(line->sharing * 1024));
 }
 
-static struct hs_line look_at(const struct hs_places *places, int axis, int stride, int size)
+static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size)
 {
-    const struct hs_grid *grid = places->grid;
+    const struct hs_grid *grid = lines->grid;
     int step = stride * hs_grid_stride(grid, axis), all = grid->extent[0] * grid->extent[1];
     struct hs_line first = {axis,
-                            places->one_node ? 1 : size,
+                            lines->one_node ? 1 : size,
                             {grid->rank, 0, step, size, 0},
-                            (uint64_t)places->one_node,
+                            (uint64_t)lines->one_node,
                             1},
                    last = first;
-    if (!places->topology)
+    if (!lines->topology)
         return first;
     last.group.base = all - 1 - (size - 1) * step;
-    count_busy(places, axis, stride, 0);
-    describe(places, &first);
-    count_busy(places, axis, stride, grid->extent[axis] - 1);
-    describe(places, &last);
+    count_busy(lines, axis, stride, 0);
+    describe(lines, &first);
+    count_busy(lines, axis, stride, grid->extent[axis] - 1);
+    describe(lines, &last);
     return first.nodes >= last.nodes ? first : last;
 }
 
-struct hs_line hs_line_of(struct hs_places *places, int axis, int stride, int size)
+struct hs_line hs_line_of(struct hs_line_table *lines, int axis, int stride, int size)
 {
-    int step = stride * hs_grid_stride(places->grid, axis);
-    for (int i = 0; i < places->lines; i++) {
-        const struct hs_line *line = &places->line[i];
+    int step = stride * hs_grid_stride(lines->grid, axis);
+    for (int i = 0; i < lines->known; i++) {
+        const struct hs_line *line = &lines->line[i];
         if (line->axis == axis && line->group.stride == step && line->group.size == size)
             return *line;
     }
-    if (places->lines == HS_LINES)
-        places->lines = 0;
-    return places->line[places->lines++] = look_at(places, axis, stride, size);
+    if (lines->known == HS_LINES)
+        lines->known = 0;
+    return lines->line[lines->known++] = look_at(lines, axis, stride, size);
 }
 
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
@@ -124,19 +125,19 @@ static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct 
 }
 
 /* The topology of the line alone, as its member `root` numbers it. */
-static hsumma_status topology_of(const struct hs_places *places, const struct hs_line *line, int root,
+static hsumma_status topology_of(const struct hs_line_table *lines, const struct hs_line *line, int root,
                                  const struct hs_allocator *memory, struct hs_topology *topology)
 {
     int size = line->group.size;
-    if (!places->topology)
-        return hs_topology_blocks(topology, size, places->one_node ? 1 : size, 1, memory);
+    if (!lines->topology)
+        return hs_topology_blocks(topology, size, lines->one_node ? 1 : size, 1, memory);
     int *node = hs_get(memory, (size_t)size, 2 * sizeof *node);
     if (!node)
         return HSUMMA_ERR_MEMORY;
     for (int i = 0; i < size; i++) {
         int rank = hs_group_rank(&line->group, (i + root) % size);
-        node[i] = places->topology->level[HS_NODE].of[rank];
-        node[size + i] = places->topology->level[HS_SOCKET].of[rank];
+        node[i] = lines->topology->division[HS_NODE].of[rank];
+        node[size + i] = lines->topology->division[HS_SOCKET].of[rank];
     }
     hsumma_status status = hs_topology_make(topology, size, node, node + size, memory);
     hs_put(memory, node);
@@ -158,14 +159,14 @@ static struct hs_machine shared_machine(const struct hs_machine *machine, const 
     return shared;
 }
 
-static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct hs_places *places,
+static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                 const struct hs_line *line, int root, const struct hs_shape *shape,
                                 const struct hs_alg *alg, struct hs_cost *cost)
 {
     struct hs_topology topology;
     struct hs_machine machine = shared_machine(&memo->profile->machine, line);
     struct hs_shape here = *shape;
-    hsumma_status status = topology_of(places, line, root, memo->memory, &topology);
+    hsumma_status status = topology_of(lines, line, root, memo->memory, &topology);
     if (status)
         return status;
     here.topology = &topology;
@@ -179,14 +180,14 @@ static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct h
  * crosses between nodes more often for a root in the middle of a node than for its first process.  Two to a node: both
  * roots count half; more: one in the middle stands for all.
  */
-static int typical_roots(const struct hs_places *places, const struct hs_line *line, int root[2])
+static int typical_roots(const struct hs_line_table *lines, const struct hs_line *line, int root[2])
 {
     int mates = 1, size = line->group.size;
     root[0] = 0;
     root[1] = 1;
-    if (!places->topology || line->nodes == 1 || line->nodes == size)
+    if (!lines->topology || line->nodes == 1 || line->nodes == size)
         return 1;
-    const int *node = places->topology->level[HS_NODE].of;
+    const int *node = lines->topology->division[HS_NODE].of;
     while (mates < size && node[hs_group_rank(&line->group, mates)] == node[hs_group_rank(&line->group, 0)])
         mates++;
     if (mates > 2)
@@ -195,19 +196,20 @@ static int typical_roots(const struct hs_places *places, const struct hs_line *l
 }
 
 /* The clock at one of the remembered sizes. */
-static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
-                               const struct hs_shape *shape, const struct hs_alg *alg, hsumma_status *status)
+static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                               const struct hs_line *line, const struct hs_shape *shape, const struct hs_alg *alg,
+                               hsumma_status *status)
 {
     struct hs_clock_entry key = {alg, line->where, shape->size, shape->bytes, shape->unit, shape->segment, {0, {0, 0}}};
     struct hs_clock_entry *known = entry_of(memo, &key);
     if (known->alg)
         return known->cost;
-    int roots[2], count = typical_roots(places, line, roots);
+    int roots[2], count = typical_roots(lines, line, roots);
     struct hs_cost none = {0, {0, 0}};
     key.cost = none;
     for (int i = 0; i < count; i++) {
         struct hs_cost one = none;
-        hsumma_status mine = clock_from(memo, places, line, roots[i], shape, alg, &one);
+        hsumma_status mine = clock_from(memo, lines, line, roots[i], shape, alg, &one);
         if (mine) {
             *status = mine;
             return none;
@@ -224,7 +226,7 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_place
 }
 
 /* MPI does not say what its collectives do: they are priced as the cheaper of two that it may well use. */
-static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_places *places,
+static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                    const struct hs_line *line, enum hs_collective collective, int64_t bytes,
                                    int64_t unit, hsumma_status *status)
 {
@@ -234,7 +236,7 @@ static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_p
         const struct hs_alg *alg = hs_alg_find(collective, stand_ins[i]);
         struct hs_cost cost = {-1, {0, 0}};
         if (alg)
-            cost = hs_price(memo, places, line, alg, bytes, unit, 0, status);
+            cost = hs_price(memo, lines, line, alg, bytes, unit, 0, status);
         if (alg && (least.seconds < 0 || cost.seconds < least.seconds))
             least = cost;
     }
@@ -261,14 +263,14 @@ static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t s
     size[1] = size[0] == bytes ? bytes : size[0] + step;
 }
 
-struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
+struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
                         const struct hs_alg *alg, int64_t bytes, int64_t unit, int64_t segment, hsumma_status *status)
 {
     struct hs_cost cost[2] = {{0, {0, 0}}, {0, {0, 0}}};
     if (line->group.size == 1 || bytes == 0)
         return cost[0];
     if (alg->flags & HS_BY_MPI)
-        return price_of_mpi(memo, places, line, alg->collective, bytes, unit, status);
+        return price_of_mpi(memo, lines, line, alg->collective, bytes, unit, status);
     segment = alg->flags & HS_USES_SEGMENT ? segment : 0;
     struct hs_shape shape[2];
     int64_t size[2];
@@ -277,10 +279,10 @@ struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_places *plac
         shape[i] = (struct hs_shape){.size = line->group.size, .bytes = size[i], .unit = unit, .segment = segment};
     if (size[0] == size[1] || hs_alg_unfit(alg, &shape[0]) || hs_alg_unfit(alg, &shape[1])) {
         shape[0].bytes = bytes;
-        return clock_at(memo, places, line, &shape[0], alg, status);
+        return clock_at(memo, lines, line, &shape[0], alg, status);
     }
     for (int i = 0; i < 2; i++)
-        cost[i] = clock_at(memo, places, line, &shape[i], alg, status);
+        cost[i] = clock_at(memo, lines, line, &shape[i], alg, status);
     double part = (double)(bytes - size[0]) / (double)(size[1] - size[0]);
     return hs_cost_add(hs_cost_add(cost[0], cost[0], -part), cost[1], part);
 }

@@ -19,19 +19,19 @@ struct hs_line {
 
 /* Where the processes of a grid are. */
 enum { HS_LINES = 128 };
-struct hs_places {
+struct hs_line_table {
     const struct hs_grid *grid;
     const struct hs_topology
         *topology; /* of the ranks in the grid's table; NULL: all on one node, or each on its own */
     int one_node;  /* what NULL means */
     int *on_node;  /* room for two numbers of each node; NULL with a topology that is NULL */
-    int lines;     /* looked at so far; when there are too many, they are forgotten */
+    int known;     /* looked at so far; when there are too many, they are forgotten */
     struct hs_line line[HS_LINES];
 };
-hsumma_status hs_places_init(struct hs_places *places, const struct hs_topology *topology, int one_node,
-                             const struct hs_grid *grid, const struct hs_allocator *memory);
-void hs_places_free(struct hs_places *places, const struct hs_allocator *memory);
-struct hs_line hs_line_of(struct hs_places *places, int axis, int stride, int size);
+hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
+                                 const struct hs_grid *grid, const struct hs_allocator *memory);
+void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory);
+struct hs_line hs_line_of(struct hs_line_table *lines, int axis, int stride, int size);
 
 struct hs_cost {
     double seconds;            /* of one collective alone */
@@ -44,17 +44,17 @@ static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, dou
 }
 
 /* Panels follow each other: so many are under way at a time, and so many in a row have one root. */
-struct hs_row {
+struct hs_pipeline {
     int window;
-    double alike;
+    double run;
 };
 /* Of each of many in such a row. */
-static inline double hs_cost_in_row(struct hs_cost cost, struct hs_row row)
+static inline double hs_cost_in_pipeline(struct hs_cost cost, struct hs_pipeline pipeline)
 {
-    double seconds = cost.seconds / row.window, most = cost.load.most;
-    most *= row.alike < row.window ? row.alike / row.window : 1;
+    double seconds = cost.seconds / pipeline.window, most = cost.load.most;
+    most *= pipeline.run < pipeline.window ? pipeline.run / pipeline.window : 1;
     most = most > cost.load.mean ? most : cost.load.mean;
-    return row.window == 1 || most < seconds ? seconds : most;
+    return pipeline.window == 1 || most < seconds ? seconds : most;
 }
 
 struct hs_clock_entry {
@@ -82,7 +82,7 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
                          const struct hs_allocator *memory);
 
 /* The price of one collective; status is set on failure, and not touched otherwise. */
-struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_places *places, const struct hs_line *line,
+struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
                         const struct hs_alg *alg, int64_t bytes, int64_t unit, int64_t segment, hsumma_status *status);
 
 #endif

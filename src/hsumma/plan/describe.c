@@ -53,7 +53,7 @@ static void write_line(const struct hs_choice *choice, int part, int threads, co
     const struct hs_spec *spec = &choice->spec;
     add(&text, "stationary=%c", "ABC"[spec->stationary]);
     if (spec->node != HS_NODE_MESSAGES) {
-        add(&text, " node=%s block=%" PRId64, hs_node_words[spec->node], spec->width[0]);
+        add(&text, " node=%s block=%" PRId64, hs_node_modes[spec->node], spec->width[0]);
         if (spec->chunked >= 0)
             add(&text, " chunk=%" PRId64, spec->chunk);
         write_rest(threads, options, text);

@@ -117,7 +117,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     int vote = 0;
     memset(&plan->outcome, 0, sizeof plan->outcome);
     if (!mine)
-        mine = hs_plan_place(plan, &about, &vote);
+        mine = hs_plan_locate(plan, &about, &vote);
     memcpy(&plan->alpha, alpha ? alpha : plan->problem.scalar->zero, size);
     memcpy(&plan->beta, beta ? beta : plan->problem.scalar->zero, size);
     plan->began = hs_now();

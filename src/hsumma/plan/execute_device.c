@@ -4,7 +4,7 @@
 /* For what a process votes at the start of an execution that may run on devices. */
 enum { ON_DEVICE, ON_HOST };
 
-hsumma_status hs_plan_place(hsumma_plan *plan, int *about, int *vote)
+hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
 {
     hsumma_context *ctx = plan->ctx;
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;

@@ -53,7 +53,7 @@ static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *set
         for (int x = 0; cover[a].length < whole.extent[a] && x < 3; x++)
             plan->problem.view[x].axis[a] = hs_cover_axis(&cover[a], &plan->problem.view[x].axis[a]);
         grid->extent[a] = cover[a].length;
-        grid->coord[a] = plan->in_grid ? hs_cover_place(&cover[a], whole.extent[a], whole.coord[a]) : -1;
+        grid->coord[a] = plan->in_grid ? hs_cover_index(&cover[a], whole.extent[a], whole.coord[a]) : -1;
     }
     if (grid->coord[0] < 0 || grid->coord[1] < 0)
         grid->coord[0] = grid->coord[1] = -1;
@@ -119,7 +119,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
                             struct hs_options *options, struct hs_message *message)
 {
     hsumma_context *ctx = plan->ctx;
-    struct hs_options told;
+    struct hs_options remembered;
     struct hs_settings recalled, host = *settings;
     const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1]; /* imagined ones may be more */
     struct hs_planner planner = {.memo = &ctx->memo,
@@ -134,11 +134,11 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->ranking.choice[plan->ranking.count++] = *request->choice;
         return HSUMMA_OK;
     }
-    if (!request->afresh && hs_trial_recall(ctx, request, options, settings, &told, &recalled)) {
+    if (!request->afresh && hs_trial_recall(ctx, request, options, settings, &remembered, &recalled)) {
         hsumma_status status = hs_choose(&plan->problem, &recalled, &planner, &plan->ranking, message);
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
-            *options = told;
+            *options = remembered;
         if (plan->remembered || hs_is_own_failure(status)) /* others may remember */
             return status;
         plan->disobeyed = 1;

@@ -108,7 +108,7 @@ void hs_plan_drive(hsumma_plan *plan, int *worked);
  * execute_device.c, for contexts with a device.  Before the agreement: what this process votes for, which travels as
  * the detail of a good verdict; the largest wins.
  */
-hsumma_status hs_plan_place(hsumma_plan *plan, int *about, int *vote);
+hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 /* After it; *again: another agreement has been started. */
 hsumma_status hs_plan_settle(hsumma_plan *plan, int detail, int *again);
 /* Begins the execution that all have settled for, if it runs on devices. */

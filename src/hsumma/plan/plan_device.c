@@ -58,8 +58,8 @@ hsumma_status hs_plan_device_prepare(hsumma_plan *plan, const struct hs_request 
     if (status && (asked || hs_is_own_failure(status)))
         return status;
     if (status) {
-        snprintf(on->told, sizeof on->told, "%s", message->text);
-        on->why_not = on->told;
+        snprintf(on->reason, sizeof on->reason, "%s", message->text);
+        on->why_not = on->reason;
         message->text[0] = 0;
         return HSUMMA_OK;
     }
@@ -81,15 +81,15 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
     if (status != HSUMMA_ERR_DEVICE && status != HSUMMA_ERR_MEMORY)
         return status;
     on->possible = on->serves = 0;
-    snprintf(on->told, sizeof on->told, "%s: %.400s",
+    snprintf(on->reason, sizeof on->reason, "%s: %.400s",
              status == HSUMMA_ERR_DEVICE ? "devices cannot share memory" : "no device memory for tiles",
              ctx->message.text);
-    on->why_not = on->told;
+    on->why_not = on->reason;
     if (status == HSUMMA_ERR_DEVICE) /* nor for plans to come */
-        hs_fail(refused, status, "%s", on->told);
+        hs_fail(refused, status, "%s", on->reason);
     if (settings->node == HS_NODE_DEVICE)
         return hs_fail(&ctx->message, status == HSUMMA_ERR_DEVICE ? HSUMMA_ERR_UNSUPPORTED : status,
-                       "node=device: %.460s", on->told);
+                       "node=device: %.460s", on->reason);
     ctx->message.text[0] = 0;
     return HSUMMA_OK;
 }

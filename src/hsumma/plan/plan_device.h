@@ -21,7 +21,7 @@ struct hs_plan_device {
     double seconds;               /* of the last execution, on this process */
     const char *why_not;          /* NULL: possible, or the context has no device */
     char line[256];
-    char told[HS_OPTION_TEXT]; /* what it may be */
+    char reason[HS_OPTION_TEXT]; /* what it may be */
 };
 
 /* Local, and possible alike on all processes; errors are of the caller's words, or want of memory. */

@@ -17,7 +17,7 @@ void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, c
     const char *op = request->op, *threads = options->value[HS_OPT_THREADS];
     int nodes = ctx->profile.one_node, said = options->said_by[HS_OPT_THREADS];
     if (ctx->comm.topology.size)
-        nodes = ctx->comm.topology.level[HS_NODE].parts;
+        nodes = ctx->comm.topology.division[HS_NODE].parts;
     snprintf(key, HS_TUNED_KEY, "%c,%c%c,%lldx%lldx%lld,%dx%d,nodes=%d,threads=%.16s%d,workspace=%.40s,layout=%016llx",
              "sdcz"[request->type], op[0], op[1], m, n, k, grid[0], grid[1], nodes, said ? threads : "",
              said ? 0 : ctx->threads_model, options->value[HS_OPT_WORKSPACE],
@@ -28,7 +28,7 @@ void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, c
 }
 
 int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
-                    const struct hs_settings *settings, struct hs_options *told, struct hs_settings *recalled)
+                    const struct hs_settings *settings, struct hs_options *remembered, struct hs_settings *recalled)
 {
     char key[HS_TUNED_KEY];
     struct hs_options said;
@@ -40,9 +40,9 @@ int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request,
     hs_options_default(&said);
     if (!entry || hs_options_apply(&said, entry->line, HS_BY_TUNED, &ignored))
         return 0;
-    *told = *options;
-    hs_options_recall(told, &said);
-    return !hs_settings_read(told, recalled, &ignored);
+    *remembered = *options;
+    hs_options_recall(remembered, &said);
+    return !hs_settings_read(remembered, recalled, &ignored);
 }
 
 hsumma_plan *hs_trial_turn(hsumma_plan *plan)
@@ -350,14 +350,14 @@ hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)
 {
     struct hs_trial *trial = &holder->trial;
     hsumma_status status = HSUMMA_OK;
-    int over = 1, last = trial->span == trial->spans;
+    int complete = 1, last = trial->span == trial->spans;
     *done = 0;
     if (trial->deciding < 0) {
         int now = last ? trial->turn : sharer(trial, trial->span);
         struct hs_loop *loop = &trial->plan[now]->loop;
         if (holder->member)
-            status = hs_loop_advance(loop, worked, &over);
-        if (status || !over)
+            status = hs_loop_advance(loop, worked, &complete);
+        if (status || !complete)
             return status;
         if (holder->member)
             add_times(&trial->together, &loop->last);
@@ -375,8 +375,8 @@ hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)
             return HSUMMA_OK;
         }
     }
-    status = agree_on(trial, trial->step, worked, &over);
-    if (!status && over) {
+    status = agree_on(trial, trial->step, worked, &complete);
+    if (!status && complete) {
         for (int i = 0; i < trial->count; i++)
             trial->out[i] = !shares_panels(holder, trial->plan[i]);
         trial->turn = fastest(trial, trial->step, 0);

@@ -48,11 +48,11 @@ static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_c
 {
     const struct hs_rules *rules[2] = {chooser->planner->coll, chooser->planner->tuned};
     for (int i = 0; i < 2; i++) {
-        struct hs_word word;
+        struct hs_alg_spec word;
         struct hs_message ignored;
         const char *text = rules[i] ? hs_rules_find(rules[i], collective, line->group.size, line->nodes, bytes) : NULL;
         if (!text || (i == 1 && chooser->settings->tune == HS_TUNE_OFF) ||
-            hs_word_read(chooser->planner->own, collective, text, strlen(text), "", &word, &ignored) || !word.alg)
+            hs_alg_spec_read(chooser->planner->own, collective, text, strlen(text), "", &word, &ignored) || !word.alg)
             continue;
         if (hs_may_serve(word.alg, collective))
             return word.alg;
@@ -73,7 +73,7 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         const struct hs_factors *factors = &spec->factors[role->line_axis];
         if (factors->size[level] == 1)
             continue;
-        leg[legs].line = hs_line_of(&chooser->places, role->line_axis, factors->stride[level], factors->size[level]);
+        leg[legs].line = hs_line_of(&chooser->lines, role->line_axis, factors->stride[level], factors->size[level]);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
     }
     return legs;
@@ -83,7 +83,7 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
                                  int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status)
 {
     const struct hs_alg *best = NULL, *row;
-    const struct hs_row panels = hs_row_of(chooser->profile, spec, &chooser->pairs);
+    const struct hs_pipeline panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs);
     int64_t unit = (int64_t)chooser->problem->scalar->size;
     *seconds = 0;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
@@ -96,9 +96,9 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
                 .size = leg[j].line.group.size, .bytes = leg[j].bytes, .unit = unit, .segment = spec->segment};
             fits = !hs_alg_unfit(row, &shape);
             if (fits)
-                sum += hs_cost_in_row(hs_price(chooser->planner->memo, &chooser->places, &leg[j].line, row,
-                                               leg[j].bytes, unit, spec->segment, status),
-                                      panels);
+                sum += hs_cost_in_pipeline(hs_price(chooser->planner->memo, &chooser->lines, &leg[j].line, row,
+                                                    leg[j].bytes, unit, spec->segment, status),
+                                           panels);
         }
         if (fits && (!best || sum < *seconds)) {
             best = row;
@@ -268,8 +268,8 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     if (!status)
         status = choose_algs(chooser, sketch, choice);
     if (!status)
-        status = hs_predict(chooser->planner->memo, &chooser->places, chooser->problem, &chooser->variant,
-                            &choice->spec, &chooser->pairs, chooser->planner->threads, &choice->prediction);
+        status = hs_predict(chooser->planner->memo, &chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
+                            &chooser->pairs, chooser->planner->threads, &choice->prediction);
     choice->workspace_bytes = workspace(chooser, &choice->spec);
     return status;
 }

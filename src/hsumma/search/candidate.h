@@ -15,7 +15,7 @@ struct hs_chooser {
     struct hs_message *message;
     int64_t limit; /* bytes of workspace of a process */
     struct hs_ranking *ranking;
-    struct hs_places places;
+    struct hs_line_table lines;
     /* of the stationary operand that is looked at */
     struct hs_variant variant;
     struct hs_pairs pairs;

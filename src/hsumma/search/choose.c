@@ -78,13 +78,13 @@ static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch
                               int *found, hsumma_status *first)
 {
     struct hs_choice choice;
-    struct hs_message told = {""}, *theirs = chooser->message;
-    chooser->message = &told;
+    struct hs_message reason = {""}, *theirs = chooser->message;
+    chooser->message = &reason;
     hsumma_status status = hs_candidate_make(chooser, sketch, &choice);
     chooser->message = theirs;
     if (status && !*first) {
         *first = status;
-        *theirs = told;
+        *theirs = reason;
     }
     if (status)
         return hs_is_own_failure(status) ? status : HSUMMA_OK;
@@ -123,7 +123,7 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct c
             stride /= chain->factor[l];
             if (chain->factor[l] == 1)
                 continue;
-            struct hs_leg leg = {hs_line_of(&chooser->places, axis, stride, chain->factor[l]), bytes};
+            struct hs_leg leg = {hs_line_of(&chooser->lines, axis, stride, chain->factor[l]), bytes};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
             seconds += least;
@@ -304,11 +304,11 @@ static hsumma_status look_at(struct hs_chooser *chooser, int stationary, hsumma_
     const struct hs_axis *axis[2];
     struct hs_choice best;
     int movers = 0, found = 0;
-    struct hs_message told;
-    hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, &told);
+    struct hs_message reason;
+    hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, &reason);
     if (status) {
         if (!*first)
-            *chooser->message = told;
+            *chooser->message = reason;
         *first = *first ? *first : status;
         return hs_is_own_failure(status) ? status : HSUMMA_OK;
     }
@@ -328,12 +328,12 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
     static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
     int before = chooser->ranking->count;
     hsumma_status first = HSUMMA_OK;
-    hsumma_status status = hs_places_init(&chooser->places, chooser->planner->topology, chooser->profile->one_node,
-                                          &chooser->problem->grid, chooser->planner->memory);
+    hsumma_status status = hs_line_table_init(&chooser->lines, chooser->planner->topology, chooser->profile->one_node,
+                                              &chooser->problem->grid, chooser->planner->memory);
     for (int i = 0; !status && i < 3; i++)
         if (chooser->settings->stationary < 0 || chooser->settings->stationary == order[i])
             status = look_at(chooser, order[i], &first);
-    hs_places_free(&chooser->places, chooser->planner->memory);
+    hs_line_table_free(&chooser->lines, chooser->planner->memory);
     if (hs_is_own_failure(status)) /* of this process alone: another choice here would differ from everybody else's */
         return hs_fail(chooser->message, status, "no memory for choosing a plan");
     if (chooser->ranking->count == before && first)

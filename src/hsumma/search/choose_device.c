@@ -123,15 +123,15 @@ hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs
     double fewest = -1;
     for (int i = 0; i < 3; i++) {
         struct hs_choice other;
-        struct hs_message told = {""};
+        struct hs_message reason = {""};
         int64_t needs;
         double elements = 0;
         if (settings->stationary >= 0 && settings->stationary != order[i])
             continue;
-        hsumma_status status = look_at(problem, settings, order[i], most, &other, &needs, &elements, &told);
+        hsumma_status status = look_at(problem, settings, order[i], most, &other, &needs, &elements, &reason);
         if (status && !first) {
             first = status;
-            *message = told;
+            *message = reason;
         }
         if (status || (fewest >= 0 && elements >= fewest * (choice->spec.stationary == HS_C ? clearly : 1)))
             continue;

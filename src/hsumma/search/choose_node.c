@@ -260,13 +260,13 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
             continue;
         for (int w = 0; w < widths; w++) {
             struct hs_choice choice;
-            struct hs_message told = {""};
+            struct hs_message reason = {""};
             memset(&choice, 0, sizeof choice);
             sizes.knees = knees[w];
-            hsumma_status status = look_at(&sizes, order[i], &choice, &told);
+            hsumma_status status = look_at(&sizes, order[i], &choice, &reason);
             if (status && !first) {
                 first = status;
-                *chooser->message = told;
+                *chooser->message = reason;
             }
             if (status)
                 continue;

@@ -108,19 +108,19 @@ hsumma_status hs_tuned_reserve(struct hs_tuned *tuned, int more, const struct hs
 }
 
 /* gemm KEY SECONDS WORD ... */
-static hsumma_status read_line(struct hs_tuned_entry *entry, const struct hs_tuned_words *line, int number,
+static hsumma_status read_line(struct hs_tuned_entry *entry, const struct hs_tuned_fields *line, int number,
                                struct hs_message *message)
 {
-    const char *options = line->word[3];
-    if (line->words < 4 || !is_key(line->word[1], line->size[1]) ||
-        !read_seconds(line->word[2], line->size[2], &entry->seconds) || line->end - options >= HS_TUNED_LINE) {
-        size_t length = (size_t)(line->end - line->word[0]);
+    const char *options = line->text[3];
+    if (line->count < 4 || !is_key(line->text[1], line->size[1]) ||
+        !read_seconds(line->text[2], line->size[2], &entry->seconds) || line->end - options >= HS_TUNED_LINE) {
+        size_t length = (size_t)(line->end - line->text[0]);
         return hs_fail(message, HSUMMA_ERR_OPTION,
                        "tuned: line %d, \"%.*s\": expected gemm KEY SECONDS NAME=VALUE ... with a key of less than %d "
                        "letters and options of less than %d",
-                       number, (int)(length < 80 ? length : 80), line->word[0], (int)HS_TUNED_KEY, (int)HS_TUNED_LINE);
+                       number, (int)(length < 80 ? length : 80), line->text[0], (int)HS_TUNED_KEY, (int)HS_TUNED_LINE);
     }
-    snprintf(entry->key, sizeof entry->key, "%.*s", (int)line->size[1], line->word[1]);
+    snprintf(entry->key, sizeof entry->key, "%.*s", (int)line->size[1], line->text[1]);
     snprintf(entry->line, sizeof entry->line, "%.*s", (int)(line->end - options), options);
     struct hs_message why;
     hsumma_status status = check_options(entry->line, &why);
@@ -131,7 +131,7 @@ static hsumma_status read_lines(struct hs_tuned *tuned, const char *text, const 
                                 struct hs_message *message)
 {
     hsumma_status status = HSUMMA_OK;
-    struct hs_tuned_words line;
+    struct hs_tuned_fields line;
     for (int number = 1; !status && *text; text = line.next, number++) {
         hs_tuned_split(text, &line);
         if (!hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm)))

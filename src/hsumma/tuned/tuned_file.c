@@ -45,34 +45,34 @@ static void add_head(struct file_text *text)
     add(text, head, (size_t)snprintf(head, sizeof head, "hsumma tuned %d", HS_TUNED_VERSION));
 }
 
-static int is_product(const struct hs_tuned_words *line)
+static int is_product(const struct hs_tuned_fields *line)
 {
     return hs_tuned_is(line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm));
 }
 
-static int same_words(const struct hs_tuned_words *a, const struct hs_tuned_words *b, int words)
+static int same_words(const struct hs_tuned_fields *a, const struct hs_tuned_fields *b, int words)
 {
     for (int i = 0; i < words; i++)
-        if (i >= b->words || !hs_tuned_is(a, i, b->word[i], b->size[i]))
+        if (i >= b->count || !hs_tuned_is(a, i, b->text[i], b->size[i]))
             return 0;
     return 1;
 }
 
 /* Whether what identifies them is the same. */
-static int alike(const struct hs_tuned_words *a, const struct hs_tuned_words *b)
+static int alike(const struct hs_tuned_fields *a, const struct hs_tuned_fields *b)
 {
     return same_words(a, b, is_product(a) ? 2 : 4);
 }
 
 /* Whether a new line comes before an old one, if not earlier. */
-static int belongs(const struct hs_tuned_words *new, const struct hs_tuned_words *old)
+static int belongs(const struct hs_tuned_fields *new, const struct hs_tuned_fields *old)
 {
     return same_words(new, old, is_product(new) ? 2 : 1);
 }
 
 /* A line that is to be added. */
 struct addition {
-    struct hs_tuned_words words;
+    struct hs_tuned_fields words;
     int done;
 };
 
@@ -80,14 +80,14 @@ struct addition {
 static void merge(struct file_text *text, const char *old, const char *const *line, struct addition *addition,
                   int lines)
 {
-    struct hs_tuned_words words = {.next = ""};
+    struct hs_tuned_fields words = {.next = ""};
     add_head(text);
     if (old)
         hs_tuned_split(old, &words);
     for (const char *at = words.next; *at; at = words.next) {
         int replaced = 0;
         hs_tuned_split(at, &words);
-        for (int i = 0; words.words && i < lines; i++) {
+        for (int i = 0; words.count && i < lines; i++) {
             if (!addition[i].done && belongs(&addition[i].words, &words)) {
                 add(text, line[i], strlen(line[i]));
                 addition[i].done = 1;
@@ -124,7 +124,7 @@ static hsumma_status prepare(const char *const *line, struct addition *addition,
     add_head(&text);
     for (int i = 0; !status && i < lines; i++) {
         hs_tuned_split(line[i], &addition[i].words);
-        if (!addition[i].words.words || strchr(line[i], '\n'))
+        if (!addition[i].words.count || strchr(line[i], '\n'))
             status =
                 hs_fail(message, HSUMMA_ERR_OPTION, "tuned: \"%.80s\" is to be remembered; expected one line", line[i]);
         add(&text, line[i], strlen(line[i]));

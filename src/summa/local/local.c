@@ -49,9 +49,9 @@ const char *hs_local_note(const struct hs_local *local)
 
 const char *hs_local_news(struct hs_local *local)
 {
-    if (!local || !local->off || local->told)
+    if (!local || !local->off || local->reported)
         return "";
-    local->told = 1;
+    local->reported = 1;
     return local->note.text;
 }
 
@@ -269,31 +269,31 @@ static hsumma_status multiply(struct hs_local *local, const struct hs_job *job)
     const struct hs_device_kind *kind = device->kind;
     const struct hs_product *product = &local->product;
     const struct hs_scalar *scalar = product->scalar;
-    struct hs_tile_slot *place[3];
+    struct hs_tile_slot *slot[3];
     char *at[3];
     int64_t ld[3];
     hsumma_status status = HSUMMA_OK;
     for (int x = 0; !status && x < 3; x++) {
-        place[x] = hs_local_find(local, x, hs_local_tile(local, x, job));
+        slot[x] = hs_local_find(local, x, hs_local_tile(local, x, job));
         struct hs_source_tile region = hs_local_source_tile(local, x, job);
-        at[x] = place[x] ? place[x]->at : region.at;
-        ld[x] = place[x] ? region.pitch : region.ld;
-        if (place[x] && (x < HS_TILES_C || job->first))
-            status = kind->wait(device, local->multiply, x < HS_TILES_C ? place[x]->ready : place[x]->free);
+        at[x] = slot[x] ? slot[x]->at : region.at;
+        ld[x] = slot[x] ? region.pitch : region.ld;
+        if (slot[x] && (x < HS_TILES_C || job->first))
+            status = kind->wait(device, local->multiply, x < HS_TILES_C ? slot[x]->ready : slot[x]->free);
     }
     int64_t ignored, m = hs_tile_range(&local->tiling, HS_M, job->i, &ignored);
     int64_t n = hs_tile_range(&local->tiling, HS_N, job->j, &ignored),
             k = hs_tile_range(&local->tiling, HS_K, job->l, &ignored);
-    const void *beta = !job->first ? scalar->one : place[HS_TILES_C] ? scalar->zero : &product->beta;
+    const void *beta = !job->first ? scalar->one : slot[HS_TILES_C] ? scalar->zero : &product->beta;
     if (!status)
         status = kind->gemm(device, local->multiply, hs_local_type(local), product->op[0], product->op[1], m, n, k,
                             &product->alpha, at[0], ld[0], at[1], ld[1], beta, at[2], ld[2]);
     for (int x = 0; !status && x < 2; x++)
-        if (place[x])
-            status = kind->record(device, local->multiply, place[x]->free);
-    if (!status && job->last && place[HS_TILES_C]) {
-        local->queue[local->complete++ % HS_TILES_MOST] = (struct hs_complete){*job, place[HS_TILES_C]};
-        status = kind->record(device, local->multiply, place[HS_TILES_C]->ready);
+        if (slot[x])
+            status = kind->record(device, local->multiply, slot[x]->free);
+    if (!status && job->last && slot[HS_TILES_C]) {
+        local->queue[local->complete++ % HS_TILES_MOST] = (struct hs_complete){*job, slot[HS_TILES_C]};
+        status = kind->record(device, local->multiply, slot[HS_TILES_C]->ready);
     }
     return status;
 }
@@ -313,7 +313,7 @@ static hsumma_status multiply_some(struct hs_local *local, int *worked)
 }
 
 /* Whether C on the device is complete. */
-static hsumma_status is_over(struct hs_local *local, int *over)
+static hsumma_status is_complete(struct hs_local *local, int *complete)
 {
     const struct hs_product *product = &local->product;
     const struct hs_device_kind *kind = local->device->kind;
@@ -324,13 +324,13 @@ static hsumma_status is_over(struct hs_local *local, int *over)
     if (!status && !local->ending)
         status = kind->record(local->device, local->multiply, local->ended);
     local->ending = 1;
-    return status ? status : kind->over(local->device, local->ended, over);
+    return status ? status : kind->complete(local->device, local->ended, complete);
 }
 
 static hsumma_status step(struct hs_local *local, int *worked)
 {
     const struct hs_tiling *tiling = &local->tiling;
-    int over = 0;
+    int complete = 0;
     hsumma_status status = hs_local_take(local, worked);
     if (!status)
         status = multiply_some(local, worked);
@@ -339,10 +339,10 @@ static hsumma_status step(struct hs_local *local, int *worked)
     if (status || local->multiplied.number < tiling->count[HS_M] * tiling->count[HS_N] * tiling->count[HS_K])
         return status;
     if (local->way[2] == HS_RESIDENT)
-        status = is_over(local, &over);
+        status = is_complete(local, &complete);
     else
-        over = local->gone == tiling->count[HS_M] * tiling->count[HS_N];
-    if (!status && over) {
+        complete = local->gone == tiling->count[HS_M] * tiling->count[HS_N];
+    if (!status && complete) {
         local->counts[1]++;
         local->running = 0;
         *worked = 1;

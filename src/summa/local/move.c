@@ -19,25 +19,25 @@ struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, 
 
 struct hs_tile_slot *hs_local_find(struct hs_local *local, int x, int64_t tile)
 {
-    for (int i = 0; i < local->tiling.places[x]; i++)
-        if (local->place[x][i].tile == tile)
-            return &local->place[x][i];
+    for (int i = 0; i < local->tiling.slots[x]; i++)
+        if (local->slot[x][i].tile == tile)
+            return &local->slot[x][i];
     return NULL;
 }
 
 /*
- * A place that may be overwritten behind its event "free": an empty one, else the one of A or B that has not been used
+ * A slot that may be overwritten behind its event "free": an empty one, else the one of A or B that has not been used
  * for longest, if whatever uses it has been put on the stream.  NULL: there is none yet.
  */
 static struct hs_tile_slot *make_way(struct hs_local *local, int x)
 {
     struct hs_tile_slot *oldest = NULL;
-    for (int i = 0; i < local->tiling.places[x]; i++) {
-        struct hs_tile_slot *place = &local->place[x][i];
-        if (place->tile >= 0 && (x >= HS_TILES_C || place->used >= local->multiplied.number))
+    for (int i = 0; i < local->tiling.slots[x]; i++) {
+        struct hs_tile_slot *slot = &local->slot[x][i];
+        if (slot->tile >= 0 && (x >= HS_TILES_C || slot->used >= local->multiplied.number))
             continue;
-        if (!oldest || place->used < oldest->used)
-            oldest = place;
+        if (!oldest || slot->used < oldest->used)
+            oldest = slot;
     }
     return oldest;
 }
@@ -56,22 +56,22 @@ static hsumma_status bring_piece(struct hs_local *local, int *worked)
     const struct hs_device_kind *kind = device->kind;
     struct hs_pinned_ring *pieces = &local->coming;
     struct hs_pinned_piece *piece = &pieces->piece[pieces->begun % HS_PINNED_PIECES];
-    struct hs_tile_slot *place = local->loading.place;
+    struct hs_tile_slot *slot = local->loading.slot;
     const struct hs_job *job = &local->loading.job;
     struct hs_source_tile region = hs_local_source_tile(local, local->loading.operand, job);
     size_t size = local->product.scalar->size, rows = (size_t)region.rows * size;
     int64_t from = local->loading.columns, columns = columns_of(local, &region, from);
     hsumma_status status = HSUMMA_OK;
     if (pieces->begun - pieces->done == HS_PINNED_PIECES) {
-        int over = 0;
-        status = kind->over(device, piece->event, &over);
-        if (status || !over)
+        int complete = 0;
+        status = kind->complete(device, piece->event, &complete);
+        if (status || !complete)
             return status;
         pieces->done++;
     }
     hs_copy_block(size, region.rows, columns, piece->at, region.rows, region.at + (size_t)(from * region.ld) * size,
                   region.ld);
-    status = kind->copy_block(device, local->in, place->at + (size_t)(from * region.pitch) * size,
+    status = kind->copy_block(device, local->in, slot->at + (size_t)(from * region.pitch) * size,
                               (size_t)region.pitch * size, piece->at, rows, rows, (size_t)columns);
     if (!status)
         status = kind->record(device, local->in, piece->event);
@@ -81,51 +81,51 @@ static hsumma_status bring_piece(struct hs_local *local, int *worked)
     *worked = 1;
     if (status || local->loading.columns < region.cols)
         return status;
-    local->loading.place = NULL;
-    return kind->record(device, local->in, place->ready);
+    local->loading.slot = NULL;
+    return kind->record(device, local->in, slot->ready);
 }
 
-/* Begins to fill a place. */
-static hsumma_status bring(struct hs_local *local, int x, const struct hs_job *job, struct hs_tile_slot *place)
+/* Begins to fill a slot. */
+static hsumma_status bring(struct hs_local *local, int x, const struct hs_job *job, struct hs_tile_slot *slot)
 {
     struct hs_device *device = local->device;
     const struct hs_device_kind *kind = device->kind;
     struct hs_source_tile region = hs_local_source_tile(local, x, job);
     size_t size = local->product.scalar->size, rows = (size_t)region.rows * size;
-    hsumma_status status = kind->wait(device, local->in, place->free);
+    hsumma_status status = kind->wait(device, local->in, slot->free);
     if (!status && x < HS_TILES_C && local->way[x] == HS_BY_HAND) {
-        local->loading = (struct hs_loading){place, x, *job, 0};
+        local->loading = (struct hs_loading){slot, x, *job, 0};
         return HSUMMA_OK;
     }
     if (!status)
-        status = kind->copy_block(device, local->in, place->at, (size_t)region.pitch * size, region.at,
+        status = kind->copy_block(device, local->in, slot->at, (size_t)region.pitch * size, region.at,
                                   (size_t)region.ld * size, rows, (size_t)region.cols);
     local->bytes[0] += (int64_t)rows * region.cols;
-    return status ? status : kind->record(device, local->in, place->ready);
+    return status ? status : kind->record(device, local->in, slot->ready);
 }
 
 hsumma_status hs_local_bring(struct hs_local *local, int *worked)
 {
     struct hs_job job;
-    if (local->loading.place)
+    if (local->loading.slot)
         return bring_piece(local, worked);
     if (!hs_walk_peek(&local->tiling, &local->planned, &job))
         return HSUMMA_OK;
     for (int x = 0; x < HS_TILES; x++) {
-        if (local->tiling.places[x] == 0 || (x == HS_TILES_ADD && !job.last))
+        if (local->tiling.slots[x] == 0 || (x == HS_TILES_ADD && !job.last))
             continue;
         int64_t tile = hs_local_tile(local, x, &job);
-        struct hs_tile_slot *place = hs_local_find(local, x, tile);
-        int here = place != NULL;
+        struct hs_tile_slot *slot = hs_local_find(local, x, tile);
+        int here = slot != NULL;
         if (!here)
-            place = make_way(local, x);
-        if (!place)
+            slot = make_way(local, x);
+        if (!slot)
             return HSUMMA_OK;
-        place->tile = tile;
-        place->used = local->planned.number;
+        slot->tile = tile;
+        slot->used = local->planned.number;
         *worked = 1;
         if (!here && x != HS_TILES_C) /* C's begins as a product of zero */
-            return bring(local, x, &job, place);
+            return bring(local, x, &job, slot);
     }
     hs_walk_next(&local->tiling, &local->planned);
     *worked = 1;
@@ -138,9 +138,9 @@ static hsumma_status put_away(struct hs_local *local, int *worked)
     const struct hs_product *product = &local->product;
     struct hs_pinned_ring *pieces = &local->leaving;
     struct hs_pinned_piece *piece = &pieces->piece[pieces->done % HS_PINNED_PIECES];
-    int over = 0;
-    hsumma_status status = local->device->kind->over(local->device, piece->event, &over);
-    if (status || !over)
+    int complete = 0;
+    hsumma_status status = local->device->kind->complete(local->device, piece->event, &complete);
+    if (status || !complete)
         return status;
     struct hs_source_tile region = hs_local_source_tile(local, HS_TILES_C, &piece->job);
     if (local->way[HS_TILES_C] == HS_BY_HAND)
@@ -158,36 +158,36 @@ static hsumma_status put_away(struct hs_local *local, int *worked)
 }
 
 /* The next columns of a tile into a pinned piece. */
-static hsumma_status send_piece(struct hs_local *local, struct hs_pinned_piece *piece, struct hs_tile_slot *place,
+static hsumma_status send_piece(struct hs_local *local, struct hs_pinned_piece *piece, struct hs_tile_slot *slot,
                                 const struct hs_source_tile *region)
 {
     struct hs_device *device = local->device;
     size_t size = local->product.scalar->size, rows = (size_t)region->rows * size;
     piece->columns = columns_of(local, region, piece->from);
     return device->kind->copy_block(device, local->out, piece->at, rows,
-                                    place->at + (size_t)(piece->from * region->pitch) * size,
+                                    slot->at + (size_t)(piece->from * region->pitch) * size,
                                     (size_t)region->pitch * size, rows, (size_t)piece->columns);
 }
 
-/* A whole tile straight into C; what C was before has come into a place of its own, where both are added up. */
-static hsumma_status send_tile(struct hs_local *local, struct hs_pinned_piece *piece, struct hs_tile_slot *place,
+/* A whole tile straight into C; what C was before has come into a slot of its own, where both are added up. */
+static hsumma_status send_tile(struct hs_local *local, struct hs_pinned_piece *piece, struct hs_tile_slot *slot,
                                const struct hs_source_tile *region)
 {
     struct hs_device *device = local->device;
     const struct hs_device_kind *kind = device->kind;
     const struct hs_product *product = &local->product;
     size_t size = product->scalar->size, rows = (size_t)region->rows * size;
-    struct hs_tile_slot *add = hs_local_find(local, HS_TILES_ADD, place->tile);
+    struct hs_tile_slot *add = hs_local_find(local, HS_TILES_ADD, slot->tile);
     hsumma_status status = HSUMMA_OK;
     piece->columns = region->cols;
     if (add) {
         status = kind->wait(device, local->out, add->ready);
         if (!status)
             status = kind->update(device, local->out, hs_local_type(local), region->rows, region->cols, &product->beta,
-                                  add->at, region->pitch, place->at, region->pitch);
+                                  add->at, region->pitch, slot->at, region->pitch);
     }
     if (!status)
-        status = kind->copy_block(device, local->out, region->at, (size_t)region->ld * size, add ? add->at : place->at,
+        status = kind->copy_block(device, local->out, region->at, (size_t)region->ld * size, add ? add->at : slot->at,
                                   (size_t)region->pitch * size, rows, (size_t)region->cols);
     if (!status && add) {
         status = kind->record(device, local->out, add->free);
@@ -203,17 +203,17 @@ static hsumma_status send(struct hs_local *local)
     const struct hs_device_kind *kind = device->kind;
     struct hs_pinned_ring *pieces = &local->leaving;
     struct hs_pinned_piece *piece = &pieces->piece[pieces->begun % HS_PINNED_PIECES];
-    struct hs_tile_slot *place = local->queue[local->left % HS_TILES_MOST].place;
+    struct hs_tile_slot *slot = local->queue[local->left % HS_TILES_MOST].slot;
     const struct hs_job *job = &local->queue[local->left % HS_TILES_MOST].job;
     struct hs_source_tile region = hs_local_source_tile(local, HS_TILES_C, job);
-    hsumma_status status = local->columns_left == 0 ? kind->wait(device, local->out, place->ready) : HSUMMA_OK;
+    hsumma_status status = local->columns_left == 0 ? kind->wait(device, local->out, slot->ready) : HSUMMA_OK;
     piece->job = *job;
     piece->from = local->columns_left;
     pieces->begun++;
     if (!status && local->way[HS_TILES_C] == HS_BY_HAND)
-        status = send_piece(local, piece, place, &region);
+        status = send_piece(local, piece, slot, &region);
     else if (!status)
-        status = send_tile(local, piece, place, &region);
+        status = send_tile(local, piece, slot, &region);
     if (!status)
         status = kind->record(device, local->out, piece->event);
     if (status)
@@ -224,8 +224,8 @@ static hsumma_status send(struct hs_local *local)
         return HSUMMA_OK;
     local->columns_left = 0;
     local->left++;
-    place->tile = -1;
-    return kind->record(device, local->out, place->free);
+    slot->tile = -1;
+    return kind->record(device, local->out, slot->free);
 }
 
 hsumma_status hs_local_take(struct hs_local *local, int *worked)

@@ -43,13 +43,13 @@ static hsumma_status make_places(struct hs_local *local)
     }
     char *at = local->tile_memory;
     for (int x = 0; x < HS_TILES; x++)
-        for (int i = 0; !status && i < tiling->places[x]; i++, at += tiling->place[x]) {
-            struct hs_tile_slot *place = &local->place[x][i];
-            place->tile = place->used = -1;
-            place->at = at;
-            status = make_event(local, &place->ready);
+        for (int i = 0; !status && i < tiling->slots[x]; i++, at += tiling->slot_bytes[x]) {
+            struct hs_tile_slot *slot = &local->slot[x][i];
+            slot->tile = slot->used = -1;
+            slot->at = at;
+            status = make_event(local, &slot->ready);
             if (!status)
-                status = make_event(local, &place->free);
+                status = make_event(local, &slot->free);
         }
     return status;
 }
@@ -90,8 +90,8 @@ void hs_local_release(struct hs_local *local)
             kind->synchronize(device, stream[i]);
     for (int x = 0; x < HS_TILES; x++)
         for (int i = 0; i < HS_TILES_MOST; i++) {
-            kind->free_event(device, local->place[x][i].ready);
-            kind->free_event(device, local->place[x][i].free);
+            kind->free_event(device, local->slot[x][i].ready);
+            kind->free_event(device, local->slot[x][i].free);
         }
     free_pieces(local, &local->coming);
     free_pieces(local, &local->leaving);

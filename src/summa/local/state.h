@@ -38,9 +38,9 @@ struct hs_pinned_ring {
     int64_t begun, done;
 };
 
-/* A tile that is being brought by hand; place NULL: none. */
+/* A tile that is being brought by hand; slot NULL: none. */
 struct hs_loading {
-    struct hs_tile_slot *place;
+    struct hs_tile_slot *slot;
     int operand;
     struct hs_job job;
     int64_t columns; /* that are on their way */
@@ -49,7 +49,7 @@ struct hs_loading {
 /* A tile of C that has been multiplied: it leaves, column by column. */
 struct hs_complete {
     struct hs_job job;
-    struct hs_tile_slot *place;
+    struct hs_tile_slot *slot;
 };
 
 struct hs_local {
@@ -57,17 +57,17 @@ struct hs_local {
     struct hs_stream *const *order;
     struct hs_local_limits limits;
     const struct hs_allocator *memory;
-    int off;  /* the device has failed */
-    int told; /* and somebody knows */
+    int off;      /* the device has failed */
+    int reported; /* and somebody knows */
     struct hs_message note;
     int64_t counts[3], bytes[2];
 
     /* of the device; made when first needed */
     struct hs_stream *in, *multiply, *out;
     struct hs_event *begun, *ended;
-    char *tile_memory; /* for places */
+    char *tile_memory; /* for slots */
     size_t room_bytes;
-    struct hs_tile_slot place[HS_TILES][HS_TILES_MOST];
+    struct hs_tile_slot slot[HS_TILES][HS_TILES_MOST];
     struct hs_pinned_ring coming, leaving;
 
     /* the product */
@@ -77,7 +77,7 @@ struct hs_local {
     int ending; /* "ended" has been recorded */
     enum hs_way way[3];
     struct hs_tiling tiling;
-    struct hs_walk planned;    /* next to be planned: tiles of all before have places, and are here or on their way */
+    struct hs_walk planned;    /* next to be planned: tiles of all before have slots, and are here or on their way */
     struct hs_walk multiplied; /* next to be multiplied */
     struct hs_loading loading;
     struct hs_complete queue[HS_TILES_MOST]; /* tiles of C that are complete: [left, complete) */
@@ -85,13 +85,13 @@ struct hs_local {
     int64_t columns_left, columns_gone;      /* of the next ones */
 };
 
-/* A tile of an operand in the caller's memory: its stored rows and columns; `pitch`: leading dimension of its place. */
+/* A tile of an operand in the caller's memory: its stored rows and columns; `pitch`: leading dimension of its slot. */
 struct hs_source_tile {
     char *at;
     int64_t rows, cols, ld, pitch;
 };
 
-/* local_room.c: streams, events, places and pieces for the tiling at hand. */
+/* local_room.c: streams, events, slots and pieces for the tiling at hand. */
 hsumma_status hs_local_reserve(struct hs_local *local);
 void hs_local_release(struct hs_local *local);
 
@@ -99,7 +99,7 @@ void hs_local_release(struct hs_local *local);
 hsumma_status hs_local_bring(struct hs_local *local, int *worked);
 hsumma_status hs_local_take(struct hs_local *local, int *worked);
 struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, const struct hs_job *job);
-/* The place of a tile that has been planned; NULL: it has none. */
+/* The slot of a tile that has been planned; NULL: it has none. */
 struct hs_tile_slot *hs_local_find(struct hs_local *local, int x, int64_t tile);
 
 /* Bytes of a pinned piece: at least a column of any tile. */

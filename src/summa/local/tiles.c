@@ -36,13 +36,13 @@ static int64_t count_places(struct hs_tiling *tiling, const struct hs_tiling_wis
                               (all ? tiling->count[HS_N] : tiling->block[HS_N]) * panels,
                               tiling->block[HS_M] * tiling->block[HS_N] + SPARE, 2};
     for (int x = 0; x < HS_TILES; x++) {
-        int64_t places = wish->needs[x] ? least(want[x], most[x]) : 0;
-        int64_t place = hs_bytes_of(tiling->edge[dims[x][0]], tiling->edge[dims[x][1]], (int64_t)wish->size);
-        place = (int64_t)hs_aligned((size_t)place);
-        tiling->places[x] = (int)least(places, HS_TILES_MOST + 1);
-        tiling->place[x] = (size_t)place;
-        bytes += hs_bytes_of(places, place, 1);
-        if (places > HS_TILES_MOST)
+        int64_t slots = wish->needs[x] ? least(want[x], most[x]) : 0;
+        int64_t slot = hs_bytes_of(tiling->edge[dims[x][0]], tiling->edge[dims[x][1]], (int64_t)wish->size);
+        slot = (int64_t)hs_aligned((size_t)slot);
+        tiling->slots[x] = (int)least(slots, HS_TILES_MOST + 1);
+        tiling->slot_bytes[x] = (size_t)slot;
+        bytes += hs_bytes_of(slots, slot, 1);
+        if (slots > HS_TILES_MOST)
             return INT64_MAX;
     }
     tiling->bytes = (size_t)bytes;

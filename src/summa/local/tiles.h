@@ -32,15 +32,15 @@
 #include "base/scalar.h"
 
 enum { HS_TILES_A, HS_TILES_B, HS_TILES_C, HS_TILES_ADD, HS_TILES };
-enum { HS_TILES_MOST = 256 }; /* places of an operand */
+enum { HS_TILES_MOST = 256 }; /* slots of an operand */
 
 struct hs_tiling_wish {
     int64_t extent[3];   /* m, n, k: all at least 1 */
     size_t size;         /* of an element */
-    int needs[HS_TILES]; /* which need places on the device: A, B, C, and C as it was before */
+    int needs[HS_TILES]; /* which need slots on the device: A, B, C, and C as it was before */
     int64_t edge;        /* of tiles of C at most; of panels of k half of it */
     int64_t deep;        /* indices of k that take as long to multiply as a tile of C takes to leave */
-    int64_t bytes;       /* of places at most */
+    int64_t bytes;       /* of slots at most */
 };
 
 struct hs_tiling {
@@ -49,9 +49,9 @@ struct hs_tiling {
     int64_t blocks[2];
     int64_t finish; /* panels of k in part 2 */
     int64_t kept;   /* panels of A and B of a block that there is room for */
-    int places[HS_TILES];
-    size_t place[HS_TILES]; /* bytes of one */
-    size_t bytes;           /* of all */
+    int slots[HS_TILES];
+    size_t slot_bytes[HS_TILES]; /* bytes of one */
+    size_t bytes;                /* of all */
 };
 
 /* 0; -1: even the smallest tiles are too large. */

@@ -105,7 +105,7 @@ void hs_drain_lay_out(struct hs_drain *drain, const struct hs_cache *lists, stru
     }
 }
 
-void hs_drain_place(struct hs_drain *drain, struct hs_arena *arena)
+void hs_drain_place_buffers(struct hs_drain *drain, struct hs_arena *arena)
 {
     const struct hs_mover *mover = &drain->mover;
     for (int s = 0; s < drain->channels; s++) {

@@ -30,7 +30,7 @@ hsumma_status hs_drain_init(struct hs_drain *drain, const struct hs_spec *spec, 
                             struct hs_cache *lists, const struct hs_allocator *memory);
 void hs_drain_free(struct hs_drain *drain, const struct hs_allocator *memory);
 void hs_drain_lay_out(struct hs_drain *drain, const struct hs_cache *lists, struct hs_arena *arena);
-void hs_drain_place(struct hs_drain *drain, struct hs_arena *arena);
+void hs_drain_place_buffers(struct hs_drain *drain, struct hs_arena *arena);
 /* Bytes of panel buffers for given local extents, with room for the scratch that reductions need. */
 int64_t hs_drain_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                        int64_t length);

@@ -84,7 +84,7 @@ void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct 
     feed->source = hs_arena_take(arena, (size_t)(feed->slots[0] + 1) * sizeof *feed->source);
 }
 
-void hs_feed_place(struct hs_feed *feed, struct hs_arena *arena)
+void hs_feed_place_buffers(struct hs_feed *feed, struct hs_arena *arena)
 {
     const struct hs_mover *mover = &feed->mover;
     for (int s = 0; s < feed->channels; s++)

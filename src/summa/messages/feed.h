@@ -39,7 +39,7 @@ hsumma_status hs_feed_init(struct hs_feed *feed, const struct hs_spec *spec, con
                            struct hs_cache *lists, const struct hs_allocator *memory);
 void hs_feed_free(struct hs_feed *feed, const struct hs_allocator *memory);
 void hs_feed_lay_out(struct hs_feed *feed, const struct hs_cache *lists, struct hs_arena *arena);
-void hs_feed_place(struct hs_feed *feed, struct hs_arena *arena);
+void hs_feed_place_buffers(struct hs_feed *feed, struct hs_arena *arena);
 
 /* Bytes of panel buffers for given local extents: what place takes. */
 int64_t hs_feed_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,

@@ -30,9 +30,9 @@ static size_t place(struct hs_loop *loop, char *base)
 {
     struct hs_arena arena = {base, 0};
     for (int f = 0; f < loop->feeds; f++)
-        hs_feed_place(&loop->feed[f], &arena);
+        hs_feed_place_buffers(&loop->feed[f], &arena);
     if (loop->drains)
-        hs_drain_place(&loop->drain, &arena);
+        hs_drain_place_buffers(&loop->drain, &arena);
     return arena.used;
 }
 

@@ -22,18 +22,18 @@ const struct hs_mover *hs_preview_mover(const struct hs_loop *loop, int operand)
 }
 
 /* C goes outwards: its channels begin with the innermost level and end with the exchange. */
-static const struct hs_channel *channel_of(const struct hs_loop *loop, int operand, int stage)
+static const struct hs_channel *channel_of(const struct hs_loop *loop, int operand, int transfer)
 {
     const struct hs_feed *feed = feed_of(loop, operand);
     if (feed)
-        return &feed->channel[1 + stage];
+        return &feed->channel[1 + transfer];
     int levels = loop->drain.mover.levels;
-    return &loop->drain.channel[stage == HS_EXCHANGE ? levels : levels - 1 - stage];
+    return &loop->drain.channel[transfer == HS_EXCHANGE ? levels : levels - 1 - transfer];
 }
 
-int hs_preview_tier(const struct hs_mover *mover, int stage)
+int hs_preview_tier(const struct hs_mover *mover, int transfer)
 {
-    return stage == HS_EXCHANGE ? mover->tier0 : mover->tier[stage];
+    return transfer == HS_EXCHANGE ? mover->tier0 : mover->tier[transfer];
 }
 
 struct hs_arrival hs_preview_arrival(const struct hs_mover *mover, int pair)
@@ -63,18 +63,18 @@ static hsumma_status copy_list(const struct hs_list *list, const struct hs_alloc
     return HSUMMA_OK;
 }
 
-hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int stage, int o,
+hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int transfer, int o,
                               const struct hs_allocator *memory, struct hs_list *part)
 {
     const struct hs_mover *mover = hs_preview_mover(loop, operand);
-    const struct hs_channel *channel = channel_of(loop, operand, stage);
+    const struct hs_channel *channel = channel_of(loop, operand, transfer);
     *part = (struct hs_list){0};
     if (channel->list[o] < 0)
         return HSUMMA_OK;
     hsumma_status status = copy_list(&loop->lists.list[channel->list[o]], memory, part);
-    if (status || stage == HS_EXCHANGE) /* an exchange names its peers by their place in the grid already */
+    if (status || transfer == HS_EXCHANGE) /* an exchange names its peers by their place in the grid already */
         return status;
-    struct hs_binding bound = hs_mover_binding(mover, stage, hs_mover_pair(mover, channel->tier, o));
+    struct hs_binding bound = hs_mover_binding(mover, transfer, hs_mover_pair(mover, channel->tier, o));
     for (int i = 0; i < part->steps; i++) {
         struct hs_step *step = &part->step[i];
         if (step->kind == HS_SEND || step->kind == HS_RECV)

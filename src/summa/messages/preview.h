@@ -3,7 +3,7 @@
  * of all processes of a grid can be made one after the other in one process (coord set, a communicator that is never
  * used).
  *
- * Processes are given by their index in the grid, row * columns + column.  A stage is a level of a moving operand's
+ * Processes are given by their index in the grid, row * columns + column.  A transfer is a level of a moving operand's
  * mover (0: its outermost one), or HS_EXCHANGE: the passage across the grid before the broadcasts (of C: after the
  * reductions).
  */
@@ -17,8 +17,8 @@ enum { HS_EXCHANGE = -1 };
 /* The operand's part in the loop; NULL for the stationary operand. */
 const struct hs_mover *hs_preview_mover(const struct hs_loop *loop, int operand);
 
-/* The tier of the panels that a stage moves. */
-int hs_preview_tier(const struct hs_mover *mover, int stage);
+/* The tier of the panels that a transfer moves. */
+int hs_preview_tier(const struct hs_mover *mover, int transfer);
 
 /* How this process comes to the panels of a pair of owners (C: how it gives its sums away). */
 struct hs_arrival {
@@ -30,21 +30,22 @@ struct hs_arrival {
 struct hs_arrival hs_preview_arrival(const struct hs_mover *mover, int pair);
 
 /*
- * A copy of the list that this process executes for tier panel o of a stage, peers given by their index in the grid.
+ * A copy of the list that this process executes for tier panel o of a transfer, peers given by their index in the grid.
  * Empty where it takes no part.  HSUMMA_ERR_MEMORY.  Free with hs_list_free.
  */
-hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int stage, int o,
+hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int transfer, int o,
                               const struct hs_allocator *memory, struct hs_list *part);
 
-/* One message.  round: the length of the longest chain of dependent messages of its stage that ends in it, from 1. */
+/* One message.  round: the length of the longest chain of dependent messages of its transfer that ends in it, from 1.
+ */
 struct hs_hop {
     int round, from, to;
     int64_t bytes;
 };
 
 /*
- * The messages of one stage, from the parts of all processes of the grid, by round, then by sender.  *hop is freed with
- * hs_put and NULL if there is none.  HSUMMA_ERR_MEMORY; HSUMMA_ERR_INTERNAL if the parts do not fit together.
+ * The messages of one transfer, from the parts of all processes of the grid, by round, then by sender.  *hop is freed
+ * with hs_put and NULL if there is none.  HSUMMA_ERR_MEMORY; HSUMMA_ERR_INTERNAL if the parts do not fit together.
  */
 hsumma_status hs_preview_hops(const struct hs_list *part, int processes, const struct hs_allocator *memory,
                               struct hs_hop **hop, int *hops);

@@ -275,8 +275,8 @@ static void sum_block(struct hs_node *node, int64_t panel, int p, struct index_r
     for (int q = 0; q < problem->grid.extent[out->role->line_axis]; q++) {
         if (hs_axis_count(k, q) == 0)
             continue;
-        int place = hs_node_place(problem, out->role->want_axis, p, q);
-        char *tile = hs_supply_slot(node, out, panel * node->chunks, place);
+        int index = hs_node_index(problem, out->role->want_axis, p, q);
+        char *tile = hs_supply_slot(node, out, panel * node->chunks, index);
         struct result_block block = block_of(out, c, tile, scalar->size, pinned, looped);
         if (node->device)
             hs_node_device_update(node, block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static uint64_t word_at_end(uint64_t execution)
+static uint64_t progress_at_end(uint64_t execution)
 {
     return (execution + 1) << HS_NODE_STEP_BITS;
 }
@@ -47,10 +47,10 @@ static uint64_t taken_before(const struct hs_node *node, int rank)
 
 /* Tells the others that this process has done so many steps; on a device that it has put them on a stream, which says
  * enough if they can wait for its events. */
-static void tell(struct hs_node *node, enum hs_counter what, int64_t steps)
+static void announce(struct hs_node *node, enum hs_counter what, int64_t steps)
 {
     if (!node->device || node->device->share.shares_events)
-        hs_signal(&node->shared->directory, what, hs_node_word(node->execution, steps));
+        hs_signal(&node->shared->directory, what, hs_node_progress(node->execution, steps));
 }
 
 /* Whether all that have used the memory before are done with it. */
@@ -60,8 +60,8 @@ static int enter(struct hs_node *node)
     for (int r = 0; !node->entered && r < shared->directory.ranks; r++) {
         uint64_t last = taken_before(node, r);
         if (last && r != shared->directory.me &&
-            (!hs_signalled(&shared->directory, r, HS_USED, word_at_end(last)) ||
-             !hs_signalled(&shared->directory, r, HS_SUMMED, word_at_end(last))))
+            (!hs_signalled(&shared->directory, r, HS_USED, progress_at_end(last)) ||
+             !hs_signalled(&shared->directory, r, HS_SUMMED, progress_at_end(last))))
             return 0;
     }
     for (int r = 0; !node->entered && node->device && r < shared->directory.ranks; r++)
@@ -75,7 +75,7 @@ static int enter(struct hs_node *node)
 static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enum hs_counter what, int64_t steps)
 {
     for (int i = 0; steps > 0 && i < peers->count; i++)
-        if (!hs_signalled(&node->shared->directory, peers->rank[i], what, hs_node_word(node->execution, steps)))
+        if (!hs_signalled(&node->shared->directory, peers->rank[i], what, hs_node_progress(node->execution, steps)))
             return 0;
     return 1;
 }
@@ -119,7 +119,7 @@ static int fill_ahead(struct hs_node *node, int64_t until)
     int64_t from = node->fill;
     until = until < node->steps ? until : node->steps;
     while (node->fill < until && fill(node))
-        tell(node, HS_FILLED, node->fill);
+        announce(node, HS_FILLED, node->fill);
     return node->fill > from;
 }
 
@@ -133,7 +133,7 @@ static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_
     for (int i = 0; i < givers->count; i++)
         if ((owner < 0 || owner == givers->coord[i]) &&
             !hs_signalled(&node->shared->directory, givers->rank[i], HS_FILLED,
-                          hs_node_word(node->execution, step + 1)))
+                          hs_node_progress(node->execution, step + 1)))
             return 0;
     return 1;
 }
@@ -141,20 +141,20 @@ static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_
 /* Tells where this process's A and B lie, so that others can read them; the number of the execution is told last. */
 static void publish(struct hs_node *node, const struct hs_where where[2])
 {
-    struct hs_words *mine = &node->shared->directory.entry[node->shared->directory.me];
+    struct hs_directory_entry *mine = &node->shared->directory.entry[node->shared->directory.me];
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
-        struct hs_offer *place = &mine->place[supply->operand];
+        struct hs_offer *offer = &mine->offer[supply->operand];
         struct hs_where at = where[supply->operand];
         node->direct[supply->operand] = !hs_supply_resident(supply->role) && at.region >= 0 && !supply->role->exchanged;
         if (!node->direct[supply->operand])
             continue;
-        atomic_store_explicit(&place->execution, 0, memory_order_relaxed);
+        atomic_store_explicit(&offer->execution, 0, memory_order_relaxed);
         atomic_thread_fence(memory_order_release);
-        atomic_store_explicit(&place->region, at.region, memory_order_relaxed);
-        atomic_store_explicit(&place->offset, at.offset, memory_order_relaxed);
-        atomic_store_explicit(&place->ld, node->matrix[supply->operand].ld, memory_order_relaxed);
-        atomic_store_explicit(&place->execution, node->execution, memory_order_release);
+        atomic_store_explicit(&offer->region, at.region, memory_order_relaxed);
+        atomic_store_explicit(&offer->offset, at.offset, memory_order_relaxed);
+        atomic_store_explicit(&offer->ld, node->matrix[supply->operand].ld, memory_order_relaxed);
+        atomic_store_explicit(&offer->execution, node->execution, memory_order_release);
     }
 }
 
@@ -164,13 +164,13 @@ static void publish(struct hs_node *node, const struct hs_where where[2])
  */
 static struct hs_matrix published(const struct hs_node *node, int x, int rank)
 {
-    struct hs_offer *place = &node->shared->directory.entry[rank].place[x];
+    struct hs_offer *offer = &node->shared->directory.entry[rank].offer[x];
     struct hs_matrix matrix = {NULL, 0};
-    if (atomic_load_explicit(&place->execution, memory_order_acquire) != node->execution)
+    if (atomic_load_explicit(&offer->execution, memory_order_acquire) != node->execution)
         return matrix;
-    int64_t region = atomic_load_explicit(&place->region, memory_order_relaxed);
-    int64_t offset = atomic_load_explicit(&place->offset, memory_order_relaxed);
-    matrix.ld = atomic_load_explicit(&place->ld, memory_order_relaxed);
+    int64_t region = atomic_load_explicit(&offer->region, memory_order_relaxed);
+    int64_t offset = atomic_load_explicit(&offer->offset, memory_order_relaxed);
+    matrix.ld = atomic_load_explicit(&offer->ld, memory_order_relaxed);
     matrix.base = (char *)node->shared->reach(node->shared->regions, region, rank, offset); /* only read */
     return matrix;
 }
@@ -206,7 +206,7 @@ static struct hs_matrix locate(const struct hs_node *node, int x, int64_t step, 
         at[role->loop_axis] = local;
         at[role->own_axis] = range[role->pinned].begin;
     } else {
-        int p = x == HS_C ? hs_node_place(node->problem, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
+        int p = x == HS_C ? hs_node_index(node->problem, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
         return (struct hs_matrix){hs_supply_slot(node, supply, step, p), supply->ld};
     }
     return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};
@@ -295,7 +295,7 @@ static int multiply(struct hs_node *node, int *worked)
         return 0;
     *worked = 1;
     node->step++;
-    tell(node, HS_USED, node->step);
+    announce(node, HS_USED, node->step);
     return 1;
 }
 
@@ -314,7 +314,7 @@ static int sum(struct hs_node *node)
         hs_node_device_mark(node, node->device->copies, HS_SUMMED, panel);
     account(node, &node->times.copy);
     node->sum = panel + 1;
-    tell(node, HS_SUMMED, node->sum);
+    announce(node, HS_SUMMED, node->sum);
     return 1;
 }
 
@@ -332,7 +332,7 @@ static void finish(struct hs_node *node)
     struct hs_directory *directory = &node->shared->directory;
     static const enum hs_counter words[] = {HS_FILLED, HS_USED, HS_SUMMED};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        hs_signal(directory, words[i], word_at_end(node->execution));
+        hs_signal(directory, words[i], progress_at_end(node->execution));
     resume(node);
     node->times.seconds = node->mark - node->times.begin;
     node->last = node->times;
@@ -355,7 +355,7 @@ void hs_node_start(struct hs_node *node, struct hs_product_memory *shared, struc
     node->entered = node->idle = node->closed = node->multiplying = 0;
     node->failed = HSUMMA_OK;
     node->fill = node->step = node->sum = 0;
-    memset(node->told, 0, sizeof node->told);
+    memset(node->announced, 0, sizeof node->announced);
     memcpy(&node->alpha, alpha, size);
     memcpy(&node->beta, beta, size);
     memcpy(node->matrix, matrix, sizeof node->matrix);
@@ -383,7 +383,7 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
         if (!multiplied)
             did |= fill_ahead(node, node->steps);
         if (node->device)
-            did |= hs_node_device_tell(node);
+            did |= hs_node_device_announce(node);
         if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
             unread(node) && (!node->device || hs_node_device_left(node)))
             finish(node);

@@ -96,7 +96,7 @@ struct hs_node {
     double mark;             /* the last look at the clock */
     int idle;                /* nothing could be done since */
     int multiplying;         /* a device is at the next step's product */
-    int64_t told[3];         /* device: of fill, step and sum, to those who cannot wait for events */
+    int64_t announced[3];    /* device: of fill, step and sum, to those who cannot wait for events */
     int closed;              /* device: the end has been put on streams */
     hsumma_status failed;    /* the system or the device has refused something; C is not to be used here */
     struct hs_node_times times, last;

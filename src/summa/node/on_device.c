@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* The event behind a word's step. */
-static int event_of(enum hs_counter word, int64_t step)
+static int event_of(enum hs_counter counter, int64_t step)
 {
-    return (int)word * HS_NODE_EVENTS + (int)(step % HS_NODE_EVENTS);
+    return (int)counter * HS_NODE_EVENTS + (int)(step % HS_NODE_EVENTS);
 }
 
 static int me(const struct hs_node *node)
@@ -63,46 +63,50 @@ static void await_event(struct hs_node *node, struct hs_stream *stream, int rank
 
 void hs_node_device_enter(struct hs_node *node, int rank)
 {
-    await_event(node, node->device->copies, rank, HS_NODE_OVER);
-    await_event(node, node->device->products, rank, HS_NODE_OVER);
+    await_event(node, node->device->copies, rank, HS_NODE_COMPLETE);
+    await_event(node, node->device->products, rank, HS_NODE_COMPLETE);
 }
 
-void hs_node_device_await(struct hs_node *node, struct hs_stream *stream, int rank, enum hs_counter word, int64_t step)
+void hs_node_device_await(struct hs_node *node, struct hs_stream *stream, int rank, enum hs_counter counter,
+                          int64_t step)
 {
-    await_event(node, stream, rank, event_of(word, step));
+    await_event(node, stream, rank, event_of(counter, step));
 }
 
 void hs_node_device_await_all(struct hs_node *node, struct hs_stream *stream, const struct hs_peers *peers, int owner,
-                              enum hs_counter word, int64_t steps)
+                              enum hs_counter counter, int64_t steps)
 {
     for (int i = 0; steps > 0 && i < peers->count; i++)
         if (owner < 0 || owner == peers->coord[i])
-            hs_node_device_await(node, stream, peers->rank[i], word, steps - 1);
+            hs_node_device_await(node, stream, peers->rank[i], counter, steps - 1);
 }
 
-void hs_node_device_mark(struct hs_node *node, struct hs_stream *stream, enum hs_counter word, int64_t step)
+void hs_node_device_mark(struct hs_node *node, struct hs_stream *stream, enum hs_counter counter, int64_t step)
 {
-    record(node, stream, hs_device_share_event(&node->device->share, me(node), event_of(word, step)));
+    record(node, stream, hs_device_share_event(&node->device->share, me(node), event_of(counter, step)));
 }
 
 /* Whether an event of this process's is over; after a failure nobody waits for any. */
-static int is_over(struct hs_node *node, int event)
+static int is_complete(struct hs_node *node, int event)
 {
     const struct hs_node_device *on = node->device;
-    int over = 1;
+    int complete = 1;
     if (!node->failed)
-        keep(node, on->device->kind->over(on->device, hs_device_share_event(&on->share, me(node), event), &over));
-    return over || node->failed;
+        keep(node,
+             on->device->kind->complete(on->device, hs_device_share_event(&on->share, me(node), event), &complete));
+    return complete || node->failed;
 }
 
-int hs_node_device_tell(struct hs_node *node)
+int hs_node_device_announce(struct hs_node *node)
 {
     const int64_t put[3] = {[HS_FILLED] = node->fill, [HS_USED] = node->step, [HS_SUMMED] = node->sum};
-    int told = 0;
+    int announced = 0;
     for (int w = 0; w < 3 && !node->device->share.shares_events; w++)
-        for (; node->told[w] < put[w] && is_over(node, event_of((enum hs_counter)w, node->told[w])); told = 1)
-            hs_signal(&node->shared->directory, (enum hs_counter)w, hs_node_word(node->execution, ++node->told[w]));
-    return told;
+        for (; node->announced[w] < put[w] && is_complete(node, event_of((enum hs_counter)w, node->announced[w]));
+             announced = 1)
+            hs_signal(&node->shared->directory, (enum hs_counter)w,
+                      hs_node_progress(node->execution, ++node->announced[w]));
+    return announced;
 }
 
 int hs_node_device_left(struct hs_node *node)
@@ -110,12 +114,12 @@ int hs_node_device_left(struct hs_node *node)
     struct hs_node_device *on = node->device;
     if (!node->closed) {
         follow(node, on->products, on->copies);
-        record(node, on->products, hs_device_share_event(&on->share, me(node), HS_NODE_OVER));
-        await_event(node, on->outside, me(node), HS_NODE_OVER);
+        record(node, on->products, hs_device_share_event(&on->share, me(node), HS_NODE_COMPLETE));
+        await_event(node, on->outside, me(node), HS_NODE_COMPLETE);
         node->closed = 1;
     }
-    hs_node_device_tell(node);
-    return on->share.shares_events || is_over(node, HS_NODE_OVER);
+    hs_node_device_announce(node);
+    return on->share.shares_events || is_complete(node, HS_NODE_COMPLETE);
 }
 
 void hs_node_device_copy(struct hs_node *node, char *to, int64_t to_ld, const char *from, int64_t from_ld, int64_t rows,
@@ -178,7 +182,7 @@ void hs_node_device_scale(struct hs_node *node)
     const struct hs_matrix *c = &node->matrix[HS_C];
     node->fill = node->step = node->steps;
     node->sum = node->panels;
-    memcpy(node->told, (const int64_t[3]){node->fill, node->step, node->sum}, sizeof node->told);
+    memcpy(node->announced, (const int64_t[3]){node->fill, node->step, node->sum}, sizeof node->announced);
     hs_node_device_update(node, hs_axis_count(&view->axis[0], coord[0]), hs_axis_count(&view->axis[1], coord[1]),
                           &node->beta, c->base, c->ld, NULL, 0);
 }

@@ -21,7 +21,7 @@
 enum {
     HS_NODE_LOOKAHEAD = 2,                  /* at most: a ring has fewer tiles than a word has events */
     HS_NODE_EVENTS = HS_NODE_LOOKAHEAD + 2, /* of each word that counts steps */
-    HS_NODE_OVER = 3 * HS_NODE_EVENTS,      /* the event of an execution's end */
+    HS_NODE_COMPLETE = 3 * HS_NODE_EVENTS,  /* the event of an execution's end */
     HS_NODE_ALL_EVENTS
 };
 
@@ -48,14 +48,15 @@ void hs_node_device_begin(struct hs_node *node);
 void hs_node_device_enter(struct hs_node *node, int rank);
 
 /* The stream waits for the work behind a word of a rank's: step counts from 0. */
-void hs_node_device_await(struct hs_node *node, struct hs_stream *stream, int rank, enum hs_counter word, int64_t step);
+void hs_node_device_await(struct hs_node *node, struct hs_stream *stream, int rank, enum hs_counter counter,
+                          int64_t step);
 /* Likewise for that of all peers behind `steps` steps; of those at `owner`, if it is not negative. */
 void hs_node_device_await_all(struct hs_node *node, struct hs_stream *stream, const struct hs_peers *peers, int owner,
-                              enum hs_counter word, int64_t steps);
+                              enum hs_counter counter, int64_t steps);
 /* The work of a step has been put on the stream. */
-void hs_node_device_mark(struct hs_node *node, struct hs_stream *stream, enum hs_counter word, int64_t step);
+void hs_node_device_mark(struct hs_node *node, struct hs_stream *stream, enum hs_counter counter, int64_t step);
 /* Tells the words whose events are over, where others cannot wait for events; whether there were any. */
-int hs_node_device_tell(struct hs_node *node);
+int hs_node_device_announce(struct hs_node *node);
 /* Whether this process may leave the execution: the first call puts its end on the caller's stream. */
 int hs_node_device_left(struct hs_node *node);
 

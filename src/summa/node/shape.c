@@ -75,7 +75,7 @@ char *hs_supply_slot(const struct hs_node *node, const struct hs_supply *supply,
     return node->tiles + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
 }
 
-int hs_node_place(const struct hs_problem *problem, int axis, int on_axis, int on_other)
+int hs_node_index(const struct hs_problem *problem, int axis, int on_axis, int on_other)
 {
     int row = axis == 0 ? on_axis : on_other, col = axis == 0 ? on_other : on_axis;
     return row * problem->grid.extent[1] + col;

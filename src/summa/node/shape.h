@@ -10,7 +10,7 @@ struct hs_range {
 };
 
 /* Words count steps inside an execution: executions in front, and at its end the next one. */
-static inline uint64_t hs_node_word(uint64_t execution, int64_t steps)
+static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
 {
     return execution << HS_NODE_STEP_BITS | (uint64_t)steps;
 }
@@ -68,7 +68,7 @@ int64_t hs_supply_free_after(const struct hs_node *node, const struct hs_supply 
 char *hs_supply_slot(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int p);
 
 /* The process (as a place in the grid's table of ranks) at these coordinates, on the axis `axis` and on the other. */
-int hs_node_place(const struct hs_problem *problem, int axis, int on_axis, int on_other);
+int hs_node_index(const struct hs_problem *problem, int axis, int on_axis, int on_other);
 
 /* node_copy.c: this process's part of the tile of a step, to all lines that it gives to; the bytes. */
 int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step);

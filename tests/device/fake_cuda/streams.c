@@ -236,12 +236,12 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     struct hs_device *host = fake_host();
     struct fake_object *object = fake_find(FAKE_EVENT, event);
     cudaError_t error = fake_begin("cudaEventQuery");
-    int over = 0;
+    int complete = 0;
     if (!error && !object)
         error = cudaErrorInvalidResourceHandle;
     if (!error)
-        error = fake_said(host->kind->over(host, object->is, &over), cudaErrorIllegalAddress);
-    return fake_error(error ? error : over ? cudaSuccess : cudaErrorNotReady);
+        error = fake_said(host->kind->complete(host, object->is, &complete), cudaErrorIllegalAddress);
+    return fake_error(error ? error : complete ? cudaSuccess : cudaErrorNotReady);
 }
 
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)

@@ -4,7 +4,7 @@
  */
 #include "base/scalar.h"
 #include "base/wait.h"
-#include "coll/node/places.h"
+#include "coll/node/discover.h"
 #include "coll/run/exec_mpi.h"
 #include "coll/schedule/lists.h"
 #include "support/quiet.h"
@@ -50,8 +50,8 @@ static int run(struct hs_comm *comm, enum hs_collective collective, const char *
                                      .slot = {in, out, scratch},
                                      .combine = hs_scalars[HSUMMA_D].add,
                                      .unit = sizeof(double),
-                                     .window = comm->window,
-                                     .instance = comm->window ? comm->window->next++ : 0};
+                                     .shm = comm->shm,
+                                     .instance = comm->shm ? comm->shm->next++ : 0};
         for (int64_t i = 0; i < count; i++) {
             in[i] = (double)(rank + 1) * (double)(i % 97 + t);
             out[i] = collective == HS_BCAST && rank == 0 ? (double)(i + t) : -1;
@@ -88,13 +88,13 @@ static int names_left(void)
 }
 
 /* One node: results, and not one message.  Sizes below and above what fits, and what is read directly. */
-static void one_node(const char *what, const struct hs_place_options *options, int sizes)
+static void one_node(const char *what, const struct hs_discover_options *options, int sizes)
 {
     static const int64_t bytes[] = {8, 5 * 8, 4096 * 8, BYTES};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
-    hsumma_status status = hs_comm_places(&comm, options, &hs_heap, &message);
-    int64_t bad = status != HSUMMA_OK || (size > 1 && !comm.window), sent = 0;
+    hsumma_status status = hs_comm_discover(&comm, options, &hs_heap, &message);
+    int64_t bad = status != HSUMMA_OK || (size > 1 && !comm.shm), sent = 0;
     for (int r = 0; r < ROWS && !bad; r++)
         for (int b = 0; b < sizes; b++) {
             int64_t messages = 0;
@@ -106,22 +106,22 @@ static void one_node(const char *what, const struct hs_place_options *options, i
     tap_ok(bad == 0, "%s: every result is right (%s)", what, message.text);
     tap_ok(sent == 0, "%s: no message inside the node", what);
     tap_ok(quiet_worst(names_left()) == 0, "%s: nothing with a name", what);
-    hs_comm_leave_places(&comm, &hs_heap);
+    hs_comm_forget(&comm, &hs_heap);
 }
 
 /* Numbers of instances beyond 2^32, where flags begin again. */
 static void many_instances(void)
 {
-    struct hs_place_options options = {"nodes:1", -1, 1, 0, 0};
+    struct hs_discover_options options = {"nodes:1", -1, 1, 0, 0};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
-    int64_t bad = hs_comm_places(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.window;
+    int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.shm;
     int64_t before = ((int64_t)1 << 32) - 6, messages;
     bad = quiet_worst(bad);
     if (!bad) {
-        comm.window->next = before + HS_RING;
+        comm.shm->next = before + HS_RING;
         for (int64_t i = before; i < before + HS_RING; i++)
-            hs_window_finish(comm.window, i);
+            hs_shm_finish(comm.shm, i);
     }
     quiet_worst(0); /* all have their numbers */
     for (int i = 0; i < 20 && !bad; i++) {
@@ -130,16 +130,16 @@ static void many_instances(void)
     }
     bad = quiet_worst(bad);
     tap_ok(bad == 0, "instances around number 2^32 (%s)", message.text);
-    hs_comm_leave_places(&comm, &hs_heap);
+    hs_comm_forget(&comm, &hs_heap);
 }
 
 /* Two virtual nodes: messages between them only, as many as the lists have. */
 static void two_nodes(void)
 {
-    struct hs_place_options options = {"nodes:2", -1, 1, 0, 0};
+    struct hs_discover_options options = {"nodes:2", -1, 1, 0, 0};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
-    int64_t bad = hs_comm_places(&comm, &options, &hs_heap, &message) != HSUMMA_OK;
+    int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK;
     for (int r = 3; r < ROWS && !bad; r++) { /* those of one node alone do not fit */
         struct hs_shape shape = {.size = size, .bytes = 4096, .unit = 8, .topology = &comm.topology};
         const struct hs_alg *alg = hs_alg_find(rows[r].collective, rows[r].name);
@@ -150,7 +150,7 @@ static void two_nodes(void)
         bad += !run(&comm, rows[r].collective, rows[r].name, 4096, 5, &messages);
         bad += hs_build_all(alg, &shape, &hs_heap, &list) != HSUMMA_OK;
         for (int i = 0; list && i < list[rank].steps; i++) {
-            const int *node = comm.topology.level[HS_NODE].of;
+            const int *node = comm.topology.division[HS_NODE].of;
             expected += list[rank].step[i].kind == HS_SEND;
             inside += list[rank].step[i].kind == HS_SEND && node[list[rank].step[i].peer] == node[rank];
         }
@@ -159,7 +159,7 @@ static void two_nodes(void)
     }
     bad = quiet_worst(bad);
     tap_ok(bad == 0, "two virtual nodes: right, and messages between them only (%s)", message.text);
-    hs_comm_leave_places(&comm, &hs_heap);
+    hs_comm_forget(&comm, &hs_heap);
 }
 
 int main(int argc, char **argv)
@@ -176,10 +176,10 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (int r = 0; r < size; r++)
         ranks[r] = r;
-    one_node("our own mapping", &(struct hs_place_options){"auto", -1, 1, 0, 0}, 4);
-    one_node("without direct reads", &(struct hs_place_options){"nodes:1,sockets:2", -1, 0, 0, 0}, 4);
-    one_node("a window of MPI's", &(struct hs_place_options){"auto", -1, 1, 1, 0}, 4);
-    one_node("little room", &(struct hs_place_options){"auto", 4096, 0, 0, 0}, 3);
+    one_node("our own mapping", &(struct hs_discover_options){"auto", -1, 1, 0, 0}, 4);
+    one_node("without direct reads", &(struct hs_discover_options){"nodes:1,sockets:2", -1, 0, 0, 0}, 4);
+    one_node("a window of MPI's", &(struct hs_discover_options){"auto", -1, 1, 1, 0}, 4);
+    one_node("little room", &(struct hs_discover_options){"auto", 4096, 0, 0, 0}, 3);
     if (size > 1) {
         many_instances();
         two_nodes();

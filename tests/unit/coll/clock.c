@@ -124,7 +124,7 @@ static int out_of_bounds(const struct hs_alg *alg, const struct hs_shape *shape,
 
     const struct hs_traffic *most = &report.between_rank_max, all = report.tier[HS_BETWEEN_NODES];
     double least = report.seconds * (1 + 1e-12);
-    int bad = 0, nodes = shape->topology ? shape->topology->level[HS_NODE].parts : shape->size;
+    int bad = 0, nodes = shape->topology ? shape->topology->division[HS_NODE].parts : shape->size;
     bad += least < ((double)most->messages * m->alpha) / ports || least < (double)most->bytes * m->beta / ports;
     bad += least < (double)report.between_node_max.bytes * m->inject;
     bad += least < (double)report.reduced_rank_max * m->gamma;

@@ -39,7 +39,7 @@ long syscall(long number, ...)
 }
 
 /* The part of process `me`; 0, or 1 if its word is not what it was, or it takes too long. */
-static int pass_on(struct hs_words *entry, int ranks, int me, int rounds)
+static int pass_on(struct hs_directory_entry *entry, int ranks, int me, int rounds)
 {
     struct hs_directory directory = {.entry = entry, .ranks = ranks, .me = me};
     int before = (me + ranks - 1) % ranks;
@@ -52,7 +52,7 @@ static int pass_on(struct hs_words *entry, int ranks, int me, int rounds)
             hs_directory_look(&directory);
         }
         hs_directory_look(&directory);
-        if (atomic_load(&entry[me].word[HS_USED].value) != (uint64_t)i - 1)
+        if (atomic_load(&entry[me].counter[HS_USED].value) != (uint64_t)i - 1)
             return 1;
         hs_signal(&directory, HS_USED, (uint64_t)i);
     }
@@ -62,7 +62,7 @@ static int pass_on(struct hs_words *entry, int ranks, int me, int rounds)
 static void test_ring(int ranks, int rounds)
 {
     size_t bytes = hs_directory_bytes(ranks);
-    struct hs_words *entry = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct hs_directory_entry *entry = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t child[8];
     int good = entry != MAP_FAILED, status;
     for (int r = 1; good && r < ranks; r++) {
@@ -77,7 +77,8 @@ static void test_ring(int ranks, int rounds)
         good &= waitpid(child[r], &status, 0) == child[r] && status == 0;
     tap_ok(good, "%d processes, %d rounds of signals to sleepers: none is lost", ranks, rounds);
     for (int r = 0; r < ranks; r++)
-        good &= atomic_load(&entry[r].sleepers) == 0 && atomic_load(&entry[r].word[HS_USED].value) == (uint64_t)rounds;
+        good &=
+            atomic_load(&entry[r].sleepers) == 0 && atomic_load(&entry[r].counter[HS_USED].value) == (uint64_t)rounds;
     tap_ok(good, "all words are there, and nobody is counted asleep");
     munmap(entry, bytes);
 }
@@ -85,13 +86,13 @@ static void test_ring(int ranks, int rounds)
 /* Nobody sleeps for what has been signalled already, nor where nothing is awaited. */
 static void test_awake(void)
 {
-    struct hs_words entry[2];
+    struct hs_directory_entry entry[2];
     memset(entry, 0, sizeof entry);
     struct hs_directory directory = {.entry = entry, .ranks = 2, .me = 0};
     for (int i = 0; i < 1000; i++)
         hs_directory_idle(&directory, ASLEEP);
     int good = !hs_signalled(&directory, 1, HS_FILLED, 1);
-    atomic_store(&entry[1].word[HS_FILLED].value, 1);
+    atomic_store(&entry[1].counter[HS_FILLED].value, 1);
     for (int i = 0; i < 1000; i++)
         hs_directory_idle(&directory, ASLEEP);
     good &= hs_signalled(&directory, 1, HS_FILLED, 1) && !hs_signalled(&directory, 1, HS_FILLED, 2);

@@ -88,11 +88,11 @@ static void dpml_right(enum layout layout, int nodes, int ppn)
         shape.topology = &topology;
         topology.shared_bytes = rooms[pick(5)];
         shape.with = (struct hs_parameters){
-            .leaders = leaders[i % 5], .pieces = pick(4), .level = (enum hs_level_kind)(pick(3) / 2)};
+            .leaders = leaders[i % 5], .pieces = pick(4), .level = (enum hs_division_kind)(pick(3) / 2)};
         hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
-        const char *what = status                                                               ? report.text
-                           : topology.level[shape.with.level].contiguous && !report.keeps_order ? "order not kept"
-                                                                                                : NULL;
+        const char *what = status                                                                  ? report.text
+                           : topology.division[shape.with.level].contiguous && !report.keeps_order ? "order not kept"
+                                                                                                   : NULL;
         note(&tally, what, &shape, &options);
     }
     if (!tap_ok(size && tally.bad == 0, "dpml, %d nodes of %d, %s: %d runs", nodes, ppn, layout_names[layout],
@@ -112,7 +112,7 @@ static int sends(const struct hs_list *list, const struct hs_division *division,
 /* Leaders send k times what their outer row sends, others nothing; inside a node only without shared memory. */
 static int dpml_counts_on(const struct hs_topology *topology, const struct hs_shape *shape, int leaders, int chunks)
 {
-    const struct hs_division *division = &topology->level[shape->with.level];
+    const struct hs_division *division = &topology->division[shape->with.level];
     struct hs_shape stage = {.size = division->parts, .bytes = 8, .unit = 8};
     struct hs_list *list = NULL, *outer = NULL;
     struct hs_shape mine = *shape;
@@ -137,8 +137,8 @@ static void dpml_counts(enum layout layout, int nodes, int ppn)
 {
     struct hs_topology topology;
     int size = make(&topology, layout, nodes, ppn, 0), bad = !size, runs = 0;
-    for (int level = HS_NODE; size && level < HS_LEVEL_KINDS; level++) {
-        const struct hs_division *division = &topology.level[level];
+    for (int level = HS_NODE; size && level < HS_DIVISION_KINDS; level++) {
+        const struct hs_division *division = &topology.division[level];
         int least = MOST_PPN, most = 1;
         for (int i = 0; i < division->parts; i++) {
             least = least < hs_division_size(division, i) ? least : hs_division_size(division, i);
@@ -148,7 +148,7 @@ static void dpml_counts(enum layout layout, int nodes, int ppn)
             for (int k = 1; k <= 3; k++, runs += 3) {
                 int64_t bytes = 8 * 4 * l * k; /* no piece of a quarter is empty */
                 struct hs_shape shape = {.size = size, .bytes = bytes, .unit = 8, .topology = &topology};
-                shape.with = (struct hs_parameters){.leaders = l, .pieces = k, .level = (enum hs_level_kind)level};
+                shape.with = (struct hs_parameters){.leaders = l, .pieces = k, .level = (enum hs_division_kind)level};
                 topology.shared_bytes = 0;
                 bad += dpml_counts_on(&topology, &shape, l, 1);
                 topology.shared_bytes = bytes;
@@ -235,12 +235,12 @@ static void parts_right(const struct hs_alg *alg, enum layout layout, int nodes,
         struct hs_verify_report report;
         struct hs_shape shape = {.size = size, .bytes = 8 * elements, .unit = 8, .topology = &topology};
         shape.part = cut(part, size, elements);
-        shape.with.level = (enum hs_level_kind)(pick(3) / 2);
+        shape.with.level = (enum hs_division_kind)(pick(3) / 2);
         topology.shared_bytes = pick(3) ? 1 << 20 : pick(2) ? 0 : 8 * elements;
         hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
-        const char *what = status                                                               ? report.text
-                           : topology.level[shape.with.level].contiguous && !report.keeps_order ? "order not kept"
-                                                                                                : NULL;
+        const char *what = status                                                                  ? report.text
+                           : topology.division[shape.with.level].contiguous && !report.keeps_order ? "order not kept"
+                                                                                                   : NULL;
         note(&tally, what, &shape, &options);
     }
     if (!tap_ok(size && tally.bad == 0, "%s node_aware, %d nodes of %d, %s: %d runs",
@@ -259,8 +259,8 @@ static void parts_counts(const struct hs_alg *alg, enum layout layout, int nodes
         struct hs_verify_report report;
         int least = ppn;
         for (int i = 0; i < nodes; i++)
-            if (least > hs_division_size(&topology.level[HS_NODE], i))
-                least = hs_division_size(&topology.level[HS_NODE], i);
+            if (least > hs_division_size(&topology.division[HS_NODE], i))
+                least = hs_division_size(&topology.division[HS_NODE], i);
         topology.shared_bytes = shared << 20;
         bad += hs_verify(alg, &shape, NULL, &hs_heap, &report) != HSUMMA_OK;
         bad += report.inter_node_messages != nodes * (nodes - 1);

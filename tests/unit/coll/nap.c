@@ -70,7 +70,7 @@ static struct place scattered(int nodes, int ppn, int uneven, int64_t shared_byt
 
 static const struct hs_division *nodes_of(const struct place *place)
 {
-    return &place->topology.level[place->shape.with.level];
+    return &place->topology.division[place->shape.with.level];
 }
 
 static int log_up(int base, int n)

@@ -46,13 +46,13 @@ static void test_words(void)
     };
     int wrong = 0;
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
-        struct hs_word word;
+        struct hs_alg_spec word;
         struct hs_message message = {""};
-        char text[HS_WORD_TEXT] = "";
+        char text[HS_ALG_SPEC_TEXT] = "";
         hsumma_status status =
-            hs_word_read(NULL, words[i].collective, words[i].text, strlen(words[i].text), "test", &word, &message);
+            hs_alg_spec_read(NULL, words[i].collective, words[i].text, strlen(words[i].text), "test", &word, &message);
         if (!status)
-            hs_word_write(&word, text, sizeof text);
+            hs_alg_spec_write(&word, text, sizeof text);
         int right = words[i].written ? !status && strcmp(text, words[i].written) == 0
                                      : status == HSUMMA_ERR_OPTION && strstr(message.text, words[i].says) &&
                                            strncmp(message.text, "test: ", 6) == 0;
@@ -198,45 +198,45 @@ static void test_choice(void)
     chosen(&selector, &question, "elimination_21, by the tuned file", "allreduce of 1000 bytes on 6 processes: ");
     hs_rules_read(&selector.coll, "allreduce:ring", &hs_heap, NULL);
     chosen(&selector, &question, "ring, by the option coll", "");
-    question.word = "small_ring(b=1k)";
+    question.spec = "small_ring(b=1k)";
     chosen(&selector, &question, "small_ring(b=1k), by the call", "");
-    question.word = "auto";
+    question.spec = "auto";
     chosen(&selector, &question, "ring, by the option coll", "");
     shape.bytes = 65536;
     hs_rules_free(&selector.coll, &hs_heap);
     chosen(&selector, &question, "", "allreduce of 64 KiB");
 
-    question.word = "butterfly";
+    question.spec = "butterfly";
     chosen(&selector, &question, "recursive_doubling instead of butterfly (by the call): ", "no power of two");
-    question.word = "shared";
+    question.spec = "shared";
     shape.topology = &even;
     chosen(&selector, &question, "recursive_doubling instead of shared", "(2 nodes): ");
-    question.word = "nap";
+    question.spec = "nap";
     chosen(&selector, &question, "nap, by the call", "");
     shape.topology = &uneven;
     shape.size = 5;
     chosen(&selector, &question, "smp instead of nap", "different numbers of ranks");
     question.ordered = 1;
-    question.word = "ring";
+    question.spec = "ring";
     chosen(&selector, &question, "recursive_doubling instead of ring", "does not commute");
-    question.word = "smp";
+    question.spec = "smp";
     chosen(&selector, &question, "smp, by the call", "");
-    question.word = "smp(outer=ring)";
+    question.spec = "smp(outer=ring)";
     chosen(&selector, &question, "recursive_doubling instead of smp(outer=ring)", "a stage");
     shape.topology = &scattered;
     shape.size = 6;
-    question.word = "smp";
+    question.spec = "smp";
     chosen(&selector, &question, "recursive_doubling instead of smp", "ranks of nodes");
-    question.word = "mpi";
+    question.spec = "mpi";
     question.no_mpi = "MPI is away";
     chosen(&selector, &question, "recursive_doubling instead of mpi", "MPI is away");
-    question.word = NULL;
+    question.spec = NULL;
     hs_rules_free(&selector.tuned, &hs_heap);
     chosen(&selector, &question, "", "by the model");
 
     struct hs_answer answer;
     struct hs_message message = {""};
-    question.word = "nonsense";
+    question.spec = "nonsense";
     tap_ok(hs_select(&selector, &question, &answer, &message) == HSUMMA_ERR_OPTION &&
                strstr(message.text, "nonsense") && strstr(message.text, "dpml"),
            "%s", message.text);
@@ -259,7 +259,7 @@ static void test_model(void)
             struct hs_question question = {.collective = (enum hs_collective)c, .shape = &shape};
             struct hs_answer answer;
             wrong += hs_select(&selector, &question, &answer, NULL) || answer.by != HS_CHOSEN_BY_MODEL ||
-                     !answer.word.alg || answer.seconds > answer.next_seconds;
+                     !answer.spec.alg || answer.seconds > answer.next_seconds;
         }
     tap_ok(wrong == 0, "the model answers %d questions: %d wrong", asked, wrong);
     int before = selector.prices;

@@ -39,8 +39,8 @@ static void names(void)
         }
         struct hs_topology topology;
         bad += hs_topology_make(&topology, size, node, run % 2 ? socket : NULL, &hs_heap) != HSUMMA_OK;
-        bad += !is_division(&topology.level[HS_NODE], size, node, node);
-        bad += !is_division(&topology.level[HS_SOCKET], size, node, run % 2 ? socket : node);
+        bad += !is_division(&topology.division[HS_NODE], size, node, node);
+        bad += !is_division(&topology.division[HS_SOCKET], size, node, run % 2 ? socket : node);
         bad += topology.size != size || topology.shared_bytes || topology.direct;
         hs_topology_free(&topology, &hs_heap);
     }
@@ -53,7 +53,7 @@ static void blocks(void)
     struct hs_topology topology;
     int bad = hs_topology_blocks(&topology, 11, 3, 2, &hs_heap) != HSUMMA_OK;
     for (int level = HS_NODE; level <= HS_SOCKET; level++)
-        bad += memcmp(topology.level[level].of, of[level], sizeof of[level]) || !topology.level[level].contiguous;
+        bad += memcmp(topology.division[level].of, of[level], sizeof of[level]) || !topology.division[level].contiguous;
     hs_topology_free(&topology, &hs_heap);
     tap_ok(bad == 0, "11 ranks in 3 blocks of 2 sockets: longer ones first");
 
@@ -63,12 +63,12 @@ static void blocks(void)
             for (int sockets = 1; sockets <= 3; sockets++) {
                 int want = 0;
                 bad += hs_topology_blocks(&topology, size, nodes, sockets, &hs_heap) != HSUMMA_OK;
-                for (int i = 0; i < topology.level[HS_NODE].parts; i++) {
-                    int ranks = hs_division_size(&topology.level[HS_NODE], i);
+                for (int i = 0; i < topology.division[HS_NODE].parts; i++) {
+                    int ranks = hs_division_size(&topology.division[HS_NODE], i);
                     want += ranks < sockets ? ranks : sockets;
                     bad += ranks != size / nodes + (i < size % nodes);
                 }
-                bad += topology.level[HS_NODE].parts != nodes || topology.level[HS_SOCKET].parts != want;
+                bad += topology.division[HS_NODE].parts != nodes || topology.division[HS_SOCKET].parts != want;
                 hs_topology_free(&topology, &hs_heap);
             }
     tap_ok(bad == 0, "blocks of all sizes");
@@ -92,13 +92,13 @@ static void parts(void)
     const struct hs_topology *part = hs_topology_of(&builder, &topology, rank, 4, 60);
     const struct hs_topology *whole = hs_topology_of(&builder, &topology, rank, 4, 1000);
     const struct hs_topology *none = hs_topology_of(&builder, NULL, rank, 4, 1000);
-    bad += !is_division(&part->level[HS_NODE], 4, part_node, part_node);
-    bad += !is_division(&part->level[HS_SOCKET], 4, part_node, part_socket);
+    bad += !is_division(&part->division[HS_NODE], 4, part_node, part_node);
+    bad += !is_division(&part->division[HS_SOCKET], 4, part_node, part_socket);
     tap_ok(bad == 0 && part->size == 4, "the topology of some ranks");
     tap_ok(part->shared_bytes == 60 && part->direct && whole->shared_bytes == 100 && none->shared_bytes == 0 &&
                !none->direct,
            "its shared memory");
-    tap_ok(is_division(&none->level[HS_NODE], 4, each, each), "without a topology: a node each");
+    tap_ok(is_division(&none->division[HS_NODE], 4, each, each), "without a topology: a node each");
     tap_ok(hs_list_finish(&builder, &list) == HSUMMA_OK, "and it belongs to the builder");
     hs_list_free(&hs_heap, &list);
     hs_topology_free(&topology, &hs_heap);

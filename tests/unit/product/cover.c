@@ -11,7 +11,7 @@ static int covers(struct hs_cover cover, const struct hs_axis *axis, int nprocs)
         for (int64_t g = 0; g < axis[i].n; g++) {
             if (axis[i].nprocs != nprocs && cover.length < nprocs)
                 return 0;
-            if (axis[i].nprocs == nprocs && hs_cover_place(&cover, nprocs, hs_axis_owner(&axis[i], g)) < 0)
+            if (axis[i].nprocs == nprocs && hs_cover_index(&cover, nprocs, hs_axis_owner(&axis[i], g)) < 0)
                 return 0;
         }
     return 1;
@@ -23,12 +23,12 @@ static int wrong_axis(struct hs_cover cover, const struct hs_axis *axis, int npr
     struct hs_axis part = hs_cover_axis(&cover, axis);
     int wrong = 0;
     for (int64_t g = 0; g < axis->n; g++) {
-        int owner = hs_axis_owner(axis, g), place = hs_cover_place(&cover, nprocs, owner);
+        int owner = hs_axis_owner(axis, g), place = hs_cover_index(&cover, nprocs, owner);
         wrong += hs_axis_owner(&part, g) != place;
         wrong += hs_axis_before(&part, place, g) != hs_axis_before(axis, owner, g);
     }
     for (int proc = 0; proc < nprocs; proc++) {
-        int place = hs_cover_place(&cover, nprocs, proc);
+        int place = hs_cover_index(&cover, nprocs, proc);
         wrong += (place < 0 ? 0 : hs_axis_count(&part, place)) != hs_axis_count(axis, proc);
     }
     return wrong;

@@ -116,10 +116,10 @@ static hsumma_status wait(struct hs_device *device, struct hs_stream *stream, st
     return fails(device, &status) ? status : between.real->wait(device, stream, event);
 }
 
-static hsumma_status over(struct hs_device *device, struct hs_event *event, int *is)
+static hsumma_status complete(struct hs_device *device, struct hs_event *event, int *is)
 {
     hsumma_status status;
-    return fails(device, &status) ? status : between.real->over(device, event, is);
+    return fails(device, &status) ? status : between.real->complete(device, event, is);
 }
 
 /* One that fails has written half of it, wrongly. */
@@ -172,7 +172,7 @@ static struct hs_device *open_device(const char *policy)
     between.kind.free_event = free_event;
     between.kind.record = record;
     between.kind.wait = wait;
-    between.kind.over = over;
+    between.kind.complete = complete;
     between.kind.copy_block = copy_block;
     between.kind.update = update;
     between.kind.gemm = gemm;

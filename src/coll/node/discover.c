@@ -1,6 +1,6 @@
-#include "coll/node/places.h"
+#include "coll/node/discover.h"
 
-#include "coll/node/window_memory.h"
+#include "coll/node/shm_memory.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -161,10 +161,10 @@ static hsumma_status make_topology(struct hs_comm *comm, const char *words, MPI_
  * The memory that a node shares.  It can be had only if the ranks of the (perhaps virtual) node really share a machine,
  * and it is there for all nodes or for none, so that all ranks build the same lists.  Not having it is no error.
  */
-static hsumma_status share(struct hs_comm *comm, const struct hs_place_options *options, MPI_Comm machine,
+static hsumma_status share(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm machine,
                            const struct hs_allocator *memory)
 {
-    const struct hs_division *node = &comm->topology.level[HS_NODE];
+    const struct hs_division *node = &comm->topology.division[HS_NODE];
     int mine = node->of[comm->rank], most = 1, ranks = 0;
     MPI_Comm mates = MPI_COMM_NULL;
     for (int i = 0; i < node->parts; i++)
@@ -174,25 +174,25 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_place_options *
     if (MPI_Comm_split(machine, mine, comm->rank, &mates) != MPI_SUCCESS || MPI_Comm_size(mates, &ranks) != MPI_SUCCESS)
         return hs_comm_agreed(comm->comm, HSUMMA_ERR_MPI);
     int together = ranks == hs_division_size(node, mine);
-    struct hs_window *window = together ? hs_window_make(mates, comm, most, options, memory) : NULL;
-    hsumma_status status = hs_comm_agreed(comm->comm, window ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    struct hs_shm *shm = together ? hs_shm_make(mates, comm, most, options, memory) : NULL;
+    hsumma_status status = hs_comm_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
     if (!status) {
-        int direct = options->direct && hs_window_probe(window, mates), everywhere = 0;
+        int direct = options->direct && hs_shm_probe(shm, mates), everywhere = 0;
         status = MPI_Allreduce(&direct, &everywhere, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS ? HSUMMA_OK
                                                                                                      : HSUMMA_ERR_MPI;
-        window->direct = comm->topology.direct = everywhere;
-        comm->topology.shared_bytes = window->shared_bytes;
-        comm->window = window;
+        shm->direct = comm->topology.direct = everywhere;
+        comm->topology.shared_bytes = shm->shared_bytes;
+        comm->shm = shm;
     } else {
-        hs_window_free_memory(window, memory);
+        hs_shm_free_memory(shm, memory);
         status = status == HSUMMA_ERR_UNSUPPORTED ? HSUMMA_OK : status;
     }
     MPI_Comm_free(&mates);
     return status;
 }
 
-hsumma_status hs_comm_places(struct hs_comm *comm, const struct hs_place_options *options,
-                             const struct hs_allocator *memory, struct hs_message *message)
+hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_options *options,
+                               const struct hs_allocator *memory, struct hs_message *message)
 {
     MPI_Comm machine = MPI_COMM_NULL;
     if (MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
@@ -202,7 +202,7 @@ hsumma_status hs_comm_places(struct hs_comm *comm, const struct hs_place_options
         status = share(comm, options, machine, memory);
     MPI_Comm_free(&machine);
     if (status) {
-        hs_comm_leave_places(comm, memory);
+        hs_comm_forget(comm, memory);
         return hs_fail(message, status,
                        status == HSUMMA_ERR_OPTION ? "topology=%s: expected auto or nodes:N,sockets:S"
                                                    : "cannot find out where the processes are (%s)",
@@ -211,9 +211,9 @@ hsumma_status hs_comm_places(struct hs_comm *comm, const struct hs_place_options
     return HSUMMA_OK;
 }
 
-void hs_comm_leave_places(struct hs_comm *comm, const struct hs_allocator *memory)
+void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory)
 {
-    hs_window_free_memory(comm->window, memory);
-    comm->window = NULL;
+    hs_shm_free_memory(comm->shm, memory);
+    comm->shm = NULL;
     hs_topology_free(&comm->topology, memory);
 }

@@ -1,19 +1,19 @@
 /* Shared segments: made, mapped, probed and given back. */
-#ifndef HS_COLL_NODE_WINDOW_MEMORY_H
-#define HS_COLL_NODE_WINDOW_MEMORY_H
+#ifndef HS_COLL_NODE_SHM_MEMORY_H
+#define HS_COLL_NODE_SHM_MEMORY_H
 
-#include "coll/node/places.h"
+#include "coll/node/discover.h"
 
 /*
  * Shared memory for the ranks of `mates`, ranks of one machine in the order of comm; `most`: ranks of the largest node,
  * which decides the room of all.  Nothing of it has a name in the file system, so nothing outlives the processes.
  * Collective over mates.  NULL when one of them cannot have it (on all).
  */
-struct hs_window *hs_window_make(MPI_Comm mates, const struct hs_comm *comm, int most,
-                                 const struct hs_place_options *options, const struct hs_allocator *memory);
+struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, int most,
+                           const struct hs_discover_options *options, const struct hs_allocator *memory);
 /* Whether this rank can read the memory of all its mates directly.  Collective over mates. */
-int hs_window_probe(struct hs_window *window, MPI_Comm mates);
+int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates);
 /* NULL is ignored. */
-void hs_window_free_memory(struct hs_window *window, const struct hs_allocator *memory);
+void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory);
 
 #endif

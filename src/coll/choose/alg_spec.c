@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct word_reading {
+struct spec_reading {
     const struct hs_registry *own;
     enum hs_collective collective;
     const char *sayer;
@@ -16,7 +16,7 @@ struct word_reading {
     struct hs_message *message;
 };
 
-static hsumma_status bad(const struct word_reading *reading, const char *text, size_t length, const char *expected)
+static hsumma_status bad(const struct spec_reading *reading, const char *text, size_t length, const char *expected)
 {
     return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": expected %s", reading->sayer,
                    (int)(length < 80 ? length : 80), text, expected);
@@ -34,7 +34,7 @@ static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
 }
 
 /* Of this collective, or of any: a stage of a composition may be another collective. */
-static hsumma_status find_name(const struct word_reading *reading, const char *name, int any, const struct hs_alg **alg)
+static hsumma_status find_name(const struct spec_reading *reading, const char *name, int any, const struct hs_alg **alg)
 {
     *alg = hs_alg_find_in(reading->own, reading->collective, name);
     for (int c = 0; !*alg && any && c < HS_COLLECTIVES; c++)
@@ -63,7 +63,7 @@ static const struct {
     [KEY_SEGMENT] = {"segment", HS_USES_SEGMENT, 0, "segment=BYTES of at least 1"},
 };
 
-const char *hs_word_parameters(const struct hs_alg *alg, char *text, size_t size)
+const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = 0;
@@ -74,12 +74,12 @@ const char *hs_word_parameters(const struct hs_alg *alg, char *text, size_t size
 }
 
 /* A parameter's value, `text` up to its end. */
-static hsumma_status set(const struct word_reading *reading, enum key key, const char *text, struct hs_word *word)
+static hsumma_status set(const struct spec_reading *reading, enum key key, const char *text, struct hs_alg_spec *spec)
 {
     int64_t number = 0;
     if (key == KEY_LEVEL) {
-        word->with.level = strcmp(text, "socket") == 0 ? HS_SOCKET : HS_NODE;
-        return word->with.level == HS_SOCKET || strcmp(text, "node") == 0
+        spec->with.level = strcmp(text, "socket") == 0 ? HS_SOCKET : HS_NODE;
+        return spec->with.level == HS_SOCKET || strcmp(text, "node") == 0
                    ? HSUMMA_OK
                    : bad(reading, text, strlen(text), keys[key].expected);
     }
@@ -87,75 +87,75 @@ static hsumma_status set(const struct word_reading *reading, enum key key, const
         char name[HS_NAME_TEXT];
         if (name_text(text, strlen(text), name))
             return bad(reading, text, strlen(text), keys[key].expected);
-        return find_name(reading, name, 1, key == KEY_OUTER ? &word->with.outer : &word->with.inner);
+        return find_name(reading, name, 1, key == KEY_OUTER ? &spec->with.outer : &spec->with.inner);
     }
     if (hs_size_text(text, 1, &number) || (keys[key].most && number > keys[key].most))
         return bad(reading, text, strlen(text), keys[key].expected);
     if (key == KEY_LEADERS)
-        word->with.leaders = (int)number;
+        spec->with.leaders = (int)number;
     else if (key == KEY_PIECES)
-        word->with.pieces = (int)number;
+        spec->with.pieces = (int)number;
     else
-        *(key == KEY_THRESHOLD ? &word->with.threshold : &word->segment) = number;
+        *(key == KEY_THRESHOLD ? &spec->with.threshold : &spec->segment) = number;
     return HSUMMA_OK;
 }
 
 /* KEY=VALUE of `length` letters. */
-static hsumma_status parameter(const struct word_reading *reading, const char *text, size_t length,
-                               struct hs_word *word, const char *name)
+static hsumma_status parameter(const struct spec_reading *reading, const char *text, size_t length,
+                               struct hs_alg_spec *spec, const char *name)
 {
     const char *equals = memchr(text, '=', length);
-    char value[HS_WORD_TEXT], list[80];
+    char value[HS_ALG_SPEC_TEXT], list[80];
     for (int k = 0; equals && k < KEYS; k++) {
         size_t more = length - (size_t)(equals + 1 - text);
         if (strlen(keys[k].name) != (size_t)(equals - text) || memcmp(keys[k].name, text, (size_t)(equals - text)) != 0)
             continue;
-        if (word->alg && !(word->alg->flags & keys[k].flag))
+        if (spec->alg && !(spec->alg->flags & keys[k].flag))
             break;
         memcpy(value, equals + 1, more);
         value[more] = 0;
-        return set(reading, (enum key)k, value, word);
+        return set(reading, (enum key)k, value, spec);
     }
-    if (word->alg && !hs_word_parameters(word->alg, list, sizeof list)[0])
+    if (spec->alg && !hs_alg_parameters(spec->alg, list, sizeof list)[0])
         return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": %s has no parameters", reading->sayer,
                        (int)length, text, name);
     return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": the parameters of %s are %s", reading->sayer,
-                   (int)length, text, name, word->alg ? list : "l, k, b, level, outer, inner, segment");
+                   (int)length, text, name, spec->alg ? list : "l, k, b, level, outer, inner, segment");
 }
 
-static hsumma_status read_word(const struct word_reading *reading, const char *text, size_t length,
-                               struct hs_word *word)
+static hsumma_status read_spec(const struct spec_reading *reading, const char *text, size_t length,
+                               struct hs_alg_spec *spec)
 {
     char name[HS_NAME_TEXT];
-    *word = (struct hs_word){0};
+    *spec = (struct hs_alg_spec){0};
     if (length == 4 && memcmp(text, "auto", 4) == 0)
         return HSUMMA_OK;
     const char *open = memchr(text, '(', length), *end = text + length;
-    if (length >= HS_WORD_TEXT || name_text(text, open ? (size_t)(open - text) : length, name) ||
+    if (length >= HS_ALG_SPEC_TEXT || name_text(text, open ? (size_t)(open - text) : length, name) ||
         (open && end[-1] != ')'))
         return bad(reading, text, length, "a word like NAME or NAME(l=4,outer=NAME)");
-    hsumma_status status = find_name(reading, name, 0, &word->alg);
+    hsumma_status status = find_name(reading, name, 0, &spec->alg);
     for (const char *at = open ? open + 1 : end; !status && at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - 1 - at));
         const char *stop = comma ? comma : end - 1;
-        status = parameter(reading, at, (size_t)(stop - at), word, name);
+        status = parameter(reading, at, (size_t)(stop - at), spec, name);
         at = stop + 1;
     }
     return status;
 }
 
-hsumma_status hs_word_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
-                           size_t length, const char *sayer, struct hs_word *word, struct hs_message *message)
+hsumma_status hs_alg_spec_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
+                               size_t length, const char *sayer, struct hs_alg_spec *spec, struct hs_message *message)
 {
-    struct word_reading reading = {own, collective, sayer, 1, message};
-    return read_word(&reading, text, length, word);
+    struct spec_reading reading = {own, collective, sayer, 1, message};
+    return read_spec(&reading, text, length, spec);
 }
 
-hsumma_status hs_word_check(const char *text, size_t length, const char *sayer, struct hs_message *message)
+hsumma_status hs_alg_spec_check(const char *text, size_t length, const char *sayer, struct hs_message *message)
 {
-    struct word_reading reading = {NULL, HS_COLLECTIVES, sayer, 0, message};
-    struct hs_word word;
-    return read_word(&reading, text, length, &word);
+    struct spec_reading reading = {NULL, HS_COLLECTIVES, sayer, 0, message};
+    struct hs_alg_spec spec;
+    return read_spec(&reading, text, length, &spec);
 }
 
 /* Bytes as they are read: 65536 is 64k. */
@@ -168,15 +168,15 @@ static void write_bytes(int64_t bytes, char *text, size_t size)
     snprintf(text, size, i ? "%" PRId64 "%c" : "%" PRId64, bytes, factor[i]);
 }
 
-static int value_of(const struct hs_word *word, enum key key, char *text, size_t size)
+static int value_of(const struct hs_alg_spec *spec, enum key key, char *text, size_t size)
 {
-    const struct hs_alg *alg = key == KEY_OUTER ? word->with.outer : word->with.inner;
-    int64_t number[KEYS] = {[KEY_LEADERS] = word->with.leaders,
-                            [KEY_PIECES] = word->with.pieces,
-                            [KEY_THRESHOLD] = word->with.threshold,
-                            [KEY_SEGMENT] = word->segment};
+    const struct hs_alg *alg = key == KEY_OUTER ? spec->with.outer : spec->with.inner;
+    int64_t number[KEYS] = {[KEY_LEADERS] = spec->with.leaders,
+                            [KEY_PIECES] = spec->with.pieces,
+                            [KEY_THRESHOLD] = spec->with.threshold,
+                            [KEY_SEGMENT] = spec->segment};
     if (key == KEY_LEVEL)
-        snprintf(text, size, "%s", word->with.level == HS_SOCKET ? "socket" : "");
+        snprintf(text, size, "%s", spec->with.level == HS_SOCKET ? "socket" : "");
     else if (key == KEY_OUTER || key == KEY_INNER)
         snprintf(text, size, "%s", alg ? alg->name : "");
     else if (number[key])
@@ -186,12 +186,12 @@ static int value_of(const struct hs_word *word, enum key key, char *text, size_t
     return text[0] != 0;
 }
 
-void hs_word_write(const struct hs_word *word, char *text, size_t size)
+void hs_alg_spec_write(const struct hs_alg_spec *spec, char *text, size_t size)
 {
     char value[HS_NAME_TEXT];
-    int used = snprintf(text, size, "%s", word->alg ? word->alg->name : "auto"), first = 1;
-    for (int k = 0; word->alg && k < KEYS; k++)
-        if (word->alg->flags & keys[k].flag && value_of(word, (enum key)k, value, sizeof value) &&
+    int used = snprintf(text, size, "%s", spec->alg ? spec->alg->name : "auto"), first = 1;
+    for (int k = 0; spec->alg && k < KEYS; k++)
+        if (spec->alg->flags & keys[k].flag && value_of(spec, (enum key)k, value, sizeof value) &&
             (size_t)used < size) {
             used += snprintf(text + used, size - (size_t)used, "%s%s=%s", first ? "(" : ",", keys[k].name, value);
             first = 0;

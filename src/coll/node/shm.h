@@ -3,11 +3,11 @@
  * flag (SIGNAL, WAIT), a word that says which instance it has finished, a directory entry (where its IN and OUT are),
  * and `shared_bytes` bytes of SHARED.  Flags hold 64-bit epochs that only grow: nothing is ever reset.
  *
- * A window of devices has the flags and words in memory of the host and SHARED in the devices' (share).  Its flags say
+ * That of devices has the flags and words in memory of the host and SHARED in the devices' (share).  Its flags say
  * what has been put on streams; events of the slot, recorded before the flag is raised, say when it is over.
  */
-#ifndef HS_COLL_NODE_WINDOW_H
-#define HS_COLL_NODE_WINDOW_H
+#ifndef HS_COLL_NODE_SHM_H
+#define HS_COLL_NODE_SHM_H
 
 #include "coll/schedule/steps.h"
 
@@ -32,7 +32,7 @@ struct hs_post {
 };
 
 struct hs_device_share;
-struct hs_window {
+struct hs_shm {
     void *base; /* mapped: for slot s and member m, a hs_post, then shared_bytes bytes of SHARED */
     size_t bytes;
     int members, me;             /* ranks of the communicator that are on my node, ascending */
@@ -41,41 +41,41 @@ struct hs_window {
     int direct;                  /* members read each other's memory with one copy */
     pid_t *process;              /* of each member */
     void *bounce;                /* where a REDUCE puts what it reads directly; HS_BOUNCE bytes */
-    int64_t next;                /* number of the next instance that uses the window, alike on all members */
+    int64_t next;                /* number of the next instance that uses it, alike on all members */
     const struct hs_device_share *share; /* of devices: where SHARED is, and the events; else NULL */
     void *fallback;                      /* an MPI window that holds the memory, NULL if it is a mapping of our own */
 };
 
 enum { HS_BOUNCE = 256 * 1024, HS_POST_BYTES = 4096 };
 
-static inline struct hs_post *hs_window_post(const struct hs_window *window, int64_t instance, int member)
+static inline struct hs_post *hs_shm_post(const struct hs_shm *shm, int64_t instance, int member)
 {
-    int64_t part = instance % HS_RING * window->members + member;
-    return (struct hs_post *)((char *)window->base + part * window->pitch);
+    int64_t part = instance % HS_RING * shm->members + member;
+    return (struct hs_post *)((char *)shm->base + part * shm->pitch);
 }
-static inline void *hs_window_shared(const struct hs_window *window, int64_t instance, int member)
+static inline void *hs_shm_shared(const struct hs_shm *shm, int64_t instance, int member)
 {
-    return (char *)hs_window_post(window, instance, member) + HS_POST_BYTES;
+    return (char *)hs_shm_post(shm, instance, member) + HS_POST_BYTES;
 }
 
 /* The flag of an instance at a value.  After 2^32 instances it begins again; what is compared lies close together. */
-static inline uint64_t hs_window_epoch(int64_t instance, int64_t value)
+static inline uint64_t hs_shm_epoch(int64_t instance, int64_t value)
 {
     return ((uint64_t)instance + 1) << 32 | (uint64_t)value;
 }
 
 /* Of the flags: values are those of the list, instances make them grow. */
-void hs_window_signal(struct hs_window *window, int64_t instance, int64_t value);
-int hs_window_signalled(const struct hs_window *window, int64_t instance, int member, int64_t value);
+void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value);
+int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value);
 /* 1 if all members have finished what used the instance's slot before. */
-int hs_window_free(const struct hs_window *window, int64_t instance);
-void hs_window_finish(struct hs_window *window, int64_t instance);
-void hs_window_publish(struct hs_window *window, int64_t instance, const void *in, const void *out);
+int hs_shm_free(const struct hs_shm *shm, int64_t instance);
+void hs_shm_finish(struct hs_shm *shm, int64_t instance);
+void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const void *out);
 /* A rank that fails says so, and those that wait for it give up. */
-void hs_window_break(struct hs_window *window);
-int hs_window_broken(const struct hs_window *window, int member);
+void hs_shm_break(struct hs_shm *shm);
+int hs_shm_broken(const struct hs_shm *shm, int member);
 /* Reads `bytes` from a member's IN (which = 0) or OUT (1) at an offset.  HSUMMA_ERR_INTERNAL if the system refuses. */
-hsumma_status hs_window_read(const struct hs_window *window, int64_t instance, int member, int which, int64_t at,
-                             void *to, int64_t bytes);
+hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member, int which, int64_t at, void *to,
+                          int64_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-#include "coll/node/segment.h"
+#include "coll/node/mapping.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,11 +15,11 @@ int hs_all_well(MPI_Comm mates, int well)
 }
 
 /* What the maker tells: process, descriptor, and which file it is, for processes may have other numbers elsewhere. */
-struct segment_file {
+struct mapped_file {
     int64_t process, descriptor, device, inode;
 };
 
-static int make_file(size_t bytes, int reserve, struct segment_file *told)
+static int make_file(size_t bytes, int reserve, struct mapped_file *shared_file)
 {
     struct stat is;
     struct rlimit limit; /* beyond it ftruncate does not fail, but ends the program */
@@ -27,38 +27,41 @@ static int make_file(size_t bytes, int reserve, struct segment_file *told)
     int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
                (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) && ftruncate(file, (off_t)bytes) == 0 &&
                (!reserve || posix_fallocate(file, 0, (off_t)bytes) == 0) && fstat(file, &is) == 0;
-    *told = made ? (struct segment_file){getpid(), file, (int64_t)is.st_dev, (int64_t)is.st_ino}
-                 : (struct segment_file){0, -1, 0, 0};
+    *shared_file = made ? (struct mapped_file){getpid(), file, (int64_t)is.st_dev, (int64_t)is.st_ino}
+                        : (struct mapped_file){0, -1, 0, 0};
     return file;
 }
 
 /* The others open it through the maker's descriptor. */
-static int open_file(const struct segment_file *told)
+static int open_file(const struct mapped_file *shared_file)
 {
     char path[64];
     struct stat is;
-    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)told->process, (long long)told->descriptor);
+    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)shared_file->process,
+             (long long)shared_file->descriptor);
     int file = open(path, O_RDWR | O_CLOEXEC);
-    if (file >= 0 && (fstat(file, &is) || (int64_t)is.st_dev != told->device || (int64_t)is.st_ino != told->inode)) {
+    if (file >= 0 &&
+        (fstat(file, &is) || (int64_t)is.st_dev != shared_file->device || (int64_t)is.st_ino != shared_file->inode)) {
         close(file);
         return -1;
     }
     return file;
 }
 
-void *hs_segment_make(MPI_Comm mates, size_t bytes, int reserve)
+void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve)
 {
-    struct segment_file told = {0, -1, 0, 0};
+    struct mapped_file shared_file = {0, -1, 0, 0};
     void *base = MAP_FAILED;
     int me, file = -1;
     MPI_Comm_rank(mates, &me);
     if (me == 0)
-        file = make_file(bytes, reserve, &told);
-    if (MPI_Bcast(&told, (int)(sizeof told / sizeof told.process), MPI_INT64_T, 0, mates) != MPI_SUCCESS)
-        told.descriptor = -1;
-    if (me > 0 && told.descriptor >= 0)
-        file = open_file(&told);
-    if (told.descriptor >= 0 && file >= 0)
+        file = make_file(bytes, reserve, &shared_file);
+    if (MPI_Bcast(&shared_file, (int)(sizeof shared_file / sizeof shared_file.process), MPI_INT64_T, 0, mates) !=
+        MPI_SUCCESS)
+        shared_file.descriptor = -1;
+    if (me > 0 && shared_file.descriptor >= 0)
+        file = open_file(&shared_file);
+    if (shared_file.descriptor >= 0 && file >= 0)
         base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     int well = hs_all_well(mates, base != MAP_FAILED); /* all have opened it, or never will */
     if (file >= 0)
@@ -72,7 +75,7 @@ void *hs_segment_make(MPI_Comm mates, size_t bytes, int reserve)
     return base;
 }
 
-void hs_segment_free(void *base, size_t bytes)
+void hs_mapping_free(void *base, size_t bytes)
 {
     if (base)
         munmap(base, bytes);

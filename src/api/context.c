@@ -4,6 +4,7 @@
 #include "api/plan_cache.h"
 #include "api/register.h"
 #include "base/threads.h"
+#include "coll/node/agree_mpi.h"
 #include "coll/run/device_comm.h"
 
 #include <stdio.h>
@@ -80,7 +81,7 @@ static hsumma_status find_places(hsumma_context *ctx, int collectives)
 {
     struct hs_settings settings;
     const char *words = ctx->options.value[HS_OPT_TOPOLOGY];
-    hsumma_status status = hs_comm_agreed(ctx->comm.comm, hs_settings_read(&ctx->options, &settings, &ctx->message));
+    hsumma_status status = hs_agreed(ctx->comm.comm, hs_settings_read(&ctx->options, &settings, &ctx->message));
     if (status || (!collectives && ctx->profile.one_node && strcmp(words, "auto") == 0))
         return status;
     struct hs_discover_options places = {
@@ -129,7 +130,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
     if (!status) {
         MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
         ctx = hs_get_zero(&hs_heap, 1, sizeof *ctx);
-        status = hs_comm_agreed(own, ctx ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+        status = hs_agreed(own, ctx ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     }
     if (!status) {
         ctx->holders = 1;
@@ -140,7 +141,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         MPI_Comm_rank(own, &ctx->comm.rank);
         MPI_Comm_size(own, &ctx->comm.size);
         status = read_options(ctx, options);
-        status = hs_comm_agreed(own, status ? status : fill(ctx));
+        status = hs_agreed(own, status ? status : fill(ctx));
         if (!status)
             status = hs_files_read(ctx);
         hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
@@ -149,9 +150,9 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         if (!status)
             hs_product_pool_make(ctx);
         if (!status)
-            status = hs_comm_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
+            status = hs_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
         if (!status)
-            status = hs_comm_agreed(own, find_places(ctx, collectives));
+            status = hs_agreed(own, find_places(ctx, collectives));
         if (!status && collectives)
             status = hs_context_share_device(ctx);
         text = ctx->message;

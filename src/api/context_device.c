@@ -1,6 +1,7 @@
 #include "api/context_device.h"
 
 #include "api/local_product.h"
+#include "coll/node/agree_mpi.h"
 #include "coll/run/device_comm.h"
 #include "gpu/devices.h"
 
@@ -49,18 +50,15 @@ static hsumma_status open_device(hsumma_context *ctx, const struct hs_device_kin
 /* The worst status, and what the first process that has it says of it. */
 static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs_message *why)
 {
-    struct {
-        int status, rank;
-    } verdict = {(int)mine, ctx->comm.rank}, worst = verdict;
-    if (MPI_Allreduce(&verdict, &worst, 1, MPI_2INT, MPI_MAXLOC, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
-    if (worst.status && MPI_Bcast(why->text, sizeof why->text, MPI_CHAR, worst.rank, ctx->comm.comm) != MPI_SUCCESS)
+    struct hs_verdict verdict = hs_agree_by_mpi(ctx->comm.comm, (struct hs_vote){.status = mine});
+    if (!verdict.status)
+        return HSUMMA_OK;
+    if (verdict.status == HSUMMA_ERR_MPI)
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI failed");
+    if (MPI_Bcast(why->text, sizeof why->text, MPI_CHAR, verdict.rank, ctx->comm.comm) != MPI_SUCCESS)
         return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Bcast failed");
-    if (worst.status) {
-        struct hs_message text = *why;
-        hs_fail(why, HSUMMA_OK, "process %d: %.*s", worst.rank, (int)sizeof text.text - 32, text.text);
-    }
-    return (hsumma_status)worst.status;
+    struct hs_message text = *why;
+    return hs_fail(why, verdict.status, "process %d: %.*s", verdict.rank, (int)sizeof text.text - 32, text.text);
 }
 
 /* How many devices the processes of a machine have, at most.  What cannot be told counts as one for each. */
@@ -148,10 +146,12 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     if (!ctx->device)
         return HSUMMA_OK;
     hsumma_status status = hs_settings_read(&ctx->options, &settings, &ctx->message);
-    int mine = settings.gpu_aware < 0 ? mpi_takes_devices() : settings.gpu_aware, all = 0;
-    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, ctx->comm.comm) != MPI_SUCCESS)
+    int takes = settings.gpu_aware < 0 ? mpi_takes_devices() : settings.gpu_aware;
+    hsumma_status all = hs_agreed(ctx->comm.comm, takes ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    if (all == HSUMMA_ERR_MPI)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
-    const struct hs_device_options options = {settings.shared, settings.direct, all};
+    const struct hs_device_options options = {
+        .shared_bytes = settings.shared, .direct = settings.direct, .gpu_aware = all == HSUMMA_OK};
     if (!status)
         status = hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
     if (status || !ctx->comm.device->note.text[0])

@@ -1,6 +1,6 @@
 #include "api/context_files.h"
 
-#include "coll/node/discover.h"
+#include "coll/node/agree_mpi.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -185,11 +185,11 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
     int reader = *text != NULL;
     if (!reader)
         *text = hs_get(&ctx->memory, (size_t)length + 1, 1);
-    hsumma_status status = hs_comm_agreed(ctx->comm.comm, *text ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    hsumma_status status = hs_agreed(ctx->comm.comm, *text ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!status && MPI_Bcast(*text, length + 1, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
     if (!status)
-        status = hs_comm_agreed(ctx->comm.comm, reader ? HSUMMA_OK : take_tuned(ctx, *text, &message));
+        status = hs_agreed(ctx->comm.comm, reader ? HSUMMA_OK : take_tuned(ctx, *text, &message));
     return status ? hs_fail(&ctx->message, status, "tuned: %s could not be told to all processes", ctx->tuned_file)
                   : HSUMMA_OK;
 }

@@ -1,5 +1,7 @@
 #include "api/local_product.h"
 
+#include "coll/node/agree_mpi.h"
+
 #include <string.h>
 
 /* Processes that use the same device as this one, itself among them; 0: MPI has failed. */
@@ -11,12 +13,10 @@ static int sharers(const hsumma_context *ctx, hsumma_status *status)
     int count = 0;
     memcpy(mine, ctx->device->location, length);
     /* one without memory for the answers takes part all the same */
-    int known = MPI_Allreduce(&(int){all != NULL}, &count, 1, MPI_INT, MPI_MIN, ctx->comm.comm) == MPI_SUCCESS;
-    *status = known && count ? HSUMMA_OK : known ? HSUMMA_ERR_MEMORY : HSUMMA_ERR_MPI;
+    *status = hs_agreed(ctx->comm.comm, all ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!*status &&
         MPI_Allgather(mine, (int)length, MPI_CHAR, all, (int)length, MPI_CHAR, ctx->comm.comm) != MPI_SUCCESS)
         *status = HSUMMA_ERR_MPI;
-    count = 0;
     for (int r = 0; !*status && r < ctx->comm.size; r++)
         count += strncmp(all + (size_t)r * length, mine, length) == 0;
     hs_put(&ctx->memory, all);

@@ -53,7 +53,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     hsumma_status status = hs_plan_create(ctx, &request, 0, &plan);
     if (status)
         return status;
-    status = hs_agree(&ctx->agreement, make_matrices(ctx, &request, matrix), HS_ABOUT_MEMORY, 0, 0).status;
+    status = hs_agree(&ctx->agreement, (struct hs_vote){.status = make_matrices(ctx, &request, matrix)}).status;
     if (status)
         hs_fail(&ctx->message, status, "no memory for matrices to measure with");
     char note[sizeof ctx->note]; /* of the context's creation: what is noted now is about the file */
@@ -68,7 +68,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     /* processes outside the grid have measured nothing, and wait here */
     hsumma_status mine = status ? status : ctx->note[0] ? HSUMMA_ERR_OPTION : HSUMMA_OK;
     int reported = status != HSUMMA_OK;
-    status = hs_agree(&ctx->agreement, mine, HS_ABOUT_NOTHING, 0, 0).status;
+    status = hs_agree(&ctx->agreement, (struct hs_vote){.status = mine}).status;
     if (status && !reported)
         hs_fail(&ctx->message, status, "%s",
                 ctx->note[0]                  ? ctx->note

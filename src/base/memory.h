@@ -41,5 +41,10 @@ static inline size_t hs_aligned(size_t bytes)
 {
     return (bytes + HS_ALIGN - 1) / HS_ALIGN * HS_ALIGN;
 }
+/* Rounded up to whole pages. */
+static inline int64_t hs_in_pages(int64_t bytes)
+{
+    return (bytes + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
+}
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "base/operators.h"
 #include "coll/run/device_comm.h"
-#include "coll/run/exec_device.h"
+#include "coll/run/executor_device.h"
 #include "gpu/devices.h"
 #include "support/tap.h"
 

@@ -41,7 +41,7 @@ include() {
 }
 include dist/axis.c '"coll/schedule/steps.h"'
 include coll/bcast/tree.c '"coll/run/team.h"'
-include coll/proof/verify.c '"coll/run/exec_mpi.h"'
+include coll/proof/verify.c '"coll/run/executor.h"'
 include coll/model/clock.h '"coll/proof/verify.h"'
 include coll/pattern/ring.inc '<mpi.h>'
 include coll/choose/rules.c '<mpi.h>'

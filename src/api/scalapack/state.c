@@ -4,7 +4,7 @@
  */
 #include "api/scalapack/shim.h"
 
-#include "coll/node/discover.h"
+#include "coll/node/agree_mpi.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -86,7 +86,7 @@ static hsumma_status connect(struct hs_shim *shim, MPI_Comm comm, const int shap
         mine = hsumma_grid_create(shim->ctx, shape[0], shape[1], 'R', NULL, &shim->grid);
     if (!mine)
         mine = read_settings(shim);
-    status = hs_comm_agreed(shim->ctx->comm.comm, mine);
+    status = hs_agreed(shim->ctx->comm.comm, mine);
     snprintf(text, size, "%s", hsumma_message(shim->ctx));
     return status;
 }

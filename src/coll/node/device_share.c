@@ -1,5 +1,7 @@
 #include "coll/node/device_share.h"
 
+#include "coll/node/agree_mpi.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -65,18 +67,11 @@ static hsumma_status take(struct hs_device_share *share, const struct shared_exp
     return status;
 }
 
-static hsumma_status worst(MPI_Comm mates, hsumma_status status)
-{
-    int mine = (int)status, most = mine;
-    return MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, mates) == MPI_SUCCESS ? (hsumma_status)most
-                                                                                  : HSUMMA_ERR_MPI;
-}
-
 /* The status of all, and what this rank can say of it. */
 static hsumma_status agreed(MPI_Comm mates, hsumma_status mine, const struct hs_device *device,
                             struct hs_message *message)
 {
-    hsumma_status status = worst(mates, mine);
+    hsumma_status status = hs_agreed(mates, mine);
     if (status && mine)
         hs_fail(message, status, "%s", device->message.text);
     else if (status)
@@ -109,15 +104,12 @@ hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates
     if (!status)
         status = agreed(mates, take(share, all), device, message);
     hs_put(memory, all);
-    int everywhere = 0;
-    if (MPI_Allreduce(&share->shares_events, &everywhere, 1, MPI_INT, MPI_MIN, mates) != MPI_SUCCESS)
+    hsumma_status events_status = hs_agreed(mates, share->shares_events ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    share->shares_events = events_status == HSUMMA_OK;
+    if (events_status == HSUMMA_ERR_MPI)
         status = hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
-    share->shares_events = everywhere;
-    if (status) {
-        hs_device_share_leave(share);
-        MPI_Barrier(mates);
-        hs_device_share_free(share, memory);
-    }
+    if (status)
+        hs_device_share_end(share, mates, memory);
     return status;
 }
 
@@ -155,4 +147,11 @@ void hs_device_share_free(struct hs_device_share *share, const struct hs_allocat
     hs_put(memory, share->event);
     hs_put(memory, share->memory);
     *share = (struct hs_device_share){0};
+}
+
+void hs_device_share_end(struct hs_device_share *share, MPI_Comm mates, const struct hs_allocator *memory)
+{
+    hs_device_share_leave(share);
+    hs_agreed(mates, HSUMMA_OK); /* all have left */
+    hs_device_share_free(share, memory);
 }

@@ -39,6 +39,25 @@ void hs_signal(struct hs_directory *directory, enum hs_counter counter, uint64_t
     }
 }
 
+void hs_directory_arrive(struct hs_directory *directory, const struct hs_ballot *ballot)
+{
+    uint64_t arrival = ++directory->arrivals;
+    for (int i = 0; i < HS_BALLOT_WORDS; i++)
+        atomic_store_explicit(&directory->entry[directory->me].vote[arrival % 2][i], ballot->word[i],
+                              memory_order_relaxed);
+    hs_signal(directory, HS_ARRIVED, arrival);
+}
+
+int hs_directory_arrived(struct hs_directory *directory, int rank, struct hs_ballot *ballot)
+{
+    uint64_t arrival = directory->arrivals;
+    if (!hs_signalled(directory, rank, HS_ARRIVED, arrival))
+        return 0;
+    for (int i = 0; i < HS_BALLOT_WORDS; i++)
+        ballot->word[i] = atomic_load_explicit(&directory->entry[rank].vote[arrival % 2][i], memory_order_relaxed);
+    return 1;
+}
+
 static int still_missing(const struct hs_directory *directory)
 {
     for (int i = 0; i < directory->awaits; i++) {

@@ -6,7 +6,7 @@
 #ifndef HS_COLL_NODE_DIRECTORY_H
 #define HS_COLL_NODE_DIRECTORY_H
 
-#include "base/status.h"
+#include "coll/node/verdict.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum hs_counter {
     HS_FILLED,  /* steps whose panels this rank has put into shared memory */
     HS_USED,    /* steps that it has multiplied: it reads their panels no more */
     HS_SUMMED,  /* partial results that it has added up */
-    HS_ARRIVED, /* executions that it has come to, with a verdict */
+    HS_ARRIVED, /* agreements that it has come to, with its vote */
     HS_COUNTERS
 };
 
@@ -31,11 +31,11 @@ struct hs_directory_entry {
     struct {
         _Alignas(128) _Atomic uint64_t value;
     } counter[HS_COUNTERS];
-    _Atomic int64_t verdict[2]; /* of arrivals in turns: a rank is at most one ahead of those that still read */
-    _Alignas(128) struct hs_offer offer[2];  /* of A and B */
-    _Alignas(128) _Atomic uint32_t sleepers; /* how many wait for this rank, asleep or about to be; they count it */
-    _Alignas(128) _Atomic uint32_t asleep;   /* this rank is, or is about to be ... */
-    _Atomic uint32_t bell;                   /* ... until others ring this */
+    _Atomic int64_t vote[2][HS_BALLOT_WORDS]; /* of arrivals in turns: a rank is at most one ahead of its readers */
+    _Alignas(128) struct hs_offer offer[2];   /* of A and B */
+    _Alignas(128) _Atomic uint32_t sleepers;  /* how many wait for this rank, asleep or about to be; they count it */
+    _Alignas(128) _Atomic uint32_t asleep;    /* this rank is, or is about to be ... */
+    _Atomic uint32_t bell;                    /* ... until others ring this */
 };
 
 /* Something that a rank waits for. */
@@ -79,6 +79,10 @@ static inline int hs_signalled(struct hs_directory *directory, int rank, enum hs
 
 /* Sets a word of this rank's and wakes those that sleep. */
 void hs_signal(struct hs_directory *directory, enum hs_counter counter, uint64_t value);
+
+/* Agreements (coll/run/agree.h): this rank's vote; and that of another that arrives with it, once it is there. */
+void hs_directory_arrive(struct hs_directory *directory, const struct hs_ballot *ballot);
+int hs_directory_arrived(struct hs_directory *directory, int rank, struct hs_ballot *ballot);
 
 /* hs_idle (base/wait.h): spins, then yields, then sleeps until some of what is awaited is there, or a moment. */
 void hs_directory_idle(void *directory, int times);

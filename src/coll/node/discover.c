@@ -1,5 +1,6 @@
 #include "coll/node/discover.h"
 
+#include "coll/node/agree_mpi.h"
 #include "coll/node/shm_memory.h"
 
 #include <sched.h>
@@ -8,13 +9,6 @@
 #if HSUMMA_HAVE_HWLOC
 #include <hwloc.h>
 #endif
-
-hsumma_status hs_comm_agreed(MPI_Comm comm, hsumma_status status)
-{
-    int mine = (int)status, worst = mine;
-    return MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS ? (hsumma_status)worst
-                                                                                  : HSUMMA_ERR_MPI;
-}
 
 /* How the ranks lie, as comm_* find it out: names that are equal where ranks share a node or a socket. */
 struct places {
@@ -94,17 +88,13 @@ static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *me
     int count = rank == 0 ? ranks : 1;
     cpu_set_t *all = hs_get(memory, (size_t)count, sizeof *all);
     int *socket = hs_get_zero(memory, (size_t)count, sizeof *socket);
-    int ready = all && socket, everywhere = 0;
-    hsumma_status status = HSUMMA_ERR_MPI;
-    if (MPI_Allreduce(&ready, &everywhere, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS) {
-        status = everywhere ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-        if (everywhere && MPI_Gather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0, node) != MPI_SUCCESS)
-            status = HSUMMA_ERR_MPI;
-        if (!status && rank == 0)
-            find_sockets(all, ranks, socket);
-        if (!status && MPI_Scatter(socket, 1, MPI_INT, mine, 1, MPI_INT, 0, node) != MPI_SUCCESS)
-            status = HSUMMA_ERR_MPI;
-    }
+    hsumma_status status = hs_agreed(node, all && socket ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    if (!status && MPI_Gather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0, node) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    if (!status && rank == 0)
+        find_sockets(all, ranks, socket);
+    if (!status && MPI_Scatter(socket, 1, MPI_INT, mine, 1, MPI_INT, 0, node) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
     hs_put(memory, all);
     hs_put(memory, socket);
     return status;
@@ -118,17 +108,15 @@ static hsumma_status find_places(struct hs_comm *comm, MPI_Comm node, const stru
     hsumma_status status = socket_of_node(node, memory, &mine[1]);
     if (MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_INT, MPI_MIN, node) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
-    int worst = all ? (int)status : (int)HSUMMA_ERR_MEMORY;
-    if (MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm->comm) != MPI_SUCCESS)
-        worst = HSUMMA_ERR_MPI;
-    if (!worst && MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm->comm) != MPI_SUCCESS)
-        worst = HSUMMA_ERR_MPI;
-    for (int r = 0; r < comm->size && !worst; r++) {
+    status = hs_agreed(comm->comm, all ? status : HSUMMA_ERR_MEMORY);
+    if (!status && MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm->comm) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    for (int r = 0; r < comm->size && !status; r++) {
         places->node[r] = all[2 * r];
         places->socket[r] = all[2 * r + 1];
     }
     hs_put(memory, all);
-    return (hsumma_status)worst;
+    return status;
 }
 
 /* The topology that the user has given, in place of the real one. */
@@ -143,11 +131,8 @@ static hsumma_status make_topology(struct hs_comm *comm, const char *words, MPI_
                                   memory);
     }
     struct places places = {.node = hs_get(memory, (size_t)comm->size, 2 * sizeof(int))};
-    int ready = places.node != NULL, everywhere = 0;
-    if (MPI_Allreduce(&ready, &everywhere, 1, MPI_INT, MPI_MIN, comm->comm) != MPI_SUCCESS)
-        return HSUMMA_ERR_MPI;
-    hsumma_status status = HSUMMA_ERR_MEMORY;
-    if (everywhere) {
+    hsumma_status status = hs_agreed(comm->comm, places.node ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    if (!status) {
         places.socket = places.node + comm->size;
         status = find_places(comm, node, memory, &places);
     }
@@ -157,6 +142,19 @@ static hsumma_status make_topology(struct hs_comm *comm, const char *words, MPI_
     return status;
 }
 
+hsumma_status hs_comm_mates(const struct hs_comm *comm, MPI_Comm machine, MPI_Comm *mates)
+{
+    const struct hs_division *node = &comm->topology.division[HS_NODE];
+    int mine = node->of[comm->rank], ranks = 0;
+    hsumma_status status = HSUMMA_OK;
+    *mates = MPI_COMM_NULL;
+    if (MPI_Comm_split(machine, mine, comm->rank, mates) != MPI_SUCCESS || MPI_Comm_size(*mates, &ranks) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    else if (ranks != hs_division_size(node, mine)) /* of a virtual node */
+        status = HSUMMA_ERR_UNSUPPORTED;
+    return hs_agreed(comm->comm, status);
+}
+
 /*
  * The memory that a node shares.  It can be had only if the ranks of the (perhaps virtual) node really share a machine,
  * and it is there for all nodes or for none, so that all ranks build the same lists.  Not having it is no error.
@@ -164,31 +162,30 @@ static hsumma_status make_topology(struct hs_comm *comm, const char *words, MPI_
 static hsumma_status share(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm machine,
                            const struct hs_allocator *memory)
 {
-    const struct hs_division *node = &comm->topology.division[HS_NODE];
-    int mine = node->of[comm->rank], most = 1, ranks = 0;
+    struct hs_shm *shm = NULL;
     MPI_Comm mates = MPI_COMM_NULL;
-    for (int i = 0; i < node->parts; i++)
-        most = hs_division_size(node, i) > most ? hs_division_size(node, i) : most;
-    if (most == 1 || options->shared_bytes == 0)
+    if (hs_division_largest(&comm->topology.division[HS_NODE]) == 1 || options->shared_bytes == 0)
         return HSUMMA_OK;
-    if (MPI_Comm_split(machine, mine, comm->rank, &mates) != MPI_SUCCESS || MPI_Comm_size(mates, &ranks) != MPI_SUCCESS)
-        return hs_comm_agreed(comm->comm, HSUMMA_ERR_MPI);
-    int together = ranks == hs_division_size(node, mine);
-    struct hs_shm *shm = together ? hs_shm_make(mates, comm, most, options, memory) : NULL;
-    hsumma_status status = hs_comm_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    hsumma_status status = hs_comm_mates(comm, machine, &mates), direct = HSUMMA_ERR_UNSUPPORTED;
     if (!status) {
-        int direct = options->direct && hs_shm_probe(shm, mates), everywhere = 0;
-        status = MPI_Allreduce(&direct, &everywhere, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS ? HSUMMA_OK
-                                                                                                     : HSUMMA_ERR_MPI;
-        shm->direct = comm->topology.direct = everywhere;
+        shm = hs_shm_make(mates, comm, options, memory);
+        status = hs_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    }
+    if (!status) {
+        direct =
+            hs_agreed(comm->comm, options->direct && hs_shm_probe(shm, mates) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+        status = direct == HSUMMA_ERR_MPI ? direct : HSUMMA_OK;
+    }
+    if (!status) {
+        shm->direct = comm->topology.direct = direct == HSUMMA_OK;
         comm->topology.shared_bytes = shm->shared_bytes;
         comm->shm = shm;
     } else {
         hs_shm_free_memory(shm, memory);
-        status = status == HSUMMA_ERR_UNSUPPORTED ? HSUMMA_OK : status;
     }
-    MPI_Comm_free(&mates);
-    return status;
+    if (mates != MPI_COMM_NULL)
+        MPI_Comm_free(&mates);
+    return status == HSUMMA_ERR_UNSUPPORTED ? HSUMMA_OK : status;
 }
 
 hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_options *options,
@@ -197,7 +194,7 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
     MPI_Comm machine = MPI_COMM_NULL;
     if (MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
         return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_split_type failed");
-    hsumma_status status = hs_comm_agreed(comm->comm, make_topology(comm, options->topology, machine, memory));
+    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options->topology, machine, memory));
     if (!status)
         status = share(comm, options, machine, memory);
     MPI_Comm_free(&machine);

@@ -1,7 +1,7 @@
 /*
- * A group of ranks as the collectives see it: who is where, and the memory that the ranks of a node share.  Made over
- * the context's communicator; nothing of MPI's is kept except, where the system offers no other shared memory, a
- * window.
+ * A group of ranks as the collectives see it: where each rank is, and the memory that the ranks of a node share.  Made
+ * over the context's communicator; no object of MPI's is kept.  A node whose ranks cannot map memory together (no
+ * memfd or /proc, other users, no memory left) shares none: its collectives send messages.
  */
 #ifndef HS_COLL_NODE_DISCOVER_H
 #define HS_COLL_NODE_DISCOVER_H
@@ -12,8 +12,7 @@ struct hs_discover_options {
     const char *topology; /* "auto", or virtual: "nodes:4,sockets:2" (blocks of consecutive ranks) */
     int64_t shared_bytes; /* bytes of shared memory per rank and slot at most; 0: none; negative: choose */
     int direct;           /* 0: never read a peer's memory directly */
-    int window;           /* 1: the memory of an MPI window, as where a mapping of our own cannot be had */
-    int posts;            /* 1: the flags alone, no room (for devices, which have theirs) */
+    int posts;            /* 1: the flags alone, no SHARED (for devices, which have theirs) */
 };
 
 /* Finds out where the ranks of comm are and makes the shared memory.  Collective over comm; the same status on all. */
@@ -21,7 +20,11 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
                                const struct hs_allocator *memory, struct hs_message *message);
 void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory);
 
-/* The worst of all ranks' statuses, by MPI itself: for what comes before our own collectives can be used. */
-hsumma_status hs_comm_agreed(MPI_Comm comm, hsumma_status status);
+/*
+ * The ranks of `machine` (which share one, in the order of comm) that are on this rank's node.  Collective, and the
+ * same status on all: HSUMMA_ERR_UNSUPPORTED where some node's ranks are not on one machine.  *mates is to be freed in
+ * any case, unless it is MPI_COMM_NULL.
+ */
+hsumma_status hs_comm_mates(const struct hs_comm *comm, MPI_Comm machine, MPI_Comm *mates);
 
 #endif

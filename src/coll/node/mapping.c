@@ -1,18 +1,13 @@
 #include "coll/node/mapping.h"
 
+#include "coll/node/agree_mpi.h"
+
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-int hs_all_well(MPI_Comm mates, int well)
-{
-    int together = 0;
-    return MPI_Allreduce(&well, &together, 1, MPI_INT, MPI_MIN, mates) == MPI_SUCCESS && together;
-}
 
 /* What the maker tells: process, descriptor, and which file it is, for processes may have other numbers elsewhere. */
 struct mapped_file {
@@ -63,7 +58,8 @@ void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve)
         file = open_file(&shared_file);
     if (shared_file.descriptor >= 0 && file >= 0)
         base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    int well = hs_all_well(mates, base != MAP_FAILED); /* all have opened it, or never will */
+    /* all have opened it, or never will */
+    int well = hs_agreed(mates, base == MAP_FAILED ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK) == HSUMMA_OK;
     if (file >= 0)
         close(file);
     if (!well && base != MAP_FAILED)

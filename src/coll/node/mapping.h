@@ -11,9 +11,6 @@
  * Collective over mates, and the same answer on all: NULL where it cannot be had (no /proc, other users, no memory).
  */
 void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve);
-void hs_mapping_free(void *base, size_t bytes);
-
-/* 1 if `well` is true on all.  Collective, by MPI itself. */
-int hs_all_well(MPI_Comm mates, int well);
+void hs_mapping_free(void *base, size_t bytes); /* NULL is ignored */
 
 #endif

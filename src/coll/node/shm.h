@@ -43,7 +43,6 @@ struct hs_shm {
     void *bounce;                /* where a REDUCE puts what it reads directly; HS_BOUNCE bytes */
     int64_t next;                /* number of the next instance that uses it, alike on all members */
     const struct hs_device_share *share; /* of devices: where SHARED is, and the events; else NULL */
-    void *fallback;                      /* an MPI window that holds the memory, NULL if it is a mapping of our own */
 };
 
 enum { HS_BOUNCE = 256 * 1024, HS_POST_BYTES = 4096 };

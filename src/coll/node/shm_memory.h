@@ -5,12 +5,11 @@
 #include "coll/node/discover.h"
 
 /*
- * Shared memory for the ranks of `mates`, ranks of one machine in the order of comm; `most`: ranks of the largest node,
- * which decides the room of all.  Nothing of it has a name in the file system, so nothing outlives the processes.
- * Collective over mates.  NULL when one of them cannot have it (on all).
+ * Shared memory for the ranks of a node (hs_comm_mates).  The largest node decides the memory of all.  Collective over
+ * mates; NULL when one of them cannot have it (on all).
  */
-struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, int most,
-                           const struct hs_discover_options *options, const struct hs_allocator *memory);
+struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const struct hs_discover_options *options,
+                           const struct hs_allocator *memory);
 /* Whether this rank can read the memory of all its mates directly.  Collective over mates. */
 int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates);
 /* NULL is ignored. */

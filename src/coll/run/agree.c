@@ -1,32 +1,30 @@
 #include "coll/run/agree.h"
 
-#include "coll/run/device_comm.h"
-
 #include "base/wait.h"
+#include "coll/run/notice.h"
 #include "coll/schedule/registry.h"
 
 #include <string.h>
 
-static void larger(void *dst, const void *left, const void *right, int64_t bytes, void *state)
+enum { POLLS_BETWEEN_NOTICES = 64 };
+
+/* The unit of the list is a ballot. */
+static void join(void *dst, const void *left, const void *right, int64_t bytes, void *state)
 {
-    (void)state;
-    for (int64_t at = 0; at < bytes; at += (int64_t)sizeof(int64_t)) {
-        int64_t l, r;
-        memcpy(&l, (const char *)left + at, sizeof l);
-        memcpy(&r, (const char *)right + at, sizeof r);
-        memcpy((char *)dst + at, l > r ? &l : &r, sizeof l);
-    }
+    struct hs_ballot ballot, other;
+    (void)bytes, (void)state;
+    memcpy(&ballot, left, sizeof ballot);
+    memcpy(&other, right, sizeof other);
+    hs_ballot_join(&ballot, &other);
+    memcpy(dst, &ballot, sizeof ballot);
 }
 
 hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
-                                int which, const struct hs_allocator *memory)
+                                enum hs_agreement_number number, const struct hs_allocator *memory)
 {
-    memset(agreement, 0, sizeof *agreement);
-    agreement->comm = comm;
-    agreement->group = *group;
-    agreement->tag = hs_tag(HS_CHANNEL_AGREE, which);
+    *agreement = (struct hs_agreement){.comm = comm, .group = *group, .tag = hs_tag(HS_CHANNEL_AGREE, number)};
     struct hs_shape shape = {
-        .rank = group->me, .size = group->size, .bytes = sizeof agreement->mine, .unit = sizeof(int64_t)};
+        .rank = group->me, .size = group->size, .bytes = sizeof agreement->mine, .unit = sizeof agreement->mine};
     hsumma_status status = hs_build(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, memory, &agreement->list);
     if (status)
         return status;
@@ -48,60 +46,46 @@ void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator
     agreement->work = NULL;
 }
 
-hsumma_status hs_agreement_start(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size,
-                                 int64_t hash)
+hsumma_status hs_agreement_start(struct hs_agreement *agreement, struct hs_vote mine)
 {
-    agreement->mine[0] = (int64_t)status << 40 | (int64_t)detail << 32 | (INT32_MAX - agreement->comm->rank);
-    agreement->mine[1] = size;
-    agreement->mine[2] = hash;
-    agreement->mine[3] = -hash;
-    memcpy(agreement->result, agreement->mine, sizeof agreement->result);
-    struct hs_directory *directory = agreement->directory;
-    if (directory) {
-        uint64_t arrival = ++directory->arrivals;
-        atomic_store_explicit(&directory->entry[directory->me].verdict[arrival % 2], agreement->mine[0],
-                              memory_order_relaxed);
-        hs_signal(directory, HS_ARRIVED, arrival);
+    agreement->mine = agreement->result = hs_ballot_of(mine, agreement->comm->rank);
+    if (agreement->directory) {
         agreement->met = 0;
+        hs_directory_arrive(agreement->directory, &agreement->mine);
         return HSUMMA_OK;
     }
-    struct hs_binding binding = {.list = &agreement->list,
-                                 .group = agreement->group,
-                                 .tag = agreement->tag,
-                                 .slot = {agreement->mine, agreement->result, agreement->scratch},
-                                 .combine = larger};
+    struct hs_binding binding = {
+        .list = &agreement->list,
+        .group = agreement->group,
+        .tag = agreement->tag,
+        .slot = {[HS_IN] = &agreement->mine, [HS_OUT] = &agreement->result, [HS_SCRATCH] = agreement->scratch},
+        .combine = join};
     return hs_start(&agreement->instance, agreement->comm, &binding);
 }
 
 struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
 {
-    int64_t value = agreement->result[0];
-    return (struct hs_verdict){(hsumma_status)(value >> 40), (int)(value >> 32 & 255),
-                               INT32_MAX - (int)(value & INT32_MAX), agreement->result[1],
-                               agreement->result[2] == -agreement->result[3]};
+    return hs_ballot_verdict(&agreement->result);
 }
 
-/* The verdicts of those that have arrived since the last look; the worst is the largest. */
+/* Takes the votes of those that have arrived since the last look, in the order of the group. */
 static void meet(struct hs_agreement *agreement, int *worked, int *done)
 {
-    struct hs_directory *directory = agreement->directory;
-    hs_directory_look(directory);
-    for (; agreement->met < agreement->group.size; agreement->met++) {
-        int rank = hs_group_rank(&agreement->group, agreement->met);
-        if (!hs_signalled(directory, rank, HS_ARRIVED, directory->arrivals))
-            break;
-        int64_t theirs =
-            atomic_load_explicit(&directory->entry[rank].verdict[directory->arrivals % 2], memory_order_relaxed);
-        agreement->result[0] = theirs > agreement->result[0] ? theirs : agreement->result[0];
+    const struct hs_group *group = &agreement->group;
+    struct hs_ballot ballot;
+    hs_directory_look(agreement->directory);
+    while (agreement->met < group->size &&
+           hs_directory_arrived(agreement->directory, hs_group_rank(group, agreement->met), &ballot)) {
+        hs_ballot_join(&agreement->result, &ballot);
+        agreement->met++;
         *worked = 1;
     }
-    *done = agreement->met == agreement->group.size;
+    *done = agreement->met == group->size;
 }
 
 hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
 {
     struct hs_agreement *agreement = state;
-    enum { VAIN = 64 };
     hsumma_status status = HSUMMA_OK;
     if (agreement->directory) {
         meet(agreement, worked, done);
@@ -109,17 +93,18 @@ hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
         status = hs_progress(&agreement->instance, worked);
         *done = !agreement->instance.active;
     }
-    if (!status && !*done && ++agreement->vain % VAIN == 0 && hs_device_noticed(agreement->comm))
-        status = HSUMMA_ERR_DEVICE; /* one of them has left */
+    if (!status && !*done && ++agreement->polls % POLLS_BETWEEN_NOTICES == 0 && hs_notice_has_come(agreement->comm))
+        status = HSUMMA_ERR_DEVICE; /* a member has left */
     return status;
 }
 
-struct hs_verdict hs_agree(struct hs_agreement *agreement, hsumma_status status, int detail, int64_t size, int64_t hash)
+struct hs_verdict hs_agree(struct hs_agreement *agreement, struct hs_vote mine)
 {
-    hsumma_status mine = hs_agreement_start(agreement, status, detail, size, hash);
-    if (!mine)
-        mine = hs_wait(hs_agreement_advance, agreement);
-    if (mine)
-        return (struct hs_verdict){mine, detail, agreement->comm->rank, size, 1};
-    return hs_agreement_verdict(agreement);
+    hsumma_status status = hs_agreement_start(agreement, mine);
+    if (!status)
+        status = hs_wait(hs_agreement_advance, agreement);
+    if (!status)
+        return hs_agreement_verdict(agreement);
+    mine.status = status;
+    return hs_verdict_alone(mine, agreement->comm->rank);
 }

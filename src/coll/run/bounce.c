@@ -1,6 +1,6 @@
 #include "coll/run/device_comm.h"
-#include "coll/run/exec_device.h"
-#include "coll/run/exec_parts.h"
+#include "coll/run/executor_device.h"
+#include "coll/run/executor_parts.h"
 
 enum { SENDS, RECVS };
 

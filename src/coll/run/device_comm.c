@@ -1,17 +1,10 @@
 #include "coll/run/device_comm.h"
 
+#include "coll/node/agree_mpi.h"
 #include "coll/node/mapping.h"
 #include "coll/node/shm_memory.h"
 
 enum { DEVICE_SHARED_BYTES = 4 << 20 };
-
-static int largest_node(const struct hs_division *node)
-{
-    int most = 1;
-    for (int i = 0; i < node->parts; i++)
-        most = hs_division_size(node, i) > most ? hs_division_size(node, i) : most;
-    return most;
-}
 
 /* The members of the node as processes of the machine, where hsumma_malloc shares. */
 static hsumma_status find_on_machine(struct hs_device_comm *on, MPI_Comm machine)
@@ -35,11 +28,11 @@ static hsumma_status find_on_machine(struct hs_device_comm *on, MPI_Comm machine
 }
 
 /* Flags in memory of the host, SHARED and events of devices.  Collective over the node's ranks. */
-static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, MPI_Comm machine, int most,
+static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, MPI_Comm machine,
                               int64_t shared_bytes, struct hs_message *why)
 {
     const struct hs_discover_options posts = {.posts = 1};
-    on->shm = hs_shm_make(on->mates, comm, most, &posts, on->memory);
+    on->shm = hs_shm_make(on->mates, comm, &posts, on->memory);
     if (!on->shm)
         return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share memory of the host");
     on->shm->shared_bytes = shared_bytes;
@@ -50,18 +43,10 @@ static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *c
     return status ? status : find_on_machine(on, machine);
 }
 
-/* Nobody frees what another has mapped.  Collective over the node's ranks. */
-static void leave_share(struct hs_device_comm *on, struct hs_device_share *share)
-{
-    hs_device_share_leave(share);
-    hs_all_well(on->mates, 1);
-    hs_device_share_free(share, on->memory);
-}
-
 static void leave_shm(struct hs_device_comm *on)
 {
     if (on->mates != MPI_COMM_NULL)
-        leave_share(on, &on->share);
+        hs_device_share_end(&on->share, on->mates, on->memory);
     hs_shm_free_memory(on->shm, on->memory);
     hs_put(on->memory, on->machine);
     if (on->mates != MPI_COMM_NULL)
@@ -74,31 +59,22 @@ static void leave_shm(struct hs_device_comm *on)
 static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_Comm machine,
                            const struct hs_device_options *options)
 {
-    const struct hs_division *node = &comm->topology.division[HS_NODE];
-    int mine = node->of[comm->rank], most = largest_node(node), ranks = 0;
-    int64_t shared_bytes =
-        options->shared_bytes < 0 ? DEVICE_SHARED_BYTES : (options->shared_bytes + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
-    if (most == 1 || shared_bytes == 0)
+    int64_t shared_bytes = options->shared_bytes < 0 ? DEVICE_SHARED_BYTES : hs_in_pages(options->shared_bytes);
+    if (hs_division_largest(&comm->topology.division[HS_NODE]) == 1 || shared_bytes == 0)
         return HSUMMA_OK;
-    int split = MPI_Comm_split(machine, mine, comm->rank, &on->mates) == MPI_SUCCESS &&
-                MPI_Comm_size(on->mates, &ranks) == MPI_SUCCESS;
-    hsumma_status status = !split                                  ? HSUMMA_ERR_MPI
-                           : ranks != hs_division_size(node, mine) ? HSUMMA_ERR_UNSUPPORTED
-                                                                   : HSUMMA_OK;
-    hsumma_status all = hs_comm_agreed(comm->comm, status);
-    if (all == HSUMMA_OK) {
-        status = make_shm(on, comm, machine, most, shared_bytes, &on->note);
-        all = hs_comm_agreed(comm->comm, status);
-    }
-    if (all == HSUMMA_OK) {
+    hsumma_status status = hs_comm_mates(comm, machine, &on->mates);
+    if (!status)
+        status = hs_agreed(comm->comm, make_shm(on, comm, machine, shared_bytes, &on->note));
+    if (!status) {
         on->topology.shared_bytes = shared_bytes;
         on->topology.direct = options->direct;
         return HSUMMA_OK;
     }
     leave_shm(on);
     if (!on->note.text[0])
-        hs_fail(&on->note, all, "processes of a node do not share the machine's memory, or those of another node fail");
-    return all == HSUMMA_ERR_MPI ? all : HSUMMA_OK;
+        hs_fail(&on->note, status,
+                "processes of a node do not share the machine's memory, or those of another node fail");
+    return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
 }
 
 hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device, struct hs_stream *const *stream,
@@ -119,7 +95,7 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
             hs_fail(message, status, "process %d: %s", comm->rank, device->message.text);
     }
     comm->device = on;
-    status = hs_comm_agreed(comm->comm, status);
+    status = hs_agreed(comm->comm, status);
     if (!status &&
         MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
@@ -220,7 +196,7 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
     if (status)
         return status;
     on->device->kind->synchronize(on->device, *on->stream);
-    leave_share(on, &on->pool);
+    hs_device_share_end(&on->pool, on->mates, on->memory);
     on->pool = larger;
     on->pool_bytes = bytes;
     return HSUMMA_OK;

@@ -81,7 +81,5 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
 hsumma_status hs_device_ask(struct hs_device_comm *on);
 /* Keeps what the device says of a failure, with the rank, and returns the status. */
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
-/* Whether another rank has told that its device has failed (team_fail.c); what it has told is for hs_team_listen. */
-int hs_device_noticed(const struct hs_comm *comm);
 
 #endif

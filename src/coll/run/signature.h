@@ -7,7 +7,7 @@
 
 #include "coll/choose/select.h"
 #include "coll/run/call.h"
-#include "coll/run/exec_device.h"
+#include "coll/run/executor_device.h"
 
 /* How one call ends; belongs to the caller and stays where it is until it is done. */
 struct hs_ticket {

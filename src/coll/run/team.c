@@ -3,6 +3,7 @@
 #include "base/wait.h"
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
+#include "coll/run/notice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,37 @@ void hs_team_free(struct hs_team *team)
     }
     hs_selector_free(&team->selector);
     hs_agreement_free(&team->agreement, team->memory);
+}
+
+static void end(struct hs_team *team, hsumma_status status)
+{
+    team->broken = 1;
+    team->status = status;
+    for (struct hs_operation *operation = team->first; operation; operation = operation->next)
+        *operation->ticket = (struct hs_ticket){.done = 1, .status = status};
+    team->first = team->last = NULL; /* their memory is left to the end of the process: MPI may write to it */
+}
+
+void hs_team_fail(struct hs_team *team, hsumma_status status)
+{
+    const struct hs_device_comm *on = team->comm->device;
+    if (team->broken)
+        return;
+    if (on)
+        team->failure = on->failure;
+    end(team, status);
+    if (on && status != HSUMMA_ERR_MPI)
+        hs_notice_send(team->comm, &team->group, (struct hs_notice){.status = status, .text = team->failure},
+                       team->memory);
+}
+
+void hs_team_listen(struct hs_team *team)
+{
+    struct hs_notice notice;
+    if (!hs_notice_receive(team->comm, &notice) || team->broken)
+        return;
+    team->failure = notice.text;
+    end(team, notice.status);
 }
 
 static int is_active(const struct hs_operation *operation)

@@ -11,15 +11,6 @@
 #include "coll/run/agree.h"
 #include "coll/run/signature.h"
 
-enum { HS_CHANNEL_COLL = HS_CHANNEL_AGREE - 1, HS_AGREE_TEAM = HS_AGREE_TRIAL + 1 };
-
-/* What a rank that fails sends to the others. */
-struct hs_notice {
-    int status;
-    struct hs_message text;
-};
-enum { HS_NOTICE_TAG = HS_CHANNEL_AGREE * HS_INSTANCES + HS_AGREE_TEAM + 1 };
-
 /* Moves something else forward while the team waits. */
 typedef void hs_drive(void *state, int *worked);
 

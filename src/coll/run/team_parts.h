@@ -1,4 +1,4 @@
-/* What the files of a team share (team.c, team_prepare.c, team_fail.c).  Nobody else includes it. */
+/* What the files of a team share (team.c, team_prepare.c).  Nobody else includes it. */
 #ifndef HS_COLL_RUN_TEAM_PARTS_H
 #define HS_COLL_RUN_TEAM_PARTS_H
 
@@ -27,9 +27,9 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
 hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                               hsumma_status mine, int about, struct hs_message *message);
 
-/* team_fail.c.  Whatever is under way ends with the error.  Others are told where that is not MPI's. */
+/* Whatever is under way ends with the error.  The other ranks get a notice where it is a device's, not MPI's. */
 void hs_team_fail(struct hs_team *team, hsumma_status status);
-/* Looks whether another has failed. */
+/* Looks whether another rank has sent a notice. */
 void hs_team_listen(struct hs_team *team);
 
 #endif

@@ -45,30 +45,29 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
     return (int64_t)(hash >> 1);
 }
 
+/* Calls that are under way go on meanwhile: other ranks may come here only after them. */
 static hsumma_status advance_agreement(void *state, int *worked, int *done)
 {
     struct hs_team *team = state;
-    hsumma_status status = hs_progress(&team->agreement.instance, worked);
     hs_team_poll(team, worked);
-    *done = !team->agreement.instance.active;
-    return status ? status : team->broken ? team->status : HSUMMA_OK;
+    return team->broken ? team->status : hs_agreement_advance(&team->agreement, worked, done);
 }
 
-/* All ranks join their verdicts. */
-static hsumma_status agree(struct hs_team *team, hsumma_status mine, int about, int64_t hash, int64_t size,
-                           struct hs_verdict *verdict, struct hs_message *message)
+static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
+                           struct hs_message *message)
 {
-    hsumma_status status = hs_agreement_start(&team->agreement, mine, about, size, hash);
+    hsumma_status status = hs_agreement_start(&team->agreement, mine);
     if (!status)
         status = hs_wait(advance_agreement, team);
     if (status) {
+        hs_team_listen(team); /* what another has sent says more than that it has */
         hs_team_fail(team, status);
-        return hs_fail(message, status, "%s when a collective began",
+        return hs_fail(message, team->status, "%s when a collective began",
                        team->failure.text[0] ? team->failure.text : "MPI failed");
     }
     *verdict = hs_agreement_verdict(&team->agreement);
-    if (verdict->status && verdict->status != mine)
-        hs_fail(message, verdict->status, "on process %d: %s", verdict->rank, hs_call_about(verdict->detail));
+    if (verdict->status && verdict->status != mine.status)
+        hs_fail(message, verdict->status, "on process %d: %s", verdict->rank, hs_call_about(verdict->about));
     return verdict->status;
 }
 
@@ -77,7 +76,7 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, st
 {
     struct hs_verdict verdict = {.alike = 1};
     hsumma_status status =
-        team->comm->device ? agree(team, HSUMMA_OK, HS_CALL_NOTHING, call->on_device, 0, &verdict, message) : HSUMMA_OK;
+        team->comm->device ? agree(team, (struct hs_vote){.hash = call->on_device}, &verdict, message) : HSUMMA_OK;
     if (status)
         return status;
     return hs_fail(message, HSUMMA_ERR_ARGUMENT,
@@ -163,17 +162,17 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
     if (!on->shm || signature->on_host || !hs_signature_shares(signature))
         return HSUMMA_OK;
     int64_t bytes = (int64_t)hs_device_call_pool(signature, call);
-    hsumma_status status = agree(team, HSUMMA_OK, HS_CALL_NOTHING, 0, bytes, &verdict, message);
-    if (status || (size_t)verdict.size <= on->pool_bytes)
+    hsumma_status status = agree(team, (struct hs_vote){.value = bytes}, &verdict, message);
+    if (status || (size_t)verdict.value <= on->pool_bytes)
         return status;
-    bytes = verdict.size;
+    bytes = verdict.value;
     status = hs_wait(hs_team_advance, &waiting);
     if (!status) /* all of them are so far: what follows does not hear of failures */
-        status = agree(team, HSUMMA_OK, HS_CALL_NOTHING, 0, 0, &verdict, message);
+        status = agree(team, (struct hs_vote){0}, &verdict, message);
     if (status)
         return status;
     status = hs_device_pool_want(on, (size_t)bytes, message);
-    status = agree(team, status, HS_CALL_MEMORY, 0, 0, &verdict, message);
+    status = agree(team, (struct hs_vote){.status = status, .about = HS_CALL_MEMORY}, &verdict, message);
     *refused = status && status != HSUMMA_ERR_MPI;
     return status;
 }
@@ -192,15 +191,16 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
         about = mine ? HS_CALL_MEMORY : about;
     }
     const struct hs_signature *either = *signature ? *signature : fresh;
-    int64_t cost = fresh ? hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0) : 0;
-    hsumma_status status = agree(team, mine, about, mine ? 0 : hash_of(team, call, either), cost, &verdict, message);
+    struct hs_vote vote = {.status = mine, .about = about, .hash = mine ? 0 : hash_of(team, call, either)};
+    if (fresh)
+        vote.value = hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0);
+    hsumma_status status = agree(team, vote, &verdict, message);
     if (!status && !verdict.alike)
         status = unlike(team, call, message);
-    cost = verdict.size;
     if (!status && fresh && fresh->device)
         status = need_pool(team, fresh, call, refused, message);
     if (!status && fresh) {
-        keep(team, fresh, cost);
+        keep(team, fresh, verdict.value);
         *signature = fresh;
     } else if (fresh) {
         hs_signature_drop(fresh, team->memory);

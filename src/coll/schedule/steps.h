@@ -2,7 +2,7 @@
  * The step list: what one rank does in one collective, as data.
  *
  * A builder writes the list of one rank from (rank, size, sizes, topology, parameters) alone: no MPI, no pointers, no
- * data type beyond its size.  Executors (exec_mpi.c), verify.c, clock.c and dump.c read it.  Lists are immutable once
+ * data type beyond its size.  Executors (executor.c), verify.c, clock.c and dump.c read it.  Lists are immutable once
  * built and position-independent; pointers, the group, tags and epochs are bound when an executor starts one.
  *
  * Execution rules that every reader follows

@@ -31,6 +31,14 @@ static inline int hs_division_size(const struct hs_division *division, int part)
 {
     return division->first[part + 1] - division->first[part];
 }
+/* Ranks of the largest part. */
+static inline int hs_division_largest(const struct hs_division *division)
+{
+    int most = 1;
+    for (int i = 0; i < division->parts; i++)
+        most = hs_division_size(division, i) > most ? hs_division_size(division, i) : most;
+    return most;
+}
 static inline const int *hs_division_ranks(const struct hs_division *division, int part)
 {
     return division->member + division->first[part];

@@ -58,7 +58,8 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, int number, int o
             hs_fail(message, status, "process %d: %s", ctx->comm.rank, ctx->device->message.text);
     }
     /* running: what has been started may have begun with the memory that there is */
-    struct hs_verdict verdict = hs_agree(&ctx->agreement, status, !status && ctx->running, 0, 0);
+    struct hs_verdict verdict =
+        hs_agree(&ctx->agreement, (struct hs_vote){.status = status, .value = ctx->running != NULL});
     if (verdict.status && !status)
         hs_fail(message, verdict.status, "process %d reports: %s (memory of its device)", verdict.rank,
                 hsumma_status_string(verdict.status));
@@ -70,9 +71,9 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, int number, int o
         free_all(ctx, on);
         return status;
     }
-    if (!verdict.detail) {
+    if (!verdict.value) {
         leave_all(*place);
-        status = hs_agree(&ctx->agreement, HSUMMA_OK, 0, 0, 0).status;
+        status = hs_agree(&ctx->agreement, (struct hs_vote){0}).status;
         free_all(ctx, *place);
         *place = NULL;
     }

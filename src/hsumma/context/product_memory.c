@@ -1,6 +1,5 @@
 #include "hsumma/context/product_memory.h"
 
-#include "coll/node/discover.h"
 #include "coll/node/mapping.h"
 #include "hsumma/context/context.h"
 
@@ -18,7 +17,7 @@ static size_t quarter_of_memory(void)
 
 static size_t directory_bytes(const hsumma_context *ctx)
 {
-    return (hs_directory_bytes(ctx->comm.size) + HS_PAGE - 1) / HS_PAGE * HS_PAGE;
+    return (size_t)hs_in_pages((int64_t)hs_directory_bytes(ctx->comm.size));
 }
 
 void hs_product_pool_make(hsumma_context *ctx)

@@ -73,7 +73,8 @@ static hsumma_status map_mine(struct hs_region *region, struct hs_agreement *agr
     if (region->bytes)
         mine = mmap(NULL, region->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     region->mine = mine == MAP_FAILED ? NULL : mine;
-    struct hs_verdict verdict = hs_agree(agreement, region->mine ? HSUMMA_OK : HSUMMA_ERR_MEMORY, 0, 0, 0);
+    struct hs_verdict verdict =
+        hs_agree(agreement, (struct hs_vote){.status = region->mine ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
     if (!verdict.status)
         return HSUMMA_OK;
     if (region->mine)
@@ -90,7 +91,8 @@ static hsumma_status take(struct hs_region *region, uint64_t *asked, struct hs_a
     const uint64_t mine = bytes;
     hsumma_status status = region && asked ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     /* the largest of the negative sizes: what the process that sees least could get */
-    struct hs_verdict verdict = hs_agree(agreement, status, 0, shared ? -available() : 0, shared);
+    struct hs_vote vote = {.status = status, .value = shared ? -available() : 0, .hash = shared};
+    struct hs_verdict verdict = hs_agree(agreement, vote);
     if (verdict.status)
         return hs_fail(message, verdict.status, "bytes: %zu; process %d could not list what all ask for: %s", bytes,
                        verdict.rank, hsumma_status_string(verdict.status));
@@ -98,7 +100,7 @@ static hsumma_status take(struct hs_region *region, uint64_t *asked, struct hs_a
         return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather failed");
     region->mine_bytes = bytes;
     if (shared && verdict.alike)
-        status = map_all(region, comm, asked, -verdict.size, message);
+        status = map_all(region, comm, asked, -verdict.value, message);
     return status || region->base ? status : map_mine(region, agreement, asked, message);
 }
 
@@ -179,14 +181,14 @@ hsumma_status hs_region_make_on_device(struct hs_regions *regions, struct hs_agr
 {
     struct hs_region *region = hs_get_zero(memory, 1, sizeof *region);
     *given = NULL;
-    struct hs_verdict verdict = hs_agree(agreement, region ? HSUMMA_OK : HSUMMA_ERR_MEMORY, 0, 0, 0);
+    struct hs_verdict verdict = hs_agree(agreement, (struct hs_vote){.status = region ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
     hsumma_status status = verdict.status;
     if (!status) /* all are here, and so have left what they had freed before */
         free_left(regions, memory);
     if (!status)
         status = take_on_device(region, mates, device, bytes, memory, message);
     if (!verdict.status) {
-        verdict = hs_agree(agreement, status, 0, 0, 0);
+        verdict = hs_agree(agreement, (struct hs_vote){.status = status});
         if (verdict.status) {
             hs_device_share_leave(&region->share);
             MPI_Barrier(mates);

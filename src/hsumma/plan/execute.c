@@ -2,7 +2,7 @@
 #include "hsumma/plan/plan.h"
 
 #include "base/wait.h"
-#include "coll/run/device_comm.h"
+#include "coll/run/notice.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -124,7 +124,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     ctx->running = plan;
     plan->agreeing = plan->in_grid;
     if (plan->in_grid)
-        status = hs_agreement_start(&plan->agreement, mine, mine ? about : vote, 0, 0);
+        status = hs_agreement_start(&plan->agreement, (struct hs_vote){.status = mine, .about = about, .value = vote});
     if (status) {
         plan->agreeing = 0;
         ctx->running = NULL;
@@ -173,7 +173,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
                        : HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL ||
-                   (status == HSUMMA_ERR_DEVICE && hs_device_noticed(&ctx->comm));
+                   (status == HSUMMA_ERR_DEVICE && hs_notice_has_come(&ctx->comm));
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined",
                        hsumma_status_string(status), news[0] ? ", " : "", room, news);
@@ -217,7 +217,7 @@ static hsumma_status go_on(hsumma_plan *plan, int *worked, int *done)
         if (!status)
             status = verdict.status;
         if (!status)
-            status = hs_plan_settle(plan, verdict.detail, &plan->agreeing);
+            status = hs_plan_settle(plan, (int)verdict.value, &plan->agreeing);
         *done = 0;
         if (status || plan->agreeing)
             return status;

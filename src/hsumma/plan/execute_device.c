@@ -26,7 +26,7 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
     return status;
 }
 
-hsumma_status hs_plan_settle(hsumma_plan *plan, int detail, int *again)
+hsumma_status hs_plan_settle(hsumma_plan *plan, int vote, int *again)
 {
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
     struct hs_outcome *outcome = &plan->outcome;
@@ -35,15 +35,17 @@ hsumma_status hs_plan_settle(hsumma_plan *plan, int detail, int *again)
         return HSUMMA_OK;
     if (device->possible && !outcome->settled) {
         outcome->settled = 1;
-        outcome->on_device = detail == ON_DEVICE;
+        outcome->on_device = vote == ON_DEVICE;
         if (!outcome->on_device) { /* whether all have the memory, and whether anybody needs any */
             hs_staging_drop(plan);
             hsumma_status mine = plan->member ? hs_staging_make(plan, 0) : HSUMMA_OK;
             *again = 1;
-            return hs_agreement_start(&plan->agreement, mine, mine ? HS_ABOUT_MEMORY : hs_staging_any(plan), 0, 0);
+            return hs_agreement_start(
+                &plan->agreement,
+                (struct hs_vote){.status = mine, .about = HS_ABOUT_MEMORY, .value = hs_staging_any(plan)});
         }
     } else {
-        outcome->staged = detail;
+        outcome->staged = vote;
     }
     device->serves = outcome->on_device;
     outcome->late = plan->member ? hs_staging_load(plan) : HSUMMA_OK;
@@ -82,7 +84,7 @@ hsumma_status hs_plan_end(hsumma_plan *plan, hsumma_status mine, int *worked, in
         return mine;
     if (!outcome->ending) {
         outcome->ending = 1;
-        status = hs_agreement_start(&plan->agreement, end_of(plan, mine), HS_ABOUT_NOTHING, 0, 0);
+        status = hs_agreement_start(&plan->agreement, (struct hs_vote){.status = end_of(plan, mine)});
     }
     if (!status)
         status = hs_agreement_advance(&plan->agreement, worked, done);

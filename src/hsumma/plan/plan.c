@@ -98,7 +98,7 @@ hsumma_status hs_plan_explain(hsumma_context *ctx, hsumma_status mine, struct hs
                                         " (workspace)"};
     if (verdict.status && verdict.status != mine)
         hs_fail(&ctx->message, verdict.status, "process %d reports: %s%s", verdict.rank,
-                hsumma_status_string(verdict.status), verdict.detail <= HS_ABOUT_MEMORY ? about[verdict.detail] : "");
+                hsumma_status_string(verdict.status), verdict.about <= HS_ABOUT_MEMORY ? about[verdict.about] : "");
     return verdict.status;
 }
 
@@ -226,7 +226,7 @@ static hsumma_status connect(hsumma_plan *plan)
     hsumma_status status = plan->member ? hs_loop_connect(&plan->loop) : HSUMMA_OK;
     if (status)
         hs_fail(&ctx->message, status, "no communicators for MPI's own collectives");
-    struct hs_verdict verdict = hs_agree(&ctx->agreement, status, HS_ABOUT_NOTHING, 0, 0);
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, (struct hs_vote){.status = status});
     return hs_plan_explain(ctx, status, verdict);
 }
 
@@ -260,9 +260,9 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     }
     if (status)
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
-    struct hs_verdict verdict = {status, about, ctx->comm.rank, plan ? hs_plan_bytes(plan) : 0, 1};
-    if (!request->alone)
-        verdict = hs_agree(&ctx->agreement, status, about, verdict.size, hash);
+    struct hs_vote vote = {.status = status, .about = about, .value = plan ? hs_plan_bytes(plan) : 0, .hash = hash};
+    struct hs_verdict verdict =
+        request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_agree(&ctx->agreement, vote);
     ctx->broken = verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
     status = hs_plan_explain(ctx, status, verdict);
     if (!status && !verdict.alike)
@@ -279,7 +279,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         hs_plan_destroy(plan);
         return status;
     }
-    plan->workspace_max = verdict.size;
+    plan->workspace_max = verdict.value;
     if (!request->silent)
         hs_plan_describe(plan, &options);
     if (settings.explain && ctx->comm.rank == 0 && !request->choice)

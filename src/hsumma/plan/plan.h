@@ -105,12 +105,12 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
 void hs_plan_drive(hsumma_plan *plan, int *worked);
 
 /*
- * execute_device.c, for contexts with a device.  Before the agreement: what this process votes for, which travels as
- * the detail of a good verdict; the largest wins.
+ * execute_device.c, for contexts with a device.  Before the agreement: what this process votes for; the largest
+ * wins.
  */
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 /* After it; *again: another agreement has been started. */
-hsumma_status hs_plan_settle(hsumma_plan *plan, int detail, int *again);
+hsumma_status hs_plan_settle(hsumma_plan *plan, int vote, int *again);
 /* Begins the execution that all have settled for, if it runs on devices. */
 void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution);
 /* All have to hear of what has failed on one (hs_advance). */

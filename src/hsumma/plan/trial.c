@@ -125,7 +125,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
     }
     if (!status)
         status = hs_tuned_reserve(&ctx->tuned, ctx->trials + 1, &ctx->memory);
-    status = hs_agree(&ctx->agreement, status, HS_ABOUT_MEMORY, 0, 0).status;
+    status = hs_agree(&ctx->agreement, (struct hs_vote){.status = status}).status;
     if (status) {
         hs_agreement_free(&trial->agreement, &ctx->memory);
         return hs_fail(&ctx->message, status, "no memory for measuring plans");
@@ -171,11 +171,12 @@ static hsumma_status agree_on(struct hs_trial *trial, double *seconds, int *work
             status = hs_agreement_advance(&trial->agreement, worked, &met);
             if (status || !met)
                 return status;
-            seconds[trial->deciding] = 1e-9 * (double)hs_agreement_verdict(&trial->agreement).size;
+            seconds[trial->deciding] = 1e-9 * (double)hs_agreement_verdict(&trial->agreement).value;
             trial->deciding++;
         }
         if (trial->deciding < trial->count)
-            status = hs_agreement_start(&trial->agreement, HSUMMA_OK, 0, (int64_t)(seconds[trial->deciding] * 1e9), 0);
+            status = hs_agreement_start(&trial->agreement,
+                                        (struct hs_vote){.value = (int64_t)(seconds[trial->deciding] * 1e9)});
     }
     *done = !status;
     trial->deciding = *done ? -1 : trial->deciding;

@@ -5,7 +5,7 @@
 #ifndef HS_SUMMA_MESSAGES_CHANNEL_H
 #define HS_SUMMA_MESSAGES_CHANNEL_H
 
-#include "coll/run/exec_mpi.h"
+#include "coll/run/executor.h"
 #include "coll/schedule/list_cache.h"
 #include "summa/messages/arena.h"
 #include "summa/panels.h"

@@ -14,7 +14,7 @@
  * Messages of two spans have the same tags, and processes may be in different spans at a time.  They match all the
  * same.  An execution ends on a process when everything it asks of this process has been started and is over, so what a
  * process sends to another, or posts for it, in one span comes before all of the next span; inside a span the messages
- * of a pair and tag are as many on both sides and in one order (exec_mpi.h); and MPI matches those of a pair and tag in
+ * of a pair and tag are as many on both sides and in one order (executor.h); and MPI matches those of a pair and tag in
  * order.  Trees and meanings of tags may differ from loop to loop: nothing depends on them.  Rows "mpi" have
  * communicators of each loop's own.
  */

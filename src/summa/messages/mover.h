@@ -5,7 +5,7 @@
 #ifndef HS_SUMMA_MESSAGES_MOVER_H
 #define HS_SUMMA_MESSAGES_MOVER_H
 
-#include "coll/run/exec_mpi.h"
+#include "coll/run/executor.h"
 #include "coll/schedule/exchange.h"
 #include "coll/schedule/list_cache.h"
 #include "summa/pack.h"

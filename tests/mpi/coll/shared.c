@@ -1,11 +1,12 @@
 /*
  * Shared memory at run time: inside a node not one MPI message, between nodes as many as the algorithm says; nothing
- * with a name; the same results in a window of MPI's, and where peers' memory is read directly or not.
+ * with a name; the same results where peers' memory is read directly or not, and, by messages, where one rank cannot
+ * map the memory.
  */
 #include "base/scalar.h"
 #include "base/wait.h"
 #include "coll/node/discover.h"
-#include "coll/run/exec_mpi.h"
+#include "coll/run/executor.h"
 #include "coll/schedule/lists.h"
 #include "support/quiet.h"
 #include "support/tap.h"
@@ -13,6 +14,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { BYTES = 1 << 20 };
 
@@ -109,10 +111,32 @@ static void one_node(const char *what, const struct hs_discover_options *options
     hs_comm_forget(&comm, &hs_heap);
 }
 
+/* One rank cannot have the shared memory: then none has it, which is no error, and rows that need none send messages.
+ */
+static void refused(const char *what, int rank_without, int resource)
+{
+    const struct hs_discover_options options = {.topology = "auto", .shared_bytes = -1, .direct = 1};
+    struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
+    struct hs_message message = {""};
+    struct rlimit before, less;
+    int64_t bad = getrlimit(resource, &before) != 0, messages;
+    less = before;
+    less.rlim_cur = 3;
+    if (rank == rank_without)
+        bad |= setrlimit(resource, &less) != 0;
+    bad |= hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || comm.shm || comm.topology.shared_bytes;
+    if (rank == rank_without)
+        bad |= setrlimit(resource, &before) != 0;
+    bad |= !run(&comm, HS_BCAST, "binomial", 4096, 3, &messages);
+    tap_ok(quiet_worst(bad) == 0 && quiet_worst(names_left()) == 0, "no memory for %s: no rank shares any (%s)", what,
+           message.text);
+    hs_comm_forget(&comm, &hs_heap);
+}
+
 /* Numbers of instances beyond 2^32, where flags begin again. */
 static void many_instances(void)
 {
-    struct hs_discover_options options = {"nodes:1", -1, 1, 0, 0};
+    struct hs_discover_options options = {.topology = "nodes:1", .shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.shm;
@@ -136,7 +160,7 @@ static void many_instances(void)
 /* Two virtual nodes: messages between them only, as many as the lists have. */
 static void two_nodes(void)
 {
-    struct hs_discover_options options = {"nodes:2", -1, 1, 0, 0};
+    struct hs_discover_options options = {.topology = "nodes:2", .shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK;
@@ -176,11 +200,13 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (int r = 0; r < size; r++)
         ranks[r] = r;
-    one_node("our own mapping", &(struct hs_discover_options){"auto", -1, 1, 0, 0}, 4);
-    one_node("without direct reads", &(struct hs_discover_options){"nodes:1,sockets:2", -1, 0, 0, 0}, 4);
-    one_node("a window of MPI's", &(struct hs_discover_options){"auto", -1, 1, 1, 0}, 4);
-    one_node("little room", &(struct hs_discover_options){"auto", 4096, 0, 0, 0}, 3);
+    one_node("direct reads", &(struct hs_discover_options){.topology = "auto", .shared_bytes = -1, .direct = 1}, 4);
+    one_node("without direct reads", &(struct hs_discover_options){.topology = "nodes:1,sockets:2", .shared_bytes = -1},
+             4);
+    one_node("little room", &(struct hs_discover_options){.topology = "auto", .shared_bytes = 4096}, 3);
     if (size > 1) {
+        refused("the rank that makes the memory", 0, RLIMIT_FSIZE);
+        refused("one that opens it", size - 1, RLIMIT_NOFILE);
         many_instances();
         two_nodes();
     }

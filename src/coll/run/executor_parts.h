@@ -1,8 +1,8 @@
 /* What the executors share: how far a step is, and who its peer is.  Nobody else includes it. */
-#ifndef HS_COLL_RUN_EXEC_PARTS_H
-#define HS_COLL_RUN_EXEC_PARTS_H
+#ifndef HS_COLL_RUN_EXECUTOR_PARTS_H
+#define HS_COLL_RUN_EXECUTOR_PARTS_H
 
-#include "coll/run/exec_mpi.h"
+#include "coll/run/executor.h"
 
 enum { HS_STEP_WAITING, HS_STEP_UNDER_WAY, HS_STEP_DONE };
 enum { HS_STEP_WINDOW = 64 }; /* steps looked at beyond the first unfinished one */

@@ -1,8 +1,8 @@
-#include "coll/run/exec_device.h"
+#include "coll/run/executor_device.h"
 
 #include "base/operators.h"
 #include "coll/run/device_comm.h"
-#include "coll/run/exec_parts.h"
+#include "coll/run/executor_parts.h"
 
 static const struct hs_device_kind *kind_of(const struct hs_instance *instance)
 {
@@ -213,7 +213,7 @@ static hsumma_status await_signal(struct hs_instance *instance, int index, int *
     struct hs_device *device = bound->device->device;
     int member = hs_member_of(instance, step->peer);
     if (!hs_shm_signalled(bound->shm, bound->instance, member, step->count))
-        return HSUMMA_OK; /* a rank that fails tells all (team_fail.c) */
+        return HSUMMA_OK; /* a rank that fails sends a notice (notice.h) */
     *worked = 1;
     hs_step_finish(instance, index);
     if (!bound->shm->share->shares_events || member == bound->shm->me)

@@ -1,5 +1,5 @@
 /* Whole collectives by MPI itself, for the rows "mpi". */
-#include "coll/run/exec_mpi.h"
+#include "coll/run/executor.h"
 #include "coll/schedule/registry.h"
 
 #include <limits.h>

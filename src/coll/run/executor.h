@@ -1,9 +1,10 @@
 /* The executor of step lists over MPI point-to-point: start, progress, done; several instances under way at a time. */
-#ifndef HS_COLL_RUN_EXEC_MPI_H
-#define HS_COLL_RUN_EXEC_MPI_H
+#ifndef HS_COLL_RUN_EXECUTOR_H
+#define HS_COLL_RUN_EXECUTOR_H
 
 #include "base/scalar.h"
 #include "coll/node/comm.h"
+#include "coll/run/tags.h"
 #include "dist/grid.h"
 
 #include <hsumma_coll.h>
@@ -23,18 +24,6 @@ struct hs_native {
     MPI_Op op;
     const int *counts, *displacements; /* allgather, reduce_scatter: elements per rank */
 };
-
-/*
- * Matching.  A channel is a sequence of instances over the same group for the same purpose, numbered alike on all
- * ranks; its instances are started in the same order by all members.  The tag says (channel, instance modulo); messages
- * of an ordered pair inside an instance match in list order.
- */
-enum { HS_CHANNELS = 32, HS_INSTANCES = 1024, HS_CHANNEL_AGREE = HS_CHANNELS - 1 };
-
-static inline int hs_tag(int channel, int64_t instance)
-{
-    return channel * HS_INSTANCES + (int)(instance % HS_INSTANCES);
-}
 
 struct hs_binding {
     const struct hs_list *list;

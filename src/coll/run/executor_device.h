@@ -7,10 +7,10 @@
  * Where devices cannot wait for each other's events, SIGNAL raises the flag when its event is over.  Messages wait for
  * the work on what they carry (device_stage.h).  A slot of the ring is entered behind the ends of those who used it.
  */
-#ifndef HS_COLL_RUN_EXEC_DEVICE_H
-#define HS_COLL_RUN_EXEC_DEVICE_H
+#ifndef HS_COLL_RUN_EXECUTOR_DEVICE_H
+#define HS_COLL_RUN_EXECUTOR_DEVICE_H
 
-#include "coll/run/exec_mpi.h"
+#include "coll/run/executor.h"
 
 struct hs_device_copy {
     void *to;
@@ -29,7 +29,7 @@ struct hs_device_io {
 /* Where a reference is mapped here; NULL: a peer's memory that this process has not mapped. */
 char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref);
 
-/* Steps around those of exec_mpi.c; *entered and *over are set to 1 when it is so far. */
+/* Steps around those of executor.c; *entered and *over are set to 1 when it is so far. */
 void hs_device_begin(struct hs_instance *instance);
 hsumma_status hs_device_enter(struct hs_instance *instance, int *entered);
 /* Begins a step whose dependencies are done, or goes on with it. */

@@ -1,5 +1,5 @@
-#include "coll/run/exec_device.h"
-#include "coll/run/exec_parts.h"
+#include "coll/run/executor_device.h"
+#include "coll/run/executor_parts.h"
 
 #include <mpi.h>
 #include <string.h>

@@ -1,0 +1,42 @@
+/* layers: uses MPI */
+#include "coll/run/notice.h"
+
+#include "coll/run/tags.h"
+
+static int notice_tag(void)
+{
+    return hs_tag(HS_CHANNEL_AGREE, HS_NOTICE);
+}
+
+/* The copy is left to the end of the process, as is all that MPI may still look at. */
+void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, struct hs_notice notice,
+                    const struct hs_allocator *memory)
+{
+    struct hs_notice *copy = hs_get_zero(memory, 1, sizeof *copy);
+    if (!copy)
+        return;
+    *copy = notice;
+    for (int i = 0; i < group->size; i++) {
+        MPI_Request request;
+        int rank = hs_group_rank(group, i);
+        if (rank != comm->rank &&
+            MPI_Isend(copy, sizeof *copy, MPI_BYTE, rank, notice_tag(), comm->comm, &request) == MPI_SUCCESS)
+            MPI_Request_free(&request);
+    }
+}
+
+int hs_notice_has_come(const struct hs_comm *comm)
+{
+    int there = 0;
+    return comm->device &&
+           MPI_Iprobe(MPI_ANY_SOURCE, notice_tag(), comm->comm, &there, MPI_STATUS_IGNORE) == MPI_SUCCESS && there;
+}
+
+int hs_notice_receive(const struct hs_comm *comm, struct hs_notice *notice)
+{
+    MPI_Status from;
+    int there = 0;
+    return MPI_Iprobe(MPI_ANY_SOURCE, notice_tag(), comm->comm, &there, &from) == MPI_SUCCESS && there &&
+           MPI_Recv(notice, sizeof *notice, MPI_BYTE, from.MPI_SOURCE, notice_tag(), comm->comm, MPI_STATUS_IGNORE) ==
+               MPI_SUCCESS;
+}

@@ -3,10 +3,10 @@
 #define HS_BENCHMARKS_CALIBRATE_CALIBRATE_H
 
 #include "calibrate/fit.h"
-#include "common/command.h"
+#include "common/arguments.h"
 #include "common/machine.h"
-#include "gemm/report.h"
 #include "hsumma/context/context.h"
+#include "report/columns.h"
 #include "report/progress.h"
 
 typedef struct calibrate_arguments {

@@ -1,5 +1,4 @@
 /* hsumma_bench calibrate: the text of the file, the table, JSON. */
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -189,8 +188,9 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
     int several = cal->ctx->comm.topology.division[HS_NODE].parts > 1;
 
     fprintf(file, "%d rank%s on %d node%s, %d BLAS thread%s each, measured in %.1f s\nprofile %s\n\n", cal->size,
-            cal->size == 1 ? "" : "s", cal->ctx->comm.topology.division[HS_NODE].parts, several ? "s" : "", p->threads,
-            p->threads == 1 ? "" : "s", cal->took, path);
+            report_plural(cal->size), cal->ctx->comm.topology.division[HS_NODE].parts,
+            report_plural(cal->ctx->comm.topology.division[HS_NODE].parts), p->threads, report_plural(p->threads),
+            cal->took, path);
     fprintf(file, "%-15s %-72s %6s %6s\n", "", "fitted", "median", "worst");
     link_row(file, "between nodes", cal, FIT_NETWORK, &m->network);
     if (several && m->inject > 0)
@@ -214,45 +214,66 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
     for (int i = 0; i < cal->samples; i++)
         if (!strncmp(cal->sample[i].name, "pairs.", 6) && is_first(cal, i, -1))
             print_throughput(file, cal, cal->sample[i].name);
-    return !ferror(file) && !fflush(file);
+    return report_written(file);
 }
 
 /* --- JSON -----------------------------------------------------------------------------------------------------------
  */
 
-static json_t *link_json(const struct hs_link *link)
-{
-    return json_pack("{s:f,s:f,s:I,s:f,s:f}", "alpha_s", link->alpha, "beta_s_per_byte", link->beta, "eager_bytes",
-                     (json_int_t)link->eager, "alpha_long_s", link->alpha_long, "beta_long_s_per_byte",
-                     link->beta_long);
-}
+static const report_column link_columns[] = {{"alpha_s", REPORT_VALUE(struct hs_link, alpha)},
+                                             {"beta_s_per_byte", REPORT_VALUE(struct hs_link, beta)},
+                                             {"eager_bytes", REPORT_VALUE(struct hs_link, eager)},
+                                             {"alpha_long_s", REPORT_VALUE(struct hs_link, alpha_long)},
+                                             {"beta_long_s_per_byte", REPORT_VALUE(struct hs_link, beta_long)},
+                                             REPORT_END};
 
-static json_t *gemm_json(const struct hs_gemm_cost *cost)
-{
-    return json_pack("{s:f,s:f,s:f,s:f}", "flop_s", cost->flop, "c_s", cost->c, "ab_s", cost->ab, "call_s", cost->call);
-}
+static const report_column gemm_columns[] = {{"flop_s", REPORT_VALUE(struct hs_gemm_cost, flop)},
+                                             {"c_s", REPORT_VALUE(struct hs_gemm_cost, c)},
+                                             {"ab_s", REPORT_VALUE(struct hs_gemm_cost, ab)},
+                                             {"call_s", REPORT_VALUE(struct hs_gemm_cost, call)},
+                                             REPORT_END};
+
+/* In the processes' memory, or in a device's. */
+enum { HOST = 1, DEVICE = 2 };
+
+static const report_column machine_columns[] = {
+    {"network", REPORT_INNER(struct hs_machine, network, link_columns)},
+    {"node", REPORT_INNER(struct hs_machine, node, link_columns)},
+    {"socket", REPORT_INNER(struct hs_machine, socket, link_columns), .when = HOST},
+    {"inject_s_per_byte", REPORT_VALUE(struct hs_machine, inject), .when = HOST},
+    {"shm", REPORT_INNER(struct hs_machine, shm, link_columns)},
+    {"signal_s", REPORT_VALUE(struct hs_machine, signal)},
+    {"copy_s_per_byte", REPORT_VALUE(struct hs_machine, copy)},
+    {"gamma_s_per_byte", REPORT_VALUE(struct hs_machine, gamma)},
+    REPORT_END};
+
+static const report_column profile_columns[] = {{"exchange_alpha_s", REPORT_VALUE(struct hs_profile, exchange_alpha)},
+                                                {"overlap", REPORT_VALUE(struct hs_profile, overlap)},
+                                                {"gemm_double", REPORT_INNER(struct hs_profile, gemm[0], gemm_columns)},
+                                                {"gemm_float", REPORT_INNER(struct hs_profile, gemm[1], gemm_columns)},
+                                                {"threads", REPORT_VALUE(struct hs_profile, threads)},
+                                                {"knee", REPORT_VALUE(struct hs_profile, knee)},
+                                                {"slice", REPORT_VALUE(struct hs_profile, slice)},
+                                                REPORT_END};
 
 static json_t *profile_json(const struct hs_profile *p)
 {
-    const struct hs_machine *m = &p->machine;
+    json_t *object = report_object(machine_columns, &p->machine, HOST);
 
-    return json_pack("{s:o,s:o,s:o,s:f,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:o,s:i,s:I,s:I}", "network", link_json(&m->network),
-                     "node", link_json(&m->node), "socket", link_json(&m->socket), "inject_s_per_byte", m->inject,
-                     "exchange_alpha_s", p->exchange_alpha, "shm", link_json(&m->shm), "signal_s", m->signal,
-                     "copy_s_per_byte", m->copy, "gamma_s_per_byte", m->gamma, "overlap", p->overlap, "gemm_double",
-                     gemm_json(&p->gemm[0]), "gemm_float", gemm_json(&p->gemm[1]), "threads", p->threads, "knee",
-                     (json_int_t)p->knee, "slice", (json_int_t)p->slice);
+    report_add(object, profile_columns, p, REPORT_ALL);
+    return object;
 }
 
 static json_t *device_json(const calibration *cal)
 {
     const struct hs_machine *m = &cal->profile.device_machine;
+    json_t *object = report_object(machine_columns, m, DEVICE);
 
-    return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:f,s:f}", "name", cal->ctx->device->name, "network",
-                     link_json(&m->network), "node", link_json(&m->node), "shm", link_json(&m->shm), "copy_s_per_byte",
-                     m->copy, "gamma_s_per_byte", m->gamma, "signal_s", m->signal, "turn_s",
-                     cal->device_turned ? report_real(m->turn) : json_null(), "gemm_double_flop_per_s",
-                     cal->device_rate[0], "gemm_float_flop_per_s", cal->device_rate[1]);
+    json_object_update_new(object,
+                           json_pack("{s:s,s:o,s:f,s:f}", "name", cal->ctx->device->name, "turn_s",
+                                     cal->device_turned ? report_real(m->turn) : json_null(), "gemm_double_flop_per_s",
+                                     cal->device_rate[0], "gemm_float_flop_per_s", cal->device_rate[1]));
+    return object;
 }
 
 static json_t *sample_json(const calibrate_sample *s)
@@ -267,7 +288,6 @@ static json_t *sample_json(const calibrate_sample *s)
 int calibrate_json(const calibration *cal, const char *path, FILE *file)
 {
     json_t *errors = json_object(), *samples = json_array(), *root;
-    int bad;
 
     for (int f = 0; f < FITS; f++)
         json_object_set_new(errors, calibrate_fit_names[f],
@@ -281,7 +301,5 @@ int calibrate_json(const calibration *cal, const char *path, FILE *file)
                      profile_json(&cal->profile), "relative_errors", errors, "measured", samples);
     if (root && cal->ctx->device)
         json_object_set_new(root, "device", device_json(cal));
-    bad = !root || json_dumpf(root, file, JSON_INDENT(2)) || fputc('\n', file) == EOF || fflush(file);
-    json_decref(root);
-    return !bad;
+    return report_json(root, 0, 0, file);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "coll/schedule/lists.h"
-#include "gemm/report.h"
+#include "report/columns.h"
 
 int coll_find(const char *name)
 {
@@ -33,11 +33,25 @@ static int count_rounds(const struct hs_alg *alg, const struct hs_shape *shape)
     return last;
 }
 
+typedef struct cost {
+    const char *name;
+    int rounds;
+    int64_t messages, messages_max, bytes_max;
+    double time;
+} cost;
+
+static const report_column columns[] = {
+    {.title = "algorithm", REPORT_VALUE(cost, name), .width = -20},
+    {.title = "rounds", REPORT_VALUE(cost, rounds), .width = 6, .narrow = 1},
+    {.title = "messages", REPORT_VALUE(cost, messages), .width = 9, .narrow = 1},
+    {.title = "most by", .unit = "a process", REPORT_VALUE(cost, messages_max), .width = 9, .narrow = 1},
+    {.title = "most bytes", .unit = "by a process", REPORT_VALUE(cost, bytes_max), .width = 12, .narrow = 1},
+    {.title = "predicted", REPORT_VALUE(cost, time), .width = 10, .digits = 4, .style = 'g'},
+    REPORT_END};
+
 void coll_costs_heading(FILE *file)
 {
-    fprintf(file, "%-20s %6s %9s %9s %12s  %10s\n", "algorithm", "rounds", "messages", "most by", "most bytes",
-            "predicted");
-    fprintf(file, "%-20s %6s %9s %9s %12s\n", "", "", "", "a process", "by a process");
+    report_table_head(&(report_table){.columns = columns}, NULL, file);
 }
 
 hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
@@ -45,14 +59,18 @@ hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct
 {
     struct hs_clock_report report;
     const char *unit;
-    double scale;
+    char note[4];
     hsumma_status status = hs_clock(alg, shape, model, &hs_heap, &report);
 
     if (status)
         return status;
-    scale = report_time_unit(report.seconds, &unit);
-    fprintf(file, "%-20s %6d %9lld %9lld %12lld  %10.4g %s\n", alg->name, count_rounds(alg, shape),
-            (long long)report.messages, (long long)report.messages_rank_max, (long long)report.bytes_rank_max,
-            report.seconds * scale, unit);
+    const cost row = {.name = alg->name,
+                      .rounds = count_rounds(alg, shape),
+                      .messages = report.messages,
+                      .messages_max = report.messages_rank_max,
+                      .bytes_max = report.bytes_rank_max,
+                      .time = report.seconds * report_time_unit(report.seconds, &unit)};
+    snprintf(note, sizeof note, " %s", unit);
+    report_table_row(&(report_table){.columns = columns}, &row, REPORT_ALL, note, file);
     return HSUMMA_OK;
 }

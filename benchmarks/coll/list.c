@@ -1,9 +1,9 @@
 /* hsumma_bench coll --list: the registry. */
-#include <jansson.h>
 #include <string.h>
 
 #include "coll/choose/select.h"
 #include "coll/coll.h"
+#include "report/columns.h"
 
 /* What a row can and what it needs. */
 static const struct {
@@ -95,15 +95,15 @@ static void print_table(const coll_arguments *args, FILE *file)
 
 static json_t *row_json(const struct hs_alg *alg)
 {
-    json_t *object = json_object(), *list = json_array();
+    static const report_column columns[] = {
+        {"name", REPORT_VALUE(struct hs_alg, name)}, {"doc", REPORT_VALUE(struct hs_alg, doc)}, REPORT_END};
+    json_t *object = report_object(columns, alg, REPORT_ALL), *list = json_array();
     const char *limit[GROUPS];
     char text[HS_ALG_SPEC_TEXT];
 
     hs_alg_parameters(alg, text, sizeof text);
     json_object_set_new(object, "collective", json_string(hs_collective_name(alg->collective)));
-    json_object_set_new(object, "name", json_string(alg->name));
     json_object_set_new(object, "parameters", json_string(text));
-    json_object_set_new(object, "doc", json_string(alg->doc));
     for (int i = 0; i < FACTS; i++)
         json_object_set_new(object, facts[i].key, json_boolean(alg->flags & facts[i].flag));
     find_limits(alg, limit);
@@ -115,18 +115,13 @@ static json_t *row_json(const struct hs_alg *alg)
 
 static int print_json(const coll_arguments *args, FILE *file)
 {
-    json_t *object = json_object(), *list = json_array();
+    json_t *list = json_array();
     const struct hs_alg *alg;
-    int failed;
 
     for (int i = 0; (alg = hs_alg_at(i)); i++)
         if (args->collective < 0 || (int)alg->collective == args->collective)
             json_array_append_new(list, row_json(alg));
-    json_object_set_new(object, "algorithms", list);
-    failed = json_dumpf(object, file, JSON_INDENT(2));
-    fputc('\n', file);
-    json_decref(object);
-    return !failed;
+    return report_json(json_pack("{s:o}", "algorithms", list), 0, 0, file);
 }
 
 int coll_list(const coll_arguments *args)
@@ -137,7 +132,7 @@ int coll_list(const coll_arguments *args)
         good = print_json(args, stdout);
     else
         print_table(args, stdout);
-    if (command_fail(MPI_COMM_SELF, !good || fflush(stdout) || ferror(stdout), "the list could not be written"))
+    if (command_fail(MPI_COMM_SELF, !good || !report_written(stdout), "the list could not be written"))
         return COMMAND_INTERNAL;
     return COMMAND_OK;
 }

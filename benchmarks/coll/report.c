@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "coll/time.h"
-#include "gemm/report.h"
+#include "report/columns.h"
 
 const char *coll_label(const coll_run *run, const coll_contender *contender)
 {
@@ -29,53 +29,102 @@ static const char *collective(const coll_run *run)
     return hs_collective_name((enum hs_collective)run->args->collective);
 }
 
-/* Bytes that a call must read and write in the device's memory, per second. */
-static double bandwidth(const coll_point *point, const coll_contender *x)
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+/* One contender at one size. */
+typedef struct row {
+    const char *op, *element, *label, *device, *note; /* why it was left out, or what was chosen */
+    int ranks, calls, right, reps, same;
+    int64_t bytes, pays_after;
+    quartiles time, ratio;
+    double bandwidth, copy_rate, of_copy; /* bytes of the device's memory per second; a copy's; the fraction */
+    double created, first;
+    char bits[20], init[80];
+} row;
+
+/* When a column is there: in lines of CSV and of the table; when the contender ran; beside MPI; with these options. */
+enum { LINE = 1, RAN = 2, RATIO = 4, PLACED = 8, BITS = 16, INIT = 32 };
+
+/* coll --from reads these by their places. */
+static const report_column columns[] = {
+    {"op", REPORT_VALUE(row, op), .when = LINE},
+    {"element", REPORT_VALUE(row, element), .when = LINE},
+    {"ranks", REPORT_VALUE(row, ranks), .when = LINE},
+    {"bytes", REPORT_VALUE(row, bytes), REPORT_SHOWN("bytes", 10, 0), .when = LINE},
+    {"algorithm", REPORT_VALUE(row, label), REPORT_SHOWN("algorithm", -28, 0)},
+    {"calls", REPORT_VALUE(row, calls), REPORT_SHOWN("calls", 6, 0), .narrow = 1, .when = RAN},
+    {"median_s", REPORT_VALUE(row, time.median), REPORT_SHOWN("median us", 10, 2), .factor = 1e6, .when = RAN},
+    {"lower_s", REPORT_VALUE(row, time.lower), REPORT_SHOWN("lower", 10, 2), .factor = 1e6, .when = RAN},
+    {"upper_s", REPORT_VALUE(row, time.upper), REPORT_SHOWN("upper", 10, 2), .factor = 1e6, .when = RAN},
+    {"ratio", REPORT_VALUE(row, ratio.median), REPORT_SHOWN("MPI/it", 7, 3), .when = RATIO},
+    {"ratio_lower", REPORT_VALUE(row, ratio.lower), REPORT_SHOWN("lower", 7, 3), .when = RATIO},
+    {"ratio_upper", REPORT_VALUE(row, ratio.upper), REPORT_SHOWN("upper", 7, 3), .when = RATIO},
+    {"right", REPORT_TRUTH(row, right), .when = RAN},
+    {"repetitions", REPORT_VALUE(row, reps), .when = LINE},
+    {"device", REPORT_VALUE(row, device), .when = LINE},
+    {"bytes_per_s", REPORT_VALUE(row, bandwidth), REPORT_SHOWN("GB/s", 7, 4), .style = 'g', .factor = 1e-9,
+     .when = PLACED},
+    {.title = "of copy", REPORT_VALUE(row, of_copy), .width = 7, .digits = 3, .when = PLACED},
+    {"copy_bytes_per_s", REPORT_VALUE(row, copy_rate), .when = LINE},
+    {"bits", REPORT_VALUE(row, bits), REPORT_SHOWN("bits", -16, 0), .when = BITS},
+    {"same_on_all_ranks", REPORT_TRUTH(row, same), .when = BITS},
+    {"context_s", REPORT_VALUE(row, created), .when = INIT},
+    {"first_call_s", REPORT_VALUE(row, first), .when = INIT},
+    {"pays_after_calls", REPORT_VALUE(row, pays_after), .when = INIT},
+    {.title = "context, first call; pays after", REPORT_VALUE(row, init), .width = -31, .when = INIT},
+    {"note", REPORT_VALUE(row, note), .when = LINE},
+    REPORT_END};
+
+static unsigned options_of(const coll_run *run)
 {
-    return (double)point->traffic / x->time.median;
+    return (run->placed ? PLACED : 0U) | (run->args->bits ? BITS : 0U) | (run->args->init ? INIT : 0U);
+}
+
+/* The row of a contender; returns what there is of it. */
+static unsigned make_row(const coll_run *run, const coll_point *point, const coll_contender *x, row *to)
+{
+    double calls = run->args->init && x->first > 0 && !x->why[0] ? coll_pays_after(point, x) : HUGE_VAL;
+
+    *to = (row){.op = collective(run),
+                .element = coll_element_of(run->args->element).name,
+                .label = coll_label(run, x),
+                .device = run->mates != MPI_COMM_NULL ? hsumma_device(run->ctx) : NULL,
+                .note = x->why[0] ? x->why : x->chosen,
+                .ranks = run->size,
+                .calls = x->calls,
+                .right = x->right,
+                .reps = run->args->reps,
+                .same = x->same,
+                .bytes = point->bytes,
+                .pays_after = isfinite(calls) ? (int64_t)calls : -1,
+                .time = x->time,
+                .ratio = x->ratio,
+                .bandwidth = (double)point->traffic / x->time.median,
+                .copy_rate = run->placed && !x->why[0] ? run->copy_rate : NAN,
+                .created = x->created,
+                .first = x->first};
+    if (x->why[0])
+        return 0;
+    to->of_copy = to->bandwidth / run->copy_rate;
+    snprintf(to->bits, sizeof to->bits, "%016" PRIx64, x->bits);
+    if (isfinite(calls))
+        snprintf(to->init, sizeof to->init, "%.3g ms, %.3g ms; %.0f call%s", x->created * 1e3, x->first * 1e3, calls,
+                 report_plural((int64_t)calls));
+    else
+        snprintf(to->init, sizeof to->init, "%.3g ms, %.3g ms; never", x->created * 1e3, x->first * 1e3);
+    return RAN | (x->word ? RATIO : 0U) | (options_of(run) & ~(x->first > 0 ? 0U : INIT));
 }
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-static void add_quartiles(json_t *object, const char *const key[3], quartiles q)
-{
-    json_object_set_new(object, key[0], report_real(q.median));
-    json_object_set_new(object, key[1], report_real(q.lower));
-    json_object_set_new(object, key[2], report_real(q.upper));
-}
-
 static json_t *contender_json(const coll_run *run, const coll_point *point, const coll_contender *x)
 {
-    json_t *object = json_pack("{s:s}", "algorithm", coll_label(run, x));
+    row r;
+    unsigned present = make_row(run, point, x, &r);
+    json_t *object = report_object(columns, &r, present);
 
-    if (x->why[0]) {
-        json_object_set_new(object, "left_out", json_string(x->why));
-        return object;
-    }
-    json_object_set_new(object, "calls", json_integer(x->calls));
-    add_quartiles(object, (const char *const[]){"median_s", "lower_s", "upper_s"}, x->time);
-    if (x->word)
-        add_quartiles(object, (const char *const[]){"ratio", "ratio_lower", "ratio_upper"}, x->ratio);
-    if (x->chosen[0])
-        json_object_set_new(object, "chosen", json_string(x->chosen));
-    json_object_set_new(object, "right", json_boolean(x->right));
-    if (run->args->bits) {
-        char text[20];
-
-        snprintf(text, sizeof text, "%016" PRIx64, x->bits);
-        json_object_set_new(object, "bits", json_string(text));
-        json_object_set_new(object, "same_on_all_ranks", json_boolean(x->same));
-    }
-    if (run->placed)
-        json_object_set_new(object, "bytes_per_s", report_real(bandwidth(point, x)));
-    if (run->args->init && x->first > 0) {
-        double calls = coll_pays_after(point, x);
-
-        json_object_set_new(object, "context_s", report_real(x->created));
-        json_object_set_new(object, "first_call_s", report_real(x->first));
-        json_object_set_new(object, "pays_after_calls",
-                            isfinite(calls) ? json_integer((json_int_t)calls) : json_null());
-    }
+    if (r.note[0])
+        json_object_set_new(object, x->why[0] ? "left_out" : "chosen", json_string(r.note));
     return object;
 }
 
@@ -106,70 +155,23 @@ static int end_json(coll_run *run, FILE *file)
                   run->options, "mpi", mpi_version(mpi), "sizes", run->sizes);
     if (run->mates != MPI_COMM_NULL)
         json_object_set_new(object, "device", device_json(run));
-    int failed = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-
-    fputc('\n', file);
-    json_decref(object);
-    return !failed;
-}
-
-/* --- csv ---------------------------------------------------------------------------------------------------------- */
-
-/* What only some runs have. */
-static void extras_csv(const coll_run *run, const coll_point *point, const coll_contender *x, FILE *file)
-{
-    int in = !x->why[0], init = in && run->args->init && x->first > 0;
-    double calls = init ? coll_pays_after(point, x) : HUGE_VAL;
-
-    fprintf(file, ",%d,", run->args->reps);
-    if (run->mates != MPI_COMM_NULL)
-        report_csv_text(file, hsumma_device(run->ctx));
-    if (in && run->placed)
-        fprintf(file, ",%.9g,%.9g,", bandwidth(point, x), run->copy_rate);
-    else
-        fputs(",,,", file);
-    if (in && run->args->bits)
-        fprintf(file, "%016" PRIx64 ",%s,", x->bits, x->same ? "true" : "false");
-    else
-        fputs(",,", file);
-    if (init)
-        fprintf(file, "%.9g,%.9g,", x->created, x->first);
-    else
-        fputs(",,", file);
-    if (isfinite(calls))
-        fprintf(file, "%.0f", calls);
-    fputc(',', file);
-}
-
-static void point_csv(const coll_run *run, const coll_point *point, FILE *file)
-{
-    for (int i = 0; i < run->count; i++) {
-        const coll_contender *x = &point->contender[i];
-
-        fprintf(file, "%s,%s,%d,%lld,", collective(run), coll_element_of(run->args->element).name, run->size,
-                (long long)point->bytes);
-        report_csv_text(file, coll_label(run, x));
-        if (x->why[0])
-            fputs(",,,,,,,,", file);
-        else
-            fprintf(file, ",%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s", x->calls, x->time.median, x->time.lower,
-                    x->time.upper, x->ratio.median, x->ratio.lower, x->ratio.upper, x->right ? "true" : "false");
-        extras_csv(run, point, x, file);
-        report_csv_text(file, x->why[0] ? x->why : x->chosen);
-        fputc('\n', file);
-    }
+    return report_json(object, 0, 9, file);
 }
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
 
+static report_table table_of(const coll_run *run)
+{
+    return (report_table){.columns = columns, .shown = LINE | RAN | RATIO | options_of(run)};
+}
+
 static void table_columns(const coll_run *run, FILE *file)
 {
+    report_table table = table_of(run);
+
     fprintf(file, "medians and quartiles of %d repetition%s in turns; ratio above 1: faster than MPI\n\n",
-            run->args->reps, run->args->reps > 1 ? "s" : "");
-    fprintf(file, "%10s  %-28s %6s  %10s  %10s  %10s  %7s  %7s  %7s", "bytes", "algorithm", "calls", "median us",
-            "lower", "upper", "MPI/it", "lower", "upper");
-    fprintf(file, "%s%s%s\n", run->placed ? "     GB/s  of copy" : "", run->args->bits ? "  bits            " : "",
-            run->args->init ? "  context, first call; pays after" : "");
+            run->args->reps, report_plural(run->args->reps));
+    report_table_head(&table, NULL, file);
 }
 
 static void begin_table(const coll_run *run, FILE *file)
@@ -180,7 +182,7 @@ static void begin_table(const coll_run *run, FILE *file)
     fprintf(file, "hsumma_bench coll: %s of %s%s; %d rank%s, %d node%s, %d core%s per node\n", collective(run),
             coll_element_of(run->args->element).name,
             run->args->collective == HS_BCAST || run->args->collective == HS_ALLGATHER ? "" : ", sum", run->size,
-            run->size > 1 ? "s" : "", mach->nodes, mach->nodes > 1 ? "s" : "", mach->cores, mach->cores > 1 ? "s" : "");
+            report_plural(run->size), mach->nodes, report_plural(mach->nodes), mach->cores, report_plural(mach->cores));
     fprintf(file, "MPI: %s%s%s\n", mpi_version(mpi), run->options[0] ? "; options: " : "", run->options);
     if (run->mates != MPI_COMM_NULL)
         fprintf(file,
@@ -194,47 +196,38 @@ static void begin_table(const coll_run *run, FILE *file)
         fprintf(file,
                 "note: %d ranks share %d core%s: MPI's blocking calls may keep a core that another rank needs;\n"
                 "      scripts/compare-coll compares with the faster of MPI as it is and MPI that yields\n",
-                mach->node_ranks, mach->cores, mach->cores > 1 ? "s" : "");
+                mach->node_ranks, mach->cores, report_plural(mach->cores));
     table_columns(run, file);
-}
-
-/* What only some runs show. */
-static void extras_table(const coll_run *run, const coll_point *point, const coll_contender *x, FILE *file)
-{
-    if (run->placed)
-        fprintf(file, "%*s  %7.4g  %7.3f", x->word ? 0 : 27, "", bandwidth(point, x) * 1e-9,
-                bandwidth(point, x) / run->copy_rate);
-    if (run->args->bits)
-        fprintf(file, "  %016" PRIx64 "%s", x->bits, x->same ? "" : " NOT THE SAME ON ALL RANKS");
-    if (run->args->init && x->first > 0) {
-        double calls = coll_pays_after(point, x);
-
-        fprintf(file, "  %.3g ms, %.3g ms; ", x->created * 1e3, x->first * 1e3);
-        if (isfinite(calls))
-            fprintf(file, "%.0f call%s", calls, calls > 1 ? "s" : "");
-        else
-            fputs("never", file);
-    }
 }
 
 static void point_table(const coll_run *run, const coll_point *point, FILE *file)
 {
+    report_table table = table_of(run);
+
     for (int i = 0; i < run->count; i++) {
         const coll_contender *x = &point->contender[i];
+        char note[400];
+        row r;
+        unsigned present = make_row(run, point, x, &r);
 
-        fprintf(file, "%10lld  %-28s ", (long long)point->bytes, coll_label(run, x));
-        if (x->why[0]) {
-            fprintf(file, "left out: %s\n", x->why);
-            continue;
-        }
-        fprintf(file, "%6d  %10.2f  %10.2f  %10.2f", x->calls, x->time.median * 1e6, x->time.lower * 1e6,
-                x->time.upper * 1e6);
-        if (x->word)
-            fprintf(file, "  %7.3f  %7.3f  %7.3f", x->ratio.median, x->ratio.lower, x->ratio.upper);
-        extras_table(run, point, x, file);
-        fprintf(file, "%s%s%s\n", x->right ? "" : "  WRONG RESULT", x->chosen[0] ? "  " : "", x->chosen);
+        if (x->why[0])
+            snprintf(note, sizeof note, " left out: %s", x->why);
+        else
+            snprintf(note, sizeof note, "%s%s%s%s", run->args->bits && !x->same ? " NOT THE SAME ON ALL RANKS" : "",
+                     x->right ? "" : "  WRONG RESULT", x->chosen[0] ? "  " : "", x->chosen);
+        report_table_row(&table, &r, LINE | present, note, file);
     }
     fputc('\n', file);
+}
+
+static void point_csv(const coll_run *run, const coll_point *point, FILE *file)
+{
+    for (int i = 0; i < run->count; i++) {
+        row r;
+        unsigned present = make_row(run, point, &point->contender[i], &r);
+
+        report_csv_row(columns, &r, LINE | (present & RAN ? RATIO : 0U) | present, file);
+    }
 }
 
 /* --- any ---------------------------------------------------------------------------------------------------------- */
@@ -246,16 +239,13 @@ void coll_report_begin(coll_run *run, FILE *file)
     else if (run->args->format == REPORT_TABLE)
         begin_table(run, file);
     else
-        fputs("op,element,ranks,bytes,algorithm,calls,median_s,lower_s,upper_s,ratio,ratio_lower,ratio_upper,right,"
-              "repetitions,device,bytes_per_s,copy_bytes_per_s,bits,same_on_all_ranks,context_s,first_call_s,"
-              "pays_after_calls,note\n",
-              file);
+        report_csv_head(columns, file);
 }
 
 void coll_report_again(const coll_run *run, FILE *file)
 {
     fprintf(file, "hsumma_bench coll: %s of %s; %d rank%s; read from %s\n", collective(run),
-            coll_element_of(run->args->element).name, run->size, run->size > 1 ? "s" : "", run->args->again);
+            coll_element_of(run->args->element).name, run->size, report_plural(run->size), run->args->again);
     if (run->placed)
         fprintf(file, "device: %s; a copy inside it by one process: %.4g GB/s (read and written)\n", run->options,
                 run->copy_rate * 1e-9);
@@ -279,5 +269,5 @@ int coll_report_end(coll_run *run, FILE *file)
 {
     int good = run->args->format != REPORT_JSON || end_json(run, file);
 
-    return good && fflush(file) == 0 && !ferror(file);
+    return good && report_written(file);
 }

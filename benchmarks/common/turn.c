@@ -83,6 +83,7 @@ static void read_parts(const problem *p, const hsumma_plan *plan, double last, t
     t->gemm_share = all[2];
     t->copy_share = all[3];
     t->wait_share = all[4];
+    t->library_share = 1 - t->gemm_share - t->copy_share - t->wait_share;
     t->timed_share = all[5] > 0 ? all[0] / all[5] : NAN;
 }
 
@@ -105,7 +106,7 @@ int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t
     }
     quiet_allreduce(&seconds, &t->seconds, 1, MPI_DOUBLE, MPI_MAX, p->comm);
     t->comm = t->gemm = t->copy = t->timed_share = NAN;
-    t->comm_share = t->gemm_share = t->copy_share = t->wait_share = NAN;
+    t->comm_share = t->gemm_share = t->copy_share = t->wait_share = t->library_share = NAN;
     if (who->how == API_PLAN)
         read_parts(p, who->plan, last, t);
     if (p->mach.blas_share > 1)

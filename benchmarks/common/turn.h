@@ -24,6 +24,7 @@ typedef struct gemm_contender {
 typedef struct turn {
     double seconds, comm, gemm, copy;
     double comm_share, gemm_share, copy_share, wait_share; /* wait is a part of comm */
+    double library_share;                                  /* all but GEMM, copies and waits */
     double timed_share; /* the plan's own seconds of those that its caller has measured around it */
 } turn;
 

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "common/command.h"
 #include "explain/explain.h"
+#include "report/columns.h"
 
 /* The grid of the library without this process, which may take part in every call all the same. */
 static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol)
@@ -76,9 +77,8 @@ static hsumma_status make_plan(explanation *e, const char *options, hsumma_plan 
 static int compare_hierarchies(const void *a, const void *b)
 {
     const hierarchy *x = a, *y = b;
-    int64_t gx = (int64_t)x->rows * x->cols, gy = (int64_t)y->rows * y->cols;
 
-    return gx != gy ? (gx > gy) - (gx < gy) : x->rows - y->rows;
+    return x->groups != y->groups ? x->groups - y->groups : x->rows - y->rows;
 }
 
 /* Every I x J; one that the library refuses is shown with its reason. */
@@ -95,7 +95,7 @@ static hsumma_status make_hierarchies(explanation *e)
                     continue;
                 most += pass == 0;
                 if (pass == 1)
-                    e->hierarchies[e->hierarchy_count++] = (hierarchy){.rows = i, .cols = j};
+                    e->hierarchies[e->hierarchy_count++] = (hierarchy){.rows = i, .cols = j, .groups = i * j};
             }
         if (pass == 0 && !(e->hierarchies = calloc(most, sizeof *e->hierarchies)))
             return HSUMMA_ERR_MEMORY;
@@ -104,12 +104,15 @@ static hsumma_status make_hierarchies(explanation *e)
     for (int i = 0; i < e->hierarchy_count; i++) {
         hierarchy *h = &e->hierarchies[i];
 
-        snprintf(options, sizeof options, "groups=%dx%d", h->rows, h->cols);
+        snprintf(h->name, sizeof h->name, "%dx%d", h->rows, h->cols);
+        snprintf(options, sizeof options, "groups=%s", h->name);
         if (make_plan(e, options, &h->plan)) {
             snprintf(h->message, sizeof h->message, "%s", hsumma_message(e->ctx));
             continue;
         }
         hsumma_plan_query(h->plan, &h->info);
+        h->outer = h->info.nlevels > 1 ? h->info.level[0].block : -1;
+        h->block = h->info.level[h->info.nlevels - 1].block;
         if (!least || h->info.predicted_comm_seconds < least->info.predicted_comm_seconds * (1 - 1e-9))
             least = h;
     }
@@ -219,6 +222,8 @@ static condition condition_of(const explanation *e)
     c.per_element = link->alpha / link->beta;
     c.per_byte = c.per_element / (double)type_size(args->type);
     c.against = 2 * (double)c.n * (double)c.b / (double)c.p;
+    c.minimum_per_element = c.per_element > c.against;
+    c.minimum_per_byte = c.per_byte > c.against;
     return c;
 }
 
@@ -309,7 +314,7 @@ static int carry_out(const explain_arguments *args, const char *options)
     if (command_fail(MPI_COMM_SELF, status != HSUMMA_OK, "explain: %s",
                      message.text[0] ? message.text : hsumma_status_string(status)))
         return command_code(status);
-    if (command_fail(MPI_COMM_SELF, !written || fflush(stdout), "the report could not be written"))
+    if (command_fail(MPI_COMM_SELF, !written || !report_written(stdout), "the report could not be written"))
         return COMMAND_INTERNAL;
     return COMMAND_OK;
 }

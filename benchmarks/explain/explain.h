@@ -29,8 +29,10 @@ typedef struct explain_arguments {
 
 /* One way of grouping the grid, for SHOW_GROUPS. */
 typedef struct hierarchy {
-    int rows, cols;
-    hsumma_plan *plan; /* NULL if the library refuses it */
+    int rows, cols, groups;
+    char name[24];
+    int64_t outer, block; /* of the first level if there are several, else -1; of the last */
+    hsumma_plan *plan;    /* NULL if the library refuses it */
     hsumma_plan_info info;
     char message[400]; /* why there is no plan */
     int least;
@@ -72,6 +74,7 @@ typedef struct condition {
     int applies; /* the product and the grid are square or nearly */
     int64_t n, b, p;
     double per_element, per_byte, against;
+    int minimum_per_element, minimum_per_byte;
 } condition;
 
 typedef struct explanation {
@@ -93,8 +96,8 @@ typedef struct explanation {
     int64_t panels;
     int (*owner)[2]; /* of each pair */
     int counted;
-    int64_t messages_max, bytes_max, messages, bytes;
-    int64_t workspace_max; /* if not counted: by the formula that the choice goes by */
+    int64_t messages_max, bytes_max, messages, bytes; /* -1 if not counted */
+    int64_t workspace_max;                            /* if not counted: by the formula that the choice goes by */
     picture *pictures;
     int picture_count;
     cut *cuts;

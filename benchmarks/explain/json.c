@@ -1,17 +1,36 @@
 /* The explanation as a json object; declared in explain.h. */
-#include "common/command.h"
 #include "explain/explain.h"
-#include "gemm/report.h"
+#include "report/columns.h"
+#include "report/product.h"
 
-static json_t *machine_json(const struct hs_profile *profile)
-{
-    const struct hs_machine *m = &profile->machine;
+#define MACHINE(member) REPORT_VALUE(struct hs_profile, machine.member)
 
-    return json_pack("{s:s,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:i,s:I}", "profile", profile->source, "alpha_s", m->alpha,
-                     "beta_s_per_byte", m->beta, "node_alpha_s", m->node.alpha, "node_beta_s_per_byte", m->node.beta,
-                     "gamma_s_per_byte", m->gamma, "copy_s_per_byte", m->copy, "flops", 1 / profile->gemm[0].flop,
-                     "threads", profile->threads, "knee", (json_int_t)profile->knee);
-}
+static const report_column machine_columns[] = {{"profile", REPORT_VALUE(struct hs_profile, source)},
+                                                {"alpha_s", MACHINE(alpha)},
+                                                {"beta_s_per_byte", MACHINE(beta)},
+                                                {"node_alpha_s", MACHINE(node.alpha)},
+                                                {"node_beta_s_per_byte", MACHINE(node.beta)},
+                                                {"gamma_s_per_byte", MACHINE(gamma)},
+                                                {"copy_s_per_byte", MACHINE(copy)},
+                                                {"threads", REPORT_VALUE(struct hs_profile, threads)},
+                                                {"knee", REPORT_VALUE(struct hs_profile, knee)},
+                                                REPORT_END};
+
+/* null: the paper's condition says nothing about this product on this grid. */
+static const report_column condition_columns[] = {{"n", REPORT_VALUE(condition, n)},
+                                                  {"b", REPORT_VALUE(condition, b)},
+                                                  {"p", REPORT_VALUE(condition, p)},
+                                                  {"alpha_beta_per_element", REPORT_VALUE(condition, per_element)},
+                                                  {"alpha_beta_per_byte", REPORT_VALUE(condition, per_byte)},
+                                                  {"threshold", REPORT_VALUE(condition, against)},
+                                                  {"minimum_per_element", REPORT_TRUTH(condition, minimum_per_element)},
+                                                  {"minimum_per_byte", REPORT_TRUTH(condition, minimum_per_byte)},
+                                                  REPORT_END};
+
+static const report_column spread_columns[] = {{"median_s", REPORT_VALUE(spread, median)},
+                                               {"min_s", REPORT_VALUE(spread, min)},
+                                               {"max_s", REPORT_VALUE(spread, max)},
+                                               REPORT_END};
 
 static json_t *rivals_json(const hsumma_plan_info *info)
 {
@@ -27,23 +46,6 @@ static json_t *rivals_json(const hsumma_plan_info *info)
     return rivals;
 }
 
-/* null: the paper's condition says nothing about this product on this grid. */
-static json_t *condition_json(const condition *c)
-{
-    if (!c->applies)
-        return json_null();
-    return json_pack("{s:I,s:I,s:I,s:f,s:f,s:f,s:b,s:b}", "n", (json_int_t)c->n, "b", (json_int_t)c->b, "p",
-                     (json_int_t)c->p, "alpha_beta_per_element", c->per_element, "alpha_beta_per_byte", c->per_byte,
-                     "threshold", c->against, "minimum_per_element", c->per_element > c->against, "minimum_per_byte",
-                     c->per_byte > c->against);
-}
-
-static json_t *spread_json(const spread *times)
-{
-    return json_pack("{s:o,s:o,s:o}", "median_s", report_real(times->median), "min_s", report_real(times->min), "max_s",
-                     report_real(times->max));
-}
-
 static json_t *levels_json(const hsumma_plan_info *info)
 {
     json_t *levels = json_array();
@@ -57,19 +59,21 @@ static json_t *levels_json(const hsumma_plan_info *info)
 
 static void add_plan(json_t *object, const hsumma_plan_info *info)
 {
-    const char stationary[2] = {info->stationary, 0};
+    static const report_column columns[] = {
+        {"plan", REPORT_VALUE(hsumma_plan_info, line)},
+        {"why", REPORT_VALUE(hsumma_plan_info, why)},
+        {"stationary", REPORT_VALUE(hsumma_plan_info, stationary)},
+        {"lookahead", REPORT_VALUE(hsumma_plan_info, lookahead)},
+        {"predicted_s", REPORT_VALUE(hsumma_plan_info, predicted_seconds)},
+        {"predicted_comm_s", REPORT_VALUE(hsumma_plan_info, predicted_comm_seconds)},
+        {"predicted_gemm_s", REPORT_VALUE(hsumma_plan_info, predicted_gemm_seconds)},
+        {"predicted_copy_s", REPORT_VALUE(hsumma_plan_info, predicted_copy_seconds)},
+        {"workspace_limit_bytes", REPORT_VALUE(hsumma_plan_info, workspace_limit_bytes)},
+        REPORT_END};
 
-    json_object_set_new(object, "plan", json_string(info->line));
-    json_object_set_new(object, "why", json_string(info->why));
-    json_object_set_new(object, "stationary", json_string(stationary));
+    report_add(object, columns, info, REPORT_ALL);
     json_object_set_new(object, "levels", levels_json(info));
-    json_object_set_new(object, "lookahead", json_integer(info->lookahead));
     report_moves_json(info, object);
-    json_object_set_new(object, "predicted_s", report_real(info->predicted_seconds));
-    json_object_set_new(object, "predicted_comm_s", report_real(info->predicted_comm_seconds));
-    json_object_set_new(object, "predicted_gemm_s", report_real(info->predicted_gemm_seconds));
-    json_object_set_new(object, "predicted_copy_s", report_real(info->predicted_copy_seconds));
-    json_object_set_new(object, "workspace_limit_bytes", json_integer((json_int_t)info->workspace_limit_bytes));
 }
 
 static json_t *hierarchies_json(const explanation *e)
@@ -132,41 +136,39 @@ static json_t *picture_json(const explanation *e, const picture *p)
 
 int explain_json(const explanation *e, FILE *file)
 {
-    const arguments *args = &e->args->common;
-    const char letter[2] = {"sdcz"[args->type], 0}, ta[2] = {args->transa, 0}, tb[2] = {args->transb, 0};
-    json_t *pictures = json_array(), *object;
-    int good;
+    static const report_column columns[] = {{"panels", REPORT_VALUE(explanation, panels)},
+                                            {"pairs", REPORT_VALUE(explanation, pairs)},
+                                            {"tuned", REPORT_VALUE(explanation, info.tuned)},
+                                            {"lower_bound_bytes", REPORT_VALUE(explanation, info.lower_bound_bytes)},
+                                            {"workspace_bytes_max", REPORT_VALUE(explanation, workspace_max)},
+                                            {"messages_per_process_max", REPORT_VALUE(explanation, messages_max)},
+                                            {"bytes_per_process_max", REPORT_VALUE(explanation, bytes_max)},
+                                            {"messages", REPORT_VALUE(explanation, messages)},
+                                            {"bytes", REPORT_VALUE(explanation, bytes)},
+                                            REPORT_END};
+    json_t *pictures = json_array(), *object = report_arguments_json(&e->args->common, "explain");
+    json_t *model = report_object(machine_columns, &e->ctx->profile, REPORT_ALL);
+    double bound = e->info.lower_bound_bytes;
 
-    object = json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:s,s:[i,i],s:I,s:o,s:I,s:i}", "command", "explain", "type", letter,
-                       "m", (json_int_t)args->m, "n", (json_int_t)args->n, "k", (json_int_t)args->k, "transa", ta,
-                       "transb", tb, "grid", e->nprow, e->npcol, "nodes", (json_int_t)e->args->nodes, "machine",
-                       machine_json(&e->ctx->profile), "panels", (json_int_t)e->panels, "pairs", e->pairs);
+    json_object_set_new(model, "flops", json_real(1 / e->ctx->profile.gemm[0].flop));
     add_plan(object, &e->info);
-    json_object_set_new(object, "tuned", e->info.tuned ? json_string(e->info.tuned) : json_null());
-    json_object_set_new(object, "rivals", rivals_json(&e->info));
-    json_object_set_new(object, "whole_grid", json_pack("[i,i]", e->whole[0], e->whole[1]));
-    json_object_set_new(object, "ranks", report_integer(e->args->ranks ? e->args->ranks : -1));
-    json_object_set_new(object, "condition", condition_json(&e->groups));
-    json_object_set_new(object, "lower_bound_bytes", report_real(e->info.lower_bound_bytes));
-    json_object_set_new(object, "bytes_to_bound",
-                        e->counted && e->info.lower_bound_bytes > 0
-                            ? report_real((double)e->bytes_max / e->info.lower_bound_bytes)
-                            : json_null());
+    report_add(object, columns, e, REPORT_ALL);
+    json_object_update_new(
+        object,
+        json_pack("{s:[i,i],s:I,s:o,s:o,s:[i,i],s:o,s:o,s:o}", "grid", e->nprow, e->npcol, "nodes",
+                  (json_int_t)e->args->nodes, "machine", model, "rivals", rivals_json(&e->info), "whole_grid",
+                  e->whole[0], e->whole[1], "ranks", report_integer(e->args->ranks ? e->args->ranks : -1), "condition",
+                  e->groups.applies ? report_object(condition_columns, &e->groups, REPORT_ALL) : json_null(),
+                  "bytes_to_bound", e->counted && bound > 0 ? report_real((double)e->bytes_max / bound) : json_null()));
     if (e->args->timing)
         json_object_set_new(object, "planning",
                             json_pack("{s:I,s:o,s:o}", "plans", (json_int_t)e->args->timing, "cold",
-                                      spread_json(&e->cold), "warm", spread_json(&e->warm)));
-    json_object_set_new(object, "workspace_bytes_max", json_integer(e->workspace_max));
-    json_object_set_new(object, "messages_per_process_max", report_integer(e->counted ? e->messages_max : -1));
-    json_object_set_new(object, "bytes_per_process_max", report_integer(e->counted ? e->bytes_max : -1));
-    json_object_set_new(object, "messages", report_integer(e->counted ? e->messages : -1));
-    json_object_set_new(object, "bytes", report_integer(e->counted ? e->bytes : -1));
+                                      report_object(spread_columns, &e->cold, REPORT_ALL), "warm",
+                                      report_object(spread_columns, &e->warm, REPORT_ALL)));
     if (e->args->show & SHOW_GROUPS)
         json_object_set_new(object, "hierarchies", hierarchies_json(e));
     for (int i = 0; i < e->picture_count; i++)
         json_array_append_new(pictures, picture_json(e, &e->pictures[i]));
     json_object_set_new(object, "pictures", pictures);
-    good = object && !json_dumpf(object, file, JSON_INDENT(2)) && fputc('\n', file) != EOF;
-    json_decref(object);
-    return good && !ferror(file);
+    return report_json(object, 0, 0, file);
 }

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "explain/explain.h"
-#include "gemm/report.h"
+#include "report/columns.h"
+#include "report/product.h"
 
 static void print_seconds(FILE *file, const char *before, double seconds)
 {
@@ -65,7 +66,7 @@ static void print_model(const struct hs_profile *profile, FILE *file)
     if (m->node.beta > 0)
         fprintf(file, ", in a node %g s, %g s/byte", m->node.alpha, m->node.beta);
     fprintf(file, "; gamma %g s/byte, copies %g s/byte; GEMM %g flop/s by %d thread%s\n", m->gamma, m->copy,
-            1 / profile->gemm[0].flop, profile->threads, profile->threads == 1 ? "" : "s");
+            1 / profile->gemm[0].flop, profile->threads, report_plural(profile->threads));
 }
 
 /* What no algorithm can avoid. */
@@ -88,7 +89,6 @@ static void print_bound(const explanation *e, FILE *file)
 static void print_condition(const condition *c, FILE *file)
 {
     static const char *const extremum[2] = {"maximum", "minimum"};
-    int element = c->per_element > c->against, byte = c->per_byte > c->against;
 
     if (!c->applies)
         return;
@@ -97,10 +97,11 @@ static void print_condition(const condition *c, FILE *file)
         "condition   alpha/beta = %.0f (beta per element, as in the HSUMMA paper, Section IV-C) or %.0f (per byte)\n"
         "            against 2nb/p = %.0f: communication at G = sqrt(p) is ",
         c->per_element, c->per_byte, c->against);
-    if (element == byte)
-        fprintf(file, "a %s by both", extremum[byte]);
+    if (c->minimum_per_element == c->minimum_per_byte)
+        fprintf(file, "a %s by both", extremum[c->minimum_per_byte]);
     else
-        fprintf(file, "a %s per element, a %s per byte", extremum[element], extremum[byte]);
+        fprintf(file, "a %s per element, a %s per byte", extremum[c->minimum_per_element],
+                extremum[c->minimum_per_byte]);
     fputs(" (van de Geijn, B = b)\n", file);
 }
 
@@ -149,6 +150,5 @@ void explain_plan(const explanation *e, FILE *file)
             report_bytes(most, sizeof most, e->workspace_max),
             report_bytes(all, sizeof all, (int64_t)e->info.workspace_limit_bytes));
     fprintf(file, "panels      %lld of %lld %c at most, in %d pair%s of owners\n\n", (long long)e->panels,
-            (long long)e->info.level[e->info.nlevels - 1].block, "mnk"[e->variant.looped], pairs,
-            pairs == 1 ? "" : "s");
+            (long long)e->info.level[e->info.nlevels - 1].block, "mnk"[e->variant.looped], pairs, report_plural(pairs));
 }

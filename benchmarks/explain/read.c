@@ -235,8 +235,10 @@ hsumma_status explain_read(explanation *e, struct hs_message *message)
         hs_loop_free(&loop, &lazy);
     }
     e->counted = last == e->processes;
-    if (!e->counted)
+    if (!e->counted) {
         e->workspace_max = e->plan->choice.workspace_bytes;
+        e->messages = e->bytes = e->messages_max = e->bytes_max = -1;
+    }
     return status ? status : join_parts(e);
 }
 

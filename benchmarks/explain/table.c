@@ -3,7 +3,7 @@
 
 #include "common/command.h"
 #include "explain/explain.h"
-#include "gemm/report.h"
+#include "report/columns.h"
 
 enum { LINE = 110, COLUMNS = 16, CUTS_PRINTED = 96 };
 
@@ -29,7 +29,7 @@ static void print_head(const explanation *e, FILE *file)
         fprintf(file, ", chosen of all that use up to %lld processes,", (long long)e->args->ranks);
     if (e->processes < e->whole[0] * e->whole[1])
         fprintf(file, " (%d x %d take part: the others own nothing)", e->nprow, e->npcol);
-    fprintf(file, " on %lld node%s, ", (long long)e->args->nodes, e->args->nodes > 1 ? "s" : "");
+    fprintf(file, " on %lld node%s, ", (long long)e->args->nodes, report_plural(e->args->nodes));
     if (args->nb)
         fprintf(file, "%lld x %lld blocks\n\n", (long long)e->desc[HS_C].mb, (long long)e->desc[HS_C].nb);
     else
@@ -38,26 +38,45 @@ static void print_head(const explanation *e, FILE *file)
 
 static void print_hierarchies(const explanation *e, FILE *file)
 {
-    const char *unit;
-    double scale = report_time_unit(e->info.predicted_comm_seconds, &unit);
+    enum { PLANNED = 1 };
 
-    fprintf(file, "times in %s\n%-8s %5s  %-10s %7s %7s %14s %12s\n", unit, "groups", "G", "stationary", "outer",
-            "block", "communication", "in all");
+    static const report_column columns[] = {
+        {.title = "groups", REPORT_VALUE(hierarchy, name), .width = -8},
+        {.title = "G", REPORT_VALUE(hierarchy, groups), .width = 5, .narrow = 1},
+        {.title = "stationary", REPORT_VALUE(hierarchy, info.stationary), .width = -10, .when = PLANNED},
+        {.title = "outer", REPORT_VALUE(hierarchy, outer), .width = 7, .narrow = 1, .when = PLANNED},
+        {.title = "block", REPORT_VALUE(hierarchy, block), .width = 7, .narrow = 1, .when = PLANNED},
+        {.title = "communication",
+         REPORT_VALUE(hierarchy, info.predicted_comm_seconds),
+         .width = 14,
+         .digits = 4,
+         .factor = REPORT_TIME,
+         .narrow = 1,
+         .when = PLANNED},
+        {.title = "in all",
+         REPORT_VALUE(hierarchy, info.predicted_seconds),
+         .width = 12,
+         .digits = 4,
+         .factor = REPORT_TIME,
+         .narrow = 1,
+         .when = PLANNED},
+        REPORT_END};
+    report_table table = {.columns = columns, .shown = PLANNED};
+    const char *unit;
+
+    table.factor = report_time_unit(e->info.predicted_comm_seconds, &unit);
+    fprintf(file, "times in %s\n", unit);
+    report_table_head(&table, NULL, file);
     for (int i = 0; i < e->hierarchy_count; i++) {
         const hierarchy *h = &e->hierarchies[i];
-        char outer[24] = "-", name[24];
-        int last = h->info.nlevels - 1;
+        char note[sizeof h->message + 2];
 
-        snprintf(name, sizeof name, "%dx%d", h->rows, h->cols);
-        fprintf(file, "%-8s %5d  ", name, h->rows * h->cols);
-        if (last > 0)
-            snprintf(outer, sizeof outer, "%lld", (long long)h->info.level[0].block);
-        if (h->plan)
-            fprintf(file, "%-10c %7s %7lld %14.4f %12.4f%s\n", h->info.stationary, outer,
-                    (long long)h->info.level[last].block, h->info.predicted_comm_seconds * scale,
-                    h->info.predicted_seconds * scale, h->least ? "  <- least communication" : "");
-        else
-            fprintf(file, "%s\n", h->message);
+        snprintf(note, sizeof note, "  %s", h->message);
+        report_table_row(&table, h, h->plan ? PLANNED : 0,
+                         !h->plan   ? note
+                         : h->least ? "  <- least communication"
+                                    : NULL,
+                         file);
     }
     fputc('\n', file);
 }

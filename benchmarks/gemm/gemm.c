@@ -77,7 +77,7 @@ static int add_contender(run *r, const char *name, api how, const problem *p, in
                      r->turns + (size_t)r->count * (size_t)reps,
                      r->times + (size_t)r->count * (size_t)reps};
     r->results[r->count].name = name;
-    r->results[r->count].how = how;
+    r->results[r->count].api = api_names[how];
     r->count++;
     return code;
 }
@@ -307,13 +307,14 @@ static void fill(run *r, int i)
     to->plan = r->blacs.how;
     if (x->alone)
         to->plan = "the whole product by one process";
-    else if (to->how != API_SCALAPACK)
+    else if (x->who.how != API_SCALAPACK)
         fill_plan(r, to);
     to->seconds = spread_of(x->times, reps);
     to->gflops = to->seconds.median > 0 ? problem_flops(&r->p) / to->seconds.median * 1e-9 : 0;
     to->ratio = spread_of_ratio(x->times, r->contenders[0].times, reps);
     to->fraction = fraction_of(r, x, reps);
     to->typical = typical(x, reps);
+    to->row_error = to->check.strict ? to->check.row_error : NAN;
 }
 
 /* Rounds for every contender and the GEMM rate. */
@@ -342,9 +343,17 @@ static int carry_out(run *r, const gemm_arguments *args, const char *options, MP
         fill(r, i);
     if (r->resident)
         r->under = gemm_floor_judge(&r->floor, r->contenders[0].times, r->contenders[r->resident].times);
-    report = (gemm_report){r->measured, &r->rate, r->rate_times, spread_of(r->rate_times, reps),
-                           r->results,  r->count, args->calls,   r->plan ? &r->info : NULL,
-                           args->plant, &r->under};
+    report = (gemm_report){.p = r->measured,
+                           .rate = &r->rate,
+                           .rate_times = r->rate_times,
+                           .rate_seconds = spread_of(r->rate_times, reps),
+                           .results = r->results,
+                           .how = args->how,
+                           .count = r->count,
+                           .calls = args->calls,
+                           .info = r->plan ? &r->info : NULL,
+                           .planted = args->plant,
+                           .floor = &r->under};
     if (r->p.rank == 0)
         bad = !report_gemm(&report, stdout);
     if (command_fail(comm, bad, "the report could not be written"))

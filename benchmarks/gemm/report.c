@@ -6,162 +6,120 @@
 
 #include "common/command.h"
 
-/* The columns of csv and the keys of json that every contender has. */
-enum { REALS = 25, INTEGERS = 6 };
-static const char *const real_keys[REALS] = {"median_s",
-                                             "min_s",
-                                             "max_s",
-                                             "gflops",
-                                             "fraction_of_gemm_rate",
-                                             "fraction_min",
-                                             "fraction_max",
-                                             "ratio",
-                                             "ratio_min",
-                                             "ratio_max",
-                                             "comm_share",
-                                             "comm_s",
-                                             "gemm_s",
-                                             "copy_s",
-                                             "predicted_s",
-                                             "residual",
-                                             "row_error",
-                                             "gemm_share",
-                                             "copy_share",
-                                             "wait_share",
-                                             "library_share",
-                                             "timed_share",
-                                             "predicted_comm_s",
-                                             "predicted_gemm_s",
-                                             "predicted_copy_s"};
-static const char *const integer_keys[INTEGERS] = {
-    "bytes_per_rank_max", "messages_per_rank_max",         "workspace_bytes",
-    "peak_rss_bytes",     "peak_rss_above_matrices_bytes", "matrices_bytes"};
+/* Rows that have no product are of the local GEMM; the measured routine's ratio to itself is not shown. */
+enum { PRODUCT = 1, RATIO = 2 };
 
-static void numbers(const result *r, double real[REALS], int64_t integer[INTEGERS])
-{
-    const turn *t = &r->typical;
-    const double reals[REALS] = {r->seconds.median,
-                                 r->seconds.min,
-                                 r->seconds.max,
-                                 r->gflops,
-                                 r->fraction.median,
-                                 r->fraction.min,
-                                 r->fraction.max,
-                                 r->ratio.median,
-                                 r->ratio.min,
-                                 r->ratio.max,
-                                 t->comm_share,
-                                 t->comm,
-                                 t->gemm,
-                                 t->copy,
-                                 r->predicted.all,
-                                 r->check.residual,
-                                 r->check.strict ? r->check.row_error : NAN,
-                                 t->gemm_share,
-                                 t->copy_share,
-                                 t->wait_share,
-                                 1 - t->gemm_share - t->copy_share - t->wait_share,
-                                 t->timed_share,
-                                 r->predicted.comm,
-                                 r->predicted.gemm,
-                                 r->predicted.copy};
-    const int64_t integers[INTEGERS] = {r->bytes_max, r->messages_max, r->workspace,
-                                        r->peak_rss,  r->peak_above,   r->matrices};
-
-    memcpy(real, reals, sizeof reals);
-    memcpy(integer, integers, sizeof integers);
-}
+static const report_column columns[] = {
+    {.title = "", REPORT_VALUE(result, name), .width = -10},
+    {"api", REPORT_VALUE(result, api)},
+    {"median_s", REPORT_VALUE(result, seconds.median), REPORT_TIMES("median")},
+    {"min_s", REPORT_VALUE(result, seconds.min), REPORT_TIMES("min")},
+    {"max_s", REPORT_VALUE(result, seconds.max), REPORT_TIMES("max")},
+    {"gflops", REPORT_VALUE(result, gflops), REPORT_SHOWN("GFLOP/s", 8, 1)},
+    {"fraction_of_gemm_rate", REPORT_VALUE(result, fraction.median), REPORT_SHOWN("of GEMM", 7, 2), .unit = "rate",
+     .when = PRODUCT},
+    {"fraction_min", REPORT_VALUE(result, fraction.min)},
+    {"fraction_max", REPORT_VALUE(result, fraction.max)},
+    {"ratio", REPORT_VALUE(result, ratio.median), .when = RATIO},
+    {"ratio_min", REPORT_VALUE(result, ratio.min), .when = RATIO},
+    {"ratio_max", REPORT_VALUE(result, ratio.max), .when = RATIO},
+    {"comm_share", REPORT_VALUE(result, typical.comm_share), REPORT_SHOWN("comm", 5, 1), .unit = "%", .factor = 100,
+     .when = PRODUCT},
+    {"comm_s", REPORT_VALUE(result, typical.comm)},
+    {"gemm_s", REPORT_VALUE(result, typical.gemm)},
+    {"copy_s", REPORT_VALUE(result, typical.copy)},
+    {"gemm_share", REPORT_VALUE(result, typical.gemm_share)},
+    {"copy_share", REPORT_VALUE(result, typical.copy_share)},
+    {"wait_share", REPORT_VALUE(result, typical.wait_share)},
+    {"library_share", REPORT_VALUE(result, typical.library_share)},
+    {"timed_share", REPORT_VALUE(result, typical.timed_share)},
+    {"predicted_s", REPORT_VALUE(result, predicted.all)},
+    {"predicted_comm_s", REPORT_VALUE(result, predicted.comm)},
+    {"predicted_gemm_s", REPORT_VALUE(result, predicted.gemm)},
+    {"predicted_copy_s", REPORT_VALUE(result, predicted.copy)},
+    {"bytes_per_rank_max", REPORT_VALUE(result, bytes_max), REPORT_SHOWN("sent/rank", 9, 0), .unit = "max",
+     .style = 'b', .when = PRODUCT},
+    {"messages_per_rank_max", REPORT_VALUE(result, messages_max), REPORT_SHOWN("messages", 8, 0), .unit = "max",
+     .when = PRODUCT},
+    {"workspace_bytes", REPORT_VALUE(result, workspace), REPORT_SHOWN("workspace", 9, 0), .style = 'b',
+     .when = PRODUCT},
+    {"residual", REPORT_VALUE(result, check.residual), REPORT_SHOWN("residual", 8, 2), .style = 'g', .when = PRODUCT},
+    {"row_error", REPORT_VALUE(result, row_error)},
+    {"peak_rss_bytes", REPORT_VALUE(result, peak_rss)},
+    {"peak_rss_above_matrices_bytes", REPORT_VALUE(result, peak_above)},
+    {"matrices_bytes", REPORT_VALUE(result, matrices)},
+    {"passed", REPORT_TRUTH(result, check.passed)},
+    {"plan", REPORT_VALUE(result, plan)},
+    REPORT_END};
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-static json_t *list_json(const double *values, int count)
-{
-    json_t *list = json_array();
-
-    for (int i = 0; i < count; i++)
-        json_array_append_new(list, report_real(values[i]));
-    return list;
-}
-
+/* Only a strict check counts entries, only a wrong row is looked into. */
 static json_t *check_json(const check_outcome *check)
 {
+    enum { STRICT = 1, WRONG_ROW = 2 };
+
+    static const report_column found[] = {{"entries", REPORT_VALUE(check_outcome, entries), .when = STRICT},
+                                          {"entry_error", REPORT_VALUE(check_outcome, entry_error), .when = STRICT},
+                                          {"row_error", REPORT_VALUE(check_outcome, row_error), .when = STRICT},
+                                          {"row", REPORT_VALUE(check_outcome, row), .when = WRONG_ROW},
+                                          {"col", REPORT_VALUE(check_outcome, col), .when = WRONG_ROW},
+                                          {"difference", REPORT_VALUE(check_outcome, difference), .when = WRONG_ROW},
+                                          REPORT_END};
     json_t *object = json_pack("{s:b,s:f}", "passed", check->passed, "residual_limit", CHECK_RESIDUAL_LIMIT);
 
-    if (!check->strict)
-        return object;
-    json_object_set_new(object, "entries", json_integer(check->entries));
-    json_object_set_new(object, "entry_error", report_real(check->entry_error));
-    json_object_set_new(object, "row_error", report_real(check->row_error));
-    if (check->row_error > 1) {
-        json_object_set_new(object, "row", report_integer(check->row));
-        json_object_set_new(object, "col", report_integer(check->col));
-        json_object_set_new(object, "difference", report_real(check->difference));
-    }
+    report_add(object, found, check,
+               (check->strict ? STRICT : 0U) | (check->strict && check->row_error > 1 ? WRONG_ROW : 0U));
     return object;
 }
 
-static void add_result(json_t *object, const result *r, int reps)
+static void add_result(json_t *object, const result *r, int reps, unsigned present)
 {
-    double real[REALS];
-    int64_t integer[INTEGERS];
-
-    numbers(r, real, integer);
-    for (int i = 0; i < REALS; i++)
-        json_object_set_new(object, real_keys[i], report_real(real[i]));
-    for (int i = 0; i < INTEGERS; i++)
-        json_object_set_new(object, integer_keys[i], report_integer(integer[i]));
+    report_add(object, columns, r, present);
     json_object_set_new(object, "phases", report_phases_json(r));
-    json_object_set_new(object, "times_s", list_json(r->times, reps));
-    json_object_set_new(object, "api", json_string(api_names[r->how]));
-    json_object_set_new(object, "plan", json_string(r->plan));
+    json_object_set_new(object, "times_s", report_reals(r->times, reps));
     if (r->why)
         json_object_set_new(object, "why", json_string(r->why));
     if (r->node) {
         json_object_set_new(object, "node", json_string(r->node));
         json_object_set_new(object, "chunk", json_integer(r->chunk));
     }
-    json_object_set_new(object, "passed", json_boolean(r->check.passed));
     json_object_set_new(object, "check", check_json(&r->check));
+}
+
+static json_t *rate_json(const gemm_report *report)
+{
+    const gemm_rate *rate = report->rate;
+
+    return json_pack("{s:I,s:I,s:I,s:i,s:i,s:o,s:o,s:o,s:o,s:o}", "m", (json_int_t)rate->m, "n", (json_int_t)rate->n,
+                     "k", (json_int_t)rate->k, "threads", rate->threads, "nodes", report->p->mach.nodes, "median_s",
+                     report_real(report->rate_seconds.median), "min_s", report_real(report->rate_seconds.min), "max_s",
+                     report_real(report->rate_seconds.max), "gflops_per_node",
+                     report_real(rate->flops / report->rate_seconds.median * 1e-9), "times_s",
+                     report_reals(report->rate_times, report->p->args->reps));
 }
 
 static int print_json(const gemm_report *report, FILE *file)
 {
-    const result *ours = &report->results[0];
     json_t *object = report_head_json(report->p, "gemm"), *others = json_object();
-    int failed;
+    int reps = report->p->args->reps;
 
-    add_result(object, ours, report->p->args->reps);
-    json_object_set_new(object, "calls", json_integer(report->calls));
-    if (report->info)
-        report_moves_json(report->info, object);
-    json_object_del(object, "ratio"); /* of the contender; ours would be 1 */
-    json_object_del(object, "ratio_min");
-    json_object_del(object, "ratio_max");
-    json_object_set_new(
-        object, "gemm_rate",
-        json_pack("{s:I,s:I,s:I,s:i,s:i,s:o,s:o,s:o,s:o,s:o}", "m", (json_int_t)report->rate->m, "n",
-                  (json_int_t)report->rate->n, "k", (json_int_t)report->rate->k, "threads", report->rate->threads,
-                  "nodes", report->p->mach.nodes, "median_s", report_real(report->rate_seconds.median), "min_s",
-                  report_real(report->rate_seconds.min), "max_s", report_real(report->rate_seconds.max),
-                  "gflops_per_node", report_real(report->rate->flops / report->rate_seconds.median * 1e-9), "times_s",
-                  list_json(report->rate_times, report->p->args->reps)));
     for (int i = 1; i < report->count; i++) {
         json_t *one = json_object();
 
-        add_result(one, &report->results[i], report->p->args->reps);
+        add_result(one, &report->results[i], reps, PRODUCT | RATIO);
         json_object_set_new(others, report->results[i].name, one);
     }
-    if (report->count > 1) {
-        json_object_set_new(object, "ratio", report_real(report->results[1].ratio.median));
-        json_object_set_new(object, "ratio_min", report_real(report->results[1].ratio.min));
-        json_object_set_new(object, "ratio_max", report_real(report->results[1].ratio.max));
-    }
+    if (report->count > 1) /* the ratio is the first contender's, all else of the measured routine */
+        report_add(object, columns, &report->results[1], RATIO);
+    add_result(object, &report->results[0], reps, PRODUCT);
+    json_object_set_new(object, "calls", json_integer(report->calls));
+    if (report->info)
+        report_moves_json(report->info, object);
+    json_object_set_new(object, "gemm_rate", rate_json(report));
     json_object_set_new(object, "contenders", others);
     report_floor_json(report, object);
-    failed = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    fputc('\n', file);
-    json_decref(object);
-    return !failed;
+    return report_json(object, 0, 9, file);
 }
 
 /* --- csv ---------------------------------------------------------------------------------------------------------- */
@@ -170,75 +128,25 @@ static void print_csv(const gemm_report *report, FILE *file)
 {
     const arguments *args = report->p->args;
 
-    fputs("contender,type,m,n,k,transa,transb,nprow,npcol,ranks,reps,calls,api", file);
-    for (int i = 0; i < REALS; i++)
-        fprintf(file, ",%s", real_keys[i]);
-    for (int i = 0; i < INTEGERS; i++)
-        fprintf(file, ",%s", integer_keys[i]);
-    fputs(",passed,plan\n", file);
+    fputs("contender,type,m,n,k,transa,transb,nprow,npcol,ranks,reps,calls,", file);
+    report_csv_head(columns, file);
     for (int c = 0; c < report->count; c++) {
-        const result *r = &report->results[c];
-        double real[REALS];
-        int64_t integer[INTEGERS];
-
-        numbers(r, real, integer);
-        const char letter = "sdcz"[args->type];
-        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d,%d,%s", r->name, letter, (long long)args->m,
-                (long long)args->n, (long long)args->k, args->transa, args->transb, report->p->nprow, report->p->npcol,
-                report->p->ranks, args->reps, report->calls, api_names[r->how]);
-        for (int i = 0; i < REALS; i++)
-            if (isfinite(real[i]))
-                fprintf(file, ",%.9g", real[i]);
-            else
-                fputc(',', file);
-        for (int i = 0; i < INTEGERS; i++)
-            if (integer[i] >= 0)
-                fprintf(file, ",%lld", (long long)integer[i]);
-            else
-                fputc(',', file);
-        fprintf(file, ",%s,", r->check.passed ? "true" : "false");
-        report_csv_text(file, r->plan);
-        fputc('\n', file);
+        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d,%d,", report->results[c].name, "sdcz"[args->type],
+                (long long)args -> m, (long long)args -> n, (long long)args -> k, args -> transa, args -> transb,
+                report -> p -> nprow, report -> p -> npcol, report -> p -> ranks, args -> reps, report -> calls);
+        report_csv_row(columns, &report->results[c], REPORT_ALL, file);
     }
 }
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
 
-/* A number in a column, or '-' where it is not known. */
-static void cell(FILE *file, int width, int digits, double value)
-{
-    if (isfinite(value))
-        fprintf(file, "  %*.*f", width, digits, value);
-    else
-        fprintf(file, "  %*s", width, isinf(value) ? "inf" : "-");
-}
-
-static void print_row(const result *r, double unit, FILE *file)
-{
-    char text[32];
-
-    fprintf(file, "%-10s", r->name);
-    cell(file, 9, 3, r->seconds.median * unit);
-    cell(file, 9, 3, r->seconds.min * unit);
-    cell(file, 9, 3, r->seconds.max * unit);
-    cell(file, 8, 1, r->gflops);
-    cell(file, 7, 2, r->fraction.median);
-    cell(file, 5, 1, r->typical.comm_share * 100);
-    fprintf(file, "  %9s", report_bytes(text, sizeof text, r->bytes_max));
-    if (r->messages_max >= 0)
-        fprintf(file, "  %8lld", (long long)r->messages_max);
-    else
-        fprintf(file, "  %8s", "-");
-    fprintf(file, "  %9s", report_bytes(text, sizeof text, r->workspace));
-    if (isfinite(r->check.residual))
-        fprintf(file, "  %8.2g\n", r->check.residual);
-    else
-        fprintf(file, "  %8s\n", isinf(r->check.residual) ? "inf" : "-");
-}
-
-static void print_rate(const gemm_report *report, double unit, FILE *file)
+static void print_rate(const gemm_report *report, const report_table *table, FILE *file)
 {
     const gemm_rate *rate = report->rate;
+    const result row = {
+        .name = "GEMM", .seconds = report->rate_seconds, .gflops = rate->flops / report->rate_seconds.median * 1e-9};
+    char note[200], size[80];
+    int length;
 
     if (problem_on_device(report->p))
         return;
@@ -246,20 +154,14 @@ static void print_rate(const gemm_report *report, double unit, FILE *file)
         fprintf(file, "GEMM        not measured: the product has no operations\n");
         return;
     }
-    fprintf(file, "%-10s", "GEMM");
-    cell(file, 9, 3, report->rate_seconds.median * unit);
-    cell(file, 9, 3, report->rate_seconds.min * unit);
-    cell(file, 9, 3, report->rate_seconds.max * unit);
-    cell(file, 8, 1, rate->flops / report->rate_seconds.median * 1e-9);
-    fprintf(file, "  one process, %d %s thread%s%s", rate->threads, blas_name(), rate->threads > 1 ? "s" : "",
-            report->p->mach.nodes > 1 ? ", one node" : "");
+    snprintf(size, sizeof size, "%lld x %lld x %lld", (long long)rate->m, (long long)rate->n, (long long)rate->k);
+    length = snprintf(note, sizeof note, "  one process, %d %s thread%s%s", rate->threads, blas_name(),
+                      report_plural(rate->threads), report->p->mach.nodes > 1 ? ", one node" : "");
     if (rate->local)
-        fprintf(file, ", rank 0's part: %lld x %lld x %lld", (long long)rate->m, (long long)rate->n,
-                (long long)rate->k);
+        length += snprintf(note + length, sizeof note - (size_t)length, ", rank 0's part: %s", size);
     if (rate->shrunk)
-        fprintf(file, ", %lld x %lld x %lld (half of the free memory)", (long long)rate->m, (long long)rate->n,
-                (long long)rate->k);
-    fputc('\n', file);
+        snprintf(note + length, sizeof note - (size_t)length, ", %s (half of the free memory)", size);
+    report_table_row(table, &row, 0, note, file);
 }
 
 /* Where the time of all ranks went. */
@@ -270,8 +172,7 @@ static void print_shares(const result *r, FILE *file)
     if (!isfinite(t->gemm_share))
         return;
     fprintf(file, "%-10s GEMM %.1f %%, copies %.1f %%, waits %.1f %%, all else %.1f %% of the ranks' time", r->name,
-            100 * t->gemm_share, 100 * t->copy_share, 100 * t->wait_share,
-            100 * (1 - t->gemm_share - t->copy_share - t->wait_share));
+            100 * t->gemm_share, 100 * t->copy_share, 100 * t->wait_share, 100 * t->library_share);
     if (r->node)
         fprintf(file, "; in a node: %s", r->node);
     if (r->chunk)
@@ -305,11 +206,11 @@ static void print_routine(const gemm_report *report, FILE *file)
 {
     const result *ours = &report->results[0];
 
-    if (ours->how == API_CALL || ours->how == API_PDGEMM)
+    if (report->how == API_CALL || report->how == API_PDGEMM)
         fprintf(file, "api        hsumma_%s%cgemm%s; the plan below is made of the same arguments\n",
-                ours->how == API_PDGEMM ? "p" : "", "sdcz"[report->p->args->type],
-                ours -> how == API_PDGEMM ? "_" : "");
-    fprintf(file, "%-10s %s\n", ours->how == API_SCALAPACK ? "scalapack" : "plan", ours->plan);
+                report->how == API_PDGEMM ? "p" : "", "sdcz"[report->p->args->type],
+                report -> how == API_PDGEMM ? "_" : "");
+    fprintf(file, "%-10s %s\n", report->how == API_SCALAPACK ? "scalapack" : "plan", ours->plan);
     if (ours->why && ours->why[0])
         fprintf(file, "why        %s\n", ours->why);
     if (report->info)
@@ -324,29 +225,28 @@ static void print_table(const gemm_report *report, FILE *file)
     char text[2][200];
     const char *unit;
     double factor = report_time_unit(ours->seconds.median, &unit);
+    report_table table = {.columns = columns, .shown = PRODUCT, .factor = factor, .unit = unit};
 
     report_head(report->p, "gemm", file);
     print_routine(report, file);
     for (int i = 1; i < report->count; i++)
-        if (report->results[i].how == API_SCALAPACK)
+        if (!strcmp(report->results[i].api, api_names[API_SCALAPACK]))
             fprintf(file, "%-10s %s\n", report->results[i].name, report->results[i].plan);
     if (report_memory(report->p, text[0], sizeof text[0]))
         fprintf(file, "memory     %s\n", text[0]);
-    fprintf(file, "\n%-10s  %9s  %9s  %9s  %8s  %7s  %5s  %9s  %8s  %9s  %8s\n", "", "median", "min", "max", "GFLOP/s",
-            "of GEMM", "comm", "sent/rank", "messages", "workspace", "residual");
-    fprintf(file, "%-10s  %9s  %9s  %9s  %8s  %7s  %5s  %9s  %8s\n", "", unit, unit, unit, "", "rate", "%", "max",
-            "max");
+    fputc('\n', file);
+    report_table_head(&table, NULL, file);
     for (int i = 0; i < report->count; i++)
-        print_row(&report->results[i], factor, file);
-    print_rate(report, factor, file);
+        report_table_row(&table, &report->results[i], PRODUCT, NULL, file);
+    print_rate(report, &table, file);
     fputc('\n', file);
     if (report->info && isfinite(ours->predicted.all))
         report_phases(ours, report->info, file);
     for (int i = 1; i < report->count; i++)
         fprintf(file, "ratio      %s / %s: %.3f (%.3f to %.3f over %d round%s); above 1: %s is faster\n",
                 report->results[i].name, ours->name, report->results[i].ratio.median, report->results[i].ratio.min,
-                report->results[i].ratio.max, report->p->args->reps, report->p->args->reps > 1 ? "s" : "",
-                ours->how == API_SCALAPACK ? "the first" : ours->name);
+                report->results[i].ratio.max, report->p->args->reps, report_plural(report->p->args->reps),
+                report->how == API_SCALAPACK ? "the first" : ours->name);
     report_floor(report, factor, unit, file);
     for (int i = 0; i < report->count; i++)
         print_shares(&report->results[i], file);
@@ -371,5 +271,5 @@ int report_gemm(const gemm_report *report, FILE *file)
         print_csv(report, file);
     else
         print_table(report, file);
-    return good && fflush(file) == 0 && !ferror(file);
+    return good && report_written(file);
 }

@@ -2,16 +2,14 @@
 #ifndef HS_BENCHMARKS_GEMM_REPORT_H
 #define HS_BENCHMARKS_GEMM_REPORT_H
 
-#include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "common/check.h"
 #include "common/problem.h"
 #include "common/timing.h"
 #include "common/turn.h"
 #include "gemm/floor.h"
 #include "gemm/rate.h"
+#include "report/columns.h"
+#include "report/product.h"
 
 /* What the model says of a plan, in seconds; NaN where it says nothing. */
 typedef struct prediction {
@@ -25,7 +23,7 @@ typedef struct prediction {
 typedef struct result {
     const char *name;
     const double *times; /* one per round */
-    api how;
+    const char *api;
     const char *plan; /* what was run: for hsumma, options that give this plan again */
     const char *why;  /* NULL if there is nothing to say */
     const char *node; /* how the ranks of a node share; NULL where it is not known */
@@ -41,6 +39,7 @@ typedef struct result {
     int64_t peak_rss, peak_above;    /* of the rank that held most; and beyond its A, B and C */
     int64_t matrices;                /* bytes of A, B and C, of the rank that has most */
     check_outcome check;
+    double row_error; /* of the check, where it is strict */
 } result;
 
 typedef struct gemm_report {
@@ -49,6 +48,7 @@ typedef struct gemm_report {
     const double *rate_times; /* one per round */
     spread rate_seconds;
     const result *results; /* the measured routine first */
+    api how;               /* of the measured routine */
     int count;
     int calls;                    /* in a row; the times are of one */
     const hsumma_plan_info *info; /* of the plan, or of one that stands for it; NULL: there is none */
@@ -58,21 +58,6 @@ typedef struct gemm_report {
 
 /* Prints in the format of the arguments. Call it on rank 0. Returns 0 if writing failed. */
 int report_gemm(const gemm_report *report, FILE *file);
-
-/* For other reports of this command: a text field of csv; a number of json or null where it is not finite (negative for
- * the integer); "0.123" for the unit that suits the size: the factor from seconds, its name in *unit. */
-void report_csv_text(FILE *file, const char *text);
-json_t *report_real(double value);
-json_t *report_integer(int64_t value);
-double report_time_unit(double seconds, const char **unit);
-
-/* "12.3 MiB"; returns text. */
-const char *report_bytes(char *text, size_t size, int64_t bytes);
-
-/* "A broadcast, B exchanged and broadcast (2.1 MiB, 0.4 ms), C stays; modelled ms with stationary A, B, C: ..." after
- * `label`, and the same as keys of a json object. */
-void report_moves(const hsumma_plan_info *info, const char *label, FILE *file);
-void report_moves_json(const hsumma_plan_info *info, json_t *object);
 
 /* Communication, GEMM, copies and all: predicted, measured (of the slowest rank each, in the typical turn), and the
  * ratio of the two. */
@@ -84,9 +69,5 @@ void report_floor(const gemm_report *report, double factor, const char *unit, FI
 void report_floor_json(const gemm_report *report, json_t *object);
 /* "A device, B host, C device", and the device's name; NULL without a device. */
 const char *report_memory(const problem *p, char *text, size_t size);
-
-/* The lines on the product, the grid and the machine above a table, and the same as keys of a json object. */
-void report_head(const problem *p, const char *command, FILE *file);
-json_t *report_head_json(const problem *p, const char *command);
 
 #endif

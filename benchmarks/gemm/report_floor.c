@@ -28,13 +28,17 @@ void report_floor(const gemm_report *report, double factor, const char *unit, FI
             f->way[FLOOR_OWN_IN].median * factor, f->way[FLOOR_OWN_OUT].median * factor, f->compute.median * factor,
             unit);
     fprintf(file, "ratio      %s / the larger of both: %.3f (%.3f to %.3f over %d round%s)\n", report->results[0].name,
-            f->ratio.median, f->ratio.min, f->ratio.max, report->p->args->reps, report->p->args->reps > 1 ? "s" : "");
+            f->ratio.median, f->ratio.min, f->ratio.max, report->p->args->reps, report_plural(report->p->args->reps));
 }
 
 static json_t *spread_json(spread s)
 {
-    return json_pack("{s:o,s:o,s:o}", "median", report_real(s.median), "min", report_real(s.min), "max",
-                     report_real(s.max));
+    static const report_column columns[] = {{"median", REPORT_VALUE(spread, median)},
+                                            {"min", REPORT_VALUE(spread, min)},
+                                            {"max", REPORT_VALUE(spread, max)},
+                                            REPORT_END};
+
+    return report_object(columns, &s, REPORT_ALL);
 }
 
 void report_floor_json(const gemm_report *report, json_t *object)

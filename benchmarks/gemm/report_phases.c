@@ -26,6 +26,12 @@ static void read_phases(const result *r, phase phases[PHASES])
             phases[i].ratio = phases[i].predicted / phases[i].measured;
 }
 
+static const report_column columns[] = {{.title = "phase", REPORT_VALUE(phase, name), .width = -13},
+                                        {"predicted_s", REPORT_VALUE(phase, predicted), REPORT_TIMES("predicted")},
+                                        {"measured_s", REPORT_VALUE(phase, measured), REPORT_TIMES("measured")},
+                                        {"ratio", REPORT_VALUE(phase, ratio), REPORT_SHOWN("pred/meas", 9, 2)},
+                                        REPORT_END};
+
 json_t *report_phases_json(const result *r)
 {
     json_t *object = json_object();
@@ -33,41 +39,25 @@ json_t *report_phases_json(const result *r)
 
     read_phases(r, phases);
     for (int i = 0; i < PHASES; i++)
-        json_object_set_new(object, phases[i].key,
-                            json_pack("{s:o,s:o,s:o}", "predicted_s", report_real(phases[i].predicted), "measured_s",
-                                      report_real(phases[i].measured), "ratio", report_real(phases[i].ratio)));
+        json_object_set_new(object, phases[i].key, report_object(columns, &phases[i], REPORT_ALL));
     return object;
-}
-
-static void cell(FILE *file, int digits, double value)
-{
-    if (isfinite(value))
-        fprintf(file, "  %9.*f", digits, value);
-    else
-        fprintf(file, "  %9s", "-");
 }
 
 void report_phases(const result *r, const hsumma_plan_info *info, FILE *file)
 {
+    report_table table = {.columns = columns};
+    char note[400] = "", hidden[120] = "";
     phase phases[PHASES];
-    const char *unit;
-    double factor = report_time_unit(r->seconds.median, &unit);
-    int hidden = info->lookahead > 0 && r->predicted.comm > r->predicted.visible * 1.01;
 
+    table.factor = report_time_unit(r->seconds.median, &table.unit);
     read_phases(r, phases);
-    fprintf(file, "%-13s  %9s  %9s  %9s", "phase", "predicted", "measured", "pred/meas");
     if (info->profile && *info->profile)
-        fprintf(file, "  by profile %s", info->profile);
-    fputc('\n', file);
-    fprintf(file, "%-13s  %9s  %9s\n", "", unit, unit);
-    for (int i = 0; i < PHASES; i++) {
-        fprintf(file, "%-13s", phases[i].name);
-        cell(file, 3, phases[i].predicted * factor);
-        cell(file, 3, phases[i].measured * factor);
-        cell(file, 2, phases[i].ratio);
-        if (i == 0 && hidden)
-            fprintf(file, "  what the GEMM does not hide of %.3f %s predicted", r->predicted.comm * factor, unit);
-        fputc('\n', file);
-    }
+        snprintf(note, sizeof note, "  by profile %s", info->profile);
+    if (info->lookahead > 0 && r->predicted.comm > r->predicted.visible * 1.01)
+        snprintf(hidden, sizeof hidden, "  what the GEMM does not hide of %.3f %s predicted",
+                 r->predicted.comm * table.factor, table.unit);
+    report_table_head(&table, note, file);
+    for (int i = 0; i < PHASES; i++)
+        report_table_row(&table, &phases[i], REPORT_ALL, i == 0 ? hidden : NULL, file);
     fputc('\n', file);
 }

@@ -1,39 +1,56 @@
 /* The two forms of the report on choices: a table, or an object of json on a line for each case. */
-#include <jansson.h>
 #include <math.h>
-#include <string.h>
 
-#include "gemm/report.h"
 #include "regret/regret.h"
+#include "report/columns.h"
+#include "report/product.h"
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-static json_t *plan_json(const regret_plan *x)
-{
-    json_t *object = json_pack("{s:s,s:s,s:b,s:i,s:i}", "name", x->name, "plan", x->info.line, "in_set", x->in_set,
-                               "turns", x->turns, "lookahead", x->info.lookahead);
+/* A plan that was in the final rounds has medians. */
+enum { FINAL = 1, MEASURED = 2 };
 
-    json_object_set_new(object, "node", x->info.node ? json_string(x->info.node) : json_null());
-    json_object_set_new(object, "shortest_s", report_real(x->seconds));
-    json_object_set_new(object, "comm_s", report_real(x->comm));
-    json_object_set_new(object, "gemm_s", report_real(x->gemm));
-    json_object_set_new(object, "comm_share", report_real(x->comm_share));
-    json_object_set_new(object, "predicted_s", report_real(x->info.predicted_seconds));
-    json_object_set_new(object, "predicted_comm_s", report_real(x->info.predicted_comm_seconds));
-    json_object_set_new(object, "predicted_gemm_s", report_real(x->info.predicted_gemm_seconds));
-    return object;
-}
+static const report_column plan_columns[] = {
+    {"name", REPORT_VALUE(regret_plan, name), REPORT_SHOWN("", -34, 0)},
+    {"median_s", REPORT_VALUE(regret_plan, total.median), REPORT_TIMES("median"), .when = FINAL},
+    {"min_s", REPORT_VALUE(regret_plan, total.min), REPORT_TIMES("min"), .when = FINAL},
+    {"max_s", REPORT_VALUE(regret_plan, total.max), REPORT_TIMES("max"), .when = FINAL},
+    {"predicted_s", REPORT_VALUE(regret_plan, info.predicted_seconds), REPORT_TIMES("predicted")},
+    {"median_comm_s", REPORT_VALUE(regret_plan, final_comm.median), REPORT_TIMES("comm"), .when = FINAL},
+    {"predicted_comm_s", REPORT_VALUE(regret_plan, info.predicted_comm_seconds), REPORT_TIMES("predicted")},
+    {"plan", REPORT_VALUE(regret_plan, info.line), REPORT_SHOWN("", -1, 0)},
+    {"in_set", REPORT_TRUTH(regret_plan, in_set)},
+    {"turns", REPORT_VALUE(regret_plan, turns)},
+    {"lookahead", REPORT_VALUE(regret_plan, info.lookahead)},
+    {"node", REPORT_VALUE(regret_plan, info.node)},
+    {"shortest_s", REPORT_VALUE(regret_plan, seconds)},
+    {"comm_s", REPORT_VALUE(regret_plan, comm)},
+    {"gemm_s", REPORT_VALUE(regret_plan, gemm)},
+    {"comm_share", REPORT_VALUE(regret_plan, comm_share)},
+    {"predicted_gemm_s", REPORT_VALUE(regret_plan, info.predicted_gemm_seconds)},
+    REPORT_END};
 
-static json_t *final_json(const regret_plan *x)
-{
-    json_t *object = plan_json(x);
+/* The plan of a verdict, and what it was compared with; NULL columns stay null. */
+static const report_column choice_columns[] = {{"name", REPORT_VALUE(regret_plan, name)},
+                                               {"plan", REPORT_VALUE(regret_plan, info.line)},
+                                               {"why", REPORT_VALUE(regret_plan, info.why)},
+                                               {"profile", REPORT_VALUE(regret_plan, info.profile)},
+                                               {"in_set", REPORT_TRUTH(regret_plan, in_set)},
+                                               {"median_s", REPORT_VALUE(regret_plan, total.median)},
+                                               REPORT_END};
 
-    json_object_set_new(object, "median_s", report_real(x->total.median));
-    json_object_set_new(object, "min_s", report_real(x->total.min));
-    json_object_set_new(object, "max_s", report_real(x->total.max));
-    json_object_set_new(object, "median_comm_s", report_real(x->final_comm.median));
-    return object;
-}
+static const report_column best_columns[] = {{"best", REPORT_VALUE(regret_plan, name)},
+                                             {"best_plan", REPORT_VALUE(regret_plan, info.line)},
+                                             {"best_median_s", REPORT_VALUE(regret_plan, total.median)},
+                                             REPORT_END};
+
+static const report_column verdict_columns[] = {
+    {"ratio", REPORT_VALUE(regret_verdict, ratio)},
+    {"ratio_lower", REPORT_VALUE(regret_verdict, lower)},
+    {"ratio_upper", REPORT_VALUE(regret_verdict, upper)},
+    {"executions", REPORT_VALUE(regret_verdict, executions), .when = MEASURED},
+    {"tuning_s", REPORT_VALUE(regret_verdict, tuning_seconds), .when = MEASURED},
+    REPORT_END};
 
 static json_t *verdict_json(const regret_run *run, int which)
 {
@@ -42,22 +59,13 @@ static json_t *verdict_json(const regret_run *run, int which)
 
     if (!v->plan)
         return json_null();
-    object = json_pack("{s:s,s:s,s:s?,s:s?,s:s?}", "name", v->plan->name, "plan", v->plan->info.line, "why",
-                       v->plan->info.why, "tuned", run->automatic[which].info.tuned, "profile", v->plan->info.profile);
-    json_object_set_new(object, "in_set", json_boolean(v->plan->in_set));
-    json_object_set_new(object, "median_s", report_real(v->plan->total.median));
-    json_object_set_new(object, "best", v->best ? json_string(v->best->name) : json_null());
-    json_object_set_new(object, "best_plan", v->best ? json_string(v->best->info.line) : json_null());
-    json_object_set_new(object, "best_median_s", v->best ? report_real(v->best->total.median) : json_null());
-    json_object_set_new(object, "ratio", report_real(v->ratio));
-    json_object_set_new(object, "ratio_lower", report_real(v->lower));
-    json_object_set_new(object, "ratio_upper", report_real(v->upper));
-    json_object_set_new(object, "regret", report_real(v->ratio - 1));
-    json_object_set_new(object, "loss", json_boolean(regret_is_loss(v)));
-    if (which == REGRET_MEASURE) {
-        json_object_set_new(object, "executions", json_integer(v->executions));
-        json_object_set_new(object, "tuning_s", report_real(v->tuning_seconds));
-    }
+    object = report_object(choice_columns, v->plan, REPORT_ALL);
+    json_object_update_new(object, json_pack("{s:n,s:n,s:n,s:s?,s:f,s:b}", "best", "best_plan", "best_median_s",
+                                             "tuned", run->automatic[which].info.tuned, "regret", v->ratio - 1, "loss",
+                                             regret_is_loss(v)));
+    if (v->best)
+        report_add(object, best_columns, v->best, REPORT_ALL);
+    report_add(object, verdict_columns, v, which == REGRET_MEASURE ? MEASURED : 0);
     return object;
 }
 
@@ -67,19 +75,9 @@ static json_t *blocking_json(const regret_run *run)
 
     if (!run->blocking.plan)
         return json_null();
-    object = plan_json(&run->blocking);
+    object = report_object(plan_columns, &run->blocking, 0);
     json_object_set_new(object, "median_comm_s", report_real(run->blocking_comm));
     return object;
-}
-
-/* One line. */
-static int print_line(json_t *object, FILE *file)
-{
-    int failed = json_dumpf(object, file, JSON_COMPACT | JSON_REAL_PRECISION(6));
-
-    fputc('\n', file);
-    json_decref(object);
-    return !failed && fflush(file) == 0 && !ferror(file);
 }
 
 static int print_json(const regret_run *run, FILE *file)
@@ -90,9 +88,9 @@ static int print_json(const regret_run *run, FILE *file)
     json_object_set_new(object, "line", json_integer(run->which->line));
     json_object_set_new(object, "calls", json_integer(run->calls));
     for (int i = 0; i < run->count; i++)
-        json_array_append_new(set, plan_json(&run->set[i]));
+        json_array_append_new(set, report_object(plan_columns, &run->set[i], 0));
     for (int f = 0; f < run->finals; f++)
-        json_array_append_new(final, final_json(run->final[f]));
+        json_array_append_new(final, report_object(plan_columns, run->final[f], FINAL));
     json_object_set_new(object, "candidates", set);
     json_object_set_new(object, "refused", json_integer(run->refused));
     json_object_set_new(object, "alike", json_integer(run->alike));
@@ -102,17 +100,10 @@ static int print_json(const regret_run *run, FILE *file)
     json_object_set_new(object, "blocking", blocking_json(run));
     json_object_set_new(object, "passed", run->checked ? json_boolean(run->check.passed) : json_null());
     json_object_set_new(object, "seconds", report_real(run->seconds));
-    return print_line(object, file);
+    return report_json(object, 1, 6, file);
 }
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
-
-static void print_plan(const regret_plan *x, double unit, FILE *file)
-{
-    fprintf(file, "%-34s  %9.3f  %9.3f  %9.3f  %9.3f  %9.3f  %9.3f  %s\n", x->name, x->total.median * unit,
-            x->total.min * unit, x->total.max * unit, x->info.predicted_seconds * unit, x->final_comm.median * unit,
-            x->info.predicted_comm_seconds * unit, x->info.line);
-}
 
 static void print_verdict(const regret_run *run, int which, FILE *file)
 {
@@ -135,23 +126,24 @@ static void print_verdict(const regret_run *run, int which, FILE *file)
 
 static void print_table(const regret_run *run, FILE *file)
 {
-    const char *unit;
-    double factor = report_time_unit(run->automatic[REGRET_ESTIMATE].total.median, &unit);
+    report_table table = {.columns = plan_columns, .shown = FINAL};
 
+    table.factor = report_time_unit(run->automatic[REGRET_ESTIMATE].total.median, &table.unit);
     report_head(&run->p, "regret", file);
     fprintf(file, "case       %s\n", run->which->text[0] ? run->which->text : "the defaults");
     fprintf(file, "set        %d candidates; %d gave the plan of another, %d were refused; %d call%s a turn\n",
-            run->count, run->alike, run->refused, run->calls, run->calls > 1 ? "s" : "");
-    fprintf(file, "\n%-34s  %9s  %9s  %9s  %9s  %9s  %9s\n%-34s  %9s  %9s  %9s  %9s  %9s  %9s\n", "", "median", "min",
-            "max", "predicted", "comm", "predicted", "", unit, unit, unit, unit, unit, unit);
+            run->count, run->alike, run->refused, run->calls, report_plural(run->calls));
+    fputc('\n', file);
+    report_table_head(&table, NULL, file);
     for (int f = 0; f < run->finals; f++)
-        print_plan(run->final[f], factor, file);
+        report_table_row(&table, run->final[f], FINAL, NULL, file);
     fputc('\n', file);
     for (int i = 0; i < REGRET_VERDICTS; i++)
         print_verdict(run, i, file);
     if (run->blocking.plan)
         fprintf(file, "blocking  the automatic plan with lookahead 0: communication %.3f %s, predicted %.3f\n",
-                run->blocking_comm * factor, unit, run->blocking.info.predicted_comm_seconds * factor);
+                run->blocking_comm * table.factor, table.unit,
+                run->blocking.info.predicted_comm_seconds * table.factor);
     if (run->checked)
         fprintf(file, "check     the automatic plan: %s, residual %.2g\n", run->check.passed ? "passed" : "FAILED",
                 run->check.residual);
@@ -163,17 +155,17 @@ int regret_report_case(const regret_run *run, FILE *file)
     if (run->of->set.common.format == REPORT_JSON)
         return print_json(run, file);
     print_table(run, file);
-    return fflush(file) == 0 && !ferror(file);
+    return report_written(file);
 }
 
 int regret_report_failed(const product_case *which, report_format format, FILE *file)
 {
     if (format == REPORT_JSON)
-        return print_line(
+        return report_json(
             json_pack("{s:s,s:s,s:i,s:b}", "command", "regret", "case", which->text, "line", which->line, "failed", 1),
-            file);
+            1, 6, file);
     fprintf(file, "case       %s\nnot measured, see the message\n\n", which->text);
-    return fflush(file) == 0 && !ferror(file);
+    return report_written(file);
 }
 
 /* --- totals ------------------------------------------------------------------------------------------------------- */
@@ -196,7 +188,7 @@ int regret_report_totals(const regret_totals *totals, const regret_arguments *ar
 {
     if (args->set.common.format == REPORT_JSON)
         return 1; /* one line per case, and nothing else */
-    fprintf(file, "%d case%s", totals->cases, totals->cases == 1 ? "" : "s");
+    fprintf(file, "%d case%s", totals->cases, report_plural(totals->cases));
     if (totals->failed)
         fprintf(file, ", %d failed", totals->failed);
     if (totals->left_out)
@@ -206,5 +198,5 @@ int regret_report_totals(const regret_totals *totals, const regret_arguments *ar
         if (i == REGRET_ESTIMATE || args->measure)
             fprintf(file, "%-8s  %d within 10 %% of the best, %d losses, worst %.1f %%\n", regret_verdict_names[i],
                     totals->within[i], totals->losses[i], 100 * totals->worst[i]);
-    return fflush(file) == 0 && !ferror(file);
+    return report_written(file);
 }

@@ -57,9 +57,8 @@ static int read_arguments(arguments *args, const char **plot, command_options *o
 static int compare(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
-    int64_t gx = (int64_t)x->rows * x->cols, gy = (int64_t)y->rows * y->cols;
 
-    return gx != gy ? (gx > gy) - (gx < gy) : x->rows - y->rows;
+    return x->groups != y->groups ? x->groups - y->groups : x->rows - y->rows;
 }
 
 /* SUMMA and every I x J. Returns 0 without memory. */
@@ -84,6 +83,7 @@ static int make_candidates(sweep *s)
             s->count++;
             c->rows = i;
             c->cols = j;
+            c->groups = i * j;
             snprintf(c->name, sizeof c->name, "%dx%d", i, j);
         }
     qsort(s->candidates + 1, (size_t)s->count - 1, sizeof *s->candidates, compare);
@@ -197,28 +197,31 @@ static int measure(sweep *s)
     return COMMAND_OK;
 }
 
+/* The fastest of each G, which lie side by side, and of all. */
 static void mark_best(sweep *s)
 {
     candidate *best = NULL, *best_of_g = NULL;
 
     for (int i = 1; i < s->count; i++) {
         candidate *c = &s->candidates[i];
+        int same = best_of_g && best_of_g->groups == c->groups;
 
         if (!c->plan)
             continue;
         if (!best || c->total.median < best->total.median)
             best = c;
-        if (!best_of_g || best_of_g->rows * best_of_g->cols != c->rows * c->cols) {
-            c->best_of_g = 1;
-            best_of_g = c;
-        } else if (c->total.median < best_of_g->total.median) {
+        if (same && c->total.median >= best_of_g->total.median)
+            continue;
+        if (same)
             best_of_g->best_of_g = 0;
-            c->best_of_g = 1;
-            best_of_g = c;
-        }
+        c->best_of_g = 1;
+        best_of_g = c;
     }
     if (best)
         best->best = 1;
+    for (int i = 1; i < s->count; i++)
+        if (s->candidates[i].best_of_g)
+            strcpy(s->candidates[i].mark, s->candidates[i].best ? "**" : "*");
 }
 
 static void evaluate(sweep *s)

@@ -10,8 +10,9 @@
 
 /* One way of grouping the grid. */
 typedef struct candidate {
-    char name[24];  /* "SUMMA", or the groups, "2x4" */
-    int rows, cols; /* of the grid of groups; 0 for SUMMA */
+    char name[24];          /* "SUMMA", or the groups, "2x4" */
+    char mark[3];           /* what a table says of best_of_g and best */
+    int rows, cols, groups; /* of the grid of groups, and how many there are; 0 for SUMMA */
     hsumma_plan *plan;
     const char *line;      /* the plan in one line */
     char message[400];     /* why there is no plan */

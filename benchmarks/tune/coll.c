@@ -5,6 +5,7 @@
 
 #include "common/timing.h"
 #include "hsumma/context/context.h"
+#include "report/columns.h"
 #include "report/progress.h"
 #include "tune/coll.h"
 
@@ -196,33 +197,44 @@ static int measure_point(tuning *run, hsumma_collective collective, int64_t byte
 
 /* --- one collective ----------------------------------------------------------------------------------------------- */
 
-/* A word and its time; nothing where there is none. */
-static void print_word(const tune_point *point, int i)
-{
-    if (i < 0 || !(point->entrant[i].seconds > 0))
-        printf("  %-30s %9s", "-", "-");
-    else
-        printf("  %-30s %9.2f", point->entrant[i].word, point->entrant[i].seconds * 1e6);
-}
+/* Of one size. */
+typedef struct size_row {
+    int64_t bytes;
+    const char *word[3]; /* chosen, runner-up, by the model; NULL: not measured */
+    double time[3], loss;
+} size_row;
+
+static const report_column columns[] = {
+    {.title = "bytes", REPORT_VALUE(size_row, bytes), .width = 10},
+    {.title = "chosen", REPORT_VALUE(size_row, word[0]), .width = -30},
+    {.title = "us", REPORT_VALUE(size_row, time[0]), .width = 9, .digits = 2, .factor = 1e6, .narrow = 1},
+    {.title = "runner-up", REPORT_VALUE(size_row, word[1]), .width = -30},
+    {.title = "us", REPORT_VALUE(size_row, time[1]), .width = 9, .digits = 2, .factor = 1e6, .narrow = 1},
+    {.title = "model's choice", REPORT_VALUE(size_row, word[2]), .width = -30},
+    {.title = "us", REPORT_VALUE(size_row, time[2]), .width = 9, .digits = 2, .factor = 1e6, .narrow = 1},
+    {.title = "loss %", REPORT_VALUE(size_row, loss), .width = 6, .digits = 1, .factor = 100, .when = 1},
+    REPORT_END};
 
 static void report(const tuning *run, hsumma_collective collective, int lines, char line[][TUNE_LINE])
 {
-    const char *name = hs_collective_name((enum hs_collective)collective);
+    const report_table table = {.columns = columns, .shown = 1};
 
-    printf("\n%s\n%10s  %-30s %9s  %-30s %9s  %-30s %9s  %6s\n", name, "bytes", "chosen", "us", "runner-up", "us",
-           "model's choice", "us", "loss %");
+    printf("\n%s\n", hs_collective_name((enum hs_collective)collective));
+    report_table_head(&table, NULL, stdout);
     for (int i = 0; i < run->count; i++) {
         const tune_point *point = &run->point[i];
-        double chosen = point->chosen >= 0 ? point->entrant[point->chosen].seconds : 0,
-               model = point->model >= 0 ? point->entrant[point->model].seconds : 0;
+        const int which[3] = {point->chosen, point->next, point->model};
+        size_row row = {.bytes = point->bytes};
 
-        printf("%10lld", (long long)point->bytes);
-        print_word(point, point->chosen);
-        print_word(point, point->next);
-        print_word(point, point->model);
-        if (model > 0 && chosen > 0)
-            printf("  %6.1f", 100 * (model / chosen - 1));
-        printf("\n");
+        for (int w = 0; w < 3; w++) {
+            const tune_entrant *x = which[w] >= 0 ? &point->entrant[which[w]] : NULL;
+            int measured = x && x->seconds > 0;
+
+            row.word[w] = measured ? x->word : NULL;
+            row.time[w] = measured ? x->seconds : NAN;
+        }
+        row.loss = row.time[2] / row.time[0] - 1;
+        report_table_row(&table, &row, isfinite(row.loss), NULL, stdout);
     }
     for (int i = 0; i < lines; i++)
         printf("  %s\n", line[i]);
@@ -296,7 +308,7 @@ static int carry_out(tuning *run)
     if (run->rank == 0) {
         int nodes = run->topology->division[HS_NODE].parts, sockets = run->topology->division[HS_SOCKET].parts;
         printf("hsumma_bench tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->size,
-               run->size == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", sockets, sockets == 1 ? "" : "s");
+               report_plural(run->size), nodes, report_plural(nodes), sockets, report_plural(sockets));
         progress_begin(&run->bar, 0);
     }
     run->begin = MPI_Wtime();

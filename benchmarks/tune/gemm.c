@@ -1,10 +1,12 @@
 /* hsumma_bench tune: products. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/problem.h"
 #include "common/turn.h"
 #include "hsumma/plan/plan.h"
+#include "report/columns.h"
 #include "report/progress.h"
 #include "tune/tune.h"
 
@@ -57,29 +59,42 @@ static int measure(const problem *p, hsumma_plan *plan, progress *bar, double do
     return code;
 }
 
-static void print_row(const char *what, double measured, double predicted, const char *line)
-{
-    char text[2][32] = {"-", "-"};
+/* One plan; 0: not measured. */
+typedef struct plan_row {
+    const char *what, *line;
+    double measured, predicted;
+} plan_row;
 
-    if (measured > 0)
-        snprintf(text[0], sizeof text[0], "%.3f", measured * 1e3);
-    if (predicted > 0)
-        snprintf(text[1], sizeof text[1], "%.3f", predicted * 1e3);
-    printf("%-8s %11s %11s  %s\n", what, text[0], text[1], line);
+static const report_column columns[] = {
+    {.title = "", REPORT_VALUE(plan_row, what), .width = -8},
+    {.title = "measured ms", REPORT_VALUE(plan_row, measured), .width = 11, .digits = 3, .factor = 1e3, .narrow = 1},
+    {.title = "predicted", REPORT_VALUE(plan_row, predicted), .width = 11, .digits = 3, .factor = 1e3, .narrow = 1},
+    {.title = "", REPORT_VALUE(plan_row, line), .width = -1},
+    REPORT_END};
+
+static double known(double seconds)
+{
+    return seconds > 0 ? seconds : NAN;
 }
 
 static void report(const problem *p, const result *found, const char *path)
 {
     const arguments *args = p->args;
     const hsumma_plan_info *info = &found->info;
+    const report_table table = {.columns = columns};
 
     printf("m = %lld, n = %lld, k = %lld, %s, %c%c, %d x %d grid, %d rank%s, %d node%s\n", (long long)args->m,
            (long long)args->n, (long long)args->k, type_name(args->type), args->transa, args->transb, p->nprow,
-           p->npcol, p->ranks, p->ranks == 1 ? "" : "s", p->mach.nodes, p->mach.nodes == 1 ? "" : "s");
-    printf("%-8s %11s %11s\n", "", "measured ms", "predicted");
-    print_row("chosen", found->chosen, info->predicted_seconds, info->line);
-    for (int i = 0; i < info->nrivals; i++)
-        print_row("rival", info->rival[i].measured, info->rival[i].seconds, info->rival[i].line);
+           p->npcol, p->ranks, report_plural(p->ranks), p->mach.nodes, report_plural(p->mach.nodes));
+    report_table_head(&table, NULL, stdout);
+    for (int i = -1; i < info->nrivals; i++) {
+        const hsumma_rival *rival = &info->rival[i < 0 ? 0 : i];
+        plan_row row = {"rival", rival->line, known(rival->measured), known(rival->seconds)};
+
+        if (i < 0)
+            row = (plan_row){"chosen", info->line, known(found->chosen), known(info->predicted_seconds)};
+        report_table_row(&table, &row, REPORT_ALL, NULL, stdout);
+    }
     if (found->chosen > 0)
         printf("file     %s\n", found->note[0] ? "not written" : path);
     else

@@ -1,0 +1,21 @@
+/* The parts that reports on products share. */
+#ifndef HS_BENCHMARKS_REPORT_PRODUCT_H
+#define HS_BENCHMARKS_REPORT_PRODUCT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "common/problem.h"
+
+/* The lines on the product, the grid and the machine above a table, and the same as keys of a json object. */
+void report_head(const problem *p, const char *command, FILE *file);
+json_t *report_head_json(const problem *p, const char *command);
+/* Of these, the command and what is multiplied. */
+json_t *report_arguments_json(const arguments *args, const char *command);
+
+/* "A broadcast, B exchanged and broadcast (2.1 MiB, 0.4 ms), C stays; modelled ms with stationary A, B, C: ..." after
+ * `label`, and the same as keys of a json object. */
+void report_moves(const hsumma_plan_info *info, const char *label, FILE *file);
+void report_moves_json(const hsumma_plan_info *info, json_t *object);
+
+#endif

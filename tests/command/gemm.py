@@ -325,20 +325,20 @@ def test_compare():
     ok(text.count("% of the ranks' time") == 2 and "\nratio      shared / hsumma" in text, "the table says so", text)
 
 
-def node_gemm(build, mpiexec, *args):
-    return subprocess.run([sys.executable, os.path.join("benchmarks", "node_gemm"), "--build", build, "--mpiexec",
+def compare_node(build, mpiexec, *args):
+    return subprocess.run([sys.executable, os.path.join("scripts", "compare-node"), "--build", build, "--mpiexec",
                            mpiexec, *args], capture_output=True, text=True, timeout=300)
 
 
-def test_node_gemm():
+def test_compare_node():
     """The benchmark of one node: its tables; its exit code when a result is wrong, and when a run fails."""
     if has_scalapack():
-        process = node_gemm(BUILD, " ".join(MPIEXEC), "--ranks", "2", "--rows", "256", "--reps", "1", "--quick",
+        process = compare_node(BUILD, " ".join(MPIEXEC), "--ranks", "2", "--rows", "256", "--reps", "1", "--quick",
                             "--parts", "table,types,small,memory")
         lines = process.stdout.splitlines()
         ok(process.returncode == 0 and sum(line.startswith("| 256 cubed | 64 |") for line in lines) == 2
            and "| 256 cubed | s |" in process.stdout and "## Summary" in lines and "failed" not in process.stdout,
-           "node_gemm prints its tables", *said(process))
+           "compare-node prints its tables", *said(process))
     for output, word in [('{"api": "plan", "passed": false, "contenders": {}}', "wrong result: plan"), ("", "exit code 0"),
                          ('{"api": "plan", "passed": true, "contenders": {"call": {"passed": false}}}', "result: call")]:
         with tempfile.TemporaryDirectory() as scratch:
@@ -346,9 +346,9 @@ def test_node_gemm():
                 with open(os.path.join(scratch, name), "w") as file:
                     file.write(f"#!/bin/sh\n{text}\n")
                 os.chmod(os.path.join(scratch, name), 0o755)
-            process = node_gemm(scratch, os.path.join(scratch, "mpiexec"), "--ranks", "1", "--rows", "256", "--parts",
+            process = compare_node(scratch, os.path.join(scratch, "mpiexec"), "--ranks", "1", "--rows", "256", "--parts",
                                 "table")
-            ok(process.returncode == 1 and word in process.stdout, f"node_gemm fails: {word}", *said(process))
+            ok(process.returncode == 1 and word in process.stdout, f"compare-node fails: {word}", *said(process))
 
 
 def test_errors():
@@ -454,7 +454,7 @@ def test_plot():
 def main():
     for test in (test_help, test_errors, test_products, test_planted, test_replicated, test_calls, test_api,
                  test_replay, test_formats, test_phases, test_plan, test_scalapack,
-                 test_compare, test_node_gemm, test_sweep, test_plot):
+                 test_compare, test_compare_node, test_sweep, test_plot):
         if len(sys.argv) == 1 or test.__name__[len("test_"):] in sys.argv[1:]:
             test()
     return done()

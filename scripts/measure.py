@@ -1,0 +1,115 @@
+"""What the scripts that compare have in common: runs of a program, figures over rounds, Markdown, the command line."""
+import argparse
+import json
+import os
+import shlex
+import signal
+import statistics
+import subprocess
+
+
+class Failed(Exception):
+    """A run went wrong; the text says how, in one line."""
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+def launch(command, ranks, preload=None, mpiexec="mpiexec.mpich", env=None, limit=None):
+    """What a program prints on so many ranks; its process group does not outlive its time."""
+    command = [*mpiexec.split(), "-n", str(ranks), *(["env", f"LD_PRELOAD={preload}"] if preload else []),
+               *map(str, command)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
+                          start_new_session=True) as process:
+        try:
+            out, said = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise Failed(f"not done after {limit} s: {shlex.join(command)}") from None
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
+    return process.returncode, out, (said.strip().splitlines() or [f"exit code {process.returncode}"])[0]
+
+
+def gemm(bench, ranks, *options, **how):
+    """The object that `hsumma_bench gemm` prints, whose results are all right."""
+    code, out, said = launch([bench, "gemm", "--format", "json", *options], ranks, **how)
+    try:
+        report = json.loads(out)
+    except ValueError:
+        raise Failed(said) from None
+    wrong = [name for name, one in {report["api"]: report, **report["contenders"]}.items() if not one["passed"]]
+    if wrong or code:
+        raise Failed("wrong result: " + ", ".join(wrong) if wrong else said)
+    return report
+
+
+def is_crowded(ranks):
+    """Whether there are more ranks than cores: MPICH's blocking calls then cost slices of the scheduler."""
+    return ranks > len(os.sched_getaffinity(0))
+
+
+def grid_of(ranks):
+    """As near to a square as it gets, no more rows than columns."""
+    rows = max(i for i in range(1, ranks + 1) if i * i <= ranks and ranks % i == 0)
+    return rows, ranks // rows
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+class Spread:
+    """Median and range of over[i] / under[i]."""
+
+    def __init__(self, over, under):
+        values = [a / b for a, b in zip(over, under)]
+        self.median, self.least, self.most = statistics.median(values), min(values), max(values)
+
+    def __str__(self):
+        return f"{self.median:.2f} ({self.least:.2f} - {self.most:.2f})"
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+# --- Markdown --------------------------------------------------------------------------------------------------------
+
+def head(*columns, title=None):
+    """Begins a table."""
+    print((f"\n{title}\n\n" if title else "\n") + f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
+
+
+def line(*cells):
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+def parser(doc, mpiexec="mpiexec.mpich", **defaults):
+    """Options that all have, and those of the keywords, whose defaults also say their types."""
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--build", default="build", help="where hsumma_bench is")
+    made.add_argument("--mpiexec", default=mpiexec)
+    for name, value in defaults.items():
+        made.add_argument(f"--{name}", default=value, type=type(value), help=f"(default: {value})")
+    return made
+
+
+def choose(args, usual, quick):
+    """Fills in what was not said: by --quick, or as usual."""
+    for key, value in (quick if args.quick else usual).items():
+        if getattr(args, key) is None:
+            setattr(args, key, value)
+
+
+def check_names(made, option, given, known):
+    for unknown in set(given) - set(known):
+        made.error(f"--{option}: there is no {unknown}")
+
+
+def find(made, *paths):
+    """The absolute paths of what has to be built; one that is None stays out."""
+    for path in paths:
+        if path and not os.path.exists(path):
+            made.error(f"there is no {path}; make everything")
+    return [path and os.path.abspath(path) for path in paths]

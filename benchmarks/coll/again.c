@@ -9,29 +9,6 @@
 #include "coll/costs.h"
 #include "coll/time.h"
 
-enum {
-    OP,
-    ELEMENT,
-    RANKS,
-    BYTES,
-    ALGORITHM,
-    CALLS,
-    TIME,
-    RATIO = TIME + 3,
-    RIGHT = RATIO + 3,
-    REPS,
-    DEVICE,
-    RATE,
-    COPY,
-    BITS,
-    SAME,
-    CONTEXT,
-    FIRST,
-    PAYS,
-    NOTE,
-    FIELDS
-};
-
 typedef struct reading {
     coll_run run;
     coll_arguments args;
@@ -39,55 +16,21 @@ typedef struct reading {
     int room; /* contenders that a point has memory for */
 } reading;
 
-/* Cuts a line into its fields, which lose their quotation marks; returns how many there are, FIELDS + 1 at most. */
-static int cut(char *line, char *field[FIELDS + 1])
-{
-    char *from = line, *to = line;
-    int count = 0;
-
-    while (count <= FIELDS) {
-        int quoted = *from == '"', more;
-
-        field[count++] = to;
-        from += quoted;
-        while (*from && (quoted ? *from != '"' || from[1] == '"' : *from != ',')) {
-            from += quoted && *from == '"';
-            *to++ = *from++;
-        }
-        from += quoted && *from;
-        more = *from++ == ',';
-        *to++ = 0;
-        if (!more)
-            break;
-    }
-    return count;
-}
-
-static double number(const char *text)
-{
-    return *text ? strtod(text, NULL) : NAN;
-}
-
-static quartiles three(char **field)
-{
-    return (quartiles){.median = number(field[0]), .lower = number(field[1]), .upper = number(field[2])};
-}
-
 /* What all lines have in common; 0: this one is of another run. */
-static int take_head(reading *r, char **field)
+static int take_head(reading *r, const coll_row *row)
 {
-    int op = coll_find(field[OP]), element = 0, ranks = atoi(field[RANKS]);
+    int op = coll_find(row->op), element = 0;
 
-    while (element < HSUMMA_INT64 && strcmp(coll_element_of((hsumma_element)element).name, field[ELEMENT]))
+    while (element < HSUMMA_INT64 && strcmp(coll_element_of((hsumma_element)element).name, row->element))
         element++;
-    if (r->run.points && (op != r->args.collective || element != (int)r->args.element || ranks != r->run.size))
+    if (r->run.points && (op != r->args.collective || element != (int)r->args.element || row->ranks != r->run.size))
         return 0;
     r->args.collective = op;
     r->args.element = (hsumma_element)element;
-    r->args.reps = atoi(field[REPS]);
-    r->run.size = ranks;
-    snprintf(r->device, sizeof r->device, "%s", field[DEVICE]);
-    return op < HS_COLLECTIVES && ranks > 0;
+    r->args.reps = row->reps;
+    r->run.size = row->ranks;
+    snprintf(r->device, sizeof r->device, "%s", row->device);
+    return op < HS_COLLECTIVES && row->ranks > 0;
 }
 
 /* The point of a line, a new one if its size is new. */
@@ -109,34 +52,35 @@ static coll_point *point_of(reading *r, int64_t bytes)
 }
 
 /* The first line of a size is MPI's.  0 without memory. */
-static int add_contender(reading *r, char **field)
+static int add_contender(reading *r, const coll_row *row, unsigned groups)
 {
-    coll_point *point = point_of(r, strtoll(field[BYTES], NULL, 10));
+    coll_point *point = point_of(r, row->bytes);
     coll_contender *more = point ? realloc(point->contender, (size_t)(r->room + 1) * sizeof *more) : NULL, *x;
 
     if (!more)
         return 0;
     point->contender = more;
     x = more + r->room;
-    *x = (coll_contender){.calls = atoi(field[CALLS]),
-                          .word = r->room ? strdup(field[ALGORITHM]) : NULL,
-                          .right = !strcmp(field[RIGHT], "true"),
-                          .time = three(field + TIME),
-                          .ratio = three(field + RATIO),
-                          .same = strcmp(field[SAME], "false") != 0,
-                          .bits = strtoull(field[BITS], NULL, 16)};
+    *x = (coll_contender){.calls = row->calls,
+                          .word = r->room ? strdup(row->label) : NULL,
+                          .right = row->right,
+                          .time = row->time,
+                          .ratio = row->ratio,
+                          .same = row->same,
+                          .bits = strtoull(row->bits, NULL, 16)};
     r->room++;
-    snprintf(*field[RIGHT] ? x->chosen : x->why, sizeof x->why, "%s", field[NOTE]);
-    if (*field[RATE])
-        point->traffic = llround(number(field[RATE]) * x->time.median);
-    if (*field[FIRST]) {
-        x->created = number(field[CONTEXT]);
-        x->first = number(field[FIRST]);
+    snprintf(groups & COLL_RAN ? x->chosen : x->why, sizeof x->why, "%s", row->note);
+    if (groups & COLL_PLACED) {
+        point->traffic = llround(row->bandwidth * x->time.median);
+        r->run.copy_rate = row->copy_rate;
     }
-    r->run.placed |= *field[RATE] != 0;
-    r->run.copy_rate = *field[COPY] ? number(field[COPY]) : r->run.copy_rate;
-    r->args.bits |= *field[BITS] != 0;
-    r->args.init |= *field[FIRST] != 0;
+    if (groups & COLL_INIT) {
+        x->created = row->created;
+        x->first = row->first;
+    }
+    r->run.placed |= (groups & COLL_PLACED) != 0;
+    r->args.bits |= (groups & COLL_BITS) != 0;
+    r->args.init |= (groups & COLL_INIT) != 0;
     return r->room == 1 || x->word;
 }
 
@@ -151,21 +95,25 @@ static const char *end_point(reading *r)
 /* NULL, or what is wrong. */
 static const char *read_lines(reading *r, FILE *file)
 {
-    char *line = NULL, *field[FIELDS + 1];
     const char *complaint = NULL;
+    char *line = NULL;
     size_t size = 0;
 
     for (int n = 0; !complaint && getline(&line, &size, file) >= 0 && strchr(line, '\n'); n++) {
+        coll_row row;
+        int groups;
+
         line[strcspn(line, "\r\n")] = 0;
-        if (cut(line, field) != FIELDS)
+        groups = report_csv_read(coll_columns, line, &row);
+        if (groups < 0)
             complaint = "expected what hsumma_bench coll --format csv has printed";
         else if (n == 0)
-            complaint = strcmp(field[NOTE], "note") ? "expected a line of names first" : NULL;
-        else if (!take_head(r, field))
+            complaint = strcmp(row.note, "note") ? "expected a line of names first" : NULL;
+        else if (!take_head(r, &row))
             complaint = "expected one collective of one number of ranks";
-        else if (r->run.points && r->run.point[r->run.points - 1].bytes != strtoll(field[BYTES], NULL, 10))
+        else if (r->run.points && r->run.point[r->run.points - 1].bytes != row.bytes)
             complaint = end_point(r);
-        if (n && !complaint && !add_contender(r, field))
+        if (n && !complaint && !add_contender(r, &row, (unsigned)groups))
             complaint = "no memory";
     }
     free(line);

@@ -31,97 +31,85 @@ static const char *collective(const coll_run *run)
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* One contender at one size. */
-typedef struct row {
-    const char *op, *element, *label, *device, *note; /* why it was left out, or what was chosen */
-    int ranks, calls, right, reps, same;
-    int64_t bytes, pays_after;
-    quartiles time, ratio;
-    double bandwidth, copy_rate, of_copy; /* bytes of the device's memory per second; a copy's; the fraction */
-    double created, first;
-    char bits[20], init[80];
-} row;
-
-/* When a column is there: in lines of CSV and of the table; when the contender ran; beside MPI; with these options. */
-enum { LINE = 1, RAN = 2, RATIO = 4, PLACED = 8, BITS = 16, INIT = 32 };
-
-/* coll --from reads these by their places. */
-static const report_column columns[] = {
-    {"op", REPORT_VALUE(row, op), .when = LINE},
-    {"element", REPORT_VALUE(row, element), .when = LINE},
-    {"ranks", REPORT_VALUE(row, ranks), .when = LINE},
-    {"bytes", REPORT_VALUE(row, bytes), REPORT_SHOWN("bytes", 10, 0), .when = LINE},
-    {"algorithm", REPORT_VALUE(row, label), REPORT_SHOWN("algorithm", -28, 0)},
-    {"calls", REPORT_VALUE(row, calls), REPORT_SHOWN("calls", 6, 0), .narrow = 1, .when = RAN},
-    {"median_s", REPORT_VALUE(row, time.median), REPORT_SHOWN("median us", 10, 2), .factor = 1e6, .when = RAN},
-    {"lower_s", REPORT_VALUE(row, time.lower), REPORT_SHOWN("lower", 10, 2), .factor = 1e6, .when = RAN},
-    {"upper_s", REPORT_VALUE(row, time.upper), REPORT_SHOWN("upper", 10, 2), .factor = 1e6, .when = RAN},
-    {"ratio", REPORT_VALUE(row, ratio.median), REPORT_SHOWN("MPI/it", 7, 3), .when = RATIO},
-    {"ratio_lower", REPORT_VALUE(row, ratio.lower), REPORT_SHOWN("lower", 7, 3), .when = RATIO},
-    {"ratio_upper", REPORT_VALUE(row, ratio.upper), REPORT_SHOWN("upper", 7, 3), .when = RATIO},
-    {"right", REPORT_TRUTH(row, right), .when = RAN},
-    {"repetitions", REPORT_VALUE(row, reps), .when = LINE},
-    {"device", REPORT_VALUE(row, device), .when = LINE},
-    {"bytes_per_s", REPORT_VALUE(row, bandwidth), REPORT_SHOWN("GB/s", 7, 4), .style = 'g', .factor = 1e-9,
-     .when = PLACED},
-    {.title = "of copy", REPORT_VALUE(row, of_copy), .width = 7, .digits = 3, .when = PLACED},
-    {"copy_bytes_per_s", REPORT_VALUE(row, copy_rate), .when = LINE},
-    {"bits", REPORT_VALUE(row, bits), REPORT_SHOWN("bits", -16, 0), .when = BITS},
-    {"same_on_all_ranks", REPORT_TRUTH(row, same), .when = BITS},
-    {"context_s", REPORT_VALUE(row, created), .when = INIT},
-    {"first_call_s", REPORT_VALUE(row, first), .when = INIT},
-    {"pays_after_calls", REPORT_VALUE(row, pays_after), .when = INIT},
-    {.title = "context, first call; pays after", REPORT_VALUE(row, init), .width = -31, .when = INIT},
-    {"note", REPORT_VALUE(row, note), .when = LINE},
+const report_column coll_columns[] = {
+    {"op", REPORT_VALUE(coll_row, op), .when = COLL_LINE},
+    {"element", REPORT_VALUE(coll_row, element), .when = COLL_LINE},
+    {"ranks", REPORT_VALUE(coll_row, ranks), .when = COLL_LINE},
+    {"bytes", REPORT_VALUE(coll_row, bytes), REPORT_SHOWN("bytes", 10, 0), .when = COLL_LINE},
+    {"algorithm", REPORT_VALUE(coll_row, label), REPORT_SHOWN("algorithm", -28, 0)},
+    {"calls", REPORT_VALUE(coll_row, calls), REPORT_SHOWN("calls", 6, 0), .narrow = 1, .when = COLL_RAN},
+    {"median_s", REPORT_VALUE(coll_row, time.median), REPORT_SHOWN("median us", 10, 2), .factor = 1e6,
+     .when = COLL_RAN},
+    {"lower_s", REPORT_VALUE(coll_row, time.lower), REPORT_SHOWN("lower", 10, 2), .factor = 1e6, .when = COLL_RAN},
+    {"upper_s", REPORT_VALUE(coll_row, time.upper), REPORT_SHOWN("upper", 10, 2), .factor = 1e6, .when = COLL_RAN},
+    {"ratio", REPORT_VALUE(coll_row, ratio.median), REPORT_SHOWN("MPI/it", 7, 3), .when = COLL_RATIO},
+    {"ratio_lower", REPORT_VALUE(coll_row, ratio.lower), REPORT_SHOWN("lower", 7, 3), .when = COLL_RATIO},
+    {"ratio_upper", REPORT_VALUE(coll_row, ratio.upper), REPORT_SHOWN("upper", 7, 3), .when = COLL_RATIO},
+    {"right", REPORT_TRUTH(coll_row, right), .when = COLL_RAN},
+    {"repetitions", REPORT_VALUE(coll_row, reps), .when = COLL_LINE},
+    {"device", REPORT_VALUE(coll_row, device), .when = COLL_LINE},
+    {"bytes_per_s", REPORT_VALUE(coll_row, bandwidth), REPORT_SHOWN("GB/s", 7, 4), .style = 'g', .factor = 1e-9,
+     .when = COLL_PLACED},
+    {.title = "of copy", REPORT_VALUE(coll_row, of_copy), .width = 7, .digits = 3, .when = COLL_PLACED},
+    {"copy_bytes_per_s", REPORT_VALUE(coll_row, copy_rate), .when = COLL_LINE},
+    {"bits", REPORT_VALUE(coll_row, bits), REPORT_SHOWN("bits", -16, 0), .when = COLL_BITS},
+    {"same_on_all_ranks", REPORT_TRUTH(coll_row, same), .when = COLL_BITS},
+    {"context_s", REPORT_VALUE(coll_row, created), .when = COLL_INIT},
+    {"first_call_s", REPORT_VALUE(coll_row, first), .when = COLL_INIT},
+    {"pays_after_calls", REPORT_VALUE(coll_row, pays_after), .when = COLL_INIT},
+    {.title = "context, first call; pays after", REPORT_VALUE(coll_row, init), .width = -31, .when = COLL_INIT},
+    {"note", REPORT_VALUE(coll_row, note), .when = COLL_LINE},
     REPORT_END};
 
 static unsigned options_of(const coll_run *run)
 {
-    return (run->placed ? PLACED : 0U) | (run->args->bits ? BITS : 0U) | (run->args->init ? INIT : 0U);
+    return (run->placed ? COLL_PLACED : 0U) | (run->args->bits ? COLL_BITS : 0U) | (run->args->init ? COLL_INIT : 0U);
 }
 
 /* The row of a contender; returns what there is of it. */
-static unsigned make_row(const coll_run *run, const coll_point *point, const coll_contender *x, row *to)
+static unsigned make_row(const coll_run *run, const coll_point *point, const coll_contender *x, coll_row *to)
 {
     double calls = run->args->init && x->first > 0 && !x->why[0] ? coll_pays_after(point, x) : HUGE_VAL;
 
-    *to = (row){.op = collective(run),
-                .element = coll_element_of(run->args->element).name,
-                .label = coll_label(run, x),
-                .device = run->mates != MPI_COMM_NULL ? hsumma_device(run->ctx) : NULL,
-                .note = x->why[0] ? x->why : x->chosen,
-                .ranks = run->size,
-                .calls = x->calls,
-                .right = x->right,
-                .reps = run->args->reps,
-                .same = x->same,
-                .bytes = point->bytes,
-                .pays_after = isfinite(calls) ? (int64_t)calls : -1,
-                .time = x->time,
-                .ratio = x->ratio,
-                .bandwidth = (double)point->traffic / x->time.median,
-                .copy_rate = run->placed && !x->why[0] ? run->copy_rate : NAN,
-                .created = x->created,
-                .first = x->first};
+    *to = (coll_row){.op = collective(run),
+                     .element = coll_element_of(run->args->element).name,
+                     .label = coll_label(run, x),
+                     .device = run->mates != MPI_COMM_NULL ? hsumma_device(run->ctx) : NULL,
+                     .note = x->why[0] ? x->why : x->chosen,
+                     .ranks = run->size,
+                     .calls = x->calls,
+                     .right = x->right,
+                     .reps = run->args->reps,
+                     .same = x->same,
+                     .bytes = point->bytes,
+                     .pays_after = isfinite(calls) ? (int64_t)calls : -1,
+                     .time = x->time,
+                     .ratio = x->ratio,
+                     .bandwidth = (double)point->traffic / x->time.median,
+                     .copy_rate = run->placed && !x->why[0] ? run->copy_rate : NAN,
+                     .created = x->created,
+                     .first = x->first};
     if (x->why[0])
         return 0;
     to->of_copy = to->bandwidth / run->copy_rate;
-    snprintf(to->bits, sizeof to->bits, "%016" PRIx64, x->bits);
+    snprintf(to->bits_text, sizeof to->bits_text, "%016" PRIx64, x->bits);
+    to->bits = to->bits_text;
+    to->init = to->init_text;
     if (isfinite(calls))
-        snprintf(to->init, sizeof to->init, "%.3g ms, %.3g ms; %.0f call%s", x->created * 1e3, x->first * 1e3, calls,
-                 report_plural((int64_t)calls));
+        snprintf(to->init_text, sizeof to->init_text, "%.3g ms, %.3g ms; %.0f call%s", x->created * 1e3, x->first * 1e3,
+                 calls, report_plural((int64_t)calls));
     else
-        snprintf(to->init, sizeof to->init, "%.3g ms, %.3g ms; never", x->created * 1e3, x->first * 1e3);
-    return RAN | (x->word ? RATIO : 0U) | (options_of(run) & ~(x->first > 0 ? 0U : INIT));
+        snprintf(to->init_text, sizeof to->init_text, "%.3g ms, %.3g ms; never", x->created * 1e3, x->first * 1e3);
+    return COLL_RAN | (x->word ? COLL_RATIO : 0U) | (options_of(run) & ~(x->first > 0 ? 0U : COLL_INIT));
 }
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
 static json_t *contender_json(const coll_run *run, const coll_point *point, const coll_contender *x)
 {
-    row r;
+    coll_row r;
     unsigned present = make_row(run, point, x, &r);
-    json_t *object = report_object(columns, &r, present);
+    json_t *object = report_object(coll_columns, &r, present);
 
     if (r.note[0])
         json_object_set_new(object, x->why[0] ? "left_out" : "chosen", json_string(r.note));
@@ -162,7 +150,7 @@ static int end_json(coll_run *run, FILE *file)
 
 static report_table table_of(const coll_run *run)
 {
-    return (report_table){.columns = columns, .shown = LINE | RAN | RATIO | options_of(run)};
+    return (report_table){.columns = coll_columns, .shown = COLL_LINE | COLL_RAN | COLL_RATIO | options_of(run)};
 }
 
 static void table_columns(const coll_run *run, FILE *file)
@@ -207,7 +195,7 @@ static void point_table(const coll_run *run, const coll_point *point, FILE *file
     for (int i = 0; i < run->count; i++) {
         const coll_contender *x = &point->contender[i];
         char note[400];
-        row r;
+        coll_row r;
         unsigned present = make_row(run, point, x, &r);
 
         if (x->why[0])
@@ -215,7 +203,7 @@ static void point_table(const coll_run *run, const coll_point *point, FILE *file
         else
             snprintf(note, sizeof note, "%s%s%s%s", run->args->bits && !x->same ? " NOT THE SAME ON ALL RANKS" : "",
                      x->right ? "" : "  WRONG RESULT", x->chosen[0] ? "  " : "", x->chosen);
-        report_table_row(&table, &r, LINE | present, note, file);
+        report_table_row(&table, &r, COLL_LINE | present, note, file);
     }
     fputc('\n', file);
 }
@@ -223,10 +211,10 @@ static void point_table(const coll_run *run, const coll_point *point, FILE *file
 static void point_csv(const coll_run *run, const coll_point *point, FILE *file)
 {
     for (int i = 0; i < run->count; i++) {
-        row r;
+        coll_row r;
         unsigned present = make_row(run, point, &point->contender[i], &r);
 
-        report_csv_row(columns, &r, LINE | (present & RAN ? RATIO : 0U) | present, file);
+        report_csv_row(coll_columns, &r, COLL_LINE | (present & COLL_RAN ? COLL_RATIO : 0U) | present, file);
     }
 }
 
@@ -239,7 +227,7 @@ void coll_report_begin(coll_run *run, FILE *file)
     else if (run->args->format == REPORT_TABLE)
         begin_table(run, file);
     else
-        report_csv_head(columns, file);
+        report_csv_head(coll_columns, file);
 }
 
 void coll_report_again(const coll_run *run, FILE *file)

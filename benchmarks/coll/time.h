@@ -2,10 +2,9 @@
 #ifndef HS_BENCHMARKS_COLL_TIME_H
 #define HS_BENCHMARKS_COLL_TIME_H
 
-#include <jansson.h>
-
 #include "coll/case.h"
 #include "common/timing.h"
+#include "report/columns.h"
 
 /* One algorithm at one size. */
 typedef struct coll_contender {
@@ -55,6 +54,22 @@ hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x);
 int coll_call(coll_run *run, const coll_case *c, const coll_contender *x);
 /* After how many calls the contender has made up for its beginning; HUGE_VAL: never. */
 double coll_pays_after(const coll_point *point, const coll_contender *x);
+
+/* One contender at one size, as it is printed, and read again by --from. */
+typedef struct coll_row {
+    const char *op, *element, *label, *device, *note; /* why it was left out, or what was chosen */
+    const char *bits, *init;
+    int ranks, calls, right, reps, same;
+    int64_t bytes, pays_after;
+    quartiles time, ratio;
+    double bandwidth, copy_rate, of_copy; /* bytes of the device's memory per second; a copy's; the fraction */
+    double created, first;
+    char bits_text[20], init_text[80];
+} coll_row;
+
+/* When a column is there: in lines of CSV and of the table; when the contender ran; beside MPI; with these options. */
+enum { COLL_LINE = 1, COLL_RAN = 2, COLL_RATIO = 4, COLL_PLACED = 8, COLL_BITS = 16, COLL_INIT = 32 };
+extern const report_column coll_columns[];
 
 /* coll_report.c: the head, a point as soon as it has been measured, the end.  Call them on rank 0. */
 void coll_report_begin(coll_run *run, FILE *file);

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VALUE_TEXT = 64 };
@@ -200,6 +201,65 @@ void report_csv_row(const report_column *columns, const void *row, unsigned pres
             between = ",";
         }
     fputc('\n', file);
+}
+
+/* Takes one field off the line, without its quotation marks; NULL after the last. */
+static char *next_field(char **line)
+{
+    char *from = *line, *to = from, *field = from;
+
+    if (!from)
+        return NULL;
+    if (*from == '"')
+        for (from++; *from && (*from != '"' || *++from == '"');)
+            *to++ = *from++;
+    else
+        while (*from && *from != ',')
+            *to++ = *from++;
+    *line = *from == ',' ? from + 1 : NULL;
+    *to = 0;
+    return field;
+}
+
+static void read_value(const report_column *column, const char *field, void *row)
+{
+    char *at = (char *)row + column->at;
+
+    switch (column->kind) {
+    case REPORT_REAL:
+        *(double *)at = *field ? strtod(field, NULL) : NAN;
+        break;
+    case REPORT_WIDE:
+        *(int64_t *)at = *field ? strtoll(field, NULL, 10) : -1;
+        break;
+    case REPORT_INT:
+        *(int *)at = atoi(field);
+        break;
+    case REPORT_FLAG:
+        *(int *)at = !strcmp(field, "true");
+        break;
+    case REPORT_TEXT:
+        *(const char **)at = field;
+        break;
+    default:
+        break;
+    }
+}
+
+int report_csv_read(const report_column *columns, char *line, void *row)
+{
+    unsigned groups = 0;
+
+    for (; !is_end(columns); columns++) {
+        char *field = columns->key ? next_field(&line) : "";
+
+        if (!field)
+            return -1;
+        if (columns->key)
+            read_value(columns, field, row);
+        groups |= *field ? columns->when : 0;
+    }
+    return line ? -1 : (int)groups;
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */

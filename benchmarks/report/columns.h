@@ -83,6 +83,11 @@ int report_json(json_t *object, int compact, int digits, FILE *file);
 void report_csv_head(const report_column *columns, FILE *file);
 void report_csv_row(const report_column *columns, const void *row, unsigned present, FILE *file);
 
+/* Reads a row from a line that report_csv_row has printed; texts then lie in the line, which is cut, and unknown
+ * numbers are NaN or -1.  Returns the groups (`when`) of which the line has a value; -1 if it has another number of
+ * fields. */
+int report_csv_read(const report_column *columns, char *line, void *row);
+
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
 typedef struct report_table {

@@ -1,7 +1,7 @@
 /* The measuring subcommands of hsumma_bench; cmd_multiply is in multiply.h. Each reads its arguments (argv[0] is its
  * name), is collective over comm, and returns the exit status of the program, on every rank. */
-#ifndef HSUMMA_BENCHMARKS_COMMANDS_H
-#define HSUMMA_BENCHMARKS_COMMANDS_H
+#ifndef HS_BENCHMARKS_COMMANDS_H
+#define HS_BENCHMARKS_COMMANDS_H
 
 #include <mpi.h>
 

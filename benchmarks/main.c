@@ -5,8 +5,8 @@
 
 #include "commands.h"
 #include "common/command.h"
-#include "common/pblas.h"
-#include "multiply/multiply.h"
+#include "multiply/command.h"
+#include "product/pblas.h"
 
 static const struct {
     const char *name, *help;

@@ -1,6 +1,6 @@
 /* hsumma_bench calibrate on a device: copies, sums and products inside it, one process for each device; what its events
  * and its changes from one process to another cost; messages that go through the host. */
-#include "calibrate/calibrate.h"
+#include "calibrate/command.h"
 
 #include <math.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include "base/scalar.h"
 #include "base/wait.h"
 #include "coll/node/device_share.h"
-#include "common/device_mates.h"
+#include "measure/device_mates.h"
 
 enum { LARGEST = 128 << 20, SMALL = 64, SIZES = 6, LINK_SIZES = 5, TAG = 9 };
 

@@ -1,5 +1,5 @@
 /* hsumma_bench calibrate: messages of all to all, and messages between nodes beside a multiplication. */
-#include "calibrate/calibrate.h"
+#include "calibrate/command.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* hsumma_bench calibrate: the local GEMM, on all ranks at the same time, as in a product. */
-#include "calibrate/calibrate.h"
+#include "calibrate/command.h"
 
 #include <stdlib.h>
 

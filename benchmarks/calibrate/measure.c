@@ -1,12 +1,12 @@
 /* hsumma_bench calibrate: repeated trials. */
-#include "calibrate/calibrate.h"
+#include "calibrate/command.h"
 
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "base/wait.h"
-#include "common/timing.h"
+#include "measure/timing.h"
 
 /* A first call that takes so long needs no second one to find out how many make a trial. */
 static const double long_call = 0.1;

@@ -1,6 +1,6 @@
 /* hsumma_bench calibrate: sums, copies, and what the ranks of a node tell each other through shared memory; all ranks
  * at the same time, for they share what is measured. */
-#include "calibrate/calibrate.h"
+#include "calibrate/command.h"
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* hsumma_bench calibrate: messages between pairs of ranks, one pair alone and all at once (DPML, Section 3). */
-#include "calibrate/calibrate.h"
+#include "calibrate/command.h"
 
 #include <math.h>
 #include <stdlib.h>

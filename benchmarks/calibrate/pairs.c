@@ -1,5 +1,5 @@
 /* hsumma_bench calibrate: disjoint pairs of ranks. */
-#include "calibrate/calibrate.h"
+#include "calibrate/command.h"
 
 /* The next pair is (a, b). */
 static void add(calibrate_pairs *pairs, int a, int b, int rank)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/calibrate.h"
+#include "calibrate/command.h"
 
 const char *const calibrate_fit_names[FITS] = {
     "network",     "node",       "socket", "shm",           "exchange",

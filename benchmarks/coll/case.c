@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/generate.h"
 #include "hsumma/context/context.h"
+#include "product/generate.h"
 
 /* What rank contributes as the i-th real of its vector: 0 .. 12. */
 static int number(int rank, int64_t i)

@@ -2,7 +2,7 @@
 #ifndef HS_BENCHMARKS_COLL_CASE_H
 #define HS_BENCHMARKS_COLL_CASE_H
 
-#include "coll/coll.h"
+#include "coll/command.h"
 
 typedef struct coll_case {
     MPI_Comm comm;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "common/device_mates.h"
+#include "measure/device_mates.h"
 
 enum { COPIES = 9, MOST_COPIED = 256 << 20, LEAST_COPIED = 64 << 20 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "coll/choose/select.h"
-#include "coll/coll.h"
+#include "coll/command.h"
 #include "coll/costs.h"
 #include "coll/proof/verify.h"
 #include "coll/schedule/dump.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "coll/choose/select.h"
-#include "coll/coll.h"
+#include "coll/command.h"
 #include "report/columns.h"
 
 /* What a row can and what it needs. */

@@ -3,7 +3,7 @@
 #define HS_BENCHMARKS_COLL_TIME_H
 
 #include "coll/case.h"
-#include "common/timing.h"
+#include "measure/timing.h"
 #include "report/columns.h"
 
 /* One algorithm at one size. */
@@ -71,7 +71,7 @@ typedef struct coll_row {
 enum { COLL_LINE = 1, COLL_RAN = 2, COLL_RATIO = 4, COLL_PLACED = 8, COLL_BITS = 16, COLL_INIT = 32 };
 extern const report_column coll_columns[];
 
-/* coll_report.c: the head, a point as soon as it has been measured, the end.  Call them on rank 0. */
+/* report.c: the head, a point as soon as it has been measured, the end.  Call them on rank 0. */
 void coll_report_begin(coll_run *run, FILE *file);
 void coll_report_point(coll_run *run, const coll_point *point, FILE *file);
 /* Returns 0 if writing failed. */
@@ -81,7 +81,7 @@ void coll_report_again(const coll_run *run, FILE *file);
 /* What is printed for a contender. */
 const char *coll_label(const coll_run *run, const coll_contender *contender);
 
-/* coll_plot.c: time against size.  NULL, or a complaint. */
+/* plot.c: time against size.  NULL, or a complaint. */
 const char *coll_plot(const coll_run *run, const char *path);
 
 #endif

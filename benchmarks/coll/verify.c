@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "coll/choose/select.h"
-#include "coll/coll.h"
+#include "coll/command.h"
 #include "coll/proof/prove.h"
 
 static void print_row(void *state, const struct hs_prove_row *row)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/explain.h"
+#include "explain/command.h"
 
 enum {
     OPTION_PANELS = ARGUMENT_OWN,

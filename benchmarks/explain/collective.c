@@ -3,7 +3,7 @@
 
 #include "coll/costs.h"
 #include "coll/schedule/dump.h"
-#include "explain/explain.h"
+#include "explain/command.h"
 
 hsumma_status explain_collective(const explain_arguments *args, const hsumma_context *ctx, FILE *file,
                                  struct hs_message *message)

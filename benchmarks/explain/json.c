@@ -1,5 +1,5 @@
 /* The explanation as a json object; declared in explain.h. */
-#include "explain/explain.h"
+#include "explain/command.h"
 #include "report/columns.h"
 #include "report/product.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "explain/explain.h"
+#include "explain/command.h"
 #include "report/columns.h"
 #include "report/product.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "explain/explain.h"
+#include "explain/command.h"
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/command.h"
-#include "explain/explain.h"
+#include "explain/command.h"
 #include "report/columns.h"
 
 enum { LINE = 110, COLUMNS = 16, CUTS_PRINTED = 96 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/command.h"
-#include "common/timing.h"
+#include "measure/timing.h"
 
 /* The word "device=..." of the options: a hierarchy or a grid of many is of no use to one process. */
 static void device_word(const char *options, char *word, size_t size)

@@ -3,8 +3,8 @@
 #ifndef HS_BENCHMARKS_GEMM_ALONE_H
 #define HS_BENCHMARKS_GEMM_ALONE_H
 
-#include "common/check.h"
-#include "common/turn.h"
+#include "check/result.h"
+#include "product/turn.h"
 
 typedef struct gemm_alone {
     arguments args;

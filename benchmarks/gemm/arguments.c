@@ -1,11 +1,11 @@
 /* The arguments of hsumma_bench gemm. */
-#include "gemm/gemm.h"
+#include "gemm/command.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pblas.h"
+#include "product/pblas.h"
 
 enum {
     OPTION_COMPARE = ARGUMENT_OWN,

@@ -3,8 +3,8 @@
 #ifndef HS_BENCHMARKS_GEMM_FLOOR_H
 #define HS_BENCHMARKS_GEMM_FLOOR_H
 
-#include "common/problem.h"
-#include "common/timing.h"
+#include "measure/timing.h"
+#include "product/problem.h"
 
 /* The ways of one round, in seconds of the slowest rank; all ranks copy at the same time. */
 enum floor_way {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/command.h"
-#include "common/timing.h"
+#include "measure/timing.h"
 
 /* One dimension of a smaller product. */
 static int64_t scaled(int64_t size, double scale)

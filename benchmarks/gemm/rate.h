@@ -4,7 +4,7 @@
 #ifndef HS_BENCHMARKS_GEMM_RATE_H
 #define HS_BENCHMARKS_GEMM_RATE_H
 
-#include "common/problem.h"
+#include "product/problem.h"
 
 typedef struct gemm_rate {
     int64_t m, n, k; /* of the product that is run */

@@ -2,12 +2,12 @@
 #ifndef HS_BENCHMARKS_GEMM_REPORT_H
 #define HS_BENCHMARKS_GEMM_REPORT_H
 
-#include "common/check.h"
-#include "common/problem.h"
-#include "common/timing.h"
-#include "common/turn.h"
+#include "check/result.h"
 #include "gemm/floor.h"
 #include "gemm/rate.h"
+#include "measure/timing.h"
+#include "product/problem.h"
+#include "product/turn.h"
 #include "report/columns.h"
 #include "report/product.h"
 

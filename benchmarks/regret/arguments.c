@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/command.h"
-#include "regret/regret.h"
+#include "regret/command.h"
 
 enum { OPTION_CASES = ARGUMENT_OWN, OPTION_MEASURE, OPTION_SWEEP_REPS, OPTION_CAP, OPTION_SECONDS };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "regret/regret.h"
+#include "regret/command.h"
 
 enum { OPERAND, NODE, GROUPS, BLOCK, CHUNK, BCAST, LOOKAHEAD, SEGMENT, EXCHANGE, PARTS };
 

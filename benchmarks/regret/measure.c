@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/command.h"
-#include "common/turn.h"
-#include "regret/regret.h"
+#include "product/turn.h"
+#include "regret/command.h"
 
 /* A turn lasts at least this long: shorter products are made several times in it. */
 static const double shortest_turn = 5e-3;

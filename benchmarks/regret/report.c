@@ -1,7 +1,7 @@
 /* The two forms of the report on choices: a table, or an object of json on a line for each case. */
 #include <math.h>
 
-#include "regret/regret.h"
+#include "regret/command.h"
 #include "report/columns.h"
 #include "report/product.h"
 

@@ -1,21 +1,17 @@
-/* Drawings by gnuplot: of the sweep, and of whatever writes its own commands. */
+/* Drawings by gnuplot, for which each command writes its own commands. */
 #ifndef HS_BENCHMARKS_REPORT_PLOT_H
 #define HS_BENCHMARKS_REPORT_PLOT_H
 
-#include "sweep/sweep.h"
+#include <stdio.h>
 
 /* Whether gnuplot is there and the file can be written: asked before the measurement. Returns NULL or a complaint. */
 const char *plot_check(const char *path);
 
-/* Draws total and communication time of the best of each G as measured and as predicted, SUMMA as horizontal lines, and
- * marks the library's own choice. Returns NULL or a complaint. */
-const char *plot_draw(const sweep *s, const char *path);
-
-/* Draws what the writer's commands and data say, as SVG.  Returns NULL or a complaint. */
 typedef void plot_writer(const void *what, FILE *pipe);
+/* Draws what the writer's commands and data say, as SVG.  Returns NULL or a complaint. */
 const char *plot_run(plot_writer *write, const void *what, const char *path);
 
-/* A text in single quotes for gnuplot. */
+/* A text in single quotes, in which gnuplot knows only '' as special. */
 void plot_quote(FILE *pipe, const char *text);
 
 #endif

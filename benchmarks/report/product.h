@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "common/problem.h"
+#include "product/problem.h"
 
 /* The lines on the product, the grid and the machine above a table, and the same as keys of a json object. */
 void report_head(const problem *p, const char *command, FILE *file);

@@ -1,7 +1,7 @@
 /* The three forms of the report on a sweep. */
 #include "report/columns.h"
 #include "report/product.h"
-#include "sweep/sweep.h"
+#include "sweep/command.h"
 
 #define CHOSEN "  <- chosen"
 

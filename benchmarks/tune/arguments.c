@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "coll/schedule/registry.h"
-#include "tune/tune.h"
+#include "tune/command.h"
 
 enum { OPTION_CASES = ARGUMENT_OWN, OPTION_COLL, OPTION_SIZES, OPTION_SECONDS };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/timing.h"
 #include "hsumma/context/context.h"
+#include "measure/timing.h"
 #include "report/columns.h"
 #include "report/progress.h"
 #include "tune/coll.h"

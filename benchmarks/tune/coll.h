@@ -4,7 +4,7 @@
 
 #include "coll/case.h"
 #include "coll/schedule/topology.h"
-#include "tune/tune.h"
+#include "tune/command.h"
 
 enum { TUNE_WORDS = 24, TUNE_WORD = 160, TUNE_SIZES = 32, TUNE_ROUNDS = 31 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "hsumma/tuned/tuned.h"
-#include "tune/tune.h"
+#include "tune/command.h"
 
 /* NULL, or what is wrong. */
 static const char *find(const tune_arguments *args, char path[TUNE_PATH])

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/problem.h"
-#include "common/turn.h"
 #include "hsumma/plan/plan.h"
+#include "product/problem.h"
+#include "product/turn.h"
 #include "report/columns.h"
 #include "report/progress.h"
-#include "tune/tune.h"
+#include "tune/command.h"
 
 /* What a trial has found, on rank 0, which has a part in every grid. */
 typedef struct result {

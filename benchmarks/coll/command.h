@@ -1,0 +1,51 @@
+/* hsumma_bench coll: the collectives, listed, drawn, proven and timed beside MPI's own. */
+#ifndef HS_BENCHMARKS_COLL_COMMAND_H
+#define HS_BENCHMARKS_COLL_COMMAND_H
+
+#include "coll/schedule/registry.h"
+#include "common/arguments.h"
+#include "hsumma_coll.h"
+#include "measure/machine.h"
+
+typedef enum coll_mode { COLL_TIME, COLL_LIST, COLL_DUMP, COLL_VERIFY, COLL_AGAIN } coll_mode;
+
+typedef struct coll_arguments {
+    coll_mode mode;
+    int collective;        /* enum hs_collective (hsumma_collective counts alike); -1: not given */
+    const char *algorithm; /* words with commas between; NULL: not given */
+    int64_t from, to, factor;
+    int root, reps;
+    hsumma_element element;
+    report_format format;
+    const char *plot;
+    const char *again; /* a file that a run has written as csv */
+    int host_memory;   /* on a device, vectors lie on the host all the same */
+    int bits, init;    /* also shown: the bits of results; what it costs to begin */
+    int help;
+    /* of --dump: who would be where */
+    int64_t ranks, nodes, sockets, shared_bytes, rank;
+} coll_arguments;
+
+/* arguments.c.  Reading returns nonzero, with options->error set, if something is wrong. */
+int coll_arguments_read(coll_arguments *args, command_options *options, int argc, char **argv);
+void coll_help(void);
+/* The i-th of words separated by commas outside of brackets, in memory of its own; NULL past the last (or without
+ * memory). */
+char *coll_word(const char *words, int i);
+
+/* What --element says. */
+typedef struct coll_element {
+    const char *name;
+    size_t size;
+    MPI_Datatype type;
+} coll_element;
+coll_element coll_element_of(hsumma_element element);
+
+/* Parts of the command; the first three run on one process alone.  Each returns an exit status. */
+int coll_list(const coll_arguments *args);
+int coll_dump(const coll_arguments *args);
+int coll_verify(const coll_arguments *args);
+int coll_again(const coll_arguments *args);
+int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm);
+
+#endif

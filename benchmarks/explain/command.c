@@ -1,0 +1,343 @@
+/* hsumma_bench explain: the plans and the exit code. One process plans for a grid that it is no member of. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "common/command.h"
+#include "explain/command.h"
+#include "report/columns.h"
+
+/* The grid of the library without this process, which may take part in every call all the same. */
+static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol)
+{
+    size_t count = (size_t)nprow * (size_t)npcol;
+    hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
+    int *rank = hs_get(&ctx->memory, count, sizeof *rank);
+
+    if (!grid || !rank) {
+        hs_put(&ctx->memory, grid);
+        hs_put(&ctx->memory, rank);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        rank[i] = (int)i;
+    *grid = (hsumma_grid){.ctx = ctx, .holders = 1, .grid = {{nprow, npcol}, {-1, -1}, rank}, .rank = rank};
+    ctx->holders++;
+    return grid;
+}
+
+static int within_int(int64_t value)
+{
+    return value > INT32_MAX ? INT32_MAX : (int)value;
+}
+
+/* The descriptor of operand x; what --layout says is checked by the library. */
+static hsumma_status describe(explanation *e, int x, struct hs_message *message)
+{
+    const arguments *args = &e->args->common;
+    const int64_t *layout = args->layout[x], extent[3] = {args->m, args->n, args->k};
+    int flipped = x != HS_C && (x == HS_A ? args->transa : args->transb) != 'N';
+    int64_t size[2] = {extent[hs_operand_dims[x][flipped]], extent[hs_operand_dims[x][!flipped]]};
+    hsumma_desc *d = &e->desc[x];
+
+    for (int axis = 0; axis < 2; axis++) {
+        if (__builtin_add_overflow(size[axis], layout[LAYOUT_I + axis], &size[axis]) || size[axis] > INT64_MAX >> 8)
+            return hs_fail(message, HSUMMA_ERR_ARGUMENT, "%c is too large to count its elements", "ABC"[x]);
+        if (layout[LAYOUT_M + axis] >= 0)
+            size[axis] = layout[LAYOUT_M + axis];
+    }
+    if (args->nb)
+        hsumma_desc_init(d, e->grid, size[0], size[1], args->nb, args->nb);
+    else
+        hsumma_desc_checkerboard(d, e->grid, size[0], size[1]);
+    if (layout[LAYOUT_MB] > 0)
+        d->mb = d->imb = layout[LAYOUT_MB];
+    if (layout[LAYOUT_NB] > 0)
+        d->nb = d->inb = layout[LAYOUT_NB];
+    d->imb = layout[LAYOUT_IMB] > 0 ? layout[LAYOUT_IMB] : d->imb;
+    d->inb = layout[LAYOUT_INB] > 0 ? layout[LAYOUT_INB] : d->inb;
+    d->rsrc = within_int(layout[LAYOUT_RSRC]);
+    d->csrc = within_int(layout[LAYOUT_CSRC]);
+    d->i = layout[LAYOUT_I];
+    d->j = layout[LAYOUT_J];
+    return HSUMMA_OK;
+}
+
+static hsumma_status make_plan(explanation *e, const char *options, hsumma_plan **plan)
+{
+    const arguments *args = &e->args->common;
+
+    return hsumma_plan_create(e->ctx, args->type, args->transa, args->transb, args->m, args->n, args->k, &e->desc[0],
+                              &e->desc[1], &e->desc[2], options, plan);
+}
+
+/* By G, then by I. */
+static int compare_hierarchies(const void *a, const void *b)
+{
+    const hierarchy *x = a, *y = b;
+
+    return x->groups != y->groups ? x->groups - y->groups : x->rows - y->rows;
+}
+
+/* Every I x J; one that the library refuses is shown with its reason. */
+static hsumma_status make_hierarchies(explanation *e)
+{
+    hierarchy *least = NULL;
+    char options[64];
+    size_t most = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 1; i <= e->whole[0]; i++)
+            for (int j = 1; j <= e->whole[1]; j++) {
+                if (e->whole[0] % i || e->whole[1] % j)
+                    continue;
+                most += pass == 0;
+                if (pass == 1)
+                    e->hierarchies[e->hierarchy_count++] = (hierarchy){.rows = i, .cols = j, .groups = i * j};
+            }
+        if (pass == 0 && !(e->hierarchies = calloc(most, sizeof *e->hierarchies)))
+            return HSUMMA_ERR_MEMORY;
+    }
+    qsort(e->hierarchies, (size_t)e->hierarchy_count, sizeof *e->hierarchies, compare_hierarchies);
+    for (int i = 0; i < e->hierarchy_count; i++) {
+        hierarchy *h = &e->hierarchies[i];
+
+        snprintf(h->name, sizeof h->name, "%dx%d", h->rows, h->cols);
+        snprintf(options, sizeof options, "groups=%s", h->name);
+        if (make_plan(e, options, &h->plan)) {
+            snprintf(h->message, sizeof h->message, "%s", hsumma_message(e->ctx));
+            continue;
+        }
+        hsumma_plan_query(h->plan, &h->info);
+        h->outer = h->info.nlevels > 1 ? h->info.level[0].block : -1;
+        h->block = h->info.level[h->info.nlevels - 1].block;
+        if (!least || h->info.predicted_comm_seconds < least->info.predicted_comm_seconds * (1 - 1e-9))
+            least = h;
+    }
+    if (least)
+        least->least = 1;
+    return HSUMMA_OK;
+}
+
+/* Reads the profile that was named if the context has refused it, which takes only its own machine's. */
+static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *message)
+{
+    enum { LONGEST = 1 << 16 };
+
+    const char *name = ctx->options.value[HS_OPT_PROFILE];
+    struct hs_profile profile = hs_profile_builtin;
+    struct hs_message why = {""};
+    hsumma_status status;
+
+    if (!strcmp(name, "auto") || !strcmp(name, "builtin") || strcmp(ctx->profile.source, profile.source))
+        return HSUMMA_OK;
+    FILE *file = fopen(name, "r");
+    if (!file)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "profile=%s: %s", name, strerror(errno));
+    char *text = calloc(LONGEST + 1, 1);
+    size_t length = text ? fread(text, 1, LONGEST + 1, file) : 0;
+    int unread = ferror(file);
+    fclose(file);
+    if (!text)
+        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory to read profile=%s", name);
+    else if (unread || length > LONGEST)
+        status = hs_fail(message, HSUMMA_ERR_OPTION, "profile=%s: %s", name,
+                         unread ? "it cannot be read" : "too long for a profile");
+    else if ((status = hs_profile_read(text, NULL, &profile, &why)))
+        hs_fail(message, status, "profile=%s: %s", name, why.text);
+    free(text);
+    if (status)
+        return status;
+    size_t end = strlen(name), most = sizeof profile.source - 1; /* the end of a long name says more */
+    memcpy(profile.source, name + (end > most ? end - most : 0), (end > most ? most : end) + 1);
+    ctx->profile = profile;
+    ctx->note[0] = 0;
+    if (!strcmp(ctx->options.value[HS_OPT_TUNED], "auto")) { /* measured here, it says nothing about another machine */
+        hs_tuned_free(&ctx->tuned, &ctx->memory);
+        hs_rules_free(&ctx->team.selector.tuned, &ctx->memory);
+    }
+    return HSUMMA_OK;
+}
+
+/* The context, as the processes of the grid would make it. */
+static hsumma_status make_context(explanation *e, const char *options, struct hs_message *message)
+{
+    const explain_arguments *args = e->args;
+    int64_t processes = args->ranks ? args->ranks : (int64_t)args->common.nprow * args->common.npcol;
+    hsumma_status status = hsumma_create(MPI_COMM_SELF, options, &e->ctx, message->text, sizeof message->text);
+
+    if (!status)
+        status = read_profile(e->ctx, message);
+    if (status)
+        return status;
+    e->ctx->profile.one_node = args->nodes == 1;
+    e->ctx->threads = e->ctx->threads_model = 1;
+    hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
+    hs_topology_free(&e->ctx->comm.topology, &e->ctx->memory);
+    if (hs_topology_blocks(&e->ctx->comm.topology, (int)processes, (int)args->nodes, 1, &e->ctx->memory))
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the places of %lld processes", (long long)processes);
+    return HSUMMA_OK;
+}
+
+/* The grid that was given, or the model's choice. */
+static hsumma_status choose_grid(explanation *e, struct hs_message *message)
+{
+    const arguments *args = &e->args->common;
+    double seconds;
+
+    e->whole[0] = args->nprow;
+    e->whole[1] = args->npcol;
+    if (!e->args->ranks)
+        return HSUMMA_OK;
+    hsumma_status status =
+        hsumma_choose_grid(e->ctx, args->type, args->transa, args->transb, args->m, args->n, args->k, args->nb,
+                           (int)e->args->ranks, NULL, &e->whole[0], &e->whole[1], &seconds);
+    if (status)
+        hs_fail(message, status, "--ranks %lld: %s", (long long)e->args->ranks, hsumma_message(e->ctx));
+    return status;
+}
+
+static int is_squarish(int64_t a, int64_t b)
+{
+    return a > 0 && b > 0 && a <= 2 * b && b <= 2 * a;
+}
+
+static condition condition_of(const explanation *e)
+{
+    const arguments *args = &e->args->common;
+    const struct hs_machine *machine = &e->ctx->profile.machine;
+    const struct hs_link *link = &machine->network;
+
+    if (e->args->nodes == 1 && machine->node.beta > 0)
+        link = &machine->node;
+    condition c = {.n = llround(cbrt((double)args->m * (double)args->n * (double)args->k)),
+                   .b = e->info.level[e->info.nlevels - 1].block,
+                   .p = e->processes};
+    c.applies = c.p >= 4 && link->beta > 0 && is_squarish(e->nprow, e->npcol) && is_squarish(args->m, args->n) &&
+                is_squarish(args->n, args->k) && is_squarish(args->m, args->k);
+    if (!c.applies)
+        return c;
+    c.per_element = link->alpha / link->beta;
+    c.per_byte = c.per_element / (double)type_size(args->type);
+    c.against = 2 * (double)c.n * (double)c.b / (double)c.p;
+    c.minimum_per_element = c.per_element > c.against;
+    c.minimum_per_byte = c.per_byte > c.against;
+    return c;
+}
+
+/* Cold: what the clock knows is forgotten before each plan. */
+static hsumma_status time_plans(explanation *e, int cold, spread *result, struct hs_message *message)
+{
+    int count = (int)e->args->timing;
+    double *seconds = calloc((size_t)count, sizeof *seconds);
+    hsumma_status status = HSUMMA_OK;
+
+    if (!seconds)
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %d times", count);
+    for (int i = 0; i < count && !status; i++) {
+        hsumma_plan *plan = NULL;
+
+        if (cold)
+            hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
+        double start = MPI_Wtime();
+        status = make_plan(e, NULL, &plan);
+        seconds[i] = MPI_Wtime() - start;
+        hsumma_plan_free(&plan);
+    }
+    if (status)
+        hs_fail(message, status, "%s", hsumma_message(e->ctx));
+    else
+        *result = spread_of(seconds, count);
+    free(seconds);
+    return status;
+}
+
+static hsumma_status make_explanation(explanation *e, struct hs_message *message)
+{
+    hsumma_status status = choose_grid(e, message);
+
+    if (status)
+        return status;
+    e->grid = make_grid(e->ctx, e->whole[0], e->whole[1]);
+    if (!e->grid)
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a grid of %dx%d", e->whole[0], e->whole[1]);
+    for (int x = 0; x < 3 && !status; x++)
+        status = describe(e, x, message);
+    if (status)
+        return status;
+    status = make_plan(e, NULL, &e->plan);
+    if (status)
+        return hs_fail(message, status, "%s", hsumma_message(e->ctx));
+    hsumma_plan_query(e->plan, &e->info);
+    e->nprow = e->plan->problem.grid.extent[0];
+    e->npcol = e->plan->problem.grid.extent[1];
+    e->processes = e->nprow * e->npcol;
+    e->groups = condition_of(e);
+    status = explain_read(e, message);
+    if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
+        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the hierarchies");
+    if (!status && e->args->timing)
+        status = time_plans(e, 1, &e->cold, message);
+    if (!status && e->args->timing)
+        status = time_plans(e, 0, &e->warm, message);
+    return status;
+}
+
+static void free_explanation(explanation *e)
+{
+    for (int i = 0; i < e->hierarchy_count; i++)
+        hsumma_plan_free(&e->hierarchies[i].plan);
+    free(e->hierarchies);
+    explain_read_free(e);
+    hsumma_plan_free(&e->plan);
+    hsumma_grid_free(&e->grid);
+    hsumma_free(&e->ctx);
+}
+
+static int carry_out(const explain_arguments *args, const char *options)
+{
+    struct hs_message message = {""};
+    explanation e;
+    hsumma_status status;
+    int written = 1;
+
+    memset(&e, 0, sizeof e);
+    e.args = args;
+    status = make_context(&e, options, &message);
+    if (!status && args->collective)
+        status = explain_collective(args, e.ctx, stdout, &message);
+    else if (!status && !(status = make_explanation(&e, &message)))
+        written = args->common.format == REPORT_JSON ? explain_json(&e, stdout) : explain_table(&e, stdout);
+    free_explanation(&e);
+    if (command_fail(MPI_COMM_SELF, status != HSUMMA_OK, "explain: %s",
+                     message.text[0] ? message.text : hsumma_status_string(status)))
+        return command_code(status);
+    if (command_fail(MPI_COMM_SELF, !written || !report_written(stdout), "the report could not be written"))
+        return COMMAND_INTERNAL;
+    return COMMAND_OK;
+}
+
+/* One rank does it all; the others wait. */
+int cmd_explain(int argc, char **argv, MPI_Comm comm)
+{
+    int rank, code = COMMAND_OK;
+
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0) {
+        explain_arguments args;
+        command_options options;
+        int bad = explain_arguments_read(&args, &options, argc, argv);
+
+        if (command_fail(MPI_COMM_SELF, bad, "explain: %s", options.error))
+            code = COMMAND_BAD_INPUT;
+        else if (args.common.help)
+            explain_help();
+        else
+            code = carry_out(&args, options.text);
+        command_options_free(&options);
+    }
+    quiet_bcast(&code, 1, MPI_INT, 0, comm);
+    return code;
+}

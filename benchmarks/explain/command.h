@@ -1,0 +1,131 @@
+/* hsumma_bench explain: what the library would do with a product on a grid that is not there, and what it would cost.
+ */
+#ifndef HS_BENCHMARKS_EXPLAIN_COMMAND_H
+#define HS_BENCHMARKS_EXPLAIN_COMMAND_H
+
+#include <stdio.h>
+
+#include "common/arguments.h"
+#include "hsumma/plan/plan.h"
+#include "measure/timing.h"
+#include "summa/messages/preview.h"
+
+/* Larger grids are neither drawn nor counted. */
+enum { EXPLAIN_DRAWN = 64, EXPLAIN_COUNTED = 1024 };
+
+/* Parts of the output, for --show. */
+enum { SHOW_PLAN = 1, SHOW_GROUPS = 2, SHOW_CUTS = 4, SHOW_MAP = 8, SHOW_MESSAGES = 16 };
+
+typedef struct explain_arguments {
+    arguments common;
+    int64_t nodes, panels;
+    int64_t ranks;  /* the grid is chosen of up to so many processes; 0: it is given */
+    int64_t timing; /* plans timed, cold and warm; 0: none */
+    int all, show;  /* all: SHOW_GROUPS, too */
+    /* --collective: one collective instead of a product */
+    const char *collective, *alg;
+    int64_t size, bytes, root;
+} explain_arguments;
+
+/* One way of grouping the grid, for SHOW_GROUPS. */
+typedef struct hierarchy {
+    int rows, cols, groups;
+    char name[24];
+    int64_t outer, block; /* of the first level if there are several, else -1; of the last */
+    hsumma_plan *plan;    /* NULL if the library refuses it */
+    hsumma_plan_info info;
+    char message[400]; /* why there is no plan */
+    int least;
+} hierarchy;
+
+/* A piece of the looped dimension that lies in one block of both moving operands and in one panel. */
+typedef struct cut {
+    int64_t begin, length;
+    int panel, owner[2];
+} cut;
+
+/* What moves on one level: `panels` panels of `width` that go the same way, one after the other. */
+typedef struct stage {
+    int level; /* of the mover, 0 the outermost; HS_EXCHANGE */
+    int tier, panel, panels;
+    int64_t width;
+    const char *algorithm;
+    struct hs_list *part; /* of each process, until the messages have been read off */
+    struct hs_hop *hop;
+    int hops;
+} stage;
+
+/* The way of one moving operand's first outermost panel of a pair of owners. */
+typedef struct picture {
+    int operand, pair;
+    int64_t at, width; /* its first index, its width */
+    int tier;
+    struct hs_arrival *place; /* of each process */
+    stage stages[2 * HS_LEVELS_MAX + 1];
+    int stage_count;
+} picture;
+
+/*
+ * Whether the group count G = sqrt(p) is a minimum or a maximum of communication in the HSUMMA paper's model (Section
+ * IV-C: van de Geijn broadcasts, B = b): a minimum where alpha / beta is above 2 n b / p.  The paper's beta is per
+ * element; per_element takes the machine's number as that, per_byte takes it as what it is, seconds per byte.
+ */
+typedef struct condition {
+    int applies; /* the product and the grid are square or nearly */
+    int64_t n, b, p;
+    double per_element, per_byte, against;
+    int minimum_per_element, minimum_per_byte;
+} condition;
+
+typedef struct explanation {
+    const explain_arguments *args;
+    int whole[2];                /* the grid */
+    int nprow, npcol, processes; /* those of it that take part */
+    hsumma_context *ctx;
+    hsumma_grid *grid; /* without this process */
+    hsumma_desc desc[3];
+    hsumma_plan *plan;
+    hsumma_plan_info info;
+    struct hs_variant variant;
+    condition groups;
+    spread cold, warm; /* seconds that planning took: nothing known of the clock, everything */
+    hierarchy *hierarchies;
+    int hierarchy_count;
+    /* read off the loops of the processes (read.c) */
+    int pairs;
+    int64_t panels;
+    int (*owner)[2]; /* of each pair */
+    int counted;
+    int64_t messages_max, bytes_max, messages, bytes; /* -1 if not counted */
+    int64_t workspace_max;                            /* if not counted: by the formula that the choice goes by */
+    picture *pictures;
+    int picture_count;
+    cut *cuts;
+    size_t cut_count;
+} explanation;
+
+/* arguments.c.  Reading returns nonzero, with options->error set, if something is wrong. */
+void explain_help(void);
+int explain_arguments_read(explain_arguments *args, command_options *options, int argc, char **argv);
+
+/* Makes the loop of one process of the grid after the other and takes down what it would do.  The message is in text.
+ */
+hsumma_status explain_read(explanation *e, struct hs_message *message);
+void explain_read_free(explanation *e);
+
+/* "*", "1", ".", ... : how a process comes to a panel. */
+char explain_mark(const struct hs_arrival *place);
+
+/* Print; return 0 if writing failed. */
+int explain_table(const explanation *e, FILE *file);
+int explain_json(const explanation *e, FILE *file);
+
+/* Parts of the table: what was chosen and what it costs; how long choosing took. */
+void explain_plan(const explanation *e, FILE *file);
+void explain_timing(const explanation *e, FILE *file);
+
+/* The rounds of one algorithm, or a table of all of a collective: a status and a complaint. */
+hsumma_status explain_collective(const explain_arguments *args, const hsumma_context *ctx, FILE *file,
+                                 struct hs_message *message);
+
+#endif

@@ -1,0 +1,85 @@
+/* Nodes, cores, memory and BLAS threads. */
+#include "measure/machine.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/threads.h"
+#include "common/command.h"
+
+/* Cores that the ranks of a node may use together: a launcher may have given each its own. */
+static int node_cores(MPI_Comm node, cpu_set_t *all)
+{
+    cpu_set_t mine;
+
+    CPU_ZERO(&mine);
+    if (sched_getaffinity(0, sizeof mine, &mine)) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+
+        for (long i = 0; i < online && i < CPU_SETSIZE; i++)
+            CPU_SET((size_t)i, &mine);
+    }
+    quiet_allreduce(&mine, all, (int)sizeof mine, MPI_BYTE, MPI_BOR, node);
+    return CPU_COUNT(all) > 0 ? CPU_COUNT(all) : 1;
+}
+
+void machine_init(machine *mach, MPI_Comm comm)
+{
+    int rank, facts[2];
+
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &mach->node);
+    MPI_Comm_rank(mach->node, &rank);
+    rank = rank == 0; /* one rank of each node counts it */
+    quiet_allreduce(&rank, &mach->nodes, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_size(mach->node, &facts[0]);
+    facts[1] = node_cores(mach->node, &mach->cpus);
+    quiet_bcast(facts, 2, MPI_INT, 0, comm);
+    mach->node_ranks = facts[0];
+    mach->cores = facts[1];
+    mach->blas_share = facts[1] / facts[0] > 1 ? facts[1] / facts[0] : 1;
+}
+
+void machine_free(machine *mach)
+{
+    if (mach->node != MPI_COMM_NULL)
+        MPI_Comm_free(&mach->node);
+}
+
+int64_t memory_available(void)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    char line[128];
+    long long kib = -1;
+
+    while (file && kib < 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %lld", &kib) != 1)
+            kib = -1;
+    if (file)
+        fclose(file);
+    return kib < 0 ? INT64_MAX : (int64_t)kib * 1024;
+}
+
+int64_t peak_rss(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_maxrss * 1024;
+}
+
+int blas_threads(void)
+{
+    return hs_threads_now();
+}
+
+void blas_set_threads(int threads)
+{
+    hs_threads_set(threads);
+}
+
+const char *blas_name(void)
+{
+    return hs_threads_library();
+}

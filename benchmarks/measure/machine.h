@@ -1,0 +1,35 @@
+/* What the ranks run on: nodes, cores, memory, and the threads of the BLAS. */
+#ifndef HS_BENCHMARKS_MEASURE_MACHINE_H
+#define HS_BENCHMARKS_MEASURE_MACHINE_H
+
+#include <mpi.h>
+#include <sched.h>
+#include <stdint.h>
+
+typedef struct machine {
+    MPI_Comm node;  /* the ranks that share this rank's memory; freed by machine_free */
+    int nodes;      /* nodes of the communicator */
+    int node_ranks; /* ranks on rank 0's node, and its cores that they may use: the same values on every rank */
+    int cores;
+    cpu_set_t cpus; /* those cores, of this rank's node */
+    int blas_share; /* BLAS threads per rank if the ranks of that node share its cores evenly, at least 1 */
+} machine;
+
+/* Collective over comm. */
+void machine_init(machine *mach, MPI_Comm comm);
+void machine_free(machine *mach);
+
+/* Bytes that can be allocated on this node without swapping; INT64_MAX if the system does not say. */
+int64_t memory_available(void);
+
+/* The most memory that this process has held so far, in bytes. */
+int64_t peak_rss(void);
+
+/* Threads of the BLAS in this process (OpenBLAS, BLIS or MKL); 0 if it offers no such call. */
+int blas_threads(void);
+void blas_set_threads(int threads);
+
+/* The BLAS at hand, for people. */
+const char *blas_name(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* Medians, spreads, sleeping. */
+#include "measure/timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The spread of an array that may be reordered. */
+static spread spread_sort(double *values, int n)
+{
+    spread s = {NAN, NAN, NAN};
+
+    if (n < 1)
+        return s;
+    qsort(values, (size_t)n, sizeof *values, compare);
+    s.min = values[0];
+    s.max = values[n - 1];
+    s.median = n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+    return s;
+}
+
+spread spread_of_ratio(const double *over, const double *under, int n)
+{
+    spread s = {NAN, NAN, NAN};
+    double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);
+
+    if (!values)
+        return s;
+    for (int i = 0; i < n; i++)
+        values[i] = under ? over[i] / under[i] : over[i];
+    s = spread_sort(values, n);
+    free(values);
+    return s;
+}
+
+spread spread_of(const double *values, int n)
+{
+    return spread_of_ratio(values, NULL, n);
+}
+
+/* At a fraction of the way through sorted values. */
+static double at(const double *value, int n, double fraction)
+{
+    double place = fraction * (n - 1);
+    int i = (int)place;
+
+    return i + 1 < n ? value[i] + (place - i) * (value[i + 1] - value[i]) : value[n - 1];
+}
+
+quartiles quartiles_of(const double *over, const double *under, int n, double *sorted)
+{
+    for (int i = 0; i < n; i++)
+        sorted[i] = under ? over[i] / under[i] : over[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    return (quartiles){at(sorted, n, 0.25), at(sorted, n, 0.5), at(sorted, n, 0.75)};
+}
+
+void sleep_seconds(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
+
+    nanosleep(&t, NULL);
+}
+
+void sleeping_barrier(MPI_Comm comm)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Ibarrier(comm, &request);
+    for (double pause = 20e-6; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) {
+        sleep_seconds(pause);
+        if (pause < 500e-6)
+            pause *= 1.5;
+    }
+}

@@ -1,0 +1,119 @@
+/* Matrices by counter-based hashing. */
+#include "product/generate.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "common/command.h"
+
+static const uint64_t step = UINT64_C(0x9E3779B97F4A7C15);
+
+/* The finalizer of splitmix64. */
+uint64_t generate_mix(uint64_t h)
+{
+    h = (h ^ (h >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    h = (h ^ (h >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return h ^ (h >> 31);
+}
+
+/* A column is one stream of splitmix64, and the row is the place in it. */
+static uint64_t column_stream(uint64_t seed, int matrix, int64_t col)
+{
+    uint64_t h = generate_mix(seed + step * (uint64_t)matrix);
+
+    return generate_mix(h + step * ((uint64_t)col + 1));
+}
+
+static uint64_t imaginary(uint64_t h)
+{
+    return generate_mix(h ^ UINT64_C(0xD1B54A32D192ED03));
+}
+
+/* 24 or 53 bits: multiples of 2^-24 or 2^-53 in [-0.5, 0.5) are exact in their type. */
+static double uniform(int single, uint64_t h)
+{
+    return single ? (double)(h >> 40) * 0x1p-24 - 0.5 : (double)(h >> 11) * 0x1p-53 - 0.5;
+}
+
+static int is_single(hsumma_type type)
+{
+    return type == HSUMMA_S || type == HSUMMA_C;
+}
+
+void generate_column(hsumma_type type, uint64_t seed, int matrix, const int64_t *row, int64_t rows, int64_t col,
+                     double *re, double *im)
+{
+    uint64_t stream = column_stream(seed, matrix, col);
+    int single = is_single(type);
+
+    for (int64_t i = 0; i < rows; i++) {
+        uint64_t h = generate_mix(stream + step * ((uint64_t)row[i] + 1));
+
+        re[i] = uniform(single, h);
+        if (im)
+            im[i] = uniform(single, imaginary(h));
+    }
+}
+
+void generate_entry(hsumma_type type, uint64_t seed, int matrix, int64_t row, int64_t col, double value[2])
+{
+    value[1] = 0;
+    generate_column(type, seed, matrix, &row, 1, col, &value[0], type_is_complex(type) ? &value[1] : NULL);
+}
+
+/* Stores one real number, the i-th of an array of the type's precision. */
+static void store(int single, void *array, int64_t i, double value)
+{
+    if (single)
+        ((float *)array)[i] = (float)value;
+    else
+        ((double *)array)[i] = value;
+}
+
+/* In bands of rows, so that their global indices are asked for once and not once for each column. */
+void generate_local(hsumma_type type, uint64_t seed, int matrix, const hsumma_desc *desc, void *local)
+{
+    enum { BAND = 256 };
+    int64_t rows = hsumma_local_rows(desc), cols = hsumma_local_cols(desc), row[BAND];
+    int single = is_single(type), complex = type_is_complex(type);
+    double re[BAND], im[BAND];
+
+    for (int64_t first = 0; first < rows; first += BAND) {
+        int64_t count = rows - first < BAND ? rows - first : BAND;
+
+        for (int64_t i = 0; i < count; i++)
+            row[i] = hsumma_global_row(desc, first + i);
+        for (int64_t j = 0; j < cols; j++) {
+            generate_column(type, seed, matrix, row, count, hsumma_global_col(desc, j), re, complex ? im : NULL);
+            for (int64_t i = 0; i < count; i++) {
+                int64_t at = (first + i + j * desc->ld) << complex;
+
+                store(single, local, at, re[i]);
+                if (complex)
+                    store(single, local, at + 1, im[i]);
+            }
+        }
+    }
+}
+
+void generate_nan(hsumma_type type, const hsumma_desc *desc, void *local)
+{
+    int64_t rows = hsumma_local_rows(desc), cols = hsumma_local_cols(desc);
+    int complex = type_is_complex(type);
+
+    for (int64_t j = 0; j < cols; j++)
+        for (int64_t i = 0; i < rows << complex; i++)
+            store(is_single(type), local, ((j * desc->ld) << complex) + i, NAN);
+}
+
+void generate_vector(uint64_t seed, int which, int64_t n, long double *x)
+{
+    uint64_t stream = column_stream(seed, 101 + which, 0);
+
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t h = generate_mix(stream + step * ((uint64_t)i + 1));
+        double magnitude = 0.5 + (double)(h >> 41) * 0x1p-24;
+
+        x[i] = h & 1 ? -magnitude : magnitude;
+    }
+}

@@ -1,0 +1,159 @@
+/* p?gemm of ScaLAPACK and of hsumma. */
+#include "product/pblas.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/command.h"
+#include "hsumma_scalapack.h"
+
+#ifndef HSUMMA_HAVE_SCALAPACK
+#define HSUMMA_HAVE_SCALAPACK 0
+#endif
+
+int pblas_available(void)
+{
+    return HSUMMA_HAVE_SCALAPACK;
+}
+
+#if HSUMMA_HAVE_SCALAPACK
+
+/* No header comes with the library. */
+int Csys2blacs_handle(MPI_Comm comm);
+void Cfree_blacs_system_handle(int handle);
+void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
+void Cblacs_gridexit(int context);
+
+static hsumma_pgemm *const routines[2][4] = {
+    [PBLAS_SCALAPACK] = {psgemm_, pdgemm_, pcgemm_, pzgemm_},
+    [PBLAS_HSUMMA] = {hsumma_psgemm_, hsumma_pdgemm_, hsumma_pcgemm_, hsumma_pzgemm_},
+};
+
+/* A descriptor of PBLAS with a first block of its own size (DTYPE_ = 2); ScaLAPACK's descinit_ knows only the short
+ * form. Returns 0 if something does not fit in an int. */
+static int convert(int *desc, int context, const hsumma_desc *d)
+{
+    const int64_t field[11] = {2, context, d->m, d->n, d->imb, d->inb, d->mb, d->nb, d->rsrc, d->csrc, d->ld};
+    int good = d->i < INT_MAX && d->j < INT_MAX;
+
+    for (int i = 0; i < 11; i++) {
+        good &= field[i] <= INT_MAX;
+        desc[i] = (int)field[i];
+    }
+    return good;
+}
+
+/* The same ranks at the same places as in our grid. */
+static int make_grid(pblas *b, const problem *p)
+{
+    int *map = malloc((size_t)p->nprow * (size_t)p->npcol * sizeof *map);
+
+    if (command_fail(p->comm, !map, "no memory for ScaLAPACK's process grid"))
+        return COMMAND_INTERNAL;
+    for (int i = 0; i < p->nprow; i++)
+        for (int j = 0; j < p->npcol; j++)
+            map[i + j * p->nprow] = p->args->order == 'R' ? i * p->npcol + j : i + j * p->nprow;
+    b->handle = Csys2blacs_handle(p->comm);
+    b->context = b->handle;
+    Cblacs_gridmap(&b->context, map, p->nprow, p->nprow, p->npcol);
+    b->made = 1;
+    free(map);
+    return COMMAND_OK;
+}
+
+/* The library that p?gemm comes from: a preloaded one may stand before ScaLAPACK. */
+static const char *library_of(hsumma_pgemm *routine)
+{
+    void *address;
+    Dl_info info;
+
+    memcpy(&address, &routine, sizeof address);
+    if (!dladdr(address, &info) || !info.dli_fname)
+        return "a library without a name";
+    return strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname;
+}
+
+int pblas_create(pblas *b, const problem *p)
+{
+    const arguments *args = p->args;
+    int code, good, threads = blas_threads() ? p->mach.blas_share : 1;
+
+    memset(b, 0, sizeof *b);
+    if ((code = make_grid(b, p)))
+        return code;
+    good = convert(b->desc[0], b->context, &p->a.desc) & convert(b->desc[1], b->context, &p->b.desc) &
+           convert(b->desc[2], b->context, &p->c.desc);
+    good &= args->m <= INT_MAX && args->n <= INT_MAX && args->k <= INT_MAX;
+    if (command_fail(p->comm, !good, "p?gemm: a size does not fit in ScaLAPACK's 32-bit integers"))
+        return COMMAND_BAD_INPUT;
+    snprintf(b->how, sizeof b->how,
+             "p%cgemm of %.60s, same grid, same distribution, same A and B, own C; %s with %d thread%s per rank",
+             "sdcz"[args->type], library_of(routines[PBLAS_SCALAPACK][args->type]), blas_name(), threads,
+             threads > 1 ? "s" : "");
+    return COMMAND_OK;
+}
+
+void pblas_free(pblas *b)
+{
+    if (b->made && b->context >= 0)
+        Cblacs_gridexit(b->context);
+    if (b->made)
+        Cfree_blacs_system_handle(b->handle);
+    memset(b, 0, sizeof *b);
+}
+
+double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, int calls)
+{
+    hsumma_pgemm *const routine = routines[maker][p->args->type];
+    const arguments *args = p->args;
+    const operand *x[3] = {&p->a, &p->b, &p->c};
+    int m = (int)args->m, n = (int)args->n, k = (int)args->k, before = blas_threads(), i[3], j[3];
+    double nothing[2] = {0, 0}, seconds;
+    const void *local_a = p->a.local ? p->a.local : nothing, *local_b = p->b.local ? p->b.local : nothing;
+
+    if (p->row < 0) /* BLACS has no context here */
+        return 0;
+    for (int o = 0; o < 3; o++) {
+        i[o] = (int)x[o]->desc.i + 1;
+        j[o] = (int)x[o]->desc.j + 1;
+    }
+    c = c ? c : nothing;
+    if (maker == PBLAS_SCALAPACK)
+        blas_set_threads(p->mach.blas_share);
+    seconds = MPI_Wtime();
+    for (int call = 0; call < calls; call++)
+        routine(&args->transa, &args->transb, &m, &n, &k, p->alpha.byte, local_a, &i[0], &j[0], b->desc[0], local_b,
+                &i[1], &j[1], b->desc[1], p->beta.byte, c, &i[2], &j[2], b->desc[2]);
+    seconds = MPI_Wtime() - seconds;
+    if (maker == PBLAS_SCALAPACK)
+        blas_set_threads(before);
+    return seconds;
+}
+
+#else
+
+int pblas_create(pblas *b, const problem *p)
+{
+    memset(b, 0, sizeof *b);
+    command_fail(p->comm, 1, "this hsumma_bench was built without ScaLAPACK");
+    return COMMAND_BAD_INPUT;
+}
+
+void pblas_free(pblas *b)
+{
+    (void)b;
+}
+
+double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, int calls)
+{
+    (void)b;
+    (void)p;
+    (void)maker;
+    (void)c;
+    (void)calls;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* From arguments to matrices in memory. */
+#include "product/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/command.h"
+#include "product/generate.h"
+
+/* The descriptor of one operand. The fields were at least checked for their sign; what depends on the grid is checked
+ * here, because the matrices are made before the library sees the descriptor. Returns a complaint or NULL. */
+static const char *describe(operand *x, const problem *p, const int64_t *layout)
+{
+    hsumma_desc *d = &x->desc;
+    int64_t i = layout[LAYOUT_I], j = layout[LAYOUT_J];
+    int64_t m = layout[LAYOUT_M] < 0 ? i + x->rows : layout[LAYOUT_M];
+    int64_t n = layout[LAYOUT_N] < 0 ? j + x->cols : layout[LAYOUT_N];
+
+    if (p->args->nb)
+        hsumma_desc_init(d, p->grid, m, n, p->args->nb, p->args->nb);
+    else
+        hsumma_desc_checkerboard(d, p->grid, m, n);
+    if (m < i + x->rows || n < j + x->cols)
+        return "m or n: the whole matrix is smaller than i, j and the operand need";
+    d->i = i;
+    d->j = j;
+    if (layout[LAYOUT_MB] > 0)
+        d->mb = d->imb = layout[LAYOUT_MB];
+    if (layout[LAYOUT_NB] > 0)
+        d->nb = d->inb = layout[LAYOUT_NB];
+    if (layout[LAYOUT_IMB] > 0)
+        d->imb = layout[LAYOUT_IMB];
+    if (layout[LAYOUT_INB] > 0)
+        d->inb = layout[LAYOUT_INB];
+    if (layout[LAYOUT_RSRC] >= p->nprow || layout[LAYOUT_CSRC] >= p->npcol)
+        return "rsrc or csrc: no such row or column of the grid";
+    d->rsrc = (int)layout[LAYOUT_RSRC];
+    d->csrc = (int)layout[LAYOUT_CSRC];
+    d->ld = hsumma_local_rows(d) + layout[LAYOUT_PAD];
+    if (d->ld < 1)
+        d->ld = 1;
+    return NULL;
+}
+
+/* The bytes that one operand needs here; 0 and a complaint if they cannot be counted. */
+static int count_bytes(operand *x, hsumma_type type)
+{
+    int64_t cols = hsumma_local_cols(&x->desc), count, bytes;
+
+    x->bytes = 0;
+    if (hsumma_local_rows(&x->desc) == 0)
+        cols = 0;
+    if (__builtin_mul_overflow(x->desc.ld, cols, &count) ||
+        __builtin_mul_overflow(count, (int64_t)type_size(type), &bytes))
+        return 0;
+    x->bytes = (size_t)bytes;
+    return 1;
+}
+
+/* Refuses what would not fit before the system starts to kill processes. */
+static int check_memory(problem *p)
+{
+    int counted =
+        count_bytes(&p->a, p->args->type) & count_bytes(&p->b, p->args->type) & count_bytes(&p->c, p->args->type);
+    double need = (double)problem_bytes(p), all = 0, free_bytes = (double)memory_available();
+
+    if (command_fail(p->comm, !counted, "the matrices are too large to count their bytes"))
+        return COMMAND_BAD_INPUT;
+    quiet_allreduce(&need, &all, 1, MPI_DOUBLE, MPI_SUM, p->mach.node);
+    quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* or each rank would name another number */
+    if (command_fail(p->comm, all > free_bytes, "the matrices need %.1f GiB on one node, and %.1f GiB are free",
+                     all / 0x1p30, free_bytes / 0x1p30))
+        return COMMAND_BAD_INPUT;
+    return COMMAND_OK;
+}
+
+static int allocate(operand *x)
+{
+    void *memory = NULL;
+
+    if (x->bytes && posix_memalign(&memory, 64, x->bytes))
+        return 0;
+    x->local = memory;
+    return 1;
+}
+
+static int make_operands(problem *p)
+{
+    const arguments *args = p->args;
+    operand *x[3] = {&p->a, &p->b, &p->c};
+    const char *complaint = NULL;
+    int code, good, at = 0;
+
+    p->a.rows = args->transa == 'N' ? args->m : args->k;
+    p->a.cols = args->transa == 'N' ? args->k : args->m;
+    p->b.rows = args->transb == 'N' ? args->k : args->n;
+    p->b.cols = args->transb == 'N' ? args->n : args->k;
+    p->c.rows = args->m;
+    p->c.cols = args->n;
+    for (int i = 0; i < 3 && !complaint; at = i++) {
+        x[i]->matrix = MATRIX_A + i;
+        complaint = describe(x[i], p, args->layout[i]);
+    }
+    if (command_fail(p->comm, complaint != NULL, "--layout of %c: %s", 'A' + at, complaint ? complaint : ""))
+        return COMMAND_BAD_INPUT;
+    if ((code = check_memory(p)))
+        return code;
+    good = allocate(&p->a) && allocate(&p->b) && allocate(&p->c);
+    if (command_fail(p->comm, !good, "no memory for %lld bytes of matrices", (long long)problem_bytes(p)))
+        return COMMAND_BAD_INPUT;
+    for (int i = 0; i < 3; i++)
+        if (x[i]->local)
+            generate_local(args->type, args->seed, x[i]->matrix, &x[i]->desc, x[i]->local);
+    return COMMAND_OK;
+}
+
+int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm)
+{
+    char message[400] = "";
+    hsumma_status status;
+
+    memset(p, 0, sizeof *p);
+    p->args = args;
+    p->comm = comm;
+    p->mach.node = MPI_COMM_NULL;
+    MPI_Comm_rank(comm, &p->rank);
+    MPI_Comm_size(comm, &p->ranks);
+    if (args->nprow) {
+        p->nprow = args->nprow;
+        p->npcol = args->npcol;
+    } else {
+        hsumma_grid_shape(p->ranks, &p->nprow, &p->npcol);
+    }
+    if (command_fail(comm, (int64_t)p->nprow * p->npcol > p->ranks, "--grid %dx%d needs %lld ranks, and there are %d",
+                     p->nprow, p->npcol, (long long)p->nprow * p->npcol, p->ranks))
+        return COMMAND_BAD_INPUT;
+    store_scalar(args->type, args->alpha, p->alpha.byte);
+    store_scalar(args->type, args->beta, p->beta.byte);
+    status = hsumma_create(comm, options, &p->ctx, message, sizeof message);
+    if (command_fail(comm, status != HSUMMA_OK, "%s", message[0] ? message : hsumma_status_string(status)))
+        return status == HSUMMA_ERR_INTERNAL ? COMMAND_INTERNAL : COMMAND_BAD_INPUT;
+    status = hsumma_grid_create(p->ctx, p->nprow, p->npcol, args->order, NULL, &p->grid);
+    if (command_fail(comm, status != HSUMMA_OK, "%s", hsumma_message(p->ctx)))
+        return COMMAND_BAD_INPUT;
+    hsumma_grid_info(p->grid, NULL, NULL, &p->row, &p->col);
+    machine_init(&p->mach, comm);
+    return make_operands(p);
+}
+
+void problem_free(problem *p)
+{
+    free(p->a.local);
+    free(p->b.local);
+    free(p->c.local);
+    hsumma_grid_free(&p->grid);
+    hsumma_free(&p->ctx);
+    machine_free(&p->mach);
+}
+
+int problem_on_device(const problem *p)
+{
+    return strcmp(hsumma_device(p->ctx), "none") != 0;
+}
+
+hsumma_status problem_settle(const problem *p)
+{
+    return problem_on_device(p) ? hsumma_synchronize(p->ctx) : HSUMMA_OK;
+}
+
+/* Between the host and memory of hsumma_malloc. */
+static hsumma_status copy(const problem *p, void *to, const void *from, size_t bytes)
+{
+    if (bytes && problem_on_device(p))
+        return hsumma_copy(p->ctx, to, from, bytes);
+    if (bytes)
+        memcpy(to, from, bytes);
+    return HSUMMA_OK;
+}
+
+int problem_share(problem *shared, const problem *p, int which, int quiet)
+{
+    operand *x[3] = {&shared->a, &shared->b, &shared->c};
+    const operand *from[3] = {&p->a, &p->b, &p->c};
+    hsumma_status status = HSUMMA_OK;
+    int code, worst;
+
+    *shared = *p;
+    for (int i = 0; i < 3; i++)
+        if (which & 1 << i) {
+            x[i]->shared = 1;
+            x[i]->host = problem_on_device(p) ? x[i]->local : NULL;
+            x[i]->local = NULL;
+        }
+    for (int i = 0; i < 3 && !status; i++)
+        if (x[i]->shared)
+            status = hsumma_malloc(p->ctx, x[i]->bytes, &x[i]->local);
+    for (int i = 0; i < 2 && !status; i++) /* C is refreshed before each product */
+        if (x[i]->shared)
+            status = copy(p, x[i]->local, from[i]->local, x[i]->bytes);
+    code = command_code(status);
+    quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);
+    if (worst && !quiet)
+        command_fail(p->comm, code, "%s", hsumma_message(p->ctx));
+    return worst;
+}
+
+void problem_unshare(problem *shared)
+{
+    operand *x[3] = {&shared->a, &shared->b, &shared->c};
+
+    for (int i = 0; i < 3 && shared->ctx; i++)
+        if (x[i]->shared)
+            hsumma_mfree(shared->ctx, x[i]->local);
+    shared->ctx = NULL;
+}
+
+hsumma_status problem_refresh(const problem *p, void *c)
+{
+    void *to = p->c.host ? p->c.host : c;
+
+    if (!c || !p->c.bytes)
+        return HSUMMA_OK;
+    if (p->args->beta[0] == 0 && p->args->beta[1] == 0)
+        generate_nan(p->args->type, &p->c.desc, to);
+    else
+        generate_local(p->args->type, p->args->seed, MATRIX_C, &p->c.desc, to);
+    return to == c ? HSUMMA_OK : copy(p, c, to, p->c.bytes);
+}
+
+hsumma_status problem_fetch(const problem *p, void *c, void **local)
+{
+    *local = p->c.host ? p->c.host : c;
+    return p->c.host ? copy(p, p->c.host, c, p->c.bytes) : HSUMMA_OK;
+}
+
+int problem_plan(problem *p, const char *options, hsumma_plan **plan, char *text, size_t size)
+{
+    const arguments *args = p->args;
+    hsumma_status status = hsumma_plan_create(p->ctx, args->type, args->transa, args->transb, args->m, args->n, args->k,
+                                              &p->a.desc, &p->b.desc, &p->c.desc, options, plan);
+    const char *message = hsumma_message(p->ctx);
+    int code = command_code(status), worst = code;
+
+    text[0] = 0;
+    if (code)
+        snprintf(text, size, "%s", message && message[0] ? message : hsumma_status_string(status));
+    quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);
+    return worst;
+}
+
+double problem_flops(const problem *p)
+{
+    const arguments *args = p->args;
+
+    return (type_is_complex(args->type) ? 8.0 : 2.0) * (double)args->m * (double)args->n * (double)args->k;
+}
+
+int64_t problem_bytes(const problem *p)
+{
+    return (int64_t)(p->a.bytes + p->b.bytes + p->c.bytes);
+}

@@ -1,0 +1,115 @@
+/* One timed product. */
+#include "product/turn.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/command.h"
+#include "measure/timing.h"
+
+const char *const api_names[API_COUNT] = {"plan", "call", "pdgemm", "scalapack"};
+
+/* The one-call routine of the type. */
+static hsumma_status one_call(const problem *p, void *c)
+{
+    const arguments *args = p->args;
+    const hsumma_desc *a = &p->a.desc, *b = &p->b.desc, *to = &p->c.desc;
+    char ta = args->transa, tb = args->transb;
+    float single[2];
+    double alpha, beta;
+
+    memcpy(&single[0], p->alpha.byte, sizeof single[0]);
+    memcpy(&single[1], p->beta.byte, sizeof single[1]);
+    memcpy(&alpha, p->alpha.byte, sizeof alpha);
+    memcpy(&beta, p->beta.byte, sizeof beta);
+    switch (args->type) {
+    case HSUMMA_S:
+        return hsumma_sgemm(p->ctx, ta, tb, args->m, args->n, args->k, single[0], p->a.local, a, p->b.local, b,
+                            single[1], c, to);
+    case HSUMMA_D:
+        return hsumma_dgemm(p->ctx, ta, tb, args->m, args->n, args->k, alpha, p->a.local, a, p->b.local, b, beta, c,
+                            to);
+    case HSUMMA_C:
+        return hsumma_cgemm(p->ctx, ta, tb, args->m, args->n, args->k, p->alpha.byte, p->a.local, a, p->b.local, b,
+                            p->beta.byte, c, to);
+    default:
+        return hsumma_zgemm(p->ctx, ta, tb, args->m, args->n, args->k, p->alpha.byte, p->a.local, a, p->b.local, b,
+                            p->beta.byte, c, to);
+    }
+}
+
+/* `calls` products on this rank; the seconds of all, and of the last. */
+static double multiply(const problem *p, const gemm_contender *who, int calls, double *last, hsumma_status *status)
+{
+    double start, end;
+
+    *status = HSUMMA_OK;
+    *last = 0;
+    if (who->how >= API_PDGEMM)
+        return pblas_run(who->blacs, p, who->how == API_PDGEMM ? PBLAS_HSUMMA : PBLAS_SCALAPACK, who->c, calls);
+    start = *last = MPI_Wtime();
+    for (int i = 0; i < calls && !*status; i++) {
+        if (i == calls - 1)
+            *last = MPI_Wtime();
+        *status = who->how == API_CALL
+                      ? one_call(p, who->c)
+                      : hsumma_plan_execute(who->plan, p->alpha.byte, p->a.local, p->b.local, p->beta.byte, who->c);
+    }
+    if (!*status)
+        *status = problem_settle(p);
+    end = MPI_Wtime();
+    *last = end - *last;
+    return end - start;
+}
+
+/* Where the time of the last call went, as the plan has counted, and what the call took by our clock. */
+static void read_parts(const problem *p, const hsumma_plan *plan, double last, turn *t)
+{
+    hsumma_plan_info info;
+    double slowest[3], all[6];
+
+    hsumma_plan_query(plan, &info);
+    quiet_allreduce((double[]){info.comm_seconds, info.gemm_seconds, info.copy_seconds}, slowest, 3, MPI_DOUBLE,
+                    MPI_MAX, p->comm);
+    quiet_allreduce(
+        (double[]){info.seconds, info.comm_seconds, info.gemm_seconds, info.copy_seconds, info.wait_seconds, last}, all,
+        6, MPI_DOUBLE, MPI_SUM, p->comm);
+    t->comm = slowest[0];
+    t->gemm = slowest[1];
+    t->copy = slowest[2];
+    for (int i = 1; i < 5 && all[0] > 0; i++)
+        all[i] /= all[0];
+    t->comm_share = all[1];
+    t->gemm_share = all[2];
+    t->copy_share = all[3];
+    t->wait_share = all[4];
+    t->library_share = 1 - t->gemm_share - t->copy_share - t->wait_share;
+    t->timed_share = all[5] > 0 ? all[0] / all[5] : NAN;
+}
+
+int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t)
+{
+    hsumma_status status, before = problem_refresh(p, who->c); /* on a device, it is over then */
+    double seconds, last;
+    int code, worst;
+
+    if (!before)
+        before = problem_settle(p);
+    quiet_barrier(p->comm);
+    seconds = multiply(p, who, calls, &last, &status) / calls;
+    quiet_barrier(p->comm); /* whoever is done leaves the cores to the others */
+    code = command_code(before ? before : status);
+    quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);
+    if (worst) {
+        command_fail(p->comm, code, "%s", hsumma_message(p->ctx));
+        return worst;
+    }
+    quiet_allreduce(&seconds, &t->seconds, 1, MPI_DOUBLE, MPI_MAX, p->comm);
+    t->comm = t->gemm = t->copy = t->timed_share = NAN;
+    t->comm_share = t->gemm_share = t->copy_share = t->wait_share = t->library_share = NAN;
+    if (who->how == API_PLAN)
+        read_parts(p, who->plan, last, t);
+    if (p->mach.blas_share > 1)
+        sleep_seconds(0.05); /* until idle BLAS threads have stopped spinning */
+    return COMMAND_OK;
+}

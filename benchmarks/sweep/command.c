@@ -1,0 +1,321 @@
+/* hsumma_bench sweep: SUMMA against HSUMMA for every grid of groups, as in figures 5 to 8 of the HSUMMA paper. */
+#include "sweep/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "common/command.h"
+#include "product/turn.h"
+#include "report/plot.h"
+
+enum { OPTION_PLOT = ARGUMENT_OWN, OPTION_GROUPS, OPTION_LEVELS };
+
+static void print_help(void)
+{
+    printf("Usage: mpiexec -n RANKS hsumma_bench sweep [OPTION...]\n\n"
+           "Times SUMMA, and HSUMMA with every grid I x J of groups that divides the P x Q grid of processes,\n"
+           "in turns, and prints total and communication time against the number of groups G = I J. The paper's\n"
+           "algorithm does not overlap the two: --lookahead 0. Beside them stands what the model predicts, and the\n"
+           "groups that the library chooses by itself are marked.\n\n");
+    arguments_help(stdout);
+    printf("  --plot FILE.svg         draw it with gnuplot\n"
+           "\nThe plans: options of the library (--groups and --levels are the sweep's own)\n");
+    command_print_options(stdout);
+    printf("\nExit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
+}
+
+static int read_arguments(arguments *args, const char **plot, command_options *options, int argc, char **argv)
+{
+    static const struct option own[] = {ARGUMENT_OPTIONS,
+                                        {"plot", required_argument, NULL, OPTION_PLOT},
+                                        {"groups", required_argument, NULL, OPTION_GROUPS},
+                                        {"levels", required_argument, NULL, OPTION_LEVELS},
+                                        {NULL, 0, NULL, 0}};
+    int bad, opt;
+
+    arguments_init(args);
+    *plot = NULL;
+    bad = command_options_init(options, own);
+    while (!bad && (opt = command_next(options, argc, argv)) != -1) {
+        if (opt == '?')
+            return 1;
+        if (opt == OPTION_PLOT) {
+            *plot = optarg;
+        } else if (opt == OPTION_GROUPS || opt == OPTION_LEVELS) {
+            snprintf(options->error, sizeof options->error, "--%s: the sweep goes through all groups by itself",
+                     opt == OPTION_GROUPS ? "groups" : "levels");
+            return 1;
+        } else {
+            bad = arguments_take(args, options, opt) < 0;
+        }
+    }
+    return bad || (!args->help && arguments_finish(args, options, argc, argv));
+}
+
+/* By G, then by I; SUMMA is made apart. */
+static int compare(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+
+    return x->groups != y->groups ? x->groups - y->groups : x->rows - y->rows;
+}
+
+/* SUMMA and every I x J. Returns 0 without memory. */
+static int make_candidates(sweep *s)
+{
+    int nprow = s->p.nprow, npcol = s->p.npcol, reps = s->p.args->reps, most = 1;
+
+    for (int i = 1; i <= nprow; i++)
+        for (int j = 1; j <= npcol; j++)
+            most += nprow % i == 0 && npcol % j == 0;
+    s->candidates = calloc((size_t)most, sizeof *s->candidates);
+    if (!s->candidates)
+        return 0;
+    strcpy(s->candidates[0].name, "SUMMA");
+    s->count = 1;
+    for (int i = 1; i <= nprow; i++)
+        for (int j = 1; j <= npcol; j++) {
+            candidate *c = &s->candidates[s->count];
+
+            if (nprow % i || npcol % j)
+                continue;
+            s->count++;
+            c->rows = i;
+            c->cols = j;
+            c->groups = i * j;
+            snprintf(c->name, sizeof c->name, "%dx%d", i, j);
+        }
+    qsort(s->candidates + 1, (size_t)s->count - 1, sizeof *s->candidates, compare);
+    for (int i = 0; i < s->count; i++) {
+        candidate *c = &s->candidates[i];
+
+        c->times = calloc((size_t)reps * 3, sizeof *c->times);
+        if (!c->times)
+            return 0;
+        c->comms = c->times + reps;
+        c->gemms = c->comms + reps;
+    }
+    return 1;
+}
+
+/* A plan without groups; info's texts go with the plan. */
+static int plan_freely(sweep *s, const char *options, hsumma_plan **plan, hsumma_plan_info *info)
+{
+    char text[400];
+
+    if (problem_plan(&s->p, options, plan, text, sizeof text)) {
+        hsumma_plan_free(plan);
+        return 0;
+    }
+    hsumma_plan_query(*plan, info);
+    return 1;
+}
+
+static int sends_messages(const hsumma_plan_info *info)
+{
+    return !info->node || !strcmp(info->node, "messages") || !strcmp(info->node, "alone");
+}
+
+/* The library's own choice: of all ways to multiply, and if that is shared memory, of those that send messages, too. */
+static void choose(sweep *s)
+{
+    hsumma_plan *plan = NULL;
+    hsumma_plan_info info;
+    automatic *own = &s->own;
+    int rows = 0, cols = 0;
+
+    if (!plan_freely(s, NULL, &plan, &info))
+        return;
+    if (!sends_messages(&info)) {
+        snprintf(own->shared, sizeof own->shared, "%s", info.line);
+        hsumma_plan_free(&plan);
+        if (!plan_freely(s, "node=messages", &plan, &info))
+            return;
+    }
+    snprintf(own->line, sizeof own->line, "%s", info.line);
+    own->predicted_s = info.predicted_seconds;
+    own->predicted_comm_s = info.predicted_comm_seconds;
+    if (info.nlevels == 2) {
+        rows = info.level[0].rows;
+        cols = info.level[0].cols;
+    }
+    for (int i = 0; i < s->count && info.nlevels <= 2; i++)
+        s->candidates[i].chosen = s->candidates[i].rows == rows && s->candidates[i].cols == cols;
+    hsumma_plan_free(&plan);
+}
+
+/* All plans live through the whole sweep: nothing but the product lies between a start and an end. A grouping that the
+ * library refuses is reported in its place; if it refuses all, that is the command's failure. */
+static int make_plans(sweep *s)
+{
+    char options[64];
+    int plans = 0, code = COMMAND_OK, worst = COMMAND_OK;
+
+    for (int i = 0; i < s->count; i++) {
+        candidate *c = &s->candidates[i];
+
+        snprintf(options, sizeof options, "groups=%s", c->rows ? c->name : "1x1");
+        code = problem_plan(&s->p, options, &c->plan, c->message, sizeof c->message);
+        if (code)
+            hsumma_plan_free(&c->plan);
+        else
+            plans++;
+        worst = code > worst ? code : worst;
+    }
+    if (plans)
+        return COMMAND_OK;
+    command_fail(s->p.comm, s->candidates[0].message[0], "%s", s->candidates[0].message);
+    return worst;
+}
+
+/* The warm-up, with the check, then the rounds. */
+static int measure(sweep *s)
+{
+    const arguments *args = s->p.args;
+    turn t;
+    int code;
+
+    for (int round = -1; round < args->reps; round++)
+        for (int i = 0; i < s->count; i++) {
+            candidate *c = &s->candidates[i];
+
+            if (!c->plan)
+                continue;
+            if ((code = execute_turn(&s->p, &(gemm_contender){API_PLAN, c->plan, NULL, s->p.c.local}, 1, &t)))
+                return code;
+            if (round >= 0) {
+                c->times[round] = t.seconds;
+                c->comms[round] = t.comm;
+                c->gemms[round] = t.gemm;
+                continue;
+            }
+            c->checked = args->check;
+            if (args->check && (code = check_product(&s->p, s->p.c.local, 1, &c->check)))
+                return code;
+        }
+    return COMMAND_OK;
+}
+
+/* The fastest of each G, which lie side by side, and of all. */
+static void mark_best(sweep *s)
+{
+    candidate *best = NULL, *best_of_g = NULL;
+
+    for (int i = 1; i < s->count; i++) {
+        candidate *c = &s->candidates[i];
+        int same = best_of_g && best_of_g->groups == c->groups;
+
+        if (!c->plan)
+            continue;
+        if (!best || c->total.median < best->total.median)
+            best = c;
+        if (same && c->total.median >= best_of_g->total.median)
+            continue;
+        if (same)
+            best_of_g->best_of_g = 0;
+        c->best_of_g = 1;
+        best_of_g = c;
+    }
+    if (best)
+        best->best = 1;
+    for (int i = 1; i < s->count; i++)
+        if (s->candidates[i].best_of_g)
+            strcpy(s->candidates[i].mark, s->candidates[i].best ? "**" : "*");
+}
+
+static void evaluate(sweep *s)
+{
+    const candidate *summa = &s->candidates[0];
+    int reps = s->p.args->reps;
+
+    for (int i = 0; i < s->count; i++) {
+        candidate *c = &s->candidates[i];
+        hsumma_plan_info info;
+        int64_t most[3], all[3];
+
+        if (!c->plan)
+            continue;
+        hsumma_plan_query(c->plan, &info);
+        memcpy(most, (int64_t[]){info.bytes_sent, info.messages_sent, (int64_t)info.workspace_bytes}, sizeof most);
+        quiet_allreduce(most, all, 3, MPI_INT64_T, MPI_MAX, s->p.comm);
+        c->bytes_max = all[0];
+        c->messages_max = all[1];
+        c->workspace = all[2];
+        c->line = info.line;
+        c->predicted_s = info.predicted_seconds;
+        c->predicted_comm_s = info.predicted_comm_seconds;
+        c->total = spread_of(c->times, reps);
+        c->comm = spread_of(c->comms, reps);
+        c->gemm = spread_of(c->gemms, reps);
+        c->ratio = summa->plan ? spread_of_ratio(summa->times, c->times, reps) : spread_of(NULL, 0);
+    }
+    mark_best(s);
+}
+
+static int carry_out(sweep *s, const arguments *args, const char *options, const char *plot, MPI_Comm comm)
+{
+    const char *complaint = NULL;
+    int code, rank, passed = 1;
+
+    MPI_Comm_rank(comm, &rank);
+    if (plot && rank == 0)
+        complaint = plot_check(plot);
+    if (command_fail(comm, complaint != NULL, "sweep: --plot %s: %s", plot ? plot : "", complaint ? complaint : ""))
+        return COMMAND_BAD_INPUT;
+    if ((code = problem_create(&s->p, args, options, comm)))
+        return code;
+    if (command_fail(comm, !make_candidates(s), "no memory for the sweep's candidates"))
+        return COMMAND_INTERNAL;
+    if ((code = make_plans(s)))
+        return code;
+    choose(s);
+    if ((code = measure(s)))
+        return code;
+    evaluate(s);
+    if (rank == 0 && !sweep_report(s, stdout))
+        complaint = "the report could not be written";
+    if (rank == 0 && plot && !complaint)
+        complaint = sweep_plot(s, plot);
+    if (command_fail(comm, complaint != NULL, "sweep: %s", complaint ? complaint : ""))
+        return COMMAND_INTERNAL;
+    for (int i = 0; i < s->count; i++)
+        passed &= !s->candidates[i].checked || s->candidates[i].check.passed;
+    return passed ? COMMAND_OK : COMMAND_INTERNAL;
+}
+
+static void sweep_free(sweep *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        hsumma_plan_free(&s->candidates[i].plan);
+        free(s->candidates[i].times);
+    }
+    free(s->candidates);
+    problem_free(&s->p);
+}
+
+int cmd_sweep(int argc, char **argv, MPI_Comm comm)
+{
+    arguments args;
+    command_options options;
+    const char *plot;
+    sweep s;
+    int rank, bad, code;
+
+    MPI_Comm_rank(comm, &rank);
+    memset(&s, 0, sizeof s);
+    s.p.mach.node = MPI_COMM_NULL;
+    bad = read_arguments(&args, &plot, &options, argc, argv);
+    if (command_fail(comm, bad, "sweep: %s", options.error)) {
+        code = COMMAND_BAD_INPUT;
+    } else if (args.help) {
+        if (rank == 0)
+            print_help();
+        code = COMMAND_OK;
+    } else {
+        code = carry_out(&s, &args, options.text, plot, comm);
+    }
+    sweep_free(&s);
+    command_options_free(&options);
+    return code;
+}

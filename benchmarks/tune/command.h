@@ -1,0 +1,36 @@
+/* hsumma_bench tune: what is measured ahead and remembered in the tuned file (src/hsumma/tuned/tuned.h). */
+#ifndef HS_BENCHMARKS_TUNE_COMMAND_H
+#define HS_BENCHMARKS_TUNE_COMMAND_H
+
+#include "hsumma_coll.h"
+#include "regret/cases.h"
+
+enum { TUNE_PATH = 400, TUNE_COLLECTIVES = HSUMMA_REDUCE_SCATTER + 1 };
+
+typedef struct tune_arguments {
+    product_cases set;
+    const char *file; /* -o; NULL: not given */
+    int coll;         /* --coll: the collectives, not products */
+    int chosen[TUNE_COLLECTIVES];
+    int64_t from, to;
+    double seconds;
+} tune_arguments;
+
+/* arguments.c.  Collective, for --cases; the same outcome on all ranks.  Returns nonzero, with options->error set,
+ * if something is wrong.  Free the options and the set in any case. */
+int tune_arguments_read(tune_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm);
+void tune_help(void);
+
+/* tune_file.c: where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.
+ * Collective; an exit status. */
+int tune_find_file(const tune_arguments *args, char path[TUNE_PATH], MPI_Comm comm);
+/* "options tuned=PATH more" in memory of its own; NULL without memory. */
+char *tune_options(const char *options, const char *path, const char *more);
+
+/* gemm.c: measures the products one after another.  Collective; an exit status. */
+int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm);
+
+/* tune_coll.c: measures the collectives.  Collective; an exit status. */
+int tune_collectives(const tune_arguments *args, const char *options, const char *path, MPI_Comm comm);
+
+#endif

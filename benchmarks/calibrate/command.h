@@ -2,6 +2,8 @@
 #ifndef HS_BENCHMARKS_CALIBRATE_COMMAND_H
 #define HS_BENCHMARKS_CALIBRATE_COMMAND_H
 
+#include <stdatomic.h>
+
 #include "calibrate/fit.h"
 #include "common/arguments.h"
 #include "hsumma/context/context.h"
@@ -76,6 +78,8 @@ double calibrate_together(calibration *cal, calibrate_trial *trial, void *state,
 
 /* Completes requests as the library does: it polls, and after some polls in vain yields after each. */
 void calibrate_wait(MPI_Request *request, int count);
+/* Likewise until a word that ranks share is as large. */
+void calibrate_wait_word(_Atomic int64_t *word, int64_t value);
 
 void calibrate_note(calibration *cal, const char *name, int numbers, const int64_t number[3], double seconds);
 /* Seconds since the beginning, of rank 0: the same on all. */

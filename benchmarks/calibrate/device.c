@@ -3,8 +3,6 @@
 #include "calibrate/command.h"
 
 #include <math.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,14 +112,6 @@ static double hop_inside(calibration *cal, void *state, int calls)
 /* --- two processes --------------------------------------------------------------------------------------------------
  */
 
-static void wait_for(_Atomic int64_t *word, int64_t value)
-{
-
-    for (int polls = 0; atomic_load_explicit(word, memory_order_acquire) < value;)
-        if (++polls > HS_POLLS_BEFORE_YIELD)
-            sched_yield();
-}
-
 /* The same between two processes of one device, who tell each other through memory of the host, as SIGNAL and WAIT do.
  */
 static double hop_between(calibration *cal, void *state, int calls)
@@ -136,13 +126,13 @@ static double hop_between(calibration *cal, void *state, int calls)
         return 0;
     g->round += 2 * (int64_t)calls + 1;
     atomic_store_explicit(g->word[g->me], begin + 1, memory_order_release); /* both begin together */
-    wait_for(g->word[1 - g->me], begin + 1);
+    calibrate_wait_word(g->word[1 - g->me], begin + 1);
     start = hs_now();
     for (int i = 0; i < 2 * calls; i++) {
         if (i % 2 != g->me)
             continue;
         if (i > 0) {
-            wait_for(g->word[1 - g->me], begin + 1 + i);
+            calibrate_wait_word(g->word[1 - g->me], begin + 1 + i);
             keep(g, kind->wait(g->device, g->stream, hs_device_share_event(&g->share, 1 - g->me, 0)));
         }
         keep(g, kind->copy(g->device, g->stream, g->right, g->left, SMALL));
@@ -189,20 +179,17 @@ static double pass_staged(calibration *cal, void *state, int calls)
 static struct hs_link measure_line(calibration *cal, ground *g, calibrate_trial *trial, const char *name,
                                    const int64_t *size, int count, enum calibrate_fit which, double budget)
 {
-    double row[SIZES][FIT_UNKNOWNS], seconds[SIZES], fit[SIZES], found[FIT_UNKNOWNS];
+    double bytes[SIZES], seconds[SIZES];
+    struct hs_link link;
 
     for (int i = 0; i < count; i++) {
         g->bytes = size[i];
+        bytes[i] = (double)size[i];
         seconds[i] = calibrate_slowest(cal, trial, g, budget / count);
-        row[i][0] = 1;
-        row[i][1] = (double)size[i];
         calibrate_note(cal, name, 1, (int64_t[3]){size[i]}, seconds[i]);
     }
-    fit_nonnegative(row, seconds, count, 2, found);
-    for (int i = 0; i < count; i++)
-        fit[i] = found[0] + found[1] * row[i][1];
-    cal->error[which] = fit_error_of(fit, seconds, count);
-    return (struct hs_link){.alpha = found[0], .beta = found[1]};
+    cal->error[which] = fit_line(bytes, seconds, count, &link);
+    return link;
 }
 
 static void measure_inside(calibration *cal, ground *g, double budget)

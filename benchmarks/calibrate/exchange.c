@@ -46,22 +46,21 @@ static double exchange_all(calibration *cal, void *state, int calls)
 static void fit_exchange(calibration *cal, exchange *x, double budget)
 {
     static const int64_t sizes[EXCHANGE_SIZES] = {8, 8 << 10, 256 << 10};
-    double row[EXCHANGE_SIZES][FIT_UNKNOWNS], seconds[EXCHANGE_SIZES], fit[EXCHANGE_SIZES], found[FIT_UNKNOWNS];
+    double bytes[EXCHANGE_SIZES], seconds[EXCHANGE_SIZES];
+    struct hs_link link;
     int points = 0, others = cal->size - 1;
 
     for (int i = 0; i < EXCHANGE_SIZES && (i == 0 || sizes[i] * others <= MOST_RECEIVED); i++) {
+        double all;
+
         x->bytes = sizes[i];
-        seconds[i] = calibrate_slowest(cal, exchange_all, x, budget / EXCHANGE_SIZES);
-        row[i][0] = others;
-        row[i][1] = (double)others * (double)sizes[i];
-        points++;
-        calibrate_note(cal, "exchange", 2, (int64_t[3]){others, sizes[i]}, seconds[i]);
+        all = calibrate_slowest(cal, exchange_all, x, budget / EXCHANGE_SIZES);
+        calibrate_note(cal, "exchange", 2, (int64_t[3]){others, sizes[i]}, all);
+        bytes[points] = (double)sizes[i];
+        seconds[points++] = all / others;
     }
-    fit_nonnegative(row, seconds, points, 2, found);
-    cal->profile.exchange_alpha = found[0]; /* bytes are priced by what ports and nodes carry */
-    for (int i = 0; i < points; i++)
-        fit[i] = row[i][0] * found[0] + row[i][1] * found[1];
-    cal->error[FIT_EXCHANGE] = fit_error_of(fit, seconds, points);
+    cal->error[FIT_EXCHANGE] = fit_line(bytes, seconds, points, &link);
+    cal->profile.exchange_alpha = link.alpha; /* bytes are priced by what ports and nodes carry */
 }
 
 int calibrate_exchange(calibration *cal, double budget)

@@ -136,11 +136,13 @@ double fit_nonnegative(double (*row)[FIT_UNKNOWNS], const double *seconds, int p
 /* --- messages ------------------------------------------------------------------------------------------------------
  */
 
-static double fit_line(const double *bytes, const double *seconds, int points, double *alpha, double *beta)
-{
-    double row[64][FIT_UNKNOWNS], x[FIT_UNKNOWNS], error;
+enum { FIT_SIZES = 64 };
 
-    points = points < 64 ? points : 64;
+static double line_error(const double *bytes, const double *seconds, int points, double *alpha, double *beta)
+{
+    double row[FIT_SIZES][FIT_UNKNOWNS], x[FIT_UNKNOWNS], error;
+
+    points = points < FIT_SIZES ? points : FIT_SIZES;
     for (int i = 0; i < points; i++) {
         row[i][0] = 1;
         row[i][1] = bytes[i];
@@ -149,6 +151,13 @@ static double fit_line(const double *bytes, const double *seconds, int points, d
     *alpha = x[0];
     *beta = x[1];
     return error;
+}
+
+fit_error fit_line(const double *bytes, const double *seconds, int points, struct hs_link *link)
+{
+    *link = (struct hs_link){0};
+    line_error(bytes, seconds, points, &link->alpha, &link->beta);
+    return fit_link_error(link, bytes, seconds, points);
 }
 
 /* Below this error (root mean square) one line is good enough; a second one has to take away so much of the error. */
@@ -161,12 +170,12 @@ void fit_link(const double *bytes, const double *seconds, int points, struct hs_
     double one, least;
 
     *link = (struct hs_link){0};
-    one = least = fit_line(bytes, seconds, points, &link->alpha, &link->beta);
+    one = least = line_error(bytes, seconds, points, &link->alpha, &link->beta);
     for (int below = LEAST_POINTS; below <= points - LEAST_POINTS && one > good_enough; below++) {
         struct hs_link two = {.eager = (int64_t)bytes[below - 1]};
         int above = points - below;
-        double low = fit_line(bytes, seconds, below, &two.alpha, &two.beta);
-        double high = fit_line(bytes + below, seconds + below, above, &two.alpha_long, &two.beta_long);
+        double low = line_error(bytes, seconds, below, &two.alpha, &two.beta);
+        double high = line_error(bytes + below, seconds + below, above, &two.alpha_long, &two.beta_long);
         double both = sqrt((below * low * low + above * high * high) / points);
 
         double last = two.alpha + bytes[below - 1] * two.beta, next = two.alpha_long + bytes[below - 1] * two.beta_long;
@@ -183,6 +192,16 @@ double fit_link_seconds(const struct hs_link *link, double bytes)
     int is_long = link->eager > 0 && bytes > (double)link->eager;
 
     return is_long ? link->alpha_long + bytes * link->beta_long : link->alpha + bytes * link->beta;
+}
+
+fit_error fit_link_error(const struct hs_link *link, const double *bytes, const double *seconds, int points)
+{
+    double fit[FIT_SIZES];
+
+    points = points < FIT_SIZES ? points : FIT_SIZES;
+    for (int i = 0; i < points; i++)
+        fit[i] = fit_link_seconds(link, bytes[i]);
+    return fit_error_of(fit, seconds, points);
 }
 
 /* --- GEMM --------------------------------------------------------------------------------------------------------- */

@@ -21,6 +21,9 @@ double fit_nonnegative(double (*row)[FIT_UNKNOWNS], const double *seconds, int p
 /* Messages, in ascending order of size: one line alpha + n beta, or two, where that is clearly nearer to the points. */
 void fit_link(const double *bytes, const double *seconds, int points, struct hs_link *link);
 double fit_link_seconds(const struct hs_link *link, double bytes);
+fit_error fit_link_error(const struct hs_link *link, const double *bytes, const double *seconds, int points);
+/* One line in any case. */
+fit_error fit_line(const double *bytes, const double *seconds, int points, struct hs_link *link);
 
 /* One local GEMM that was measured. */
 typedef struct fit_gemm_point {

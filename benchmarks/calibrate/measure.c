@@ -18,7 +18,6 @@ static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
 
 void calibrate_wait(MPI_Request *request, int count)
 {
-
     for (int polls = 0, done = 0;;) {
         MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE);
         if (done)
@@ -26,6 +25,13 @@ void calibrate_wait(MPI_Request *request, int count)
         if (++polls > HS_POLLS_BEFORE_YIELD)
             sched_yield();
     }
+}
+
+void calibrate_wait_word(_Atomic int64_t *word, int64_t value)
+{
+    for (int polls = 0; atomic_load_explicit(word, memory_order_acquire) < value;)
+        if (++polls > HS_POLLS_BEFORE_YIELD)
+            sched_yield();
 }
 
 double calibrate_clock(const calibration *cal)
@@ -55,20 +61,6 @@ static double try_once(calibration *cal, calibrate_trial *trial, void *state, in
         quiet_bcast(all, 1, MPI_DOUBLE, 0, cal->comm);
     }
     return all[0];
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* The median of the faster half: what others do on a machine only ever makes it slower. */
-static double fast_median(double *seconds, int trials)
-{
-    qsort(seconds, (size_t)trials, sizeof *seconds, compare);
-    return spread_of(seconds, (trials + 1) / 2).median;
 }
 
 static double repeat(calibration *cal, calibrate_trial *trial, void *state, int together, double budget)

@@ -2,8 +2,6 @@
  * at the same time, for they share what is measured. */
 #include "calibrate/command.h"
 
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,20 +77,11 @@ typedef struct sharing {
     const struct hs_shm *shm;
     int64_t bytes, pieces, round;
     char *own;
-    double fit[2];
 } sharing;
 
 static struct words *words_of(const sharing *s, int member)
 {
     return hs_shm_shared(s->shm, WORD_SLOT, member);
-}
-
-static void wait_for(_Atomic int64_t *word, int64_t value)
-{
-
-    for (int polls = 0; atomic_load_explicit(word, memory_order_acquire) < value;)
-        if (++polls > HS_POLLS_BEFORE_YIELD)
-            sched_yield();
 }
 
 static void set(_Atomic int64_t *word, int64_t value)
@@ -110,13 +99,13 @@ static double copy_shared(calibration *cal, void *state, int calls)
 
     (void)cal;
     for (int i = 0; i < calls; i++) {
-        wait_for(&words_of(s, last)->read, s->round++);
+        calibrate_wait_word(&words_of(s, last)->read, s->round++);
         start = hs_now();
         for (int64_t p = 0; p < s->pieces; p++)
             memcpy(mine + p * s->bytes, s->own + p * s->bytes, (size_t)s->bytes);
         seconds += hs_now() - start;
         set(&words_of(s, me)->filled, s->round);
-        wait_for(&words_of(s, next)->filled, s->round);
+        calibrate_wait_word(&words_of(s, next)->filled, s->round);
         start = hs_now();
         for (int64_t p = 0; p < s->pieces; p++)
             memcpy(s->own + p * s->bytes, theirs + p * s->bytes, (size_t)s->bytes);
@@ -138,15 +127,15 @@ static double play(calibration *cal, void *state, int calls)
         return 0;
     s->round++; /* both begin together */
     set(&words_of(s, me)->ball, s->round);
-    wait_for(&words_of(s, mate)->ball, s->round);
+    calibrate_wait_word(&words_of(s, mate)->ball, s->round);
     start = hs_now();
     for (int i = 0; i < calls; i++) {
         s->round++;
         if (!first)
-            wait_for(&words_of(s, mate)->ball, s->round);
+            calibrate_wait_word(&words_of(s, mate)->ball, s->round);
         set(&words_of(s, me)->ball, s->round);
         if (first)
-            wait_for(&words_of(s, mate)->ball, s->round);
+            calibrate_wait_word(&words_of(s, mate)->ball, s->round);
     }
     return (hs_now() - start) / 2;
 }
@@ -155,7 +144,7 @@ static void measure_sharing(calibration *cal, sharing *s, double budget)
 {
     enum { SIZES = 4 };
     const int64_t room = s->shm->shared_bytes < MOST_SHARED ? s->shm->shared_bytes : MOST_SHARED;
-    double row[SIZES][FIT_UNKNOWNS], seconds[SIZES], found[FIT_UNKNOWNS], fit[SIZES];
+    double bytes[SIZES], seconds[SIZES];
     int points = 0;
 
     *words_of(s, s->shm->me) = (struct words){0};
@@ -163,15 +152,10 @@ static void measure_sharing(calibration *cal, sharing *s, double budget)
     for (s->bytes = 64; points < SIZES && s->bytes <= room; s->bytes *= 16, points++) {
         s->pieces = room / s->bytes < 64 ? room / s->bytes : 64;
         seconds[points] = calibrate_slowest(cal, copy_shared, s, budget / (SIZES + 1)) / (2 * (double)s->pieces);
-        row[points][0] = 1;
-        row[points][1] = (double)s->bytes;
+        bytes[points] = (double)s->bytes;
         calibrate_note(cal, "shared", 1, (int64_t[3]){s->bytes}, seconds[points]);
     }
-    fit_nonnegative(row, seconds, points, 2, found);
-    cal->profile.machine.shm = (struct hs_link){.alpha = found[0], .beta = found[1]};
-    for (int i = 0; i < points; i++)
-        fit[i] = found[0] + found[1] * row[i][1];
-    cal->error[FIT_SHM] = fit_error_of(fit, seconds, points);
+    cal->error[FIT_SHM] = fit_line(bytes, seconds, points, &cal->profile.machine.shm);
     s->round = 0;
     cal->profile.machine.signal = calibrate_slowest(cal, play, s, budget / (SIZES + 1));
     calibrate_note(cal, "signal", 0, NULL, cal->profile.machine.signal);

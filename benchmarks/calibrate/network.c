@@ -142,15 +142,6 @@ static series measure(calibration *cal, messages *m, const char *name, int activ
     return s;
 }
 
-static fit_error error_of(const series *s, const struct hs_link *link)
-{
-    double fit[MOST_SIZES];
-
-    for (int i = 0; i < s->points; i++)
-        fit[i] = fit_link_seconds(link, s->bytes[i]);
-    return fit_error_of(fit, s->seconds, s->points);
-}
-
 static double time_stream(calibration *cal, messages *m, int active, int64_t bytes, double budget)
 {
     double seconds;
@@ -234,7 +225,7 @@ static void measure_tier(calibration *cal, messages *m, enum hs_tier_kind tier, 
     fit_link(all.bytes, all.seconds, all.points, link);
     if (tier == HS_BETWEEN_NODES)
         link->gap = gap_of(cal, m, link, 0.05 * budget);
-    cal->error[fits[tier]] = error_of(&all, link);
+    cal->error[fits[tier]] = fit_link_error(link, all.bytes, all.seconds, all.points);
     if (several)
         measure_between(cal, m, names[tier], until);
 }

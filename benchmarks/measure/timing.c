@@ -45,6 +45,12 @@ spread spread_of(const double *values, int n)
     return spread_of_ratio(values, NULL, n);
 }
 
+double fast_median(double *values, int n)
+{
+    spread_sort(values, n);
+    return spread_sort(values, (n + 1) / 2).median;
+}
+
 /* At a fraction of the way through sorted values. */
 static double at(const double *value, int n, double fraction)
 {

@@ -337,3 +337,11 @@ int npy_write(const npy_transfer *transfer, const char *path, const npy_header *
 {
     return transfer_file(transfer, path, header, desc, 1, 0, (void *)local, error);
 }
+
+int npy_create(output *out, const char *path, npy_header *header, int force, npy_error *error)
+{
+    unsigned char head[NPY_WRITTEN];
+    size_t length = npy_format(header, head);
+
+    return output_open(out, path, head, length, (int64_t)length + npy_data_size(header), force, error);
+}

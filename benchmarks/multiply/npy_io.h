@@ -7,6 +7,7 @@
 #define HS_BENCHMARKS_MULTIPLY_NPY_IO_H
 
 #include "multiply/npy.h"
+#include "report/output.h"
 
 /* How a transfer is done and who is told of its progress. */
 typedef struct npy_transfer {
@@ -34,5 +35,8 @@ int npy_read(const npy_transfer *transfer, const char *path, const npy_header *h
              int flip, void *local, npy_error *error);
 int npy_write(const npy_transfer *transfer, const char *path, const npy_header *header, const hsumma_desc *desc,
               const void *local, npy_error *error);
+
+/* Opens the output of a result: a file with the header and room for the data (report/output.h).  Local. */
+int npy_create(output *out, const char *path, npy_header *header, int force, npy_error *error);
 
 #endif

@@ -373,7 +373,7 @@ static int run(job *j, const char *options)
     if (status)
         return status;
     /* before the long work, so that a full disk or a directory without permission is found now */
-    bad = j->rank == 0 && output_open(&j->out, j->args->out, &j->result, j->args->force, &error);
+    bad = j->rank == 0 && npy_create(&j->out, j->args->out, &j->result, j->args->force, &error);
     if (command_fail(j->comm, bad, "%s: %s", j->args->out, error.text))
         return COMMAND_BAD_INPUT;
     quiet_bcast(&j->result, (int)sizeof j->result, MPI_BYTE, 0, j->comm);

@@ -136,22 +136,21 @@ static int write_start(int file, const unsigned char *bytes, size_t size)
     return 0;
 }
 
-int output_open(output *out, const char *path, npy_header *header, int force, npy_error *error)
+int output_open(output *out, const char *path, const void *start, size_t length, int64_t size, int force,
+                npy_error *error)
 {
-    unsigned char bytes[NPY_WRITTEN];
-    size_t length = npy_format(header, bytes);
     int file, bad;
 
-    *out = (output){.size = (int64_t)length + npy_data_size(header), .force = force};
+    *out = (output){.size = size, .force = force};
     out->path = strdup(path);
     if (!out->path)
         return npy_fail(error, "no memory");
     file = create(out, error);
     if (file < 0)
         return -1;
-    bad = reserve(file, out->size) || write_start(file, bytes, length);
+    bad = (size > 0 && reserve(file, size)) || write_start(file, start, length);
     if (bad)
-        npy_fail(error, "cannot write %" PRId64 " bytes: %s", out->size, strerror(errno));
+        npy_fail(error, "cannot write %" PRId64 " bytes: %s", size, strerror(errno));
     if (close(file) && !bad)
         bad = npy_fail(error, "cannot write: %s", strerror(errno));
     return bad ? -1 : 0;

@@ -19,9 +19,10 @@ typedef struct output {
  * directory exists. Changes nothing. */
 int output_check(const char *path, int force, npy_error *error);
 
-/* Makes the temporary file with the header and reserves its space, where the file system can. At most one output is
- * open at a time, which a signal removes. */
-int output_open(output *out, const char *path, npy_header *header, int force, npy_error *error);
+/* Makes the temporary file, of `size` bytes that begin with `start`; the space is reserved where the file system can do
+ * that. At most one output is open at a time, which a signal removes. */
+int output_open(output *out, const char *path, const void *start, size_t length, int64_t size, int force,
+                npy_error *error);
 
 /* Checks the size, makes the file durable and gives it its name; without force a file that has appeared there in the
  * meantime is left alone and this fails. The temporary file is gone in any case. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "multiply/npy.h"
+#include "multiply/npy_io.h"
 #include "report/output.h"
 #include "support/tap.h"
 
@@ -249,7 +250,7 @@ static void test_output(const char *directory)
 
     snprintf(path, sizeof path, "%s/C.npy", directory);
     tap_ok(!output_check(path, 0, &error), "a new name may be written: %s", error.text);
-    tap_ok(!output_open(&out, path, &h, 0, &error) && !exists(path) && exists(out.temporary),
+    tap_ok(!npy_create(&out, path, &h, 0, &error) && !exists(path) && exists(out.temporary),
            "it is not there before it is complete: %s", error.text);
     snprintf(temporary, sizeof temporary, "%s", out.temporary);
     tap_ok(!output_finish(&out, &error) && size_of(path) == h.data + 240 && !exists(temporary),
@@ -257,19 +258,19 @@ static void test_output(const char *directory)
     tap_ok(output_check(path, 0, &error) && !output_check(path, 1, &error), "an existing file only by force");
     unlink(path);
 
-    output_open(&out, path, &h, 0, &error);
+    npy_create(&out, path, &h, 0, &error);
     put(path);
     tap_ok(output_finish(&out, &error) && strstr(error.text, "meantime") && size_of(path) == 4 && !exists(temporary),
            "a file that has appeared in the meantime is left alone: %s", error.text);
-    output_open(&out, path, &h, 1, &error);
+    npy_create(&out, path, &h, 1, &error);
     tap_ok(!output_finish(&out, &error) && size_of(path) > 4, "force replaces it");
     unlink(path);
 
-    output_open(&out, path, &h, 0, &error);
+    npy_create(&out, path, &h, 0, &error);
     truncate(out.temporary, 100) ? tap_diag("cannot truncate") : (void)0;
     tap_ok(output_finish(&out, &error) && strstr(error.text, "instead of") && !exists(path) && !exists(temporary),
            "a file of the wrong size does not get the name: %s", error.text);
-    output_open(&out, path, &h, 0, &error);
+    npy_create(&out, path, &h, 0, &error);
     output_close(&out);
     tap_ok(!exists(path) && !exists(temporary), "giving up leaves nothing");
 }

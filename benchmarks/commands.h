@@ -1,5 +1,5 @@
-/* The measuring subcommands of hsumma_bench; cmd_multiply is in multiply.h. Each reads its arguments (argv[0] is its
- * name), is collective over comm, and returns the exit status of the program, on every rank. */
+/* The measuring subcommands of hsumma_bench; cmd_multiply is in benchmarks/multiply/command.h. Each reads its arguments
+ * (argv[0] is its name), is collective over comm, and returns the exit status of the program, on every rank. */
 #ifndef HS_BENCHMARKS_COMMANDS_H
 #define HS_BENCHMARKS_COMMANDS_H
 

@@ -26,9 +26,8 @@ def plain(text, strings=False):
     return NOISE.sub(lambda match: (match[0] if strings else '""') if match[0][0] == '"' else ' ', text)
 
 
-def scan(path):
-    with open(path, encoding='utf-8') as file:
-        tokens = TOKEN.findall(plain(file.read()))
+def scan(text):
+    tokens = TOKEN.findall(plain(text))
     found = Source(set(), set(), set(), set())
     braces = parens = 0
     start = 0  # of the declaration at file scope

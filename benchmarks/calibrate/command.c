@@ -13,7 +13,7 @@
 /* --- arguments ------------------------------------------------------------------------------------------------------
  */
 
-enum { OPTION_SECONDS = 0x100, OPTION_QUICK, OPTION_FORMAT, OPTION_PROGRESS };
+enum { CALIBRATE_OPTION_SECONDS = 0x100, CALIBRATE_OPTION_QUICK, CALIBRATE_OPTION_FORMAT, CALIBRATE_OPTION_PROGRESS };
 
 static const double usual_seconds = 30, quick_seconds = 5, least_seconds = 1, most_seconds = 3600;
 
@@ -43,19 +43,19 @@ static int take(calibrate_arguments *args, command_options *options, int opt)
     case 'o':
         args->file = optarg;
         return *optarg ? 0 : command_bad_value(options, "output", optarg, "the name of a file, or -");
-    case OPTION_SECONDS:
+    case CALIBRATE_OPTION_SECONDS:
         if (parse_double(optarg, &args->seconds) && args->seconds >= least_seconds && args->seconds <= most_seconds)
             return 0;
         snprintf(expected, sizeof expected, "a number from %g to %g", least_seconds, most_seconds);
         return command_bad_value(options, "seconds", optarg, expected);
-    case OPTION_QUICK:
+    case CALIBRATE_OPTION_QUICK:
         return !(args->quick = 1);
-    case OPTION_FORMAT:
+    case CALIBRATE_OPTION_FORMAT:
         args->format = strcmp(optarg, "json") ? REPORT_TABLE : REPORT_JSON;
         return !strcmp(optarg, "json") || !strcmp(optarg, "table")
                    ? 0
                    : command_bad_value(options, "format", optarg, "table or json");
-    case OPTION_PROGRESS:
+    case CALIBRATE_OPTION_PROGRESS:
         return !(args->progress = 1);
     default:
         args->help = 1;
@@ -66,10 +66,10 @@ static int take(calibrate_arguments *args, command_options *options, int opt)
 static int read_arguments(calibrate_arguments *args, command_options *options, int argc, char **argv)
 {
     static const struct option own[] = {{"output", required_argument, NULL, 'o'},
-                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
-                                        {"quick", no_argument, NULL, OPTION_QUICK},
-                                        {"format", required_argument, NULL, OPTION_FORMAT},
-                                        {"progress", no_argument, NULL, OPTION_PROGRESS},
+                                        {"seconds", required_argument, NULL, CALIBRATE_OPTION_SECONDS},
+                                        {"quick", no_argument, NULL, CALIBRATE_OPTION_QUICK},
+                                        {"format", required_argument, NULL, CALIBRATE_OPTION_FORMAT},
+                                        {"progress", no_argument, NULL, CALIBRATE_OPTION_PROGRESS},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
     int bad, opt;

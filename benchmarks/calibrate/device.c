@@ -11,12 +11,12 @@
 #include "coll/node/device_share.h"
 #include "measure/device_mates.h"
 
-enum { LARGEST = 128 << 20, SMALL = 64, SIZES = 6, LINK_SIZES = 5, TAG = 9 };
+enum { LARGEST = 128 << 20, SMALL = 64, SIZES = 6, LINK_SIZES = 5, DEVICE_TAG = 9 };
 
 static const int64_t sizes[SIZES] = {256, 4 << 10, 64 << 10, 1 << 20, 16 << 20, LARGEST};
 static const int64_t link_sizes[LINK_SIZES] = {256, 4 << 10, 64 << 10, 1 << 20, 8 << 20};
 
-typedef struct ground {
+typedef struct device_bench {
     struct hs_device *device;
     struct hs_stream *stream, *other;
     MPI_Comm mates;
@@ -32,9 +32,9 @@ typedef struct ground {
     calibrate_pairs pairs;
     hsumma_status
         status; /* the first failure, which is told at the end: whoever has it goes on, so that nobody waits */
-} ground;
+} device_bench;
 
-static void keep(ground *g, hsumma_status status)
+static void keep(device_bench *g, hsumma_status status)
 {
     g->status = g->status ? g->status : status;
 }
@@ -44,7 +44,7 @@ static void keep(ground *g, hsumma_status status)
 
 static double copy_inside(calibration *cal, void *state, int calls)
 {
-    ground *g = state;
+    device_bench *g = state;
     double start = hs_now();
 
     (void)cal;
@@ -58,7 +58,7 @@ static double copy_inside(calibration *cal, void *state, int calls)
 
 static double sum_inside(calibration *cal, void *state, int calls)
 {
-    ground *g = state;
+    device_bench *g = state;
     const void *terms[2] = {g->left, g->right};
     double start = hs_now();
 
@@ -74,7 +74,7 @@ static double sum_inside(calibration *cal, void *state, int calls)
 
 static double multiply_inside(calibration *cal, void *state, int calls)
 {
-    ground *g = state;
+    device_bench *g = state;
     const struct hs_scalar *s = &hs_scalars[g->type];
     double start = hs_now();
 
@@ -91,7 +91,7 @@ static double multiply_inside(calibration *cal, void *state, int calls)
 /* Small work that goes to and fro between two streams, each time behind an event. */
 static double hop_inside(calibration *cal, void *state, int calls)
 {
-    ground *g = state;
+    device_bench *g = state;
     const struct hs_device_kind *kind = g->device->kind;
     struct hs_stream *stream[2] = {g->stream, g->other};
     double start = hs_now();
@@ -116,7 +116,7 @@ static double hop_inside(calibration *cal, void *state, int calls)
  */
 static double hop_between(calibration *cal, void *state, int calls)
 {
-    ground *g = state;
+    device_bench *g = state;
     const struct hs_device_kind *kind = g->device->kind;
     int64_t begin = g->round;
     double start;
@@ -146,7 +146,7 @@ static double hop_between(calibration *cal, void *state, int calls)
 /* A message from device to device through pinned memory of the host, there and back: half of it. */
 static double pass_staged(calibration *cal, void *state, int calls)
 {
-    ground *g = state;
+    device_bench *g = state;
     const struct hs_device_kind *kind = g->device->kind;
     double start = hs_now();
 
@@ -159,9 +159,9 @@ static double pass_staged(calibration *cal, void *state, int calls)
         if (sends) {
             keep(g, kind->copy(g->device, g->stream, g->pinned, g->left, (size_t)g->bytes));
             keep(g, kind->synchronize(g->device, g->stream));
-            MPI_Isend(g->pinned, (int)g->bytes, MPI_BYTE, g->pairs.peer, TAG, cal->comm, &request);
+            MPI_Isend(g->pinned, (int)g->bytes, MPI_BYTE, g->pairs.peer, DEVICE_TAG, cal->comm, &request);
         } else {
-            MPI_Irecv(g->pinned, (int)g->bytes, MPI_BYTE, g->pairs.peer, TAG, cal->comm, &request);
+            MPI_Irecv(g->pinned, (int)g->bytes, MPI_BYTE, g->pairs.peer, DEVICE_TAG, cal->comm, &request);
         }
         calibrate_wait(&request, 1);
         if (!sends) {
@@ -176,7 +176,7 @@ static double pass_staged(calibration *cal, void *state, int calls)
  */
 
 /* alpha + n beta of a trial over sizes. */
-static struct hs_link measure_line(calibration *cal, ground *g, calibrate_trial *trial, const char *name,
+static struct hs_link measure_line(calibration *cal, device_bench *g, calibrate_trial *trial, const char *name,
                                    const int64_t *size, int count, enum calibrate_fit which, double budget)
 {
     double bytes[SIZES], seconds[SIZES];
@@ -192,7 +192,7 @@ static struct hs_link measure_line(calibration *cal, ground *g, calibrate_trial 
     return link;
 }
 
-static void measure_inside(calibration *cal, ground *g, double budget)
+static void measure_inside(calibration *cal, device_bench *g, double budget)
 {
     struct hs_machine *device = &cal->profile.device_machine;
 
@@ -216,7 +216,7 @@ static void measure_inside(calibration *cal, ground *g, double budget)
 
 /* signal: from the end of work in one place to its beginning in another.  turn: what it costs more if the two are of
  * different processes on one device. */
-static void measure_hops(calibration *cal, ground *g, double budget)
+static void measure_hops(calibration *cal, device_bench *g, double budget)
 {
     double copy, hop, between;
     int two = g->share.device && g->share.shares_events, all;
@@ -235,7 +235,7 @@ static void measure_hops(calibration *cal, ground *g, double budget)
     cal->device_turned = 1;
 }
 
-static void measure_links(calibration *cal, ground *g, double budget)
+static void measure_links(calibration *cal, device_bench *g, double budget)
 {
     static const enum hs_tier_kind tiers[] = {HS_IN_SOCKET, HS_IN_NODE, HS_BETWEEN_NODES};
 
@@ -257,7 +257,7 @@ static void measure_links(calibration *cal, ground *g, double budget)
  */
 
 /* Memory that the first two mates share for their flags. */
-static int share_words(ground *g, MPI_Win *window)
+static int share_words(device_bench *g, MPI_Win *window)
 {
     MPI_Aint bytes;
     int unit;
@@ -274,7 +274,7 @@ static int share_words(ground *g, MPI_Win *window)
     return 1;
 }
 
-static void make_ground(calibration *cal, ground *g, MPI_Win *window)
+static void make_ground(calibration *cal, device_bench *g, MPI_Win *window)
 {
     const struct hs_device_kind *kind = g->device->kind;
     size_t bytes = g->first ? LARGEST : (size_t)link_sizes[LINK_SIZES - 1];
@@ -303,7 +303,7 @@ static void make_ground(calibration *cal, ground *g, MPI_Win *window)
         g->share.device = NULL; /* then there is no turn to be measured */
 }
 
-static void leave_ground(calibration *cal, ground *g, MPI_Win *window)
+static void leave_ground(calibration *cal, device_bench *g, MPI_Win *window)
 {
     const struct hs_device_kind *kind = g->device->kind;
 
@@ -326,7 +326,7 @@ static void leave_ground(calibration *cal, ground *g, MPI_Win *window)
 
 int calibrate_device(calibration *cal, double budget)
 {
-    ground g = {.device = cal->ctx->device, .stream = cal->ctx->stream};
+    device_bench g = {.device = cal->ctx->device, .stream = cal->ctx->stream};
     MPI_Win window = MPI_WIN_NULL;
     int good;
 

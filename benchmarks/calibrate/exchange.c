@@ -94,7 +94,7 @@ int calibrate_exchange(calibration *cal, double budget)
 /* --- beside a multiplication ----------------------------------------------------------------------------------------
  */
 
-enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, EDGE = 384 };
+enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 384 };
 
 /* As long as a slice of the library's local GEMM; what takes much longer than noise does. */
 static const double slice_seconds = 20e-3, least_together = 60e-3;
@@ -115,8 +115,9 @@ static void multiply(const overlap *o)
     const struct hs_scalar *d = &hs_scalars[HSUMMA_D];
 
     for (int i = 0; i < o->products; i++)
-        d->gemm('N', 'N', EDGE, EDGE, EDGE, d->one, o->a, EDGE, o->a + EDGE * EDGE, EDGE, d->one,
-                o->a + 2 * EDGE * EDGE, EDGE);
+        d->gemm('N', 'N', OVERLAP_EDGE, OVERLAP_EDGE, OVERLAP_EDGE, d->one, o->a, OVERLAP_EDGE,
+                o->a + OVERLAP_EDGE * OVERLAP_EDGE, OVERLAP_EDGE, d->one, o->a + 2 * OVERLAP_EDGE * OVERLAP_EDGE,
+                OVERLAP_EDGE);
 }
 
 /* Messages, a multiplication, or both together, looked at between slices. */
@@ -187,7 +188,7 @@ static void measure_overlap(calibration *cal, overlap *o, double budget)
 int calibrate_overlap(calibration *cal, double budget)
 {
     overlap o = {.pairs = calibrate_pairs_of(&cal->ctx->comm.topology, HS_BETWEEN_NODES, cal->rank)};
-    size_t reals = (size_t)3 * EDGE * EDGE;
+    size_t reals = (size_t)3 * OVERLAP_EDGE * OVERLAP_EDGE;
     int good;
 
     if (o.pairs.count == 0)

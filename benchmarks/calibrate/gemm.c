@@ -7,21 +7,21 @@
 #include "base/threads.h"
 #include "base/wait.h"
 
-enum { EDGE = 1024, MOST_WIDTH = 768, MOST_POINTS = 64, ROUNDS = 3 };
+enum { EDGE = 1024, MOST_WIDTH = 768, MOST_POINTS = 64, GEMM_ROUNDS = 3 };
 
 static const int edges[] = {128, 384, EDGE}, widths[] = {16, 48, 96, 192, 384, MOST_WIDTH};
 
 enum { EDGES = sizeof edges / sizeof *edges, WIDTHS = sizeof widths / sizeof *widths };
 
-typedef struct product {
+typedef struct gemm_product {
     hsumma_type type;
     int64_t m, n, k;
     char *a, *b, *c;
-} product;
+} gemm_product;
 
 static double multiply(calibration *cal, void *state, int calls)
 {
-    const product *p = state;
+    const gemm_product *p = state;
     const struct hs_scalar *s = &hs_scalars[p->type];
     double start;
 
@@ -66,13 +66,13 @@ static int choose_shapes(const calibration *cal, fit_gemm_point point[MOST_POINT
 }
 
 /* All shapes in rounds, so that what disturbs for a while disturbs one of them: the fastest counts. */
-static void measure_shapes(calibration *cal, product *p, fit_gemm_point *point, int points, double budget)
+static void measure_shapes(calibration *cal, gemm_product *p, fit_gemm_point *point, int points, double budget)
 {
     double start = calibrate_clock(cal), spent = 0;
 
-    for (int round = 0; round < ROUNDS && (round == 0 || spent < budget * 2 / 3); round++) {
+    for (int round = 0; round < GEMM_ROUNDS && (round == 0 || spent < budget * 2 / 3); round++) {
         for (int i = 0; i < points; i++) {
-            double left = budget * (round + 1) / ROUNDS - (calibrate_clock(cal) - start), seconds;
+            double left = budget * (round + 1) / GEMM_ROUNDS - (calibrate_clock(cal) - start), seconds;
 
             p->m = point[i].m;
             p->n = point[i].n;
@@ -84,7 +84,7 @@ static void measure_shapes(calibration *cal, product *p, fit_gemm_point *point, 
     }
 }
 
-static void measure_type(calibration *cal, product *p, const char *name, enum calibrate_fit which, double budget)
+static void measure_type(calibration *cal, gemm_product *p, const char *name, enum calibrate_fit which, double budget)
 {
     fit_gemm_point point[MOST_POINTS];
     double fit[MOST_POINTS], seconds[MOST_POINTS];
@@ -121,9 +121,9 @@ static int threads_of(const calibration *cal)
 
 int calibrate_gemm(calibration *cal, double budget)
 {
-    product p = {.a = malloc((size_t)EDGE * MOST_WIDTH * sizeof(double)),
-                 .b = malloc((size_t)EDGE * MOST_WIDTH * sizeof(double)),
-                 .c = malloc((size_t)EDGE * EDGE * sizeof(double))};
+    gemm_product p = {.a = malloc((size_t)EDGE * MOST_WIDTH * sizeof(double)),
+                      .b = malloc((size_t)EDGE * MOST_WIDTH * sizeof(double)),
+                      .c = malloc((size_t)EDGE * EDGE * sizeof(double))};
     int good = p.a && p.b && p.c;
 
     cal->profile.threads = threads_of(cal);

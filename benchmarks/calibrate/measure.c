@@ -11,7 +11,7 @@
 /* A first call that takes so long needs no second one to find out how many make a trial. */
 static const double long_call = 0.1;
 
-enum { MOST_CALLS = 100000, LEAST_TRIALS = 3, MOST_TRIALS = 64 };
+enum { MOST_TIMED_CALLS = 100000, LEAST_TRIALS = 3, MOST_TRIALS = 64 };
 
 /* A trial takes so long at least; on a crowded node messages wait for ranks to have their turn. */
 static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
@@ -72,7 +72,7 @@ static double repeat(calibration *cal, calibrate_trial *trial, void *state, int 
     first = try_once(cal, trial, state, 1, together, start, &elapsed); /* connections, pages, caches */
     for (int longer = first < long_call; longer;) {
         first = try_once(cal, trial, state, calls, together, start, &elapsed);
-        longer = first > 0 && first < 0.8 * least && calls < MOST_CALLS;
+        longer = first > 0 && first < 0.8 * least && calls < MOST_TIMED_CALLS;
         if (longer)
             calls = (int)ceil(calls * fmin(10, least / first));
     }

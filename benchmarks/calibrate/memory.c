@@ -11,7 +11,7 @@
 /* --- sums and copies ------------------------------------------------------------------------------------------------
  */
 
-enum { PIECE = 1 << 20, PIECES = 32 /* of two arrays: more than a cache holds */ };
+enum { COPY_PIECE = 1 << 20, COPY_PIECES = 32 /* of two arrays: more than a cache holds */ };
 
 typedef struct arrays {
     char *left, *right;
@@ -25,20 +25,20 @@ static double walk(calibration *cal, void *state, int calls)
     double start = hs_now();
 
     (void)cal;
-    for (int i = 0; i < calls; i++, x->next = (x->next + 1) % PIECES) {
-        char *left = x->left + (size_t)x->next * PIECE, *right = x->right + (size_t)x->next * PIECE;
+    for (int i = 0; i < calls; i++, x->next = (x->next + 1) % COPY_PIECES) {
+        char *left = x->left + (size_t)x->next * COPY_PIECE, *right = x->right + (size_t)x->next * COPY_PIECE;
 
         if (x->sum)
-            hs_scalars[HSUMMA_D].add(left, left, right, PIECE, NULL);
+            hs_scalars[HSUMMA_D].add(left, left, right, COPY_PIECE, NULL);
         else
-            memcpy(right, left, PIECE);
+            memcpy(right, left, COPY_PIECE);
     }
     return hs_now() - start;
 }
 
 static int measure_arrays(calibration *cal, double budget)
 {
-    size_t bytes = (size_t)PIECE * PIECES;
+    size_t bytes = (size_t)COPY_PIECE * COPY_PIECES;
     arrays x = {.left = malloc(bytes), .right = malloc(bytes)};
     int good = x.left && x.right;
 
@@ -51,10 +51,10 @@ static int measure_arrays(calibration *cal, double budget)
         copy = calibrate_together(cal, walk, &x, budget / 2);
         x.sum = 1;
         sum = calibrate_together(cal, walk, &x, budget / 2);
-        calibrate_note(cal, "copy", 1, (int64_t[3]){PIECE}, copy);
-        calibrate_note(cal, "sum", 1, (int64_t[3]){PIECE}, sum);
-        cal->profile.machine.copy = copy / PIECE;
-        cal->profile.machine.gamma = sum / PIECE;
+        calibrate_note(cal, "copy", 1, (int64_t[3]){COPY_PIECE}, copy);
+        calibrate_note(cal, "sum", 1, (int64_t[3]){COPY_PIECE}, sum);
+        cal->profile.machine.copy = copy / COPY_PIECE;
+        cal->profile.machine.gamma = sum / COPY_PIECE;
     }
     free(x.left);
     free(x.right);
@@ -67,7 +67,7 @@ static int measure_arrays(calibration *cal, double budget)
 /* The context's own, in which no collective is under way here: words in one of its slots, data in another one. */
 enum { WORD_SLOT, DATA_SLOT, MOST_SHARED = 1 << 20 };
 
-struct words {
+struct shared_flags {
     _Alignas(128) _Atomic int64_t filled;
     _Alignas(128) _Atomic int64_t read; /* by this rank, of its neighbour's data */
     _Alignas(128) _Atomic int64_t ball;
@@ -79,7 +79,7 @@ typedef struct sharing {
     char *own;
 } sharing;
 
-static struct words *words_of(const sharing *s, int member)
+static struct shared_flags *words_of(const sharing *s, int member)
 {
     return hs_shm_shared(s->shm, WORD_SLOT, member);
 }
@@ -142,22 +142,22 @@ static double play(calibration *cal, void *state, int calls)
 
 static void measure_sharing(calibration *cal, sharing *s, double budget)
 {
-    enum { SIZES = 4 };
+    enum { COPY_SIZES = 4 };
     const int64_t room = s->shm->shared_bytes < MOST_SHARED ? s->shm->shared_bytes : MOST_SHARED;
-    double bytes[SIZES], seconds[SIZES];
+    double bytes[COPY_SIZES], seconds[COPY_SIZES];
     int points = 0;
 
-    *words_of(s, s->shm->me) = (struct words){0};
+    *words_of(s, s->shm->me) = (struct shared_flags){0};
     quiet_barrier(cal->comm);
-    for (s->bytes = 64; points < SIZES && s->bytes <= room; s->bytes *= 16, points++) {
+    for (s->bytes = 64; points < COPY_SIZES && s->bytes <= room; s->bytes *= 16, points++) {
         s->pieces = room / s->bytes < 64 ? room / s->bytes : 64;
-        seconds[points] = calibrate_slowest(cal, copy_shared, s, budget / (SIZES + 1)) / (2 * (double)s->pieces);
+        seconds[points] = calibrate_slowest(cal, copy_shared, s, budget / (COPY_SIZES + 1)) / (2 * (double)s->pieces);
         bytes[points] = (double)s->bytes;
         calibrate_note(cal, "shared", 1, (int64_t[3]){s->bytes}, seconds[points]);
     }
     cal->error[FIT_SHM] = fit_line(bytes, seconds, points, &cal->profile.machine.shm);
     s->round = 0;
-    cal->profile.machine.signal = calibrate_slowest(cal, play, s, budget / (SIZES + 1));
+    cal->profile.machine.signal = calibrate_slowest(cal, play, s, budget / (COPY_SIZES + 1));
     calibrate_note(cal, "signal", 0, NULL, cal->profile.machine.signal);
 }
 
@@ -170,7 +170,7 @@ int calibrate_memory(calibration *cal, double budget)
     if (!measure_arrays(cal, budget / 2))
         return 0;
     /* a node of one rank has nobody to share with */
-    shared = s.shm && s.shm->members > 1 && s.shm->shared_bytes >= (int64_t)sizeof(struct words);
+    shared = s.shm && s.shm->members > 1 && s.shm->shared_bytes >= (int64_t)sizeof(struct shared_flags);
     quiet_allreduce(&shared, &everywhere, 1, MPI_INT, MPI_MIN, cal->comm);
     if (!everywhere)
         return 1;

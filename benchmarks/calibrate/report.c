@@ -234,13 +234,13 @@ static const report_column gemm_columns[] = {{"flop_s", REPORT_VALUE(struct hs_g
                                              REPORT_END};
 
 /* In the processes' memory, or in a device's. */
-enum { HOST = 1, DEVICE = 2 };
+enum { OF_HOST = 1, OF_DEVICE = 2 };
 
 static const report_column machine_columns[] = {
     {"network", REPORT_INNER(struct hs_machine, network, link_columns)},
     {"node", REPORT_INNER(struct hs_machine, node, link_columns)},
-    {"socket", REPORT_INNER(struct hs_machine, socket, link_columns), .when = HOST},
-    {"inject_s_per_byte", REPORT_VALUE(struct hs_machine, inject), .when = HOST},
+    {"socket", REPORT_INNER(struct hs_machine, socket, link_columns), .when = OF_HOST},
+    {"inject_s_per_byte", REPORT_VALUE(struct hs_machine, inject), .when = OF_HOST},
     {"shm", REPORT_INNER(struct hs_machine, shm, link_columns)},
     {"signal_s", REPORT_VALUE(struct hs_machine, signal)},
     {"copy_s_per_byte", REPORT_VALUE(struct hs_machine, copy)},
@@ -258,7 +258,7 @@ static const report_column profile_columns[] = {{"exchange_alpha_s", REPORT_VALU
 
 static json_t *profile_json(const struct hs_profile *p)
 {
-    json_t *object = report_object(machine_columns, &p->machine, HOST);
+    json_t *object = report_object(machine_columns, &p->machine, OF_HOST);
 
     report_add(object, profile_columns, p, REPORT_ALL);
     return object;
@@ -267,7 +267,7 @@ static json_t *profile_json(const struct hs_profile *p)
 static json_t *device_json(const calibration *cal)
 {
     const struct hs_machine *m = &cal->profile.device_machine;
-    json_t *object = report_object(machine_columns, m, DEVICE);
+    json_t *object = report_object(machine_columns, m, OF_DEVICE);
 
     json_object_update_new(object,
                            json_pack("{s:s,s:o,s:f,s:f}", "name", cal->ctx->device->name, "turn_s",

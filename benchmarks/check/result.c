@@ -1,4 +1,4 @@
-/* The checks of check.h. */
+/* The checks of result.h. */
 #include "check/result.h"
 
 #include <math.h>

@@ -6,27 +6,27 @@
 #include "coll/costs.h"
 
 enum {
-    OPTION_LIST = 0x100,
-    OPTION_DUMP,
-    OPTION_VERIFY,
-    OPTION_OP,
-    OPTION_ALG,
-    OPTION_BYTES,
-    OPTION_FACTOR,
-    OPTION_REPS,
-    OPTION_ELEMENT,
-    OPTION_ROOT,
-    OPTION_FORMAT,
-    OPTION_PLOT,
-    OPTION_FROM,
-    OPTION_MEMORY,
-    OPTION_BITS,
-    OPTION_INIT,
-    OPTION_RANKS,
-    OPTION_NODES,
-    OPTION_SOCKETS,
-    OPTION_ROOM,
-    OPTION_RANK
+    COLL_OPTION_LIST = 0x100,
+    COLL_OPTION_DUMP,
+    COLL_OPTION_VERIFY,
+    COLL_OPTION_OP,
+    COLL_OPTION_ALG,
+    COLL_OPTION_BYTES,
+    COLL_OPTION_FACTOR,
+    COLL_OPTION_REPS,
+    COLL_OPTION_ELEMENT,
+    COLL_OPTION_ROOT,
+    COLL_OPTION_FORMAT,
+    COLL_OPTION_PLOT,
+    COLL_OPTION_FROM,
+    COLL_OPTION_MEMORY,
+    COLL_OPTION_BITS,
+    COLL_OPTION_INIT,
+    COLL_OPTION_RANKS,
+    COLL_OPTION_NODES,
+    COLL_OPTION_SOCKETS,
+    COLL_OPTION_ROOM,
+    COLL_OPTION_RANK
 };
 
 enum { MOST_RANKS = 4096 };
@@ -78,7 +78,7 @@ void coll_help(void)
 
 /* --- elements ----------------------------------------------------------------------------------------------------- */
 
-enum { ELEMENTS = HSUMMA_INT64 + 1 };
+enum { ELEMENT_KINDS = HSUMMA_INT64 + 1 };
 
 coll_element coll_element_of(hsumma_element element)
 {
@@ -135,10 +135,10 @@ static int parse_element(const char *text, hsumma_element *element)
 {
     int e = 0;
 
-    while (e < ELEMENTS && strcmp(text, coll_element_of((hsumma_element)e).name))
+    while (e < ELEMENT_KINDS && strcmp(text, coll_element_of((hsumma_element)e).name))
         e++;
     *element = (hsumma_element)e;
-    return e < ELEMENTS;
+    return e < ELEMENT_KINDS;
 }
 
 static int parse_format(const char *text, report_format *format)
@@ -184,45 +184,45 @@ static int take_mode(coll_arguments *args, command_options *options, coll_mode m
 static int take(coll_arguments *args, command_options *options, int opt)
 {
     switch (opt) {
-    case OPTION_LIST:
+    case COLL_OPTION_LIST:
         return take_mode(args, options, COLL_LIST);
-    case OPTION_DUMP:
+    case COLL_OPTION_DUMP:
         return take_mode(args, options, COLL_DUMP);
-    case OPTION_VERIFY:
+    case COLL_OPTION_VERIFY:
         return take_mode(args, options, COLL_VERIFY);
-    case OPTION_OP:
+    case COLL_OPTION_OP:
         args->collective = coll_find(optarg);
         return expect(options, args->collective < HS_COLLECTIVES, "op",
                       "bcast, reduce, allreduce, allgather or reduce_scatter");
-    case OPTION_ALG:
+    case COLL_OPTION_ALG:
         args->algorithm = optarg;
         return 0;
-    case OPTION_BYTES:
+    case COLL_OPTION_BYTES:
         return expect(options, parse_range(optarg, &args->from, &args->to), "bytes", "a size, or FROM..TO, up to 4G");
-    case OPTION_FACTOR:
+    case COLL_OPTION_FACTOR:
         return take_number(options, "factor", 2, 1 << 20, &args->factor);
-    case OPTION_REPS:
+    case COLL_OPTION_REPS:
         return take_int(options, "repetitions", 1, 100000, &args->reps);
-    case OPTION_ELEMENT:
+    case COLL_OPTION_ELEMENT:
         return expect(options, parse_element(optarg, &args->element), "element",
                       "float, double, float_complex, double_complex, int32 or int64");
-    case OPTION_ROOT:
+    case COLL_OPTION_ROOT:
         return take_int(options, "root", 0, INT32_MAX, &args->root);
-    case OPTION_FORMAT:
+    case COLL_OPTION_FORMAT:
         return expect(options, parse_format(optarg, &args->format), "format", "table, csv or json");
-    case OPTION_PLOT:
+    case COLL_OPTION_PLOT:
         args->plot = optarg;
         return 0;
-    case OPTION_FROM:
+    case COLL_OPTION_FROM:
         args->again = optarg;
         return take_mode(args, options, COLL_AGAIN);
-    case OPTION_MEMORY:
+    case COLL_OPTION_MEMORY:
         args->host_memory = !strcmp(optarg, "host");
         return expect(options, args->host_memory || !strcmp(optarg, "device"), "memory", "device or host");
-    case OPTION_BITS:
+    case COLL_OPTION_BITS:
         args->bits = 1;
         return 0;
-    case OPTION_INIT:
+    case COLL_OPTION_INIT:
         args->init = 1;
         return 0;
     default:
@@ -235,15 +235,15 @@ static int take(coll_arguments *args, command_options *options, int opt)
 static int take_place(coll_arguments *args, command_options *options, int opt)
 {
     switch (opt) {
-    case OPTION_RANKS:
+    case COLL_OPTION_RANKS:
         return take_number(options, "ranks", 1, MOST_RANKS, &args->ranks);
-    case OPTION_NODES:
+    case COLL_OPTION_NODES:
         return take_number(options, "nodes", 1, MOST_RANKS, &args->nodes);
-    case OPTION_SOCKETS:
+    case COLL_OPTION_SOCKETS:
         return take_number(options, "sockets", 1, MOST_RANKS, &args->sockets);
-    case OPTION_ROOM:
+    case COLL_OPTION_ROOM:
         return take_number(options, "room", 0, INT64_MAX >> 16, &args->shared_bytes);
-    case OPTION_RANK:
+    case COLL_OPTION_RANK:
         return take_number(options, "rank", 0, MOST_RANKS - 1, &args->rank);
     default:
         return take(args, options, opt);
@@ -290,27 +290,27 @@ static int finish(coll_arguments *args, command_options *options, int argc, char
 
 int coll_arguments_read(coll_arguments *args, command_options *options, int argc, char **argv)
 {
-    static const struct option own[] = {{"list", no_argument, NULL, OPTION_LIST},
-                                        {"dump", no_argument, NULL, OPTION_DUMP},
-                                        {"verify", no_argument, NULL, OPTION_VERIFY},
-                                        {"op", required_argument, NULL, OPTION_OP},
-                                        {"alg", required_argument, NULL, OPTION_ALG},
-                                        {"bytes", required_argument, NULL, OPTION_BYTES},
-                                        {"factor", required_argument, NULL, OPTION_FACTOR},
-                                        {"repetitions", required_argument, NULL, OPTION_REPS},
-                                        {"element", required_argument, NULL, OPTION_ELEMENT},
-                                        {"root", required_argument, NULL, OPTION_ROOT},
-                                        {"format", required_argument, NULL, OPTION_FORMAT},
-                                        {"plot", required_argument, NULL, OPTION_PLOT},
-                                        {"from", required_argument, NULL, OPTION_FROM},
-                                        {"memory", required_argument, NULL, OPTION_MEMORY},
-                                        {"verify-bits", no_argument, NULL, OPTION_BITS},
-                                        {"init", no_argument, NULL, OPTION_INIT},
-                                        {"ranks", required_argument, NULL, OPTION_RANKS},
-                                        {"nodes", required_argument, NULL, OPTION_NODES},
-                                        {"sockets", required_argument, NULL, OPTION_SOCKETS},
-                                        {"room", required_argument, NULL, OPTION_ROOM},
-                                        {"rank", required_argument, NULL, OPTION_RANK},
+    static const struct option own[] = {{"list", no_argument, NULL, COLL_OPTION_LIST},
+                                        {"dump", no_argument, NULL, COLL_OPTION_DUMP},
+                                        {"verify", no_argument, NULL, COLL_OPTION_VERIFY},
+                                        {"op", required_argument, NULL, COLL_OPTION_OP},
+                                        {"alg", required_argument, NULL, COLL_OPTION_ALG},
+                                        {"bytes", required_argument, NULL, COLL_OPTION_BYTES},
+                                        {"factor", required_argument, NULL, COLL_OPTION_FACTOR},
+                                        {"repetitions", required_argument, NULL, COLL_OPTION_REPS},
+                                        {"element", required_argument, NULL, COLL_OPTION_ELEMENT},
+                                        {"root", required_argument, NULL, COLL_OPTION_ROOT},
+                                        {"format", required_argument, NULL, COLL_OPTION_FORMAT},
+                                        {"plot", required_argument, NULL, COLL_OPTION_PLOT},
+                                        {"from", required_argument, NULL, COLL_OPTION_FROM},
+                                        {"memory", required_argument, NULL, COLL_OPTION_MEMORY},
+                                        {"verify-bits", no_argument, NULL, COLL_OPTION_BITS},
+                                        {"init", no_argument, NULL, COLL_OPTION_INIT},
+                                        {"ranks", required_argument, NULL, COLL_OPTION_RANKS},
+                                        {"nodes", required_argument, NULL, COLL_OPTION_NODES},
+                                        {"sockets", required_argument, NULL, COLL_OPTION_SOCKETS},
+                                        {"room", required_argument, NULL, COLL_OPTION_ROOM},
+                                        {"rank", required_argument, NULL, COLL_OPTION_RANK},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
     int bad, opt;

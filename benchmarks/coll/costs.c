@@ -33,7 +33,7 @@ static int count_rounds(const struct hs_alg *alg, const struct hs_shape *shape)
     return last;
 }
 
-typedef struct cost {
+typedef struct contender_cost {
     const char *name;
     int rounds;
     int64_t messages, messages_max, bytes_max;

@@ -21,18 +21,18 @@ static const struct {
     {HS_BY_MPI, "by_mpi", "MPI's own"},
 };
 
-enum { FACTS = sizeof facts / sizeof *facts, GROUPS = 4 };
+enum { FACTS = sizeof facts / sizeof *facts, FACT_GROUPS = 4 };
 
 /* Why it is not for every group of ranks: what it says to groups that each have a reason to be refused. */
-static void find_limits(const struct hs_alg *alg, const char *limit[GROUPS])
+static void find_limits(const struct hs_alg *alg, const char *limit[FACT_GROUPS])
 {
     static const struct {
         int size, nodes; /* 0: a node for each rank */
         int64_t shared_bytes;
-    } groups[GROUPS] = {{6, 3, 0}, {8, 1, 0}, {5, 2, 64 << 10}, {8, 1, 64 << 10}};
+    } groups[FACT_GROUPS] = {{6, 3, 0}, {8, 1, 0}, {5, 2, 64 << 10}, {8, 1, 64 << 10}};
     int count = 0;
 
-    for (int g = 0; g < GROUPS; g++) {
+    for (int g = 0; g < FACT_GROUPS; g++) {
         struct hs_topology topology;
         struct hs_shape shape = {.size = groups[g].size, .bytes = 64 * groups[g].size, .unit = 8};
         const char *why;
@@ -54,7 +54,7 @@ static void find_limits(const struct hs_alg *alg, const char *limit[GROUPS])
 
 static void print_row(const struct hs_alg *alg, FILE *file)
 {
-    const char *limit[GROUPS], *between = "        ";
+    const char *limit[FACT_GROUPS], *between = "        ";
     char text[HS_ALG_SPEC_TEXT];
 
     hs_alg_parameters(alg, text, sizeof text);
@@ -65,7 +65,7 @@ static void print_row(const struct hs_alg *alg, FILE *file)
             between = ", ";
         }
     find_limits(alg, limit);
-    for (int i = 0; i < GROUPS && limit[i]; i++) {
+    for (int i = 0; i < FACT_GROUPS && limit[i]; i++) {
         fprintf(file, "%snot if %s", between, limit[i]);
         between = ", ";
     }
@@ -98,7 +98,7 @@ static json_t *row_json(const struct hs_alg *alg)
     static const report_column columns[] = {
         {"name", REPORT_VALUE(struct hs_alg, name)}, {"doc", REPORT_VALUE(struct hs_alg, doc)}, REPORT_END};
     json_t *object = report_object(columns, alg, REPORT_ALL), *list = json_array();
-    const char *limit[GROUPS];
+    const char *limit[FACT_GROUPS];
     char text[HS_ALG_SPEC_TEXT];
 
     hs_alg_parameters(alg, text, sizeof text);
@@ -107,7 +107,7 @@ static json_t *row_json(const struct hs_alg *alg)
     for (int i = 0; i < FACTS; i++)
         json_object_set_new(object, facts[i].key, json_boolean(alg->flags & facts[i].flag));
     find_limits(alg, limit);
-    for (int i = 0; i < GROUPS && limit[i]; i++)
+    for (int i = 0; i < FACT_GROUPS && limit[i]; i++)
         json_array_append_new(list, json_string(limit[i]));
     json_object_set_new(object, "not_if", list);
     return object;

@@ -5,17 +5,17 @@
 #include "explain/command.h"
 
 enum {
-    OPTION_PANELS = ARGUMENT_OWN,
-    OPTION_NODES,
-    OPTION_RANKS,
-    OPTION_TIMING,
-    OPTION_ALL,
-    OPTION_SHOW,
-    OPTION_COLLECTIVE,
-    OPTION_ALG,
-    OPTION_SIZE,
-    OPTION_BYTES,
-    OPTION_ROOT
+    EXPLAIN_OPTION_PANELS = ARGUMENT_OWN,
+    EXPLAIN_OPTION_NODES,
+    EXPLAIN_OPTION_RANKS,
+    EXPLAIN_OPTION_TIMING,
+    EXPLAIN_OPTION_ALL,
+    EXPLAIN_OPTION_SHOW,
+    EXPLAIN_OPTION_COLLECTIVE,
+    EXPLAIN_OPTION_ALG,
+    EXPLAIN_OPTION_SIZE,
+    EXPLAIN_OPTION_BYTES,
+    EXPLAIN_OPTION_ROOT
 };
 
 enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000 };
@@ -66,16 +66,16 @@ static int parse_show(const char *text, int *show)
 {
     static const char *const names[] = {"plan", "groups", "cuts", "map", "messages"};
 
-    enum { NAMES = sizeof names / sizeof *names };
+    enum { SHOW_NAMES = sizeof names / sizeof *names };
 
     *show = 0;
     for (;;) {
         size_t length = strcspn(text, ",");
         int i = 0;
 
-        while (i < NAMES && (strlen(names[i]) != length || strncmp(names[i], text, length)))
+        while (i < SHOW_NAMES && (strlen(names[i]) != length || strncmp(names[i], text, length)))
             i++;
-        if (i == NAMES)
+        if (i == SHOW_NAMES)
             return 0;
         *show |= 1 << i;
         if (!text[length])
@@ -101,31 +101,31 @@ static int take_number(command_options *options, const char *name, int64_t least
 static int take(explain_arguments *args, command_options *options, int opt)
 {
     switch (opt) {
-    case OPTION_PANELS:
+    case EXPLAIN_OPTION_PANELS:
         return take_number(options, "panels", 0, INT32_MAX, &args->panels);
-    case OPTION_NODES:
+    case EXPLAIN_OPTION_NODES:
         return take_number(options, "nodes", 1, MOST_PROCESSES, &args->nodes);
-    case OPTION_RANKS:
+    case EXPLAIN_OPTION_RANKS:
         return take_number(options, "ranks", 1, MOST_PROCESSES, &args->ranks);
-    case OPTION_TIMING:
+    case EXPLAIN_OPTION_TIMING:
         return take_number(options, "timing", 1, MOST_TIMED, &args->timing);
-    case OPTION_ALL:
+    case EXPLAIN_OPTION_ALL:
         args->all = 1;
         return 0;
-    case OPTION_SHOW:
+    case EXPLAIN_OPTION_SHOW:
         return !parse_show(optarg, &args->show) &&
                command_bad_value(options, "show", optarg, "plan, groups, cuts, map or messages, with commas between");
-    case OPTION_COLLECTIVE:
+    case EXPLAIN_OPTION_COLLECTIVE:
         args->collective = optarg;
         return 0;
-    case OPTION_ALG:
+    case EXPLAIN_OPTION_ALG:
         args->alg = optarg;
         return 0;
-    case OPTION_SIZE:
+    case EXPLAIN_OPTION_SIZE:
         return take_number(options, "size", 1, 4096, &args->size);
-    case OPTION_BYTES:
+    case EXPLAIN_OPTION_BYTES:
         return take_number(options, "bytes", 0, INT64_MAX >> 8, &args->bytes);
-    case OPTION_ROOT:
+    case EXPLAIN_OPTION_ROOT:
         return take_number(options, "root", 0, 4095, &args->root);
     default:
         return arguments_take(&args->common, options, opt) < 0;
@@ -184,17 +184,17 @@ int explain_arguments_read(explain_arguments *args, command_options *options, in
                                         {"transb", required_argument, NULL, ARGUMENT_TRANSB},
                                         {"format", required_argument, NULL, ARGUMENT_FORMAT},
                                         {"help", no_argument, NULL, 'h'},
-                                        {"panels", required_argument, NULL, OPTION_PANELS},
-                                        {"nodes", required_argument, NULL, OPTION_NODES},
-                                        {"all", no_argument, NULL, OPTION_ALL},
-                                        {"ranks", required_argument, NULL, OPTION_RANKS},
-                                        {"timing", required_argument, NULL, OPTION_TIMING},
-                                        {"show", required_argument, NULL, OPTION_SHOW},
-                                        {"collective", required_argument, NULL, OPTION_COLLECTIVE},
-                                        {"alg", required_argument, NULL, OPTION_ALG},
-                                        {"size", required_argument, NULL, OPTION_SIZE},
-                                        {"bytes", required_argument, NULL, OPTION_BYTES},
-                                        {"root", required_argument, NULL, OPTION_ROOT},
+                                        {"panels", required_argument, NULL, EXPLAIN_OPTION_PANELS},
+                                        {"nodes", required_argument, NULL, EXPLAIN_OPTION_NODES},
+                                        {"all", no_argument, NULL, EXPLAIN_OPTION_ALL},
+                                        {"ranks", required_argument, NULL, EXPLAIN_OPTION_RANKS},
+                                        {"timing", required_argument, NULL, EXPLAIN_OPTION_TIMING},
+                                        {"show", required_argument, NULL, EXPLAIN_OPTION_SHOW},
+                                        {"collective", required_argument, NULL, EXPLAIN_OPTION_COLLECTIVE},
+                                        {"alg", required_argument, NULL, EXPLAIN_OPTION_ALG},
+                                        {"size", required_argument, NULL, EXPLAIN_OPTION_SIZE},
+                                        {"bytes", required_argument, NULL, EXPLAIN_OPTION_BYTES},
+                                        {"root", required_argument, NULL, EXPLAIN_OPTION_ROOT},
                                         {NULL, 0, NULL, 0}};
     int bad, opt;
 

@@ -1,4 +1,4 @@
-/* One collective, by its step lists; declared in explain.h. */
+/* One collective, by its step lists; declared in command.h. */
 #include <string.h>
 
 #include "coll/costs.h"

@@ -1,4 +1,4 @@
-/* The explanation as a json object; declared in explain.h. */
+/* The explanation as a json object; declared in command.h. */
 #include "explain/command.h"
 #include "report/columns.h"
 #include "report/product.h"

@@ -1,4 +1,4 @@
-/* The plan in numbers, as text; declared in explain.h. */
+/* The plan in numbers, as text; declared in command.h. */
 #include <math.h>
 #include <string.h>
 

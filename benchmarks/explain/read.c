@@ -1,4 +1,4 @@
-/* What the loops of all processes would do, taken down one process after the other; declared in explain.h. */
+/* What the loops of all processes would do, taken down one process after the other; declared in command.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,11 +1,11 @@
-/* The explanation as text; declared in explain.h. */
+/* The explanation as text; declared in command.h. */
 #include <string.h>
 
 #include "common/command.h"
 #include "explain/command.h"
 #include "report/columns.h"
 
-enum { LINE = 110, COLUMNS = 16, CUTS_PRINTED = 96 };
+enum { LINE = 110, TABLE_COLUMNS = 16, CUTS_PRINTED = 96 };
 
 static const char operand_name[] = "ABC", dim_name[] = "mnk";
 
@@ -111,8 +111,8 @@ static void print_cuts(const explanation *e, FILE *file)
     size_t printed = e->cut_count < CUTS_PRINTED ? e->cut_count : CUTS_PRINTED;
 
     fprintf(file, "which %c go into which panel (a column is one segment):\n", dim_name[e->variant.looped]);
-    for (size_t at = 0; at < printed; at += COLUMNS) {
-        int count = printed - at < COLUMNS ? (int)(printed - at) : COLUMNS;
+    for (size_t at = 0; at < printed; at += TABLE_COLUMNS) {
+        int count = printed - at < TABLE_COLUMNS ? (int)(printed - at) : TABLE_COLUMNS;
 
         for (int line = 0; line < 4; line++)
             print_cut_line(e, file, at, count, line);

@@ -8,13 +8,13 @@
 #include "product/pblas.h"
 
 enum {
-    OPTION_COMPARE = ARGUMENT_OWN,
-    OPTION_PLANT,
-    OPTION_API,
-    OPTION_CALLS,
-    OPTION_GEMM_THREADS,
-    OPTION_GEMM_LOCAL,
-    OPTION_MEMORY
+    GEMM_OPTION_COMPARE = ARGUMENT_OWN,
+    GEMM_OPTION_PLANT,
+    GEMM_OPTION_API,
+    GEMM_OPTION_CALLS,
+    GEMM_OPTION_GEMM_THREADS,
+    GEMM_OPTION_GEMM_LOCAL,
+    GEMM_OPTION_MEMORY
 };
 
 const char *const compared_names[COMPARE_COUNT] = {"plan", "call", "pdgemm", "shared", "scalapack", "device"};
@@ -129,19 +129,19 @@ static int take_number(int *value, command_options *options, const char *name, i
 static int take(gemm_arguments *args, command_options *options, int opt)
 {
     switch (opt) {
-    case OPTION_COMPARE:
+    case GEMM_OPTION_COMPARE:
         return take_compare(args, options);
-    case OPTION_PLANT:
+    case GEMM_OPTION_PLANT:
         return !parse_plant(optarg, args) && command_bad_value(options, "plant-error", optarg, "VALUE@I,J");
-    case OPTION_API:
+    case GEMM_OPTION_API:
         return take_api(args, options);
-    case OPTION_CALLS:
+    case GEMM_OPTION_CALLS:
         return take_number(&args->calls, options, "calls", 1000000000, "a number of calls from 1 to 1000000000");
-    case OPTION_GEMM_THREADS:
+    case GEMM_OPTION_GEMM_THREADS:
         return take_number(&args->gemm_threads, options, "gemm-threads", 1024, "a number of threads from 1 to 1024");
-    case OPTION_MEMORY:
+    case GEMM_OPTION_MEMORY:
         return take_memory(args, options);
-    case OPTION_GEMM_LOCAL:
+    case GEMM_OPTION_GEMM_LOCAL:
         args->gemm_local = 1;
         return 0;
     default:
@@ -183,13 +183,13 @@ static int finish_arguments(gemm_arguments *args, command_options *options, int 
 int gemm_arguments_read(gemm_arguments *args, command_options *options, int argc, char **argv)
 {
     static const struct option own[] = {ARGUMENT_OPTIONS,
-                                        {"compare", required_argument, NULL, OPTION_COMPARE},
-                                        {"plant-error", required_argument, NULL, OPTION_PLANT},
-                                        {"api", required_argument, NULL, OPTION_API},
-                                        {"calls", required_argument, NULL, OPTION_CALLS},
-                                        {"gemm-threads", required_argument, NULL, OPTION_GEMM_THREADS},
-                                        {"gemm-local", no_argument, NULL, OPTION_GEMM_LOCAL},
-                                        {"memory", required_argument, NULL, OPTION_MEMORY},
+                                        {"compare", required_argument, NULL, GEMM_OPTION_COMPARE},
+                                        {"plant-error", required_argument, NULL, GEMM_OPTION_PLANT},
+                                        {"api", required_argument, NULL, GEMM_OPTION_API},
+                                        {"calls", required_argument, NULL, GEMM_OPTION_CALLS},
+                                        {"gemm-threads", required_argument, NULL, GEMM_OPTION_GEMM_THREADS},
+                                        {"gemm-local", no_argument, NULL, GEMM_OPTION_GEMM_LOCAL},
+                                        {"memory", required_argument, NULL, GEMM_OPTION_MEMORY},
                                         {NULL, 0, NULL, 0}};
     int bad, opt;
 

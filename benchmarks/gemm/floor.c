@@ -8,7 +8,7 @@
 #include "common/command.h"
 #include "hsumma/context/context.h"
 
-enum { PIECE = 32 << 20 };
+enum { FLOOR_PIECE = 32 << 20 };
 
 /* The caller's own copies: memory that is pinned is none of the library's public calls. */
 static struct hs_device *device_of(const problem *p)
@@ -34,7 +34,7 @@ int gemm_floor_create(gemm_floor *floor, const problem *p, int reps)
 
     memset(floor, 0, sizeof *floor);
     floor->reps = reps;
-    floor->piece = PIECE;
+    floor->piece = FLOOR_PIECE;
     for (int x = 0; x < 3; x++) {
         const operand *o = operand_of(p, x);
         int64_t bytes = o->shared ? 0 : (int64_t)o->bytes;

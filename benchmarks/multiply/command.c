@@ -6,31 +6,31 @@
 #include "multiply/npy_io.h"
 
 enum {
-    TRANSA = 256,
-    TRANSB,
-    ALPHA,
-    BETA,
-    ORDER,
-    GRID,
-    NB,
-    PIECE,
-    FORCE,
-    PROGRESS,
+    MULTIPLY_TRANSA = 256,
+    MULTIPLY_TRANSB,
+    MULTIPLY_ALPHA,
+    MULTIPLY_BETA,
+    MULTIPLY_ORDER,
+    MULTIPLY_GRID,
+    MULTIPLY_NB,
+    MULTIPLY_PIECE,
+    MULTIPLY_FORCE,
+    MULTIPLY_PROGRESS,
 };
 
 static const struct option own_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"add", required_argument, NULL, 'c'},
-    {"transa", required_argument, NULL, TRANSA},
-    {"transb", required_argument, NULL, TRANSB},
-    {"alpha", required_argument, NULL, ALPHA},
-    {"beta", required_argument, NULL, BETA},
-    {"order", required_argument, NULL, ORDER},
-    {"grid", required_argument, NULL, GRID},
-    {"nb", required_argument, NULL, NB},
-    {"piece", required_argument, NULL, PIECE},
-    {"force", no_argument, NULL, FORCE},
-    {"progress", no_argument, NULL, PROGRESS},
+    {"transa", required_argument, NULL, MULTIPLY_TRANSA},
+    {"transb", required_argument, NULL, MULTIPLY_TRANSB},
+    {"alpha", required_argument, NULL, MULTIPLY_ALPHA},
+    {"beta", required_argument, NULL, MULTIPLY_BETA},
+    {"order", required_argument, NULL, MULTIPLY_ORDER},
+    {"grid", required_argument, NULL, MULTIPLY_GRID},
+    {"nb", required_argument, NULL, MULTIPLY_NB},
+    {"piece", required_argument, NULL, MULTIPLY_PIECE},
+    {"force", no_argument, NULL, MULTIPLY_FORCE},
+    {"progress", no_argument, NULL, MULTIPLY_PROGRESS},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -111,21 +111,21 @@ static int take_value(multiply_arguments *args, command_options *options, int op
     case 'c':
         args->c0 = optarg;
         return 0;
-    case TRANSA:
+    case MULTIPLY_TRANSA:
         return !parse_letter(optarg, "NTC", &args->transa) && command_bad_value(options, "transa", optarg, op);
-    case TRANSB:
+    case MULTIPLY_TRANSB:
         return !parse_letter(optarg, "NTC", &args->transb) && command_bad_value(options, "transb", optarg, op);
-    case ALPHA:
+    case MULTIPLY_ALPHA:
         return !parse_scalar(optarg, args->alpha) && command_bad_value(options, "alpha", optarg, number);
-    case BETA:
+    case MULTIPLY_BETA:
         *has_beta = 1;
         return !parse_scalar(optarg, args->beta) && command_bad_value(options, "beta", optarg, number);
-    case ORDER:
+    case MULTIPLY_ORDER:
         return !parse_letter(optarg, "CF", &args->order) && command_bad_value(options, "order", optarg, "C or F");
-    case GRID:
+    case MULTIPLY_GRID:
         return !parse_grid(optarg, &args->nprow, &args->npcol) &&
                command_bad_value(options, "grid", optarg, "rows x columns, such as 2x3");
-    case NB:
+    case MULTIPLY_NB:
         return !parse_blocking(optarg, &args->nb) &&
                command_bad_value(options, "nb", optarg, "a block size of at least 1, or checkerboard");
     default:
@@ -138,9 +138,9 @@ static int take(multiply_arguments *args, command_options *options, int opt, int
     switch (opt) {
     case '?':
         return 1;
-    case FORCE:
+    case MULTIPLY_FORCE:
         return !(args->force = 1);
-    case PROGRESS:
+    case MULTIPLY_PROGRESS:
         return !(args->progress = 1);
     case 'q':
         return !(args->quiet = 1);

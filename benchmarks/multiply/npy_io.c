@@ -16,11 +16,11 @@ typedef struct axis {
 } axis;
 
 /* A rank's part of a file. Elements are adjacent in the file along `fast`. */
-typedef struct part {
+typedef struct file_part {
     axis fast, slow;
     MPI_Offset data; /* bytes before the first element */
     size_t element;  /* bytes */
-} part;
+} file_part;
 
 /* How much a rank knows about a failure. MPI-IO gives the cause to the rank that wrote for the others, which only hear
  * that something went wrong. */
@@ -86,7 +86,7 @@ int npy_check_layout(const hsumma_desc *desc, npy_error *error)
     return 0;
 }
 
-static part part_of(const npy_header *header, const hsumma_desc *desc, int flip)
+static file_part part_of(const npy_header *header, const hsumma_desc *desc, int flip)
 {
     int nprow, npcol;
     axis row = {desc->m, desc->mb, 0, 0, hsumma_local_rows(desc)};
@@ -102,11 +102,11 @@ static part part_of(const npy_header *header, const hsumma_desc *desc, int flip)
     /* one block only: its stride does not matter and must not overflow */
     row.stride = row.local > row.nb ? row.nb * nprow : row.n;
     col.stride = col.local > col.nb ? col.nb * npcol : col.n;
-    return (part){flip ? col : row, flip ? row : col, header->data, type_size(header->type)};
+    return (file_part){flip ? col : row, flip ? row : col, header->data, type_size(header->type)};
 }
 
 /* This rank's blocks within one line along the fast dimension, the first one at displacement 0. */
-static int make_line(const part *p, MPI_Datatype element, MPI_Datatype *line)
+static int make_line(const file_part *p, MPI_Datatype element, MPI_Datatype *line)
 {
     const axis *f = &p->fast;
     int64_t whole = f->local / f->nb, rest = f->local % f->nb;
@@ -131,7 +131,7 @@ static int make_line(const part *p, MPI_Datatype element, MPI_Datatype *line)
  * so that MPI-IO repeats it as often as there are blocks. Its size does not grow with the matrix in the slow dimension.
  * The last block may be narrower: the elements behind it are never asked for.
  */
-static int make_view(const part *p, MPI_Datatype element, MPI_Datatype *view)
+static int make_view(const file_part *p, MPI_Datatype element, MPI_Datatype *view)
 {
     const axis *f = &p->fast, *s = &p->slow;
     int lines = (int)(s->local < s->nb ? s->local : s->nb), status;
@@ -206,7 +206,7 @@ static int open_file(const npy_transfer *t, const char *path, int mode, MPI_File
     return bad;
 }
 
-static int set_view(const npy_transfer *t, const part *p, MPI_File file, MPI_Datatype *element, MPI_Datatype *view,
+static int set_view(const npy_transfer *t, const file_part *p, MPI_File file, MPI_Datatype *element, MPI_Datatype *view,
                     npy_error *error)
 {
     MPI_Offset start = p->data + (MPI_Offset)((p->slow.first * p->fast.n + p->fast.first) * (int64_t)p->element);
@@ -246,7 +246,7 @@ static int move_piece(MPI_File file, int writes, int64_t first, int count, MPI_D
 }
 
 /* Puts elements of a part in the order of a file by rows where they belong in the local matrix by columns. */
-static void scatter(const part *p, int64_t first, int count, const char *piece, char *local)
+static void scatter(const file_part *p, int64_t first, int count, const char *piece, char *local)
 {
     int64_t ld = p->slow.local, col = first % p->fast.local, row = first / p->fast.local;
 
@@ -260,8 +260,8 @@ static void scatter(const part *p, int64_t first, int count, const char *piece, 
 }
 
 /* The rounds of collective calls: as many as the rank with the most elements needs. */
-static int move_all(const npy_transfer *t, const part *p, MPI_File file, int writes, int flip, MPI_Datatype element,
-                    char *local, npy_error *error)
+static int move_all(const npy_transfer *t, const file_part *p, MPI_File file, int writes, int flip,
+                    MPI_Datatype element, char *local, npy_error *error)
 {
     int64_t piece = (t->piece < (int64_t)p->element ? (int64_t)p->element : t->piece) / (int64_t)p->element;
     int64_t mine = p->fast.local * p->slow.local, most = 0;
@@ -288,7 +288,7 @@ static int move_all(const npy_transfer *t, const part *p, MPI_File file, int wri
 }
 
 /* The part of a transfer between opening and closing. */
-static int move_file(const npy_transfer *t, const part *p, MPI_File file, int writes, int flip, void *local,
+static int move_file(const npy_transfer *t, const file_part *p, MPI_File file, int writes, int flip, void *local,
                      npy_error *error)
 {
     MPI_Datatype element = MPI_DATATYPE_NULL, view = MPI_DATATYPE_NULL;
@@ -307,7 +307,7 @@ static int move_file(const npy_transfer *t, const part *p, MPI_File file, int wr
 static int transfer_file(const npy_transfer *t, const char *path, const npy_header *header, const hsumma_desc *desc,
                          int writes, int flip, void *local, npy_error *error)
 {
-    part p = part_of(header, desc, flip);
+    file_part p = part_of(header, desc, flip);
     MPI_File file;
     int bad;
 

@@ -12,12 +12,12 @@
 enum { A, B, C0, FILES };
 
 /* A matrix as the library sees it: the file's content by columns. */
-typedef struct operand {
+typedef struct file_operand {
     hsumma_desc desc;
     char trans;    /* for the library */
     int conjugate; /* the local part first: what the library's three ops cannot say */
     void *local;
-} operand;
+} file_operand;
 
 typedef struct job {
     const multiply_arguments *args;
@@ -29,10 +29,10 @@ typedef struct job {
     hsumma_context *ctx;
     hsumma_grid *grid;
     hsumma_plan *plan;
-    operand in[2], c; /* in[0] and in[1] are A and B, or B and A if C is written by rows */
-    int first;        /* A or B: which file in[0] is */
-    output out;       /* rank 0's */
-    progress bar;     /* rank 0's */
+    file_operand in[2], c; /* in[0] and in[1] are A and B, or B and A if C is written by rows */
+    int first;             /* A or B: which file in[0] is */
+    output out;            /* rank 0's */
+    progress bar;          /* rank 0's */
     const char *phase;
     double seconds[3]; /* reading, multiplying, writing */
 } job;
@@ -129,7 +129,7 @@ static int describe(const job *j, const npy_header *head, hsumma_desc *desc, npy
  * holds the transpose; and C^T = op(B)^T op(A)^T transposes once more. Conjugation without transposition is not among
  * the ops and is done on the local part after reading.
  */
-static void choose_op(const job *j, char op, int file, operand *o)
+static void choose_op(const job *j, char op, int file, file_operand *o)
 {
     int transposed = (op != 'N') ^ !j->head[file].fortran ^ !j->result.fortran;
     int conjugated = op == 'C' && type_is_complex(j->result.type);
@@ -229,7 +229,7 @@ static int allocate_all(job *j)
 }
 
 /* Negates the imaginary parts. */
-static void conjugate(const operand *o, hsumma_type type)
+static void conjugate(const file_operand *o, hsumma_type type)
 {
     int64_t count = hsumma_local_rows(&o->desc) * hsumma_local_cols(&o->desc);
 

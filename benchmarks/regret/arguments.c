@@ -5,7 +5,13 @@
 #include "common/command.h"
 #include "regret/command.h"
 
-enum { OPTION_CASES = ARGUMENT_OWN, OPTION_MEASURE, OPTION_SWEEP_REPS, OPTION_CAP, OPTION_SECONDS };
+enum {
+    REGRET_OPTION_CASES = ARGUMENT_OWN,
+    REGRET_OPTION_MEASURE,
+    REGRET_OPTION_SWEEP_REPS,
+    REGRET_OPTION_CAP,
+    REGRET_OPTION_SECONDS
+};
 
 void regret_help(void)
 {
@@ -42,22 +48,22 @@ static int take(regret_arguments *args, command_options *options, int opt)
     int64_t number = 0;
 
     switch (opt) {
-    case OPTION_CASES:
+    case REGRET_OPTION_CASES:
         args->set.file = optarg;
         return 0;
-    case OPTION_MEASURE:
+    case REGRET_OPTION_MEASURE:
         args->measure = 1;
         return 0;
-    case OPTION_SWEEP_REPS:
+    case REGRET_OPTION_SWEEP_REPS:
         if (!parse_int64(optarg, &number) || number < 1 || number > 1000)
             return command_bad_value(options, "sweep-reps", optarg, "a number of turns from 1 to 1000");
         args->sweep_reps = (int)number;
         return 0;
-    case OPTION_CAP:
+    case REGRET_OPTION_CAP:
         if (!parse_double(optarg, &args->cap) || args->cap < 1)
             return command_bad_value(options, "cap", optarg, "a factor of at least 1");
         return 0;
-    case OPTION_SECONDS:
+    case REGRET_OPTION_SECONDS:
         if (!parse_double(optarg, &args->seconds) || args->seconds <= 0)
             return command_bad_value(options, "seconds", optarg, "a number of seconds above 0");
         return 0;
@@ -71,11 +77,11 @@ static int take(regret_arguments *args, command_options *options, int opt)
 int regret_arguments_read(regret_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     static const struct option own[] = {ARGUMENT_OPTIONS,
-                                        {"cases", required_argument, NULL, OPTION_CASES},
-                                        {"measure", no_argument, NULL, OPTION_MEASURE},
-                                        {"sweep-reps", required_argument, NULL, OPTION_SWEEP_REPS},
-                                        {"cap", required_argument, NULL, OPTION_CAP},
-                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
+                                        {"cases", required_argument, NULL, REGRET_OPTION_CASES},
+                                        {"measure", no_argument, NULL, REGRET_OPTION_MEASURE},
+                                        {"sweep-reps", required_argument, NULL, REGRET_OPTION_SWEEP_REPS},
+                                        {"cap", required_argument, NULL, REGRET_OPTION_CAP},
+                                        {"seconds", required_argument, NULL, REGRET_OPTION_SECONDS},
                                         {NULL, 0, NULL, 0}};
     int bad, opt;
 

@@ -4,15 +4,26 @@
 
 #include "regret/command.h"
 
-enum { OPERAND, NODE, GROUPS, BLOCK, CHUNK, BCAST, LOOKAHEAD, SEGMENT, EXCHANGE, PARTS };
+enum {
+    PART_OPERAND,
+    PART_NODE,
+    PART_GROUPS,
+    PART_BLOCK,
+    PART_CHUNK,
+    PART_BCAST,
+    PART_LOOKAHEAD,
+    PART_SEGMENT,
+    PART_EXCHANGE,
+    PARTS
+};
 
 /* The option that a part of a name stands for, and what marks it in the name. */
 static const struct {
     const char *option, *mark;
 } part[PARTS] = {
-    [OPERAND] = {"stationary", ""},    [NODE] = {"node", ""},        [GROUPS] = {"groups", ""},
-    [BLOCK] = {"block", "b"},          [CHUNK] = {"chunk", "c"},     [BCAST] = {"bcast", ""},
-    [LOOKAHEAD] = {"lookahead", "la"}, [SEGMENT] = {"segment", "s"}, [EXCHANGE] = {"exchange", "to_"},
+    [PART_OPERAND] = {"stationary", ""},    [PART_NODE] = {"node", ""},        [PART_GROUPS] = {"groups", ""},
+    [PART_BLOCK] = {"block", "b"},          [PART_CHUNK] = {"chunk", "c"},     [PART_BCAST] = {"bcast", ""},
+    [PART_LOOKAHEAD] = {"lookahead", "la"}, [PART_SEGMENT] = {"segment", "s"}, [PART_EXCHANGE] = {"exchange", "to_"},
 };
 
 /*
@@ -25,55 +36,85 @@ static const struct row {
     int several; /* nodes; else one */
     const char *word[PARTS];
 } rows[] = {
-    {0, {[OPERAND] = "all", [NODE] = "shared", [BLOCK] = "auto 192 384", [CHUNK] = "auto 256 1024"}},
-    {0, {[OPERAND] = "all", [NODE] = "shared", [BLOCK] = "768"}},
-    {0, {[OPERAND] = "all", [NODE] = "messages", [LOOKAHEAD] = "0 1"}},
-    {0, {[OPERAND] = "largest", [NODE] = "messages", [GROUPS] = "1x1 middle", [BLOCK] = "128", [LOOKAHEAD] = "1"}},
-    {1, {[OPERAND] = "all", [GROUPS] = "auto"}},
+    {0,
+     {[PART_OPERAND] = "all", [PART_NODE] = "shared", [PART_BLOCK] = "auto 192 384", [PART_CHUNK] = "auto 256 1024"}},
+    {0, {[PART_OPERAND] = "all", [PART_NODE] = "shared", [PART_BLOCK] = "768"}},
+    {0, {[PART_OPERAND] = "all", [PART_NODE] = "messages", [PART_LOOKAHEAD] = "0 1"}},
+    {0,
+     {[PART_OPERAND] = "largest",
+      [PART_NODE] = "messages",
+      [PART_GROUPS] = "1x1 middle",
+      [PART_BLOCK] = "128",
+      [PART_LOOKAHEAD] = "1"}},
+    {1, {[PART_OPERAND] = "all", [PART_GROUPS] = "auto"}},
     {1,
-     {[OPERAND] = "largest",
-      [GROUPS] = "1x1",
-      [BLOCK] = "128 256 384",
-      [BCAST] = "binomial van_de_geijn chain",
-      [LOOKAHEAD] = "1"}},
+     {[PART_OPERAND] = "largest",
+      [PART_GROUPS] = "1x1",
+      [PART_BLOCK] = "128 256 384",
+      [PART_BCAST] = "binomial van_de_geijn chain",
+      [PART_LOOKAHEAD] = "1"}},
     {1,
-     {[OPERAND] = "largest", [GROUPS] = "each", [BLOCK] = "256", [BCAST] = "binomial van_de_geijn", [LOOKAHEAD] = "1"}},
-    {1, {[OPERAND] = "largest", [GROUPS] = "middle", [BLOCK] = "256", [BCAST] = "chain", [LOOKAHEAD] = "1"}},
+     {[PART_OPERAND] = "largest",
+      [PART_GROUPS] = "each",
+      [PART_BLOCK] = "256",
+      [PART_BCAST] = "binomial van_de_geijn",
+      [PART_LOOKAHEAD] = "1"}},
     {1,
-     {[OPERAND] = "largest",
-      [GROUPS] = "1x1 middle",
-      [BLOCK] = "256",
-      [BCAST] = "binomial van_de_geijn",
-      [LOOKAHEAD] = "0"}},
+     {[PART_OPERAND] = "largest",
+      [PART_GROUPS] = "middle",
+      [PART_BLOCK] = "256",
+      [PART_BCAST] = "chain",
+      [PART_LOOKAHEAD] = "1"}},
     {1,
-     {[OPERAND] = "largest",
-      [GROUPS] = "1x1",
-      [BLOCK] = "256",
-      [BCAST] = "chain",
-      [LOOKAHEAD] = "1",
-      [SEGMENT] = "16k"}},
+     {[PART_OPERAND] = "largest",
+      [PART_GROUPS] = "1x1 middle",
+      [PART_BLOCK] = "256",
+      [PART_BCAST] = "binomial van_de_geijn",
+      [PART_LOOKAHEAD] = "0"}},
     {1,
-     {[OPERAND] = "others",
-      [GROUPS] = "1x1",
-      [BLOCK] = "256",
-      [BCAST] = "binomial van_de_geijn chain",
-      [LOOKAHEAD] = "1"}},
-    {1, {[OPERAND] = "others", [GROUPS] = "1x1", [BLOCK] = "256", [BCAST] = "binomial", [LOOKAHEAD] = "0"}},
-    {1, {[OPERAND] = "others", [GROUPS] = "middle", [BLOCK] = "256", [BCAST] = "van_de_geijn", [LOOKAHEAD] = "1"}},
-    {1, {[OPERAND] = "all", [GROUPS] = "1x1", [BLOCK] = "256", [LOOKAHEAD] = "1", [EXCHANGE] = "all"}},
+     {[PART_OPERAND] = "largest",
+      [PART_GROUPS] = "1x1",
+      [PART_BLOCK] = "256",
+      [PART_BCAST] = "chain",
+      [PART_LOOKAHEAD] = "1",
+      [PART_SEGMENT] = "16k"}},
+    {1,
+     {[PART_OPERAND] = "others",
+      [PART_GROUPS] = "1x1",
+      [PART_BLOCK] = "256",
+      [PART_BCAST] = "binomial van_de_geijn chain",
+      [PART_LOOKAHEAD] = "1"}},
+    {1,
+     {[PART_OPERAND] = "others",
+      [PART_GROUPS] = "1x1",
+      [PART_BLOCK] = "256",
+      [PART_BCAST] = "binomial",
+      [PART_LOOKAHEAD] = "0"}},
+    {1,
+     {[PART_OPERAND] = "others",
+      [PART_GROUPS] = "middle",
+      [PART_BLOCK] = "256",
+      [PART_BCAST] = "van_de_geijn",
+      [PART_LOOKAHEAD] = "1"}},
+    {1,
+     {[PART_OPERAND] = "all",
+      [PART_GROUPS] = "1x1",
+      [PART_BLOCK] = "256",
+      [PART_LOOKAHEAD] = "1",
+      [PART_EXCHANGE] = "all"}},
 };
 
-enum { ROWS = sizeof rows / sizeof *rows, WORDS = 8, WORD = 32, GRIDS = 64, EACH = 4 };
+enum { RIVAL_ROWS = sizeof rows / sizeof *rows, MOST_WORDS = 8, WORD_BYTES = 32, GRIDS = 64, EACH = 4 };
 
 /* What a part's words come to. */
-typedef struct words {
-    char word[WORDS][WORD];
+typedef struct part_words {
+    char word[MOST_WORDS][WORD_BYTES];
     int count;
-} words;
+} part_words;
 
-static void add(words *to, const char *word, size_t length)
+static void add(part_words *to, const char *word, size_t length)
 {
-    if (to->count < WORDS && length < WORD) {
+    if (to->count < MOST_WORDS && length < WORD_BYTES) {
         memcpy(to->word[to->count], word, length);
         to->word[to->count++][length] = 0;
     }
@@ -81,7 +122,7 @@ static void add(words *to, const char *word, size_t length)
 
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
-static void add_operands(words *to, const problem *p, const char *which)
+static void add_operands(part_words *to, const problem *p, const char *which)
 {
     const arguments *args = p->args;
     const double size[3] = {(double)args->m * (double)args->k, (double)args->k * (double)args->n,
@@ -154,10 +195,10 @@ static int drop_farthest(const problem *p, group_grid *grid, int count)
     return count - 1;
 }
 
-static void add_groups(words *to, const problem *p, int most)
+static void add_groups(part_words *to, const problem *p, int most)
 {
     group_grid grid[GRIDS];
-    char text[WORD];
+    char text[WORD_BYTES];
     int count = all_grids(p, grid);
 
     if (count > most)
@@ -171,19 +212,19 @@ static void add_groups(words *to, const problem *p, int most)
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 /* What the words of a part stand for in this problem; none at all is one empty word. */
-static words expand(const problem *p, int which, const char *text)
+static part_words expand(const problem *p, int which, const char *text)
 {
-    words out = {.count = 0};
+    part_words out = {.count = 0};
 
     if (!text)
         add(&out, "", 0);
     for (size_t length; text && *text; text += length + (text[length] == ' ')) {
         length = strcspn(text, " ");
-        if (which == OPERAND)
+        if (which == PART_OPERAND)
             add_operands(&out, p, text);
-        else if (which == GROUPS && strncmp(text, "each", length) == 0)
+        else if (which == PART_GROUPS && strncmp(text, "each", length) == 0)
             add_groups(&out, p, EACH);
-        else if (which == GROUPS && strncmp(text, "middle", length) == 0)
+        else if (which == PART_GROUPS && strncmp(text, "middle", length) == 0)
             add_groups(&out, p, 1);
         else
             add(&out, text, length);
@@ -195,7 +236,7 @@ static words expand(const problem *p, int which, const char *text)
 static int of_row(const problem *p, const struct row *row, int i, int *rest, char *name, size_t name_size, char *text,
                   size_t size)
 {
-    words each[PARTS];
+    part_words each[PARTS];
     int total = 1, used = 0, named = 0, at[PARTS];
 
     for (int x = 0; x < PARTS; x++) {
@@ -220,7 +261,7 @@ static int of_row(const problem *p, const struct row *row, int i, int *rest, cha
 
 int regret_candidate(const problem *p, int i, char *name, size_t name_size, char *text, size_t size)
 {
-    for (int r = 0; r < ROWS; r++) {
+    for (int r = 0; r < RIVAL_ROWS; r++) {
         if (rows[r].several != (p->mach.nodes > 1))
             continue;
         if (of_row(p, &rows[r], i, &i, name, name_size, text, size))
@@ -233,7 +274,7 @@ void regret_candidates_help(FILE *file)
 {
     for (int several = 0; several < 2; several++) {
         fprintf(file, "  %s\n", several ? "several nodes" : "one node");
-        for (int r = 0; r < ROWS; r++) {
+        for (int r = 0; r < RIVAL_ROWS; r++) {
             if (rows[r].several != several)
                 continue;
             fputs("   ", file);

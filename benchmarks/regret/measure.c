@@ -10,7 +10,7 @@
 /* A turn lasts at least this long: shorter products are made several times in it. */
 static const double shortest_turn = 5e-3;
 
-enum { CALLS = 1000, WARM_UPS = 3, EXECUTIONS = 64, BLOCKING_TURNS = 3, NAMES = 96 };
+enum { MOST_REPEATS = 1000, WARM_UPS = 3, EXECUTIONS = 64, BLOCKING_TURNS = 3, RIVAL_BYTES = 96 };
 
 const char *const regret_verdict_names[REGRET_VERDICTS] = {"estimate", "measure"};
 
@@ -74,7 +74,7 @@ static int start(regret_run *run)
 {
     const arguments *args = &run->which->args;
     regret_plan *x = &run->automatic[REGRET_ESTIMATE];
-    int most = hypot(args->beta[0], args->beta[1]) <= 1 ? CALLS : 1;
+    int most = hypot(args->beta[0], args->beta[1]) <= 1 ? MOST_REPEATS : 1;
     turn t;
     int code = must_plan(run, x, "automatic", "tune=estimate");
 
@@ -131,7 +131,7 @@ static int is_known(const regret_run *run, const regret_plan *x)
 
 static int make_set(regret_run *run)
 {
-    char name[NAMES], words[REGRET_WORDS], text[400];
+    char name[RIVAL_BYTES], words[REGRET_WORDS], text[400];
     size_t length;
 
     for (int i = 0; run->count < REGRET_CANDIDATES; i++) {

@@ -9,7 +9,7 @@
 #include "product/turn.h"
 #include "report/plot.h"
 
-enum { OPTION_PLOT = ARGUMENT_OWN, OPTION_GROUPS, OPTION_LEVELS };
+enum { SWEEP_OPTION_PLOT = ARGUMENT_OWN, SWEEP_OPTION_GROUPS, SWEEP_OPTION_LEVELS };
 
 static void print_help(void)
 {
@@ -28,9 +28,9 @@ static void print_help(void)
 static int read_arguments(arguments *args, const char **plot, command_options *options, int argc, char **argv)
 {
     static const struct option own[] = {ARGUMENT_OPTIONS,
-                                        {"plot", required_argument, NULL, OPTION_PLOT},
-                                        {"groups", required_argument, NULL, OPTION_GROUPS},
-                                        {"levels", required_argument, NULL, OPTION_LEVELS},
+                                        {"plot", required_argument, NULL, SWEEP_OPTION_PLOT},
+                                        {"groups", required_argument, NULL, SWEEP_OPTION_GROUPS},
+                                        {"levels", required_argument, NULL, SWEEP_OPTION_LEVELS},
                                         {NULL, 0, NULL, 0}};
     int bad, opt;
 
@@ -40,11 +40,11 @@ static int read_arguments(arguments *args, const char **plot, command_options *o
     while (!bad && (opt = command_next(options, argc, argv)) != -1) {
         if (opt == '?')
             return 1;
-        if (opt == OPTION_PLOT) {
+        if (opt == SWEEP_OPTION_PLOT) {
             *plot = optarg;
-        } else if (opt == OPTION_GROUPS || opt == OPTION_LEVELS) {
+        } else if (opt == SWEEP_OPTION_GROUPS || opt == SWEEP_OPTION_LEVELS) {
             snprintf(options->error, sizeof options->error, "--%s: the sweep goes through all groups by itself",
-                     opt == OPTION_GROUPS ? "groups" : "levels");
+                     opt == SWEEP_OPTION_GROUPS ? "groups" : "levels");
             return 1;
         } else {
             bad = arguments_take(args, options, opt) < 0;

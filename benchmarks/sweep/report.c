@@ -6,43 +6,45 @@
 #define CHOSEN "  <- chosen"
 
 /* When a column is there: for a grouping, which SUMMA is not; with a plan; with a checked result; without a plan. */
-enum { GROUPS = 1, PLAN = 2, CHECK = 4, NO_PLAN = 8 };
+enum { WITH_GROUPS = 1, WITH_PLAN = 2, WITH_CHECK = 4, WITHOUT_PLAN = 8 };
 
 static const report_column columns[] = {
     {.title = "", REPORT_VALUE(candidate, mark), .width = 2},
     {.title = "I x J", REPORT_VALUE(candidate, name), .width = -8, .narrow = 1},
-    {"groups", REPORT_VALUE(candidate, name), .when = GROUPS},
-    {"i", REPORT_VALUE(candidate, rows), .when = GROUPS},
-    {"j", REPORT_VALUE(candidate, cols), .when = GROUPS},
-    {"g", REPORT_VALUE(candidate, groups), REPORT_SHOWN("G", 6, 0), .narrow = 1, .when = GROUPS},
-    {"best_of_g", REPORT_TRUTH(candidate, best_of_g), .when = GROUPS},
-    {"best", REPORT_TRUTH(candidate, best), .when = GROUPS},
-    {"median_s", REPORT_VALUE(candidate, total.median), REPORT_TIMES("total"), .when = PLAN},
-    {"min_s", REPORT_VALUE(candidate, total.min), REPORT_TIMES("min"), .when = PLAN},
-    {"max_s", REPORT_VALUE(candidate, total.max), REPORT_TIMES("max"), .when = PLAN},
-    {"comm_s", REPORT_VALUE(candidate, comm.median), REPORT_TIMES("comm"), .when = PLAN},
-    {"comm_min_s", REPORT_VALUE(candidate, comm.min), .when = PLAN},
-    {"comm_max_s", REPORT_VALUE(candidate, comm.max), .when = PLAN},
-    {"gemm_s", REPORT_VALUE(candidate, gemm.median), REPORT_TIMES("gemm"), .when = PLAN},
-    {"predicted_s", REPORT_VALUE(candidate, predicted_s), REPORT_TIMES("model"), .when = PLAN},
-    {"predicted_comm_s", REPORT_VALUE(candidate, predicted_comm_s), REPORT_TIMES("its comm"), .when = PLAN},
-    {"ratio", REPORT_VALUE(candidate, ratio.median), REPORT_SHOWN("ratio", 6, 3), .when = PLAN},
-    {"ratio_min", REPORT_VALUE(candidate, ratio.min), REPORT_SHOWN("min", 6, 3), .when = PLAN},
-    {"ratio_max", REPORT_VALUE(candidate, ratio.max), REPORT_SHOWN("max", 6, 3), .when = PLAN},
+    {"groups", REPORT_VALUE(candidate, name), .when = WITH_GROUPS},
+    {"i", REPORT_VALUE(candidate, rows), .when = WITH_GROUPS},
+    {"j", REPORT_VALUE(candidate, cols), .when = WITH_GROUPS},
+    {"g", REPORT_VALUE(candidate, groups), REPORT_SHOWN("G", 6, 0), .narrow = 1, .when = WITH_GROUPS},
+    {"best_of_g", REPORT_TRUTH(candidate, best_of_g), .when = WITH_GROUPS},
+    {"best", REPORT_TRUTH(candidate, best), .when = WITH_GROUPS},
+    {"median_s", REPORT_VALUE(candidate, total.median), REPORT_TIMES("total"), .when = WITH_PLAN},
+    {"min_s", REPORT_VALUE(candidate, total.min), REPORT_TIMES("min"), .when = WITH_PLAN},
+    {"max_s", REPORT_VALUE(candidate, total.max), REPORT_TIMES("max"), .when = WITH_PLAN},
+    {"comm_s", REPORT_VALUE(candidate, comm.median), REPORT_TIMES("comm"), .when = WITH_PLAN},
+    {"comm_min_s", REPORT_VALUE(candidate, comm.min), .when = WITH_PLAN},
+    {"comm_max_s", REPORT_VALUE(candidate, comm.max), .when = WITH_PLAN},
+    {"gemm_s", REPORT_VALUE(candidate, gemm.median), REPORT_TIMES("gemm"), .when = WITH_PLAN},
+    {"predicted_s", REPORT_VALUE(candidate, predicted_s), REPORT_TIMES("model"), .when = WITH_PLAN},
+    {"predicted_comm_s", REPORT_VALUE(candidate, predicted_comm_s), REPORT_TIMES("its comm"), .when = WITH_PLAN},
+    {"ratio", REPORT_VALUE(candidate, ratio.median), REPORT_SHOWN("ratio", 6, 3), .when = WITH_PLAN},
+    {"ratio_min", REPORT_VALUE(candidate, ratio.min), REPORT_SHOWN("min", 6, 3), .when = WITH_PLAN},
+    {"ratio_max", REPORT_VALUE(candidate, ratio.max), REPORT_SHOWN("max", 6, 3), .when = WITH_PLAN},
     {"bytes_per_rank_max", REPORT_VALUE(candidate, bytes_max), REPORT_SHOWN("sent/rank", 9, 0), .style = 'b',
-     .when = PLAN},
-    {"messages_per_rank_max", REPORT_VALUE(candidate, messages_max), REPORT_SHOWN("messages", 8, 0), .when = PLAN},
-    {"workspace_bytes", REPORT_VALUE(candidate, workspace), .when = PLAN},
-    {"residual", REPORT_VALUE(candidate, check.residual), REPORT_SHOWN("residual", 8, 2), .style = 'g', .when = CHECK},
-    {"passed", REPORT_TRUTH(candidate, check.passed), .when = CHECK},
+     .when = WITH_PLAN},
+    {"messages_per_rank_max", REPORT_VALUE(candidate, messages_max), REPORT_SHOWN("messages", 8, 0), .when = WITH_PLAN},
+    {"workspace_bytes", REPORT_VALUE(candidate, workspace), .when = WITH_PLAN},
+    {"residual", REPORT_VALUE(candidate, check.residual), REPORT_SHOWN("residual", 8, 2), .style = 'g',
+     .when = WITH_CHECK},
+    {"passed", REPORT_TRUTH(candidate, check.passed), .when = WITH_CHECK},
     {"chosen", REPORT_TRUTH(candidate, chosen)},
-    {"plan", REPORT_VALUE(candidate, line), .when = PLAN},
-    {"error", REPORT_VALUE(candidate, message), .when = NO_PLAN},
+    {"plan", REPORT_VALUE(candidate, line), .when = WITH_PLAN},
+    {"error", REPORT_VALUE(candidate, message), .when = WITHOUT_PLAN},
     REPORT_END};
 
 static unsigned present(const candidate *c)
 {
-    return (c->rows ? GROUPS : 0U) | (c->plan ? PLAN : NO_PLAN) | (c->plan && c->checked ? CHECK : 0U);
+    return (c->rows ? WITH_GROUPS : 0U) | (c->plan ? WITH_PLAN : WITHOUT_PLAN) |
+           (c->plan && c->checked ? WITH_CHECK : 0U);
 }
 
 /* null: the library could make no plan. */
@@ -75,7 +77,7 @@ static void print_csv(const sweep *s, FILE *file)
         const candidate *c = &s->candidates[i];
 
         fprintf(file, "%s,", c->rows ? "HSUMMA" : "SUMMA");
-        report_csv_row(columns, c, GROUPS | present(c), file);
+        report_csv_row(columns, c, WITH_GROUPS | present(c), file);
     }
 }
 
@@ -96,7 +98,7 @@ static void print_row(const report_table *table, const candidate *c, FILE *file)
 
 static void print_table(const sweep *s, FILE *file)
 {
-    report_table table = {.columns = columns, .shown = PLAN | GROUPS | (s->p.args->check ? CHECK : 0U)};
+    report_table table = {.columns = columns, .shown = WITH_PLAN | WITH_GROUPS | (s->p.args->check ? WITH_CHECK : 0U)};
     int with_plan = 0;
 
     while (with_plan < s->count - 1 && !s->candidates[with_plan].plan)

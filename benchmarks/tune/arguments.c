@@ -5,7 +5,7 @@
 #include "coll/schedule/registry.h"
 #include "tune/command.h"
 
-enum { OPTION_CASES = ARGUMENT_OWN, OPTION_COLL, OPTION_SIZES, OPTION_SECONDS };
+enum { TUNE_OPTION_CASES = ARGUMENT_OWN, TUNE_OPTION_COLL, TUNE_OPTION_SIZES, TUNE_OPTION_SECONDS };
 
 void tune_help(void)
 {
@@ -90,15 +90,15 @@ static int take(tune_arguments *args, command_options *options, int opt)
     case 'o':
         args->file = optarg;
         return 0;
-    case OPTION_CASES:
+    case TUNE_OPTION_CASES:
         args->set.file = optarg;
         return 0;
-    case OPTION_COLL:
+    case TUNE_OPTION_COLL:
         args->coll = 1;
         return optarg && take_list(args, options, optarg);
-    case OPTION_SIZES:
+    case TUNE_OPTION_SIZES:
         return take_sizes(args, options);
-    case OPTION_SECONDS:
+    case TUNE_OPTION_SECONDS:
         return (!parse_double(optarg, &args->seconds) || args->seconds <= 0) &&
                command_bad_value(options, "seconds", optarg, "a number of seconds above 0");
     case ARGUMENT_REPS:
@@ -114,10 +114,10 @@ int tune_arguments_read(tune_arguments *args, command_options *options, int argc
 {
     static const struct option own[] = {ARGUMENT_OPTIONS,
                                         {"tuned", required_argument, NULL, 'o'},
-                                        {"cases", required_argument, NULL, OPTION_CASES},
-                                        {"coll", optional_argument, NULL, OPTION_COLL},
-                                        {"sizes", required_argument, NULL, OPTION_SIZES},
-                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
+                                        {"cases", required_argument, NULL, TUNE_OPTION_CASES},
+                                        {"coll", optional_argument, NULL, TUNE_OPTION_COLL},
+                                        {"sizes", required_argument, NULL, TUNE_OPTION_SIZES},
+                                        {"seconds", required_argument, NULL, TUNE_OPTION_SECONDS},
                                         {NULL, 0, NULL, 0}};
     int bad, opt;
 

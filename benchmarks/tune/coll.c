@@ -13,7 +13,7 @@
  * left out after some turns. */
 static const double least_seconds = 200e-6, far_behind = 3;
 
-enum { MOST_CALLS = 1000, FIRST_ROUNDS = 2, LEAST_ROUNDS = 3 };
+enum { MOST_RULE_CALLS = 1000, FIRST_ROUNDS = 2, LEAST_ROUNDS = 3 };
 
 typedef struct tuning {
     const tune_arguments *args;
@@ -122,7 +122,7 @@ static int try_out(const tuning *run, coll_case *c, tune_entrant *x)
     if ((code = measure(run, c, x, 1, &seconds)) || (code = measure(run, c, x, 1, &again)))
         return code;
     seconds = fmin(seconds, again);
-    x->calls = seconds * MOST_CALLS > least_seconds ? (int)ceil(least_seconds / seconds) : MOST_CALLS;
+    x->calls = seconds * MOST_RULE_CALLS > least_seconds ? (int)ceil(least_seconds / seconds) : MOST_RULE_CALLS;
     return COMMAND_OK;
 }
 

@@ -25,12 +25,12 @@ typedef struct tune_point {
     int chosen, next; /* the word of the rule, and the best of the others; -1: there is none */
 } tune_point;
 
-/* tune_words.c: those for a collective where the ranks are like this, without the model's; how many.  least: bytes of
+/* words.c: those for a collective where the ranks are like this, without the model's; how many.  least: bytes of
  * the vector from which on a word is of interest. */
 int tune_words(hsumma_collective collective, const struct hs_topology *topology, const char *list[TUNE_WORDS],
                int64_t least[TUNE_WORDS]);
 
-/* tune_rules.c.  Chooses for ascending sizes: the model's word, then the neighbour's, unless another is clearly faster.
+/* rules.c.  Chooses for ascending sizes: the model's word, then the neighbour's, unless another is clearly faster.
  */
 void tune_choose(tune_point *point, int points);
 /* Writes lines "COLLECTIVE RANKS NODES RANGE WORD" for points that have been chosen for; the i-th is line[i], of at

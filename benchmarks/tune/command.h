@@ -21,7 +21,7 @@ typedef struct tune_arguments {
 int tune_arguments_read(tune_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm);
 void tune_help(void);
 
-/* tune_file.c: where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.
+/* file.c: where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.
  * Collective; an exit status. */
 int tune_find_file(const tune_arguments *args, char path[TUNE_PATH], MPI_Comm comm);
 /* "options tuned=PATH more" in memory of its own; NULL without memory. */
@@ -30,7 +30,7 @@ char *tune_options(const char *options, const char *path, const char *more);
 /* gemm.c: measures the products one after another.  Collective; an exit status. */
 int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm);
 
-/* tune_coll.c: measures the collectives.  Collective; an exit status. */
+/* coll.c: measures the collectives.  Collective; an exit status. */
 int tune_collectives(const tune_arguments *args, const char *options, const char *path, MPI_Comm comm);
 
 #endif

@@ -11,11 +11,11 @@
 #include "tune/command.h"
 
 /* What a trial has found, on rank 0, which has a part in every grid. */
-typedef struct result {
+typedef struct trial_result {
     hsumma_plan_info info;
     double chosen;  /* measured seconds; 0: there was nothing to choose from */
     char note[512]; /* why the file has not been written; "": it has */
-} result;
+} trial_result;
 
 /* As hsumma_tune makes it: nothing that is remembered keeps it from measuring.  Returns an exit status. */
 static int make_plan(const problem *p, hsumma_plan **plan)
@@ -77,7 +77,7 @@ static double known(double seconds)
     return seconds > 0 ? seconds : NAN;
 }
 
-static void report(const problem *p, const result *found, const char *path)
+static void report(const problem *p, const trial_result *found, const char *path)
 {
     const arguments *args = p->args;
     const hsumma_plan_info *info = &found->info;
@@ -105,7 +105,7 @@ static void report(const problem *p, const result *found, const char *path)
 static int tune_product(problem *p, const char *path, progress *bar, double done, double share)
 {
     hsumma_plan *plan = NULL;
-    result found = {.chosen = 0};
+    trial_result found = {.chosen = 0};
     int code = make_plan(p, &plan);
 
     if (!code)

@@ -45,7 +45,7 @@ int hs_digit(const struct hs_factors *factors, int level, int coordinate);
 
 /*
  * Merges levels so that sums over the line are bracketed as if it had one level: a level may stay apart only where the
- * levels inside it together have a power of two members (reduce_binomial.c's tree then is the composition of its
+ * levels inside it together have a power of two members (coll/reduce/binomial.c's tree then is the composition of its
  * parts). tier[i] is the original index of the innermost level merged into new level i.
  */
 void hs_factors_merge_for_sums(const struct hs_factors *factors, struct hs_factors *merged, int *tier);

@@ -45,8 +45,11 @@ struct operands {
 
 /* Elements T that are read and written by accesses of type A: several by one, or one by several. */
 template <class T, class A> struct chunk {
-    enum { ELEMENTS = sizeof(A) > sizeof(T) ? sizeof(A) / sizeof(T) : 1, ACCESSES = ELEMENTS * sizeof(T) / sizeof(A) };
-    T value[ELEMENTS];
+    enum {
+        PER_ACCESS = sizeof(A) > sizeof(T) ? sizeof(A) / sizeof(T) : 1,
+        ACCESSES = PER_ACCESS * sizeof(T) / sizeof(A)
+    };
+    T value[PER_ACCESS];
 
     __device__ void load(const void *base, int64_t i)
     {
@@ -64,7 +67,7 @@ template <class T, class A> struct chunk {
     }
     template <class Op> __device__ void combine(const chunk &right)
     {
-        for (int e = 0; e < ELEMENTS; e++)
+        for (int e = 0; e < PER_ACCESS; e++)
             value[e] = Op::of(value[e], right.value[e]);
     }
 };
@@ -110,7 +113,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     int64_t threads = static_cast<int64_t>(gridDim.x) * THREADS;
     if (thread < head + tail) {
-        int64_t i = thread < head ? thread : thread + chunks * chunk<T, A>::ELEMENTS;
+        int64_t i = thread < head ? thread : thread + chunks * chunk<T, A>::PER_ACCESS;
         T value = static_cast<const T *>(from.at[0])[i];
 #pragma unroll 4
         for (int k = 1; k < from.count; k++)
@@ -136,7 +139,7 @@ int64_t least(int64_t a, int64_t b)
 
 template <class T, class Op, class A> cudaError_t combine_by(const call &is, int64_t head)
 {
-    const int64_t each = chunk<T, A>::ELEMENTS;
+    const int64_t each = chunk<T, A>::PER_ACCESS;
     int64_t chunks = (is.count - head) / each, tail = is.count - head - chunks * each;
     int64_t blocks = least((chunks + THREADS - 1) / THREADS, is.kernels->combine_blocks);
     return launch(&combine<T, Op, A>, dim3(static_cast<unsigned>(blocks > 0 ? blocks : 1)), dim3(THREADS), is.stream,
@@ -228,7 +231,7 @@ template <class R> __device__ complex<R> times(complex<R> l, complex<R> r)
 enum factor { ZERO, ONE, OTHER };
 
 template <class T> struct block {
-    enum { ROWS = sizeof(T) > 8 ? 2 : 4 }; /* that a thread has under way */
+    enum { THREAD_ROWS = sizeof(T) > 8 ? 2 : 4 }; /* that a thread has under way */
     int64_t rows, cols, ldc, lds;
     T *c;
     const T *s;
@@ -239,23 +242,23 @@ template <class T> struct block {
 /* Threads of a block: x along rows, y along columns. */
 template <class T> __global__ void __launch_bounds__(THREADS, RESIDENT) update(const __grid_constant__ block<T> is)
 {
-    enum { ROWS = block<T>::ROWS };
+    enum { THREAD_ROWS = block<T>::THREAD_ROWS };
     int64_t first = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
     int64_t column = static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
     for (int64_t j = column; j < is.cols; j += static_cast<int64_t>(gridDim.y) * blockDim.y)
-        for (int64_t i = first; i < is.rows; i += ROWS * stride) {
+        for (int64_t i = first; i < is.rows; i += THREAD_ROWS * stride) {
             T *c = is.c + j * is.ldc + i;
             const T *s = is.s ? is.s + j * is.lds + i : nullptr;
-            T old[ROWS], add[ROWS];
+            T old[THREAD_ROWS], add[THREAD_ROWS];
 #pragma unroll
-            for (int u = 0; u < ROWS; u++) {
+            for (int u = 0; u < THREAD_ROWS; u++) {
                 bool inside = i + u * stride < is.rows;
                 add[u] = inside && s ? s[u * stride] : T();
                 old[u] = inside && is.factor != ZERO ? c[u * stride] : T();
             }
 #pragma unroll
-            for (int u = 0; u < ROWS; u++)
+            for (int u = 0; u < THREAD_ROWS; u++)
                 if (i + u * stride < is.rows)
                     c[u * stride] = is.factor == ZERO  ? add[u]
                                     : is.factor == ONE ? sum_of(old[u], add[u])
@@ -291,7 +294,7 @@ cudaError_t update_as(const hs_kernels *kernels, cudaStream_t stream, int64_t ro
     while (wide < THREADS && wide < is.rows)
         wide *= 2;
     dim3 threads(wide, THREADS / wide);
-    const int64_t most = kernels->update_blocks, each = static_cast<int64_t>(wide) * block<T>::ROWS;
+    const int64_t most = kernels->update_blocks, each = static_cast<int64_t>(wide) * block<T>::THREAD_ROWS;
     int64_t x = least((is.rows + each - 1) / each, most);
     int64_t y = least((is.cols + threads.y - 1) / threads.y, least((most + x - 1) / x, 65535));
     return launch(&update<T>, dim3(static_cast<unsigned>(x), static_cast<unsigned>(y)), threads, stream, is);

@@ -56,7 +56,8 @@ struct pmpi_state {
 };
 extern struct pmpi_state pmpi_state;
 
-/* comm.c: the record of a communicator, made at its first call; NULL: pass the call on.  Collective over comm. */
+/* communicators.c: the record of a communicator, made at its first call; NULL: pass the call on.  Collective over comm.
+ */
 struct pmpi_comm *pmpi_comm_of(MPI_Comm comm);
 /* Frees all contexts, in the order of their making. */
 void pmpi_comms_free(void);
@@ -65,7 +66,7 @@ void pmpi_warn(const char *why);
 /* Whether HSUMMA_PMPI says this. */
 int pmpi_is_word(const char *word);
 
-/* types.c */
+/* datatypes.c */
 /* Whether a type is one of MPI's own, in whose elements there are no gaps: *size bytes each. */
 int pmpi_is_basic(MPI_Datatype type, MPI_Count *size);
 /* Whether hsumma has the operator for this type, of *size bytes. */

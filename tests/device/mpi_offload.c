@@ -1,7 +1,7 @@
 /*
- * Matrices of the host in contexts with a device: their products are made there, tile by tile (summa/local.h), whatever
- * brings the panels; the bits do not depend on when the device does its work; and where it fails on one process the
- * BLAS ends the product, on that process alone, which says so.
+ * Matrices of the host in contexts with a device: their products are made there, tile by tile (summa/local/local.h),
+ * whatever brings the panels; the bits do not depend on when the device does its work; and where it fails on one
+ * process the BLAS ends the product, on that process alone, which says so.
  */
 #include "support/product.h"
 

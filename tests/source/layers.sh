@@ -48,7 +48,7 @@ include coll/choose/rules.c '<mpi.h>'
 include dist/axis.c '<hsumma.h>'
 include summa/panels.c '"hsumma/plan/plan.h"'
 include summa/node/copy.c '"gpu/devices.h"'
-include api/context.c '"gpu/cuda.h"'
+include api/context_create.c '"gpu/cuda.h"'
 include gpu/devices.c '"summa/panels.h"'
 include coll/run/team.c '"../node/comm.h"'
 

@@ -1,9 +1,9 @@
 /*
  * Allreduce, the combination: p = 2^n q1 ... qh is treated by the butterfly (2^n), rings for the small odd factors q1
- * ... q(h-1), and overlapping 3-2 elimination for what remains; h is where the cost (rt_choice.c) is least for this p
- * and m, so short vectors and small factors take rings, large factors elimination.
+ * ... q(h-1), and overlapping 3-2 elimination for what remains; h is where the cost (coll/rabenseifner_traff/choice.c)
+ * is least for this p and m, so short vectors and small factors take rings, large factors elimination.
  *
- * Cost: the sum over the steps, see allreduce_butterfly.c, allreduce_small_ring.c, allreduce_elimination_32.c; never
+ * Cost: the sum over the steps, see butterfly.c, small_ring.c, elimination_32.c; never
  * more than (1 + 1/2^(n+1))(2 m beta + m gamma) in bytes if all rounds halve, never more than ceil(log2 p) + 1 rounds
  * for m <= b.  Rabenseifner and Traeff (2004), Section 3.6.
  */

@@ -6,8 +6,8 @@
  *   rules  COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD
  *   range  0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; none: all sizes
  *   tuned  a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE WORD" with * for any number or all
- *          sizes; # begins a comment; lines that begin with "gemm" are for hsumma/tuned.h.  Version 1 had none of those
- * The first rule that fits wins.
+ *          sizes; # begins a comment; lines that begin with "gemm" are for hsumma/tuned/tuned.h.  Version 1 had none of
+ * those The first rule that fits wins.
  */
 #ifndef HS_COLL_CHOOSE_SELECT_H
 #define HS_COLL_CHOOSE_SELECT_H

@@ -15,7 +15,7 @@ struct hs_comm {
     int rank, size;
     int64_t cut; /* bytes of one MPI message at most, the same on all ranks; longer steps go in pieces */
     int64_t bytes_sent, messages_sent;
-    struct hs_topology topology;   /* of all its ranks; size 0: not known (places.h) */
+    struct hs_topology topology;   /* of all its ranks; size 0: not known (discover.h) */
     struct hs_shm *shm;            /* shared memory with the ranks of this node; NULL: none */
     struct hs_device_comm *device; /* the same of devices (device_comm.h); NULL: there is no device */
 };

@@ -118,8 +118,8 @@ hsumma_status hs_draw_topology(struct hs_draw *draw, enum hs_placement placement
 {
     struct hs_shape *shape = &draw->shape;
     int64_t bytes = shape->bytes, unit = shape->unit;
-    const int64_t rooms[] = {unit * (1 + (int64_t)hs_draw_pick(draw, 8)), bytes / 2 + unit, 64 * unit + 8,
-                             4 * bytes + 4096, (shape->size + 2) * bytes + 4096};
+    const int64_t shared_sizes[] = {unit * (1 + (int64_t)hs_draw_pick(draw, 8)), bytes / 2 + unit, 64 * unit + 8,
+                                    4 * bytes + 4096, (shape->size + 2) * bytes + 4096};
 
     draw->placement = placement;
     if (placement == HS_ALONE)
@@ -130,7 +130,7 @@ hsumma_status hs_draw_topology(struct hs_draw *draw, enum hs_placement placement
         hs_topology_make(&draw->topology, shape->size, draw->number, draw->number + shape->size, memory);
     if (status)
         return status;
-    draw->topology.shared_bytes = shared ? rooms[hs_draw_pick(draw, LENGTH(rooms))] : 0;
+    draw->topology.shared_bytes = shared ? shared_sizes[hs_draw_pick(draw, LENGTH(shared_sizes))] : 0;
     /* Many ranks take too long in many rounds. */
     int many = shape->size > 300 || (shape->size > 96 && hs_draw_pick(draw, 16));
     int64_t few_rounds = shape->size <= 16 ? 0 : many ? 3 * bytes : bytes / 4;

@@ -3,7 +3,7 @@
 
 /*
  * The machine that the choice assumes, in Hockney's model: seconds per message, per byte, per byte reduced.  Constants,
- * so that all ranks choose alike; the default b is alpha / (beta + gamma) of the same machine (rt_build.c).
+ * so that all ranks choose alike; the default b is alpha / (beta + gamma) of the same machine (build.c).
  */
 static const double per_message = 1e-6, per_byte = 1.2e-10, per_sum = 2e-10;
 

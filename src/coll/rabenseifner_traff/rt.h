@@ -37,7 +37,7 @@ struct rt_plan {
     int groups; /* after the last level; 1 when the plan is complete */
 };
 
-/* rt_plan.c: making plans.  None of them adds a level that does nothing. */
+/* levels.c: making plans.  None of them adds a level that does nothing. */
 void rt_begin(struct rt_plan *plan, int size);
 void rt_exchange(struct rt_plan *plan, int ways);
 void rt_eliminate(struct rt_plan *plan, int skip, int pairs);
@@ -52,7 +52,7 @@ struct rt_plan rt_plan_elimination_21(int size);
 struct rt_plan rt_plan_elimination_32(int size); /* powers of two: the butterfly */
 struct rt_plan rt_plan_elimination_32_21(int size);
 struct rt_plan rt_plan_small_ring(int size);
-/* rt_choice.c: the cheapest of: butterfly, rings for the first h - 1 odd factors, 3-2 elimination for the rest. */
+/* choice.c: the cheapest of: butterfly, rings for the first h - 1 odd factors, 3-2 elimination for the rest. */
 struct rt_plan rt_plan_best(const struct hs_shape *shape);
 /* What an allreduce by the plan costs, in seconds, on the machine that the choice assumes. */
 double rt_cost(const struct rt_plan *plan, const struct hs_shape *shape);
@@ -115,11 +115,11 @@ struct rt_state {
     int sent; /* the last SEND: one message at a time on the link */
 };
 
-/* rt_reduction.c, rt_routing.c: the two phases. */
+/* reduction.c, routing.c: the two phases. */
 void rt_reduce_level(struct rt_state *state, struct rt_visit *visit);
 void rt_route_level(struct rt_state *state, const struct rt_visit *visit);
 
-/* rt_build.c: steps that both phases use. */
+/* build.c: steps that both phases use. */
 int rt_send(struct rt_state *state, int peer, struct hs_ref source, int64_t count, int after);
 /* The next area and, in *turn, the number under which rt_release gives it back once `step` is done. */
 struct hs_ref rt_take(struct rt_state *state, int *turn);

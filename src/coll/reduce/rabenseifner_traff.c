@@ -1,6 +1,6 @@
 /*
- * Reduction to a root: the reduction phase of allreduce_rabenseifner_traff.c; in the routing phase each level sends the
- * pieces only towards the group that the root belongs to.  The bracketing does not depend on the root.
+ * Reduction to a root: the reduction phase of coll/allreduce/rabenseifner_traff.c; in the routing phase each level
+ * sends the pieces only towards the group that the root belongs to.  The bracketing does not depend on the root.
  *
  * Cost: as the allreduce; the root receives (1 - 1/p) m in the routing phase if all rounds halve, and nothing for m <=
  * b. Rabenseifner and Traeff (2004), Sections 2 and 3.  Scratch: two vectors.

@@ -1,6 +1,6 @@
 /*
- * Reduce-scatter: the reduction phase of allreduce_rabenseifner_traff.c; in the routing phase each level sends what the
- * ranks of the other groups own of the pieces that a member holds.
+ * Reduce-scatter: the reduction phase of coll/allreduce/rabenseifner_traff.c; in the routing phase each level sends
+ * what the ranks of the other groups own of the pieces that a member holds.
  *
  * Cost: reduction phase as the allreduce.  If all rounds halve, equal parts lie in the order of the reversed bits of
  * the ranks that hold them, and pass the levels again: log2 p more rounds of up to sqrt(p) parts, about 3 m/sqrt(p)

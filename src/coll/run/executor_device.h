@@ -5,7 +5,7 @@
  * COPY and REDUCE are done as soon as they are on the stream: whatever depends on them comes behind.  SIGNAL records an
  * event behind them, and then raises the flag; WAIT sees the flag, and then makes the stream wait for the peer's event.
  * Where devices cannot wait for each other's events, SIGNAL raises the flag when its event is over.  Messages wait for
- * the work on what they carry (device_stage.h).  A slot of the ring is entered behind the ends of those who used it.
+ * the work on what they carry (bounce.h).  A slot of the ring is entered behind the ends of those who used it.
  */
 #ifndef HS_COLL_RUN_EXECUTOR_DEVICE_H
 #define HS_COLL_RUN_EXECUTOR_DEVICE_H

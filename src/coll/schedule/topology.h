@@ -1,6 +1,6 @@
 /*
- * Where the ranks of a group are: on which node, and on which socket of it.  Plain data, made by comm.c for a real
- * communicator, by hs_topology_blocks for simulators, explanations and tests.
+ * Where the ranks of a group are: on which node, and on which socket of it.  Plain data, made by coll/node/discover.c
+ * for a real communicator, by hs_topology_blocks for simulators, explanations and tests.
  */
 #ifndef HS_COLL_SCHEDULE_TOPOLOGY_H
 #define HS_COLL_SCHEDULE_TOPOLOGY_H

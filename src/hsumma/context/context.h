@@ -14,8 +14,8 @@
 #include "hsumma/tuned/tuned.h"
 #include "summa/local/local.h"
 
-struct hs_plan_cache; /* api/cache.c */
-struct hs_workspace;  /* hsumma/workspace.h */
+struct hs_plan_cache; /* api/plan_cache.c */
+struct hs_workspace;  /* workspace.h */
 
 struct hsumma_context {
     int holders;
@@ -68,7 +68,7 @@ struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
 hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **ctx,
                                 char *message, size_t size);
 
-/* In api/context.c and api/grid.c; the lower layers only hold and release. */
+/* In api/context_create.c and api/grids.c; the lower layers only hold and release. */
 void hs_context_release(hsumma_context *ctx);
 void hs_grid_release(hsumma_grid *grid);
 

@@ -7,7 +7,7 @@
 #define PIPELINED (2.0 / 3)
 
 /* What one moving operand costs: all its panels; the first of them alone; what this process copies for it. */
-struct cost {
+struct movement_cost {
     struct hs_cost all;
     double first, copy;
 };
@@ -129,7 +129,7 @@ static double exchange_latency(const struct hs_line_table *lines, const struct h
 /* The exchange of all panels, one after the other; adds to the cost of moving. */
 static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct hs_spec *spec,
                                      const struct hs_pairs *pairs, struct hs_line_table *lines,
-                                     const struct hs_profile *profile, struct cost *cost)
+                                     const struct hs_profile *profile, struct movement_cost *cost)
 {
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
@@ -162,11 +162,11 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     return (hsumma_movement){how(mover), (size_t)(given + taken), seconds};
 }
 
-static struct cost mover_cost(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_mover *mover,
-                              const struct hs_spec *spec, const struct hs_pairs *pairs, hsumma_movement *movement,
-                              hsumma_status *status)
+static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_line_table *lines,
+                                       const struct hs_mover *mover, const struct hs_spec *spec,
+                                       const struct hs_pairs *pairs, hsumma_movement *movement, hsumma_status *status)
 {
-    struct cost cost = {{0, {0, 0}}, 0, 0};
+    struct movement_cost cost = {{0, {0, 0}}, 0, 0};
     const struct hs_role *role = mover->role;
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
@@ -218,7 +218,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
             continue;
         struct hs_mover mover;
         hs_mover_init(&mover, problem, variant, spec, NULL, x);
-        struct cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
+        struct movement_cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
         all += cost.all.seconds;
         both.load.most += cost.all.load.most;
         both.load.mean += cost.all.load.mean;

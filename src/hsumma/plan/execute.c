@@ -156,7 +156,7 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
 static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
-    const int room = (int)sizeof ctx->message.text - 128;
+    const int most = (int)sizeof ctx->message.text - 128;
     const char *news = hs_local_news(ctx->local);
     ctx->running = NULL;
     plan->agreeing = 0;
@@ -169,14 +169,14 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     if (!status)
         return news[0] ? hs_fail(&ctx->message, HSUMMA_OK,
                                  "process %d: from now on the BLAS does what the device did: %.*s", ctx->comm.rank,
-                                 room, news)
+                                 most, news)
                        : HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL ||
                    (status == HSUMMA_ERR_DEVICE && hs_notice_has_come(&ctx->comm));
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined",
-                       hsumma_status_string(status), news[0] ? ", " : "", room, news);
+                       hsumma_status_string(status), news[0] ? ", " : "", most, news);
     if (verdict.rank != ctx->comm.rank)
         hs_plan_explain(ctx, HSUMMA_OK, verdict);
     return status;

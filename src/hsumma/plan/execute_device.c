@@ -65,7 +65,7 @@ void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution)
 static hsumma_status end_of(hsumma_plan *plan, hsumma_status mine)
 {
     hsumma_context *ctx = plan->ctx;
-    const struct hs_node *node = &hs_plan_holder(plan)->device.node;
+    const struct hs_node_product *node = &hs_plan_holder(plan)->device.node;
     if (plan->outcome.late || mine || !plan->member)
         return plan->outcome.late ? plan->outcome.late : mine;
     if (!plan->outcome.on_device)

@@ -45,7 +45,7 @@ struct hsumma_plan {
     int disobeyed;             /* the tuned file's words cannot be obeyed */
     int by_node;               /* the processes share memory: node, else loop */
     struct hs_loop loop;
-    struct hs_node node;
+    struct hs_node_product node;
     struct hs_plan_device device;   /* of the plan that the caller holds */
     int wants;                      /* is counted among the plans that may need the context's workspace */
     struct hs_workspace *workspace; /* while it runs */

@@ -15,7 +15,7 @@ struct hs_plan_device {
     int possible; /* alike on all processes */
     int serves;   /* it has run last, or will, as far as is known */
     struct hs_choice choice;
-    struct hs_node node;
+    struct hs_node_product node;
     int64_t bytes;                /* of tiles */
     struct hs_node_device *tiles; /* of the execution under way */
     double seconds;               /* of the last execution, on this process */

@@ -1,4 +1,4 @@
-/* Choosing how the processes of a node multiply on devices (summa/node_device.h). */
+/* Choosing how the processes of a node multiply on devices (summa/node/on_device.h). */
 #ifndef HS_HSUMMA_SEARCH_CHOOSE_DEVICE_H
 #define HS_HSUMMA_SEARCH_CHOOSE_DEVICE_H
 

@@ -1,4 +1,4 @@
-/* Candidates for a product inside one node (summa/node.h). */
+/* Candidates for a product inside one node (summa/node/node.h). */
 #ifndef HS_HSUMMA_SEARCH_CHOOSE_NODE_H
 #define HS_HSUMMA_SEARCH_CHOOSE_NODE_H
 

@@ -2,7 +2,7 @@
 
 #include "base/threads.h"
 #include "base/wait.h"
-#include "summa/local/state.h"
+#include "summa/local/device_state.h"
 
 #include <string.h>
 
@@ -165,7 +165,7 @@ static hsumma_status give_up(struct hs_local *local, hsumma_status status)
 }
 
 /* Tiles, and room for them; less where the device has less. */
-static hsumma_status make_room(struct hs_local *local)
+static hsumma_status make_tiles(struct hs_local *local)
 {
     const struct hs_product *product = &local->product;
     const struct hs_local_limits *limits = &local->limits;
@@ -184,7 +184,7 @@ static hsumma_status make_room(struct hs_local *local)
             return hs_fail(&local->device->message, HSUMMA_ERR_MEMORY,
                            "%lld bytes of the device's memory are too few for tiles", (long long)limits->memory);
         hsumma_status status = hs_local_reserve(local);
-        if (status != HSUMMA_ERR_MEMORY || local->room_bytes >= local->tiling.bytes)
+        if (status != HSUMMA_ERR_MEMORY || local->tile_bytes >= local->tiling.bytes)
             return status;
         if (limits->memory > (int64_t)local->tiling.bytes)
             local->limits.memory = (int64_t)local->tiling.bytes;
@@ -255,7 +255,7 @@ void hs_local_start(struct hs_local *local, const struct hs_product *product)
     if (local->off)
         local->status = hs_fail(&local->device->message, HSUMMA_ERR_DEVICE, "%s", local->note.text);
     else if (!is_empty(product))
-        local->status = make_room(local);
+        local->status = make_tiles(local);
     else
         local->status = hs_local_reserve(local);
     if (!local->status)

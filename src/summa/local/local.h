@@ -1,7 +1,7 @@
 /*
  * How a process multiplies what lies in its own memory: with its BLAS, or, where its context has a device, there.
  *
- * With a device the operands are streamed in tiles (local_tiles.h says which and in which order), within the memory
+ * With a device the operands are streamed in tiles (tiles.h says which and in which order), within the memory
  * that this process may use of the device; none of it is managed memory.  Three streams work at the same time: one in,
  * one that multiplies, one out.  What the device's copies cannot read and write at full speed, which is all memory that
  * is not pinned, goes through pinned pieces that the calling thread fills and empties while others are under way.  What

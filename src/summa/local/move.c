@@ -1,4 +1,4 @@
-#include "summa/local/state.h"
+#include "summa/local/device_state.h"
 
 struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, const struct hs_job *job)
 {

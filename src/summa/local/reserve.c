@@ -1,4 +1,4 @@
-#include "summa/local/state.h"
+#include "summa/local/device_state.h"
 
 static hsumma_status make_event(struct hs_local *local, struct hs_event **event)
 {
@@ -32,14 +32,14 @@ static hsumma_status make_places(struct hs_local *local)
     const struct hs_device_kind *kind = local->device->kind;
     const struct hs_tiling *tiling = &local->tiling;
     hsumma_status status = HSUMMA_OK;
-    if (local->room_bytes < tiling->bytes) {
+    if (local->tile_bytes < tiling->bytes) {
         void *tiles = NULL;
         kind->put(local->device, local->tile_memory);
         local->tile_memory = NULL;
-        local->room_bytes = 0;
+        local->tile_bytes = 0;
         status = kind->get(local->device, tiling->bytes, &tiles);
         local->tile_memory = tiles;
-        local->room_bytes = status ? 0 : tiling->bytes;
+        local->tile_bytes = status ? 0 : tiling->bytes;
     }
     char *at = local->tile_memory;
     for (int x = 0; x < HS_TILES; x++)

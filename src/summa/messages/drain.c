@@ -17,8 +17,8 @@ static int tier_of(const struct hs_mover *mover, int s)
 }
 
 /*
- * Scratch of a channel in panels: what arrives, and between the root and the leaves the sum so far (reduce_binomial.c).
- * One reduction of a channel is under way at a time, so it is needed once.
+ * Scratch of a channel in panels: what arrives, and between the root and the leaves the sum so far
+ * (coll/reduce/binomial.c). One reduction of a channel is under way at a time, so it is needed once.
  */
 static int scratch_panels(const struct hs_mover *mover, int s)
 {

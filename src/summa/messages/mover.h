@@ -27,7 +27,7 @@ struct hs_mover {
     int tier0; /* tier of the panels that are packed, exchanged or drained: the outermost level's */
     struct hs_group group[HS_LEVELS_MAX];
     const struct hs_alg *alg[HS_LEVELS_MAX];
-    struct hs_native native[HS_LEVELS_MAX]; /* native.h */
+    struct hs_native native[HS_LEVELS_MAX]; /* mpi_rows.h */
     /* of an exchange: lines of the pinned dimension that this process shares with each taker as a holder, and with each
      * holder as a taker; hs_mover_share */
     int64_t *gives, *takes;

@@ -90,7 +90,7 @@ struct strip {
 enum { STRIPS = 64 };
 
 struct copying {
-    struct hs_node *node;
+    struct hs_node_product *node;
     const struct hs_supply *supply;
     struct hs_matrix matrix;
     int coord[2];
@@ -251,7 +251,7 @@ static void copy_tiles(struct copying *copying, int64_t step, int first, int end
         copy_pinned_rows(copying, step, first, end, tiles);
 }
 
-int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64_t step)
+int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     const int *coord = node->problem->grid.coord;
     struct copying copying = {.node = node,
@@ -264,7 +264,8 @@ int64_t hs_node_fill(struct hs_node *node, const struct hs_supply *supply, int64
 }
 
 /* Adds up one block of C: the partial results of a line, in its order; those without any of k have made none. */
-static void sum_block(struct hs_node *node, int64_t panel, int p, struct index_run pinned, struct index_run looped)
+static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct index_run pinned,
+                      struct index_run looped)
 {
     const struct hs_supply *out = &node->out;
     const struct hs_problem *problem = node->problem;
@@ -286,7 +287,7 @@ static void sum_block(struct hs_node *node, int64_t panel, int p, struct index_r
     }
 }
 
-void hs_node_sum(struct hs_node *node, int64_t panel)
+void hs_node_sum(struct hs_node_product *node, int64_t panel)
 {
     const struct hs_supply *out = &node->out;
     const struct hs_role *role = out->role;

@@ -23,7 +23,7 @@ uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *g
 }
 
 /* Seconds since the last look at the clock go to one account; those of none are the library's own. */
-static void account(struct hs_node *node, double *seconds)
+static void account(struct hs_node_product *node, double *seconds)
 {
     double now = hs_now();
     if (seconds)
@@ -32,14 +32,14 @@ static void account(struct hs_node *node, double *seconds)
 }
 
 /* Something can be done (again). */
-static void resume(struct hs_node *node)
+static void resume(struct hs_node_product *node)
 {
     account(node, node->idle ? &node->times.wait : NULL);
     node->idle = 0;
 }
 
 /* The last execution before this one in which a rank may have used the memory; 0: none. */
-static uint64_t taken_before(const struct hs_node *node, int rank)
+static uint64_t taken_before(const struct hs_node_product *node, int rank)
 {
     const struct hs_taken *taken = &node->shared->taken[rank];
     return taken->last == node->execution ? taken->before : taken->last;
@@ -47,14 +47,14 @@ static uint64_t taken_before(const struct hs_node *node, int rank)
 
 /* Tells the others that this process has done so many steps; on a device that it has put them on a stream, which says
  * enough if they can wait for its events. */
-static void announce(struct hs_node *node, enum hs_counter what, int64_t steps)
+static void announce(struct hs_node_product *node, enum hs_counter what, int64_t steps)
 {
     if (!node->device || node->device->share.shares_events)
         hs_signal(&node->shared->directory, what, hs_node_progress(node->execution, steps));
 }
 
 /* Whether all that have used the memory before are done with it. */
-static int enter(struct hs_node *node)
+static int enter(struct hs_node_product *node)
 {
     struct hs_product_memory *shared = node->shared;
     for (int r = 0; !node->entered && r < shared->directory.ranks; r++) {
@@ -72,7 +72,8 @@ static int enter(struct hs_node *node)
 }
 
 /* Whether all have come so far; before the first step nothing is asked of anybody: some may not be here yet. */
-static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enum hs_counter what, int64_t steps)
+static int all_signalled(struct hs_node_product *node, const struct hs_peers *peers, enum hs_counter what,
+                         int64_t steps)
 {
     for (int i = 0; steps > 0 && i < peers->count; i++)
         if (!hs_signalled(&node->shared->directory, peers->rank[i], what, hs_node_progress(node->execution, steps)))
@@ -81,7 +82,7 @@ static int all_signalled(struct hs_node *node, const struct hs_peers *peers, enu
 }
 
 /* Puts this process's part of the next step's tiles into shared memory, if it has any and they may be overwritten. */
-static int fill(struct hs_node *node)
+static int fill(struct hs_node_product *node)
 {
     int64_t step = node->fill, bytes = 0;
     int64_t panel = hs_panel_of(node, step);
@@ -114,7 +115,7 @@ static int fill(struct hs_node *node)
 }
 
 /* Fills what the next multiplication needs and one step more; further ones when there is nothing to multiply. */
-static int fill_ahead(struct hs_node *node, int64_t until)
+static int fill_ahead(struct hs_node_product *node, int64_t until)
 {
     int64_t from = node->fill;
     until = until < node->steps ? until : node->steps;
@@ -124,7 +125,7 @@ static int fill_ahead(struct hs_node *node, int64_t until)
 }
 
 /* Whether a tile of the step is there. */
-static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_t step)
+static int supplied(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     const struct hs_peers *givers = &supply->givers;
     int owner = hs_panel_owner(node, supply, hs_panel_of(node, step));
@@ -139,7 +140,7 @@ static int supplied(struct hs_node *node, const struct hs_supply *supply, int64_
 }
 
 /* Tells where this process's A and B lie, so that others can read them; the number of the execution is told last. */
-static void publish(struct hs_node *node, const struct hs_where where[2])
+static void publish(struct hs_node_product *node, const struct hs_where where[2])
 {
     struct hs_directory_entry *mine = &node->shared->directory.entry[node->shared->directory.me];
     for (int i = 0; i < node->ins; i++) {
@@ -162,7 +163,7 @@ static void publish(struct hs_node *node, const struct hs_where where[2])
  * The matrix of a process that has published it for this execution, as mapped here; base NULL: it has not.  Who has
  * stays until its readers are done; who has not may already tell of later executions.
  */
-static struct hs_matrix published(const struct hs_node *node, int x, int rank)
+static struct hs_matrix published(const struct hs_node_product *node, int x, int rank)
 {
     struct hs_offer *offer = &node->shared->directory.entry[rank].offer[x];
     struct hs_matrix matrix = {NULL, 0};
@@ -177,7 +178,8 @@ static struct hs_matrix published(const struct hs_node *node, int x, int rank)
 
 /* The matrix that a step's panel of A or B is read from in place, and the panel's first local index; base NULL: none.
  */
-static struct hs_matrix source(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int64_t *local)
+static struct hs_matrix source(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step,
+                               int64_t *local)
 {
     const struct hs_peers *givers = &supply->givers;
     int owner = hs_supply_owner(node, supply, hs_panel_of(node, step), local);
@@ -190,7 +192,7 @@ static struct hs_matrix source(const struct hs_node *node, const struct hs_suppl
 }
 
 /* An operand for the local multiplication: range says which part of each dimension, in local indices. */
-static struct hs_matrix locate(const struct hs_node *node, int x, int64_t step, const struct hs_range range[3])
+static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_t step, const struct hs_range range[3])
 {
     const struct hs_role *role = &node->variant.role[x];
     const struct hs_view *view = &node->problem->view[x];
@@ -213,7 +215,7 @@ static struct hs_matrix locate(const struct hs_node *node, int x, int64_t step, 
 }
 
 /* What this process multiplies in a step; 0: nothing. */
-static int ranges(const struct hs_node *node, int64_t step, struct hs_range range[3])
+static int ranges(const struct hs_node_product *node, int64_t step, struct hs_range range[3])
 {
     const int *coord = node->problem->grid.coord;
     for (int dim = 0; dim < 3; dim++)
@@ -227,7 +229,7 @@ static int ranges(const struct hs_node *node, int64_t step, struct hs_range rang
 }
 
 /* The first contribution to an element of C, or of its partial result. */
-static const void *beta_of(const struct hs_node *node, int64_t step)
+static const void *beta_of(const struct hs_node_product *node, int64_t step)
 {
     const struct hs_scalar *scalar = node->problem->scalar;
     if (node->outs)
@@ -236,7 +238,7 @@ static const void *beta_of(const struct hs_node *node, int64_t step)
 }
 
 /* Begins the next step's product when all that it reads is there; 0: it is not.  Nothing may be left to multiply. */
-static int start(struct hs_node *node)
+static int start(struct hs_node_product *node)
 {
     const struct hs_problem *problem = node->problem;
     int64_t step = node->step;
@@ -280,7 +282,7 @@ static int start(struct hs_node *node)
 
 /* Does the next step's product, or goes on with one that a device makes; 1: the step is over.  A failure is told at the
  * end: others wait for this process. */
-static int multiply(struct hs_node *node, int *worked)
+static int multiply(struct hs_node_product *node, int *worked)
 {
     int done = 1;
     if (!node->multiplying && !start(node))
@@ -300,7 +302,7 @@ static int multiply(struct hs_node *node, int *worked)
 }
 
 /* Adds up the next panel's partial results, when they are all there. */
-static int sum(struct hs_node *node)
+static int sum(struct hs_node_product *node)
 {
     int64_t panel = node->sum;
     if (!all_signalled(node, &node->out.takers, HS_USED, (panel + 1) * node->chunks))
@@ -319,7 +321,7 @@ static int sum(struct hs_node *node)
 }
 
 /* Whether nobody reads this process's matrices any more. */
-static int unread(struct hs_node *node)
+static int unread(struct hs_node_product *node)
 {
     for (int i = 0; i < node->ins; i++)
         if (node->direct[node->in[i].operand] && !all_signalled(node, &node->in[i].takers, HS_USED, node->steps))
@@ -327,19 +329,19 @@ static int unread(struct hs_node *node)
     return 1;
 }
 
-static void finish(struct hs_node *node)
+static void finish(struct hs_node_product *node)
 {
     struct hs_directory *directory = &node->shared->directory;
-    static const enum hs_counter words[] = {HS_FILLED, HS_USED, HS_SUMMED};
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        hs_signal(directory, words[i], progress_at_end(node->execution));
+    static const enum hs_counter counters[] = {HS_FILLED, HS_USED, HS_SUMMED};
+    for (unsigned i = 0; i < sizeof counters / sizeof *counters; i++)
+        hs_signal(directory, counters[i], progress_at_end(node->execution));
     resume(node);
     node->times.seconds = node->mark - node->times.begin;
     node->last = node->times;
     node->running = 0;
 }
 
-void hs_node_start(struct hs_node *node, struct hs_product_memory *shared, struct hs_node_device *device,
+void hs_node_start(struct hs_node_product *node, struct hs_product_memory *shared, struct hs_node_device *device,
                    uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
                    const struct hs_where where[2], const void *beta, double begin)
 {
@@ -372,7 +374,7 @@ void hs_node_start(struct hs_node *node, struct hs_product_memory *shared, struc
 
 hsumma_status hs_node_advance(void *state, int *worked, int *done)
 {
-    struct hs_node *node = state;
+    struct hs_node_product *node = state;
     int did = 0;
     if (node->running) {
         hs_directory_look(&node->shared->directory);

@@ -7,7 +7,7 @@
  * shared memory, once for all readers (fill), whatever layout it has it in; who needs a tile multiplies straight from
  * there (node.c); what lies in the reader's own memory, or in memory that readers have mapped, is multiplied from where
  * it is. Where C moves (stationary A or B: layers over k) each process makes its partial result in shared memory and
- * the owners of C add them up, in the order of the line (node_copy.c).
+ * the owners of C add them up, in the order of the line (copy.c).
  *
  * Words of the directory count steps: nobody waits but for those whose data it reads or overwrites.  All processes go
  * through the steps in one order and each fills, multiplies and sums what can be done next; the first step that is not
@@ -67,9 +67,9 @@ struct hs_product_memory {
     const void *regions;
 };
 
-struct hs_node_device; /* summa/node_device.h */
+struct hs_node_device; /* on_device.h */
 
-struct hs_node {
+struct hs_node_product {
     const struct hs_problem *problem;
     const struct hs_spec *spec;
     struct hs_variant variant;
@@ -108,9 +108,9 @@ enum { HS_NODE_STEP_BITS = 24, HS_NODE_STEPS = (1 << HS_NODE_STEP_BITS) - 2 };
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 
 /* problem and spec must outlive it.  Local; what fails has left nothing behind. */
-hsumma_status hs_node_init(struct hs_node *node, const struct hs_problem *problem, const struct hs_spec *spec,
+hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
                            const struct hs_allocator *memory, struct hs_message *message);
-void hs_node_free(struct hs_node *node, const struct hs_allocator *memory);
+void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory);
 
 /* Every process of the whole grid counts an execution in which the processes of `grid` (or of a part of it) take part.
  */
@@ -120,7 +120,7 @@ uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *g
  * Begins it; where: of A and B, so that others can read them in place.  device: NULL, or what it runs on, with the
  * matrices in the device's memory.
  */
-void hs_node_start(struct hs_node *node, struct hs_product_memory *shared, struct hs_node_device *device,
+void hs_node_start(struct hs_node_product *node, struct hs_product_memory *shared, struct hs_node_device *device,
                    uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
                    const struct hs_where where[2], const void *beta, double begin);
 /*

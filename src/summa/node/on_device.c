@@ -10,30 +10,30 @@ static int event_of(enum hs_counter counter, int64_t step)
     return (int)counter * HS_NODE_EVENTS + (int)(step % HS_NODE_EVENTS);
 }
 
-static int me(const struct hs_node *node)
+static int me(const struct hs_node_product *node)
 {
     return node->shared->directory.me;
 }
 
-static hsumma_type type_of(const struct hs_node *node)
+static hsumma_type type_of(const struct hs_node_product *node)
 {
     return node->problem->scalar->type;
 }
 
 /* The first failure ends the work of this process on its device. */
-static void keep(struct hs_node *node, hsumma_status status)
+static void keep(struct hs_node_product *node, hsumma_status status)
 {
     node->failed = node->failed ? node->failed : status;
 }
 
-static void await(struct hs_node *node, struct hs_stream *stream, struct hs_event *event)
+static void await(struct hs_node_product *node, struct hs_stream *stream, struct hs_event *event)
 {
     struct hs_device *device = node->device->device;
     if (!node->failed)
         keep(node, device->kind->wait(device, stream, event));
 }
 
-static void record(struct hs_node *node, struct hs_stream *stream, struct hs_event *event)
+static void record(struct hs_node_product *node, struct hs_stream *stream, struct hs_event *event)
 {
     struct hs_device *device = node->device->device;
     if (!node->failed)
@@ -41,53 +41,53 @@ static void record(struct hs_node *node, struct hs_stream *stream, struct hs_eve
 }
 
 /* One stream behind all that is on another now. */
-static void follow(struct hs_node *node, struct hs_stream *stream, struct hs_stream *first)
+static void follow(struct hs_node_product *node, struct hs_stream *stream, struct hs_stream *first)
 {
     record(node, first, node->device->turn);
     await(node, stream, node->device->turn);
 }
 
-void hs_node_device_begin(struct hs_node *node)
+void hs_node_device_begin(struct hs_node_product *node)
 {
     struct hs_node_device *on = node->device;
     follow(node, on->copies, on->outside);
     await(node, on->products, on->turn);
 }
 
-static void await_event(struct hs_node *node, struct hs_stream *stream, int rank, int event)
+static void await_event(struct hs_node_product *node, struct hs_stream *stream, int rank, int event)
 {
     const struct hs_node_device *on = node->device;
     if (on->share.shares_events || rank == me(node))
         await(node, stream, hs_device_share_event(&on->share, rank, event));
 }
 
-void hs_node_device_enter(struct hs_node *node, int rank)
+void hs_node_device_enter(struct hs_node_product *node, int rank)
 {
     await_event(node, node->device->copies, rank, HS_NODE_COMPLETE);
     await_event(node, node->device->products, rank, HS_NODE_COMPLETE);
 }
 
-void hs_node_device_await(struct hs_node *node, struct hs_stream *stream, int rank, enum hs_counter counter,
+void hs_node_device_await(struct hs_node_product *node, struct hs_stream *stream, int rank, enum hs_counter counter,
                           int64_t step)
 {
     await_event(node, stream, rank, event_of(counter, step));
 }
 
-void hs_node_device_await_all(struct hs_node *node, struct hs_stream *stream, const struct hs_peers *peers, int owner,
-                              enum hs_counter counter, int64_t steps)
+void hs_node_device_await_all(struct hs_node_product *node, struct hs_stream *stream, const struct hs_peers *peers,
+                              int owner, enum hs_counter counter, int64_t steps)
 {
     for (int i = 0; steps > 0 && i < peers->count; i++)
         if (owner < 0 || owner == peers->coord[i])
             hs_node_device_await(node, stream, peers->rank[i], counter, steps - 1);
 }
 
-void hs_node_device_mark(struct hs_node *node, struct hs_stream *stream, enum hs_counter counter, int64_t step)
+void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream, enum hs_counter counter, int64_t step)
 {
     record(node, stream, hs_device_share_event(&node->device->share, me(node), event_of(counter, step)));
 }
 
 /* Whether an event of this process's is over; after a failure nobody waits for any. */
-static int is_complete(struct hs_node *node, int event)
+static int is_complete(struct hs_node_product *node, int event)
 {
     const struct hs_node_device *on = node->device;
     int complete = 1;
@@ -97,7 +97,7 @@ static int is_complete(struct hs_node *node, int event)
     return complete || node->failed;
 }
 
-int hs_node_device_announce(struct hs_node *node)
+int hs_node_device_announce(struct hs_node_product *node)
 {
     const int64_t put[3] = {[HS_FILLED] = node->fill, [HS_USED] = node->step, [HS_SUMMED] = node->sum};
     int announced = 0;
@@ -109,7 +109,7 @@ int hs_node_device_announce(struct hs_node *node)
     return announced;
 }
 
-int hs_node_device_left(struct hs_node *node)
+int hs_node_device_left(struct hs_node_product *node)
 {
     struct hs_node_device *on = node->device;
     if (!node->closed) {
@@ -122,8 +122,8 @@ int hs_node_device_left(struct hs_node *node)
     return on->share.shares_events || is_complete(node, HS_NODE_COMPLETE);
 }
 
-void hs_node_device_copy(struct hs_node *node, char *to, int64_t to_ld, const char *from, int64_t from_ld, int64_t rows,
-                         int64_t cols)
+void hs_node_device_copy(struct hs_node_product *node, char *to, int64_t to_ld, const char *from, int64_t from_ld,
+                         int64_t rows, int64_t cols)
 {
     struct hs_device *device = node->device->device;
     size_t size = node->problem->scalar->size;
@@ -132,7 +132,7 @@ void hs_node_device_copy(struct hs_node *node, char *to, int64_t to_ld, const ch
                                             (size_t)from_ld * size, (size_t)rows * size, (size_t)cols));
 }
 
-static void multiply(struct hs_node *node, const struct hs_range range[3], const struct hs_matrix *a,
+static void multiply(struct hs_node_product *node, const struct hs_range range[3], const struct hs_matrix *a,
                      const struct hs_matrix *b, const void *beta, const struct hs_matrix *c)
 {
     struct hs_device *device = node->device->device;
@@ -148,7 +148,7 @@ static void multiply(struct hs_node *node, const struct hs_range range[3], const
  * Puts a multiplication on its stream: behind the copies that it reads and the sums of the partial result that it
  * overwrites.  Who has used a tile has filled its part, there as here, so its end is behind this process's copies, too.
  */
-void hs_node_device_multiply(struct hs_node *node, int64_t step, const struct hs_range range[3],
+void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
                              const struct hs_matrix *c)
 {
@@ -167,15 +167,15 @@ void hs_node_device_multiply(struct hs_node *node, int64_t step, const struct hs
     hs_node_device_mark(node, stream, HS_USED, step);
 }
 
-void hs_node_device_update(struct hs_node *node, int64_t rows, int64_t cols, const void *beta, char *c, int64_t ldc,
-                           const char *s, int64_t lds)
+void hs_node_device_update(struct hs_node_product *node, int64_t rows, int64_t cols, const void *beta, char *c,
+                           int64_t ldc, const char *s, int64_t lds)
 {
     struct hs_device *device = node->device->device;
     if (!node->failed && rows > 0 && cols > 0)
         keep(node, device->kind->update(device, node->device->copies, type_of(node), rows, cols, beta, c, ldc, s, lds));
 }
 
-void hs_node_device_scale(struct hs_node *node)
+void hs_node_device_scale(struct hs_node_product *node)
 {
     const struct hs_view *view = &node->problem->view[HS_C];
     const int *coord = node->problem->grid.coord;

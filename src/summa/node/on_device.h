@@ -43,33 +43,33 @@ static inline char *hs_node_device_tiles(const struct hs_node_device *on)
 }
 
 /* Begins an execution: behind what is on the caller's stream. */
-void hs_node_device_begin(struct hs_node *node);
+void hs_node_device_begin(struct hs_node_product *node);
 /* What has used the memory before, on another rank, is awaited. */
-void hs_node_device_enter(struct hs_node *node, int rank);
+void hs_node_device_enter(struct hs_node_product *node, int rank);
 
 /* The stream waits for the work behind a word of a rank's: step counts from 0. */
-void hs_node_device_await(struct hs_node *node, struct hs_stream *stream, int rank, enum hs_counter counter,
+void hs_node_device_await(struct hs_node_product *node, struct hs_stream *stream, int rank, enum hs_counter counter,
                           int64_t step);
 /* Likewise for that of all peers behind `steps` steps; of those at `owner`, if it is not negative. */
-void hs_node_device_await_all(struct hs_node *node, struct hs_stream *stream, const struct hs_peers *peers, int owner,
-                              enum hs_counter counter, int64_t steps);
+void hs_node_device_await_all(struct hs_node_product *node, struct hs_stream *stream, const struct hs_peers *peers,
+                              int owner, enum hs_counter counter, int64_t steps);
 /* The work of a step has been put on the stream. */
-void hs_node_device_mark(struct hs_node *node, struct hs_stream *stream, enum hs_counter counter, int64_t step);
+void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream, enum hs_counter counter, int64_t step);
 /* Tells the words whose events are over, where others cannot wait for events; whether there were any. */
-int hs_node_device_announce(struct hs_node *node);
+int hs_node_device_announce(struct hs_node_product *node);
 /* Whether this process may leave the execution: the first call puts its end on the caller's stream. */
-int hs_node_device_left(struct hs_node *node);
+int hs_node_device_left(struct hs_node_product *node);
 
 /* Work. */
-void hs_node_device_copy(struct hs_node *node, char *to, int64_t to_ld, const char *from, int64_t from_ld, int64_t rows,
-                         int64_t cols);
+void hs_node_device_copy(struct hs_node_product *node, char *to, int64_t to_ld, const char *from, int64_t from_ld,
+                         int64_t rows, int64_t cols);
 /* A multiplication, and its marks. */
-void hs_node_device_multiply(struct hs_node *node, int64_t step, const struct hs_range range[3],
+void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
                              const struct hs_matrix *c);
-void hs_node_device_update(struct hs_node *node, int64_t rows, int64_t cols, const void *beta, char *c, int64_t ldc,
-                           const char *s, int64_t lds);
+void hs_node_device_update(struct hs_node_product *node, int64_t rows, int64_t cols, const void *beta, char *c,
+                           int64_t ldc, const char *s, int64_t lds);
 /* All that there is to do: C = beta C. */
-void hs_node_device_scale(struct hs_node *node);
+void hs_node_device_scale(struct hs_node_product *node);
 
 #endif

@@ -19,13 +19,13 @@ static int64_t cuts(int64_t length, int64_t by)
     return (length + by - 1) / by;
 }
 
-struct hs_range hs_node_panel(const struct hs_node *node, int64_t panel)
+struct hs_range hs_node_panel(const struct hs_node_product *node, int64_t panel)
 {
     int64_t begin = panel * node->spec->width[0];
     return (struct hs_range){begin, least(node->spec->width[0], node->problem->extent[node->variant.looped] - begin)};
 }
 
-struct hs_range hs_supply_part(const struct hs_node *node, const struct hs_supply *supply, int p, int64_t step)
+struct hs_range hs_supply_part(const struct hs_node_product *node, const struct hs_supply *supply, int p, int64_t step)
 {
     int64_t count = hs_axis_count(supply->role->want, p);
     if (supply->operand != node->spec->chunked)
@@ -34,7 +34,7 @@ struct hs_range hs_supply_part(const struct hs_node *node, const struct hs_suppl
     return (struct hs_range){begin, least(node->spec->chunk, count - begin)};
 }
 
-int hs_supply_owner(const struct hs_node *node, const struct hs_supply *supply, int64_t panel, int64_t *local)
+int hs_supply_owner(const struct hs_node_product *node, const struct hs_supply *supply, int64_t panel, int64_t *local)
 {
     const struct hs_axis *axis = supply->role->looped;
     struct hs_range range = hs_node_panel(node, panel);
@@ -51,25 +51,25 @@ int hs_supply_resident(const struct hs_role *role)
     return !role->exchanged && role->looped->nprocs == 1;
 }
 
-int hs_supply_begins(const struct hs_node *node, const struct hs_supply *supply, int64_t step)
+int hs_supply_begins(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     return supply->operand == node->spec->chunked || hs_chunk_of(node, step) == 0;
 }
 
 /* The number of a step's tile, and the steps that use each. */
-static int64_t tile_of(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int64_t *uses)
+static int64_t tile_of(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int64_t *uses)
 {
     *uses = supply->operand == node->spec->chunked ? 1 : node->chunks;
     return step / *uses;
 }
 
-int64_t hs_supply_free_after(const struct hs_node *node, const struct hs_supply *supply, int64_t step)
+int64_t hs_supply_free_after(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     int64_t uses, tile = tile_of(node, supply, step, &uses);
     return tile < supply->ring ? 0 : (tile - supply->ring + 1) * uses;
 }
 
-char *hs_supply_slot(const struct hs_node *node, const struct hs_supply *supply, int64_t step, int p)
+char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int p)
 {
     int64_t uses, tile = tile_of(node, supply, step, &uses);
     return node->tiles + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
@@ -106,7 +106,7 @@ static int size_supply(struct hs_supply *supply, const struct hs_problem *proble
 }
 
 /* Fills in what hs_node_init needs of all supplies and the bytes of shared memory. */
-static size_t lay_out(struct hs_node *node)
+static size_t lay_out(struct hs_node_product *node)
 {
     const struct hs_problem *problem = node->problem;
     const struct hs_spec *spec = node->spec;
@@ -143,7 +143,7 @@ static size_t lay_out(struct hs_node *node)
 
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec)
 {
-    struct hs_node node;
+    struct hs_node_product node;
     memset(&node, 0, sizeof node);
     node.problem = problem;
     node.spec = spec;
@@ -174,7 +174,7 @@ static int gives(const struct hs_supply *supply, const int extent[2], const int 
 }
 
 /* Whether the process at `coord` multiplies anything: else it reads nothing and makes no partial result. */
-static int multiplies(const struct hs_node *node, const int coord[2])
+static int multiplies(const struct hs_node_product *node, const int coord[2])
 {
     for (int dim = 0; dim < 3; dim++)
         if (node->variant.axis[dim] && hs_axis_count(node->variant.axis[dim], coord[node->variant.axis_of[dim]]) == 0)
@@ -192,7 +192,7 @@ static void add(struct hs_peers *peers, int rank, int coord)
  * Of A and B: who gives to this process, and who reads what it gives.  Of C: likewise with the roles exchanged; what
  * flows are partial results, from those that multiply to the owners.
  */
-static void meet(struct hs_node *node, struct hs_supply *supply)
+static void meet(struct hs_node_product *node, struct hs_supply *supply)
 {
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_role *role = supply->role;
@@ -209,7 +209,7 @@ static void meet(struct hs_node *node, struct hs_supply *supply)
     }
 }
 
-static hsumma_status meet_all(struct hs_node *node, const struct hs_allocator *memory)
+static hsumma_status meet_all(struct hs_node_product *node, const struct hs_allocator *memory)
 {
     const int *extent = node->problem->grid.extent;
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
@@ -220,9 +220,9 @@ static hsumma_status meet_all(struct hs_node *node, const struct hs_allocator *m
     if (!node->peers_memory || !node->lines_memory)
         return HSUMMA_ERR_MEMORY;
     for (int i = 0; i < 3; i++) {
-        int *room = node->peers_memory + (size_t)i * 4 * ranks;
-        all[i]->givers = (struct hs_peers){.rank = room, .coord = room + ranks};
-        all[i]->takers = (struct hs_peers){.rank = room + 2 * ranks, .coord = room + 3 * ranks};
+        int *numbers = node->peers_memory + (size_t)i * 4 * ranks;
+        all[i]->givers = (struct hs_peers){.rank = numbers, .coord = numbers + ranks};
+        all[i]->takers = (struct hs_peers){.rank = numbers + 2 * ranks, .coord = numbers + 3 * ranks};
         all[i]->gives = node->lines_memory + (size_t)i * lines;
         if (all[i]->ring > 0)
             meet(node, all[i]);
@@ -230,7 +230,7 @@ static hsumma_status meet_all(struct hs_node *node, const struct hs_allocator *m
     return HSUMMA_OK;
 }
 
-hsumma_status hs_node_init(struct hs_node *node, const struct hs_problem *problem, const struct hs_spec *spec,
+hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
                            const struct hs_allocator *memory, struct hs_message *message)
 {
     memset(node, 0, sizeof *node);
@@ -251,7 +251,7 @@ hsumma_status hs_node_init(struct hs_node *node, const struct hs_problem *proble
     return status;
 }
 
-void hs_node_free(struct hs_node *node, const struct hs_allocator *memory)
+void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory)
 {
     hs_put(memory, node->peers_memory);
     hs_put(memory, node->lines_memory);

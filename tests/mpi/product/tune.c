@@ -5,7 +5,7 @@
 #include "support/scarce.h"
 #include "support/trial.h"
 
-/* Many panels where the words say block=1: then candidates share an execution, panel by panel (hsumma/trial.h). */
+/* Many panels where the words say block=1: then candidates share an execution, panel by panel (hsumma/plan/trial.h). */
 static int64_t depth(const char *words, int64_t k)
 {
     return strstr(words, "block=1") ? 12 * k : k;

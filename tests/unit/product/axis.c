@@ -271,8 +271,8 @@ static void test_grid(void)
     tap_ok(wrong == 0, "grid: the whole, rows and columns of %d x %d, %d wrong", P, Q, wrong);
 }
 
-/* The sums of all members of a factored line, as text: each level's tree (reduce_binomial.c) over the sums of those
- * inside. */
+/* The sums of all members of a factored line, as text: each level's tree (coll/reduce/binomial.c) over the sums of
+ * those inside. */
 struct text {
     char at[1024];
     size_t used;

@@ -1,5 +1,5 @@
 /*
- * The local product on a device (summa/local.h), on the host device, against the BLAS: shapes, operations, types,
+ * The local product on a device (summa/local/local.h), on the host device, against the BLAS: shapes, operations, types,
  * places of the operands and amounts of memory are drawn from a seeded generator.  Entries are small integers, so that
  * every sum is exact whatever the tiles and their order; then random ones with a residual.  A table between the product
  * and the device counts what is asked of it and lets one call fail.
@@ -451,7 +451,7 @@ static void test_short_of_memory(void)
     }
 }
 
-/* What crosses over is what the head of local_tiles.h says. */
+/* What crosses over is what the head of summa/local/tiles.h says. */
 static void test_traffic(void)
 {
     static const struct {

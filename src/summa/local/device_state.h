@@ -1,6 +1,6 @@
 /* What the parts of local.h know in common: what is held of the device, and the product under way. */
-#ifndef HS_SUMMA_LOCAL_STATE_H
-#define HS_SUMMA_LOCAL_STATE_H
+#ifndef HS_SUMMA_LOCAL_DEVICE_STATE_H
+#define HS_SUMMA_LOCAL_DEVICE_STATE_H
 
 #include "summa/local/local.h"
 #include "summa/local/tiles.h"
@@ -66,7 +66,7 @@ struct hs_local {
     struct hs_stream *in, *multiply, *out;
     struct hs_event *begun, *ended;
     char *tile_memory; /* for slots */
-    size_t room_bytes;
+    size_t tile_bytes;
     struct hs_tile_slot slot[HS_TILES][HS_TILES_MOST];
     struct hs_pinned_ring coming, leaving;
 
@@ -91,11 +91,11 @@ struct hs_source_tile {
     int64_t rows, cols, ld, pitch;
 };
 
-/* local_room.c: streams, events, slots and pieces for the tiling at hand. */
+/* reserve.c: streams, events, slots and pieces for the tiling at hand. */
 hsumma_status hs_local_reserve(struct hs_local *local);
 void hs_local_release(struct hs_local *local);
 
-/* local_move.c: into the device, out of it; each does a piece of work and sets *worked, if it can do anything. */
+/* move.c: into the device, out of it; each does a piece of work and sets *worked, if it can do anything. */
 hsumma_status hs_local_bring(struct hs_local *local, int *worked);
 hsumma_status hs_local_take(struct hs_local *local, int *worked);
 struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, const struct hs_job *job);

@@ -1,0 +1,57 @@
+# TAP: no name of the sources has two meanings, and scripts/check-names sees one that has.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+count=0
+
+# report NAME: the status of the last command becomes the result of a test
+report() {
+    [ $? -eq 0 ] && echo "ok $((count += 1)) - $1" || echo "not ok $((count += 1)) - $1"
+}
+
+found=$("$root/scripts/check-names")
+report "no name has two meanings"
+[ -z "$found" ] || echo "$found" | sed 's/^/# /'
+
+# plant FILE TEXT: a line of a source, in a tree that has nothing else
+plant() {
+    mkdir -p "$scratch/${1%/*}"
+    echo "$2" >>"$scratch/$1"
+}
+
+# answers NAME PATTERN: what the planted tree is refused with; without PATTERN it must pass
+answers() {
+    found=$("$root/scripts/check-names" "$scratch")
+    if [ -n "$2" ]; then echo "$found" | grep -q "$2"; else [ -z "$found" ]; fi
+    report "$1"
+    rm -rf "${scratch:?}"/*
+}
+
+plant src/base/a.h 'struct hs_line { int n; };'
+plant benchmarks/coll/b.c 'static const struct hs_line { int m; } line;'
+answers "a struct in two files" '^struct hs_line: benchmarks/coll/b.c, src/base/a.h$'
+
+plant src/base/a.c 'enum { FIRST, LENGTH = sizeof(int[2]), LAST };'
+plant benchmarks/coll/b.c 'enum kind { OTHER = 1 << 3, LENGTH };'
+answers "an enum constant in two files" '^LENGTH:'
+
+plant src/base/a.c 'int hs_sum(int a, int (*f)(void)) { return a + f(); }'
+plant src/dist/b.c 'int hs_sum(int a) { if (a) { return 1; } return 0; }'
+answers "a function in two files" '^hs_sum():'
+
+plant src/base/a.c '#define SUM(x) struct hs_sum { int x; }
+/* struct hs_sum { int in; }; */ static int sum(int a) { return a; } struct hs_sum *from(const char *text);'
+plant src/base/b.c 'static int sum(void) { struct hs_sum *first = from("struct hs_sum { "); return sizeof first; }
+int other(void) { return sum(); }'
+plant src/coll/bcast/ring.c 'int hs_a(void) { return 0; }'
+plant src/coll/allgather/ring.c 'int hs_b(void) { return 0; }'
+answers "what is declared, static, or in comments and strings is no duplicate" ''
+
+plant src/base/plan.c 'int hs_a(void) { return 0; }'
+plant src/hsumma/plan/plan.h 'int hs_b(void);'
+answers "files of one name" '^files named plan:'
+
+for i in $(seq 26); do plant "benchmarks/coll/f$i.c" ''; done
+answers "a folder with too many files" '^benchmarks/coll: 26 files'
+
+echo "1..$count"

@@ -89,12 +89,14 @@ lib_objects := $(call objects,$(filter-out src/api/scalapack/% $(if $(NVCC),,src
     $(kernels)
 main := $(wildcard benchmarks/main.c)
 bench_objects := $(call objects,$(filter-out $(main),$(call sources,benchmarks)))
+test_support := $(call objects,$(sort $(wildcard tests/support/*.c)))
 test_sources := $(sort $(wildcard tests/unit/*/*.c tests/mpi/*/*.c tests/device/*.c))
 programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
 # The same tests, with the device "cuda" over a fake in place of the host device.
 fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
 command := $(if $(main),$(BUILD)/hsumma_bench)
+test_archive := $(BUILD)/libtests.a
 archives := $(BUILD)/libbench.a $(BUILD)/libhsumma_pxgemm.a $(BUILD)/libhsumma.a
 pmpi_objects := $(call objects,$(sort $(wildcard src/pmpi/*.c)))
 pmpi := $(if $(pmpi_objects),$(BUILD)/libhsumma_pmpi.so)
@@ -128,7 +130,7 @@ $(BUILD)/obj/$(1).stamp: FORCE
 endef
 compiler = $(CC) $(shell $(CC) -dumpfullversion 2>&1) $(compile) $(CUDA_CFLAGS)
 $(eval $(call stamp,compile,$$(compiler)))
-$(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(shim_objects) $$(bench_objects)))
+$(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(shim_objects) $$(bench_objects) $$(test_support)))
 
 $(eval $(call stamp,nvcc,$$(if $$(NVCC),$$(shell $(NVCC) --version 2>&1 | tail -n 1) $$(nvcc) $$(on_host))))
 
@@ -163,7 +165,7 @@ $(BUILD)/obj/tests/device/fake_cuda/gpu/%.o: src/gpu/%.c $(BUILD)/obj/compile.st
 $(BUILD)/obj/tests/device/fake_cuda/%.o $(BUILD)/obj/tests/device/unit_cuda_fake.o: private compile += $(CUDA_CFLAGS)
 $(BUILD)/tests/device/unit_cuda_fake: $(fake_cuda) $(if $(NVCC),$(BUILD)/obj/src/gpu/devices.o)
 as_host := $(call objects,tests/device/fake_cuda/$(if $(NVCC),as_host/devices.c,none/main.c))
-$(fake_programs): $(BUILD)/tests/device/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/tests/device/mpi_%.o) $(fake_cuda) $(as_host) $(archives) \
+$(fake_programs): $(BUILD)/tests/device/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/tests/device/mpi_%.o) $(fake_cuda) $(as_host) $(test_archive) $(archives) \
     $(BUILD)/obj/link.stamp
 	$(link_program)
 $(BUILD)/tests/device/unit_cuda_fake $(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
@@ -184,7 +186,8 @@ $(BUILD)/obj/src/api/scalapack/blacs_static.o: src/api/scalapack/blacs.c $(BUILD
 $(BUILD)/libhsumma.a: $(lib_objects)
 $(BUILD)/libbench.a: $(bench_objects)
 $(BUILD)/libhsumma_pxgemm.a: $(filter-out %/blacs.o,$(pxgemm_objects)) $(BUILD)/obj/src/api/scalapack/blacs_static.o
-$(archives): $(BUILD)/obj/link.stamp
+$(test_archive): $(test_support)
+$(archives) $(test_archive): $(BUILD)/obj/link.stamp
 	$(call say,AR,$@)
 	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 
@@ -212,11 +215,11 @@ $(BUILD)/libhsumma_scalapack.so: $(shim_objects) $(BUILD)/libhsumma.a $(BUILD)/o
 define link_program
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $(filter %.o,$^) $(archives) $(program_libs)
+	$(Q)$(link) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(program_libs)
 endef
 $(BUILD)/hsumma_bench: $(BUILD)/obj/benchmarks/main.o $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
-$(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.stamp
+$(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(test_archive) $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
 
 # Preloaded by tests that run a foreign program: no sanitizer, no flags of ours.
@@ -225,7 +228,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(kernels_on_host) $(fake_cuda) $(as_host))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one

@@ -36,7 +36,7 @@ struct buffer {
 static struct buffer take(enum where where, int which, size_t bytes, size_t unit, const void *data, size_t filled,
                           size_t place)
 {
-    struct buffer buffer = {arena[where][which], bytes, (bytes + 2 * COLL_GUARD + unit + 15) / 16 * 16};
+    struct buffer buffer = {coll_arena[where][which], bytes, (bytes + 2 * COLL_GUARD + unit + 15) / 16 * 16};
     char *image = malloc(buffer.all);
     memset(image, 0xA5, buffer.all);
     memcpy(image + COLL_GUARD + unit + place, data, filled);
@@ -84,17 +84,17 @@ static int run(const struct test *test, hsumma_collective collective, const stru
                         .algorithm = test->algorithm,
                         .op = {test->kind->op, test->kind->element, coll_product, &combined, unit, 0}};
     hsumma_status status = hsumma_coll_run(ctx, &call);
-    if (test->in == HOST && !in_out) { /* the caller may write to it again */
+    if (test->in == IN_HOST && !in_out) { /* the caller may write to it again */
         memset(in.at, 0, given->bytes);
         memcpy(in.at, given->data, given->bytes);
     }
-    int there = status || test->out != HOST || memcmp(out.at, wanted->data, wanted->bytes) == 0;
+    int there = status || test->out != IN_HOST || memcmp(out.at, wanted->data, wanted->bytes) == 0;
     int right = !status && there && check(&out, unit, wanted->data, wanted->bytes) &&
                 check(&in, unit, given->data, given->bytes);
     if (!right)
         printf("# rank %d: %s %s, collective %d of %" PRId64 ", root %d%s%s, %s %s: %s\n", rank, test->algorithm,
                test->kind->name, collective, test->count, test->root, test->in_place ? ", in place" : "",
-               test->irregular ? ", irregular" : "", wheres[test->in], wheres[test->out],
+               test->irregular ? ", irregular" : "", coll_memory_names[test->in], coll_memory_names[test->out],
                status ? hsumma_message(ctx) : "wrong data");
     return right;
 }
@@ -142,11 +142,11 @@ static int same_bits(hsumma_collective collective, const char *algorithm, int64_
                         .algorithm = algorithm,
                         .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
     status = hsumma_coll_run(ctx, &call);
-    status |= hsumma_copy(ctx, arena[OWN][0], in, in_bytes);
-    call.in = arena[OWN][0];
-    call.out = arena[SHARED][1];
+    status |= hsumma_copy(ctx, coll_arena[IN_OWN][0], in, in_bytes);
+    call.in = coll_arena[IN_OWN][0];
+    call.out = coll_arena[IN_SHARED][1];
     status |= hsumma_coll_run(ctx, &call);
-    status |= hsumma_copy(ctx, back, arena[SHARED][1], out_bytes);
+    status |= hsumma_copy(ctx, back, coll_arena[IN_SHARED][1], out_bytes);
     int counts = collective != HSUMMA_REDUCE || rank == 0;
     int right = !status && (!counts || memcmp(back, out, out_bytes) == 0);
     if (!right)
@@ -167,17 +167,17 @@ static void test_row(const hsumma_algorithm_info *info, const char *options)
     for (int k = 0; k < (reduces ? COLL_KINDS : 2); k++)
         for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++)
             for (int variant = 0; variant < 4; variant++) {
-                struct test test = {&coll_kinds[k], info->name, counts[c], 0, variant & 1, 0, SHARED, SHARED};
+                struct test test = {&coll_kinds[k], info->name, counts[c], 0, variant & 1, 0, IN_SHARED, IN_SHARED};
                 if (rooted)
                     test.root = variant < 2 ? (int)(c + (unsigned)k) % size : size - 1;
                 else
                     test.irregular = variant >> 1;
-                test.in = (cases + rank) % 3 == 0 ? SHARED : OWN;
-                test.out = (cases + rank) % 2 == 0 ? SHARED : OWN;
+                test.in = (cases + rank) % 3 == 0 ? IN_SHARED : IN_OWN;
+                test.out = (cases + rank) % 2 == 0 ? IN_SHARED : IN_OWN;
                 if (cases % 5 == 4 && !test.in_place && (collective != HSUMMA_REDUCE || rank == test.root))
-                    test.in = HOST;
+                    test.in = IN_HOST;
                 else if (cases % 5 == 3 && !test.in_place && collective != HSUMMA_BCAST)
-                    test.out = HOST;
+                    test.out = IN_HOST;
                 if ((variant & 2 && collective == HSUMMA_ALLREDUCE) ||
                     (k > 1 && (counts[c] != 257 || variant != k % 2)))
                     continue;
@@ -187,25 +187,25 @@ static void test_row(const hsumma_algorithm_info *info, const char *options)
     if (reduces)
         for (int64_t count = 3001; count < 30000; count += 20000, cases++)
             wrong += !same_bits(collective, info->name, count);
-    wrong = (int)quiet_worst(wrong);
-    tap_ok(wrong == 0, "%s %s on %d, %s: %d cases, %d wrong", names[collective], info->name, size, options, cases,
+    wrong = (int)world_worst(wrong);
+    tap_ok(wrong == 0, "%s %s on %d, %s: %d cases, %d wrong", coll_names[collective], info->name, size, options, cases,
            wrong);
 }
 
 static void test_context(const char *options, const char *words)
 {
     hsumma_algorithm_info info;
-    policy(words, "");
-    if (!open_context(options))
+    coll_device_policy(words, "");
+    if (!coll_device_open(options))
         return;
     for (int i = 0; hsumma_coll_algorithm(ctx, i, &info); i++)
         test_row(&info, options);
-    close_context();
+    coll_device_close();
 }
 
 int main(int argc, char **argv)
 {
-    start_tests(&argc, &argv);
+    coll_device_start(&argc, &argv);
     test_context("shared=64k segment=4k", "random:1");
     if (size > 1) {
         test_context("shared=0", "lazy");

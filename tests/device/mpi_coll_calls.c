@@ -55,8 +55,8 @@ static int many_calls(int started)
         int64_t each = (n * 211 % MOST_ELEMENTS + 1) / (parted ? size : 1) + 1;
         int64_t ins = info.collective == HSUMMA_REDUCE_SCATTER ? each * size : each;
         int64_t outs = info.collective == HSUMMA_ALLGATHER ? each * size : each;
-        enum where where = n % 3 ? SHARED : OWN;
-        char *in = arena[where][0], *out = started ? arena[where][1] + n * 32768 : arena[where][1];
+        enum where where = n % 3 ? IN_SHARED : IN_OWN;
+        char *in = coll_arena[where][0], *out = started ? coll_arena[where][1] + n * 32768 : coll_arena[where][1];
         one[n] = (struct one_of_many){.elements = each, .number = n};
         one[n].call = (hsumma_coll){.collective = info.collective,
                                     .in = started ? in + n * 32768 : in,
@@ -87,8 +87,8 @@ static int many_calls(int started)
         for (int64_t i = 0; i < outs && there; i++)
             bad |= to[i] != wanted_of(&one[n], i);
         if (bad)
-            printf("# rank %d: call %d, %s %s of %" PRId64 ": wrong data\n", rank, n, names[one[n].call.collective],
-                   one[n].call.algorithm, one[n].elements);
+            printf("# rank %d: call %d, %s %s of %" PRId64 ": wrong data\n", rank, n,
+                   coll_names[one[n].call.collective], one[n].call.algorithm, one[n].elements);
         wrong += bad;
     }
     if (status)
@@ -109,7 +109,7 @@ static int late_readers(void)
     for (int n = 0; n < CALLS && !status; n++) {
         double *from = data + n * EACH;
         hsumma_coll call = {.collective = HSUMMA_BCAST,
-                            .out = arena[OWN][1] + (size_t)n * EACH * sizeof(double),
+                            .out = coll_arena[IN_OWN][1] + (size_t)n * EACH * sizeof(double),
                             .count = EACH * (int64_t)sizeof(double),
                             .algorithm = "shared"};
         for (int i = 0; i < EACH; i++)
@@ -119,7 +119,7 @@ static int late_readers(void)
     }
     if (rank > 0)
         usleep(10000);
-    status |= hsumma_copy(ctx, data, arena[OWN][1], CALLS * EACH * sizeof(double));
+    status |= hsumma_copy(ctx, data, coll_arena[IN_OWN][1], CALLS * EACH * sizeof(double));
     for (int i = 0; i < CALLS * EACH && !status; i++)
         wrong |= data[i] != value_of(i / EACH, 0, i % EACH);
     kind->put_pinned(ctx->device, pinned);
@@ -175,17 +175,17 @@ static int short_sums(void)
     for (int n = 0; n < CALLS && !status; n++) {
         const struct one_of_many one = {.call = {.collective = HSUMMA_ALLREDUCE}, .number = n, .elements = EACH};
         const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
-                                  .in = arena[OWN][0],
-                                  .out = arena[OWN][1],
+                                  .in = coll_arena[IN_OWN][0],
+                                  .out = coll_arena[IN_OWN][1],
                                   .count = EACH,
                                   .algorithm = "shared",
                                   .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
         for (int i = 0; i < EACH; i++)
             in[i] = value_of(n, rank, i);
-        status = hsumma_copy(ctx, arena[OWN][0], in, sizeof in);
+        status = hsumma_copy(ctx, coll_arena[IN_OWN][0], in, sizeof in);
         usleep((unsigned)((n * 7 + rank * 5) % 4) * 300);
         status |= hsumma_coll_run(ctx, &call);
-        status |= hsumma_copy(ctx, out, arena[OWN][1], sizeof out);
+        status |= hsumma_copy(ctx, out, coll_arena[IN_OWN][1], sizeof out);
         for (int i = 0; i < EACH; i++)
             wrong |= out[i] != wanted_of(&one, i);
     }
@@ -194,26 +194,26 @@ static int short_sums(void)
 
 static void test_order(void)
 {
-    policy("", "lazy,hold=50000");
-    if (open_context("shared=16k")) {
-        tap_ok(quiet_worst(!late_readers()) == 0, "a slot is written again when all have read it");
-        tap_ok(quiet_worst(!long_together()) == 0, "stand-ins that peers read are for one call at a time");
-        tap_ok(quiet_worst(!short_sums()) == 0, "a sum goes on with what is there");
-        close_context();
+    coll_device_policy("", "lazy,hold=50000");
+    if (coll_device_open("shared=16k")) {
+        tap_ok(world_worst(!late_readers()) == 0, "a slot is written again when all have read it");
+        tap_ok(world_worst(!long_together()) == 0, "stand-ins that peers read are for one call at a time");
+        tap_ok(world_worst(!short_sums()) == 0, "a sum goes on with what is there");
+        coll_device_close();
     }
-    policy("", "");
+    coll_device_policy("", "");
 }
 
 static void test_many(const char *options, const char *words)
 {
-    policy(words, "");
-    if (!open_context(options))
+    coll_device_policy(words, "");
+    if (!coll_device_open(options))
         return;
     for (int turn = 0; turn < 2; turn++) {
-        tap_ok(quiet_worst(!many_calls(0)) == 0, "%d calls one upon another, %s", MANY, options);
-        tap_ok(quiet_worst(!many_calls(1)) == 0, "%d calls under way together, %s", MANY, options);
+        tap_ok(world_worst(!many_calls(0)) == 0, "%d calls one upon another, %s", MANY, options);
+        tap_ok(world_worst(!many_calls(1)) == 0, "%d calls under way together, %s", MANY, options);
     }
-    close_context();
+    coll_device_close();
 }
 
 /* Vectors of many pieces. */
@@ -223,7 +223,7 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
     void *memory[2] = {NULL, NULL};
     unsigned char *image = malloc((size_t)count);
     int wrong = 0;
-    hsumma_status status = create(options, NULL, 0);
+    hsumma_status status = coll_device_create(options, NULL, 0);
     for (int i = 0; i < 2 && !status; i++)
         status = ctx->device->kind->get(ctx->device, (size_t)count, &memory[i]);
     for (int64_t i = 0; i < count; i++)
@@ -252,8 +252,8 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
     }
     if (status)
         printf("# rank %d: %s\n", rank, hsumma_message(ctx));
-    tap_ok(quiet_worst(wrong || status) == 0, "%s %s of %" PRId64 " bytes, %s", names[collective], algorithm, count,
-           options);
+    tap_ok(world_worst(wrong || status) == 0, "%s %s of %" PRId64 " bytes, %s", coll_names[collective], algorithm,
+           count, options);
     for (int i = 0; i < 2; i++)
         ctx->device->kind->put(ctx->device, memory[i]);
     free(image);
@@ -263,18 +263,20 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
 /* What is wrong with the memory of one process is told to all, and nothing has happened. */
 static void test_mixed(void)
 {
-    if (!open_context(""))
+    if (!coll_device_open(""))
         return;
-    enum where where = rank == size - 1 ? HOST : OWN;
-    hsumma_status status = hsumma_allreduce(ctx, arena[where][0], arena[where][1], 10, HSUMMA_DOUBLE, HSUMMA_SUM);
+    enum where where = rank == size - 1 ? IN_HOST : IN_OWN;
+    hsumma_status status =
+        hsumma_allreduce(ctx, coll_arena[where][0], coll_arena[where][1], 10, HSUMMA_DOUBLE, HSUMMA_SUM);
     int told = strstr(hsumma_message(ctx), "memory of different kinds") != NULL;
-    tap_ok(quiet_worst(status != HSUMMA_ERR_ARGUMENT || !told) == 0, "memory of different kinds: %s",
+    tap_ok(world_worst(status != HSUMMA_ERR_ARGUMENT || !told) == 0, "memory of different kinds: %s",
            hsumma_message(ctx));
-    status = hsumma_allreduce(ctx, arena[OWN][0], rank ? arena[SHARED][1] : NULL, 11, HSUMMA_DOUBLE, HSUMMA_SUM);
-    tap_ok(quiet_worst(status != HSUMMA_ERR_ARGUMENT) == 0, "no memory on one process: %s", hsumma_message(ctx));
-    status = hsumma_allreduce(ctx, arena[OWN][0], arena[SHARED][1], 10, HSUMMA_INT32, HSUMMA_SUM);
-    tap_ok(quiet_worst(status) == 0, "then all is well again");
-    close_context();
+    status = hsumma_allreduce(ctx, coll_arena[IN_OWN][0], rank ? coll_arena[IN_SHARED][1] : NULL, 11, HSUMMA_DOUBLE,
+                              HSUMMA_SUM);
+    tap_ok(world_worst(status != HSUMMA_ERR_ARGUMENT) == 0, "no memory on one process: %s", hsumma_message(ctx));
+    status = hsumma_allreduce(ctx, coll_arena[IN_OWN][0], coll_arena[IN_SHARED][1], 10, HSUMMA_INT32, HSUMMA_SUM);
+    tap_ok(world_worst(status) == 0, "then all is well again");
+    coll_device_close();
 }
 
 /* Whether the description of a call has these words in it (1), or has not (0). */
@@ -290,11 +292,11 @@ static int says(const hsumma_coll *call, const char *words, int wanted)
 
 static void test_descriptions(void)
 {
-    if (!open_context(""))
+    if (!coll_device_open(""))
         return;
     hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
-                        .in = arena[OWN][0],
-                        .out = arena[OWN][1],
+                        .in = coll_arena[IN_OWN][0],
+                        .out = coll_arena[IN_OWN][1],
                         .count = 1000,
                         .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
     int right = says(&call, "in device memory", 1);
@@ -303,31 +305,31 @@ static void test_descriptions(void)
     call.algorithm = NULL;
     call.op = (hsumma_operator){HSUMMA_USER, HSUMMA_FLOAT, coll_product, &combined, 16, 0};
     right &= says(&call, "through memory of the host: the operator is the caller's", 1);
-    call.in = call.out = arena[HOST][0];
+    call.in = call.out = coll_arena[IN_HOST][0];
     right &= says(&call, "memory", 0);
-    tap_ok(quiet_worst(!right) == 0, "descriptions say who does the work");
-    close_context();
+    tap_ok(world_worst(!right) == 0, "descriptions say who does the work");
+    coll_device_close();
 }
 
 static void test_no_ipc(void)
 {
-    policy("", "noipc");
-    if (!open_context("")) {
-        policy("", "");
+    coll_device_policy("", "noipc");
+    if (!coll_device_open("")) {
+        coll_device_policy("", "");
         return;
     }
     const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
-                              .in = arena[OWN][0],
-                              .out = arena[OWN][1],
+                              .in = coll_arena[IN_OWN][0],
+                              .out = coll_arena[IN_OWN][1],
                               .count = 1000,
                               .algorithm = "shared",
                               .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
     int right =
         strstr(ctx->note, "device memory is not shared") != NULL && says(&call, "through memory of the host", 1);
-    tap_ok(quiet_worst(!right) == 0, "memory that cannot be shared is told: %s", ctx->note);
-    tap_ok(quiet_worst(!many_calls(0)) == 0, "and calls go through the host's");
-    close_context();
-    policy("", "");
+    tap_ok(world_worst(!right) == 0, "memory that cannot be shared is told: %s", ctx->note);
+    tap_ok(world_worst(!many_calls(0)) == 0, "and calls go through the host's");
+    coll_device_close();
+    coll_device_policy("", "");
 }
 
 /* The device of one process fails at its n-th piece of work: all processes get to know, and can let go. */
@@ -338,9 +340,9 @@ static void test_failure(const char *options, const char *algorithm, hsumma_coll
     snprintf(fail, sizeof fail, "fail=%d", piece);
     snprintf(text, sizeof text, "process %d: ", sick);
     if (rank == sick)
-        policy("", fail);
-    hsumma_status status = create(options, NULL, 0);
-    policy("", "");
+        coll_device_policy("", fail);
+    hsumma_status status = coll_device_create(options, NULL, 0);
+    coll_device_policy("", "");
     void *memory[2] = {NULL, NULL};
     for (int i = 0; i < 2 && !status; i++)
         status = hsumma_malloc(ctx, 40000, &memory[i]);
@@ -356,10 +358,10 @@ static void test_failure(const char *options, const char *algorithm, hsumma_coll
     int right = status == HSUMMA_ERR_DEVICE && strstr(hsumma_message(ctx), text) != NULL;
     if (!right)
         printf("# rank %d: %d after %d calls: %s\n", rank, (int)status, calls, hsumma_message(ctx));
-    tap_ok(quiet_worst(!right) == 0, "a device fails at piece %d of %s %s, %s: %s", piece, names[collective], algorithm,
-           options, hsumma_message(ctx));
+    tap_ok(world_worst(!right) == 0, "a device fails at piece %d of %s %s, %s: %s", piece, coll_names[collective],
+           algorithm, options, hsumma_message(ctx));
     status = hsumma_coll_run(ctx, &call);
-    tap_ok(quiet_worst(status != HSUMMA_ERR_DEVICE) == 0, "and nothing more is begun: %s", hsumma_message(ctx));
+    tap_ok(world_worst(status != HSUMMA_ERR_DEVICE) == 0, "and nothing more is begun: %s", hsumma_message(ctx));
     hsumma_free(&ctx);
 }
 
@@ -388,12 +390,12 @@ static void test_several(void)
 
 int main(int argc, char **argv)
 {
-    start_tests(&argc, &argv);
+    coll_device_start(&argc, &argv);
     test_many("shared=16k", "lazy");
     test_many(test_device_is_host() ? "shared=0 gpu_aware_mpi=1" : "shared=0", "lazy");
     if (size > 2)
         test_many("shared=16k topology=nodes:2", "noevents,lazy");
-    policy("", "");
+    coll_device_policy("", "");
     test_descriptions();
     if (size > 1)
         test_several();

@@ -9,9 +9,9 @@
 
 #include "coll/node/device_share.h"
 #include "hsumma/context/context.h"
-#include "support/quiet.h"
-#include "support/scarce.h"
+#include "support/failing_memory.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -20,15 +20,9 @@
 
 enum { WORDS = 1000, BYTES = WORDS * 8 };
 static const char LATE[] = "lazy,hold=3600000000"; /* nothing is done before somebody asks */
-static int rank, size;
 static const struct hs_device_kind *kind;
 static const char *option = "device=host";
 static int is_host; /* the host device itself: its words are in the messages */
-
-static int everywhere(int good)
-{
-    return (int)quiet_reduce(good != 0, MPI_MIN);
-}
 
 /* Files and mappings of the library that this process has. */
 static int held(void)
@@ -58,7 +52,7 @@ struct party {
     struct hs_device *device;
     struct hs_stream *stream;
     struct hs_device_share share;
-    struct scarce scarce;
+    struct failing_memory scarce;
     struct hs_allocator memory;
     struct hs_message message;
     int64_t *mine;
@@ -74,7 +68,7 @@ static size_t bytes_of(int who)
 static hsumma_status party_begin(struct party *party, const char *policy, int64_t fail_at)
 {
     *party = (struct party){.scarce = {.fail_at = fail_at}};
-    party->memory = (struct hs_allocator){scarce_get, scarce_put, &party->scarce};
+    party->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &party->scarce};
     setenv("HSUMMA_HOST_DEVICE", policy, 1);
     kind = hs_device_kind_find(kind->name); /* the fake takes a new policy then */
     hsumma_status status = kind->open(-1, rank, &party->memory, &party->device, &party->message);
@@ -268,7 +262,7 @@ static void test_scarce(void)
     for (hsumma_status status = HSUMMA_ERR_MEMORY; status && failed < 1000 && good; failed++) {
         struct party party;
         status = party_begin(&party, "lazy", rank == who ? failed : -1);
-        good = everywhere((status == HSUMMA_OK) == (quiet_reduce(status != HSUMMA_OK, MPI_MAX) == 0));
+        good = everywhere((status == HSUMMA_OK) == (world_reduce(status != HSUMMA_OK, MPI_MAX) == 0));
         good &= everywhere(!status || party.message.text[0] || (party.device && party.device->message.text[0]) ||
                            rank != who);
         good &= everywhere(party_end(&party) && held() == before);
@@ -492,10 +486,7 @@ int main(int argc, char **argv)
 {
     static const char *const policies[] = {"eager", LATE, "lazy", "random:9,devices=2", "random:5,hold=0"},
                              *const real[] = {"cuda"};
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     int is_real = argc > 1 && strcmp(argv[1], "cuda") == 0, before = held();
     kind = hs_device_kind_find(is_real ? "cuda" : "host");
     is_host = kind == &hs_device_host;

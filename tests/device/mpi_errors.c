@@ -3,13 +3,13 @@
  * work that fails, events and memory that cannot be had.  Every process returns the same status, nothing is left
  * behind, and nobody waits for ever.
  */
-#include "support/on_device.h"
-#include "support/scarce.h"
+#include "support/failing_memory.h"
+#include "support/gemm_device.h"
 
 /* A context of which only the first process has been given the words. */
 static hsumma_context *uneven(const char *words)
 {
-    return context(rank == 0 ? words : "random:3");
+    return gemm_device_context(rank == 0 ? words : "random:3");
 }
 
 static hsumma_grid *grid_on(hsumma_context *ctx)
@@ -21,10 +21,10 @@ static hsumma_grid *grid_on(hsumma_context *ctx)
 }
 
 /* C does not move, A or B do, from layouts that are not aligned. */
-static struct call a_call(const hsumma_grid *grid)
+static struct gemm_case a_call(const hsumma_grid *grid)
 {
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 33, 29, 70, 5);
-    unalign(&c, 1);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 33, 29, 70, 5);
+    gemm_unalign(&c, 1);
     c.options = "stationary=C block=16";
     return c;
 }
@@ -33,13 +33,13 @@ static struct call a_call(const hsumma_grid *grid)
 static void runs(hsumma_context *ctx, const hsumma_grid *grid, const char *options, const char *node, const char *why,
                  const char *name)
 {
-    struct call c = a_call(grid);
+    struct gemm_case c = a_call(grid);
     hsumma_plan *plan = NULL;
     hsumma_plan_info info = {.why = ""};
     int good = 0, right = 0;
     c.options = options;
-    if (!create(ctx, &c, &plan)) {
-        good = !execute_there(ctx, plan, &c, ALL, &right);
+    if (!gemm_plan_create(ctx, &c, &plan)) {
+        good = !gemm_execute_there(ctx, plan, &c, ON_ALL, &right);
         hsumma_plan_query(plan, &info);
         good = good && (strcmp(info.node, "device") == 0) == (strcmp(node, "device") == 0) && strstr(info.why, why);
     }
@@ -51,10 +51,10 @@ static void runs(hsumma_context *ctx, const hsumma_grid *grid, const char *optio
 
 static void refused(hsumma_context *ctx, const hsumma_grid *grid, const char *options, const char *word)
 {
-    struct call c = a_call(grid);
+    struct gemm_case c = a_call(grid);
     hsumma_plan *plan = NULL;
     c.options = options;
-    hsumma_status status = create(ctx, &c, &plan);
+    hsumma_status status = gemm_plan_create(ctx, &c, &plan);
     tap_ok(everywhere(status == HSUMMA_ERR_UNSUPPORTED && !plan && strstr(hsumma_message(ctx), word)),
            "%s is refused: %s", options, hsumma_message(ctx));
     hsumma_plan_free(&plan);
@@ -62,7 +62,7 @@ static void refused(hsumma_context *ctx, const hsumma_grid *grid, const char *op
 
 static void test_words(void)
 {
-    hsumma_context *ctx = context("random:7"), *plain = NULL;
+    hsumma_context *ctx = gemm_device_context("random:7"), *plain = NULL;
     hsumma_grid *grid = grid_on(ctx), *more[4] = {NULL};
     if (!everywhere(grid != NULL)) {
         tap_ok(0, "a context with a device");
@@ -84,7 +84,7 @@ static void test_words(void)
         refused(plain, grid, "node=device", "no device");
     hsumma_grid_free(&grid);
     hsumma_free(&plain);
-    ctx = context("random:8,noipc");
+    ctx = gemm_device_context("random:8,noipc");
     grid = grid_on(ctx);
     if (size > 1) {
         runs(ctx, grid, "", "host", "devices cannot share memory", "no sharing");
@@ -97,27 +97,27 @@ static void test_words(void)
 /* Matrices from hsumma_malloc, in one call, with another stream in between, on a grid that leaves processes out. */
 static void test_calls(void)
 {
-    hsumma_context *ctx = context("lazy");
+    hsumma_context *ctx = gemm_device_context("lazy");
     hsumma_grid *grid = NULL;
-    struct call c;
-    struct local used[3], home[3];
+    struct gemm_case c;
+    struct gemm_part used[3], home[3];
     int good = ctx && !hsumma_grid_create(ctx, 1, size > 1 ? size - 1 : 1, 'R', NULL, &grid);
     if (good) {
-        c = call_of(grid, HSUMMA_C, 'C', 'N', 21, 17, 40, 3);
-        make(&c, home);
+        c = gemm_case_of(grid, HSUMMA_C, 'C', 'N', 21, 17, 40, 3);
+        gemm_make(&c, home);
         for (int x = 0; x < 3; x++) {
-            size_t bytes = (size_t)(c.desc[x].ld * home[x].cols) * bytes_of(c.type);
+            size_t bytes = (size_t)(c.desc[x].ld * home[x].cols) * gemm_element_size(c.type);
             used[x] = home[x];
             good &= !hsumma_malloc(ctx, home[x].data ? bytes : 0, &used[x].data);
             good &= !home[x].data || !hsumma_copy(ctx, used[x].data, home[x].data, bytes);
         }
-        good &= !one_call(ctx, &c, used) && !hsumma_set_stream(ctx, NULL);
-        good &= !home[2].data ||
-                !hsumma_copy(ctx, home[2].data, used[2].data, (size_t)(c.desc[2].ld * home[2].cols) * bytes_of(c.type));
-        good &= wrong(&c, &home[2], 0) == 0;
+        good &= !gemm_one_call(ctx, &c, used) && !hsumma_set_stream(ctx, NULL);
+        good &= !home[2].data || !hsumma_copy(ctx, home[2].data, used[2].data,
+                                              (size_t)(c.desc[2].ld * home[2].cols) * gemm_element_size(c.type));
+        good &= gemm_wrong(&c, &home[2], 0) == 0;
         for (int x = 0; x < 3; x++)
             hsumma_mfree(ctx, used[x].data);
-        drop(home);
+        gemm_drop(home);
     }
     tap_ok(everywhere(good), "one call on matrices from hsumma_malloc, on all processes but one");
     hsumma_grid_free(&grid);
@@ -133,11 +133,11 @@ static hsumma_status live(const char *words, int on_device, int64_t *right)
     hsumma_status status = grid ? HSUMMA_OK : HSUMMA_ERR_DEVICE;
     *right = 1;
     if (grid) {
-        struct call c = a_call(grid);
-        status = create(ctx, &c, &plan);
+        struct gemm_case c = a_call(grid);
+        status = gemm_plan_create(ctx, &c, &plan);
         for (int i = 0; !status && i < 3; i++) {
             int good;
-            status = execute_there(ctx, plan, &c, on_device, &good);
+            status = gemm_execute_there(ctx, plan, &c, on_device, &good);
             *right &= status || good;
         }
     }
@@ -155,8 +155,8 @@ static void test_failures(const char *word, int64_t from, int64_t to, int64_t by
         char words[64];
         int64_t right;
         snprintf(words, sizeof words, "random:%d,%s=%lld", (int)at, word, (long long)at);
-        hsumma_status status = live(words, lives % 3 == 2 ? ON_A + ON_B : ALL, &right);
-        apart += quiet_reduce(status, MPI_MIN) != quiet_reduce(status, MPI_MAX);
+        hsumma_status status = live(words, lives % 3 == 2 ? ON_A + ON_B : ON_ALL, &right);
+        apart += world_reduce(status, MPI_MIN) != world_reduce(status, MPI_MAX);
         wrongs += !everywhere((int)right);
         failed += status != HSUMMA_OK;
         lives++;
@@ -168,25 +168,25 @@ static void test_failures(const char *word, int64_t from, int64_t to, int64_t by
 /* Memory of this process's that cannot be had at one call of a plan's and its execution's. */
 static hsumma_status with_scarce(int64_t at, int64_t *left, int64_t *calls)
 {
-    struct scarce scarce = {0, -1, 0, 0};
-    hsumma_context *ctx = context("random:9");
+    struct failing_memory scarce = {0, -1, 0, 0};
+    hsumma_context *ctx = gemm_device_context("random:9");
     hsumma_plan *plan = NULL;
     hsumma_grid *grid = grid_on(ctx);
-    struct call c = a_call(grid);
-    struct matrices m;
-    int good = place(ctx, &c, ON_A + ON_C, &m);
+    struct gemm_case c = a_call(grid);
+    struct gemm_matrices m;
+    int good = gemm_place(ctx, &c, ON_A + ON_C, &m);
     hsumma_synchronize(ctx);
-    ctx->memory = (struct hs_allocator){scarce_get, scarce_put, &scarce};
+    ctx->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &scarce};
     scarce.fail_at = rank == 0 ? at : -1;
-    hsumma_status status = good ? create(ctx, &c, &plan) : HSUMMA_ERR_INTERNAL;
+    hsumma_status status = good ? gemm_plan_create(ctx, &c, &plan) : HSUMMA_ERR_INTERNAL;
     if (!status)
-        status = begin(plan, &c, m.used, 1);
+        status = gemm_begin(plan, &c, m.used, 1);
     scarce.fail_at = -1;
     *calls = scarce.calls;
-    int home = bring(ctx, &m);
-    if (!status && (!home || wrong(&c, &m.home[2], 0)))
+    int home = gemm_bring_home(ctx, &m);
+    if (!status && (!home || gemm_wrong(&c, &m.home[2], 0)))
         status = HSUMMA_ERR_INTERNAL;
-    forget(ctx, &m);
+    gemm_forget(ctx, &m);
     hsumma_plan_free(&plan);
     hsumma_grid_free(&grid);
     hsumma_free(&ctx);
@@ -200,14 +200,14 @@ static void test_memory(void)
     int64_t all, calls, left, kept;
     int bad = 0, failed = 0;
     hsumma_status status = with_scarce(-1, &kept, &all);
-    all = quiet_reduce(all, MPI_MAX);
+    all = world_reduce(all, MPI_MAX);
     for (int64_t at = 0; at < all; at += 1 + all * size / (2 * MOST)) {
         hsumma_status each = with_scarce(at, &left, &calls);
-        int alike = quiet_reduce(each, MPI_MIN) == quiet_reduce(each, MPI_MAX);
-        int64_t most = quiet_reduce(left - kept, MPI_MAX), ignored;
+        int alike = world_reduce(each, MPI_MIN) == world_reduce(each, MPI_MAX);
+        int64_t most = world_reduce(left - kept, MPI_MAX), ignored;
         for (int again = 0; again < 3 && most != 0; again++) { /* the device's thread may free late: leaks stay */
             with_scarce(at, &left, &ignored);
-            most = quiet_reduce(left - kept, MPI_MAX);
+            most = world_reduce(left - kept, MPI_MAX);
         }
         int known = !each || each == HSUMMA_ERR_MEMORY || each == HSUMMA_ERR_DEVICE;
         bad += !everywhere(alike && known) || most > 0;
@@ -222,10 +222,7 @@ static void test_memory(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     if (test_device_is_host()) {
         test_words();
         test_calls();

@@ -5,44 +5,44 @@
  *
  *     mpi_gemm_device [CASES [FIRST]]     a case that fails is told by its number
  */
-#include "support/layouts.h"
-#include "support/on_device.h"
+#include "support/gemm_device.h"
+#include "support/gemm_random.h"
 
 /* Whether the execution has to run on the devices: C of all processes is there. */
-static int belongs_there(const hsumma_plan *plan, const struct call *c, const struct matrices *m)
+static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_matrices *m)
 {
     int here = 0;
     for (int64_t col = 0; col < m->home[2].cols && plan->in_grid; col++)
         for (int64_t row = 0; row < m->home[2].rows; row++) {
             int64_t i, j;
-            here |= inside(c, 2, &m->home[2], row, col, &i, &j) && !(m->on_device & ON_C);
+            here |= gemm_inside(c, 2, &m->home[2], row, col, &i, &j) && !(m->on_device & ON_C);
         }
-    return !quiet_reduce(here, MPI_MAX);
+    return !world_reduce(here, MPI_MAX);
 }
 
 /* One execution; NULL, or what is wrong on this rank. */
-static const char *wrong_execution(hsumma_context *ctx, hsumma_plan *plan, const struct call *c, int on_device,
+static const char *wrong_execution(hsumma_context *ctx, hsumma_plan *plan, const struct gemm_case *c, int on_device,
                                    int64_t *hash)
 {
-    struct matrices m;
+    struct gemm_matrices m;
     hsumma_plan_info info;
-    const char *what = place(ctx, c, on_device, &m) ? NULL : "no device memory for the matrices";
-    hsumma_status status = begin(plan, c, m.used, 1);
+    const char *what = gemm_place(ctx, c, on_device, &m) ? NULL : "no device memory for the matrices";
+    hsumma_status status = gemm_begin(plan, c, m.used, 1);
     int there = belongs_there(plan, c, &m);
     hsumma_plan_query(plan, &info);
     if (status)
         what = hsumma_message(ctx);
-    else if (!bring(ctx, &m))
+    else if (!gemm_bring_home(ctx, &m))
         what = ctx->device->message.text;
-    else if (!hash && wrong(c, &m.home[2], 0))
+    else if (!hash && gemm_wrong(c, &m.home[2], 0))
         what = "C is wrong";
-    else if (changed(c, m.home))
+    else if (gemm_changed(c, m.home))
         what = "A or B has changed";
     else if (plan->in_grid && (strcmp(info.node, "device") == 0) != there)
         what = there ? "not on the device" : "on the device, with C on the host";
     if (hash)
-        *hash = hash_of_c(c, &m.home[2]);
-    forget(ctx, &m);
+        *hash = gemm_hash_of_c(c, &m.home[2]);
+    gemm_forget(ctx, &m);
     return what;
 }
 
@@ -52,25 +52,26 @@ static void draw_words(int stationary, char *options, size_t room)
     static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
     int block = widths[draw(8)], used = 0;
     options[0] = 0;
-    if (stationary != AUTO)
-        used = snprintf(options, room, "stationary=%c ", stays[stationary]);
+    if (stationary != GEMM_AUTO)
+        used = snprintf(options, room, "stationary=%c ", gemm_stays[stationary]);
     if (block)
         snprintf(options + used, room - (size_t)used, "block=%d", block);
 }
 
-static const char *failure(hsumma_context *ctx, const struct call *c, int stationary)
+static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int stationary)
 {
     hsumma_plan *plan = NULL;
     const char *what = NULL;
-    int possible = stationary == AUTO || can_stay(c, "\2\0\1"[stationary]);
-    hsumma_status status = create(ctx, c, &plan);
+    int possible = stationary == GEMM_AUTO || gemm_can_stay(c, "\2\0\1"[stationary]);
+    hsumma_status status = gemm_plan_create(ctx, c, &plan);
     if (!possible)
         what = status == HSUMMA_ERR_UNSUPPORTED ? NULL : "not refused";
     else if (status)
         what = hsumma_message(ctx);
     for (int i = 0; plan && i < 3 && !what; i++) {
-        int all = draw(3) == 0 ? draw(8) : ALL, mine = draw(4) ? 0 : (int)(scrambled((uint64_t)(draw(64) + rank)) % 8);
-        what = wrong_execution(ctx, plan, c, i == 0 ? ALL : all ^ mine, NULL);
+        int all = draw(3) == 0 ? draw(8) : ON_ALL,
+            mine = draw(4) ? 0 : (int)(scrambled((uint64_t)(draw(64) + rank)) % 8);
+        what = wrong_execution(ctx, plan, c, i == 0 ? ON_ALL : all ^ mine, NULL);
         what = everywhere(what == NULL) ? NULL : what ? what : "";
     }
     hsumma_plan_free(&plan);
@@ -90,7 +91,7 @@ static hsumma_grid *grid_of(hsumma_context *ctx, int shape)
 /* Random layouts on each shape of grid. */
 static void test_layouts(const char *words, int64_t first, int count)
 {
-    hsumma_context *ctx = context(words);
+    hsumma_context *ctx = gemm_device_context(words);
     hsumma_grid *grid[3] = {NULL, NULL, NULL};
     int bad = 0;
     for (int i = 0; ctx && i < 3; i++)
@@ -98,18 +99,14 @@ static void test_layouts(const char *words, int64_t first, int count)
     for (int64_t number = first; grid[2] && number < first + count; number++) {
         char options[256];
         int stationary = (int)(number % 4);
-        state = scrambled((uint64_t)number + 1);
-        struct call c = draw_call(grid[number % 3], stationary, options, sizeof options);
+        draw_seed((uint64_t)number + 1);
+        struct gemm_case c = gemm_draw_case(grid[number % 3], stationary, options, sizeof options);
         draw_words(stationary, options, sizeof options);
         const char *what = failure(ctx, &c, stationary);
-        int who = (int)quiet_reduce(what && *what ? rank : size, MPI_MIN);
+        int who = (int)world_reduce(what && *what ? rank : size, MPI_MIN);
         bad += who < size;
-        if (rank == who) {
-            int silent = tap_state.silent;
-            tap_state.silent = bad > 5;
-            tell(&c, number, what);
-            tap_state.silent = silent;
-        }
+        if (who < size && bad <= 5)
+            gemm_report(who, &c, number, what);
     }
     tap_ok(everywhere(grid[2] != NULL) && bad == 0, "%s: %d layouts, %d wrong", words, count, bad);
     for (int i = 0; i < 3; i++)
@@ -123,20 +120,20 @@ static void test_bits(void)
     static const char *const words[] = {"eager", "lazy", "random:5"};
     int64_t first[9], cases = 0, differ = 0;
     for (int w = 0; w < 3; w++) {
-        hsumma_context *ctx = context(words[w]);
+        hsumma_context *ctx = gemm_device_context(words[w]);
         hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
         for (int i = 0; grid && i < 9; i++) {
             char options[64];
-            struct call c = call_of(grid, (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3], 37, 41, 150, 8);
+            struct gemm_case c = gemm_case_of(grid, (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3], 37, 41, 150, 8);
             hsumma_plan *plan = NULL;
             c.fractions = 1;
             c.alpha = 1.3;
             snprintf(options, sizeof options, "stationary=%c block=16", "ABC"[i % 3]);
             c.options = options;
-            int good = !create(ctx, &c, &plan);
+            int good = !gemm_plan_create(ctx, &c, &plan);
             for (int again = 0; good && again < 2; again++) {
                 int64_t hash = 0;
-                good = !wrong_execution(ctx, plan, &c, again ? ALL : ALL - ON_A, &hash);
+                good = !wrong_execution(ctx, plan, &c, again ? ON_ALL : ON_ALL - ON_A, &hash);
                 first[i] = w || again ? first[i] : hash;
                 good &= hash == first[i];
                 cases++;
@@ -152,10 +149,11 @@ static void test_bits(void)
 
 /* Plans of one grid, each with larger tiles than those before, and every second with partial results. */
 enum { PLANS = 4 };
-static struct call call_in_turn(const hsumma_grid *grid, int p)
+static struct gemm_case call_in_turn(const hsumma_grid *grid, int p)
 {
     static const int64_t extent[PLANS][3] = {{60, 4, 20}, {1000, 200, 4}, {1400, 4, 300}, {1500, 300, 4}};
-    struct call c = call_of(grid, HSUMMA_Z, "NT"[p % 2], "TN"[p / 2], extent[p][0], extent[p][1], extent[p][2], 16);
+    struct gemm_case c =
+        gemm_case_of(grid, HSUMMA_Z, "NT"[p % 2], "TN"[p / 2], extent[p][0], extent[p][1], extent[p][2], 16);
     c.options = p % 2 ? "stationary=A block=300" : "stationary=C block=300";
     return c;
 }
@@ -164,20 +162,20 @@ static struct call call_in_turn(const hsumma_grid *grid, int p)
 static void test_turns(const char *words)
 {
     enum { TURNS = 3 };
-    hsumma_context *ctx = context(words);
+    hsumma_context *ctx = gemm_device_context(words);
     hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
     hsumma_plan *plan[PLANS] = {NULL};
-    struct call c[PLANS];
-    struct matrices m[TURNS][PLANS];
+    struct gemm_case c[PLANS];
+    struct gemm_matrices m[TURNS][PLANS];
     int good = grid != NULL, right = 1;
     for (int p = 0; good && p < PLANS; p++)
         c[p] = call_in_turn(grid, p);
-    good = good && !create(ctx, &c[0], &plan[0]);
+    good = good && !gemm_plan_create(ctx, &c[0], &plan[0]);
     for (int t = 0; good && t < TURNS; t++)
         for (int p = 0; good && p < PLANS; p++) {
-            good &= place(ctx, &c[p], ALL, &m[t][p]) && !begin(plan[p], &c[p], m[t][p].used, 0);
+            good &= gemm_place(ctx, &c[p], ON_ALL, &m[t][p]) && !gemm_begin(plan[p], &c[p], m[t][p].used, 0);
             if (p + 1 < PLANS && !plan[p + 1])
-                good &= !create(ctx, &c[p + 1], &plan[p + 1]);
+                good &= !gemm_plan_create(ctx, &c[p + 1], &plan[p + 1]);
             good &= !hsumma_plan_wait(plan[p]);
         }
     good = everywhere(good);
@@ -185,8 +183,9 @@ static void test_turns(const char *words)
         hsumma_plan_free(&plan[p]); /* their work may be under way */
     for (int t = 0; good && t < TURNS; t++)
         for (int p = 0; p < PLANS; p++) {
-            right &= bring(ctx, &m[t][p]) && wrong(&c[p], &m[t][p].home[2], 0) + changed(&c[p], m[t][p].home) == 0;
-            forget(ctx, &m[t][p]);
+            right &= gemm_bring_home(ctx, &m[t][p]) &&
+                     gemm_wrong(&c[p], &m[t][p].home[2], 0) + gemm_changed(&c[p], m[t][p].home) == 0;
+            gemm_forget(ctx, &m[t][p]);
         }
     tap_ok(good && everywhere(right), "%s: %d plans in turn on one grid, made while others run", words, PLANS);
     hsumma_grid_free(&grid);
@@ -194,22 +193,23 @@ static void test_turns(const char *words)
 }
 
 /* One plan again and again, without a wait: what an execution leaves in the tiles is overwritten by the next. */
-static int chain(hsumma_context *ctx, const struct call *c)
+static int chain(hsumma_context *ctx, const struct gemm_case *c)
 {
     enum { TIMES = 12 };
-    struct matrices m[TIMES];
-    struct call call[TIMES];
+    struct gemm_matrices m[TIMES];
+    struct gemm_case call[TIMES];
     hsumma_plan *plan = NULL;
-    int right = 1, good = everywhere(!create(ctx, c, &plan));
+    int right = 1, good = everywhere(!gemm_plan_create(ctx, c, &plan));
     for (int t = 0; good && t < TIMES; t++) {
         call[t] = *c;
         call[t].alpha = t % 7 - 2; /* now and then 0 */
-        good &= place(ctx, &call[t], ALL, &m[t]) && !begin(plan, &call[t], m[t].used, 1);
+        good &= gemm_place(ctx, &call[t], ON_ALL, &m[t]) && !gemm_begin(plan, &call[t], m[t].used, 1);
     }
     good = everywhere(good);
     for (int t = 0; good && t < TIMES; t++) {
-        right &= bring(ctx, &m[t]) && wrong(&call[t], &m[t].home[2], 0) + changed(&call[t], m[t].home) == 0;
-        forget(ctx, &m[t]);
+        right &= gemm_bring_home(ctx, &m[t]) &&
+                 gemm_wrong(&call[t], &m[t].home[2], 0) + gemm_changed(&call[t], m[t].home) == 0;
+        gemm_forget(ctx, &m[t]);
     }
     hsumma_plan_free(&plan);
     return everywhere(good && right);
@@ -217,7 +217,7 @@ static int chain(hsumma_context *ctx, const struct call *c)
 
 static void test_chains(const char *words)
 {
-    hsumma_context *ctx = context(words);
+    hsumma_context *ctx = gemm_device_context(words);
     hsumma_grid *grid[3] = {NULL, NULL, NULL};
     int bad = 0, chains = 0;
     for (int i = 0; ctx && i < 3; i++) {
@@ -225,7 +225,7 @@ static void test_chains(const char *words)
         for (int s = 0; grid[i] && s < 4; s++) {
             /* T: A and B may have k alike, and nothing but C moves; few columns: one column of processes has all of C,
              * and reads panels that others do not need */
-            struct call c = call_of(grid[i], HSUMMA_D, "TN"[s > 0], 'N', 40, s == 3 ? 5 : 32, 60, 8);
+            struct gemm_case c = gemm_case_of(grid[i], HSUMMA_D, "TN"[s > 0], 'N', 40, s == 3 ? 5 : 32, 60, 8);
             c.options = s == 0 ? "stationary=A block=8" : s == 1 ? "stationary=B block=8" : "stationary=C block=4";
             bad += !chain(ctx, &c);
             chains++;
@@ -240,10 +240,7 @@ static void test_chains(const char *words)
 int main(int argc, char **argv)
 {
     static const char *const words[] = {"eager", "lazy", "random:1", "random:2,noevents", "lazy,noevents"};
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     int count = argc > 1 ? atoi(argv[1]) : 60;
     int64_t first = argc > 2 ? atoll(argv[2]) : 0;
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)

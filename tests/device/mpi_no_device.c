@@ -2,8 +2,8 @@
  * device=cuda where no GPU is to be seen: the same error on all processes, with CUDA's name of it and the call, or that
  * this library has been built without CUDA; device=auto goes without and says so.
  */
-#include "support/quiet.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <hsumma.h>
 
@@ -13,11 +13,6 @@
 #ifndef HSUMMA_HAVE_CUDA
 #define HSUMMA_HAVE_CUDA 0
 #endif
-
-static int everywhere(int good)
-{
-    return quiet_reduce(good != 0, MPI_MIN) == 1;
-}
 
 /* Why there is no device. */
 static int says_why(const char *text)
@@ -53,11 +48,8 @@ static void test_without(void)
 
 int main(int argc, char **argv)
 {
-    int rank;
     setenv("CUDA_VISIBLE_DEVICES", "", 1); /* whatever this machine has */
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     test_refused("device=cuda");
     test_refused("device=cuda:1");
     test_without();

@@ -3,7 +3,7 @@
  * whatever brings the panels; the bits do not depend on when the device does its work; and where it fails on one
  * process the BLAS ends the product, on that process alone, which says so.
  */
-#include "support/product.h"
+#include "support/gemm_case.h"
 
 #include "summa/local/local.h"
 
@@ -50,21 +50,21 @@ static void test_products(const char *policy, const char *options)
             char text[64];
             hsumma_plan *plan = NULL;
             hsumma_plan_info info;
-            struct call c =
-                call_of(grid, (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3 % 3], 61 + i, 50 - i, 40 + i, i % 5);
+            struct gemm_case c =
+                gemm_case_of(grid, (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3 % 3], 61 + i, 50 - i, 40 + i, i % 5);
             snprintf(text, sizeof text, "%s stationary=%c", size > 1 ? ways[w] : "", "CAB"[i / 2 % 3]);
             c.options = text;
             c.beta = i % 4 - 1;
             if (i % 2)
-                unalign(&c, i);
-            int mine = create(ctx, &c, &plan) == HSUMMA_OK;
+                gemm_unalign(&c, i);
+            int mine = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
             if (mine) {
                 hsumma_plan_query(plan, &info);
                 mine = strcmp(info.local, "host") == 0 || strcmp(info.local, "none") == 0;
                 mine &= strstr(info.why, "local GEMM: ") != NULL;
             }
             hsumma_plan_free(&plan);
-            good &= multiplies(ctx, &c, i % 3 > 0) && mine;
+            good &= gemm_multiplies(ctx, &c, i % 3 > 0) && mine;
             cases++;
         }
         const int64_t *made = hs_local_counts(ctx->local);
@@ -83,18 +83,18 @@ static void bits_of(const char *policy, int64_t bits[WAYS])
     if (!open_context(policy, "device=host device_memory=40k", &ctx, &grid))
         return;
     for (int w = 0; w < WAYS; w++) {
-        struct local local[3];
+        struct gemm_part local[3];
         hsumma_plan *plan = NULL;
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 90, 80, 110, 0);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 90, 80, 110, 0);
         if (!is_possible(grid, ways[w]))
             continue;
         c.options = size > 1 ? ways[w] : NULL;
         c.fractions = 1;
-        make(&c, local);
-        if (everywhere(!create(ctx, &c, &plan)) && everywhere(!begin(plan, &c, local, 1)))
-            bits[w] = hash_of_c(&c, &local[2]);
+        gemm_make(&c, local);
+        if (everywhere(!gemm_plan_create(ctx, &c, &plan)) && everywhere(!gemm_begin(plan, &c, local, 1)))
+            bits[w] = gemm_hash_of_c(&c, &local[2]);
         hsumma_plan_free(&plan);
-        drop(local);
+        gemm_drop(local);
     }
     close_context(&ctx, &grid);
 }
@@ -126,12 +126,13 @@ static void test_failure(const char *way, int fail)
         close_context(&ctx, &grid);
         return;
     }
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 110, 120, 130, 0);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 110, 120, 130, 0);
     c.options = size > 1 ? way : "node=messages"; /* a word for the host, where one process could do without */
-    struct local local[3];
+    struct gemm_part local[3];
     hsumma_plan *plan = NULL;
-    make(&c, local);
-    int good = !create(ctx, &c, &plan) && !begin(plan, &c, local, 1) && !wrong(&c, &local[2], 0), told = 0;
+    gemm_make(&c, local);
+    int good = !gemm_plan_create(ctx, &c, &plan) && !gemm_begin(plan, &c, local, 1) && !gemm_wrong(&c, &local[2], 0),
+        told = 0;
     const char *news = "from now on the BLAS does";
     told = (strstr(hsumma_message(ctx), news) != NULL) == (rank == victim);
     char said[200];
@@ -140,7 +141,7 @@ static void test_failure(const char *way, int fail)
     tap_ok(everywhere(good), "%s: work %d of process %d fails: C is right", way, fail, victim);
     tap_ok(everywhere(told), "and that process alone says so: %s", said);
     hsumma_plan_free(&plan);
-    good = !create(ctx, &c, &plan);
+    good = !gemm_plan_create(ctx, &c, &plan);
     if (good) {
         hsumma_plan_info info;
         hsumma_plan_query(plan, &info);
@@ -148,10 +149,10 @@ static void test_failure(const char *way, int fail)
         good &= (strstr(info.why, "local GEMM: BLAS, because") != NULL) == (rank == victim);
     }
     hsumma_plan_free(&plan);
-    good &= multiplies(ctx, &c, 0);
-    good &= multiplies(ctx, &c, 1);
+    good &= gemm_multiplies(ctx, &c, 0);
+    good &= gemm_multiplies(ctx, &c, 1);
     tap_ok(everywhere(good), "plans name the BLAS then, and products are right");
-    drop(local);
+    gemm_drop(local);
     close_context(&ctx, &grid);
 }
 
@@ -171,5 +172,5 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 
 int main(int argc, char **argv)
 {
-    return product_main(argc, argv, test_all);
+    return gemm_main(argc, argv, test_all);
 }

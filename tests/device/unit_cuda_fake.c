@@ -7,10 +7,8 @@
 #if HSUMMA_HAVE_CUDA
 
 #include "device/fake_cuda/fake.h"
-#include "support/device_memory.h"
-#include "support/device_order.h"
-#include "support/device_work.h"
-#include "support/scarce.h"
+#include "support/device_cases.h"
+#include "support/failing_memory.h"
 
 #include <limits.h>
 #include <unistd.h>
@@ -35,19 +33,19 @@ static int nothing_left(const char *label)
 
 static void test_cases(const char *policy, int late, const char *no_symbol)
 {
-    struct ground ground;
+    struct device_fixture fixture;
     struct hs_message message;
     char label[64];
     snprintf(label, sizeof label, "cuda, %s", policy);
     setenv("HSUMMA_HOST_DEVICE", policy, 1);
     fake_cuda_reset();
     fake_cuda.no_symbol = no_symbol;
-    if (!tap_ok(ground_open(&ground, &hs_device_cuda, label, &message), "%s: opens: %s", label, message.text))
+    if (!tap_ok(fixture_open(&fixture, &hs_device_cuda, label, &message), "%s: opens: %s", label, message.text))
         return;
-    test_memory(&ground);
-    test_work(&ground);
-    test_order(&ground, late);
-    ground_close(&ground);
+    device_test_memory(&fixture);
+    device_test_work(&fixture);
+    device_test_order(&fixture, late);
+    fixture_close(&fixture);
     tap_ok(nothing_left(label), "%s: nothing is left, nothing was called wrongly", label);
 }
 
@@ -141,7 +139,7 @@ static void test_choice(void)
 /* What a caller has on the device, and on another one. */
 static void test_theirs(void)
 {
-    struct ground opened, *ground = &opened;
+    struct device_fixture opened, *fixture = &opened;
     struct hs_message message;
     void *here = NULL, *there = NULL, *pinned = NULL;
     struct hs_stream *adopted = NULL;
@@ -149,34 +147,34 @@ static void test_theirs(void)
     unsigned char old[64] = {1, 2, 3}, back[64];
     fake_cuda_reset();
     fake_cuda.devices = 2;
-    int wrong = !ground_open(ground, &hs_device_cuda, "theirs", &message);
+    int wrong = !fixture_open(fixture, &hs_device_cuda, "theirs", &message);
     fake_cuda_choose(1);
     wrong += cudaMalloc(&there, 4096) != cudaSuccess;
     fake_cuda_choose(0);
     wrong += cudaMalloc(&here, 4096) != cudaSuccess || cudaHostAlloc(&pinned, 4096, 0) != cudaSuccess ||
              cudaStreamCreateWithFlags(&stream, 0) != cudaSuccess;
     fake_cuda_choose(-1);
-    tap_ok(!wrong && ground->kind->classify(ground->device, (char *)here + 4095) == HS_MEMORY_DEVICE &&
-               ground->kind->classify(ground->device, there) == HS_MEMORY_OTHER &&
-               ground->kind->classify(ground->device, pinned) == HS_MEMORY_PINNED &&
-               ground->kind->classify(ground->device, old) == HS_MEMORY_HOST,
+    tap_ok(!wrong && fixture->kind->classify(fixture->device, (char *)here + 4095) == HS_MEMORY_DEVICE &&
+               fixture->kind->classify(fixture->device, there) == HS_MEMORY_OTHER &&
+               fixture->kind->classify(fixture->device, pinned) == HS_MEMORY_PINNED &&
+               fixture->kind->classify(fixture->device, old) == HS_MEMORY_HOST,
            "memory of the caller's: on this GPU, on another one, pinned, and plain");
-    GROUND_DO(ground->kind->adopt_stream(ground->device, stream, &adopted));
-    GROUND_DO(ground->kind->copy(ground->device, adopted, here, old, sizeof old));
-    GROUND_DO(ground->kind->copy(ground->device, adopted, back, here, sizeof back));
-    GROUND_DO(ground->kind->synchronize(ground->device, adopted));
+    FIXTURE_DO(fixture->kind->adopt_stream(fixture->device, stream, &adopted));
+    FIXTURE_DO(fixture->kind->copy(fixture->device, adopted, here, old, sizeof old));
+    FIXTURE_DO(fixture->kind->copy(fixture->device, adopted, back, here, sizeof back));
+    FIXTURE_DO(fixture->kind->synchronize(fixture->device, adopted));
     tap_ok(!wrong && memcmp(old, back, sizeof old) == 0 &&
-               ground->kind->show_stream(ground->device, adopted) == (void *)stream,
+               fixture->kind->show_stream(fixture->device, adopted) == (void *)stream,
            "work on a stream of the caller's");
     const double one = 1;
-    GROUND_DO(ground->kind->gemm(ground->device, adopted, HSUMMA_D, 'N', 'N', 2, 2, 2, &one, here, 2, here, 2, &one,
-                                 (char *)here + 2048, 2));
-    ground->kind->free_stream(ground->device, adopted);
-    hsumma_status status = ground->kind->adopt_stream(ground->device, old, &adopted);
+    FIXTURE_DO(fixture->kind->gemm(fixture->device, adopted, HSUMMA_D, 'N', 'N', 2, 2, 2, &one, here, 2, here, 2, &one,
+                                   (char *)here + 2048, 2));
+    fixture->kind->free_stream(fixture->device, adopted);
+    hsumma_status status = fixture->kind->adopt_stream(fixture->device, old, &adopted);
     tap_ok(!wrong && fake_cuda.streams == 2 && status == HSUMMA_ERR_DEVICE && !adopted &&
-               strstr(ground->device->message.text, "cudaErrorInvalidResourceHandle"),
-           "it stays, and what is no stream is refused: %s", ground->device->message.text);
-    ground_close(ground);
+               strstr(fixture->device->message.text, "cudaErrorInvalidResourceHandle"),
+           "it stays, and what is no stream is refused: %s", fixture->device->message.text);
+    fixture_close(fixture);
     tap_ok(fake_cuda.memory == 2 && fake_cuda.pinned == 1 && fake_cuda.streams == 1 && fake_cuda.faults == 0,
            "what is the caller's outlives the device: %s", fake_cuda.fault);
     fake_cuda_choose(0);
@@ -190,8 +188,8 @@ static void test_theirs(void)
 
 /* Every function of the table once, up to the first that fails. */
 struct tour {
-    struct ground ground;
-    struct scarce scarce;
+    struct device_fixture fixture;
+    struct failing_memory scarce;
     struct hs_allocator memory;
     void *here, *more, *pinned, *theirs, *same;
     struct hs_stream *second, *adopted;
@@ -210,9 +208,9 @@ struct tour {
 
 static hsumma_status tour_work(struct tour *tour)
 {
-    struct hs_device *device = tour->ground.device;
+    struct hs_device *device = tour->fixture.device;
     const struct hs_device_kind *kind = device->kind;
-    struct hs_stream *stream = tour->ground.stream;
+    struct hs_stream *stream = tour->fixture.stream;
     hsumma_status status = HSUMMA_OK;
     const double one = 1, zero = 0;
     const void *operand[] = {tour->here, tour->more, tour->theirs};
@@ -244,16 +242,16 @@ static hsumma_status tour_work(struct tour *tour)
 static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
 {
     *tour = (struct tour){.scarce = {.fail_at = fail_at}};
-    tour->memory = (struct hs_allocator){scarce_get, scarce_put, &tour->scarce};
-    tour->ground.kind = &hs_device_cuda;
-    hsumma_status status = hs_device_cuda.open(-1, 0, &tour->memory, &tour->ground.device, &tour->message);
-    struct hs_device *device = tour->ground.device;
+    tour->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &tour->scarce};
+    tour->fixture.kind = &hs_device_cuda;
+    hsumma_status status = hs_device_cuda.open(-1, 0, &tour->memory, &tour->fixture.device, &tour->message);
+    struct hs_device *device = tour->fixture.device;
     if (status)
         return status;
     const struct hs_device_kind *kind = device->kind;
     struct hs_exported mine;
     int64_t left, total;
-    STEP(kind->make_stream(device, &tour->ground.stream));
+    STEP(kind->make_stream(device, &tour->fixture.stream));
     STEP(kind->make_stream(device, &tour->second));
     STEP(kind->adopt_stream(device, kind->show_stream(device, tour->second), &tour->adopted));
     STEP(kind->make_event(device, 0, &tour->event));
@@ -276,7 +274,7 @@ static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
 
 static void tour_end(struct tour *tour)
 {
-    struct hs_device *device = tour->ground.device;
+    struct hs_device *device = tour->fixture.device;
     int found = fake_cuda_current();
     if (!device)
         return;
@@ -288,7 +286,7 @@ static void tour_end(struct tour *tour)
     kind->free_event(device, tour->their_event);
     kind->free_stream(device, tour->adopted);
     kind->free_stream(device, tour->second);
-    kind->free_stream(device, tour->ground.stream);
+    kind->free_stream(device, tour->fixture.stream);
     kind->put_pinned(device, tour->pinned);
     kind->put(device, tour->here);
     kind->put(device, tour->more);
@@ -460,39 +458,39 @@ static void test_refusals(void)
 /* A cuBLAS without sizes of 64 bits. */
 static void test_narrow(void)
 {
-    struct ground opened, *ground = &opened;
+    struct device_fixture opened, *fixture = &opened;
     struct hs_message message;
     double one = 1;
     fake_cuda_reset();
     fake_cuda.no_symbol = "_64";
-    int wrong = !ground_open(ground, &hs_device_cuda, "narrow", &message);
-    char *memory = ground_place(ground, &one, sizeof one);
-    hsumma_status status = ground->kind->gemm(ground->device, ground->stream, HSUMMA_D, 'N', 'N', 1, 1, 1, &one, memory,
-                                              (int64_t)INT_MAX + 1, memory, 1, &one, memory, 1);
-    ground->kind->put(ground->device, memory);
+    int wrong = !fixture_open(fixture, &hs_device_cuda, "narrow", &message);
+    char *memory = fixture_place(fixture, &one, sizeof one);
+    hsumma_status status = fixture->kind->gemm(fixture->device, fixture->stream, HSUMMA_D, 'N', 'N', 1, 1, 1, &one,
+                                               memory, (int64_t)INT_MAX + 1, memory, 1, &one, memory, 1);
+    fixture->kind->put(fixture->device, memory);
     tap_ok(!wrong && status == HSUMMA_ERR_UNSUPPORTED, "sizes that an old cuBLAS has not: %s",
-           ground->device->message.text);
-    ground_close(ground);
+           fixture->device->message.text);
+    fixture_close(fixture);
     tap_ok(nothing_left("narrow"), "and nothing is left");
 }
 
 /* The other process: shows memory and an event, and stays until it is told. */
 static void neighbour(int to, int from)
 {
-    struct ground opened, *ground = &opened;
+    struct device_fixture opened, *fixture = &opened;
     struct hs_message message;
     struct hs_exported exported[2];
     struct hs_event *event = NULL;
     char byte;
     setenv("HSUMMA_HOST_DEVICE", "eager", 1);
     fake_cuda_reset();
-    int wrong = !ground_open(ground, &hs_device_cuda, "neighbour", &message);
+    int wrong = !fixture_open(fixture, &hs_device_cuda, "neighbour", &message);
     static double zeros[1000];
-    char *memory = ground_place(ground, zeros, sizeof zeros);
-    GROUND_DO(ground->kind->make_event(ground->device, 1, &event));
-    GROUND_DO(ground->kind->record(ground->device, ground->stream, event));
-    GROUND_DO(ground->kind->export_memory(ground->device, memory, &exported[0]));
-    GROUND_DO(ground->kind->export_event(ground->device, event, &exported[1]));
+    char *memory = fixture_place(fixture, zeros, sizeof zeros);
+    FIXTURE_DO(fixture->kind->make_event(fixture->device, 1, &event));
+    FIXTURE_DO(fixture->kind->record(fixture->device, fixture->stream, event));
+    FIXTURE_DO(fixture->kind->export_memory(fixture->device, memory, &exported[0]));
+    FIXTURE_DO(fixture->kind->export_event(fixture->device, event, &exported[1]));
     if (wrong || write(to, exported, sizeof exported) != sizeof exported || read(from, &byte, 1) != 0)
         _exit(1);
     _exit(0);

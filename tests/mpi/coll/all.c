@@ -5,12 +5,11 @@
  *   mpi_coll large    broadcasts of more than 2^31 bytes
  */
 #include "support/coll_data.h"
-#include "support/quiet.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <inttypes.h>
 
-static int rank, size;
 static hsumma_context *ctx;
 static int64_t combined; /* elements that the user's operator has seen */
 
@@ -124,7 +123,7 @@ static int same_bits(const char *algorithm)
         hash = (int64_t)((uint64_t)hash * 31 + (uint64_t)bits);
         close &= sum - out[i] < 1e-14 * sum && out[i] - sum < 1e-14 * sum;
     }
-    return close && quiet_reduce(hash, MPI_MIN) == quiet_reduce(hash, MPI_MAX);
+    return close && world_reduce(hash, MPI_MIN) == world_reduce(hash, MPI_MAX);
 }
 
 static void test_row(const hsumma_algorithm_info *info, const char *options)
@@ -152,7 +151,7 @@ static void test_row(const hsumma_algorithm_info *info, const char *options)
         wrong += !same_bits(info->name);
     }
     static const char *const names[] = {"bcast", "reduce", "allreduce", "allgather", "reduce_scatter"};
-    wrong = (int)quiet_worst(wrong);
+    wrong = (int)world_worst(wrong);
     tap_ok(wrong == 0, "%s %s on %d, %s: %d cases, %d wrong", names[collective], info->name, size,
            *options ? options : "as it is", cases, wrong);
 }
@@ -162,7 +161,7 @@ static void test_context(const char *options)
     char text[400] = "";
     hsumma_algorithm_info info;
     hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, text, sizeof text);
-    if (!tap_ok(quiet_worst(status) == 0, "a context with \"%s\" %s", options, text))
+    if (!tap_ok(world_worst(status) == 0, "a context with \"%s\" %s", options, text))
         return;
     for (int i = 0; hsumma_coll_algorithm(ctx, i, &info); i++)
         test_row(&info, options);
@@ -185,7 +184,7 @@ static int64_t available_bytes(void)
 static void test_large(const char *algorithm)
 {
     const int64_t words = ((int64_t)1 << 28) + 12345, bytes = 8 * words + 3;
-    if (quiet_reduce(available_bytes(), MPI_MIN) < (int64_t)6 << 30) {
+    if (world_reduce(available_bytes(), MPI_MIN) < (int64_t)6 << 30) {
         tap_skip(1, "less than 6 GiB of memory are available");
         return;
     }
@@ -199,7 +198,7 @@ static void test_large(const char *algorithm)
     for (int64_t i = 0; data && i < words; i++)
         wrong += data[i] != i * 3 + 1;
     wrong += status || memcmp(data + words, "\7\7\7", 3) != 0;
-    tap_ok(quiet_worst(wrong) == 0, "a broadcast of %" PRId64 " bytes, %s: %" PRId64 " words wrong", bytes, algorithm,
+    tap_ok(world_worst(wrong) == 0, "a broadcast of %" PRId64 " bytes, %s: %" PRId64 " words wrong", bytes, algorithm,
            wrong);
     free(data);
     hsumma_free(&ctx);
@@ -207,10 +206,7 @@ static void test_large(const char *algorithm)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     if (argc > 1 && strcmp(argv[1], "large") == 0) {
         test_large("coll=bcast:chain(segment=1M)");
         test_large("coll=bcast:flat");

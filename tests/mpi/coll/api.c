@@ -1,11 +1,10 @@
 /* Collective calls: what is refused and what the messages say, who chooses, and algorithms of the user's own. */
 #include "support/coll_data.h"
-#include "support/quiet.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <unistd.h>
 
-static int rank, size;
 static hsumma_context *ctx;
 static double in[64], out[512];
 
@@ -26,7 +25,7 @@ static void refused(const hsumma_coll *call, hsumma_status expected, int speaks,
     int wrong = status != expected || !said[0] || (speaks && !strstr(said, text));
     if (wrong)
         printf("# rank %d: %s: status %d, %s\n", rank, what, (int)status, said);
-    tap_ok(quiet_worst(wrong) == 0, "%s: %s", what, said);
+    tap_ok(world_worst(wrong) == 0, "%s: %s", what, said);
 }
 
 static void works(const char *when)
@@ -37,7 +36,7 @@ static void works(const char *when)
     int wrong = hsumma_coll_run(ctx, &call) != HSUMMA_OK;
     for (int i = 0; i < 64; i++)
         wrong += out[i] != size * (size - 1) / 2 + size * i;
-    tap_ok(quiet_worst(wrong) == 0, "an allreduce %s: %d wrong %s", when, wrong, wrong ? hsumma_message(ctx) : "");
+    tap_ok(world_worst(wrong) == 0, "an allreduce %s: %d wrong %s", when, wrong, wrong ? hsumma_message(ctx) : "");
 }
 
 static void test_errors(void)
@@ -109,7 +108,7 @@ static void described(const char *word, int64_t count, int ordered, const char *
         call.op = (hsumma_operator){HSUMMA_USER, HSUMMA_FLOAT, coll_product, &calls, 16, 0};
     hsumma_status status = hsumma_coll_describe(ctx, &call, line, sizeof line);
     int wrong = status != HSUMMA_OK || !strstr(line, text);
-    tap_ok(quiet_worst(wrong) == 0, "%s: %s%s", text, line, status ? hsumma_message(ctx) : "");
+    tap_ok(world_worst(wrong) == 0, "%s: %s%s", text, line, status ? hsumma_message(ctx) : "");
 }
 
 static void test_choice(void)
@@ -134,8 +133,8 @@ static int context(const char *options, const char *words)
     int wrong = words ? status != HSUMMA_ERR_OPTION || !strstr(text, words) : status != HSUMMA_OK;
     if (wrong)
         printf("# rank %d: %s: %d, %s\n", rank, options, (int)status, text);
-    tap_ok(quiet_worst(wrong) == 0, "a context with %s: %s", options, status ? text : "made");
-    return !words && quiet_worst(wrong) == 0;
+    tap_ok(world_worst(wrong) == 0, "a context with %s: %s", options, status ? text : "made");
+    return !words && world_worst(wrong) == 0;
 }
 
 static void test_sources(void)
@@ -165,7 +164,7 @@ static void test_sources(void)
         fclose(to);
     }
     for (int i = 0; i < (int)sizeof name; i++)
-        name[i] = (char)quiet_reduce(rank == 0 ? name[i] : 0, MPI_MAX);
+        name[i] = (char)world_reduce(rank == 0 ? name[i] : 0, MPI_MAX);
     snprintf(options, sizeof options, "tuned=%s", name);
     if (context(options, NULL)) {
         described(NULL, 64, 0, "smp, by the tuned file");
@@ -177,13 +176,13 @@ static void test_sources(void)
         described(NULL, 64, 0, "ring, by the option coll");
         hsumma_free(&ctx);
     }
-    quiet_reduce(0, MPI_SUM); /* everybody has read it */
+    world_reduce(0, MPI_SUM); /* everybody has read it */
     to = rank == 0 ? fopen(name, "w") : NULL;
     if (to) {
         fprintf(to, "hsumma tuned 2\nallreduce 2 ring\n");
         fclose(to);
     }
-    quiet_reduce(0, MPI_SUM);
+    world_reduce(0, MPI_SUM);
     context(options, "line 2");
     if (rank == 0)
         unlink(name);
@@ -278,7 +277,7 @@ static void test_own(void)
     bad += hsumma_coll_run(ctx, &call) != HSUMMA_OK;
     for (int i = 0; i < 100; i++)
         bad += out[i] != i;
-    tap_ok(quiet_worst(bad) == 0, "and it runs: %s: %d wrong", text, bad);
+    tap_ok(world_worst(bad) == 0, "and it runs: %s: %d wrong", text, bad);
 
     hsumma_algorithm unsafe = {HSUMMA_BCAST, "unsafe", NULL, HSUMMA_TRUE_ROOT, NULL, build_star, &broken};
     bad = hsumma_coll_register(ctx, &unsafe) != HSUMMA_OK;
@@ -305,7 +304,7 @@ static void test_in_a_plan(void)
                                               "bcast=star stationary=C groups=1x1", &plan);
     if (!status)
         hsumma_plan_query(plan, &info);
-    tap_ok(quiet_worst(status) == 0 && (size == 1 || strstr(info.line, "star")), "a plan uses it: %s",
+    tap_ok(world_worst(status) == 0 && (size == 1 || strstr(info.line, "star")), "a plan uses it: %s",
            status ? hsumma_message(ctx) : info.line);
     hsumma_plan_free(&plan);
     hsumma_grid_free(&grid);
@@ -330,15 +329,12 @@ static void test_as_a_stage(void)
            hsumma_coll_run(ctx, &call) != HSUMMA_OK;
     for (int i = 0; i < 50; i++)
         bad += vector[i] != i;
-    tap_ok(quiet_worst(bad) == 0, "and as the stage between nodes: %s", bad ? hsumma_message(ctx) : text);
+    tap_ok(world_worst(bad) == 0, "and as the stage between nodes: %s", bad ? hsumma_message(ctx) : text);
 }
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     if (context("segment=4k", NULL)) {
         test_errors();
         test_choice();

@@ -4,13 +4,12 @@
  */
 #include "hsumma/context/context.h"
 #include "support/coll_data.h"
-#include "support/quiet.h"
-#include "support/scarce.h"
+#include "support/failing_memory.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <inttypes.h>
 
-static int rank, size;
 static hsumma_context *ctx;
 
 /* An allreduce of `count` numbers, a kind of its own; in place where the count is even.  1: the sums are right. */
@@ -35,18 +34,18 @@ static int sums(int64_t count, const char *word, hsumma_status *status)
 /* Memory that fails on the victim at the n-th call; the same call again, with memory, must work.  1 if all is well. */
 static int survives(const char *word, int64_t count, int victim, int64_t n, int for_good, int *reached)
 {
-    struct scarce scarce = {0, rank == victim ? n : -1, 0, for_good};
+    struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};
     hsumma_status status, again;
-    ctx->memory = (struct hs_allocator){scarce_get, scarce_put, &scarce};
+    ctx->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &scarce};
     int right = sums(count, word, &status);
     ctx->memory = hs_heap;
-    *reached = (int)quiet_reduce(rank == victim && scarce.calls > n, MPI_MAX);
-    int failed = (int)quiet_reduce(status != HSUMMA_OK, MPI_MAX);
+    *reached = (int)world_reduce(rank == victim && scarce.calls > n, MPI_MAX);
+    int failed = (int)world_reduce(status != HSUMMA_OK, MPI_MAX);
     int good = failed ? status == HSUMMA_ERR_MEMORY && hsumma_message(ctx)[0] : right;
     if (failed && word) /* else what the model has found out stays */
         good &= scarce.out == 0;
     good &= sums(count, word, &again) && !again;
-    return quiet_worst(!good) == 0;
+    return world_worst(!good) == 0;
 }
 
 static void test_word(const char *word)
@@ -67,10 +66,7 @@ static void test_word(const char *word)
 int main(int argc, char **argv)
 {
     static const char *const words[] = {"recursive_doubling", "ring", "smp", "mpi", NULL};
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0);
     for (unsigned w = 0; w < sizeof words / sizeof *words; w++)
         test_word(words[w]);

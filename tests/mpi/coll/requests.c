@@ -1,11 +1,11 @@
 /* Collective calls under way together: started in one order, waited for in others, many of one kind, beside a plan. */
 #include "support/coll_data.h"
-#include "support/quiet.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <inttypes.h>
+#include <sched.h>
 
-static int rank, size;
 static hsumma_context *ctx;
 
 enum { DOUBLES = 700 };
@@ -75,7 +75,7 @@ static void test_orders(struct task *task)
                 wrong += begin(&task[i], i, 1 + i % 3 * 300, words[w]) != HSUMMA_OK;
             wrong += end(task, TASKS, order);
         }
-        wrong = (int)quiet_worst(wrong);
+        wrong = (int)world_worst(wrong);
         tap_ok(wrong == 0, "%d calls under way, waited for in three orders, %s: %d wrong", TASKS,
                words[w] ? words[w] : "chosen", wrong);
     }
@@ -88,7 +88,7 @@ static void test_many(struct task *task, int tasks)
     for (int i = 0; i < tasks; i++)
         wrong += begin(&task[i], 3 * i, 5, NULL) != HSUMMA_OK;
     wrong += end(task, tasks, 2);
-    tap_ok(quiet_worst(wrong) == 0, "%d calls of one kind under way: %d wrong", tasks, wrong);
+    tap_ok(world_worst(wrong) == 0, "%d calls of one kind under way: %d wrong", tasks, wrong);
 }
 
 static void test_polling(struct task *task)
@@ -108,7 +108,7 @@ static void test_polling(struct task *task)
     wrong += left + end(task, 6, 0);
     hsumma_request *none = NULL;
     wrong += hsumma_coll_wait(&none) != HSUMMA_OK || hsumma_coll_test(NULL, &done) != HSUMMA_OK || !done;
-    tap_ok(quiet_worst(wrong) == 0, "test until all are done: %d wrong", wrong);
+    tap_ok(world_worst(wrong) == 0, "test until all are done: %d wrong", wrong);
 }
 
 /* One after the other, kinds mixed: the tags, slots of shared memory and prepared calls are used again and again. */
@@ -120,7 +120,7 @@ static void test_one_after_the_other(struct task *task, int calls)
         wrong += begin(task, i, 1 + i * 13 % 5 * 120, words[i % 5]) != HSUMMA_OK;
         wrong += end(task, 1, 0);
     }
-    tap_ok(quiet_worst(wrong) == 0, "%d mixed calls one after the other: %d wrong", calls, wrong);
+    tap_ok(world_worst(wrong) == 0, "%d mixed calls one after the other: %d wrong", calls, wrong);
 }
 
 /* More kinds than are kept: the oldest go, also while calls of theirs are under way. */
@@ -134,7 +134,7 @@ static void test_kinds(struct task *task)
     for (int i = 0; i < 2; i++)
         wrong += begin(&task[i], 3 * i, 1 + i, "recursive_doubling") != HSUMMA_OK;
     wrong += end(task, 2, 0);
-    tap_ok(quiet_worst(wrong) == 0, "%d kinds of calls: %d wrong", KINDS, wrong);
+    tap_ok(world_worst(wrong) == 0, "%d kinds of calls: %d wrong", KINDS, wrong);
 }
 
 /* Some ranks wait for the plan first and others for the collectives: both go on in either wait. */
@@ -178,7 +178,7 @@ static void test_beside_a_plan(struct task *task)
     wrong += hsumma_plan_start(plan, &one, rank == 0 ? NULL : matrix[0], matrix[1], &zero, matrix[2]) != HSUMMA_OK;
     wrong += end(task, 1, 0);
     wrong += hsumma_plan_wait(plan) != HSUMMA_ERR_ARGUMENT;
-    tap_ok(quiet_worst(wrong) == 0, "beside a plan: %d wrong %s", wrong, hsumma_message(ctx));
+    tap_ok(world_worst(wrong) == 0, "beside a plan: %d wrong %s", wrong, hsumma_message(ctx));
     for (int x = 0; x < 3; x++)
         free(matrix[x]);
     hsumma_plan_free(&plan);
@@ -188,15 +188,12 @@ static void test_beside_a_plan(struct task *task)
 int main(int argc, char **argv)
 {
     enum { MANY = 640 };
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     static const char *const options[] = {"", "shared=0 check=always", "topology=nodes:2 shared=2k"};
     struct task *task = calloc(MANY, sizeof *task);
     for (int i = 0; i < (size > 2 ? 3 : 2); i++) {
         hsumma_status status = hsumma_create(MPI_COMM_WORLD, options[i], &ctx, NULL, 0);
-        if (!tap_ok(quiet_worst(status) == 0, "a context with \"%s\"", options[i]))
+        if (!tap_ok(world_worst(status) == 0, "a context with \"%s\"", options[i]))
             break;
         test_orders(task);
         test_polling(task);
@@ -209,7 +206,7 @@ int main(int argc, char **argv)
         int wrong = begin(task, 0, 3, NULL) != HSUMMA_OK;
         hsumma_free(&ctx); /* the request holds it */
         wrong += end(task, 1, 0);
-        tap_ok(quiet_worst(wrong) == 0, "a request outlives its context: %d wrong", wrong);
+        tap_ok(world_worst(wrong) == 0, "a request outlives its context: %d wrong", wrong);
     }
     free(task);
     int failed = tap_done();

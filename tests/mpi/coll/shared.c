@@ -8,8 +8,8 @@
 #include "coll/node/discover.h"
 #include "coll/run/executor.h"
 #include "coll/schedule/lists.h"
-#include "support/quiet.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -18,7 +18,6 @@
 
 enum { BYTES = 1 << 20 };
 
-static int rank, size;
 static int *ranks;
 static double *in, *out, *scratch;
 
@@ -103,11 +102,11 @@ static void one_node(const char *what, const struct hs_discover_options *options
             bad += !run(&comm, rows[r].collective, rows[r].name, bytes[b], 9, &messages);
             sent += messages;
         }
-    bad = quiet_worst(bad);
-    sent = quiet_worst(sent);
+    bad = world_worst(bad);
+    sent = world_worst(sent);
     tap_ok(bad == 0, "%s: every result is right (%s)", what, message.text);
     tap_ok(sent == 0, "%s: no message inside the node", what);
-    tap_ok(quiet_worst(names_left()) == 0, "%s: nothing with a name", what);
+    tap_ok(world_worst(names_left()) == 0, "%s: nothing with a name", what);
     hs_comm_forget(&comm, &hs_heap);
 }
 
@@ -141,18 +140,18 @@ static void many_instances(void)
     struct hs_message message = {""};
     int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.shm;
     int64_t before = ((int64_t)1 << 32) - 6, messages;
-    bad = quiet_worst(bad);
+    bad = world_worst(bad);
     if (!bad) {
         comm.shm->next = before + HS_RING;
         for (int64_t i = before; i < before + HS_RING; i++)
             hs_shm_finish(comm.shm, i);
     }
-    quiet_worst(0); /* all have their numbers */
+    world_worst(0); /* all have their numbers */
     for (int i = 0; i < 20 && !bad; i++) {
         bad += !run(&comm, HS_BCAST, "shared", 64, 3, &messages);
         bad += !run(&comm, HS_ALLREDUCE, "shared", 64, 3, &messages);
     }
-    bad = quiet_worst(bad);
+    bad = world_worst(bad);
     tap_ok(bad == 0, "instances around number 2^32 (%s)", message.text);
     hs_comm_forget(&comm, &hs_heap);
 }
@@ -181,17 +180,14 @@ static void two_nodes(void)
         bad += messages != expected || inside;
         hs_free_all(&hs_heap, list, size);
     }
-    bad = quiet_worst(bad);
+    bad = world_worst(bad);
     tap_ok(bad == 0, "two virtual nodes: right, and messages between them only (%s)", message.text);
     hs_comm_forget(&comm, &hs_heap);
 }
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     ranks = malloc((size_t)size * sizeof *ranks);
     in = malloc(BYTES);
     out = malloc(BYTES);

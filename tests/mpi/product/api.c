@@ -2,19 +2,19 @@
  * The public interface: every documented error, with the same status on every rank and a message that names argument
  * and value; grids; the environment; lines that give a plan again; empty and scaled products.
  */
-#include "support/product.h"
+#include "support/gemm_case.h"
 
 static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const hsumma_grid *other)
 {
-    struct call good = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2), c;
+    struct gemm_case good = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2), c;
     char text[64];
     int P, Q;
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-#define REFUSE(change, what, word, other_word)                        \
-    do {                                                              \
-        c = good;                                                     \
-        change;                                                       \
-        refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, what, word, other_word); \
+#define REFUSE(change, what, word, other_word)                             \
+    do {                                                                   \
+        c = good;                                                          \
+        change;                                                            \
+        gemm_refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, what, word, other_word); \
     } while (0)
     REFUSE(c.ta = 'X', "transa = X", "transa", "'X'");
     REFUSE(c.tb = 'n', "transb = n", "transb", "'n'");
@@ -43,7 +43,7 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
 #undef REFUSE
     c = good;
     c.desc[2].grid = other;
-    refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "C on another grid", "C is on another grid", "A");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "C on another grid", "C is on another grid", "A");
 
     hsumma_plan *plan = NULL;
     hsumma_status status[2];
@@ -54,39 +54,40 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
     named = named && strstr(hsumma_message(ctx), "descriptor of B") != NULL;
     tap_ok(everywhere(status[0] == HSUMMA_ERR_ARGUMENT && status[1] == HSUMMA_ERR_ARGUMENT && named),
            "type = 9, and a descriptor that is NULL");
-    tap_ok(everywhere(multiplies(ctx, &good, 0) && multiplies(ctx, &good, 1)), "after all that a good call is right");
+    tap_ok(everywhere(gemm_multiplies(ctx, &good, 0) && gemm_multiplies(ctx, &good, 1)),
+           "after all that a good call is right");
 }
 
 static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
     int P, Q;
     char text[96], word[32];
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
     c.options = "block=2 nonsense=1";
-    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "nonsense=1", "option");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "nonsense=1", "option");
     c.options = "lookahead=1000";
-    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "lookahead", "\"1000\"");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "lookahead", "\"1000\"");
     c.options = "bcast=pigeon";
-    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "bcast=pigeon", "van_de_geijn");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "bcast=pigeon", "van_de_geijn");
     c.options = "reduce=pigeon";
-    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "reduce=pigeon", "binomial");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "reduce=pigeon", "binomial");
     snprintf(text, sizeof text, "groups=%dx1", P + 1);
     snprintf(word, sizeof word, "%dx%d", P, Q);
     c.options = text;
-    refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, text + 7, word);
+    gemm_refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, text + 7, word);
     snprintf(text, sizeof text, "levels=1x1,1x%d", Q + 1);
-    refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, "divide", word);
+    gemm_refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, "divide", word);
     if (size == 1) {
         tap_skip(3, "needs a grid of more than one process");
         return;
     }
     snprintf(text, sizeof text, "groups=%dx%d outer=7 block=2", P, Q);
-    refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, "outer panels of 7", "2");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, "outer panels of 7", "2");
     snprintf(text, sizeof text, "groups=%dx%d bcast=flat,flat,flat", P, Q);
-    refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "bcast names 3", "2 levels");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "bcast names 3", "2 levels");
     c.options = "workspace_limit=1 block=2 stationary=C lookahead=0";
-    refuse(ctx, &c, HSUMMA_ERR_WORKSPACE, c.options, "panels of 2", "workspace_limit allows 1 ");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_WORKSPACE, c.options, "panels of 2", "workspace_limit allows 1 ");
 }
 
 /* Layouts that are not aligned are served with any stationary operand; of replicas only C can stay. */
@@ -96,10 +97,10 @@ static void test_alignment(hsumma_context *ctx, const hsumma_grid *grid)
     int P, Q;
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
     for (int s = 0; s < 4; s++) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
-        unalign(&c, s);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
+        gemm_unalign(&c, s);
         c.options = stays[s];
-        tap_ok(everywhere(multiplies(ctx, &c, 1) && (c.options || multiplies(ctx, &c, 0))),
+        tap_ok(everywhere(gemm_multiplies(ctx, &c, 1) && (c.options || gemm_multiplies(ctx, &c, 0))),
                "no two operands spread alike: %s", stays[s] ? stays[s] : "auto, and in one call");
     }
     if (P * Q == 1) {
@@ -107,27 +108,27 @@ static void test_alignment(hsumma_context *ctx, const hsumma_grid *grid)
         return;
     }
     for (int x = 0; x < 3; x++) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
-        const struct layout all = {3, 2, -1, 4, 0}, one = {3, 1, 0, 1, 1};
-        spread(&c, x, P > 1 ? &all : &one, Q > 1 ? &all : &one);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
+        const struct gemm_layout all = {3, 2, -1, 4, 0}, one = {3, 1, 0, 1, 1};
+        gemm_spread(&c, x, P > 1 ? &all : &one, Q > 1 ? &all : &one);
         c.options = x == 1 ? "stationary=B" : "stationary=A";
-        refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "replicated, and not C stays",
-               x == 2 ? "C is replicated" : "is replicated", "has to be C");
+        gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "replicated, and not C stays",
+                    x == 2 ? "C is replicated" : "is replicated", "has to be C");
         c.options = NULL;
-        tap_ok(everywhere(multiplies(ctx, &c, 1) && multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
+        tap_ok(everywhere(gemm_multiplies(ctx, &c, 1) && gemm_multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
     }
     /* choosing must not leave traces of what was turned down */
     hsumma_context *fresh = NULL;
     hsumma_grid *own = NULL;
     int good = hsumma_create(MPI_COMM_WORLD, NULL, &fresh, NULL, 0) == HSUMMA_OK && hsumma_message(fresh)[0] == 0 &&
                hsumma_grid_create(fresh, P, Q, 'R', NULL, &own) == HSUMMA_OK;
-    struct call c = call_of(own, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+    struct gemm_case c = gemm_case_of(own, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
     if (P > 1)
         c.desc[2].rsrc = -1;
     else
         c.desc[2].csrc = -1;
-    c.desc[2].ld = 12 + PAD;
-    good &= multiplies(fresh, &c, 1);
+    c.desc[2].ld = 12 + GEMM_PAD;
+    good &= gemm_multiplies(fresh, &c, 1);
     tap_ok(everywhere(good && hsumma_message(fresh)[0] == 0),
            "C stays where only C can; without an error no message: \"%s\"", hsumma_message(fresh));
     hsumma_grid_free(&own);
@@ -140,44 +141,44 @@ static void test_local(hsumma_context *ctx, const hsumma_grid *grid, int victim)
     char who[32];
     snprintf(who, sizeof who, "process %d ", victim);
     for (int x = 0; x < 3; x++) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
-        struct local local[3];
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+        struct gemm_part local[3];
         hsumma_plan *plan = NULL;
         char value[32], name[16];
         int good = 1, seen = 0;
-        make(&c, local);
+        gemm_make(&c, local);
         int64_t ld = c.desc[x].ld, bad[] = {local[x].rows - 1, 0, -5, (int64_t)INT32_MAX + 1};
         for (int i = 0; i < 4; i++) {
             if (rank == victim)
                 c.desc[x].ld = bad[i];
-            hsumma_status status = create(ctx, &c, &plan);
+            hsumma_status status = gemm_plan_create(ctx, &c, &plan);
             snprintf(value, sizeof value, "%" PRId64, bad[i]);
             snprintf(name, sizeof name, rank == victim ? "of %c is" : "(%c:", "ABC"[x]);
             seen += status == HSUMMA_ERR_ARGUMENT && !plan && strstr(hsumma_message(ctx), name) &&
                     strstr(hsumma_message(ctx), rank == victim ? value : who);
-            seen += one_call(ctx, &c, local) == HSUMMA_ERR_ARGUMENT;
+            seen += gemm_one_call(ctx, &c, local) == HSUMMA_ERR_ARGUMENT;
             c.desc[x].ld = ld;
         }
         tap_ok(everywhere(seen == 8), "leading dimension of %c too small or large on rank %d only: %s", "ABC"[x],
                victim, hsumma_message(ctx));
 
         void *data = local[x].data;
-        good = create(ctx, &c, &plan) == HSUMMA_OK;
+        good = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
         if (rank == victim)
             local[x].data = NULL;
         snprintf(name, sizeof name, rank == victim ? "%c is NULL" : "(%c:", "ABC"[x]);
         for (int by_plan = 0; plan && by_plan < 2; by_plan++) {
-            hsumma_status status = by_plan ? begin(plan, &c, local, 1) : one_call(ctx, &c, local);
+            hsumma_status status = by_plan ? gemm_begin(plan, &c, local, 1) : gemm_one_call(ctx, &c, local);
             good &= status == HSUMMA_ERR_ARGUMENT && strstr(hsumma_message(ctx), name) &&
                     strstr(hsumma_message(ctx), rank == victim ? "NULL" : who);
         }
         local[x].data = data;
-        good = good && wrong(&c, &local[2], 1) == 0;
+        good = good && gemm_wrong(&c, &local[2], 1) == 0;
         tap_ok(everywhere(good), "%c NULL on rank %d only, C unchanged: %s", "ABC"[x], victim, hsumma_message(ctx));
-        good = plan && begin(plan, &c, local, 1) == HSUMMA_OK && wrong(&c, &local[2], 0) == 0;
+        good = plan && gemm_begin(plan, &c, local, 1) == HSUMMA_OK && gemm_wrong(&c, &local[2], 0) == 0;
         tap_ok(everywhere(good), "and the plan still works");
         hsumma_plan_free(&plan);
-        drop(local);
+        gemm_drop(local);
     }
 }
 
@@ -227,8 +228,8 @@ static void test_grids(hsumma_context *ctx)
                 hsumma_grid_info(grid, &nprow, &npcol, &row, &col);
                 good &= nprow == P && npcol == Q && row == (order ? place % P : place / Q) &&
                         col == (order ? place / P : place % Q);
-                struct call c = call_of(grid, HSUMMA_S, 'T', 'N', 9, 7, 11, 2);
-                good &= multiplies(ctx, &c, listed);
+                struct gemm_case c = gemm_case_of(grid, HSUMMA_S, 'T', 'N', 9, 7, 11, 2);
+                good &= gemm_multiplies(ctx, &c, listed);
                 hsumma_grid_free(&grid);
                 good &= grid == NULL;
             }
@@ -251,12 +252,12 @@ static void test_outside(hsumma_context *ctx)
     good = hsumma_grid_create(ctx, used, 1, 'R', ranks, &grid) == HSUMMA_OK;
     hsumma_grid_info(grid, NULL, NULL, &row, &col);
     good = good && row == rank - 1 && col == (rank ? 0 : -1);
-    struct call c = call_of(grid, HSUMMA_Z, 'N', 'C', 9, 8, 7, 2);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_Z, 'N', 'C', 9, 8, 7, 2);
     good = good && (rank || (hsumma_local_rows(&c.desc[0]) == 0 && hsumma_local_cols(&c.desc[1]) == 0));
     for (int i = 0; i < 4; i++)
-        good &= multiplies(ctx, &c, i % 2);
+        good &= gemm_multiplies(ctx, &c, i % 2);
     c.m = 10; /* does not fit: the outsider knows as well */
-    good &= one_call(ctx, &c, NULL) == HSUMMA_ERR_ARGUMENT;
+    good &= gemm_one_call(ctx, &c, NULL) == HSUMMA_ERR_ARGUMENT;
     hsumma_grid_free(&grid);
     tap_ok(everywhere(good), "rank 0 outside the grid");
 }
@@ -269,14 +270,14 @@ static void test_nothing(hsumma_context *ctx, const hsumma_grid *grid)
         int good = 1;
         for (int e = 0; e < 6; e++)
             for (int zero = 0; zero < 4; zero++) {
-                struct call c = call_of(grid, zero % 2 ? HSUMMA_Z : HSUMMA_D, 'N', 'T', extent[e][0], extent[e][1],
-                                        extent[e][2], e % 2 ? 2 : 0);
+                struct gemm_case c = gemm_case_of(grid, zero % 2 ? HSUMMA_Z : HSUMMA_D, 'N', 'T', extent[e][0],
+                                                  extent[e][1], extent[e][2], e % 2 ? 2 : 0);
                 c.alpha = zero & 1 ? 0 : 2; /* then A and B hold NaN */
                 c.beta = zero & 2 ? 0 : 3;  /* then C does */
                 c.options = stays[s];
-                good &= multiplies(ctx, &c, 1);
+                good &= gemm_multiplies(ctx, &c, 1);
                 if (!c.options)
-                    good &= multiplies(ctx, &c, 0);
+                    good &= gemm_multiplies(ctx, &c, 0);
             }
         tap_ok(everywhere(good), "empty dimensions, alpha = 0 with NaN in A and B, beta = 0 with NaN in C: %s",
                stays[s] ? stays[s] : "auto, and in one call");
@@ -305,10 +306,10 @@ static void test_environment(void)
         hsumma_plan_info info;
         int good = !hsumma_create(MPI_COMM_WORLD, who & 1 ? "block=6" : "", &ctx, NULL, 0) &&
                    !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 40, 41, 42, 4);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 40, 41, 42, 4);
         char word[32];
         c.options = who & 2 ? "stationary=C\tblock=7" : NULL;
-        good = good && !create(ctx, &c, &plan);
+        good = good && !gemm_plan_create(ctx, &c, &plan);
         if (good)
             hsumma_plan_query(plan, &info);
         snprintf(word, sizeof word, "block: %s", sayer[who]);
@@ -337,17 +338,17 @@ static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
 }
 
 /* Plans a call again with the line that its plan has given, in another context with opinions of its own. */
-static int repeats(hsumma_context *ctx, struct call c, char *line, size_t length)
+static int repeats(hsumma_context *ctx, struct gemm_case c, char *line, size_t length)
 {
     hsumma_plan *plan = NULL, *again = NULL;
     hsumma_plan_info info, copy;
-    int good = create(ctx, &c, &plan) == HSUMMA_OK;
+    int good = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
     snprintf(line, length, "%s", hsumma_message(ctx));
     if (good) {
         hsumma_plan_query(plan, &info);
         snprintf(line, length, "%s", info.line);
         c.options = line;
-        good = create(ctx, &c, &again) == HSUMMA_OK;
+        good = gemm_plan_create(ctx, &c, &again) == HSUMMA_OK;
     }
     if (again) {
         hsumma_plan_query(again, &copy);
@@ -370,16 +371,16 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
     snprintf(options[4], sizeof options[4], "groups=1x%d threads=3 stationary=C bcast=binomial", Q);
     for (int ops = 0; ops < 4; ops++)
         for (int o = 0; o < 5; o++, plans++) {
-            struct call c =
-                call_of(grid, (hsumma_type)(ops % 4), "NT"[ops % 2], "NC"[ops / 2], 40, 37, 50, o % 2 ? 4 : 0);
+            struct gemm_case c =
+                gemm_case_of(grid, (hsumma_type)(ops % 4), "NT"[ops % 2], "NC"[ops / 2], 40, 37, 50, o % 2 ? 4 : 0);
             c.options = options[o];
             good &= repeats(ctx, c, line, sizeof line);
         }
     tap_ok(everywhere(good), "the line of a plan gives it again: %d plans, such as %s", plans, line);
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
     c.options = "segment=5G slice=8G";
     tap_ok(everywhere(repeats(ctx, c, line, sizeof line)), "also with numbers over 2^32: %s", hsumma_message(ctx));
-    struct call big = call_of(grid, HSUMMA_D, 'N', 'N', 600, 600, 600, 0);
+    struct gemm_case big = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 600, 600, 600, 0);
     big.options = "stationary=C groups=1x1 block=600 lookahead=1 workspace_limit=1G";
     tap_ok(everywhere(repeats(ctx, big, line, sizeof line)),
            "also where it needs more than the default workspace: %s (%s)", line, hsumma_message(ctx));
@@ -409,8 +410,8 @@ static void test_odds(void)
 /* Arguments that one rank alone has otherwise: the calls fail everywhere, and nobody waits. */
 static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim)
 {
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 12, 14, 16, 3), other = c;
-    struct local local[3];
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 14, 16, 3), other = c;
+    struct gemm_part local[3];
     hsumma_plan *plan = NULL;
     hsumma_context *none = NULL;
     int mine = rank == victim;
@@ -420,25 +421,25 @@ static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "a NULL descriptor on rank %d: %s", victim,
            hsumma_message(ctx));
     other.m = mine ? 11 : 12;
-    status = create(ctx, &other, &plan);
+    status = gemm_plan_create(ctx, &other, &plan);
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "another m on rank %d: %s", victim, hsumma_message(ctx));
     other = c;
     other.options = mine ? "block=3" : "block=4";
-    status = create(ctx, &other, &plan);
+    status = gemm_plan_create(ctx, &other, &plan);
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "other options on rank %d: %s", victim,
            hsumma_message(ctx));
     status = hsumma_create(MPI_COMM_WORLD, mine ? "block=0" : NULL, &none, NULL, 0);
     tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !none), "a context with bad options on rank %d: %s", victim,
            hsumma_status_string(status));
-    make(&c, local);
+    gemm_make(&c, local);
     double one = 1;
-    status = create(ctx, &c, &plan);
+    status = gemm_plan_create(ctx, &c, &plan);
     if (!status)
         status = hsumma_plan_execute(plan, mine ? NULL : &one, local[0].data, local[1].data, &one, local[2].data);
-    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && wrong(&c, &local[2], 1) == 0), "alpha is NULL on rank %d: %s",
-           victim, hsumma_message(ctx));
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && gemm_wrong(&c, &local[2], 1) == 0),
+           "alpha is NULL on rank %d: %s", victim, hsumma_message(ctx));
     hsumma_plan_free(&plan);
-    drop(local);
+    gemm_drop(local);
 }
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
@@ -464,5 +465,5 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 
 int main(int argc, char **argv)
 {
-    return product_main(argc, argv, test_all);
+    return gemm_main(argc, argv, test_all);
 }

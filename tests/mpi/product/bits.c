@@ -5,14 +5,12 @@
  */
 #include "hsumma/context/context.h"
 
-#include "support/quiet.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <complex.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int rank, size;
 
 /* One product: shapes, layout and what is fixed. */
 struct product {
@@ -145,7 +143,7 @@ static void compare(hsumma_context *ctx, const struct product *p, const struct l
     int good = run(ctx, p, x, hierarchy, 1, room);
     tally.hierarchies++;
     good = good && memcmp(room, summa, (size_t)x[2].elements * sizeof *room) == 0;
-    if (quiet_reduce(good, MPI_MIN))
+    if (world_reduce(good, MPI_MIN))
         return;
     if (tally.differ++ < 5)
         tap_diag("differs: type %d %c%c %dx%dx%d nb %d grid %dx%d stationary %c block %d lookahead %d: %s",
@@ -201,20 +199,20 @@ static void variations(hsumma_context *ctx, const struct product *p, const struc
         int64_t cut = ctx->comm.cut;
         const char *one = i % 2 ? "groups=1x1" : hierarchy;
         int good = run(ctx, p, x, one, 1, room);
-        int64_t whole = quiet_reduce(sent, MPI_SUM);
+        int64_t whole = world_reduce(sent, MPI_SUM);
         ctx->comm.cut = cuts[i];
         good &= run(ctx, p, x, one, 1, room) && memcmp(room, summa, bytes) == 0;
         ctx->comm.cut = cut;
-        good &= quiet_reduce(sent, MPI_SUM) > whole; /* they do go in pieces */
+        good &= world_reduce(sent, MPI_SUM) > whole; /* they do go in pieces */
         tally.pieces++;
-        tally.pieces_differ += !quiet_reduce(good, MPI_MIN);
+        tally.pieces_differ += !world_reduce(good, MPI_MIN);
     }
     for (int i = 0; i < 3; i++) {
         struct product other = *p;
         other.lookahead = lookaheads[i];
         int good = run(ctx, &other, x, "groups=1x1", 1, room) && memcmp(room, summa, bytes) == 0;
         tally.lookaheads++;
-        tally.lookahead_differs += !quiet_reduce(good, MPI_MIN);
+        tally.lookahead_differs += !world_reduce(good, MPI_MIN);
     }
 }
 
@@ -229,8 +227,8 @@ static void test_product(hsumma_context *ctx, const struct product *p)
     make(x, p, grid);
     double *summa = malloc((size_t)x[2].elements * sizeof *summa), *room = malloc((size_t)x[2].elements * sizeof *room);
     tally.products++;
-    tally.unequal_runs += !quiet_reduce(run(ctx, p, x, "groups=1x1", 3, summa), MPI_MIN);
-    tally.wrong += quiet_reduce(wrong(p, &x[2], summa), MPI_SUM) != 0;
+    tally.unequal_runs += !world_reduce(run(ctx, p, x, "groups=1x1", 3, summa), MPI_MIN);
+    tally.wrong += world_reduce(wrong(p, &x[2], summa), MPI_SUM) != 0;
     all_groups(ctx, p, x, summa, room);
     some_deeper(ctx, p, x, summa, room);
     variations(ctx, p, x, summa, room);
@@ -261,10 +259,7 @@ int main(int argc, char **argv)
 {
     hsumma_context *ctx;
     char text[256] = "";
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     if (!tap_ok(hsumma_create(MPI_COMM_WORLD, NULL, &ctx, text, sizeof text) == HSUMMA_OK, "context on %d ranks %s",
                 size, text)) {
         MPI_Finalize();

@@ -2,8 +2,8 @@
  * The files that a context reads at its creation: named, found by itself, missing, damaged, of another machine.  What
  * the first process finds all have, whatever their own environment says.
  */
-#include "support/product.h"
-#include "support/scarce.h"
+#include "support/failing_memory.h"
+#include "support/gemm_case.h"
 
 #include "api/context_files.h"
 
@@ -39,7 +39,7 @@ static void put_bytes(const char *name, const char *text, size_t length)
         fwrite(text, 1, length, file);
         fclose(file);
     }
-    quiet_reduce(0, MPI_SUM);
+    world_reduce(0, MPI_SUM);
 }
 
 static void put(const char *name, const char *text)
@@ -78,7 +78,7 @@ static int alike(const hsumma_context *ctx)
     h = hash_bytes(&p->slice, sizeof p->slice, h);
     h = hash_bytes(&ctx->tuned.count, sizeof(int), h);
     h = hash_bytes(&ctx->team.selector.tuned.count, sizeof(int), h);
-    return quiet_reduce(h, MPI_MIN) == quiet_reduce(h, MPI_MAX);
+    return world_reduce(h, MPI_MIN) == world_reduce(h, MPI_MAX);
 }
 
 struct wanted {
@@ -148,9 +148,9 @@ static double predicted(hsumma_context *ctx)
     hsumma_plan *plan = NULL;
     hsumma_plan_info info = {0};
     if (hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid) == HSUMMA_OK) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 1000, 900, 800, 50);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 1000, 900, 800, 50);
         c.options = "stationary=C groups=1x1 block=50 bcast=binomial lookahead=1";
-        if (create(ctx, &c, &plan) == HSUMMA_OK)
+        if (gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK)
             hsumma_plan_query(plan, &info);
     }
     hsumma_plan_free(&plan);
@@ -295,12 +295,12 @@ static void test_memory(void)
     int reached = everywhere(!hsumma_create(MPI_COMM_WORLD, options, &ctx, NULL, 0)), bad = !reached, places = 0;
     for (int victim = 0; reached && victim<size; victim += size> 1 ? size - 1 : 1)
         for (int64_t n = 0, there = 1; there; n++, places++) {
-            struct scarce scarce = {0, rank == victim ? n : -1, 0, 0};
+            struct failing_memory scarce = {0, rank == victim ? n : -1, 0, 0};
             hs_rules_free(&ctx->team.selector.tuned, &ctx->memory);
             hs_tuned_free(&ctx->tuned, &ctx->memory);
-            ctx->memory = (struct hs_allocator){scarce_get, scarce_put, &scarce};
+            ctx->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &scarce};
             hsumma_status status = hs_files_read(ctx);
-            there = quiet_reduce(rank == victim && scarce.calls > n, MPI_MAX);
+            there = world_reduce(rank == victim && scarce.calls > n, MPI_MAX);
             int64_t out = scarce.out;
             int good = there ? status == HSUMMA_ERR_MEMORY && out == 0 && hsumma_message(ctx)[0]
                              : status == HSUMMA_OK && ctx->tuned.count == 1 && ctx->team.selector.tuned.count == 2;
@@ -319,15 +319,12 @@ int main(int argc, char **argv)
     static const char *const files[] = {"good",  "foreign", "later",   "damaged", "cut",
                                         "empty", "zeros",   "choices", "wrong",   "wrong-too"};
     hsumma_option_info info;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     for (int i = 0; hsumma_option(i, &info); i++)
         unsetenv(info.environment);
     int there = rank > 0 || mkdtemp(directory) != NULL;
     for (int i = 0; i < (int)sizeof directory; i++)
-        directory[i] = (char)quiet_reduce(rank == 0 ? directory[i] : 0, MPI_MAX);
+        directory[i] = (char)world_reduce(rank == 0 ? directory[i] : 0, MPI_MAX);
     look_in(directory, NULL);
     if (everywhere(there)) {
         test_profile();
@@ -336,7 +333,7 @@ int main(int argc, char **argv)
         test_memory();
     } else
         tap_ok(0, "no directory in /tmp");
-    quiet_reduce(0, MPI_SUM);
+    world_reduce(0, MPI_SUM);
     for (unsigned i = 0; rank == 0 && i < sizeof files / sizeof *files; i++)
         unlink(in(files[i]));
     if (rank == 0)

@@ -7,8 +7,9 @@
  */
 #include <hsumma.h>
 
-#include "support/quiet.h"
+#include "support/random.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #include <complex.h>
 #include <math.h>
@@ -203,44 +204,36 @@ static int64_t run_case(hsumma_context *ctx, const hsumma_grid *grid, const stru
     return status ? -1 - (int64_t)status : wrong;
 }
 
-static uint64_t state;
-
-static int draw(int below)
-{
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int)((state >> 33) % (uint64_t)below);
-}
-
 /* A random hierarchy that divides P x Q: 1, 2 or 3 levels. */
-static void draw_hierarchy(const struct test_case *c, char *text, size_t size)
+static void draw_hierarchy(const struct test_case *c, char *text, size_t room)
 {
     int levels = draw(3), P = c->P, Q = c->Q;
     int64_t block = 1 + draw(9), outer = block * (1 + draw(3));
-    int used = snprintf(text, size, "block=%d ", (int)block);
+    int used = snprintf(text, room, "block=%d ", (int)block);
     for (int l = 0; l < levels; l++) {
         int i = 1 + draw(P), j = 1 + draw(Q);
         while (P % i)
             i--;
         while (Q % j)
             j--;
-        used += snprintf(text + used, size - (size_t)used, "%s%dx%d", l ? "," : "levels=", i, j);
+        used += snprintf(text + used, room - (size_t)used, "%s%dx%d", l ? "," : "levels=", i, j);
         P /= i;
         Q /= j;
     }
     if (levels == 0)
-        used += snprintf(text + used, size - (size_t)used, "groups=1x1");
+        used += snprintf(text + used, room - (size_t)used, "groups=1x1");
     else if (levels == 1)
-        used += snprintf(text + used, size - (size_t)used, " outer=%d", (int)outer);
+        used += snprintf(text + used, room - (size_t)used, " outer=%d", (int)outer);
     else
-        used += snprintf(text + used, size - (size_t)used, " outer=%d,%d", (int)(outer * 2), (int)outer);
+        used += snprintf(text + used, room - (size_t)used, " outer=%d,%d", (int)(outer * 2), (int)outer);
 }
 
 /* Words for a node that shares memory. */
-static void draw_sharing(char stationary, char *text, size_t size)
+static void draw_sharing(char stationary, char *text, size_t room)
 {
     static const char *const cuts[] = {"",         " block=1",          " block=9",           " chunk=1 block=5",
                                        " chunk=7", " block=40 chunk=3", " workspace_limit=4k"};
-    snprintf(text, size, "stationary=%c threads=1%s", stationary, cuts[draw(7)]);
+    snprintf(text, room, "stationary=%c threads=1%s", stationary, cuts[draw(7)]);
 }
 
 static void draw_case(struct test_case *c, char ta, char tb, char stationary, int64_t nb)
@@ -271,12 +264,8 @@ static void draw_case(struct test_case *c, char ta, char tb, char stationary, in
 
 int main(int argc, char **argv)
 {
-    int rank, size;
     hsumma_context *ctx;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     char text[256] = "";
     hsumma_status status = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, text, sizeof text);
     if (!tap_ok(status == HSUMMA_OK, "context on %d ranks %s", size, text)) {
@@ -284,7 +273,7 @@ int main(int argc, char **argv)
         return tap_done();
     }
     int rounds = argc > 1 ? atoi(argv[1]) : 2;
-    state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    draw_seed(argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
     char contexts[256] = ""; /* options, from the third argument on */
     for (int i = 3; i < argc; i++)
         snprintf(contexts + strlen(contexts), sizeof contexts - strlen(contexts), " %s", argv[i]);
@@ -316,7 +305,7 @@ int main(int argc, char **argv)
                         tap_diag("%c%c %dx%dx%d nb %d %s", c.ta, c.tb, (int)c.m, (int)c.n, (int)c.k, (int)c.nb,
                                  c.options);
                     int64_t wrong = run_case(ctx, grid[c.m % 2], &c, draw(2), &message);
-                    int64_t worst = quiet_worst(wrong);
+                    int64_t worst = world_worst(wrong);
                     cases++;
                     if (worst) {
                         failed++;

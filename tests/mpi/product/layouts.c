@@ -6,8 +6,8 @@
  *
  *     mpi_layouts [CASES [FIRST]]     a case that fails is told by its number: mpi_layouts 1 NUMBER
  */
-#include "support/layouts.h"
 #include "hsumma/plan/plan.h"
+#include "support/gemm_random.h"
 
 #include <malloc.h>
 
@@ -24,19 +24,19 @@ static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary
 }
 
 /* What the plan says about itself; NULL, or what is wrong. */
-static const char *wrong_words(const struct call *c, const hsumma_plan_info *info, int forced)
+static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info *info, int forced)
 {
     static const char *const words[] = {
         "stays", "broadcast", "reduced", "local", "exchanged", "exchanged and broadcast", "reduced and exchanged"};
-    int stationary = info->stationary - 'A', many = extent_of(c, 0) * extent_of(c, 1) > 1;
+    int stationary = info->stationary - 'A', many = gemm_extent_of(c, 0) * gemm_extent_of(c, 1) > 1;
     double mine = info->predicted_stationary[stationary];
     if (info->workspace_bytes > info->workspace_bytes_max)
         return "workspace_bytes above workspace_bytes_max";
-    if (!can_stay(c, stationary))
+    if (!gemm_can_stay(c, stationary))
         return "this operand cannot stay";
     for (int x = 0; x < 3; x++) {
         double other = info->predicted_stationary[x];
-        if ((other < 0) != ((forced && x != stationary) || !can_stay(c, x)))
+        if ((other < 0) != ((forced && x != stationary) || !gemm_can_stay(c, x)))
             return "predicted_stationary: -1 where it is possible, or not where it is not";
         if (other >= 0 && mine > other * (1 + 1e-8))
             return "another stationary operand is predicted to be faster";
@@ -63,7 +63,7 @@ static const char *wrong_words(const struct call *c, const hsumma_plan_info *inf
             return "an exchange that is not said";
         if (!many && o->exchange_bytes > 0)
             return "an exchange on one process";
-        struct misplaced misplaced = count_misplaced(c, x, stationary);
+        struct gemm_misplaced misplaced = gemm_count_misplaced(c, x, stationary);
         if (x == stationary || !misplaced.known)
             continue;
         if (exchanged != misplaced.differs)
@@ -85,26 +85,27 @@ static int64_t buffers(const hsumma_plan *plan)
 }
 
 /* Executes a plan: at once, or step by step and then waits. */
-static hsumma_status execute(hsumma_plan *plan, const struct call *c, const struct local local[3], int steps)
+static hsumma_status execute(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3], int steps)
 {
     int done = 0;
     if (steps == 0)
-        return begin(plan, c, local, 1);
-    hsumma_status status = begin(plan, c, local, 0);
+        return gemm_begin(plan, c, local, 1);
+    hsumma_status status = gemm_begin(plan, c, local, 0);
     for (int i = 0; !status && !done && i < steps; i++)
         status = hsumma_plan_test(plan, &done);
     return status ? status : hsumma_plan_wait(plan);
 }
 
 /* A case: planned, queried, executed twice; NULL, or what is wrong on this rank. */
-static const char *failure(hsumma_context *ctx, const struct call *c, int stationary)
+static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int stationary)
 {
     hsumma_plan *plan = NULL;
     hsumma_plan_info info;
-    struct local local[3];
+    struct gemm_part local[3];
     const char *what = NULL;
-    int possible = stationary == AUTO || can_stay(c, "\2\0\1"[stationary]), steps = draw(2) ? 1 << draw(12) : 0;
-    hsumma_status status = create(ctx, c, &plan);
+    int possible = stationary == GEMM_AUTO || gemm_can_stay(c, "\2\0\1"[stationary]),
+        steps = draw(2) ? 1 << draw(12) : 0;
+    hsumma_status status = gemm_plan_create(ctx, c, &plan);
     if (!possible)
         what = status == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "replicated") ? NULL : "not refused";
     else if (status)
@@ -113,21 +114,21 @@ static const char *failure(hsumma_context *ctx, const struct call *c, int statio
         hsumma_plan_query(plan, &info);
         what = buffers(plan) > (int64_t)info.workspace_limit_bytes + ROUNDED
                    ? "panel buffers above the limit"
-                   : wrong_words(c, &info, stationary != AUTO);
+                   : wrong_words(c, &info, stationary != GEMM_AUTO);
     }
     for (int i = 0; plan && i < 2; i++) {
-        make(c, local);
+        gemm_make(c, local);
         status = execute(plan, c, local, i ? 0 : steps);
         if (status)
             what = hsumma_message(ctx);
-        else if (wrong(c, &local[2], 0))
+        else if (gemm_wrong(c, &local[2], 0))
             what = "C is wrong";
-        else if (changed(c, local))
+        else if (gemm_changed(c, local))
             what = "A or B has changed";
-        drop(local);
+        gemm_drop(local);
     }
     hsumma_plan_free(&plan);
-    if (!what && possible && stationary == AUTO && !multiplies(ctx, c, 0))
+    if (!what && possible && stationary == GEMM_AUTO && !gemm_multiplies(ctx, c, 0))
         what = "C is wrong, or A or B has changed, in one call";
     return what;
 }
@@ -145,25 +146,20 @@ static void test_cases(int64_t from, int count)
             hsumma_grid_free(&grid);
             if (number % (4 * HS_POOL_GRIDS) == 0)
                 hsumma_free(&ctx);
-            state = scrambled((uint64_t)number / 4 + 1);
-            if ((!ctx && hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0)) || !(grid = draw_grid(ctx))) {
+            draw_seed((uint64_t)number / 4 + 1);
+            if ((!ctx && hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0)) || !(grid = gemm_draw_grid(ctx))) {
                 tap_ok(0, "a context and a grid");
                 return;
             }
         }
-        state = scrambled((uint64_t)number + 1);
-        struct call c = draw_call(grid, stationary, options, sizeof options);
+        draw_seed((uint64_t)number + 1);
+        struct gemm_case c = gemm_draw_case(grid, stationary, options, sizeof options);
         const char *what = failure(ctx, &c, stationary);
         cases[stationary]++;
-        int first = (int)quiet_reduce(what ? rank : size, MPI_MIN);
+        int first = (int)world_reduce(what ? rank : size, MPI_MIN);
         if (first < size) {
-            failed[stationary]++;
-            if (rank == first) {
-                int silent = tap_state.silent;
-                tap_state.silent = failed[stationary] > 5;
-                tell(&c, number, what);
-                tap_state.silent = silent;
-            }
+            if (++failed[stationary] <= 5)
+                gemm_report(first, &c, number, what);
         }
         shared += grid->shared.memory && !strstr(options, "groups") && !strstr(options, "levels");
     }
@@ -171,23 +167,23 @@ static void test_cases(int64_t from, int count)
     hsumma_free(&ctx);
     tap_diag("%d cases in shared memory", shared);
     for (int s = 0; s < 4; s++)
-        tap_ok(failed[s] == 0, "stationary %s: %d layouts, %d wrong", s == AUTO ? "auto" : (char[2]){stays[s], 0},
-               cases[s], failed[s]);
+        tap_ok(failed[s] == 0, "stationary %s: %d layouts, %d wrong",
+               s == GEMM_AUTO ? "auto" : (char[2]){gemm_stays[s], 0}, cases[s], failed[s]);
 }
 
 /* Bytes that all processes have sent, or -1 after an error. */
-static int64_t bytes_sent(hsumma_context *ctx, const struct call *c, hsumma_plan_info *info)
+static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan_info *info)
 {
     hsumma_plan *plan = NULL;
-    struct local local[3];
-    make(c, local);
-    int good = !create(ctx, c, &plan) && !begin(plan, c, local, 1) && wrong(c, &local[2], 0) == 0;
+    struct gemm_part local[3];
+    gemm_make(c, local);
+    int good = !gemm_plan_create(ctx, c, &plan) && !gemm_begin(plan, c, local, 1) && gemm_wrong(c, &local[2], 0) == 0;
     memset(info, 0, sizeof *info);
     if (plan)
         hsumma_plan_query(plan, info);
     hsumma_plan_free(&plan);
-    drop(local);
-    int64_t sum = quiet_reduce(info->bytes_sent, MPI_SUM);
+    gemm_drop(local);
+    int64_t sum = world_reduce(info->bytes_sent, MPI_SUM);
     return everywhere(good) ? sum : -1;
 }
 
@@ -199,14 +195,14 @@ static void test_bytes(hsumma_context *ctx, int count)
         char options[128], drawn[256];
         int64_t misplaced;
         hsumma_plan_info info[2];
-        state = scrambled((uint64_t)number + 1000003);
-        hsumma_grid *grid = draw_grid(ctx);
-        struct call c, same;
+        draw_seed((uint64_t)number + 1000003);
+        hsumma_grid *grid = gemm_draw_grid(ctx);
+        struct gemm_case c, same;
         int stationary, differs, free_of_charge = number % 4 == 0, tries = 40; /* replicas, which are everywhere */
         do {
-            c = draw_call(grid, AUTO, drawn, sizeof drawn); /* whose options are not used */
-            stationary = can_stay(&c, number % 3) ? number % 3 : 2;
-            same = aligned(&c, stationary, &misplaced, &differs);
+            c = gemm_draw_case(grid, GEMM_AUTO, drawn, sizeof drawn); /* whose options are not used */
+            stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2;
+            same = gemm_aligned(&c, stationary, &misplaced, &differs);
         } while (c.m * c.n * c.k == 0 || ((!differs || (misplaced == 0) != free_of_charge) && --tries > 0));
         snprintf(options, sizeof options,
                  "stationary=%c groups=1x1 block=%d lookahead=%d exchange=root bcast=flat reduce=binomial",
@@ -218,7 +214,7 @@ static void test_bytes(hsumma_context *ctx, int count)
         none += misplaced == 0;
         if (all < 0 || least < 0 || all != least + misplaced) {
             wrong_sums++;
-            tell(&c, number, all < 0 || least < 0 ? "it fails" : "bytes sent");
+            gemm_report(0, &c, number, all < 0 || least < 0 ? "it fails" : "bytes sent");
             tap_diag("%" PRId64 " bytes in all, %" PRId64 " of them misplaced; aligned %" PRId64, all, misplaced,
                      least);
         }
@@ -230,32 +226,32 @@ static void test_bytes(hsumma_context *ctx, int count)
 }
 
 /* One limit: the panel buffers that the plan then needs, or -1; *refused: it was, and so much is needed. */
-static int64_t within(hsumma_context *ctx, struct call *c, int stationary, int64_t limit, int64_t *refused)
+static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t limit, int64_t *refused)
 {
     char options[128];
     hsumma_plan *plan = NULL;
-    struct local local[3];
+    struct gemm_part local[3];
     snprintf(options, sizeof options, "stationary=%c node=messages workspace_limit=%" PRId64, "ABC"[stationary], limit);
     c->options = options;
-    hsumma_status status = create(ctx, c, &plan);
+    hsumma_status status = gemm_plan_create(ctx, c, &plan);
     const char *need = status == HSUMMA_ERR_WORKSPACE ? strstr(hsumma_message(ctx), "need ") : NULL;
     *refused = need ? atoll(need + 5) : 0;
-    make(c, local);
-    int good = !status && !begin(plan, c, local, 1) && wrong(c, &local[2], 0) == 0;
-    int64_t bytes = quiet_reduce(good ? buffers(plan) : 0, MPI_MAX);
-    drop(local);
+    gemm_make(c, local);
+    int good = !status && !gemm_begin(plan, c, local, 1) && gemm_wrong(c, &local[2], 0) == 0;
+    int64_t bytes = world_reduce(good ? buffers(plan) : 0, MPI_MAX);
+    gemm_drop(local);
     hsumma_plan_free(&plan);
     c->options = NULL;
     return everywhere(good) ? bytes : -1;
 }
 
 /* Down to panels of one: limits are kept, and the narrowest panels need a small part of what the matrices do. */
-static const char *descend(hsumma_context *ctx, struct call *c, int stationary, int64_t *least)
+static const char *descend(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t *least)
 {
     int64_t limit = 1 << 20, share = 0, refused, bytes;
     for (int x = 0; x < 3; x++)
-        share += hsumma_local_rows(&c->desc[x]) * hsumma_local_cols(&c->desc[x]) * (int64_t)bytes_of(c->type);
-    share = quiet_reduce(share, MPI_MAX);
+        share += hsumma_local_rows(&c->desc[x]) * hsumma_local_cols(&c->desc[x]) * (int64_t)gemm_element_size(c->type);
+    share = world_reduce(share, MPI_MAX);
     *least = 0;
     for (;;) {
         bytes = within(ctx, c, stationary, limit, &refused);
@@ -278,12 +274,13 @@ static void test_workspace(hsumma_context *ctx, const hsumma_grid *grid)
     for (int stationary = 0; stationary < 3; stationary++) {
         int64_t bad = 0, least = 0;
         for (int ops = 0; ops < 9; ops++) {
-            struct call c = call_of(grid, (hsumma_type)(ops % 4), "NTC"[ops % 3], "NTC"[ops / 3], 96, 100, 104, 8);
-            unalign(&c, ops + stationary);
+            struct gemm_case c =
+                gemm_case_of(grid, (hsumma_type)(ops % 4), "NTC"[ops % 3], "NTC"[ops / 3], 96, 100, 104, 8);
+            gemm_unalign(&c, ops + stationary);
             const char *what = descend(ctx, &c, stationary, &least);
             bad += what != NULL;
             if (what)
-                tell(&c, ops, what);
+                gemm_report(0, &c, ops, what);
         }
         tap_ok(bad == 0, "workspace with stationary %c, every limit down to %" PRId64 " bytes: %" PRId64 " wrong",
                "ABC"[stationary], least, bad);
@@ -315,24 +312,24 @@ static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid,
 {
     enum { N = 600 };
     struct counted counted = {0, 0};
-    struct call c = call_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], N, N, N, 4);
-    struct local local[3];
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], N, N, N, 4);
+    struct gemm_part local[3];
     hsumma_plan *plan = NULL;
     char options[96];
     int64_t share = 0;
-    unalign(&c, ops);
+    gemm_unalign(&c, ops);
     for (int x = 0; x < 3; x++)
         share += hsumma_local_rows(&c.desc[x]) * hsumma_local_cols(&c.desc[x]) * 8;
-    share = quiet_reduce(share, MPI_MAX);
+    share = world_reduce(share, MPI_MAX);
     snprintf(options, sizeof options, "stationary=%c node=messages workspace_limit=%" PRId64, "ABC"[stationary],
              share / 100 * 15);
     c.options = options;
-    make(&c, local);
+    gemm_make(&c, local);
     ctx->memory = (struct hs_allocator){counted_get, counted_put, &counted};
-    int good = !create(ctx, &c, &plan) && !begin(plan, &c, local, 1);
+    int good = !gemm_plan_create(ctx, &c, &plan) && !gemm_begin(plan, &c, local, 1);
     hsumma_plan_free(&plan);
     ctx->memory = hs_heap;
-    drop(local);
+    gemm_drop(local);
     return good && counted.out == 0 ? counted.most - share / 100 * 15 : INT32_MAX;
 }
 
@@ -346,7 +343,7 @@ static void test_memory(const hsumma_grid *like)
     hsumma_grid_info(like, &P, &Q, NULL, NULL);
     if (!hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) && !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid))
         for (int i = 0; i < 12; i++) {
-            int64_t beyond = quiet_reduce(memory_beyond_limit(ctx, grid, i / 3, i % 3), MPI_MAX);
+            int64_t beyond = world_reduce(memory_beyond_limit(ctx, grid, i / 3, i % 3), MPI_MAX);
             most = beyond > most ? beyond : most;
         }
     tap_ok(most > INT32_MIN && most < LISTS,
@@ -356,30 +353,30 @@ static void test_memory(const hsumma_grid *like)
 }
 
 /* Whether all replicas of this process's part of C have the same bits. */
-static int replicas_agree(const struct call *c, int64_t hash)
+static int replicas_agree(const struct gemm_case *c, int64_t hash)
 {
     int at[2], agree = 1;
     hsumma_grid_info(c->desc[2].grid, NULL, NULL, &at[0], &at[1]);
-    for (int row = 0; row < extent_of(c, 0); row++)
-        for (int col = 0; col < extent_of(c, 1); col++) {
+    for (int row = 0; row < gemm_extent_of(c, 0); row++)
+        for (int col = 0; col < gemm_extent_of(c, 1); col++) {
             /* the replicas of what (row, col) has: all rows, all columns, or both */
             int mine = at[0] >= 0 && (c->desc[2].rsrc < 0 || at[0] == row) && (c->desc[2].csrc < 0 || at[1] == col);
-            agree &= quiet_reduce(mine ? hash : INT64_MAX, MPI_MIN) == quiet_reduce(mine ? hash : -1, MPI_MAX);
+            agree &= world_reduce(mine ? hash : INT64_MAX, MPI_MIN) == world_reduce(mine ? hash : -1, MPI_MAX);
         }
     return agree;
 }
 
 /* The hash of C after one execution with these options, or -1. */
-static int64_t bits(hsumma_context *ctx, struct call c, const char *options)
+static int64_t bits(hsumma_context *ctx, struct gemm_case c, const char *options)
 {
     hsumma_plan *plan = NULL;
-    struct local local[3];
+    struct gemm_part local[3];
     c.options = options;
-    make(&c, local);
-    int good = !create(ctx, &c, &plan) && !begin(plan, &c, local, 1);
-    int64_t hash = good ? hash_of_c(&c, &local[2]) : -1;
+    gemm_make(&c, local);
+    int good = !gemm_plan_create(ctx, &c, &plan) && !gemm_begin(plan, &c, local, 1);
+    int64_t hash = good ? gemm_hash_of_c(&c, &local[2]) : -1;
     hsumma_plan_free(&plan);
-    drop(local);
+    gemm_drop(local);
     return hash;
 }
 
@@ -389,28 +386,28 @@ static void test_bits(hsumma_context *ctx, int count)
     int hierarchies = 0, differ = 0, apart = 0, copies = 0;
     for (int number = 0; number < count; number++) {
         char words[128], options[400];
-        state = scrambled((uint64_t)number + 2000003);
-        hsumma_grid *grid = draw_grid(ctx);
-        struct call c = draw_call(grid, AUTO, options, sizeof options); /* others are used */
-        int stationary = can_stay(&c, number % 3) ? number % 3 : 2, block = 1 + draw(9), ahead = draw(4);
+        draw_seed((uint64_t)number + 2000003);
+        hsumma_grid *grid = gemm_draw_grid(ctx);
+        struct gemm_case c = gemm_draw_case(grid, GEMM_AUTO, options, sizeof options); /* others are used */
+        int stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2, block = 1 + draw(9), ahead = draw(4);
         c.fractions = 1;
         c.alpha = 1.3;
         c.k += 20;
-        draw_layouts(&c);
-        if (!can_stay(&c, stationary))
+        gemm_draw_layouts(&c);
+        if (!gemm_can_stay(&c, stationary))
             stationary = 2;
         snprintf(words, sizeof words, "stationary=%c block=%d lookahead=%d threads=1 workspace_limit=16M",
                  "ABC"[stationary], block, ahead);
         snprintf(options, sizeof options, "%s groups=1x1 exchange=root", words);
         int64_t summa = bits(ctx, c, options);
-        copies += replicated(&c, 2);
-        if (replicated(&c, 2) && !replicas_agree(&c, summa)) {
+        copies += gemm_replicated(&c, 2);
+        if (gemm_replicated(&c, 2) && !replicas_agree(&c, summa)) {
             apart++;
-            tell(&c, number, "replicas of C have different bits");
+            gemm_report(0, &c, number, "replicas of C have different bits");
         }
-        for (int i = 1; i <= extent_of(&c, 0); i++)
-            for (int j = 1; j <= extent_of(&c, 1); j++) {
-                if (extent_of(&c, 0) % i || extent_of(&c, 1) % j)
+        for (int i = 1; i <= gemm_extent_of(&c, 0); i++)
+            for (int j = 1; j <= gemm_extent_of(&c, 1); j++) {
+                if (gemm_extent_of(&c, 0) % i || gemm_extent_of(&c, 1) % j)
                     continue;
                 snprintf(options, sizeof options, "%s levels=%dx%d outer=%d bcast=%s segment=%d exchange=%s", words, i,
                          j, block * (1 + hierarchies % 3), hierarchies % 2 ? "chain" : "binomial",
@@ -420,7 +417,7 @@ static void test_bits(hsumma_context *ctx, int count)
                     continue;
                 differ++;
                 c.options = options;
-                tell(&c, number, "other bits than SUMMA");
+                gemm_report(0, &c, number, "other bits than SUMMA");
             }
         hsumma_grid_free(&grid);
     }
@@ -445,5 +442,5 @@ int main(int argc, char **argv)
 {
     count_of_cases = argc > 1 ? atoll(argv[1]) : 400;
     first_case = argc > 2 ? atoll(argv[2]) : 0;
-    return product_main(argc, argv, test_all);
+    return gemm_main(argc, argv, test_all);
 }

@@ -2,8 +2,8 @@
  * hsumma_malloc: what one process writes the others read at the same number and offset, parts of unlike sizes, memory
  * that cannot be shared or had, products, and nothing left behind.
  */
-#include "support/product.h"
-#include "support/scarce.h"
+#include "support/failing_memory.h"
+#include "support/gemm_case.h"
 
 #include <dirent.h>
 #include <sys/resource.h>
@@ -156,7 +156,7 @@ static void test_lookup(hsumma_context *ctx)
     good = !hs_region_at(&ctx->regions, number, 0, 0);
     good &= !hsumma_malloc(ctx, 1000, &three) && ctx->regions.first->number > number;
     good &= !hs_region_at(&ctx->regions, number, 0, 0);
-    good &= quiet_reduce(ctx->regions.first->number, MPI_MIN) == quiet_reduce(ctx->regions.first->number, MPI_MAX);
+    good &= world_reduce(ctx->regions.first->number, MPI_MIN) == world_reduce(ctx->regions.first->number, MPI_MAX);
     hsumma_mfree(ctx, one);
     hsumma_mfree(ctx, three);
     tap_ok(everywhere(good && !ctx->regions.first), "numbers are alike everywhere and never come again");
@@ -192,13 +192,13 @@ static void test_scarce(hsumma_context *ctx)
     int bad = 0, places = 0;
     for (int victim = 0; victim<size; victim += size> 1 ? size - 1 : 1)
         for (int reached = 1, n = 0; reached; n++, places++) {
-            struct scarce scarce = {0, rank == victim ? n : -1, 0, 0};
+            struct failing_memory scarce = {0, rank == victim ? n : -1, 0, 0};
             char words[32];
             void *memory = &memory;
             snprintf(words, sizeof words, "process %d ", victim);
-            ctx->memory = (struct hs_allocator){scarce_get, scarce_put, &scarce};
+            ctx->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &scarce};
             hsumma_status status = hsumma_malloc(ctx, 5000, &memory);
-            reached = (int)quiet_reduce(rank == victim && scarce.calls > n, MPI_MAX);
+            reached = (int)world_reduce(rank == victim && scarce.calls > n, MPI_MAX);
             int good = reached ? status == HSUMMA_ERR_MEMORY && !memory && scarce.out == 0 && !ctx->regions.first &&
                                      strstr(hsumma_message(ctx), words)
                                : status == HSUMMA_OK && memory;
@@ -299,12 +299,12 @@ static void test_broken(void)
 }
 
 /* Moves the operands of `mask` into memory of the library's, where they begin `shift` elements after its begin. */
-static int move(hsumma_context *ctx, const struct call *call, struct local local[3], int mask, int shift,
+static int move(hsumma_context *ctx, const struct gemm_case *call, struct gemm_part local[3], int mask, int shift,
                 void *moved[3])
 {
     int good = 1;
     for (int x = 0; x < 3; x++) {
-        size_t unit = bytes_of(call->type);
+        size_t unit = gemm_element_size(call->type);
         size_t bytes = local[x].data ? (size_t)(call->desc[x].ld * local[x].cols) * unit : 0;
         moved[x] = NULL;
         if (!(mask >> x & 1) || hsumma_malloc(ctx, bytes + (size_t)shift * unit, &moved[x])) {
@@ -319,23 +319,23 @@ static int move(hsumma_context *ctx, const struct call *call, struct local local
     return good;
 }
 
-static int product_is_right(hsumma_context *ctx, const struct call *call, int mask, int by_plan)
+static int product_is_right(hsumma_context *ctx, const struct gemm_case *call, int mask, int by_plan)
 {
-    struct local local[3];
+    struct gemm_part local[3];
     void *moved[3];
     hsumma_plan *plan = NULL;
-    make(call, local);
+    gemm_make(call, local);
     int good = move(ctx, call, local, mask, mask % 3, moved);
-    hsumma_status status = by_plan ? create(ctx, call, &plan) : one_call(ctx, call, local);
+    hsumma_status status = by_plan ? gemm_plan_create(ctx, call, &plan) : gemm_one_call(ctx, call, local);
     if (by_plan && !status)
-        status = begin(plan, call, local, 1);
-    good &= status == HSUMMA_OK && wrong(call, &local[2], 0) + changed(call, local) == 0;
+        status = gemm_begin(plan, call, local, 1);
+    good &= status == HSUMMA_OK && gemm_wrong(call, &local[2], 0) + gemm_changed(call, local) == 0;
     hsumma_plan_free(&plan);
     for (int x = 0; x < 3; x++) {
         hsumma_mfree(ctx, moved[x]);
         local[x].data = moved[x] ? NULL : local[x].data;
     }
-    drop(local);
+    gemm_drop(local);
     return good;
 }
 
@@ -345,10 +345,11 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
         for (int nb = 0; nb <= 8; nb += 4) {
             int good = 1;
             for (int mask = 1; mask < 8; mask++) {
-                struct call c = call_of(grid, (hsumma_type)(mask % 4), "NT"[mask % 2], "NTC"[mask % 3], 21, 18, 25, nb);
+                struct gemm_case c =
+                    gemm_case_of(grid, (hsumma_type)(mask % 4), "NT"[mask % 2], "NTC"[mask % 3], 21, 18, 25, nb);
                 good &= product_is_right(ctx, &c, mask, by_plan);
                 if (nb == 4) {
-                    unalign(&c, mask);
+                    gemm_unalign(&c, mask);
                     good &= product_is_right(ctx, &c, mask, by_plan);
                 }
             }
@@ -390,5 +391,5 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 
 int main(int argc, char **argv)
 {
-    return product_main(argc, argv, test_all);
+    return gemm_main(argc, argv, test_all);
 }

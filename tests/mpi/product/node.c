@@ -6,7 +6,7 @@
  *     mpi_node node=shared|nodes     nodes: MPICH is made to believe in two nodes, where messages are sent
  */
 #include "hsumma/plan/plan.h"
-#include "support/product.h"
+#include "support/gemm_case.h"
 
 #include <unistd.h>
 
@@ -29,23 +29,23 @@ static const char *wrong_info(const hsumma_plan *plan, int ran)
 }
 
 /* Plans a call with these options and executes it twice; NULL, or what is wrong on this rank. */
-static const char *failure(hsumma_context *ctx, struct call c, const char *options)
+static const char *failure(hsumma_context *ctx, struct gemm_case c, const char *options)
 {
     hsumma_plan *plan = NULL;
-    struct local local[3];
+    struct gemm_part local[3];
     c.options = options;
-    if (create(ctx, &c, &plan))
+    if (gemm_plan_create(ctx, &c, &plan))
         return hsumma_message(ctx);
     const char *what = wrong_info(plan, 0);
     for (int i = 0; i < 2; i++) {
-        make(&c, local);
-        if (begin(plan, &c, local, 1))
+        gemm_make(&c, local);
+        if (gemm_begin(plan, &c, local, 1))
             what = hsumma_message(ctx);
-        else if (wrong(&c, &local[2], 0))
+        else if (gemm_wrong(&c, &local[2], 0))
             what = "C is wrong";
-        else if (changed(&c, local))
+        else if (gemm_changed(&c, local))
             what = "A or B has changed";
-        drop(local);
+        gemm_drop(local);
     }
     what = what ? what : wrong_info(plan, plan->member);
     hsumma_plan_free(&plan);
@@ -53,7 +53,7 @@ static const char *failure(hsumma_context *ctx, struct call c, const char *optio
 }
 
 /* Counts a failure and says what it was. */
-static int failed(hsumma_context *ctx, const struct call *c, const char *options)
+static int failed(hsumma_context *ctx, const struct gemm_case *c, const char *options)
 {
     const char *what = failure(ctx, *c, options);
     if (what)
@@ -71,15 +71,15 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
         for (int ops = 0; ops < 9; ops++)
             for (int i = 0; i < 7; i++, count++) {
                 char options[128];
-                struct call c = call_of(grid, (hsumma_type)((ops + i) % 4), "NTC"[ops % 3], "NTC"[ops / 3], 29, 31, 43,
-                                        (ops + i) % 3 * 3);
+                struct gemm_case c = gemm_case_of(grid, (hsumma_type)((ops + i) % 4), "NTC"[ops % 3], "NTC"[ops / 3],
+                                                  29, 31, 43, (ops + i) % 3 * 3);
                 int used = snprintf(options, sizeof options, "stationary=%c", "ABC"[stationary]);
                 if (cuts[i][0])
                     used += snprintf(options + used, sizeof options - (size_t)used, " block=%d", cuts[i][0]);
                 if (cuts[i][1])
                     snprintf(options + used, sizeof options - (size_t)used, " chunk=%d", cuts[i][1]);
                 if (i % 2)
-                    unalign(&c, ops + i);
+                    gemm_unalign(&c, ops + i);
                 c.beta = ops % 2 ? -1 : 0; /* 0: then C holds NaN */
                 bad += failed(ctx, &c, options);
             }
@@ -93,16 +93,16 @@ static void test_limits(hsumma_context *ctx, const hsumma_grid *grid)
     for (int stationary = 0; stationary < 3; stationary++) {
         int bad = 0, blocking = 0, refused = 0;
         for (int ops = 0; ops < 4; ops++) {
-            struct call c = call_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], 61, 62, 63, 5);
+            struct gemm_case c = gemm_case_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], 61, 62, 63, 5);
             int64_t limit = 1 << 14;
             if (ops % 2)
-                unalign(&c, ops);
+                gemm_unalign(&c, ops);
             for (int i = 0; i < 24 && refused <= ops; i++, limit = limit * 3 / 5) {
                 hsumma_plan *plan = NULL;
                 char options[128];
                 snprintf(options, sizeof options, "stationary=%c workspace_limit=%" PRId64, "ABC"[stationary], limit);
                 c.options = options;
-                hsumma_status status = create(ctx, &c, &plan);
+                hsumma_status status = gemm_plan_create(ctx, &c, &plan);
                 if (plan)
                     blocking += plan->choice.spec.lookahead == 0;
                 bad += plan && hs_plan_bytes(plan) > limit;
@@ -126,19 +126,20 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
     for (int x = 0; x < 3; x++)
         for (int over = 1; over < 4; over++)
             for (int ops = 0; ops < 4; ops++, count++) {
-                struct call c = call_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], 19, 18, 23, ops % 2 ? 4 : 0);
+                struct gemm_case c =
+                    gemm_case_of(grid, HSUMMA_D, "NT"[ops % 2], "NT"[ops / 2], 19, 18, 23, ops % 2 ? 4 : 0);
                 if (over & 1)
                     c.desc[x].rsrc = -1;
                 if (over & 2)
                     c.desc[x].csrc = -1;
-                c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + PAD;
+                c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + GEMM_PAD;
                 bad += failed(ctx, &c, ops % 2 ? "stationary=C block=5 chunk=4" : NULL);
             }
     tap_ok(bad == 0, "A, B or C on every row or column of processes: %d plans, %d wrong", count, bad);
     bad = count = 0;
     for (int stationary = 0; stationary < 3; stationary++)
         for (int what = 0; what < 8; what++, count++) {
-            struct call c = call_of(grid, HSUMMA_Z, 'N', 'C', 13, 11, what == 1 ? 0 : 12, what == 2 ? 0 : 3);
+            struct gemm_case c = gemm_case_of(grid, HSUMMA_Z, 'N', 'C', 13, 11, what == 1 ? 0 : 12, what == 2 ? 0 : 3);
             char options[64];
             c.alpha = what == 3 || what == 4 ? 0 : 2;
             c.beta = what == 4 || what == 5 ? 0 : what == 6 ? 1 : -1;
@@ -146,7 +147,8 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
                 for (int x = 0; x < 3; x++) {
                     int P, Q;
                     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-                    spread(&c, x, &(struct layout){8, 3, x % P, 2, 1}, &(struct layout){6, 6, (x + 1) % Q, 1, 2});
+                    gemm_spread(&c, x, &(struct gemm_layout){8, 3, x % P, 2, 1},
+                                &(struct gemm_layout){6, 6, (x + 1) % Q, 1, 2});
                 }
             snprintf(options, sizeof options, "stationary=%c block=5", "ABC"[stationary]);
             bad += failed(ctx, &c, options);
@@ -156,8 +158,8 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 
 /* Blocks and grids on which panels have one owner each: what is in memory of the library's is read in place. */
 struct placed {
-    struct call call;
-    struct local local[3];
+    struct gemm_case call;
+    struct gemm_part local[3];
     void *memory[3];
 };
 
@@ -165,10 +167,10 @@ struct placed {
 static int place(hsumma_context *ctx, struct placed *p, int mask, int but)
 {
     int good = 1;
-    make(&p->call, p->local);
+    gemm_make(&p->call, p->local);
     for (int x = 0; x < 3; x++) {
         size_t shift = (size_t)(x + 1) * 16,
-               bytes = (size_t)(p->call.desc[x].ld * p->local[x].cols) * bytes_of(p->call.type);
+               bytes = (size_t)(p->call.desc[x].ld * p->local[x].cols) * gemm_element_size(p->call.type);
         p->memory[x] = NULL;
         if (!(mask >> x & 1))
             continue;
@@ -194,32 +196,33 @@ static void unplace(hsumma_context *ctx, struct placed *p)
 
 /* Executes it in this memory, each process after some time of its own, and changes A and B at once; the hash of C, or
  * -1.  *copied: bytes that this process has copied into shared memory. */
-static int64_t in_memory(hsumma_context *ctx, const struct call *call, const char *options, int mask, int but,
+static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, const char *options, int mask, int but,
                          int64_t *copied)
 {
     struct placed p = {.call = *call};
     hsumma_plan *plan = NULL;
     int64_t hash = -1;
     p.call.options = options;
-    int good = place(ctx, &p, mask, but) && create(ctx, &p.call, &plan) == HSUMMA_OK && !wrong_info(plan, 0);
+    int good = place(ctx, &p, mask, but) && gemm_plan_create(ctx, &p.call, &plan) == HSUMMA_OK && !wrong_info(plan, 0);
     *copied = 0;
     for (int i = 0; everywhere(good) && i < 3; i++) {
-        struct local fresh[3];
-        make(&p.call, fresh);
+        struct gemm_part fresh[3];
+        gemm_make(&p.call, fresh);
         for (int x = 0; x < 3; x++)
             if (fresh[x].data)
                 memcpy(p.local[x].data, fresh[x].data,
-                       (size_t)(p.call.desc[x].ld * fresh[x].cols) * bytes_of(p.call.type));
-        drop(fresh);
+                       (size_t)(p.call.desc[x].ld * fresh[x].cols) * gemm_element_size(p.call.type));
+        gemm_drop(fresh);
         if (i)
             usleep((unsigned)(scrambled((uint64_t)(rank * 3 + i + mask)) % 1000));
-        good = begin(plan, &p.call, p.local, 1) == HSUMMA_OK && (p.call.fractions || !wrong(&p.call, &p.local[2], 0)) &&
-               !changed(&p.call, p.local);
+        good = gemm_begin(plan, &p.call, p.local, 1) == HSUMMA_OK &&
+               (p.call.fractions || !gemm_wrong(&p.call, &p.local[2], 0)) && !gemm_changed(&p.call, p.local);
         for (int x = 0; x < 2; x++) /* when the call has returned A and B may be changed */
             if (p.local[x].data)
-                memset(p.local[x].data, 0x7f, (size_t)(p.call.desc[x].ld * p.local[x].cols) * bytes_of(p.call.type));
+                memset(p.local[x].data, 0x7f,
+                       (size_t)(p.call.desc[x].ld * p.local[x].cols) * gemm_element_size(p.call.type));
         *copied += plan->node.last.bytes;
-        int64_t now = hash_of_c(&p.call, &p.local[2]);
+        int64_t now = gemm_hash_of_c(&p.call, &p.local[2]);
         good &= i == 0 || now == hash;
         hash = now;
     }
@@ -232,17 +235,17 @@ static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
 {
     static const char *const options = "stationary=C block=256 threads=1";
     for (int layout = 0; layout < 4; layout++) {
-        struct call c =
-            call_of(grid, layout % 2 ? HSUMMA_S : HSUMMA_D, "NT"[layout % 2], "NT"[layout / 2], 24, 20, 1024, 0);
+        struct gemm_case c =
+            gemm_case_of(grid, layout % 2 ? HSUMMA_S : HSUMMA_D, "NT"[layout % 2], "NT"[layout / 2], 24, 20, 1024, 0);
         int bad = 0, P, Q;
         int64_t copied, all;
         hsumma_grid_info(grid, &P, &Q, NULL, NULL);
         if (layout)
             for (int x = 0; x < 3; x++) {
-                struct layout of[2] = {{3, 3, 0, 0, 0}, {3, 3, 0, 0, 0}};
+                struct gemm_layout of[2] = {{3, 3, 0, 0, 0}, {3, 3, 0, 0, 0}};
                 if (x < 2)
                     of[x == 0 ? c.ta == 'N' : c.tb != 'N'].block = of[x == 0 ? c.ta == 'N' : c.tb != 'N'].first = 256;
-                spread(&c, x, &of[0], &of[1]); /* other ld on each rank */
+                gemm_spread(&c, x, &of[0], &of[1]); /* other ld on each rank */
             }
         c.fractions = layout > 1;
         int64_t plain = in_memory(ctx, &c, options, 0, 0, &all);
@@ -266,14 +269,14 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int bad = 0;
     for (int i = 0; i < 16; i++) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 64, 0);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 64, 0);
         int x = i % 2;
         int64_t copied;
         *(x ? &c.desc[1].csrc : &c.desc[0].rsrc) = -1; /* what is pinned of A or B, on all; C likewise, or not */
         if (i / 2 % 2)
             *(x ? &c.desc[2].csrc : &c.desc[2].rsrc) = -1;
         for (int y = 0; y < 3; y++)
-            c.desc[y].ld = hsumma_local_rows(&c.desc[y]) + PAD;
+            c.desc[y].ld = hsumma_local_rows(&c.desc[y]) + GEMM_PAD;
         for (int but = 0; but < 4; but += 3)
             bad += !everywhere(
                 in_memory(ctx, &c, "stationary=C block=16 threads=1", 3, (rank + i / 4) % 2 ? but : 0, &copied) >= 0);
@@ -290,20 +293,22 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
         hsumma_plan *plan = NULL, *again = NULL;
         hsumma_plan_info info[2];
         int64_t copied;
-        struct call c = call_of(grid, (hsumma_type)(i % 4), "NT"[i % 2], "NC"[i / 2 % 2], 90, 95, 100, i % 3 * 4);
+        struct gemm_case c =
+            gemm_case_of(grid, (hsumma_type)(i % 4), "NT"[i % 2], "NC"[i / 2 % 2], 90, 95, 100, i % 3 * 4);
         char options[64];
         snprintf(options, sizeof options, i < 3 ? "stationary=%c" : "stationary=%c workspace_limit=20k", "ABC"[i % 3]);
         c.options = i % 4 ? options : NULL;
         c.fractions = 1;
         if (i % 5 == 4)
-            unalign(&c, i);
-        int good = create(ctx, &c, &plan) == HSUMMA_OK;
+            gemm_unalign(&c, i);
+        int good = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
         if (good) {
             hsumma_plan_query(plan, &info[0]);
             snprintf(line, sizeof line, "%s", info[0].line);
             int64_t hash = in_memory(ctx, &c, c.options, 0, 0, &copied);
             c.options = line;
-            good = create(ctx, &c, &again) == HSUMMA_OK && hash >= 0 && hash == in_memory(ctx, &c, line, 0, 0, &copied);
+            good = gemm_plan_create(ctx, &c, &again) == HSUMMA_OK && hash >= 0 &&
+                   hash == in_memory(ctx, &c, line, 0, 0, &copied);
         }
         if (again) {
             hsumma_plan_query(again, &info[1]);
@@ -326,19 +331,19 @@ static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
                                         "segment=100",    "lookahead=1",     "slice=1000"};
     int good = 1;
     for (int i = 0; i < 9; i++) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 4);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 4);
         hsumma_plan *plan = NULL;
         hsumma_plan_info info = {.node = ""};
         char options[128];
         snprintf(options, sizeof options, "%s node=auto", words[i]);
         c.options = options;
-        good &= create(ctx, &c, &plan) == HSUMMA_OK;
+        good &= gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
         if (plan)
             hsumma_plan_query(plan, &info);
-        good &= strcmp(info.node, "messages") == 0 && multiplies(ctx, &c, 1);
+        good &= strcmp(info.node, "messages") == 0 && gemm_multiplies(ctx, &c, 1);
         hsumma_plan_free(&plan);
         c.options = words[i];
-        good &= create(ctx, &c, &plan) == HSUMMA_ERR_ARGUMENT && !plan &&
+        good &= gemm_plan_create(ctx, &c, &plan) == HSUMMA_ERR_ARGUMENT && !plan &&
                 strstr(hsumma_message(ctx), "node=shared") != NULL;
     }
     tap_ok(everywhere(good), "words for messages, alone and with node=shared: %s", hsumma_message(ctx));
@@ -350,9 +355,9 @@ static void test_steps(hsumma_context *ctx)
     hsumma_grid *grid = NULL;
     hsumma_plan *plan = NULL;
     int good = hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid) == HSUMMA_OK;
-    struct call c = call_of(grid, HSUMMA_S, 'N', 'N', 1 << 20, size, 1 << 10, 0);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_S, 'N', 'N', 1 << 20, size, 1 << 10, 0);
     c.options = "stationary=C block=1 chunk=1";
-    hsumma_status status = create(ctx, &c, &plan);
+    hsumma_status status = gemm_plan_create(ctx, &c, &plan);
     good &= plan ? plan->node.steps < 1 << 24 : status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_ARGUMENT;
     tap_ok(everywhere(good), "2^30 steps: %s", status ? hsumma_message(ctx) : "taken, in fewer");
     hsumma_plan_free(&plan);
@@ -361,7 +366,7 @@ static void test_steps(hsumma_context *ctx)
 
 static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 20, 21, 22, 4);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 20, 21, 22, 4);
     hsumma_plan *plan = NULL;
     hsumma_plan_info info = {.node = ""};
     if (ctx->profile.one_node) {
@@ -369,9 +374,10 @@ static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
         return;
     }
     c.options = "node=shared";
-    refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, "several nodes", "node=shared");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, "several nodes", "node=shared");
     c.options = NULL;
-    int good = multiplies(ctx, &c, 1) && multiplies(ctx, &c, 0) && create(ctx, &c, &plan) == HSUMMA_OK;
+    int good =
+        gemm_multiplies(ctx, &c, 1) && gemm_multiplies(ctx, &c, 0) && gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
     if (plan)
         hsumma_plan_query(plan, &info);
     tap_ok(everywhere(good && strcmp(info.node, "messages") == 0), "on two nodes messages are sent: %s", info.node);
@@ -401,5 +407,5 @@ int main(int argc, char **argv)
         setenv("MPIR_CVAR_NUM_CLIQUES", "2", 1);
         setenv("MPIR_CVAR_CLIQUES_BY_BLOCK", "1", 1);
     }
-    return product_main(argc, argv, nodes ? test_nodes : test_all);
+    return gemm_main(argc, argv, nodes ? test_nodes : test_all);
 }

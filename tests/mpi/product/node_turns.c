@@ -6,7 +6,7 @@
  *     mpi_node_turns [EXECUTIONS]
  */
 #include "hsumma/plan/plan.h"
-#include "support/product.h"
+#include "support/gemm_case.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -15,40 +15,35 @@ enum { MOST = 24 };
 
 static uint64_t all_draw, own_draw; /* the same on all processes; of each its own */
 
-static int draw_of(uint64_t *state, int below)
-{
-    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int)((*state >> 33) % (uint64_t)below);
-}
-
 /* Something to be executed again and again: `c` as it was at first, and what became of it at the first execution. */
 struct job {
-    struct call call;
-    struct local local[3];
+    struct gemm_case call;
+    struct gemm_part local[3];
     hsumma_plan *plan;
     void *fresh, *result;
     size_t bytes;
     char options[128];
 };
 
-static int job_make(hsumma_context *ctx, struct job *job, const struct call *call, const char *options)
+static int job_make(hsumma_context *ctx, struct job *job, const struct gemm_case *call, const char *options)
 {
     memset(job, 0, sizeof *job);
     job->call = *call;
     snprintf(job->options, sizeof job->options, "%s", options);
     job->call.options = job->options;
-    make(&job->call, job->local);
-    job->bytes =
-        job->local[2].data ? (size_t)(job->call.desc[2].ld * job->local[2].cols) * bytes_of(job->call.type) : 0;
+    gemm_make(&job->call, job->local);
+    job->bytes = job->local[2].data
+                     ? (size_t)(job->call.desc[2].ld * job->local[2].cols) * gemm_element_size(job->call.type)
+                     : 0;
     job->fresh = malloc(job->bytes + 1);
     job->result = malloc(job->bytes + 1);
-    int good = create(ctx, &job->call, &job->plan) == HSUMMA_OK;
+    int good = gemm_plan_create(ctx, &job->call, &job->plan) == HSUMMA_OK;
     if (!good)
         tap_diag("%s: %s", options, hsumma_message(ctx));
     if (job->bytes)
         memcpy(job->fresh, job->local[2].data, job->bytes);
-    good = everywhere(good) && begin(job->plan, &job->call, job->local, 1) == HSUMMA_OK &&
-           wrong(&job->call, &job->local[2], 0) == 0;
+    good = everywhere(good) && gemm_begin(job->plan, &job->call, job->local, 1) == HSUMMA_OK &&
+           gemm_wrong(&job->call, &job->local[2], 0) == 0;
     if (job->bytes)
         memcpy(job->result, job->local[2].data, job->bytes);
     return everywhere(good);
@@ -69,7 +64,7 @@ static int job_right(const struct job *job)
 static void job_free(struct job *job)
 {
     hsumma_plan_free(&job->plan);
-    drop(job->local);
+    gemm_drop(job->local);
     free(job->fresh);
     free(job->result);
 }
@@ -81,7 +76,7 @@ static int job_run(struct job *job, int way, int late)
     job_reset(job);
     if (late)
         usleep((unsigned)draw_of(&own_draw, 1000));
-    hsumma_status status = begin(job->plan, &job->call, job->local, way == 0);
+    hsumma_status status = gemm_begin(job->plan, &job->call, job->local, way == 0);
     if (way == 0)
         return !status && job_right(job);
     if (late)
@@ -100,8 +95,8 @@ static int job_run(struct job *job, int way, int late)
 static int job_run_alone(struct job *job)
 {
     double complex scalar[2];
-    store(job->call.type, &scalar[0], 0, job->call.alpha);
-    store(job->call.type, &scalar[1], 0, job->call.beta);
+    gemm_store(job->call.type, &scalar[0], 0, job->call.alpha);
+    gemm_store(job->call.type, &scalar[1], 0, job->call.beta);
     const void *data[3] = {job->local[0].data, job->local[1].data, job->local[2].data};
     const int64_t ld[3] = {job->call.desc[0].ld, job->call.desc[1].ld, job->call.desc[2].ld};
     return hs_plan_run(job->plan, &scalar[0], data, ld, &scalar[1]) == HSUMMA_OK && job_right(job);
@@ -119,17 +114,18 @@ static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *j
     int P, Q, good = 1;
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
     for (int i = 0; i < 6; i++) {
-        struct call c = call_of(grid, (hsumma_type)(i % 4), "NT"[i % 2], "NC"[i / 2 % 2], 24 + i, 25, 26, i % 3 * 4);
+        struct gemm_case c =
+            gemm_case_of(grid, (hsumma_type)(i % 4), "NT"[i % 2], "NC"[i / 2 % 2], 24 + i, 25, 26, i % 3 * 4);
         c.fractions = 0;
         if (i % 2)
-            unalign(&c, i);
+            gemm_unalign(&c, i);
         good &= job_make(ctx, &jobs[(*made)++], &c, options[i]);
     }
     for (int i = 0; i < 4; i++) { /* on two neighbours of a line of processes: the grids overlap */
-        struct call c = call_of(grid, HSUMMA_D, 'N', "NT"[i % 2], 20, 20, 20, 10);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', "NT"[i % 2], 20, 20, 20, 10);
         for (int x = 0; x < 3; x++) {
-            struct layout rows = {P > 1 ? 10 : 20, P > 1 ? 10 : 20, i % P, 0, 0}, cols = {10, 10, i % Q, 0, 0};
-            spread(&c, x, &rows, &cols);
+            struct gemm_layout rows = {P > 1 ? 10 : 20, P > 1 ? 10 : 20, i % P, 0, 0}, cols = {10, 10, i % Q, 0, 0};
+            gemm_spread(&c, x, &rows, &cols);
         }
         good &= job_make(ctx, &jobs[(*made)++], &c, i % 2 ? "node=shared block=3" : "node=shared stationary=A");
     }
@@ -194,7 +190,7 @@ static void test_reuse(hsumma_context *ctx, const hsumma_grid *grid)
     struct job jobs[JOBS];
     int good = 1, bad = 0;
     for (int i = 0; i < JOBS; i++) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', extent[i], extent[i], extent[i], i == 2 ? 50 : 0);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', extent[i], extent[i], extent[i], i == 2 ? 50 : 0);
         char text[96];
         snprintf(text, sizeof text, "stationary=%c workspace_limit=64M%s node=shared", "CCAC"[i],
                  i == 2 ? "" : " block=400");
@@ -216,7 +212,7 @@ static void test_reuse(hsumma_context *ctx, const hsumma_grid *grid)
 static void test_late(hsumma_context *ctx, const hsumma_grid *grid)
 {
     for (int s = 0; s < 3; s++) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 40, 41, 42, s == 1 ? 0 : 4);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 40, 41, 42, s == 1 ? 0 : 4);
         struct job job;
         char options[64];
         snprintf(options, sizeof options, "stationary=%c node=shared block=6 chunk=9", "ABC"[s]);
@@ -227,7 +223,7 @@ static void test_late(hsumma_context *ctx, const hsumma_grid *grid)
                 job_reset(&job);
                 if (late && when == 0)
                     usleep(5000);
-                hsumma_status status = begin(job.plan, &job.call, job.local, 0);
+                hsumma_status status = gemm_begin(job.plan, &job.call, job.local, 0);
                 if (late && when == 1)
                     usleep(5000);
                 for (int i = 0; !status && !done && i < 3 + (who + rank) % 3; i++) {
@@ -251,8 +247,8 @@ static void test_few(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int bad = 0, good = 1;
     for (int shape = 0; shape < 6 && good; shape++) {
-        struct call c = call_of(grid, HSUMMA_S, 'N', shape % 2 ? 'T' : 'N', shape / 2 == 1 ? 22 : 1,
-                                shape / 2 == 0 ? 22 : 1, 25, 3);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_S, 'N', shape % 2 ? 'T' : 'N', shape / 2 == 1 ? 22 : 1,
+                                          shape / 2 == 0 ? 22 : 1, 25, 3);
         struct job job;
         good = job_make(ctx, &job, &c, "stationary=C node=shared block=1");
         for (int i = 0; good && i < 50; i++)
@@ -265,7 +261,7 @@ static void test_few(hsumma_context *ctx, const hsumma_grid *grid)
 /* A pointer is missing on one process: the same error on all, nothing has changed, and the next call is right. */
 static void test_missing(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 24, 25, 26, 0);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 25, 26, 0);
     struct job job;
     int good = job_make(ctx, &job, &c, "node=shared block=5"), bad = 0;
     for (int who = 0; good && who < size; who++)
@@ -278,7 +274,7 @@ static void test_missing(hsumma_context *ctx, const hsumma_grid *grid)
                     job.local[x].data = NULL;
                 if (who == rank && way == 1)
                     usleep(2000);
-                hsumma_status status = begin(job.plan, &job.call, job.local, way == 0);
+                hsumma_status status = gemm_begin(job.plan, &job.call, job.local, way == 0);
                 while (way && !status && !done)
                     status = way == 1 ? hsumma_plan_test(job.plan, &done) : hsumma_plan_wait(job.plan);
                 job.local[x].data = data;
@@ -301,14 +297,15 @@ static void test_grids(void)
         int part = made % 3 == 1 && size > 2; /* without the last process */
         good &= !hsumma_grid_create(ctx, made % 2 ? 1 : members - part, made % 2 ? members - part : 1, 'R', NULL,
                                     &grid[made]);
-        struct call c = call_of(grid[made], HSUMMA_D, 'N', 'N', 20 + made, 21, 22, 3);
+        struct gemm_case c = gemm_case_of(grid[made], HSUMMA_D, 'N', 'N', 20 + made, 21, 22, 3);
         good &= job_make(ctx, &jobs[made], &c, "stationary=C block=7 node=auto");
         good &= jobs[made].plan && jobs[made].plan->by_node == (made < HS_POOL_GRIDS);
     }
-    struct call c = call_of(grid[GRIDS - 1], HSUMMA_D, 'N', 'N', 20, 21, 22, 3);
+    struct gemm_case c = gemm_case_of(grid[GRIDS - 1], HSUMMA_D, 'N', 'N', 20, 21, 22, 3);
     hsumma_plan *plan = NULL;
     c.options = "node=shared";
-    good &= create(ctx, &c, &plan) == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "more than 4 grids");
+    good &=
+        gemm_plan_create(ctx, &c, &plan) == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "more than 4 grids");
     tap_ok(everywhere(good), "%d grids in one context, %d share memory: %s", GRIDS, HS_POOL_GRIDS, hsumma_message(ctx));
     for (int i = 0; good && i < 200; i++)
         bad += !job_run(&jobs[draw_of(&all_draw, made)], draw_of(&own_draw, 4), i % 16 == 0);
@@ -340,11 +337,11 @@ static void test_grid_without_memory(void)
     hsumma_grid_free(&grid);
     good &= !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
     int64_t number = grid ? grid->number : -1;
-    good &= quiet_reduce(number, MPI_MIN) == quiet_reduce(number, MPI_MAX);
+    good &= world_reduce(number, MPI_MIN) == world_reduce(number, MPI_MAX);
     if (tap_ok(everywhere(good), "one process had no memory for a grid: the next one is number %d on rank 0",
                (int)number)) {
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 3);
-        tap_ok(everywhere(multiplies(ctx, &c, 1)), "and works");
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 3);
+        tap_ok(everywhere(gemm_multiplies(ctx, &c, 1)), "and works");
     }
     hsumma_grid_free(&grid);
     hsumma_free(&ctx);
@@ -384,13 +381,14 @@ static void test_alone(hsumma_context *ctx)
     hsumma_grid *grid = NULL;
     struct job all, none;
     int good = !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid), bad = 0;
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 3), d = c;
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 3), d = c;
     for (int x = 0; x < 2; x++) { /* A and B on every process, each computes its columns of C */
         c.desc[x].csrc = -1;
-        c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + PAD;
+        c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + GEMM_PAD;
     }
     for (int x = 0; x < 3; x++) /* all on the last two processes */
-        spread(&d, x, &(struct layout){30, 30, 0, 0, 0}, &(struct layout){11, 11, size > 2 ? size - 2 : 0, 0, 0});
+        gemm_spread(&d, x, &(struct gemm_layout){30, 30, 0, 0, 0},
+                    &(struct gemm_layout){11, 11, size > 2 ? size - 2 : 0, 0, 0});
     good = good && job_make(ctx, &all, &c, "stationary=C node=shared block=5") &&
            job_make(ctx, &none, &d, "stationary=C node=shared block=5");
     for (int last = 0; good && last < 2; last++) { /* the first or the last process */
@@ -430,5 +428,5 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 int main(int argc, char **argv)
 {
     executions = argc > 1 ? atoi(argv[1]) : executions;
-    return product_main(argc, argv, test_all);
+    return gemm_main(argc, argv, test_all);
 }

@@ -5,19 +5,11 @@
  */
 #include "hsumma/plan/plan.h"
 
-#include "support/product.h"
+#include "support/gemm_case.h"
 
 #include <unistd.h>
 
 enum { LOOPS = 3, TURNS = 3 }; /* plans that share a product; how often they do, with other spans */
-
-static uint64_t drawn; /* alike on all ranks */
-
-/* 0 .. below - 1 */
-static int draw(int below)
-{
-    return (int)(scrambled(drawn += 0x9e3779b97f4a7c15ULL) % (uint64_t)below);
-}
 
 static int divisor(int of)
 {
@@ -32,7 +24,7 @@ static const double scalars[] = {0, 1, -3};
 
 /* What the loops of one product have in common. */
 struct shared {
-    struct call call;
+    struct gemm_case call;
     char stationary;
     int block, P, Q;
     char slice[16];
@@ -60,7 +52,7 @@ static hsumma_plan *plan_of(hsumma_context *ctx, struct shared *shared, int firs
              shared->stationary, b, shared->slice, draw(3), 64 << draw(6), bcasts[draw(4)], levels);
     shared->call.options = options;
     hsumma_plan *plan = NULL;
-    if (create(ctx, &shared->call, &plan))
+    if (gemm_plan_create(ctx, &shared->call, &plan))
         tap_diag("%s: %s", options, hsumma_message(ctx));
     shared->call.options = NULL;
     return plan;
@@ -84,16 +76,16 @@ static int finds_boundaries(const struct hs_loop *loop)
 }
 
 /* Executes a span of one plan's loop; 1 if it has succeeded. */
-static int run_span(hsumma_plan *plan, const struct call *call, const struct local local[3], char *buffers, int from,
-                    int to)
+static int run_span(hsumma_plan *plan, const struct gemm_case *call, const struct gemm_part local[3], char *buffers,
+                    int from, int to)
 {
     struct hs_matrix matrix[3];
     double complex alpha, beta;
-    store(call->type, &alpha, 0, call->alpha);
-    store(call->type, &beta, 0, call->beta);
+    gemm_store(call->type, &alpha, 0, call->alpha);
+    gemm_store(call->type, &beta, 0, call->beta);
     for (int x = 0; x < 3; x++) {
         const int64_t *origin = plan->problem.view[x].origin;
-        size_t at = (size_t)(origin[0] + origin[1] * call->desc[x].ld) * bytes_of(call->type);
+        size_t at = (size_t)(origin[0] + origin[1] * call->desc[x].ld) * gemm_element_size(call->type);
         matrix[x] = (struct hs_matrix){local[x].data ? (char *)local[x].data + at : (char *)plan, call->desc[x].ld};
     }
     tally.spans++;
@@ -113,7 +105,7 @@ static int cut(const struct hs_loop *one, const struct hs_loop *other, int at)
 }
 
 /* The loops take turns until all panels are done. */
-static int take_turns(hsumma_plan *const plan[LOOPS], const struct call *call, const struct local local[3],
+static int take_turns(hsumma_plan *const plan[LOOPS], const struct gemm_case *call, const struct gemm_part local[3],
                       char *const buffers)
 {
     int good = 1, from = 0, count = plan[0]->loop.panels.count, i = draw(LOOPS);
@@ -130,7 +122,7 @@ static int take_turns(hsumma_plan *const plan[LOOPS], const struct call *call, c
 }
 
 /* One loop alone on spans: as many bytes and messages, by the times of each, as when it runs over all. */
-static int counts(hsumma_plan *plan, const struct call *call, const struct local local[3], char *buffers)
+static int counts(hsumma_plan *plan, const struct gemm_case *call, const struct gemm_part local[3], char *buffers)
 {
     const struct hs_loop *loop = &plan->loop;
     int good = run_span(plan, call, local, buffers, 0, HS_ALL), from = 0;
@@ -148,8 +140,8 @@ static int counts(hsumma_plan *plan, const struct call *call, const struct local
 
 static void test_product(hsumma_context *ctx, struct shared *shared)
 {
-    struct call *call = &shared->call;
-    struct local local[3], other[3];
+    struct gemm_case *call = &shared->call;
+    struct gemm_part local[3], other[3];
     hsumma_plan *whole = plan_of(ctx, shared, 1), *plan[LOOPS];
     size_t room = 1;
     int good = whole != NULL, differed = tally.differ;
@@ -161,27 +153,28 @@ static void test_product(hsumma_context *ctx, struct shared *shared)
     tally.products++;
     tally.failed += !everywhere(good);
     char *buffers = aligned_alloc(64, (room + 63) / 64 * 64);
-    make(call, local);
+    gemm_make(call, local);
     if (everywhere(good)) {
-        good = begin(whole, call, local, 1) == HSUMMA_OK;
-        tally.wrong += !call->fractions && wrong(call, &local[2], 0);
+        good = gemm_begin(whole, call, local, 1) == HSUMMA_OK;
+        tally.wrong += !call->fractions && gemm_wrong(call, &local[2], 0);
         for (int i = 0; i < LOOPS; i++)
             tally.unbounded += !finds_boundaries(&plan[i]->loop);
         for (int turn = 0; turn < TURNS; turn++) {
-            make(call, other);
+            gemm_make(call, other);
             good &= take_turns(plan, call, other, buffers);
-            tally.differ += hash_of_c(call, &local[2]) != hash_of_c(call, &other[2]) || changed(call, other);
+            tally.differ +=
+                gemm_hash_of_c(call, &local[2]) != gemm_hash_of_c(call, &other[2]) || gemm_changed(call, other);
             if (turn == TURNS - 1)
                 tally.miscounted += !counts(plan[0], call, other, buffers);
-            drop(other);
+            gemm_drop(other);
         }
         tally.failed += !good;
     }
-    if (quiet_reduce(tally.differ - differed, MPI_SUM) > 0)
+    if (world_reduce(tally.differ - differed, MPI_SUM) > 0)
         tap_diag("%d x %d, stationary %c, %c%c, %d x %d x %d by %d, alpha %g, beta %g", shared->P, shared->Q,
                  shared->stationary, call->ta, call->tb, (int)call->m, (int)call->n, (int)call->k, shared->block,
                  call->alpha, call->beta);
-    drop(local);
+    gemm_drop(local);
     free(buffers);
     hsumma_plan_free(&whole);
     for (int i = 0; i < LOOPS; i++)
@@ -206,9 +199,9 @@ static struct shared draw_product(const hsumma_grid *grid, char stationary, int 
         k = 0;
     }
     hsumma_grid_info(grid, &shared.P, &shared.Q, NULL, NULL);
-    shared.call = call_of(grid, type, ta, tb, m, n, k, nb);
+    shared.call = gemm_case_of(grid, type, ta, tb, m, n, k, nb);
     if (draw(3) == 0 && !large)
-        unalign(&shared.call, draw(12));
+        gemm_unalign(&shared.call, draw(12));
     shared.call.fractions = large || wide || draw(3) > 0; /* else exact, and compared with a triple loop */
     shared.call.alpha = turn % 8 == 2 ? 0 : 2;
     shared.call.beta = scalars[turn % 3];
@@ -246,10 +239,7 @@ int main(int argc, char **argv)
 {
     hsumma_context *ctx = NULL;
     char text[256] = "";
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     int rounds = argc > 1 ? atoi(argv[1]) : 16; /* products per grid and stationary operand */
     if (tap_ok(everywhere(hsumma_create(MPI_COMM_WORLD, NULL, &ctx, text, sizeof text) == HSUMMA_OK),
                "context on %d ranks %s", size, text))

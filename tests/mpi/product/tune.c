@@ -2,8 +2,10 @@
  * tune=measure: the candidates of a plan take turns in executions that are all right; what happens to whom in between,
  * and when memory fails.
  */
-#include "support/scarce.h"
-#include "support/trial.h"
+#include "support/failing_memory.h"
+#include "support/tuned_plan.h"
+
+#include <sched.h>
 
 /* Many panels where the words say block=1: then candidates share an execution, panel by panel (hsumma/plan/trial.h). */
 static int64_t depth(const char *words, int64_t k)
@@ -19,18 +21,18 @@ static int right_count(const hsumma_plan *plan, int shared, int count)
 }
 
 /* The same in small steps, with processes that come late. */
-static int stepwise(hsumma_plan *plan, const struct call *c, int i)
+static int stepwise(hsumma_plan *plan, const struct gemm_case *c, int i)
 {
-    struct local local[3];
+    struct gemm_part local[3];
     int done = 0, good;
-    make(c, local);
+    gemm_make(c, local);
     for (double end = hs_now() + 1e-3 * ((rank + i) % 3); hs_now() < end;)
         sched_yield();
-    good = begin(plan, c, local, 0) == HSUMMA_OK;
+    good = gemm_begin(plan, c, local, 0) == HSUMMA_OK;
     for (int tests = 0; good && !done && tests < 40 * (i % 3); tests++, sched_yield())
         good = hsumma_plan_test(plan, &done) == HSUMMA_OK;
-    good = good && hsumma_plan_wait(plan) == HSUMMA_OK && wrong(c, &local[2], 0) + changed(c, local) == 0;
-    drop(local);
+    good = good && hsumma_plan_wait(plan) == HSUMMA_OK && gemm_wrong(c, &local[2], 0) + gemm_changed(c, local) == 0;
+    gemm_drop(local);
     return good;
 }
 
@@ -39,7 +41,7 @@ static int stepwise(hsumma_plan *plan, const struct call *c, int i)
 /* After the trial: everything measured, but for those that have lost in a shared execution; the fastest one serves. */
 static int well_decided(const hsumma_plan *plan, int shared)
 {
-    hsumma_plan_info info = query(plan);
+    hsumma_plan_info info = plan_query(plan);
     const struct hs_trial *trial = &plan->trial;
     double served = trial->seconds[trial->turn];
     int measured = 0, good = strcmp(info.tuned, "measured") == 0 && served > 0;
@@ -63,27 +65,29 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
                  {HSUMMA_Z, 'N', 'C', 13, 11, 60, 0, 0},
                  {HSUMMA_D, 'T', 'T', 15, 14, 21, 2, 1}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct call c = call_of(grid, cases[i].type, cases[i].ta, cases[i].tb, cases[i].m, cases[i].n,
-                                depth(words, cases[i].k), cases[i].nb);
+        struct gemm_case c = gemm_case_of(grid, cases[i].type, cases[i].ta, cases[i].tb, cases[i].m, cases[i].n,
+                                          depth(words, cases[i].k), cases[i].nb);
         if (cases[i].unalign)
-            unalign(&c, 3);
-        hsumma_plan *plan = planned(ctx, &c, words);
+            gemm_unalign(&c, 3);
+        hsumma_plan *plan = plan_with(ctx, &c, words);
         if (!plan)
             continue;
-        int candidates = plan->trial.count, shared = plan->trial.stepping, good = alike(plan), count;
+        int candidates = plan->trial.count, shared = plan->trial.stepping, good = plan_is_alike(plan), count;
         if (candidates == 0) {
-            tap_ok(everywhere(good && says(plan, "estimated") && execution(plan, &c)), "%s: there is no choice", words);
+            tap_ok(everywhere(good && plan_tuned_is(plan, "estimated") && plan_executes(plan, &c)),
+                   "%s: there is no choice", words);
             hsumma_plan_free(&plan);
             continue;
         }
-        count = decide(plan, &c);
+        count = plan_decide(plan, &c);
         tap_ok(everywhere(good && candidates > 1 && right_count(plan, shared, count)),
                "%s: %d candidates, %d executions%s", words, candidates, count, shared ? ", the first shared" : "");
-        tap_ok(everywhere(well_decided(plan, shared)) & alike(plan), "the fastest serves: %s", query(plan).line);
-        const char *line = query(plan).line;
-        good = execution(plan, &c) && execution(plan, &c) && says(plan, "measured") && query(plan).line == line &&
-               query(plan).seconds > 0;
-        tap_ok(everywhere(good) & alike(plan), "and so it goes on");
+        tap_ok(everywhere(well_decided(plan, shared)) & plan_is_alike(plan), "the fastest serves: %s",
+               plan_query(plan).line);
+        const char *line = plan_query(plan).line;
+        good = plan_executes(plan, &c) && plan_executes(plan, &c) && plan_tuned_is(plan, "measured") &&
+               plan_query(plan).line == line && plan_query(plan).seconds > 0;
+        tap_ok(everywhere(good) & plan_is_alike(plan), "and so it goes on");
         hsumma_plan_free(&plan);
     }
 }
@@ -91,14 +95,14 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
 /* Start, test and wait instead of execute. */
 static void test_steps(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 22, 26, depth(words, 18), 2);
-    hsumma_plan *plan = planned(ctx, &c, words);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 22, 26, depth(words, 18), 2);
+    hsumma_plan *plan = plan_with(ctx, &c, words);
     if (!plan)
         return;
     int count = 0, good = 1, shared = plan->trial.stepping;
-    for (; good && says(plan, "measuring") && count < MOST; count++)
+    for (; good && plan_tuned_is(plan, "measuring") && count < TUNED_MOST; count++)
         good = stepwise(plan, &c, count);
-    tap_ok(everywhere(good && right_count(plan, shared, count) && stepwise(plan, &c, 1)) & alike(plan),
+    tap_ok(everywhere(good && right_count(plan, shared, count) && stepwise(plan, &c, 1)) & plan_is_alike(plan),
            "%s: %d executions that are started, tested and waited for", words, count);
     hsumma_plan_free(&plan);
 }
@@ -106,23 +110,23 @@ static void test_steps(hsumma_context *ctx, const hsumma_grid *grid, const char 
 /* Freed before any execution, after some, and while one is under way: the last of the trial included. */
 static void test_freed(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
-    struct call c = call_of(grid, HSUMMA_C, 'N', 'N', 20, 19, depth(words, 18), 2);
-    int good = 1, last = MOST;
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_C, 'N', 'N', 20, 19, depth(words, 18), 2);
+    int good = 1, last = TUNED_MOST;
     for (int before = 0; before <= last; before++)
         for (int running = 0; running < 2; running++) {
-            hsumma_plan *plan = planned(ctx, &c, words);
-            struct local local[3];
+            hsumma_plan *plan = plan_with(ctx, &c, words);
+            struct gemm_part local[3];
             if (!plan)
                 return;
             last = 2 * plan->trial.count;
-            make(&c, local);
+            gemm_make(&c, local);
             for (int i = 0; i < before; i++)
-                good &= execution(plan, &c);
+                good &= plan_executes(plan, &c);
             if (running)
-                good &= begin(plan, &c, local, 0) == HSUMMA_OK;
+                good &= gemm_begin(plan, &c, local, 0) == HSUMMA_OK;
             hsumma_plan_free(&plan);
-            good &= !running || wrong(&c, &local[2], 0) == 0;
-            drop(local);
+            good &= !running || gemm_wrong(&c, &local[2], 0) == 0;
+            gemm_drop(local);
         }
     tap_ok(everywhere(good), "%s: freed after 0 to %d executions, and while the next one runs", words, last);
 }
@@ -130,10 +134,10 @@ static void test_freed(hsumma_context *ctx, const hsumma_grid *grid, const char 
 /* Two plans in turns, not in step; and one that may not start while the other runs. */
 static void test_two(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
-    struct call c[2] = {call_of(grid, HSUMMA_D, 'N', 'N', 21, 23, depth(words, 25), 2),
-                        call_of(grid, HSUMMA_S, 'T', 'N', 12, 33, 8, 3)};
-    hsumma_plan *plan[2] = {planned(ctx, &c[0], words), planned(ctx, &c[1], words)};
-    struct local local[3];
+    struct gemm_case c[2] = {gemm_case_of(grid, HSUMMA_D, 'N', 'N', 21, 23, depth(words, 25), 2),
+                             gemm_case_of(grid, HSUMMA_S, 'T', 'N', 12, 33, 8, 3)};
+    hsumma_plan *plan[2] = {plan_with(ctx, &c[0], words), plan_with(ctx, &c[1], words)};
+    struct gemm_part local[3];
     int good = plan[0] && plan[1], busy = 1;
     if (!good) {
         hsumma_plan_free(&plan[0]);
@@ -141,25 +145,26 @@ static void test_two(hsumma_context *ctx, const hsumma_grid *grid, const char *w
         return;
     }
     for (int i = 0; i < 48; i++)
-        good &= execution(plan[i % 3 == 1], &c[i % 3 == 1]);
-    tap_ok(everywhere(good && !says(plan[0], "measuring") && !says(plan[1], "measuring")) & alike(plan[0]) &
-               alike(plan[1]),
+        good &= plan_executes(plan[i % 3 == 1], &c[i % 3 == 1]);
+    tap_ok(everywhere(good && !plan_tuned_is(plan[0], "measuring") && !plan_tuned_is(plan[1], "measuring")) &
+               plan_is_alike(plan[0]) & plan_is_alike(plan[1]),
            "%s: two plans that alternate", words);
     hsumma_plan_free(&plan[0]);
     hsumma_plan_free(&plan[1]);
-    plan[0] = planned(ctx, &c[0], "tune=off");
-    plan[1] = planned(ctx, &c[1], words);
+    plan[0] = plan_with(ctx, &c[0], "tune=off");
+    plan[1] = plan_with(ctx, &c[1], words);
     for (int i = 0; good && plan[0] && plan[1] && i < 12; i++) {
-        struct local other[3];
+        struct gemm_part other[3];
         int first = i % 2;
-        make(&c[first], local);
-        make(&c[!first], other);
-        good = begin(plan[first], &c[first], local, 0) == HSUMMA_OK;
-        busy &= begin(plan[!first], &c[!first], other, 1) == HSUMMA_ERR_BUSY &&
-                begin(plan[first], &c[first], local, 0) == HSUMMA_ERR_BUSY && wrong(&c[!first], &other[2], 1) == 0;
-        good = good && hsumma_plan_wait(plan[first]) == HSUMMA_OK && wrong(&c[first], &local[2], 0) == 0;
-        drop(local);
-        drop(other);
+        gemm_make(&c[first], local);
+        gemm_make(&c[!first], other);
+        good = gemm_begin(plan[first], &c[first], local, 0) == HSUMMA_OK;
+        busy &= gemm_begin(plan[!first], &c[!first], other, 1) == HSUMMA_ERR_BUSY &&
+                gemm_begin(plan[first], &c[first], local, 0) == HSUMMA_ERR_BUSY &&
+                gemm_wrong(&c[!first], &other[2], 1) == 0;
+        good = good && hsumma_plan_wait(plan[first]) == HSUMMA_OK && gemm_wrong(&c[first], &local[2], 0) == 0;
+        gemm_drop(local);
+        gemm_drop(other);
     }
     tap_ok(everywhere(good && busy), "%s: neither starts while the other runs", words);
     hsumma_plan_free(&plan[0]);
@@ -169,26 +174,26 @@ static void test_two(hsumma_context *ctx, const hsumma_grid *grid, const char *w
 /* A NULL pointer on one process in the middle: the error on all, and the trial goes on as if nothing had been. */
 static void test_null(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 24, 24, depth(words, 24), 2);
-    hsumma_plan *plan = planned(ctx, &c, words);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 24, depth(words, 24), 2);
+    hsumma_plan *plan = plan_with(ctx, &c, words);
     if (!plan)
         return;
     int good = 1, count = 0, refused = 1, shared = plan->trial.stepping;
-    for (; says(plan, "measuring") && count < MOST; count++) {
-        struct local local[3];
-        make(&c, local);
+    for (; plan_tuned_is(plan, "measuring") && count < TUNED_MOST; count++) {
+        struct gemm_part local[3];
+        gemm_make(&c, local);
         void *kept = local[count % 3].data;
         if (rank == count % size)
             local[count % 3].data = NULL;
-        refused &= begin(plan, &c, local, 1) == HSUMMA_ERR_ARGUMENT && hsumma_message(ctx)[0];
+        refused &= gemm_begin(plan, &c, local, 1) == HSUMMA_ERR_ARGUMENT && hsumma_message(ctx)[0];
         local[count % 3].data = kept;
-        refused &= wrong(&c, &local[2], 1) == 0 && says(plan, "measuring");
-        drop(local);
-        good &= execution(plan, &c);
+        refused &= gemm_wrong(&c, &local[2], 1) == 0 && plan_tuned_is(plan, "measuring");
+        gemm_drop(local);
+        good &= plan_executes(plan, &c);
     }
     tap_ok(everywhere(refused), "%s: NULL on one process is refused on all: %s", words, hsumma_message(ctx));
-    tap_ok(everywhere(good && right_count(plan, shared, count)) & alike(plan), "and the trial goes on: %d executions",
-           count);
+    tap_ok(everywhere(good && right_count(plan, shared, count)) & plan_is_alike(plan),
+           "and the trial goes on: %d executions", count);
     hsumma_plan_free(&plan);
 }
 
@@ -197,18 +202,18 @@ static void test_outside(hsumma_context *ctx, const char *words)
 {
     hsumma_grid *part = NULL;
     int good = hsumma_grid_create(ctx, 1, size - 1, 'R', NULL, &part) == HSUMMA_OK, count = 0;
-    struct call c = call_of(part, HSUMMA_D, 'N', 'N', 20, 26, depth(words, 22), 2);
-    hsumma_plan *plan = planned(ctx, &c, words);
+    struct gemm_case c = gemm_case_of(part, HSUMMA_D, 'N', 'N', 20, 26, depth(words, 22), 2);
+    hsumma_plan *plan = plan_with(ctx, &c, words);
     if (plan) {
         int inside = rank < size - 1, candidates = plan->trial.count;
         for (; good && count < 2 * candidates + 2; count++)
-            good = execution(plan, &c);
-        good = good && (!inside || !candidates || says(plan, "measured"));
+            good = plan_executes(plan, &c);
+        good = good && (!inside || !candidates || plan_tuned_is(plan, "measured"));
         tap_ok(everywhere(good), "%s: a grid of %d of %d processes, all of which call", words, size - 1, size);
         hsumma_plan_free(&plan);
-        hsumma_plan *after = planned(ctx, &c, "tune=estimate");
+        hsumma_plan *after = plan_with(ctx, &c, "tune=estimate");
         if (after)
-            tap_ok(everywhere(execution(after, &c)), "the next plan is the same on all");
+            tap_ok(everywhere(plan_executes(after, &c)), "the next plan is the same on all");
         hsumma_plan_free(&after);
     }
     hsumma_grid_free(&part);
@@ -216,12 +221,12 @@ static void test_outside(hsumma_context *ctx, const char *words)
 
 static void test_idle(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
-    struct call c =
-        call_of(grid, HSUMMA_D, 'N', 'N', 8, 40, depth(words, 40), depth(words, 40)); /* the first block is all of it */
-    hsumma_plan *plan = planned(ctx, &c, words);
-    int count = plan ? decide(plan, &c) : 0;
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 8, 40, depth(words, 40),
+                                      depth(words, 40)); /* the first block is all of it */
+    hsumma_plan *plan = plan_with(ctx, &c, words);
+    int count = plan ? plan_decide(plan, &c) : 0;
     if (plan)
-        tap_ok(everywhere(count >= 0 && execution(plan, &c)) & alike(plan),
+        tap_ok(everywhere(count >= 0 && plan_executes(plan, &c)) & plan_is_alike(plan),
                "%s: processes of the grid that own nothing: %d executions", words, count);
     hsumma_plan_free(&plan);
 }
@@ -229,53 +234,54 @@ static void test_idle(hsumma_context *ctx, const hsumma_grid *grid, const char *
 /* beta = 1 over the whole trial, on one C. */
 static void test_accumulates(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 19, 21, depth(words, 23), 2);
-    hsumma_plan *plan = planned(ctx, &c, words);
-    struct local local[3];
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 19, 21, depth(words, 23), 2);
+    hsumma_plan *plan = plan_with(ctx, &c, words);
+    struct gemm_part local[3];
     int good = 1, times = 0;
     if (!plan)
         return;
     c.alpha = 1;
     c.beta = 1;
-    make(&c, local);
+    gemm_make(&c, local);
     for (; good && times < 2 * plan->trial.count + 3; times++)
-        good = begin(plan, &c, local, 1) == HSUMMA_OK;
+        good = gemm_begin(plan, &c, local, 1) == HSUMMA_OK;
     c.alpha = times; /* C + times A B, of integers */
-    tap_ok(everywhere(good && wrong(&c, &local[2], 0) == 0), "%s: beta = 1, %d times into one C", words, times);
-    drop(local);
+    tap_ok(everywhere(good && gemm_wrong(&c, &local[2], 0) == 0), "%s: beta = 1, %d times into one C", words, times);
+    gemm_drop(local);
     hsumma_plan_free(&plan);
 }
 
 /* --- memory that fails -------------------------------------------------------------------------------------------- */
 
 /* What is remembered is the same on all processes: so is the next plan. */
-static int next_alike(hsumma_context *ctx, const struct call *given)
+static int next_alike(hsumma_context *ctx, const struct gemm_case *given)
 {
-    struct call c = *given;
+    struct gemm_case c = *given;
     hsumma_plan *plan = NULL;
     c.options = "tune=estimate";
-    int good = everywhere(create(ctx, &c, &plan) == HSUMMA_OK) && everywhere(alike(plan)) && execution(plan, &c);
+    int good = everywhere(gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK) && everywhere(plan_is_alike(plan)) &&
+               plan_executes(plan, &c);
     hsumma_plan_free(&plan);
     return good;
 }
 
 /* One plan, and its trial, with memory that fails on the victim at the n-th call: 1 if all is well; *reached: the call
  * was made. */
-static int survives(hsumma_context *ctx, const struct call *c, int victim, int64_t n, int for_good, int *reached)
+static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int for_good, int *reached)
 {
-    struct scarce scarce = {0, rank == victim ? n : -1, 0, for_good};
+    struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};
     hsumma_plan *plan = NULL;
-    ctx->memory = (struct hs_allocator){scarce_get, scarce_put, &scarce};
-    hsumma_status status = create(ctx, c, &plan);
-    int failed = (int)quiet_reduce(status != HSUMMA_OK, MPI_MAX), good;
+    ctx->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &scarce};
+    hsumma_status status = gemm_plan_create(ctx, c, &plan);
+    int failed = (int)world_reduce(status != HSUMMA_OK, MPI_MAX), good;
     if (failed)
         good = status == HSUMMA_ERR_MEMORY && !plan && hsumma_message(ctx)[0] &&
                scarce.out == (ctx->tuned.entry != NULL); /* a place for what will be remembered may be the context's */
     else
-        good = alike(plan);
+        good = plan_is_alike(plan);
     if (!failed && everywhere(good))
-        good = decide(plan, c) >= 0 && execution(plan, c);
-    *reached = (int)quiet_reduce(rank == victim && scarce.calls > n, MPI_MAX);
+        good = plan_decide(plan, c) >= 0 && plan_executes(plan, c);
+    *reached = (int)world_reduce(rank == victim && scarce.calls > n, MPI_MAX);
     scarce.fail_at = -1;
     hsumma_plan_free(&plan);
     int next = next_alike(ctx, c);
@@ -295,7 +301,7 @@ static void test_memory(const char *words)
     hsumma_context *ctx = tuned_context(NULL, "", &grid);
     for (int mode = 0; ctx && mode < 4; mode++) {
         int victim = mode % 2 ? size - 1 : 0, reached = 1, bad = 0;
-        struct call c = call_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
         int64_t n = 0, first = -1;
         c.options = words;
         if (size == 1 && mode % 2)
@@ -351,5 +357,5 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
 
 int main(int argc, char **argv)
 {
-    return product_main(argc, argv, test_all);
+    return gemm_main(argc, argv, test_all);
 }

@@ -2,24 +2,24 @@
  * What tune=measure has found and remembers: in the context and in the tuned file, who overrides it, lines that do not
  * fit; hsumma_tune and hsumma_choose_grid.
  */
-#include "support/trial.h"
+#include "support/tuned_plan.h"
 
 #include <sys/stat.h>
 
 static void put(const char *name, const char *text)
 {
-    FILE *file = rank == 0 ? fopen(in(name), "w") : NULL;
+    FILE *file = rank == 0 ? fopen(tuned_path(name), "w") : NULL;
     if (file) {
         fputs(text, file);
         fclose(file);
     }
-    quiet_reduce(0, MPI_SUM);
+    world_reduce(0, MPI_SUM);
 }
 
 /* The first process's view of a file, on it alone: its letters, or -1. */
 static int get(const char *name, char *text, size_t bytes)
 {
-    FILE *file = rank == 0 ? fopen(in(name), "r") : NULL;
+    FILE *file = rank == 0 ? fopen(tuned_path(name), "r") : NULL;
     int length = -1;
     text[0] = 0;
     if (file) {
@@ -33,23 +33,24 @@ static int get(const char *name, char *text, size_t bytes)
 /* --- memories ----------------------------------------------------------------------------------------------------- */
 
 /* Executes a plan until it is known which candidate is the fastest; its line. */
-static int measured_line(hsumma_context *ctx, struct call *c, const char *words, char line[WORDS])
+static int measured_line(hsumma_context *ctx, struct gemm_case *c, const char *words, char line[TUNED_WORDS])
 {
-    hsumma_plan *plan = planned(ctx, c, words);
-    int good = plan && decide(plan, c) >= 0 && says(plan, "measured");
-    snprintf(line, WORDS, "%s", plan ? query(plan).line : "");
+    hsumma_plan *plan = plan_with(ctx, c, words);
+    int good = plan && plan_decide(plan, c) >= 0 && plan_tuned_is(plan, "measured");
+    snprintf(line, TUNED_WORDS, "%s", plan ? plan_query(plan).line : "");
     hsumma_plan_free(&plan);
     return everywhere(good);
 }
 
 /* A plan that says how it has come about, is the same on all and right. */
-static int comes(hsumma_context *ctx, struct call *c, const char *options, const char *tuned, const char *line)
+static int comes(hsumma_context *ctx, struct gemm_case *c, const char *options, const char *tuned, const char *line)
 {
-    hsumma_plan *plan = planned(ctx, c, options);
-    int good = plan && says(plan, tuned) && (!line || strcmp(query(plan).line, line) == 0);
+    hsumma_plan *plan = plan_with(ctx, c, options);
+    int good = plan && plan_tuned_is(plan, tuned) && (!line || strcmp(plan_query(plan).line, line) == 0);
     if (plan && !good)
-        tap_diag("%s: %s: %s [%s]", options ? options : "", query(plan).tuned, query(plan).line, query(plan).why);
-    good = plan && everywhere(good) && alike(plan) && execution(plan, c);
+        tap_diag("%s: %s: %s [%s]", options ? options : "", plan_query(plan).tuned, plan_query(plan).line,
+                 plan_query(plan).why);
+    good = plan && everywhere(good) && plan_is_alike(plan) && plan_executes(plan, c);
     hsumma_plan_free(&plan);
     return everywhere(good);
 }
@@ -57,7 +58,7 @@ static int comes(hsumma_context *ctx, struct call *c, const char *options, const
 /* The remembered line, with other words in its place. */
 static void edit(const char *name, const char *words)
 {
-    char text[4096], edited[4096 + WORDS];
+    char text[4096], edited[4096 + TUNED_WORDS];
     if (get(name, text, sizeof text) > 0) {
         char *at = strstr(text, "\ngemm ");
         for (int i = 0; at && i < 3; i++)
@@ -74,15 +75,15 @@ static void edit(const char *name, const char *words)
 
 static void test_remembered(void)
 {
-    char line[WORDS], text[4096];
+    char line[TUNED_WORDS], text[4096];
     hsumma_grid *grid;
-    unlink(in("kept"));
-    quiet_reduce(0, MPI_SUM);
+    unlink(tuned_path("kept"));
+    world_reduce(0, MPI_SUM);
     hsumma_context *ctx = tuned_context("kept", "tune=measure", &grid);
     if (!ctx)
         return;
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2),
-                other = call_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 30, 2);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2),
+                     other = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 30, 2);
     if (!measured_line(ctx, &c, NULL, line)) { /* nothing to choose from: nothing is remembered */
         tap_skip(1, "one candidate");
         hsumma_grid_free(&grid);
@@ -108,9 +109,10 @@ static void test_remembered(void)
     for (int x = 0; x < 3; x++)
         c.desc[x].grid = grid;
     tap_ok(comes(ctx, &c, NULL, "remembered", line), "a second context remembers");
-    hsumma_plan *plan = planned(ctx, &c, NULL);
+    hsumma_plan *plan = plan_with(ctx, &c, NULL);
     if (plan)
-        tap_ok(everywhere(strstr(query(plan).why, "tuned file") != NULL), "and says why: %s", query(plan).why);
+        tap_ok(everywhere(strstr(plan_query(plan).why, "tuned file") != NULL), "and says why: %s",
+               plan_query(plan).why);
     hsumma_plan_free(&plan);
     hsumma_grid_free(&grid);
     hsumma_free(&ctx);
@@ -119,14 +121,14 @@ static void test_remembered(void)
 /* What was measured among candidates that somebody's words have left is not the fastest of all. */
 static void test_words_apart(void)
 {
-    char line[WORDS];
+    char line[TUNED_WORDS];
     hsumma_grid *grid;
-    unlink(in("apart"));
-    quiet_reduce(0, MPI_SUM);
+    unlink(tuned_path("apart"));
+    world_reduce(0, MPI_SUM);
     hsumma_context *ctx = tuned_context("apart", "tune=measure", &grid);
     if (!ctx)
         return;
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
     if (measured_line(ctx, &c, "node=messages block=2", line))
         tap_ok(comes(ctx, &c, "tune=estimate", "estimated", NULL),
                "measured with block=2: not for plans without words");
@@ -139,14 +141,14 @@ static void test_passed_over(void)
 {
     static const char *const lines[] = {"groups=3x3 block=2", "stationary=A groups=1x1 bcast=no_such_algorithm",
                                         "node=messages levels=7x7,2x2"};
-    char line[WORDS];
+    char line[TUNED_WORDS];
     hsumma_grid *grid;
-    unlink(in("edited"));
-    quiet_reduce(0, MPI_SUM);
+    unlink(tuned_path("edited"));
+    world_reduce(0, MPI_SUM);
     hsumma_context *ctx = tuned_context("edited", "tune=measure", &grid);
     if (!ctx)
         return;
-    struct call c = call_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
     int known = measured_line(ctx, &c, NULL, line);
     hsumma_grid_free(&grid);
     hsumma_free(&ctx);
@@ -159,9 +161,10 @@ static void test_passed_over(void)
             c.desc[x].grid = grid;
         tap_ok(comes(ctx, &c, NULL, "estimated", NULL), "a remembered line that does not fit is passed over: %s",
                lines[i]);
-        hsumma_plan *plan = planned(ctx, &c, NULL);
+        hsumma_plan *plan = plan_with(ctx, &c, NULL);
         if (plan)
-            tap_ok(everywhere(!strstr(query(plan).why, "tuned file")), "and has decided nothing: %s", query(plan).why);
+            tap_ok(everywhere(!strstr(plan_query(plan).why, "tuned file")), "and has decided nothing: %s",
+                   plan_query(plan).why);
         hsumma_plan_free(&plan);
         hsumma_grid_free(&grid);
         hsumma_free(&ctx);
@@ -170,7 +173,7 @@ static void test_passed_over(void)
 
 /* --- hsumma_tune -------------------------------------------------------------------------------------------------- */
 
-static hsumma_status tune(hsumma_context *ctx, const struct call *c, const char *options, char *line, size_t bytes)
+static hsumma_status tune(hsumma_context *ctx, const struct gemm_case *c, const char *options, char *line, size_t bytes)
 {
     return hsumma_tune(ctx, c->type, c->ta, c->tb, c->m, c->n, c->k, &c->desc[0], &c->desc[1], &c->desc[2], options,
                        line, bytes);
@@ -178,13 +181,13 @@ static hsumma_status tune(hsumma_context *ctx, const struct call *c, const char 
 
 static void test_tune(void)
 {
-    char line[WORDS] = "", text[4096], few[8] = "";
+    char line[TUNED_WORDS] = "", text[4096], few[8] = "";
     hsumma_grid *grid;
     hsumma_context *ctx = tuned_context(NULL, "", &grid);
     if (!ctx)
         return;
-    struct call c = call_of(grid, HSUMMA_C, 'N', 'C', 18, 30, 22, 2);
-    hsumma_plan *plan = planned(ctx, &c, "tune=measure");
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_C, 'N', 'C', 18, 30, 22, 2);
+    hsumma_plan *plan = plan_with(ctx, &c, "tune=measure");
     int chooses = plan && plan->trial.count > 1;
     hsumma_plan_free(&plan);
     hsumma_status status = tune(ctx, &c, NULL, line, sizeof line);
@@ -194,7 +197,7 @@ static void test_tune(void)
     status = tune(ctx, &c, "node=nowhere", NULL, 0);
     tap_ok(everywhere(status == HSUMMA_ERR_OPTION && strstr(hsumma_message(ctx), "node")), "a wrong option: %s",
            hsumma_message(ctx));
-    struct call bad = c;
+    struct gemm_case bad = c;
     bad.m = -1;
     status = tune(ctx, &bad, NULL, NULL, 0);
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT), "a wrong size: %s", hsumma_message(ctx));
@@ -203,8 +206,8 @@ static void test_tune(void)
     hsumma_grid_free(&grid);
     hsumma_free(&ctx);
 
-    unlink(in("made"));
-    quiet_reduce(0, MPI_SUM);
+    unlink(tuned_path("made"));
+    world_reduce(0, MPI_SUM);
     ctx = tuned_context("made", "tune=measure", &grid);
     if (!ctx)
         return;
@@ -220,10 +223,10 @@ static void test_tune(void)
     tap_ok(everywhere(!status && (rank || !chooses || (first && !strstr(first + 1, "\ngemm ")))),
            "again: measured anew, one line");
     if (rank == 0) { /* what cannot be replaced, whoever asks */
-        unlink(in("made"));
-        mkdir(in("made"), 0700);
+        unlink(tuned_path("made"));
+        mkdir(tuned_path("made"), 0700);
     }
-    quiet_reduce(0, MPI_SUM);
+    world_reduce(0, MPI_SUM);
     status = tune(ctx, &c, NULL, line, sizeof line);
     if (chooses)
         tap_ok(everywhere(status == HSUMMA_ERR_OPTION && hsumma_message(ctx)[0]) &
@@ -233,7 +236,7 @@ static void test_tune(void)
     hsumma_grid_free(&grid);
     hsumma_free(&ctx);
     if (rank == 0)
-        rmdir(in("made"));
+        rmdir(tuned_path("made"));
 }
 
 /* --- hsumma_choose_grid ------------------------------------------------------------------------------------------- */
@@ -259,7 +262,7 @@ static void test_grids(hsumma_context *ctx)
         int good = !status && seconds > 0 && rows >= 1 && cols >= 1 && rows * cols <= p && rows * cols >= p - 1 &&
                    (cases[i].rows < 0 || (rows == cases[i].rows && cols == cases[i].cols));
         int64_t same = rows * 1000 + cols;
-        int alike_all = quiet_reduce(same, MPI_MIN) == quiet_reduce(same, MPI_MAX);
+        int alike_all = world_reduce(same, MPI_MIN) == world_reduce(same, MPI_MAX);
         tap_ok(everywhere(good) & alike_all, "%d processes, %c%c %d x %d x %d: %d x %d, %g s%s%s", p, cases[i].ta,
                cases[i].tb, (int)cases[i].m, (int)cases[i].n, (int)cases[i].k, rows, cols, seconds, status ? ", " : "",
                status ? hsumma_message(ctx) : "");
@@ -286,20 +289,20 @@ static void test_grids(hsumma_context *ctx)
 static void test_all(hsumma_context *unused, const hsumma_grid *none)
 {
     (void)unused, (void)none;
-    if (!tap_ok(make_directory(), "a directory"))
+    if (!tap_ok(tuned_directory_make(), "a directory"))
         return;
     test_remembered();
     test_words_apart();
     test_passed_over();
     test_tune();
-    hsumma_context *ctx = context("tuned=none");
+    hsumma_context *ctx = tuned_context_alone("tuned=none");
     if (ctx)
         test_grids(ctx);
     hsumma_free(&ctx);
-    drop_directory();
+    tuned_directory_drop();
 }
 
 int main(int argc, char **argv)
 {
-    return product_main(argc, argv, test_all);
+    return gemm_main(argc, argv, test_all);
 }

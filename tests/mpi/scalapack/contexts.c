@@ -11,7 +11,7 @@ int main(void)
 }
 #else
 
-#include "support/shim.h"
+#include "support/pgemm_call.h"
 
 /* Contexts whose numbers come again with other grids, and calls in them: memory, and communicators, must not run out.
  */
@@ -20,10 +20,10 @@ static void test_lifetimes(int contexts, int calls)
     long before = 0, after = 0;
     int good = 1, distinct = 0, seen[16] = {0}, warm = contexts / 4;
     for (int i = 0; i < contexts; i++) {
-        int wide = i % 3, context = context_of(wide ? 1 : size, wide ? size : 1, wide == 2 ? "C" : "R");
+        int wide = i % 3, context = blacs_context_of(wide ? 1 : size, wide ? size : 1, wide == 2 ? "C" : "R");
         distinct += !seen[context & 15];
         seen[context & 15] = 1;
-        good &= multiplies(context, 5 + i % 7, 6, 7 + i % 2, 2);
+        good &= pgemm_multiplies(context, 5 + i % 7, 6, 7 + i % 2, 2);
         Cblacs_gridexit(context);
         if (i == warm)
             before = (long)mallinfo2().uordblks;
@@ -34,18 +34,18 @@ static void test_lifetimes(int contexts, int calls)
     tap_ok(everywhere(after - before < 65536L * size + 512L * contexts), "they leave no memory behind: %ld bytes",
            after - before);
 
-    int context = context_of(1, size, "R");
-    struct call call[10];
+    int context = blacs_context_of(1, size, "R");
+    struct pgemm_call call[10];
     good = 1;
     for (int i = 0; i < calls; i++) {
         int which = i % 1000 < 20 ? i % 10 : 0; /* more shapes than plans are kept */
-        call[which] = call_of(context, 'N', 'T', 4 + which, 5, 6, 2);
-        run(hsumma_pdgemm_, HSUMMA_D, &call[which], a, b, c);
+        call[which] = pgemm_call_of(context, 'N', 'T', 4 + which, 5, 6, 2);
+        pgemm_run(hsumma_pdgemm_, HSUMMA_D, &call[which], pgemm_matrix[0], pgemm_matrix[1], pgemm_matrix[2]);
         if (i == calls / 4)
             before = (long)mallinfo2().uordblks;
     }
     after = (long)mallinfo2().uordblks;
-    good = multiplies(context, 9, 9, 9, 2);
+    good = pgemm_multiplies(context, 9, 9, 9, 2);
     Cblacs_gridexit(context);
     tap_ok(everywhere(good && after - before < 1 << 16), "%d calls leave no memory behind: %ld bytes", calls,
            after - before);
@@ -56,9 +56,10 @@ static int context_with(const char *name, const char *value)
 {
     if (rank == 0)
         setenv(name, value, 1);
-    int context = context_of(1, size, "R");
-    struct call call = call_of(context, 'N', 'N', 30, 30, 30, 4);
-    run(hsumma_pdgemm_, HSUMMA_D, &call, a, b, c); /* the first call reads them */
+    int context = blacs_context_of(1, size, "R");
+    struct pgemm_call call = pgemm_call_of(context, 'N', 'N', 30, 30, 30, 4);
+    pgemm_run(hsumma_pdgemm_, HSUMMA_D, &call, pgemm_matrix[0], pgemm_matrix[1],
+              pgemm_matrix[2]); /* the first call reads them */
     if (rank == 0)
         unsetenv(name);
     return context;
@@ -78,10 +79,10 @@ static void test_left_to_scalapack(void)
         int context = context_with(rows[r].name, rows[r].value), good = 1, count[2];
         for (int i = 0; i < 2; i++) {
             int n = rows[r].n[i];
-            struct call call = call_of(context, 'N', 'T', n, n, n, 4);
-            singles = 0;
-            good &= same(HSUMMA_S, &call, hsumma_psgemm_);
-            count[i] = singles - 1; /* the comparison's own */
+            struct pgemm_call call = pgemm_call_of(context, 'N', 'T', n, n, n, 4);
+            pgemm_singles = 0;
+            good &= pgemm_same(HSUMMA_S, &call, hsumma_psgemm_);
+            count[i] = pgemm_singles - 1; /* the comparison's own */
             good &= count[i] == rows[r].theirs[i];
         }
         Cblacs_gridexit(context);
@@ -104,14 +105,14 @@ static void test_log(void)
 {
     char name[] = "/tmp/hsumma-shim-XXXXXX", text[4096] = "", expected[1024];
     int good = 1, file = rank == 0 ? mkstemp(name) : -1, context = context_with("HSUMMA_LOG", name);
-    struct call call = call_of(context, 'C', 'n', 5, 6, 7, 2);
+    struct pgemm_call call = pgemm_call_of(context, 'C', 'n', 5, 6, 7, 2);
     call.first[0][1] = 2;
     call.desc[0][COLS] = 9;
     call.desc[1][INB] = 1;
     call.alpha[0] = 0.5;
     call.alpha[1] = -3;
-    shorten(call.desc[2]);
-    good &= same(HSUMMA_C, &call, hsumma_pcgemm_);
+    pgemm_shorten(call.desc[2]);
+    good &= pgemm_same(HSUMMA_C, &call, hsumma_pcgemm_);
     Cblacs_gridexit(context);
     if (rank == 0) {
         close(file);
@@ -122,7 +123,7 @@ static void test_log(void)
                  "--layout-a m=7,n=9,imb=2,inb=2,mb=2,nb=2,rsrc=0,csrc=0,i=0,j=1,pad=%d "
                  "--layout-b m=7,n=6,imb=2,inb=1,mb=2,nb=2,rsrc=0,csrc=0,i=0,j=0,pad=%d "
                  "--layout-c m=5,n=6,imb=2,inb=2,mb=2,nb=2,rsrc=0,csrc=0,i=0,j=0,pad=%d\n",
-                 size, size, LD - 7, LD - 7, LD - 5);
+                 size, size, PGEMM_LD - 7, PGEMM_LD - 7, PGEMM_LD - 5);
         char *second = strchr(text, '\n');
         good &= second && strncmp(text, "mpiexec -n ", 11) == 0 && strcmp(second + 1, expected) == 0;
         if (!good)
@@ -142,7 +143,7 @@ static void test_explain(void)
     int context = context_with("HSUMMA_EXPLAIN", "1");
     for (int round = 0; round < 2; round++)
         for (int shape = 0; shape < 10; shape++)
-            good &= multiplies(context, 10 + shape, 10, 10, 3);
+            good &= pgemm_multiplies(context, 10 + shape, 10, 10, 3);
     Cblacs_gridexit(context);
     fflush(stderr);
     dup2(saved, 2);
@@ -162,17 +163,17 @@ static void test_explain(void)
 /* What a call costs on one process, where nothing is communicated. */
 static void test_cost(int calls)
 {
-    int context = context_of(1, size, "R");
-    struct call call = call_of(context, 'N', 'N', 2, 2, 2, 1);
+    int context = blacs_context_of(1, size, "R");
+    struct pgemm_call call = pgemm_call_of(context, 'N', 'N', 2, 2, 2, 1);
     double seconds[3];
     for (int what = 0; what < 3; what++) {
         hsumma_pgemm *routine = what == 1 ? pdgemm_ : hsumma_pdgemm_;
         call.alpha[0] = what < 2;
         call.beta[0] = 1;
-        run(routine, HSUMMA_D, &call, a, b, c);
+        pgemm_run(routine, HSUMMA_D, &call, pgemm_matrix[0], pgemm_matrix[1], pgemm_matrix[2]);
         seconds[what] = MPI_Wtime();
         for (int i = 0; i < calls; i++)
-            run(routine, HSUMMA_D, &call, a, b, c);
+            pgemm_run(routine, HSUMMA_D, &call, pgemm_matrix[0], pgemm_matrix[1], pgemm_matrix[2]);
         seconds[what] = (MPI_Wtime() - seconds[what]) / calls;
     }
     Cblacs_gridexit(context);
@@ -186,20 +187,20 @@ static void test_cost(int calls)
  */
 static void test_late(void)
 {
-    int context = context_of(1, size, "R"), good = 1;
+    int context = blacs_context_of(1, size, "R"), good = 1;
     for (int connected = 0; size > 1 && connected < 2; connected++) {
-        struct call call = call_of(context, 'N', 'T', 7 + connected, 7 + connected, 7 + connected, 8);
+        struct pgemm_call call = pgemm_call_of(context, 'N', 'T', 7 + connected, 7 + connected, 7 + connected, 8);
         double word = connected;
         if (connected)
-            good &= multiplies(context, 24, 24, 24, 4);
+            good &= pgemm_multiplies(context, 24, 24, 24, 4);
         for (int to = 1; rank == 0 && to < size; to++) {
-            good &= to > 1 || same(HSUMMA_D, &call, ours[HSUMMA_D]);
+            good &= to > 1 || pgemm_same(HSUMMA_D, &call, pgemm_ours[HSUMMA_D]);
             Cdgesd2d(context, 1, 1, &word, 1, 0, to);
         }
         if (rank > 0) {
             word = -1;
             Cdgerv2d(context, 1, 1, &word, 1, 0, 0);
-            good &= word == connected && same(HSUMMA_D, &call, ours[HSUMMA_D]);
+            good &= word == connected && pgemm_same(HSUMMA_D, &call, pgemm_ours[HSUMMA_D]);
         }
     }
     if (size > 1)
@@ -212,7 +213,7 @@ static void test_late(void)
 int main(int argc, char **argv)
 {
     int contexts = argc > 1 ? atoi(argv[1]) : 50, calls = argc > 2 ? atoi(argv[2]) : 2000;
-    begin(&argc, &argv);
+    pgemm_begin(&argc, &argv);
     test_left_to_scalapack();
     test_log();
     test_explain();

@@ -11,25 +11,25 @@ int main(void)
 }
 #else
 
-#include "support/shim.h"
+#include "support/pgemm_call.h"
 
 /* Where a wrong value goes. */
-static void spoil(struct call *call, unsigned *seed, const int contexts[4], int nprow)
+static void spoil(struct pgemm_call *call, uint64_t *seed, const int contexts[4], int nprow)
 {
     static const char letters[] = "NTCntcX 1";
     static const int extents[] = {-1, 0, 1, 9, 13, -100}, firsts[] = {0, -1, 1, 4, 13}, types[] = {0, 1, 2, 3, -1};
     static const int entries[] = {-2, -1, 0, 1, 5, 11};
-    int what = (int)draw(seed, 11);
+    int what = draw_of(seed, 11);
     if (what < 2) {
-        call->trans[what] = letters[draw(seed, 9)];
+        call->trans[what] = letters[draw_of(seed, 9)];
     } else if (what < 5) {
-        call->extent[what - 2] = extents[draw(seed, 6)];
+        call->extent[what - 2] = extents[draw_of(seed, 6)];
     } else if (what < 8) {
-        call->first[what - 5][draw(seed, 2)] = firsts[draw(seed, 5)];
+        call->first[what - 5][draw_of(seed, 2)] = firsts[draw_of(seed, 5)];
     } else {
-        int *desc = call->desc[what - 8], entry = (int)draw(seed, LONG), value = entries[draw(seed, 6)];
-        int other = contexts[draw(seed, 4)], type = types[draw(seed, 5)];
-        int alone = (int)draw(seed, (unsigned)size), everyone = (int)draw(seed, 2);
+        int *desc = call->desc[what - 8], entry = draw_of(seed, PGEMM_DESC), value = entries[draw_of(seed, 6)];
+        int other = contexts[draw_of(seed, 4)], type = types[draw_of(seed, 5)];
+        int alone = draw_of(seed, size), everyone = draw_of(seed, 2);
         if (entry == DTYPE)
             desc[DTYPE] = type;
         else if (entry == CTXT)
@@ -43,34 +43,37 @@ static void spoil(struct call *call, unsigned *seed, const int contexts[4], int 
 static void test_arguments(int context, int other, int nprow)
 {
     enum { CASES = 4000 };
-    int exited = context_of(1, size, "R"), codes = 0, seen[64] = {0}, bad = 0, wrong = 0;
+    int exited = blacs_context_of(1, size, "R"), codes = 0, seen[64] = {0}, bad = 0, wrong = 0;
     Cblacs_gridexit(exited);
     const int contexts[4] = {other, exited, -1, 4711};
-    unsigned seed = 7;
+    uint64_t seed = 7;
     for (int i = 0; i < CASES; i++) {
-        struct call call = call_of(context, "NTC"[i % 3], "NTC"[i / 3 % 3], 12, 12, 12, 1 + (int)draw(&seed, 5));
+        struct pgemm_call call =
+            pgemm_call_of(context, "NTC"[i % 3], "NTC"[i / 3 % 3], 12, 12, 12, 1 + draw_of(&seed, 5));
         call.alpha[0] = 0;
         call.beta[0] = 1;
         for (int x = 0; x < 3; x++) {
-            call.desc[x][IMB] = 1 + (int)draw(&seed, 6);
-            if (draw(&seed, 4) == 0) /* one process column has all columns: LLD counts only there */
+            call.desc[x][IMB] = 1 + draw_of(&seed, 6);
+            if (draw_of(&seed, 4) == 0) /* one process column has all columns: LLD counts only there */
                 call.desc[x][INB] = 12;
         }
-        int mistakes = (int)draw(&seed, 4), info[2] = {0, 0}, count[2];
+        int mistakes = draw_of(&seed, 4), info[2] = {0, 0}, count[2];
         for (int s = 0; s < mistakes; s++)
             spoil(&call, &seed, contexts, nprow);
         for (int x = 0; x < 3; x++)
-            if (draw(&seed, 2) && call.desc[x][DTYPE] == 2)
-                shorten(call.desc[x]);
+            if (draw_of(&seed, 2) && call.desc[x][DTYPE] == 2)
+                pgemm_shorten(call.desc[x]);
         for (int who = 0; who < 2; who++) {
-            memset(&aborted, 0, sizeof aborted);
-            run((who ? ours : theirs)[i % 4], i % 4, &call, a, b, c);
-            count[who] = aborted.count;
-            info[who] = aborted.info;
+            memset(&pgemm_aborted, 0, sizeof pgemm_aborted);
+            pgemm_run((who ? pgemm_ours : pgemm_theirs)[i % 4], i % 4, &call, pgemm_matrix[0], pgemm_matrix[1],
+                      pgemm_matrix[2]);
+            count[who] = pgemm_aborted.count;
+            info[who] = pgemm_aborted.info;
         }
         char name[8] = {'P', "SDCZ"[i % 4], 'G', 'E', 'M', 'M'};
-        int good = info[0] == info[1] && count[0] == count[1] &&
-                   (!count[1] || (strcmp(aborted.routine, name) == 0 && aborted.context == call.desc[0][CTXT]));
+        int good =
+            info[0] == info[1] && count[0] == count[1] &&
+            (!count[1] || (strcmp(pgemm_aborted.routine, name) == 0 && pgemm_aborted.context == call.desc[0][CTXT]));
         if (!good && !bad++)
             printf("# rank %d: case %d: info %d, ScaLAPACK %d\n", rank, i, info[1], info[0]);
         wrong += info[0] != 0;
@@ -91,33 +94,34 @@ static void test_results(int context, int nprow, int npcol)
     for (int type = 0; type < 4; type++) {
         int good = 1;
         for (int i = 0; i < 32; i++) {
-            struct call call = call_of(context, "NTCntc"[i % 6], "NTCn"[i / 6 % 4], 17, 19, i % 8 ? 23 : 0, 3 + i % 5);
+            struct pgemm_call call =
+                pgemm_call_of(context, "NTCntc"[i % 6], "NTCn"[i / 6 % 4], 17, 19, i % 8 ? 23 : 0, 3 + i % 5);
             call.alpha[0] = scalars[i / 2 % 4];
             call.beta[0] = scalars[i % 4];
             call.alpha[1] = type > 1 && i % 8 == 3;
             if (i % 5 == 4)
                 for (int x = 0; x < 3; x++)
-                    shorten(call.desc[x]);
-            good &= same(type, &call, ours[type]);
+                    pgemm_shorten(call.desc[x]);
+            good &= pgemm_same(type, &call, pgemm_ours[type]);
         }
         tap_ok(everywhere(good), "p%cgemm: C is ScaLAPACK's", "sdcz"[type]);
     }
     int good = 1;
     for (int i = 0; i < 24; i++) { /* sub-matrices in the middle, each matrix in its own layout */
-        unsigned seed = (unsigned)i + 100;
-        struct call call = call_of(context, "NT"[i % 2], "NT"[i / 2 % 2], 15, 11, 13, 4);
+        uint64_t seed = (unsigned)i + 100;
+        struct pgemm_call call = pgemm_call_of(context, "NT"[i % 2], "NT"[i / 2 % 2], 15, 11, 13, 4);
         for (int x = 0; x < 3; x++) {
             int *desc = call.desc[x];
             for (int axis = 0; axis < 2; axis++) {
-                call.first[x][axis] = 1 + (int)draw(&seed, 9);
+                call.first[x][axis] = 1 + draw_of(&seed, 9);
                 desc[ROWS + axis] += 9;
-                desc[MB + axis] = 1 + (int)draw(&seed, 7);
-                desc[IMB + axis] = 1 + (int)draw(&seed, 12); /* more than MB, too */
-                desc[RSRC + axis] = (int)draw(&seed, (unsigned)(axis ? npcol : nprow));
+                desc[MB + axis] = 1 + draw_of(&seed, 7);
+                desc[IMB + axis] = 1 + draw_of(&seed, 12); /* more than MB, too */
+                desc[RSRC + axis] = draw_of(&seed, axis ? npcol : nprow);
             }
         }
         call.beta[0] = scalars[i % 4];
-        good &= same(HSUMMA_D, &call, ours[HSUMMA_D]);
+        good &= pgemm_same(HSUMMA_D, &call, pgemm_ours[HSUMMA_D]);
     }
     tap_ok(everywhere(good), "sub-matrices, each matrix in a layout of its own, first blocks longer than others, too");
 }
@@ -130,7 +134,7 @@ static void test_grids(void)
         map[i] = size - 1 - i;
     Cblacs_get(-1, 0, &context);
     Cblacs_gridmap(&context, map, size, size, 1); /* in reverse */
-    good &= multiplies(context, 13, 11, 9, 2);
+    good &= pgemm_multiplies(context, 13, 11, 9, 2);
     Cblacs_gridexit(context);
     tap_ok(everywhere(good), "a grid that maps the processes in reverse");
 
@@ -139,15 +143,15 @@ static void test_grids(void)
     Cblacs_get(-1, 0, &context);
     Cblacs_gridmap(&context, map, 1, 1, members);
     for (int i = 0; i < (half ? 3 : 6); i++) /* unlike work */
-        good &= multiplies(context, 13 - i, 11, half ? 9 : 8, 2);
+        good &= pgemm_multiplies(context, 13 - i, 11, half ? 9 : 8, 2);
     Cblacs_gridexit(context);
     tap_ok(everywhere(good), "two contexts on parts of the processes");
 
-    int two[2] = {context_of(1, size, "R"), context_of(size, 1, "C")};
+    int two[2] = {blacs_context_of(1, size, "R"), blacs_context_of(size, 1, "C")};
     for (int i = 0; i < 6; i++)
-        good &= multiplies(two[i % 2], 10, 11, 12 - i / 2, 3);
+        good &= pgemm_multiplies(two[i % 2], 10, 11, 12 - i / 2, 3);
     Cblacs_gridexit(two[0]);
-    good &= multiplies(two[1], 10, 11, 12, 3);
+    good &= pgemm_multiplies(two[1], 10, 11, 12, 3);
     Cblacs_gridexit(two[1]);
     tap_ok(everywhere(good), "two contexts on all of them, in turns, one outlives the other");
 }
@@ -162,7 +166,7 @@ static void test_traffic(int context, int npcol)
     for (int i = 0; i < 6; i++)
         sent[i] = 10 * me + i;
     Cdgesd2d(context, 2, 3, sent, 2, to / npcol, to % npcol);
-    good &= multiplies(context, 20, 21, 22, 3);
+    good &= pgemm_multiplies(context, 20, 21, 22, 3);
     Cdgerv2d(context, 2, 3, got, 2, from / npcol, from % npcol);
     for (int i = 0; i < 6; i++)
         good &= got[i] == 10 * from + i;
@@ -171,9 +175,9 @@ static void test_traffic(int context, int npcol)
 
 int main(int argc, char **argv)
 {
-    begin(&argc, &argv);
+    pgemm_begin(&argc, &argv);
     int nprow = size % 2 ? 1 : 2, npcol = size / nprow;
-    int context = context_of(nprow, npcol, "C"), other = context_of(1, size, "R");
+    int context = blacs_context_of(nprow, npcol, "C"), other = blacs_context_of(1, size, "R");
     test_arguments(context, other, nprow);
     test_arguments(other, context, 1);
     test_results(context, nprow, npcol);

@@ -14,8 +14,8 @@
 #include "hsumma_scalapack.h"
 #include "support/fuzz_case.h"
 #include "support/fuzz_data.h"
-#include "support/quiet.h"
 #include "support/tap.h"
+#include "support/world.h"
 
 #ifndef HSUMMA_HAVE_SCALAPACK
 #define HSUMMA_HAVE_SCALAPACK 0
@@ -31,7 +31,7 @@ void Cblacs_gridexit(int context);
 
 enum { BLOCK = 100, PATIENCE_S = 120 };
 
-static int rank, size, verbose;
+static int verbose;
 static int scalapack_is_wrong;                                          /* cases */
 static int contexts[FUZZ_MOST_PROCESSES][FUZZ_MOST_PROCESSES]['X' + 1]; /* context + 2: by P, Q, order; 0: not yet */
 static char settings[256], replay[512];
@@ -274,8 +274,8 @@ static int good(uint64_t seed)
     int context = context_of(&c);
     if (context >= 0)
         compare(&c, context, &ours, &theirs);
-    int64_t wrong = quiet_reduce(ours.wrong ? rank : INT64_MAX, MPI_MIN);
-    int64_t scalapack = quiet_reduce(theirs.wrong ? rank : INT64_MAX, MPI_MIN);
+    int64_t wrong = world_reduce(ours.wrong ? rank : INT64_MAX, MPI_MIN);
+    int64_t scalapack = world_reduce(theirs.wrong ? rank : INT64_MAX, MPI_MIN);
     if (wrong == rank)
         report(&c, "wrong", ours.text);
     if (scalapack == rank)
@@ -307,10 +307,7 @@ int main(int argc, char **argv)
     const char *sanitize = getenv("SANITIZE"); /* which reports the others itself */
 
     read_environment();
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tap_begin(rank == 0);
+    world_begin(&argc, &argv);
     verbose = argc > 3;
     for (size_t i = 0; i < (sanitize && *sanitize ? 1 : sizeof deadly / sizeof deadly[0]); i++)
         signal(deadly[i], on_signal);

@@ -2,7 +2,7 @@
 #include "coll/model/clock.h"
 #include "coll/proof/verify.h"
 #include "coll/schedule/dump.h"
-#include "support/scarce.h"
+#include "support/failing_memory.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -78,8 +78,8 @@ int main(void)
                 shape.topology = &topology[1];
             hsumma_status status = HSUMMA_ERR_MEMORY;
             for (int n = 0; status == HSUMMA_ERR_MEMORY; n++) {
-                struct scarce scarce = {.fail_at = n};
-                struct hs_allocator allocator = {scarce_get, scarce_put, &scarce};
+                struct failing_memory scarce = {.fail_at = n};
+                struct hs_allocator allocator = {failing_memory_get, failing_memory_put, &scarce};
                 status = users[u].use(alg, &shape, &allocator);
                 bad += scarce.out != 0 || (status != HSUMMA_OK && status != HSUMMA_ERR_MEMORY);
                 most = n > most ? n : most;

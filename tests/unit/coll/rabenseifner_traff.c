@@ -32,10 +32,10 @@ static const struct hs_alg *allreduce(const char *name)
 }
 
 /* What the schedule takes, in alphas; the length is one that all cuts divide. */
-static double clock_of(const struct hs_alg *alg, const struct setting *setting, double alpha)
+static double clock_of(const struct hs_alg *alg, const struct paper_setting *setting, double alpha)
 {
     struct hs_shape shape = {.size = setting->p, .unit = 8};
-    shape.bytes = (int64_t)8 * 4 * setting->p * power_below(setting->p);
+    shape.bytes = (int64_t)8 * 4 * setting->p * paper_power_below(setting->p);
     shape.with.threshold = setting->cut ? 1 : shape.bytes;
     double m = (double)shape.bytes;
     struct hs_machine machine = {.alpha = alpha, .beta = setting->beta_m / m, .gamma = setting->gamma_m / m};
@@ -48,14 +48,14 @@ static int differ(double a, double b)
     return fabs(a - b) > 1e-9 * fabs(b);
 }
 
-static void formula(const struct hs_alg *alg, double (*want)(const struct setting *), int most, const char *where)
+static void formula(const struct hs_alg *alg, double (*want)(const struct paper_setting *), int most, const char *where)
 {
     static const double beta_m[] = {0, 0.1, 1, 10, 100}, gamma_m[] = {0, 0.01, 7, 1, 10};
     int bad = 0, runs = 0;
 
     for (int p = 1; p <= most; p += p < 65 ? 1 : 31)
         for (int i = 0; i < 10; i++) {
-            struct setting setting = {p, i % 2, beta_m[i / 2], gamma_m[i / 2]};
+            struct paper_setting setting = {p, i % 2, beta_m[i / 2], gamma_m[i / 2]};
             struct hs_shape shape = {.size = p, .unit = 8};
             if (hs_alg_unfit(alg, &shape))
                 continue;
@@ -70,12 +70,12 @@ static void formula(const struct hs_alg *alg, double (*want)(const struct settin
 
 static void formulas(void)
 {
-    formula(allreduce("butterfly"), butterfly, 128, "Section 2");
-    formula(allreduce("elimination_21"), elimination_21, 128, "the baseline");
-    formula(allreduce("elimination_32"), elimination_32, 128, "Section 3.3");
-    formula(allreduce("elimination_32_21"), elimination_32, 128, "Section 3.3");
-    formula(allreduce("small_ring"), small_ring, 65, "Section 3.4");
-    formula(&one_ring_row, one_ring, 65, "Section 3.5");
+    formula(allreduce("butterfly"), paper_butterfly, 128, "Section 2");
+    formula(allreduce("elimination_21"), paper_elimination_21, 128, "the baseline");
+    formula(allreduce("elimination_32"), paper_elimination_32, 128, "Section 3.3");
+    formula(allreduce("elimination_32_21"), paper_elimination_32, 128, "Section 3.3");
+    formula(allreduce("small_ring"), paper_small_ring, 65, "Section 3.4");
+    formula(&one_ring_row, paper_one_ring, 65, "Section 3.5");
 }
 
 static int rounds_of(const struct hs_alg *alg, int p, int64_t elements, int64_t threshold)
@@ -100,13 +100,13 @@ static void rounds(void)
 
     for (int n = 0; 9 << n <= 256; n++)
         for (int q = 3; q <= 9; q += 6) {
-            optimal += rounds_of(allreduce("small_ring"), q << n, 2, 0) != log2_up(q << n);
-            optimal += rounds_of(best, q << n, 2, 0) != log2_up(q << n);
-            optimal += rounds_of(best, q << n, 512, 0) != log2_up(q << n); /* m = b */
+            optimal += rounds_of(allreduce("small_ring"), q << n, 2, 0) != paper_log2_up(q << n);
+            optimal += rounds_of(best, q << n, 2, 0) != paper_log2_up(q << n);
+            optimal += rounds_of(best, q << n, 512, 0) != paper_log2_up(q << n); /* m = b */
         }
     tap_ok(optimal == 0, "ceil(log2 p) rounds for p = 3 2^n and 9 2^n and m <= b: rings, and the combination");
     for (int p = 1; p <= 256; p++) {
-        int power = power_below(p) == p, most = log2_up(p) + !power;
+        int power = paper_power_below(p) == p, most = paper_log2_up(p) + !power;
         eliminations += rounds_of(allreduce("elimination_32"), p, 2, 0) != most;
         eliminations += rounds_of(allreduce("elimination_32_21"), p, 2, 0) != most;
         worse += rounds_of(best, p, 2, 0) > most;
@@ -142,9 +142,9 @@ static void transition(void)
 static void savings(void)
 {
     for (int p = 24; p <= 40; p += 16) {
-        struct setting setting = {p, 1, 2, 3};
+        struct paper_setting setting = {p, 1, 2, 3};
         double old = clock_of(allreduce("elimination_21"), &setting, 0);
-        double bound = 1 - (1 + 1.0 / 16) / 2, part = 1.0 / power_below(p);
+        double bound = 1 - (1 + 1.0 / 16) / 2, part = 1.0 / paper_power_below(p);
         double saved = 1 - clock_of(allreduce("elimination_32"), &setting, 0) / old;
         double best = 1 - clock_of(allreduce("rabenseifner_traff"), &setting, 0) / old;
         tap_ok(
@@ -265,44 +265,45 @@ static void routing(void)
     int bad = 0, slow = 0;
 
     for (int p = 2; p <= 128; p *= 2) {
-        struct setting setting = {p, 1, 3, 2}, whole = {p, 0, 3, 2};
-        double n = log2_up(p);
-        bad += differ(clock_of(reduce, &setting, 1), butterfly(&setting));
-        bad += differ(clock_of(reduce, &whole, 1), butterfly(&whole));
-        slow += differ(clock_of(scatter, &whole, 1), butterfly(&whole));
-        slow += clock_of(scatter, &setting, 1) > cost(&setting, 2 * n, 1 + 3 / sqrt(p), 1) + 1e-9;
+        struct paper_setting setting = {p, 1, 3, 2}, whole = {p, 0, 3, 2};
+        double n = paper_log2_up(p);
+        bad += differ(clock_of(reduce, &setting, 1), paper_butterfly(&setting));
+        bad += differ(clock_of(reduce, &whole, 1), paper_butterfly(&whole));
+        slow += differ(clock_of(scatter, &whole, 1), paper_butterfly(&whole));
+        slow += clock_of(scatter, &setting, 1) > paper_cost(&setting, 2 * n, 1 + 3 / sqrt(p), 1) + 1e-9;
     }
     tap_ok(bad == 0, "reduce to rank 0: as the allreduce");
     tap_ok(slow == 0, "reduce_scatter: routing moves at most 3/sqrt(p) of the vector, and nothing for m <= b");
 }
 
-static double formula_of(const struct line *line, int column)
+static double formula_of(const struct paper_printed *line, int column)
 {
-    struct setting setting = setting_of(line, column);
-    return column % 2 ? elimination_32(&setting) : one_ring(&setting);
+    struct paper_setting setting = paper_setting_of(line, column);
+    return column % 2 ? paper_elimination_32(&setting) : paper_one_ring(&setting);
 }
 
-static double schedule_of(const struct line *line, int column)
+static double schedule_of(const struct paper_printed *line, int column)
 {
-    struct setting setting = setting_of(line, column);
+    struct paper_setting setting = paper_setting_of(line, column);
     return clock_of(column % 2 ? allreduce("elimination_32") : &one_ring_row, &setting, 1);
 }
 
 static void table_1(void)
 {
     int cells = 0, bad = 0, off = 0, differs = 0;
-    for (const struct line *line = table; line < table + LINES; line++)
-        for (int c = 0; c < COLUMNS; c++) {
+    for (const struct paper_printed *line = paper_printed_table; line < paper_printed_table + PAPER_PRINTED; line++)
+        for (int c = 0; c < PAPER_COLUMNS; c++) {
             double value = formula_of(line, c), printed = line->printed[c];
-            struct setting setting = setting_of(line, c);
+            struct paper_setting setting = paper_setting_of(line, c);
             off += differ(schedule_of(line, c), value);
             cells += printed > 0;
-            if (printed > 0 && misprint(line, c))
-                differs += near(printed + setting.beta_m, value) && !near(printed, value);
+            if (printed > 0 && paper_misprint(line, c))
+                differs += paper_near(printed + setting.beta_m, value) && !paper_near(printed, value);
             else
-                bad += printed > 0 && !near(printed, value);
+                bad += printed > 0 && !paper_near(printed, value);
         }
-    tap_ok(off == 0, "Table 1: the schedules take what the formulas of Section 3.5 say, all %d cells", LINES * COLUMNS);
+    tap_ok(off == 0, "Table 1: the schedules take what the formulas of Section 3.5 say, all %d cells",
+           PAPER_PRINTED * PAPER_COLUMNS);
     tap_ok(bad == 0 && differs == 3, "Table 1: %d printed cells follow the formulas, 3 lack one m beta",
            cells - differs);
 }
@@ -329,9 +330,9 @@ static void print_table(void)
          "formula "
          "| clock | elim., bw.: paper | formula | clock |\n"
          "|--:|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
-    for (const struct line *line = table; line < table + LINES; line++) {
+    for (const struct paper_printed *line = paper_printed_table; line < paper_printed_table + PAPER_PRINTED; line++) {
         printf("| %d | %s |", line->p, line->size == 'X' ? "XL" : (char[]){line->size, 0});
-        for (int c = 0; c < COLUMNS; c++)
+        for (int c = 0; c < PAPER_COLUMNS; c++)
             print_cell(line->printed[c], formula_of(line, c), schedule_of(line, c));
         puts("");
     }
@@ -350,11 +351,11 @@ static void print_table(void)
          "| p | m | one ring, lat. | small_ring, lat. | combination, lat. | one ring, bw. | small_ring, bw. | "
          "combination, "
          "bw. |\n|--:|:--|--:|--:|--:|--:|--:|--:|");
-    for (const struct line *line = table; line < table + LINES; line++)
+    for (const struct paper_printed *line = paper_printed_table; line < paper_printed_table + PAPER_PRINTED; line++)
         if (line->p == 15 || line->p == 63) {
             printf("| %d | %s |", line->p, line->size == 'X' ? "XL" : (char[]){line->size, 0});
-            for (int c = 0; c < COLUMNS; c += 2) {
-                struct setting setting = setting_of(line, c);
+            for (int c = 0; c < PAPER_COLUMNS; c += 2) {
+                struct paper_setting setting = paper_setting_of(line, c);
                 printf(" %.4g | %.4g | %.4g |", schedule_of(line, c), clock_of(allreduce("small_ring"), &setting, 1),
                        clock_of(allreduce("rabenseifner_traff"), &setting, 1));
             }
@@ -365,7 +366,7 @@ static void print_table(void)
          "paper's 47 % compares its bounds, 1 + 1/2^(n+1) and 2.\n\n"
          "| p | elimination_21 | elimination_32 | saved | rabenseifner_traff | saved |\n|--:|--:|--:|--:|--:|--:|");
     for (int p = 24; p <= 40; p += 16) {
-        struct setting setting = {p, 1, 1, 1};
+        struct paper_setting setting = {p, 1, 1, 1};
         double old = clock_of(allreduce("elimination_21"), &setting, 0) / 3;
         double three = clock_of(allreduce("elimination_32"), &setting, 0) / 3;
         double best = clock_of(allreduce("rabenseifner_traff"), &setting, 0) / 3;

@@ -1,7 +1,7 @@
 /* Topologies, their parts, and collectives embedded in others: nodes and sockets, ranks, slots, signals, memory. */
 #include "coll/schedule/topology.h"
 #include "coll/pattern/embed.h"
-#include "support/scarce.h"
+#include "support/failing_memory.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -207,8 +207,8 @@ static void memory(int64_t shared_bytes)
             continue;
         hs_list_free(&hs_heap, &list);
         for (int n = 0; status == HSUMMA_ERR_MEMORY; n++) {
-            struct scarce scarce = {.fail_at = n};
-            struct hs_allocator allocator = {scarce_get, scarce_put, &scarce};
+            struct failing_memory scarce = {.fail_at = n};
+            struct hs_allocator allocator = {failing_memory_get, failing_memory_put, &scarce};
             status = hs_build(alg, &shape, &allocator, &list);
             hs_list_free(&allocator, &list);
             bad += scarce.out != 0 || (status != HSUMMA_OK && status != HSUMMA_ERR_MEMORY);

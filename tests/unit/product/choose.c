@@ -2,7 +2,7 @@
  * What is chosen for a product: the same for every process, whatever was asked before; within the limits; as the user
  * says, or refused with what would be possible.  Grids and machines are drawn (question.h), there is no MPI job.
  */
-#include "support/question.h"
+#include "support/plan_question.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -41,10 +41,10 @@ static int same_ranking(const struct hs_ranking *a, const struct hs_ranking *b)
     return same;
 }
 
-static void show(const struct question *q, const struct hs_message *message)
+static void show(const struct plan_question *q, const struct hs_message *message)
 {
     char text[600];
-    describe(q, text, sizeof text);
+    plan_question_describe(q, text, sizeof text);
     tap_diag("%s: %s", text, message->text);
 }
 
@@ -53,9 +53,9 @@ static void the_same_for_all(int cases)
     static struct hs_clock_memo warm;
     static struct hs_profile profile;
     int ranks = 0, memos = 0, order = 0, twice = 0, first = 0, failed = 0;
-    dice = 1;
+    draw_seed(1);
     for (int i = 0; i < cases; i++) {
-        struct question q = draw_question(8);
+        struct plan_question q = plan_question_draw(8);
         struct hs_ranking outside, inside, known;
         struct hs_message message;
         if (i % 64 == 0) { /* one machine for a while: many shapes are remembered, and forgotten */
@@ -64,15 +64,15 @@ static void the_same_for_all(int cases)
         }
         profile.one_node = q.profile.one_node;
         q.profile = profile;
-        failed += ask(&q, NULL, &outside, &message) != HSUMMA_OK;
-        struct question here = q;
+        failed += plan_ask(&q, NULL, &outside, &message) != HSUMMA_OK;
+        struct plan_question here = q;
         for (int r = 0; r < q.product.extent[0] * q.product.extent[1]; r += i % 8 ? 5 : 1) {
             here.product.coord[0] = r / q.product.extent[1];
             here.product.coord[1] = r % q.product.extent[1];
-            failed += ask(&here, &warm, &inside, &message) != HSUMMA_OK;
+            failed += plan_ask(&here, &warm, &inside, &message) != HSUMMA_OK;
             ranks += !same_ranking(&outside, &inside);
         }
-        failed += ask(&q, &warm, &known, &message) != HSUMMA_OK;
+        failed += plan_ask(&q, &warm, &known, &message) != HSUMMA_OK;
         if (!same_ranking(&outside, &known) && !memos++)
             show(&q, &message);
         for (int a = 0; a < outside.count; a++) {
@@ -107,7 +107,7 @@ static int draw_divisor(int of)
 }
 
 /* Words that can be obeyed, and what they say. */
-static void draw_words(struct question *q, struct hs_settings *said)
+static void draw_words(struct plan_question *q, struct hs_settings *said)
 {
     char *text = q->words;
     size_t size = sizeof q->words, used = 0;
@@ -135,7 +135,7 @@ static void draw_words(struct question *q, struct hs_settings *said)
         SAY(draw(2) ? " workspace_limit=%d%%" : " workspace_limit=%dk", (int)draw_size(1, 20000));
 #undef SAY
     struct hs_message message;
-    if (read_words(q->words, said, &message))
+    if (plan_read_words(q->words, said, &message))
         tap_ok(0, "%s: %s", q->words, message.text);
 }
 
@@ -168,10 +168,10 @@ static int obeyed(const struct hs_spec *spec, const struct hs_settings *said)
            names_obeyed(&said->reduce, spec->reduce, spec->levels);
 }
 
-static int64_t limit_of(const struct question *q, const struct hs_settings *said)
+static int64_t limit_of(const struct plan_question *q, const struct hs_settings *said)
 {
     double bytes = 0;
-    struct hs_problem problem = make_problem(&q->product);
+    struct hs_problem problem = model_problem(&q->product);
     if (said->workspace_bytes)
         return said->workspace_bytes;
     for (int x = 0; x < 3; x++)
@@ -183,17 +183,17 @@ static int64_t limit_of(const struct question *q, const struct hs_settings *said
 static void limits_and_words(int cases)
 {
     int above = 0, wrong_bytes = 0, disobeyed = 0, refused = 0, unnamed = 0, other = 0, hasty = 0;
-    dice = 2;
+    draw_seed(2);
     for (int i = 0; i < cases; i++) {
-        struct question q = draw_question(6);
+        struct plan_question q = plan_question_draw(6);
         struct hs_settings said;
         struct hs_ranking ranking;
         struct hs_message message;
         draw_words(&q, &said);
-        hsumma_status status = ask(&q, NULL, &ranking, &message);
+        hsumma_status status = plan_ask(&q, NULL, &ranking, &message);
         int64_t limit = limit_of(&q, &said), bytes = -1;
         if (status == HSUMMA_ERR_WORKSPACE) {
-            struct question least = q;
+            struct plan_question least = q;
             struct hs_message ignored;
             refused++;
             unnamed += !strstr(message.text, "need") || !strstr(message.text, "workspace_limit");
@@ -201,7 +201,7 @@ static void limits_and_words(int cases)
             unnamed += need && strtoll(need + 5, NULL, 10) <= limit;
             snprintf(least.words + strlen(least.words), sizeof least.words - strlen(least.words), "%s%s",
                      said.block ? "" : " block=1", said.lookahead >= 0 ? "" : " lookahead=0");
-            if (ask(&least, NULL, &ranking, &ignored) != HSUMMA_ERR_WORKSPACE && !hasty++)
+            if (plan_ask(&least, NULL, &ranking, &ignored) != HSUMMA_ERR_WORKSPACE && !hasty++)
                 show(&q, &message);
             continue;
         }
@@ -212,7 +212,7 @@ static void limits_and_words(int cases)
         }
         for (int r = 0; r < ranking.count; r++) {
             const struct hs_choice *choice = &ranking.choice[r];
-            cost_of(&q, &choice->spec, &bytes);
+            plan_cost_of(&q, &choice->spec, &bytes);
             above += bytes > limit;
             wrong_bytes += bytes != choice->workspace_bytes;
             if (!obeyed(&choice->spec, &said) && !disobeyed++)
@@ -252,12 +252,12 @@ static void what_is_possible(void)
         {"node=shared bcast=flat", HSUMMA_ERR_ARGUMENT, {"node=shared", "messages", "bcast"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct question q = {.product = square_product(4000, 4), .profile = hs_profile_builtin};
+        struct plan_question q = {.product = model_product_square(4000, 4), .profile = hs_profile_builtin};
         struct hs_ranking ranking;
         struct hs_message message;
         q.product.extent[1] = 6;
         snprintf(q.words, sizeof q.words, "%s", rows[i].words);
-        hsumma_status status = ask(&q, NULL, &ranking, &message);
+        hsumma_status status = plan_ask(&q, NULL, &ranking, &message);
         int says = 0;
         for (int s = 0; s < 3; s++)
             says += strstr(message.text, rows[i].says[s]) != NULL;
@@ -266,11 +266,11 @@ static void what_is_possible(void)
     }
 }
 
-static int ask_simply(struct question *q, const char *words, struct hs_ranking *ranking)
+static int ask_simply(struct plan_question *q, const char *words, struct hs_ranking *ranking)
 {
     struct hs_message message;
     snprintf(q->words, sizeof q->words, "%s", words);
-    return ask(q, NULL, ranking, &message) == HSUMMA_OK;
+    return plan_ask(q, NULL, ranking, &message) == HSUMMA_OK;
 }
 
 /*
@@ -288,7 +288,7 @@ static void much_k(void)
                 {{4, 4}, 1, "workspace_limit=200%"},
                 {{1, 8}, 1, "workspace_limit=200%"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct question q = {.product = square_product(512, 1), .profile = hs_profile_builtin};
+        struct plan_question q = {.product = model_product_square(512, 1), .profile = hs_profile_builtin};
         struct hs_ranking ranking, stays;
         char words[100];
         memcpy(q.product.extent, rows[i].extent, sizeof q.product.extent);
@@ -309,7 +309,7 @@ static void much_k(void)
 
 static void rules(void)
 {
-    struct question q = {.product = square_product(4096, 4), .profile = hs_profile_builtin};
+    struct plan_question q = {.product = model_product_square(4096, 4), .profile = hs_profile_builtin};
     struct hs_rules coll = {0}, tuned = {0};
     struct hs_ranking ranking;
     struct hs_message message;

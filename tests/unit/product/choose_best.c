@@ -2,7 +2,7 @@
  * How good what is chosen is by its own measure: a faster network never makes it slower, and a search that leaves out
  * most candidates is held against all of them.
  */
-#include "support/question.h"
+#include "support/plan_question.h"
 #include "support/tap.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ struct losses {
     char at[900];
 };
 
-static void count(struct losses *losses, double is, double was, double allowed, const struct question *q)
+static void count(struct losses *losses, double is, double was, double allowed, const struct plan_question *q)
 {
     double loss = was > 0 ? is / was - 1 : 0;
     losses->cases++;
@@ -46,32 +46,33 @@ static void count(struct losses *losses, double is, double was, double allowed, 
     losses->above += loss > allowed;
     if (getenv("SHOW_LOSSES") && loss > 1e-9) {
         char text[700];
-        describe(q, text, sizeof text);
+        plan_question_describe(q, text, sizeof text);
         tap_diag("LOSS %.6f (inject %g) %s", loss, q->profile.machine.inject, text);
     }
     if (loss > losses->worst) {
         losses->worst = loss;
-        describe(q, losses->at, sizeof losses->at);
+        plan_question_describe(q, losses->at, sizeof losses->at);
     }
 }
 
 static void faster_networks(int cases)
 {
     struct losses spec[2] = {{0}}, choice[2] = {{0}}; /* without and with injection */
-    dice = 3;
+    draw_seed(3);
     for (int i = 0; i < cases; i++) {
-        struct question q = draw_question(8), faster;
+        struct plan_question q = plan_question_draw(8), faster;
         struct hs_ranking before, after;
         struct hs_message message;
         if (i % 2)
             q.profile.machine.inject = 0;
         faster = q;
         make_faster(&faster.profile);
-        if (ask(&q, NULL, &before, &message) || ask(&faster, NULL, &after, &message))
+        if (plan_ask(&q, NULL, &before, &message) || plan_ask(&faster, NULL, &after, &message))
             continue;
         const struct hs_choice *was = &before.choice[0], *is = &after.choice[0];
         int limited = q.profile.machine.inject > 0;
-        count(&spec[limited], cost_of(&faster, &was->spec, NULL), was->prediction.seconds, limited ? 0.01 : 1e-9, &q);
+        count(&spec[limited], plan_cost_of(&faster, &was->spec, NULL), was->prediction.seconds, limited ? 0.01 : 1e-9,
+              &q);
         count(&choice[limited], is->prediction.seconds, was->prediction.seconds, 0.01, &q);
     }
     for (int limited = 0; limited < 2; limited++) {
@@ -88,11 +89,11 @@ static void faster_networks(int cases)
 }
 
 /* The best of all group grids of one level with all pairs of rows, each forced by words. */
-static double best_forced(const struct question *q, const char *words, struct hs_clock_memo *memo, char *how,
+static double best_forced(const struct plan_question *q, const char *words, struct hs_clock_memo *memo, char *how,
                           size_t size)
 {
     static const char *const rows[] = {"flat", "binomial", "van_de_geijn", "chain", "binary_tree"};
-    struct question forced = *q;
+    struct plan_question forced = *q;
     double best = -1;
     for (int i = 1; i <= q->product.extent[0]; i++)
         for (int j = 1; j <= q->product.extent[1]; j++)
@@ -103,7 +104,7 @@ static double best_forced(const struct question *q, const char *words, struct hs
                     continue;
                 snprintf(forced.words, sizeof forced.words, "%s groups=%dx%d bcast=outer=%s,inner=%s", words, i, j,
                          rows[row / 5], rows[row % 5]);
-                if (ask(&forced, memo, &ranking, &message))
+                if (plan_ask(&forced, memo, &ranking, &message))
                     continue;
                 double seconds = ranking.choice[0].prediction.seconds;
                 if (best >= 0 && seconds >= best)
@@ -123,9 +124,9 @@ static void against_all(int cases, int given)
     struct losses losses = {0};
     int tenth = 0, percent = 0;
     char best_is[200] = "";
-    dice = 4;
+    draw_seed(4);
     for (int i = 0; i < cases; i++) {
-        struct question q = draw_question(8);
+        struct plan_question q = plan_question_draw(8);
         struct hs_ranking ranking;
         struct hs_message message;
         char how[200] = "", words[100];
@@ -136,7 +137,7 @@ static void against_all(int cases, int given)
         q.profile.one_node = q.nodes == 1;
         hs_clock_memo_begin(&memo, &q.profile, &hs_heap);
         snprintf(q.words, given ? sizeof q.words : 1, "block=%d lookahead=%d", 16 << draw(6), draw(2));
-        if (ask(&q, &memo, &ranking, &message))
+        if (plan_ask(&q, &memo, &ranking, &message))
             continue;
         const struct hs_spec *spec = &ranking.choice[0].spec;
         snprintf(words, sizeof words, "block=%d lookahead=%d", (int)spec->width[spec->levels - 1], spec->lookahead);

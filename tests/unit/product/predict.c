@@ -3,7 +3,7 @@
  * ICPP 2013, Section IV), and against sums written out by hand where the paper has none: lines inside and between
  * nodes, exchanges, multiplications, copies, overlap.
  */
-#include "support/problem.h"
+#include "support/model_product.h"
 #include "support/tap.h"
 
 #include <math.h>
@@ -48,9 +48,9 @@ static const char *const names[2] = {"binomial", "van_de_geijn"};
 
 static double comm_of(int geijn, int64_t n, int q, int x, int64_t b, int64_t outer, const struct hs_profile *profile)
 {
-    struct product product = square_product(n, q);
-    struct how how = {HS_C, x > 0, {x, x}, outer, b, names[geijn], 0, 0};
-    return predict(&product, &how, profile, NULL).comm;
+    struct model_product product = model_product_square(n, q);
+    struct model_how how = {HS_C, x > 0, {x, x}, outer, b, names[geijn], 0, 0};
+    return model_predict(&product, &how, profile, NULL).comm;
 }
 
 static void closed_forms(void)
@@ -160,8 +160,8 @@ static void conditions(void)
 /* Nodes: a 4 x 4 grid; A (m x k) travels along rows, B (k x n) along columns; 16 panels of 64 for each. */
 static const struct hs_machine cluster = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
-static const struct product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
-static const struct how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
+static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
+static const struct model_how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
 
 static double inside(double bytes)
 {
@@ -174,13 +174,13 @@ static double between(double bytes, double together)
     return cluster.alpha + bytes * fmax(cluster.beta, together * cluster.inject);
 }
 
-static double on_nodes(const int *node, const struct product *product)
+static double on_nodes(const int *node, const struct model_product *product)
 {
     struct hs_profile profile = {.machine = cluster, .threads = 1, .knee = 256};
     struct hs_topology topology;
     struct hs_prediction is = {.comm = NAN};
     if (hs_topology_make(&topology, 16, node, NULL, &hs_heap) == HSUMMA_OK)
-        is = predict(product, &panels_of_64, &profile, &topology);
+        is = model_predict(product, &panels_of_64, &profile, &topology);
     hs_topology_free(&topology, &hs_heap);
     return is.comm;
 }
@@ -189,7 +189,7 @@ static void topologies(void)
 {
     const double a = 8.0 * 64 * 128, b = 8.0 * 64 * 512; /* bytes of a panel */
     struct hs_profile profile = {.machine = cluster, .threads = 1, .knee = 256};
-    struct product grid = tall;
+    struct model_product grid = tall;
     int block[16], cyclic[16], half[16], one[16];
     for (int i = 0; i < 16; i++) {
         block[i] = i / 4;
@@ -198,11 +198,11 @@ static void topologies(void)
         one[i] = 7;
     }
     profile.one_node = 1;
-    double shared = predict(&grid, &panels_of_64, &profile, NULL).comm, want = 16 * 2 * (inside(a) + inside(b));
+    double shared = model_predict(&grid, &panels_of_64, &profile, NULL).comm, want = 16 * 2 * (inside(a) + inside(b));
     tap_ok(near(shared, want) && near(on_nodes(one, &grid), want), "on one node all messages cost what a node's cost");
     profile.one_node = 0;
     want = 16 * 2 * (between(a, 1) + between(b, 1));
-    tap_ok(near(predict(&grid, &panels_of_64, &profile, NULL).comm, want),
+    tap_ok(near(model_predict(&grid, &panels_of_64, &profile, NULL).comm, want),
            "each process on its own node: all messages cost what the network's cost");
     double in_block = on_nodes(block, &grid), in_turn = on_nodes(cyclic, &grid);
     tap_ok(near(in_block, 16 * 2 * (inside(a) + between(b, 4))),
@@ -222,21 +222,21 @@ static void topologies(void)
  * with all. */
 static void exchanges(void)
 {
-    struct product product = square_product(512, 4);
+    struct model_product product = model_product_square(512, 4);
     struct hs_profile profile = paper_machine(2e-6, 1e-9), apart = profile;
-    struct how root = panels_of_64, all = panels_of_64, none = panels_of_64;
+    struct model_how root = panels_of_64, all = panels_of_64, none = panels_of_64;
     double part = 128.0 * 128 * 8, line = 128.0 * 512 * 8, panels = 8;
     product.op[HS_A] = 'T';
     product.block[HS_A][1] = 16;
     all.spread = 1;
     profile.machine.copy = apart.machine.copy = 3e-10;
     apart.exchange_alpha = 7e-6;
-    struct hs_prediction to_root = predict(&product, &root, &profile, NULL);
-    struct hs_prediction to_all = predict(&product, &all, &profile, NULL);
-    struct hs_prediction slower = predict(&product, &root, &apart, NULL);
+    struct hs_prediction to_root = model_predict(&product, &root, &profile, NULL);
+    struct hs_prediction to_all = model_predict(&product, &all, &profile, NULL);
+    struct hs_prediction slower = model_predict(&product, &root, &apart, NULL);
     product.op[HS_A] = 'N';
     product.block[HS_A][1] = 0;
-    struct hs_prediction plain = predict(&product, &none, &profile, NULL);
+    struct hs_prediction plain = model_predict(&product, &none, &profile, NULL);
     double broadcasts = panels * 2 * (2e-6 + 128 * 64 * 8 * 1e-9); /* of one operand: two rounds */
     tap_ok(near(plain.comm, 2 * broadcasts), "as stored: two broadcasts for each panel");
     tap_ok(to_root.comm - 2 * broadcasts >= panels * 2e-6 + part * 1e-9 && to_all.comm - broadcasts >= line * 1e-9,
@@ -280,19 +280,19 @@ static void multiplications(void)
                     1e-6 + 2 * 100 * 50 * 512 * 1e-11 + 3e-10 * 100 * 50 * 2 + 5e-10 * 150 * 512),
            "complex: four flops for one, two reals; single precision has its own cost");
     profile.threads = 1;
-    struct product product = {HSUMMA_D, "NNN", {2, 4}, {-1, -1}, {600, 800, 1024}, {{0}}, {0}};
-    struct how how = panels_of_64;
-    tap_ok(near(predict(&product, &how, &profile, NULL).gemm, 16 * one_call(300, 200, 64, 256)),
+    struct model_product product = {HSUMMA_D, "NNN", {2, 4}, {-1, -1}, {600, 800, 1024}, {{0}}, {0}};
+    struct model_how how = panels_of_64;
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).gemm, 16 * one_call(300, 200, 64, 256)),
            "C stays: 16 calls of its part by panels of 64");
     how.stationary = HS_A;
     how.block = 100;
-    tap_ok(near(predict(&product, &how, &profile, NULL).gemm, 8 * one_call(300, 100, 256, 256)),
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).gemm, 8 * one_call(300, 100, 256, 256)),
            "A stays: 8 calls with panels of 100 columns of B");
     how.stationary = HS_B;
-    tap_ok(near(predict(&product, &how, &profile, NULL).gemm, 6 * one_call(100, 200, 512, 256)),
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).gemm, 6 * one_call(100, 200, 512, 256)),
            "B stays: 6 calls with panels of 100 rows of A, in two passes over C");
-    how = (struct how){HS_C, 1, {1, 2}, 128, 32, NULL, 0, 0};
-    tap_ok(near(predict(&product, &how, &profile, NULL).gemm, 32 * one_call(300, 200, 32, 256)),
+    how = (struct model_how){HS_C, 1, {1, 2}, 128, 32, NULL, 0, 0};
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).gemm, 32 * one_call(300, 200, 32, 256)),
            "two levels: panels of the inner width");
 }
 
@@ -300,23 +300,23 @@ static void multiplications(void)
 static void odd_ends(void)
 {
     struct hs_profile profile = paper_machine(2e-6, 1e-9);
-    struct product product = square_product(400, 2);
-    struct how how = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
+    struct model_product product = model_product_square(400, 2);
+    struct model_how how = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
     double whole = 2e-6 + 64 * 200 * 8 * 1e-9, rest = 2e-6 + 8 * 200 * 8 * 1e-9;
-    tap_ok(near(predict(&product, &how, &profile, NULL).comm, 2 * 2 * (3 * whole + rest)),
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, 2 * 2 * (3 * whole + rest)),
            "each of two owners has 200 = 3 panels of 64 and one of 8");
     how.block = 1000;
-    tap_ok(near(predict(&product, &how, &profile, NULL).comm, 2 * 2 * (2e-6 + 200 * 200 * 8 * 1e-9)),
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, 2 * 2 * (2e-6 + 200 * 200 * 8 * 1e-9)),
            "a panel is no wider than what an owner has");
     profile.machine.copy = 1e-9;
-    tap_ok(predict(&product, &how, &profile, NULL).copy == 0, "what lies as it is wanted is not copied");
+    tap_ok(model_predict(&product, &how, &profile, NULL).copy == 0, "what lies as it is wanted is not copied");
     product.block[HS_A][1] = 50; /* k: B's blocks are 200 */
-    tap_ok(near(predict(&product, &how, &profile, NULL).copy, 200 * 200 * 8 * 1e-9),
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, 200 * 200 * 8 * 1e-9),
            "what an owner has in pieces is gathered: here B, whose blocks are longer");
     product.block[HS_A][1] = 0;
     how.stationary = HS_A;
     double partial = 400 * 200, own = 200 * 200;
-    tap_ok(near(predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + 2 * own) * 8 * 1e-9),
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + 2 * own) * 8 * 1e-9),
            "a C that moves: partial panels are written, and added to it; B is packed and unpacked");
 }
 
@@ -348,14 +348,14 @@ static void overlap(void)
     profile.one_node = 1;
     tap_ok(near(hs_together(&profile, &ahead, 5, 1, 3, 0.5), 8.5), "inside a node nothing is hidden");
     struct hs_profile slow = paper_machine(2e-6, 1e-9);
-    struct product product = square_product(1024, 4);
-    struct how how = panels_of_64;
+    struct model_product product = model_product_square(1024, 4);
+    struct model_how how = panels_of_64;
     slow.gemm[0] = cost;
     slow.machine.copy = 1e-10;
     slow.overlap = 0.5;
     product.block[HS_A][1] = 32;
     how.lookahead = 1;
-    struct hs_prediction is = predict(&product, &how, &slow, NULL);
+    struct hs_prediction is = model_predict(&product, &how, &slow, NULL);
     double t = 2e-6 + 64 * 256 * 8 * 1e-9; /* a message; every panel has two of them in a row, and another root */
     double comm = in_a_row(64 * t, (struct row){32 * t, 64 * t, 24 * t, 4 * t, 2, 1, 16});
     tap_ok(near(is.comm, comm) && is.copy > 0 &&
@@ -368,8 +368,8 @@ static void windows(void)
 {
     static const int windows[] = {1, 2, 3, 4, 17};
     struct hs_profile profile = paper_machine(2e-6, 1e-9);
-    struct product product = square_product(1024, 4);
-    struct how how = {HS_C, 0, {1, 1}, 0, 64, "chain", 0, 0};
+    struct model_product product = model_product_square(1024, 4);
+    struct model_how how = {HS_C, 0, {1, 1}, 0, 64, "chain", 0, 0};
     double message = 2e-6 + 64 * 256 * 8 * 1e-9, panels = 16;
     product.size[HS_N] = 4; /* B is small: messages of 64 numbers */
     double small = 2e-6 + 64 * 8 * 1e-9;
@@ -379,14 +379,14 @@ static void windows(void)
         struct row row = {panels * 3 * message, panels * both, panels * both * 3 / 4, 3 * both, windows[i], 4, panels};
         how.lookahead = windows[i] - 1;
         double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
-        wrong += !near(predict(&product, &how, &profile, NULL).comm, want);
+        wrong += !near(model_predict(&product, &how, &profile, NULL).comm, want);
     }
     tap_ok(!wrong,
            "with a lookahead, panels take as long as ports are at work, or a window of them on its way: %d wrong",
            wrong);
     profile.machine.node = profile.machine.network;
     profile.one_node = 1;
-    tap_ok(near(predict(&product, &how, &profile, NULL).comm, panels * 3 * (message + small)),
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, panels * 3 * (message + small)),
            "inside a node one after the other");
 }
 

@@ -4,7 +4,7 @@
  * LIBRARY: the BLAS that must be found; BUILD: threads or serial; CHOSEN: threads that the environment asks for;
  * overlooked: by a variable that this build of the BLAS does not read.
  */
-#include "support/product.h"
+#include "support/gemm_case.h"
 
 #include "api/cores.h"
 #include "base/threads.h"
@@ -186,13 +186,13 @@ static void test_quota(const char *root)
 /* One product with these options, which must see so many threads (0: as many as before); nothing else may change. */
 static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *options, int want)
 {
-    struct call call = call_of(grid, HSUMMA_D, 'N', 'T', 60, 50, 70, 16);
+    struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 60, 50, 70, 16);
     int before = hs_threads_now(), openmp = openmp_now();
     want = want ? want : before;
     call.options = options;
     seen_least = 1 << 20;
     seen_most = -1;
-    int good = multiplies(ctx, &call, 1);
+    int good = gemm_multiplies(ctx, &call, 1);
     if (!tap_ok(everywhere(good && seen_least == want && seen_most == want), "%s: %d threads in the GEMM",
                 options ? options : "default", want))
         tap_diag("result %s, %d to %d threads", good ? "right" : "wrong", seen_least, seen_most);
@@ -203,12 +203,13 @@ static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *op
 /* A call that fails leaves the threads alone, too. */
 static void refused(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    struct call call = call_of(grid, HSUMMA_D, 'N', 'N', 40, 40, 40, 8);
-    struct local none[3] = {{0, 0, NULL}, {0, 0, NULL}, {0, 0, NULL}};
+    struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 40, 40, 40, 8);
+    struct gemm_part none[3] = {{0, 0, NULL}, {0, 0, NULL}, {0, 0, NULL}};
     hsumma_plan *plan = NULL;
     int before = hs_threads_now(), openmp = openmp_now();
     call.options = "threads=2";
-    int good = create(ctx, &call, &plan) == HSUMMA_OK && begin(plan, &call, none, 1) == HSUMMA_ERR_ARGUMENT;
+    int good =
+        gemm_plan_create(ctx, &call, &plan) == HSUMMA_OK && gemm_begin(plan, &call, none, 1) == HSUMMA_ERR_ARGUMENT;
     hsumma_plan_free(&plan);
     tap_ok(everywhere(good && hs_threads_now() == before && openmp_now() == openmp),
            "after a call without matrices %d as before", before);
@@ -265,5 +266,5 @@ int main(int argc, char **argv)
     expected_threads = argc > 2 ? strcmp(argv[2], "serial") != 0 : hs_threads_now() > 0;
     chosen = argc > 3 ? atoi(argv[3]) : 0;
     overlooked = argc > 4;
-    return product_main(argc, argv, test_all);
+    return gemm_main(argc, argv, test_all);
 }

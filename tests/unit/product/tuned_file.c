@@ -2,7 +2,7 @@
  * written; without MPI. */
 #include "coll/choose/select.h"
 #include "hsumma/tuned/tuned.h"
-#include "support/scarce.h"
+#include "support/failing_memory.h"
 #include "support/tap.h"
 
 #include <dirent.h>
@@ -174,8 +174,8 @@ static void test_memory(void)
     int wrong = save(in("scarce", path), old, strlen(old)), failed = 0;
     hsumma_status status;
     do {
-        struct scarce scarce = {.fail_at = failed};
-        struct hs_allocator memory = {scarce_get, scarce_put, &scarce};
+        struct failing_memory scarce = {.fail_at = failed};
+        struct hs_allocator memory = {failing_memory_get, failing_memory_put, &scarce};
         status = hs_tuned_merge(path, lines, 2, &memory, NULL);
         wrong += scarce.out != 0 || (status && (status != HSUMMA_ERR_MEMORY || !holds(path, old)));
         failed += status != HSUMMA_OK;

@@ -1,15 +1,6 @@
-/* Products on grids that are not there, for tests of what is predicted and chosen. */
-#ifndef HS_TESTS_SUPPORT_PROBLEM_H
-#define HS_TESTS_SUPPORT_PROBLEM_H
+#include "support/model_product.h"
 
-#include "hsumma/model/predict.h"
-
-#include <math.h>
-#include <string.h>
-
-enum { RANKS = 16384 };
-
-static inline const int *all_ranks(void)
+static const int *all_ranks(void)
 {
     static int rank[RANKS];
     for (int i = 0; i < RANKS && rank[RANKS - 1] == 0; i++)
@@ -17,22 +8,12 @@ static inline const int *all_ranks(void)
     return rank;
 }
 
-struct product {
-    int type; /* hsumma_type */
-    char op[3];
-    int extent[2], coord[2];
-    int64_t size[3];     /* m, n, k */
-    int64_t block[3][2]; /* of A, B and C by rows and columns; 0: one block for each process */
-    int src[3];          /* the process of the first block, along both axes */
-};
-
-static inline struct product square_product(int64_t n, int q)
+struct model_product model_product_square(int64_t n, int q)
 {
-    return (struct product){HSUMMA_D, "NNN", {q, q}, {-1, -1}, {n, n, n}, {{0}}, {0}};
+    return (struct model_product){HSUMMA_D, "NNN", {q, q}, {-1, -1}, {n, n, n}, {{0}}, {0}};
 }
 
-/* Views point into nothing, so a problem may be copied; variants and pairs point into the problem. */
-static inline struct hs_problem make_problem(const struct product *product)
+struct hs_problem model_problem(const struct model_product *product)
 {
     struct hs_problem problem;
     memset(&problem, 0, sizeof problem);
@@ -55,22 +36,12 @@ static inline struct hs_problem make_problem(const struct product *product)
     return problem;
 }
 
-/* How a product is to be done; what is not said is SUMMA by binomial trees without lookahead. */
-struct how {
-    int stationary, levels; /* outer ones: 0 or 1 */
-    int groups[2];
-    int64_t outer, block;
-    const char *bcast;
-    int lookahead, spread;
-};
-
-/* nodes: NULL: each process on a node of its own, or with profile->one_node all on one. */
-static inline struct hs_prediction predict(const struct product *product, const struct how *how,
-                                           const struct hs_profile *profile, const struct hs_topology *nodes)
+struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
+                                   const struct hs_profile *profile, const struct hs_topology *nodes)
 {
     static struct hs_clock_memo memo;
     struct hs_prediction prediction = {.seconds = NAN, .comm = NAN};
-    struct hs_problem problem = make_problem(product);
+    struct hs_problem problem = model_problem(product);
     struct hs_variant variant;
     struct hs_pairs pairs;
     struct hs_line_table lines;
@@ -104,5 +75,3 @@ static inline struct hs_prediction predict(const struct product *product, const 
         prediction.seconds = prediction.comm = NAN;
     return prediction;
 }
-
-#endif

@@ -1,22 +1,6 @@
-/* Questions to hs_choose, on machines and grids that are not there: seeded, and asked with words. */
-#ifndef HS_TESTS_SUPPORT_QUESTION_H
-#define HS_TESTS_SUPPORT_QUESTION_H
+#include "support/plan_question.h"
 
-#include "hsumma/search/choose.h"
-#include "support/problem.h"
-
-#include <stdio.h>
-
-static uint64_t dice;
-
-static inline int draw(int below)
-{
-    dice = dice * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int)((dice >> 33) % (uint64_t)below);
-}
-
-/* From least to most, small ones as often as large ones. */
-static inline int64_t draw_size(int64_t least, int64_t most)
+int64_t draw_size(int64_t least, int64_t most)
 {
     double ratio = (double)most / (double)least;
     int64_t size = least;
@@ -25,15 +9,7 @@ static inline int64_t draw_size(int64_t least, int64_t most)
     return size;
 }
 
-struct question {
-    struct product product;
-    char words[400];
-    struct hs_profile profile;
-    int nodes, turn; /* 0: no topology; ranks are dealt out in turn */
-    const struct hs_rules *coll, *tuned;
-};
-
-static inline hsumma_status topology_of(const struct question *q, struct hs_topology *topology)
+static hsumma_status topology_of(const struct plan_question *q, struct hs_topology *topology)
 {
     static int node[RANKS];
     int ranks = q->product.extent[0] * q->product.extent[1], block = (ranks + q->nodes - 1) / q->nodes;
@@ -42,7 +18,7 @@ static inline hsumma_status topology_of(const struct question *q, struct hs_topo
     return hs_topology_make(topology, ranks, node, NULL, &hs_heap);
 }
 
-static inline hsumma_status read_words(const char *words, struct hs_settings *settings, struct hs_message *message)
+hsumma_status plan_read_words(const char *words, struct hs_settings *settings, struct hs_message *message)
 {
     struct hs_options options;
     hs_options_default(&options);
@@ -50,17 +26,16 @@ static inline hsumma_status read_words(const char *words, struct hs_settings *se
     return status ? status : hs_settings_read(&options, settings, message);
 }
 
-/* memo: NULL: nothing is remembered. */
-static inline hsumma_status ask(const struct question *q, struct hs_clock_memo *memo, struct hs_ranking *ranking,
-                                struct hs_message *message)
+hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo, struct hs_ranking *ranking,
+                       struct hs_message *message)
 {
     static struct hs_clock_memo cold;
-    struct hs_problem problem = make_problem(&q->product);
+    struct hs_problem problem = model_problem(&q->product);
     struct hs_settings settings;
     struct hs_topology topology;
     memset(ranking, 0, sizeof *ranking);
     message->text[0] = 0;
-    hsumma_status status = read_words(q->words, &settings, message);
+    hsumma_status status = plan_read_words(q->words, &settings, message);
     if (!status && q->nodes)
         status = topology_of(q, &topology);
     if (status)
@@ -79,11 +54,10 @@ static inline hsumma_status ask(const struct question *q, struct hs_clock_memo *
     return status;
 }
 
-/* What a spec costs on the question's machine; *bytes: workspace. */
-static inline double cost_of(const struct question *q, const struct hs_spec *spec, int64_t *bytes)
+double plan_cost_of(const struct plan_question *q, const struct hs_spec *spec, int64_t *bytes)
 {
     static struct hs_clock_memo cold;
-    struct hs_problem problem = make_problem(&q->product);
+    struct hs_problem problem = model_problem(&q->product);
     struct hs_variant variant;
     struct hs_pairs pairs;
     struct hs_line_table lines;
@@ -111,12 +85,12 @@ static inline double cost_of(const struct question *q, const struct hs_spec *spe
 }
 
 /* A factor from 1/16 to 16. */
-static inline double draw_factor(void)
+static double draw_factor(void)
 {
     return (1 + draw(100) / 100.0) * (double)(1 << draw(8)) / 16;
 }
 
-static inline struct hs_profile draw_profile(void)
+static struct hs_profile draw_profile(void)
 {
     struct hs_profile profile = hs_profile_builtin;
     struct hs_machine *m = &profile.machine;
@@ -141,9 +115,9 @@ static inline struct hs_profile draw_profile(void)
     return profile;
 }
 
-static inline struct question draw_question(int most)
+struct plan_question plan_question_draw(int most)
 {
-    struct question q;
+    struct plan_question q;
     memset(&q, 0, sizeof q);
     q.product.type = draw(4);
     q.profile = draw_profile();
@@ -169,13 +143,11 @@ static inline struct question draw_question(int most)
     return q;
 }
 
-static inline void describe(const struct question *q, char *text, size_t size)
+void plan_question_describe(const struct plan_question *q, char *text, size_t size)
 {
-    const struct product *p = &q->product;
+    const struct model_product *p = &q->product;
     snprintf(text, size, "%c%c %lldx%lldx%lld on %dx%d, nodes %d%s%s, blocks %lld %lld %lld, type %d, words '%s'",
              p->op[0], p->op[1], (long long)p->size[0], (long long)p->size[1], (long long)p->size[2], p->extent[0],
              p->extent[1], q->nodes, q->turn ? " in turn" : "", q->profile.one_node ? ", one node" : "",
              (long long)p->block[0][0], (long long)p->block[1][0], (long long)p->block[2][0], p->type, q->words);
 }
-
-#endif

@@ -1,26 +1,11 @@
-/*
- * Layouts for the tests: a seeded generator of multiplications whose operands have blocks, first blocks, sources,
- * replicas and offsets of their own, and who has what, written out index by index.
- */
-#ifndef HS_TESTS_SUPPORT_LAYOUTS_H
-#define HS_TESTS_SUPPORT_LAYOUTS_H
+#include "support/gemm_random.h"
 
-#include "support/product.h"
+const char gemm_stays[] = "CAB";
 
-enum { AUTO = 3 }; /* else an index of stays */
-static const char stays[] = "CAB";
 static const int rows_and_cols[3][2] = {{0, 2}, {2, 1}, {0, 1}}; /* the dimensions m, n, k of op(X): 0, 1, 2 */
 
-static uint64_t state;
-
-static inline int draw(int below)
-{
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int)((state >> 33) % (uint64_t)below);
-}
-
 /* The stored axis of a dimension in an operand, which is also its axis of the grid; -1: it has none. */
-static inline int axis_of(const struct call *c, int x, int dim)
+static int gemm_axis_of(const struct gemm_case *c, int x, int dim)
 {
     int turned = (x == 0 && c->ta != 'N') || (x == 1 && c->tb != 'N');
     for (int logical = 0; logical < 2; logical++)
@@ -29,7 +14,7 @@ static inline int axis_of(const struct call *c, int x, int dim)
     return -1;
 }
 
-static inline int extent_of(const struct call *c, int axis)
+int gemm_extent_of(const struct gemm_case *c, int axis)
 {
     int extent[2];
     hsumma_grid_info(c->desc[0].grid, &extent[0], &extent[1], NULL, NULL);
@@ -37,7 +22,7 @@ static inline int extent_of(const struct call *c, int axis)
 }
 
 /* Whether the process at `coord` of a grid axis has index g of the operand: written out, block by block. */
-static inline int has(const struct call *c, int x, int axis, int coord, int64_t g)
+static int gemm_has(const struct gemm_case *c, int x, int axis, int coord, int64_t g)
 {
     const hsumma_desc *d = &c->desc[x];
     int64_t at = g + (axis ? d->j : d->i), block = axis ? d->nb : d->mb, end = axis ? d->inb : d->imb;
@@ -45,25 +30,24 @@ static inline int has(const struct call *c, int x, int axis, int coord, int64_t 
     if (owner < 0)
         return 1;
     for (; end <= at; end += block)
-        owner = (owner + 1) % extent_of(c, axis);
+        owner = (owner + 1) % gemm_extent_of(c, axis);
     return owner == coord;
 }
 
-static inline int replicated(const struct call *c, int x)
+int gemm_replicated(const struct gemm_case *c, int x)
 {
-    return (c->desc[x].rsrc < 0 && extent_of(c, 0) > 1) || (c->desc[x].csrc < 0 && extent_of(c, 1) > 1);
+    return (c->desc[x].rsrc < 0 && gemm_extent_of(c, 0) > 1) || (c->desc[x].csrc < 0 && gemm_extent_of(c, 1) > 1);
 }
 
-/* C can always stay; A and B where nothing is summed or stored twice. */
-static inline int can_stay(const struct call *c, int x)
+int gemm_can_stay(const struct gemm_case *c, int x)
 {
-    return x == 2 || (!replicated(c, x) && !replicated(c, 2));
+    return x == 2 || (!gemm_replicated(c, x) && !gemm_replicated(c, 2));
 }
 
-static inline struct layout draw_layout(int procs)
+static struct gemm_layout draw_layout(int procs)
 {
     static const int64_t blocks[] = {1, 2, 3, 4, 5, 7, 8, 16, 64};
-    struct layout l = {blocks[draw(9)], 0, 0, 0, draw(4)};
+    struct gemm_layout l = {blocks[draw(9)], 0, 0, 0, draw(4)};
     l.first = draw(2) ? l.block : 1 + draw((int)l.block * (draw(4) ? 1 : 2)); /* may be longer than the others */
     l.src = draw(7) ? draw(procs) : -1;
     l.offset = draw(2) ? 0 : draw(2 * (int)l.block + 2);
@@ -71,7 +55,7 @@ static inline struct layout draw_layout(int procs)
 }
 
 /* The same owners in other words: a short first block is a whole one of which the beginning is cut off. */
-static inline struct layout in_other_words(struct layout l)
+static struct gemm_layout in_other_words(struct gemm_layout l)
 {
     l.behind = draw(4);
     if (l.offset == 0 && l.first < l.block) {
@@ -81,31 +65,30 @@ static inline struct layout in_other_words(struct layout l)
     return l;
 }
 
-/* Every operand its own layout; some dimensions are spread alike in both operands that have them. */
-static inline void draw_layouts(struct call *c)
+void gemm_draw_layouts(struct gemm_case *c)
 {
-    struct layout of[3][2];
+    struct gemm_layout of[3][2];
     for (int x = 0; x < 3; x++)
         for (int axis = 0; axis < 2; axis++)
-            of[x][axis] = draw_layout(extent_of(c, axis));
+            of[x][axis] = draw_layout(gemm_extent_of(c, axis));
     for (int dim = 0; dim < 3; dim++) {
-        int x = dim == 1 ? 1 : 0, y = dim == 2 ? 1 : 2, to = axis_of(c, y, dim);
+        int x = dim == 1 ? 1 : 0, y = dim == 2 ? 1 : 2, to = gemm_axis_of(c, y, dim);
         if (draw(3))
             continue;
-        of[y][to] = in_other_words(of[x][axis_of(c, x, dim)]);
-        if (of[y][to].src >= extent_of(c, to))
+        of[y][to] = in_other_words(of[x][gemm_axis_of(c, x, dim)]);
+        if (of[y][to].src >= gemm_extent_of(c, to))
             of[y][to].src = 0;
     }
     for (int x = 0; x < 3; x++)
-        spread(c, x, &of[x][0], &of[x][1]);
+        gemm_spread(c, x, &of[x][0], &of[x][1]);
 }
 
 /* Words for a node that shares memory. */
-static inline void draw_shared_options(int stationary, char *text, size_t room)
+static void draw_shared_options(int stationary, char *text, size_t room)
 {
     static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
     int block = widths[draw(8)], chunk = widths[draw(8)];
-    int used = stationary == AUTO ? 0 : snprintf(text, room, "stationary=%c ", stays[stationary]);
+    int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
     if (block)
         used += snprintf(text + used, room - (size_t)used, "block=%d ", block);
     if (chunk)
@@ -114,13 +97,13 @@ static inline void draw_shared_options(int stationary, char *text, size_t room)
 }
 
 /* A hierarchy of one to three levels that divides the grid; block 0: all is left to the library. */
-static inline void draw_options(const struct call *c, int stationary, char *text, size_t room)
+static void draw_options(const struct gemm_case *c, int stationary, char *text, size_t room)
 {
     static const char *const bcast[] = {"auto", "flat", "binomial", "van_de_geijn", "chain", "binary_tree"};
     static const char *const reduce[] = {"auto", "binomial", "rabenseifner_traff"};
     static const int lookahead[] = {0, 1, 1, 3}, widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
-    int levels = draw(3), left[2] = {extent_of(c, 0), extent_of(c, 1)}, block = widths[draw(8)];
-    int used = stationary == AUTO ? 0 : snprintf(text, room, "stationary=%c ", stays[stationary]);
+    int levels = draw(3), left[2] = {gemm_extent_of(c, 0), gemm_extent_of(c, 1)}, block = widths[draw(8)];
+    int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
     if (block)
         used += snprintf(text + used, room - (size_t)used, "block=%d lookahead=%d bcast=%s reduce=%s ", block,
                          lookahead[draw(4)], bcast[draw(6)], reduce[draw(3)]);
@@ -146,15 +129,15 @@ static inline void draw_options(const struct call *c, int stationary, char *text
     snprintf(text + used, room - (size_t)used, "threads=1");
 }
 
-static inline struct call draw_call(const hsumma_grid *grid, int stationary, char *options, size_t room)
+struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *options, size_t room)
 {
     static const double scalars[] = {1, 1, 1, 0, -1, 2};
     int64_t extent[3];
     for (int dim = 0; dim < 3; dim++)
         extent[dim] = draw(8) ? 1 + draw(dim == 2 ? 60 : 40) : draw(3);
-    struct call c = call_of(grid, (hsumma_type)draw(4), "NTC"[draw(3)], "NTC"[draw(3)], extent[0], extent[1], extent[2],
-                            1 + draw(8));
-    draw_layouts(&c);
+    struct gemm_case c = gemm_case_of(grid, (hsumma_type)draw(4), "NTC"[draw(3)], "NTC"[draw(3)], extent[0], extent[1],
+                                      extent[2], 1 + draw(8));
+    gemm_draw_layouts(&c);
     c.alpha = scalars[draw(6)];
     c.beta = scalars[draw(6)];
     if (draw(2))
@@ -165,8 +148,7 @@ static inline struct call draw_call(const hsumma_grid *grid, int stationary, cha
     return c;
 }
 
-/* A grid of some of the ranks, in some order. */
-static inline hsumma_grid *draw_grid(hsumma_context *ctx)
+hsumma_grid *gemm_draw_grid(hsumma_context *ctx)
 {
     hsumma_grid *grid = NULL;
     int P, Q, ranks[64], used;
@@ -181,45 +163,39 @@ static inline hsumma_grid *draw_grid(hsumma_context *ctx)
     return hsumma_grid_create(ctx, P, Q, "RC"[draw(2)], ranks, &grid) ? NULL : grid;
 }
 
-static inline void tell(const struct call *c, int64_t number, const char *what)
+void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what)
 {
     char text[700];
+    if (rank != who)
+        return;
     int used = snprintf(text, sizeof text, "%c%c%c %" PRId64 " x %" PRId64 " x %" PRId64 " on %d x %d, %g, %g",
-                        "sdcz"[c->type], c -> ta, c -> tb, c -> m, c -> n, c -> k, extent_of(c, 0), extent_of(c, 1),
-                        c -> alpha, c -> beta);
+                        "sdcz"[c->type], c -> ta, c -> tb, c -> m, c -> n, c -> k, gemm_extent_of(c, 0),
+                        gemm_extent_of(c, 1), c -> alpha, c -> beta);
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *d = &c->desc[x];
         used += snprintf(text + used, sizeof text - (size_t)used,
                          "; %c %" PRId64 "(%" PRId64 ")@%d+%" PRId64 " x %" PRId64 "(%" PRId64 ")@%d+%" PRId64,
                          "ABC"[x], d -> mb, d -> imb, d -> rsrc, d -> i, d -> nb, d -> inb, d -> csrc, d -> j);
     }
-    tap_diag("case %" PRId64 ": %s: %s; %s", number, what, text, c->options ? c->options : "");
+    printf("# case %" PRId64 ": %s: %s; %s\n", number, what, text, c->options ? c->options : "");
+    fflush(stdout);
 }
 
-/* Elements of a moving operand of a plan, that have to go from a process to another before they are broadcast, or after
- * they are summed: what one process sends and receives of them at most, and all together; both axes the same. */
-struct misplaced {
-    int differs; /* some index has other owners */
-    int known;   /* it lies on the same axis as in the stationary operand: else the exchange goes across the grid */
-    int64_t most, all;
-    int line; /* processes along which it is broadcast or summed */
-};
-
-static inline struct misplaced count_misplaced(const struct call *c, int x, int stationary)
+struct gemm_misplaced gemm_count_misplaced(const struct gemm_case *c, int x, int stationary)
 {
     static const int loops[3] = {1, 0, 2};
     const int64_t extent[3] = {c->m, c->n, c->k};
     int looped = loops[stationary], pinned = rows_and_cols[x][0] == looped ? rows_and_cols[x][1] : rows_and_cols[x][0];
-    int own = axis_of(c, x, pinned), across = 1 - own, procs = extent_of(c, own), differs = 0;
+    int own = gemm_axis_of(c, x, pinned), across = 1 - own, procs = gemm_extent_of(c, own), differs = 0;
     int64_t moved[64] = {0}, lines[64] = {0}, most = 0, all = 0, widest = 0;
-    if (own != axis_of(c, stationary, pinned))
-        return (struct misplaced){0, 0, 0, 0, 0};
+    if (own != gemm_axis_of(c, stationary, pinned))
+        return (struct gemm_misplaced){0, 0, 0, 0, 0};
     for (int64_t g = 0; g < extent[pinned]; g++)
         for (int p = 0; p < procs; p++) {
-            int wants = has(c, stationary, own, p, g), holds = has(c, x, own, p, g);
+            int wants = gemm_has(c, stationary, own, p, g), holds = gemm_has(c, x, own, p, g);
             differs |= wants != holds;
             for (int q = 0; q < procs && wants && !holds; q++)
-                if (has(c, x, own, q, g)) {
+                if (gemm_has(c, x, own, q, g)) {
                     moved[p]++;
                     moved[q]++;
                     all++;
@@ -228,43 +204,41 @@ static inline struct misplaced count_misplaced(const struct call *c, int x, int 
     for (int p = 0; p < procs; p++)
         most = moved[p] > most ? moved[p] : most;
     for (int64_t g = 0; g < extent[looped]; g++) /* of a replicated one the first replica is taken */
-        for (int p = 0; p < extent_of(c, across); p++)
-            if (has(c, x, across, p, g)) {
+        for (int p = 0; p < gemm_extent_of(c, across); p++)
+            if (gemm_has(c, x, across, p, g)) {
                 lines[p]++;
                 break;
             }
-    for (int p = 0; p < extent_of(c, across); p++)
+    for (int p = 0; p < gemm_extent_of(c, across); p++)
         widest = lines[p] > widest ? lines[p] : widest;
-    int64_t bytes = (int64_t)bytes_of(c->type);
-    return (struct misplaced){differs, 1, most * widest * bytes, all * extent[looped] * bytes, extent_of(c, across)};
+    int64_t bytes = (int64_t)gemm_element_size(c->type);
+    return (struct gemm_misplaced){differs, 1, most * widest * bytes, all * extent[looped] * bytes,
+                                   gemm_extent_of(c, across)};
 }
 
-static inline struct layout layout_of(const struct call *c, int x, int axis)
+static struct gemm_layout layout_of(const struct gemm_case *c, int x, int axis)
 {
     const hsumma_desc *d = &c->desc[x];
-    return axis ? (struct layout){d->nb, d->inb, d->csrc, d->j, 0} : (struct layout){d->mb, d->imb, d->rsrc, d->i, 0};
+    return axis ? (struct gemm_layout){d->nb, d->inb, d->csrc, d->j, 0}
+                : (struct gemm_layout){d->mb, d->imb, d->rsrc, d->i, 0};
 }
 
-/* The same multiplication with each operand that moves spread as the stationary one on the axis that they share; what
- * has to be sent for the want of that, and whether any owners differ. */
-static inline struct call aligned(const struct call *c, int stationary, int64_t *misplaced, int *differs)
+struct gemm_case gemm_aligned(const struct gemm_case *c, int stationary, int64_t *misplaced, int *differs)
 {
     static const int loops[3] = {1, 0, 2};
-    struct call same = *c;
+    struct gemm_case same = *c;
     *misplaced = *differs = 0;
     for (int x = 0; x < 3; x++) {
         int looped = loops[stationary], pinned = rows_and_cols[x][rows_and_cols[x][0] == looped];
-        int axis = axis_of(c, x, pinned);
-        if (x == stationary || axis != axis_of(c, stationary, pinned))
+        int axis = gemm_axis_of(c, x, pinned);
+        if (x == stationary || axis != gemm_axis_of(c, stationary, pinned))
             continue;
-        struct layout layout[2] = {layout_of(c, x, 0), layout_of(c, x, 1)};
+        struct gemm_layout layout[2] = {layout_of(c, x, 0), layout_of(c, x, 1)};
         layout[axis] = in_other_words(layout_of(c, stationary, axis));
-        spread(&same, x, &layout[0], &layout[1]);
-        struct misplaced of = count_misplaced(c, x, stationary);
+        gemm_spread(&same, x, &layout[0], &layout[1]);
+        struct gemm_misplaced of = gemm_count_misplaced(c, x, stationary);
         *misplaced += of.all;
         *differs |= of.differs;
     }
     return same;
 }
-
-#endif

@@ -1,0 +1,58 @@
+/*
+ * What the tests of devices share: a device with a stream, bytes that say where they come from, exact numbers of any
+ * type.  A device's memory is looked at by copying it out and synchronizing.
+ */
+#ifndef HS_TESTS_SUPPORT_DEVICE_FIXTURE_H
+#define HS_TESTS_SUPPORT_DEVICE_FIXTURE_H
+
+#include "base/operators.h"
+#include "base/scalar.h"
+#include "gpu/devices.h"
+#include "support/random.h"
+#include "support/tap.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct device_fixture {
+    const struct hs_device_kind *kind;
+    struct hs_device *device;
+    struct hs_stream *stream;
+    const char *label; /* in the tests' lines */
+    uint64_t draw;
+};
+
+int fixture_open(struct device_fixture *fixture, const struct hs_device_kind *kind, const char *label,
+                 struct hs_message *message);
+
+void fixture_close(struct device_fixture *fixture);
+
+int64_t fixture_draw(struct device_fixture *fixture, int64_t below);
+
+void fixture_noise(struct device_fixture *fixture, void *to, size_t bytes);
+
+void fixture_store(struct device_fixture *fixture, void *memory, const void *from, size_t bytes);
+
+/* Device memory, with these contents. */
+void *fixture_place(struct device_fixture *fixture, const void *from, size_t bytes);
+
+/* Copies device memory to the host; 0 if that fails. */
+int fixture_fetch(struct device_fixture *fixture, void *to, const void *memory, size_t bytes);
+
+/* Whether device memory has these contents. */
+int fixture_is(struct device_fixture *fixture, const void *memory, const void *wanted, size_t bytes);
+
+/* A whole number as an element of a type; i times `imaginary` is added where there is such a part. */
+void fixture_value(hsumma_type type, int real, int imaginary, void *to);
+
+double _Complex fixture_read(hsumma_type type, const void *from);
+
+/* In a test with a fixture and a count of what is wrong: a call that must not fail. */
+#define FIXTURE_DO(call)                                                                  \
+    do {                                                                                  \
+        if (call) {                                                                       \
+            tap_diag("%s: %s: %s", fixture->label, #call, fixture->device->message.text); \
+            wrong++;                                                                      \
+        }                                                                                 \
+    } while (0)
+
+#endif

@@ -1,0 +1,16 @@
+/* Memory that fails at one call, or from it on, and knows how many blocks are out. */
+#ifndef HS_TESTS_SUPPORT_FAILING_MEMORY_H
+#define HS_TESTS_SUPPORT_FAILING_MEMORY_H
+
+#include "base/memory.h"
+
+struct failing_memory {
+    int64_t calls, fail_at, out; /* fail_at: the number of a call, from 0 on; negative: none */
+    int for_good;
+};
+
+void *failing_memory_get(void *state, size_t bytes);
+
+void failing_memory_put(void *state, void *memory);
+
+#endif

@@ -1,0 +1,37 @@
+#include "support/world.h"
+
+#include "support/tap.h"
+
+#include <sched.h>
+
+int rank, size;
+
+void world_begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tap_begin(rank == 0);
+}
+
+int64_t world_reduce(int64_t value, MPI_Op op)
+{
+    int64_t result = value;
+    int done = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&value, &result, 1, MPI_INT64_T, op, MPI_COMM_WORLD, &request);
+    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
+        sched_yield();
+    return result;
+}
+
+int64_t world_worst(int64_t value)
+{
+    int64_t least = world_reduce(value, MPI_MIN);
+    return least < 0 ? least : world_reduce(value, MPI_MAX);
+}
+
+int everywhere(int good)
+{
+    return world_reduce(good != 0, MPI_MIN) == 1;
+}

@@ -22,7 +22,6 @@ struct coll_kind {
 enum { COLL_KINDS = 10 };
 
 extern const struct coll_kind coll_kinds[COLL_KINDS];
-
 void coll_fill(const struct coll_kind *kind, int rank, int64_t first, int64_t count, void *to);
 
 /* Elements of the reduction over all ranks. */

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 
 extern hsumma_context *ctx;
-
 extern int64_t combined; /* elements that the user's operator has seen */
 
 /* What devices that are opened from now on do: the environment's words, or some where it has none, and more. */
@@ -25,7 +24,6 @@ extern const char *const coll_memory_names[];
 enum { ARENA = 1 << 20 };
 
 extern char *coll_arena[COLL_WHERES][2]; /* for in and out */
-
 extern const char *const coll_names[];
 
 /* A context alone. */
@@ -33,9 +31,7 @@ hsumma_status coll_device_create(const char *options, char *text, size_t room);
 
 /* And memory of each kind. */
 int coll_device_open(const char *options);
-
 void coll_device_close(void);
-
 int coll_device_start(int *argc, char ***argv);
 
 #endif

@@ -23,13 +23,9 @@ struct device_fixture {
 
 int fixture_open(struct device_fixture *fixture, const struct hs_device_kind *kind, const char *label,
                  struct hs_message *message);
-
 void fixture_close(struct device_fixture *fixture);
-
 int64_t fixture_draw(struct device_fixture *fixture, int64_t below);
-
 void fixture_noise(struct device_fixture *fixture, void *to, size_t bytes);
-
 void fixture_store(struct device_fixture *fixture, void *memory, const void *from, size_t bytes);
 
 /* Device memory, with these contents. */
@@ -43,7 +39,6 @@ int fixture_is(struct device_fixture *fixture, const void *memory, const void *w
 
 /* A whole number as an element of a type; i times `imaginary` is added where there is such a part. */
 void fixture_value(hsumma_type type, int real, int imaginary, void *to);
-
 double _Complex fixture_read(hsumma_type type, const void *from);
 
 /* In a test with a fixture and a count of what is wrong: a call that must not fail. */

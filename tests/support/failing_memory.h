@@ -10,7 +10,6 @@ struct failing_memory {
 };
 
 void *failing_memory_get(void *state, size_t bytes);
-
 void failing_memory_put(void *state, void *memory);
 
 #endif

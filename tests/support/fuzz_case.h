@@ -45,16 +45,12 @@ struct fuzz_case {
 };
 
 int fuzz_complex(const struct fuzz_case *c);
-
 int fuzz_single(const struct fuzz_case *c);
 
 /* 'N', 'T' or 'C' of A and B; C is not transposed. */
 char fuzz_op(const struct fuzz_case *c, int x);
-
 int fuzz_total(const struct fuzz_side *s);
-
 struct fuzz_case fuzz_draw(uint64_t seed, int processes);
-
 void fuzz_print(const struct fuzz_case *c, char *text, size_t size);
 
 #endif

@@ -23,14 +23,11 @@ struct fuzz_local {
 };
 
 void fuzz_put(const struct fuzz_case *c, void *at, double re, double im);
-
 void fuzz_get(const struct fuzz_case *c, const void *at, double value[2]);
-
 char *fuzz_at(const struct fuzz_local *l, int row, int col);
 
 /* X, without values if it must not be read, inside `home` if that is not NULL. Returns 0 without memory. */
 int fuzz_make(const struct fuzz_case *c, int x, const int me[2], const struct fuzz_local *home, struct fuzz_local *l);
-
 void fuzz_drop(struct fuzz_local *l);
 
 /* sub(C) as it must be: pairs for all local rows and columns, 0 outside. NULL without memory. */

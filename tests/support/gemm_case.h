@@ -50,20 +50,16 @@ void gemm_spread(struct gemm_case *call, int x, const struct gemm_layout *rows, 
 
 /* Other blocks, first blocks, sources and offsets for each operand; `seed` varies them. */
 void gemm_unalign(struct gemm_case *call, int seed);
-
 size_t gemm_element_size(hsumma_type type);
-
 void gemm_store(hsumma_type type, void *at, int64_t index, double complex v);
 
 /* Whether the local element belongs to the operand, and which of its entries it is (as stored). */
 int gemm_inside(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c, int64_t *i,
                 int64_t *j);
-
 void gemm_make(const struct gemm_case *call, struct gemm_part local[3]);
 
 /* Elements of A and B, padding and all, that are not what they were. */
 int64_t gemm_changed(const struct gemm_case *call, const struct gemm_part local[3]);
-
 void gemm_drop(struct gemm_part local[3]);
 
 /* Entries of C that are not alpha op(A) op(B) + beta C (or, with `untouched`, not as they were), and lost guards. */
@@ -71,9 +67,7 @@ int64_t gemm_wrong(const struct gemm_case *call, const struct gemm_part *local, 
 
 /* The bits of this process's part of C. */
 int64_t gemm_hash_of_c(const struct gemm_case *c, const struct gemm_part *local);
-
 hsumma_status gemm_plan_create(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan **plan);
-
 hsumma_status gemm_one_call(hsumma_context *ctx, const struct gemm_case *c, const struct gemm_part local[3]);
 
 /* For plans: start, or start and wait.  The scalars are copied by start. */

@@ -23,7 +23,6 @@ int gemm_place(hsumma_context *ctx, const struct gemm_case *c, int on_device, st
 
 /* Brings what is on the device home. */
 int gemm_bring_home(hsumma_context *ctx, struct gemm_matrices *m);
-
 void gemm_forget(hsumma_context *ctx, struct gemm_matrices *m);
 
 /* One execution of a plan, whose C comes home if it ends well.  `good`: it is right, and nothing else has changed. */

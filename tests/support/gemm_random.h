@@ -11,9 +11,7 @@
 enum { GEMM_AUTO = 3 }; /* else an index of stays */
 
 extern const char gemm_stays[];
-
 int gemm_extent_of(const struct gemm_case *c, int axis);
-
 int gemm_replicated(const struct gemm_case *c, int x);
 
 /* C can always stay; A and B where nothing is summed or stored twice. */
@@ -21,7 +19,6 @@ int gemm_can_stay(const struct gemm_case *c, int x);
 
 /* Every operand its own layout; some dimensions are spread alike in both operands that have them. */
 void gemm_draw_layouts(struct gemm_case *c);
-
 struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *options, size_t room);
 
 /* A grid of some of the ranks, in some order. */

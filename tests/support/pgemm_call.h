@@ -35,11 +35,8 @@ extern struct pgemm_aborted {
     char routine[8];
 } pgemm_aborted;
 extern int pgemm_singles; /* calls of ScaLAPACK's psgemm_ */
-
 extern hsumma_pgemm *const pgemm_theirs[4];
-
 extern hsumma_pgemm *const pgemm_ours[4];
-
 int blacs_context_of(int nprow, int npcol, const char *order);
 
 struct pgemm_call {
@@ -53,7 +50,6 @@ struct pgemm_call pgemm_call_of(int context, char ta, char tb, int m, int n, int
 
 /* DTYPE 2 to DTYPE 1, which has no IMB and INB. */
 void pgemm_shorten(int desc[PGEMM_DESC]);
-
 void pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, const void *a, const void *b, void *c);
 
 /* A, B and C for calls whose entries do not matter. */
@@ -62,7 +58,6 @@ extern double pgemm_matrix[3][PGEMM_WORDS];
 /* ScaLAPACK's routine and another one on the same matrices: 1 if C and what is beside it are the same.  The other one
  * meets NaN in what it must not read. */
 int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other);
-
 int pgemm_multiplies(int context, int m, int n, int k, int nb);
 
 /* MPI and the environment as all these tests want them.  An argument node=WORD says how processes of a node share

@@ -26,9 +26,7 @@ hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo
 
 /* What a spec costs on the question's machine; *bytes: workspace. */
 double plan_cost_of(const struct plan_question *q, const struct hs_spec *spec, int64_t *bytes);
-
 struct plan_question plan_question_draw(int most);
-
 void plan_question_describe(const struct plan_question *q, char *text, size_t size);
 
 #endif

@@ -9,9 +9,7 @@ struct paper_setting {
 };
 
 int paper_log2_up(int n);
-
 int paper_power_below(int n);
-
 double paper_cost(const struct paper_setting *setting, double alphas, double betas, double gammas);
 
 /* Section 2 (powers of two). */
@@ -42,7 +40,6 @@ struct paper_printed {
 enum { PAPER_PRINTED = 23 };
 
 extern const struct paper_printed paper_printed_table[PAPER_PRINTED];
-
 struct paper_setting paper_setting_of(const struct paper_printed *line, int column);
 
 /* The printed figures add up rounded terms: one unit of the last of three digits. */

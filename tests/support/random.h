@@ -9,7 +9,6 @@
 
 /* A number that depends on all bits of another one. */
 uint64_t scrambled(uint64_t bits);
-
 void draw_seed(uint64_t seed);
 uint64_t draw_bits(void);
 uint64_t draw_bits_of(uint64_t *state);

@@ -11,9 +11,7 @@ enum { TUNED_PATH = 128, TUNED_WORDS = 400, TUNED_MOST = 64 };
 
 /* A path in the test's directory. */
 const char *tuned_path(const char *name);
-
 hsumma_plan_info plan_query(const hsumma_plan *plan);
-
 int plan_tuned_is(const hsumma_plan *plan, const char *word);
 
 /* What a plan says of itself and its rivals is the same on all processes. */
@@ -24,7 +22,6 @@ int plan_executes(hsumma_plan *plan, const struct gemm_case *c);
 
 /* Executions until a plan has decided: how many, -1 if one was wrong or it goes on for ever. */
 int plan_decide(hsumma_plan *plan, const struct gemm_case *c);
-
 hsumma_context *tuned_context_alone(const char *options);
 
 /* A context with its tuned file in the test's directory, and a grid. */
@@ -35,7 +32,6 @@ hsumma_plan *plan_with(hsumma_context *ctx, struct gemm_case *c, const char *opt
 
 /* A directory, the same for all processes; 0: none. */
 int tuned_directory_make(void);
-
 void tuned_directory_drop(void);
 
 #endif

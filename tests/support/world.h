@@ -12,7 +12,6 @@ extern int rank, size;
 
 /* MPI_Init, rank and size; rank 0 prints the tests. */
 void world_begin(int *argc, char ***argv);
-
 int64_t world_reduce(int64_t value, MPI_Op op);
 
 /* The largest magnitude, with the sign of the most negative value if there is one. */

@@ -127,7 +127,7 @@ static void refused(const char *what, int rank_without, int resource)
     if (rank == rank_without)
         bad |= setrlimit(resource, &before) != 0;
     bad |= !run(&comm, HS_BCAST, "binomial", 4096, 3, &messages);
-    tap_ok(quiet_worst(bad) == 0 && quiet_worst(names_left()) == 0, "no memory for %s: no rank shares any (%s)", what,
+    tap_ok(world_worst(bad) == 0 && world_worst(names_left()) == 0, "no memory for %s: no rank shares any (%s)", what,
            message.text);
     hs_comm_forget(&comm, &hs_heap);
 }

@@ -124,7 +124,7 @@ static void against_all(int cases, int given)
     struct losses losses = {0};
     int tenth = 0, percent = 0;
     char best_is[200] = "";
-    draw_seed(5);
+    draw_seed(7);
     for (int i = 0; i < cases; i++) {
         struct plan_question q = plan_question_draw(8);
         struct hs_ranking ranking;

@@ -6,7 +6,7 @@
  * Cost: ceil(log2 q) alpha + (1 - 1/q) m beta for equal parts.  Scratch: one vector.  Bruck, Ho, Kipnis, Upfal and
  * Weathersby, Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems (1997).
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 /* Bytes of the parts of `parts` ranks from `first` on, cyclically. */
 static int64_t span(const struct hs_shape *shape, int first, int64_t parts)
@@ -32,7 +32,7 @@ static void turn(struct hs_builder *builder, const struct hs_shape *shape, int64
     hs_after(builder, hs_emit_copy(builder, hs_out(place), from, count), received);
 }
 
-void hs_build_allgather_bruck(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int rank = shape->rank, size = shape->size, sent = -1, received = -1;
     int64_t own = span(shape, rank, 1);
@@ -56,3 +56,6 @@ void hs_build_allgather_bruck(struct hs_builder *builder, const struct hs_shape 
             turn(builder, shape, at, count, received);
     }
 }
+
+HS_ALG(HS_ALLGATHER, allgather_bruck, "bruck", .build = build,
+       .doc = "ceil(log2 q) rounds for any q: ceil(log2 q) alpha + (1 - 1/q) m beta; Bruck et al. (1997)");

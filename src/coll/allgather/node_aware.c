@@ -10,7 +10,7 @@
  */
 #include "coll/pattern/embed.h"
 #include "coll/pattern/node_map.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { GATHERED = 1, RECEIVED = 2 }; /* signals; of wave w: RECEIVED + w */
 
@@ -92,7 +92,7 @@ static void own_by_messages(struct node_gather *g)
                                      .scratch = g->packed.slot == HS_SCRATCH ? map->shape->bytes : 0,
                                      .after = -1};
     if (part)
-        g->own = hs_embed(g->builder, hs_alg_find(HS_ALLGATHER, "bruck"), &inner, &embedding, NULL);
+        g->own = hs_embed(g->builder, &hs_alg_allgather_bruck, &inner, &embedding, NULL);
 }
 
 /* A node's parts to their places in OUT, unless they have been received there. */
@@ -158,10 +158,10 @@ static void wave_by_messages(struct node_gather *g, int wave)
     }
 }
 
-void hs_build_allgather_node_aware(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct node_gather g = {.builder = builder, .own = -1, .sent = -1, .signalled = -1};
-    if (shape->bytes == 0 || hs_node_map(&g.map, builder, shape))
+    if (hs_node_map(&g.map, builder, shape))
         return;
     g.packed = g.map.division->contiguous ? hs_out(0) : hs_scratch(0);
     g.filled = hs_builder_get(builder, (size_t)g.map.members, sizeof *g.filled);
@@ -180,3 +180,7 @@ void hs_build_allgather_node_aware(struct hs_builder *builder, const struct hs_s
             wave_by_messages(&g, w);
     }
 }
+
+HS_ALG(
+    HS_ALLGATHER, allgather_node_aware, "node_aware", .build = build, .flags = HS_KNOWS_NODES | HS_USES_LEVEL,
+    .doc = "gather inside each node, one message per pair of nodes, dealt out to their ranks, and shared inside again");

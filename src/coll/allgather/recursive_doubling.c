@@ -5,9 +5,9 @@
  * Cost: log2 q alpha + (1 - 1/q) m beta for equal parts.  Thakur, Rabenseifner and Gropp, Optimization of Collective
  * Communication Operations in MPICH (2005).
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_allgather_recursive_doubling(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int rank = shape->rank, sent = -1, received = -1;
     int64_t own = hs_part_at(shape, rank);
@@ -26,3 +26,6 @@ void hs_build_allgather_recursive_doubling(struct hs_builder *builder, const str
         received = hs_emit_recv(builder, rank ^ span, hs_out(to), hs_part_at(shape, other + span) - to);
     }
 }
+
+HS_ALG(HS_ALLGATHER, allgather_recursive_doubling, "recursive_doubling", .build = build, .unfit = hs_unfit_power,
+       .doc = "pairs at doubling distance: log2 q alpha + (1 - 1/q) m beta");

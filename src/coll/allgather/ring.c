@@ -4,7 +4,7 @@
  * Cost: (q - 1)(alpha + m/q beta) for equal parts.  Parts may differ and may be empty.
  */
 #include "coll/pattern/ring.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 static int own_part(int rank, int size)
 {
@@ -12,10 +12,13 @@ static int own_part(int rank, int size)
     return 1;
 }
 
-void hs_build_allgather_ring(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t at = hs_part_at(shape, shape->rank);
     hs_emit_ring(builder, shape, own_part, HS_IN, -1);
     /* Last in the list, so that it does not delay the first messages; nothing waits for it. */
     hs_emit_copy(builder, hs_out(at), hs_in(0), hs_part_at(shape, shape->rank + 1) - at);
 }
+
+HS_ALG(HS_ALLGATHER, allgather_ring, "ring", .build = build,
+       .doc = "each part once around the ring: (q-1)(alpha + m/q beta)");

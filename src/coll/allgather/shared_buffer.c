@@ -6,7 +6,7 @@
  * Cost per rank with s pieces of equal parts: s q copies and (1 + 1/q) m bytes copied, s signals.
  */
 #include "coll/pattern/rounds.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { GATHER_SLOTS = 2 };
 
@@ -16,7 +16,7 @@ struct buffer_gather {
     struct hs_pieces cut;
 };
 
-const char *hs_unfit_allgather_shared_buffer(const struct hs_shape *shape)
+static const char *unfit(const struct hs_shape *shape)
 {
     return hs_unfit_places(shape, 1);
 }
@@ -51,13 +51,13 @@ static int take(void *state, int64_t piece, int after)
     return hs_emit_join_copies(g->builder, first, -1);
 }
 
-void hs_build_allgather_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct buffer_gather g = {.builder = builder, .shape = shape};
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     g.cut = hs_cut_parts(shape, 1);
     hs_emit_rounds(builder, shape, g.cut.pieces, put, take, &g);
 }
+
+HS_ALG(HS_ALLGATHER, allgather_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
+       .flags = HS_KNOWS_NODES | HS_FOR_DEVICES,
+       .doc = "one node: all copy their parts into their shared memory, and the others' out of it");

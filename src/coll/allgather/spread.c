@@ -6,15 +6,13 @@
  */
 #include "coll/pattern/rounds.h"
 #include "coll/pattern/sum_chain.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_allgather_spread(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int size = shape->size, me = shape->rank;
     int64_t own = hs_part_at(shape, me);
     int copy = hs_emit_copy(builder, hs_out(own), hs_in(0), hs_part_at(shape, me + 1) - own);
-    if (size == 1 || shape->bytes == 0)
-        return;
     hs_expose(builder);
     int signal = hs_emit_signal(builder, 1);
     hs_after(builder, signal, copy);
@@ -30,3 +28,7 @@ void hs_build_allgather_spread(struct hs_builder *builder, const struct hs_shape
     hs_after(builder, last, done);
     hs_emit_wait_all(builder, shape, 2, last); /* nobody reads OUT any longer */
 }
+
+HS_ALG(HS_ALLGATHER, allgather_spread, "spread", .build = build, .unfit = hs_unfit_spread,
+       .flags = HS_KNOWS_NODES | HS_FOR_DEVICES,
+       .doc = "one node: all copy the parts of the others from where they are");

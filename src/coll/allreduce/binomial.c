@@ -19,7 +19,7 @@
  * copies first.
  */
 #include "coll/pattern/sum_chain.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 struct tree {
     int64_t radix, chunks, pitch; /* pitch: bytes of a place */
@@ -55,10 +55,10 @@ static struct tree tree_of(const struct hs_shape *shape)
     return tree;
 }
 
-const char *hs_unfit_allreduce_binomial(const struct hs_shape *shape)
+static const char *unfit(const struct hs_shape *shape)
 {
     const char *why = hs_unfit_shared(shape);
-    if (why || shape->size == 1 || shape->bytes == 0)
+    if (why || shape->bytes == 0)
         return why;
     struct tree tree = tree_of(shape);
     if (tree.chunks == 0)
@@ -161,13 +161,9 @@ static void reduce(struct binomial *b, int64_t chunk)
     hs_after(b->builder, b->taken[slot], summed);
 }
 
-void hs_build_allreduce_binomial(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct binomial b = {builder, shape, .signalled = -1, .passed = {-1, -1}, .taken = {-1, -1}};
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     b.tree = tree_of(shape);
     if (b.tree.chunks == 0)
         hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);
@@ -180,3 +176,8 @@ void hs_build_allreduce_binomial(struct hs_builder *builder, const struct hs_sha
     for (int64_t chunk = left; shape->rank > 0 && chunk < b.tree.chunks; chunk++)
         take(&b, chunk);
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_binomial, "binomial", .build = build, .unfit = unfit,
+       .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES | HS_USES_PIECES,
+       .doc = "one node: tree of radix 2^k to rank 0 (children copy into their parent's memory), all copy the sum; "
+              "Faraji and Afsahi (2014), Section 3.2");

@@ -25,7 +25,7 @@
  */
 #include "coll/pattern/stages.h"
 #include "coll/pattern/sum_tree.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { DEFAULT_LEADERS = 4, MOST_CHUNKS = HS_STAGE_SIGNALS / 2 - 2 };
 
@@ -285,11 +285,11 @@ static int64_t chunk_bytes(const struct hs_shape *shape, int64_t shared_bytes)
     return half > 0 && shape->bytes / half < MOST_CHUNKS ? half : 0;
 }
 
-void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     const struct hs_topology *topology =
         shape->topology ? shape->topology : hs_topology_of(builder, NULL, NULL, shape->size, 0);
-    if (!topology || shape->bytes == 0)
+    if (!topology)
         return;
     const struct hs_division *division = &topology->division[shape->with.level];
     struct hs_topology without = *topology;
@@ -323,3 +323,9 @@ void hs_build_allreduce_dpml(struct hs_builder *builder, const struct hs_shape *
     else if (!shape->with.inner || d.chunk < shape->bytes || !by_stages(&d))
         through_shared_memory(&d);
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_dpml, "dpml", .build = build,
+       .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEADERS | HS_USES_PIECES | HS_USES_LEVEL |
+                HS_USES_OUTER | HS_USES_INNER,
+       .doc = "l leaders per node reduce a part each, k pieces in flight; Bayatpour et al., DPML (SC17), Sections 4.1 "
+              "and 4.2");

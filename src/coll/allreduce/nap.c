@@ -17,7 +17,7 @@
  * Improvements to Allreduce (2019), Section III.
  */
 #include "coll/pattern/stages.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { MOST_EXCHANGES = 31 };
 
@@ -117,7 +117,14 @@ static int combine(struct hs_builder *builder, const struct hs_shape *shape, con
     return hs_emit_stage(builder, shape, stage, &later);
 }
 
-void hs_build_allreduce_nap(struct hs_builder *builder, const struct hs_shape *shape)
+static const char *unfit(const struct hs_shape *shape)
+{
+    return shape->topology && !shape->topology->division[shape->with.level].even
+               ? "the nodes have different numbers of ranks"
+               : NULL;
+}
+
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_two_levels on = hs_two_levels(builder, shape);
     struct hs_stage stage = {.bytes = shape->bytes, .in = hs_in(0), .out = hs_out(0), .stages = 1, .after = -1};
@@ -127,7 +134,7 @@ void hs_build_allreduce_nap(struct hs_builder *builder, const struct hs_shape *s
 
     if (on.members == 1) {
         struct hs_shape pairs = *shape;
-        pairs.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling");
+        pairs.with.outer = &hs_alg_allreduce_recursive_doubling;
         stage.collective = HS_ALLREDUCE;
         stage.between = stage.direct = 1;
         stage.rank = on.leader;
@@ -154,3 +161,8 @@ void hs_build_allreduce_nap(struct hs_builder *builder, const struct hs_shape *s
         sum = stage.out;
     }
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_nap, "nap", .build = build, .unfit = unfit,
+       .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL,
+       .doc = "ceil(log_ppn n) steps between nodes, every process its own subgroup; Bienz, Olson and Gropp (2019), "
+              "Section III");

@@ -7,9 +7,9 @@
  * Cost: log2 q (alpha + m beta + m gamma) for powers of two, else two more messages and one more sum.  Scratch: one
  * vector.  Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section II.
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_allreduce_recursive_doubling(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t power = 1, bytes = shape->bytes;
     int rank = shape->rank, left = 0; /* reductions still to do; the last one ends in OUT, the one before in scratch */
@@ -17,8 +17,6 @@ void hs_build_allreduce_recursive_doubling(struct hs_builder *builder, const str
         power *= 2;
     int pairs = (int)(shape->size - power), folded = rank < 2 * pairs;
 
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), bytes);
     if (folded && rank % 2 == 1) {
         hs_emit_send(builder, rank - 1, hs_in(0), bytes);
         hs_emit_recv(builder, rank - 1, hs_out(0), bytes);
@@ -54,3 +52,7 @@ void hs_build_allreduce_recursive_doubling(struct hs_builder *builder, const str
         hs_after(builder, send, reduced);
     }
 }
+
+HS_ALG(
+    HS_ALLREDUCE, allreduce_recursive_doubling, "recursive_doubling", .build = build, .flags = HS_SUMS_IN_ORDER,
+    .doc = "pairs at doubling distance: log2 q (alpha + m beta + m gamma); Bienz, Olson and Gropp (2019), Section II");

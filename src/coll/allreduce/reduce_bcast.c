@@ -5,9 +5,9 @@
  * Cost: that of its two stages, 2 ceil(log2 q)(alpha + m beta) + ceil(log2 q) m gamma if they are binomial.
  */
 #include "coll/pattern/stages.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_allreduce_reduce_bcast(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int *rank = hs_builder_get(builder, (size_t)shape->size, sizeof *rank);
     for (int i = 0; rank && i < shape->size; i++)
@@ -31,3 +31,7 @@ void hs_build_allreduce_reduce_bcast(struct hs_builder *builder, const struct hs
     stage.number = 1;
     hs_emit_stage(builder, &second, &stage, &scratch);
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_reduce_bcast, "reduce_bcast", .build = build,
+       .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_USES_OUTER | HS_USES_INNER,
+       .doc = "reduction to rank 0 (inner) and broadcast (outer), by default binomial");

@@ -5,7 +5,7 @@
  * Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations (2009).
  */
 #include "coll/pattern/ring.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 static int own_part(int rank, int size)
 {
@@ -13,8 +13,11 @@ static int own_part(int rank, int size)
     return 1;
 }
 
-void hs_build_allreduce_ring(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int done = hs_emit_ring_sums(builder, shape, hs_out(hs_part_at(shape, shape->rank)));
     hs_emit_ring(builder, shape, own_part, HS_OUT, done);
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_ring, "ring", .build = build,
+       .doc = "ring reduce-scatter and allgather: 2(q-1)(alpha + m/q beta) + (1 - 1/q) m gamma");

@@ -11,10 +11,14 @@
  * with.contributors, for stages of other rows: only so many first ranks contribute (0: all); the others need no IN.
  */
 #include "coll/pattern/shared_sum.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_allreduce_shared(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int some = shape->with.contributors;
     hs_emit_shared_sum(builder, shape, some > 0 && some < shape->size ? some : shape->size, -1);
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_shared, "shared", .build = build, .unfit = hs_unfit_shared,
+       .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_USES_THRESHOLD,
+       .doc = "one node: every rank reduces its part (up to b: all) of what all have put into memory");

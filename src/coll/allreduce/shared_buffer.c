@@ -9,14 +9,19 @@
  * 3.1; rank 0 need not copy its own vector there, which the paper lets it do.
  */
 #include "coll/pattern/shared_buffer.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-const char *hs_unfit_allreduce_shared_buffer(const struct hs_shape *shape)
+static const char *unfit(const struct hs_shape *shape)
 {
     return hs_unfit_buffer(shape, 1);
 }
 
-void hs_build_allreduce_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     hs_emit_shared_buffer(builder, shape, 0, 1);
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
+       .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES | HS_USES_SEGMENT,
+       .doc = "one node: all copy their vectors into rank 0's memory, it sums them at once, all copy the sum; Faraji "
+              "and Afsahi (2014), Section 3.1");

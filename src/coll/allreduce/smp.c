@@ -8,9 +8,9 @@
  * Allreduce (2019), Section II-A.
  */
 #include "coll/pattern/stages.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_allreduce_smp(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_two_levels on = hs_two_levels(builder, shape);
     /* A stage must not write where it reads, hence a place for the node's sum. */
@@ -47,3 +47,8 @@ void hs_build_allreduce_smp(struct hs_builder *builder, const struct hs_shape *s
     scratch = shape->bytes;
     hs_emit_stage(builder, shape, &inside, &scratch);
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_smp, "smp", .build = build,
+       .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER,
+       .doc = "to the node's leader, allreduce over the leaders, broadcast inside; Bienz, Olson and Gropp (2019), "
+              "Section II-A");

@@ -10,7 +10,7 @@
  */
 #include "coll/pattern/rounds.h"
 #include "coll/pattern/sum_chain.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 struct allreduce_spread {
     struct hs_builder *builder;
@@ -48,13 +48,9 @@ static int copy_piece(const struct allreduce_spread *s, int64_t piece, int after
     return hs_emit_join_copies(s->builder, first, after);
 }
 
-void hs_build_allreduce_spread(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct allreduce_spread s = {builder, shape, hs_slice_pieces(shape)};
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     hs_expose(builder);
     int signal = hs_emit_signal(builder, 1), entered = hs_emit_wait_all(builder, shape, 1, signal), done = signal;
     for (int64_t piece = 0; piece <= s.pieces; piece++) {
@@ -75,3 +71,8 @@ void hs_build_allreduce_spread(struct hs_builder *builder, const struct hs_shape
     hs_after(builder, last, done);
     hs_emit_wait_all(builder, shape, signal_of(s.pieces), last); /* nobody reads IN or OUT any longer */
 }
+
+HS_ALG(HS_ALLREDUCE, allreduce_spread, "spread", .build = build, .unfit = hs_unfit_spread,
+       .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES | HS_USES_PIECES,
+       .doc = "one node: every rank reduces a slice of all ranks' vectors, read where they are; all copy the slices of "
+              "the others");

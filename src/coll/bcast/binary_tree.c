@@ -5,11 +5,11 @@
  * Cost, rounds: 2(log2(q + 1) - 2 + s)(alpha + m/s beta) for s segments and full trees (q + 1 a power of two, q > 1),
  * and at most that with log2 rounded up otherwise.  Segments are longer than asked for when they would be too many.
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { CHILDREN = 2 };
 
-void hs_build_bcast_binary_tree(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t segments = hs_segments(shape), first_child = CHILDREN * (int64_t)shape->rank + 1;
     int received = -1, received_before = -1, sent = -1;
@@ -31,3 +31,6 @@ void hs_build_bcast_binary_tree(struct hs_builder *builder, const struct hs_shap
         }
     }
 }
+
+HS_ALG(HS_BCAST, bcast_binary_tree, "binary_tree", .build = build, .flags = HS_USES_SEGMENT,
+       .doc = "binary tree pipelined in s segments: about 2(log2(q+1)-2+s)(alpha + m/s beta)");

@@ -4,9 +4,9 @@
  *
  * Cost: ceil(log2 q)(alpha + m beta).  Hierarchical Parallel Matrix Multiplication (ICPP 2013), Section IV.
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_bcast_binomial(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t rank = shape->rank, bit = 1;
     int last = -1;
@@ -23,3 +23,6 @@ void hs_build_bcast_binomial(struct hs_builder *builder, const struct hs_shape *
             last = send;
         }
 }
+
+HS_ALG(HS_BCAST, bcast_binomial, "binomial", .build = build,
+       .doc = "binomial tree: ceil(log2 q)(alpha + m beta); HSUMMA (ICPP 2013), Section IV");

@@ -5,9 +5,9 @@
  * Cost: (q - 2 + s)(alpha + m/s beta).  van de Geijn and Watts, SUMMA (1997), the pipelined broadcast.  The best s is
  * sqrt((q - 2) m beta / alpha).
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_bcast_chain(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t segments = hs_segments(shape);
     int received = -1, received_before = -1, sent = -1;
@@ -30,3 +30,6 @@ void hs_build_bcast_chain(struct hs_builder *builder, const struct hs_shape *sha
         }
     }
 }
+
+HS_ALG(HS_BCAST, bcast_chain, "chain", .build = build, .flags = HS_USES_SEGMENT,
+       .doc = "chain pipelined in s segments: (q-2+s)(alpha + m/s beta); van de Geijn and Watts, SUMMA (1997)");

@@ -4,9 +4,9 @@
  * Cost: (q - 1)(alpha + m beta).  The messages do not depend on each other; only the root's port serialises them.  Best
  * for very few ranks, and where latency within the network is all that counts.
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_bcast_flat(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank > 0) {
         hs_emit_recv(builder, 0, hs_out(0), shape->bytes);
@@ -15,3 +15,5 @@ void hs_build_bcast_flat(struct hs_builder *builder, const struct hs_shape *shap
     for (int peer = 1; peer < shape->size; peer++)
         hs_emit_send(builder, peer, hs_out(0), shape->bytes);
 }
+
+HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "the root sends to everybody: (q-1)(alpha + m beta)");

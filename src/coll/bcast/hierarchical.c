@@ -6,21 +6,21 @@
  * The broadcast of Zhu, Goodell, Gropp and Thakur, Hierarchical Collectives in MPICH2 (2009).
  */
 #include "coll/pattern/stages.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { MOST_STAGE_SEGMENTS = 16 };
 
 /* One if there is only one stage, which may cut the vector itself. */
 static int segments_of(const struct hs_shape *shape, const struct hs_two_levels *on)
 {
-    if (shape->segment == 0 || shape->bytes == 0 || on->nodes == 1 || on->nodes == shape->size)
+    if (shape->segment == 0 || on->nodes == 1 || on->nodes == shape->size)
         return 1;
     int64_t longest = shape->segment < shape->unit ? 1 : shape->segment / shape->unit;
     int64_t elements = shape->bytes / shape->unit, segments = elements / longest + (elements % longest != 0);
     return segments < MOST_STAGE_SEGMENTS ? (int)segments : MOST_STAGE_SEGMENTS;
 }
 
-void hs_build_bcast_hierarchical(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_two_levels on = hs_two_levels(builder, shape);
     int segments = segments_of(shape, &on), arrived[2] = {-1, -1};
@@ -54,3 +54,7 @@ void hs_build_bcast_hierarchical(struct hs_builder *builder, const struct hs_sha
         inside.after = hs_emit_stage(builder, shape, &inside, &scratch);
     }
 }
+
+HS_ALG(HS_BCAST, bcast_hierarchical, "hierarchical", .build = build,
+       .flags = HS_TRUE_ROOT | HS_KNOWS_NODES | HS_USES_SEGMENT | HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER,
+       .doc = "any broadcast over the nodes' (or sockets') leaders, then any inside each of them");

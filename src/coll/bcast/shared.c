@@ -8,7 +8,7 @@
  * Cost with s segments: s + 1 copies of m/s bytes one after the other, s signals of the root; direct: one copy of m
  * bytes, one signal of each rank.
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum {
     SHARED_SEGMENT = 32 * 1024,
@@ -110,10 +110,8 @@ static void read_root(struct hs_builder *builder, const struct hs_shape *shape)
     hs_after(builder, signal, last);
 }
 
-void hs_build_bcast_shared(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     if (shape->topology->direct && shape->bytes >= LEAST_DIRECT) {
         read_root(builder, shape);
         return;
@@ -126,3 +124,7 @@ void hs_build_bcast_shared(struct hs_builder *builder, const struct hs_shape *sh
     else
         take_segments(builder, shape, &ring);
 }
+
+HS_ALG(HS_BCAST, bcast_shared, "shared", .build = build, .unfit = hs_unfit_shared,
+       .flags = HS_TRUE_ROOT | HS_KNOWS_NODES | HS_USES_SEGMENT,
+       .doc = "one node: the ranks read the root's memory, or segments that it puts into its shared slot");

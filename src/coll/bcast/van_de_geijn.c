@@ -6,7 +6,7 @@
  * Multiplication (ICPP 2013), Section IV; any size and partition here.
  */
 #include "coll/pattern/ring.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 /* Parts from its own on that a rank has after the scatter: its subtree. */
 static int subtree(int rank, int size)
@@ -15,7 +15,7 @@ static int subtree(int rank, int size)
     return rank == 0 || lowest_bit > size - rank ? size - rank : lowest_bit;
 }
 
-void hs_build_bcast_van_de_geijn(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int rank = shape->rank, size = shape->size, last = -1;
     int64_t begin = hs_part_at(shape, rank), bit = 1;
@@ -37,3 +37,8 @@ void hs_build_bcast_van_de_geijn(struct hs_builder *builder, const struct hs_sha
     }
     hs_emit_ring(builder, shape, subtree, HS_OUT, last);
 }
+
+HS_ALG(
+    HS_BCAST, bcast_van_de_geijn, "van_de_geijn", .build = build,
+    .doc =
+        "binomial scatter, ring allgather: (log2 q + q-1) alpha + 2(1 - 1/q) m beta; HSUMMA (ICPP 2013), Section IV");

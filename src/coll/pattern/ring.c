@@ -54,8 +54,6 @@ int hs_emit_ring_sums(struct hs_builder *builder, const struct hs_shape *shape, 
     int64_t longest = longest_part(shape);
     int reduced = -1, sent = -1, read[BUFFERS] = {-1, -1, -1}; /* read: the SEND that has read a buffer */
 
-    if (size == 1)
-        return hs_emit_copy(builder, sum, hs_in(0), shape->bytes);
     /* In round i rank r passes on the sum of part r - i: what has come in round i - 1 and what it has itself. */
     for (int i = 1; i < size; i++) {
         int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;

@@ -1,7 +1,7 @@
 #include "coll/pattern/rounds.h"
 
 #include "coll/pattern/sum_chain.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { ROUND_SLOTS = 2 };
 
@@ -61,7 +61,7 @@ int64_t hs_piece_at(const struct hs_pieces *pieces, int rank, int64_t piece)
 const char *hs_unfit_places(const struct hs_shape *shape, int places)
 {
     const char *why = hs_unfit_shared(shape);
-    if (why || shape->size == 1 || shape->bytes == 0)
+    if (why || shape->bytes == 0)
         return why;
     struct hs_pieces cut = hs_cut_parts(shape, places);
     if (cut.pitch == 0)

@@ -12,7 +12,7 @@
 #include "coll/pattern/shared_buffer.h"
 
 #include "coll/pattern/sum_chain.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 struct buffer_cut {
     int64_t chunks, pitch; /* pitch: bytes of a place */
@@ -53,7 +53,7 @@ static struct buffer_cut cut_of(const struct hs_shape *shape, int everybody)
 const char *hs_unfit_buffer(const struct hs_shape *shape, int everybody)
 {
     const char *why = hs_unfit_shared(shape);
-    if (why || shape->size == 1 || shape->bytes == 0)
+    if (why || shape->bytes == 0)
         return why;
     struct buffer_cut cut = cut_of(shape, everybody);
     if (cut.chunks == 0)
@@ -143,10 +143,6 @@ void hs_emit_shared_buffer(struct hs_builder *builder, const struct hs_shape *sh
 {
     struct buffer b = {builder,         shape,        .owner = owner,   .everybody = everybody,
                        .signalled = -1, .summed = -1, .taken = {-1, -1}};
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     b.cut = cut_of(shape, everybody);
     if (b.cut.chunks == 0) {
         hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);

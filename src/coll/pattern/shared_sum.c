@@ -225,10 +225,6 @@ void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape
     int64_t shared_bytes = shape->topology ? shape->topology->shared_bytes : 0;
     int64_t whole = shape->with.threshold ? shape->with.threshold : WHOLE_BYTES / shape->size;
 
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     sum.ready = hs_builder_get(builder, (size_t)shape->size, sizeof *sum.ready);
     sum.work = hs_builder_get(builder, (size_t)shape->size + 6, sizeof *sum.work);
     if (!sum.ready || !sum.work)

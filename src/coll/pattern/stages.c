@@ -1,5 +1,7 @@
 #include "coll/pattern/stages.h"
 
+#include "coll/schedule/rows.h"
+
 static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_shape *stage)
 {
     return alg && !(alg->flags & HS_BY_MPI) && !hs_alg_unfit(alg, stage) ? alg : NULL;
@@ -17,7 +19,7 @@ static const struct hs_alg *stage_inner(enum hs_collective collective, const str
 {
     const struct hs_alg *alg = named(stage->with.inner, collective, stage);
     if (!alg && stage->topology && stage->topology->shared_bytes > 0)
-        alg = fitting(hs_alg_find(collective, "shared"), stage);
+        alg = fitting(hs_alg_shared(collective), stage);
     return alg ? alg : hs_alg_safe(collective);
 }
 
@@ -27,7 +29,7 @@ static const struct hs_alg *stage_outer(enum hs_collective collective, const str
     /* Like recursive doubling up to b bytes, in parts beyond; brackets alike for parts of any length, which dpml needs.
      */
     if (!alg && collective == HS_ALLREDUCE)
-        alg = hs_alg_find(HS_ALLREDUCE, "elimination_32");
+        alg = &hs_alg_allreduce_elimination_32;
     return alg ? alg : hs_alg_safe(collective);
 }
 

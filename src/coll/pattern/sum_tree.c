@@ -115,12 +115,6 @@ static void arrive(struct hs_sum *sum, struct hs_partial_sum partial)
             partial = partial.index % 2 == 0 ? join(sum, &partial, &other) : join(sum, &other, &partial);
         }
     }
-    if (sum->leaves == 1) {
-        int ready = partial.ready;
-        partial.ready = hs_emit_copy(sum->builder, sum->dst, partial.at, sum->count);
-        hs_after(sum->builder, partial.ready, ready);
-        hs_after(sum->builder, partial.ready, sum->after);
-    }
     sum->total = partial.ready;
 }
 

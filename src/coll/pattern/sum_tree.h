@@ -1,8 +1,8 @@
 /*
- * A sum over `leaves` operands that arrive in any order, bracketed like a binary tree over their numbers, in order: the
- * node of [a 2^h, (a+1) 2^h) is the sum of its left half op the sum of its right half, as in the binomial reduction.
- * So the bits do not depend on how the operands arrive.  Halves are joined as soon as both are there: operands that
- * arrive in cyclic order need about 2 log2(leaves) buffers.
+ * A sum over `leaves` operands, two or more, that arrive in any order, bracketed like a binary tree over their numbers,
+ * in order: the node of [a 2^h, (a+1) 2^h) is the sum of its left half op the sum of its right half, as in the binomial
+ * reduction. So the bits do not depend on how the operands arrive.  Halves are joined as soon as both are there:
+ * operands that arrive in cyclic order need about 2 log2(leaves) buffers.
  */
 #ifndef HS_COLL_PATTERN_SUM_TREE_H
 #define HS_COLL_PATTERN_SUM_TREE_H

@@ -109,16 +109,9 @@ static void lay_out(struct rt_state *state)
     state->got = hs_builder_get(state->builder, (size_t)widest, sizeof *state->got);
 }
 
-void rt_build(struct hs_builder *builder, const struct hs_shape *shape, enum hs_collective collective,
-              const struct rt_plan *plan)
+void rt_build(struct hs_builder *builder, const struct hs_shape *shape, const struct rt_plan *plan)
 {
-    struct rt_state state = {.builder = builder, .shape = shape, .plan = plan, .collective = collective};
-    if (shape->bytes == 0)
-        return;
-    if (shape->size == 1) {
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-        return;
-    }
+    struct rt_state state = {.builder = builder, .shape = shape, .plan = plan, .collective = builder->alg->collective};
     find_way(&state);
     lay_out(&state);
     if (!state.got)
@@ -129,7 +122,7 @@ void rt_build(struct hs_builder *builder, const struct hs_shape *shape, enum hs_
         rt_reduce_level(&state, &state.visit[i]);
     for (int i = state.visits - 1; i >= 0; i--)
         rt_route_level(&state, &state.visit[i]);
-    if (collective == HS_REDUCE_SCATTER) {
+    if (state.collective == HS_REDUCE_SCATTER) {
         int64_t at = hs_part_at(shape, shape->rank);
         int copy = hs_emit_copy(builder, hs_out(0), hs_plus(state.work, at), hs_part_at(shape, shape->rank + 1) - at);
         hs_after(builder, copy, state.have);

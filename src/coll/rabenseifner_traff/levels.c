@@ -36,61 +36,6 @@ void rt_halve(struct rt_plan *plan)
         rt_exchange(plan, 2);
 }
 
-static int power_below(int groups)
-{
-    int power = 1;
-    while (power <= groups / 2)
-        power *= 2;
-    return power;
-}
-
-struct rt_plan rt_plan_elimination_21(int size)
-{
-    struct rt_plan plan;
-    rt_begin(&plan, size);
-    rt_eliminate(&plan, 0, size - power_below(size));
-    rt_halve(&plan);
-    return plan;
-}
-
-struct rt_plan rt_plan_elimination_32(int size)
-{
-    struct rt_plan plan;
-    rt_begin(&plan, size);
-    rt_halve(&plan);
-    return plan;
-}
-
-/* One level with a 3-2 step, then 2-1 steps among those that were in a pair and have had time for it. */
-struct rt_plan rt_plan_elimination_32_21(int size)
-{
-    struct rt_plan plan;
-    rt_begin(&plan, size);
-    rt_halve_while_even(&plan);
-    rt_exchange(&plan, 2);
-    rt_eliminate(&plan, 1, plan.groups - power_below(plan.groups));
-    rt_halve(&plan);
-    return plan;
-}
-
-int rt_odd_factor(int number)
-{
-    for (int factor = 3; factor <= number / factor; factor += 2)
-        if (number % factor == 0)
-            return factor;
-    return number;
-}
-
-struct rt_plan rt_plan_small_ring(int size)
-{
-    struct rt_plan plan;
-    rt_begin(&plan, size);
-    rt_halve_while_even(&plan);
-    while (plan.groups > 1)
-        rt_exchange(&plan, rt_odd_factor(plan.groups));
-    return plan;
-}
-
 /* Levels of two with an odd number of groups begin with a cluster of three. */
 static int odd_one(const struct rt_level *level)
 {

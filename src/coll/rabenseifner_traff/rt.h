@@ -44,18 +44,6 @@ void rt_eliminate(struct rt_plan *plan, int skip, int pairs);
 /* Exchanges of two while the number of groups is even / until one group is left (with 3-2 elimination). */
 void rt_halve_while_even(struct rt_plan *plan);
 void rt_halve(struct rt_plan *plan);
-/* The smallest prime factor of an odd number. */
-int rt_odd_factor(int number);
-
-/* The recipes of the rows. */
-struct rt_plan rt_plan_elimination_21(int size);
-struct rt_plan rt_plan_elimination_32(int size); /* powers of two: the butterfly */
-struct rt_plan rt_plan_elimination_32_21(int size);
-struct rt_plan rt_plan_small_ring(int size);
-/* choice.c: the cheapest of: butterfly, rings for the first h - 1 odd factors, 3-2 elimination for the rest. */
-struct rt_plan rt_plan_best(const struct hs_shape *shape);
-/* What an allreduce by the plan costs, in seconds, on the machine that the choice assumes. */
-double rt_cost(const struct rt_plan *plan, const struct hs_shape *shape);
 
 /* Groups: the cluster of a group and its place in it, the first group of a cluster; a cluster is a group one level up.
  */
@@ -130,8 +118,7 @@ struct hs_ref rt_take(struct rt_state *state, int *turn);
  */
 int rt_bruck(struct rt_state *state, const struct rt_visit *visit, struct hs_ref area, int free, const int64_t *offset,
              int own);
-/* The list of shape->rank for a collective that follows the plan. */
-void rt_build(struct hs_builder *builder, const struct hs_shape *shape, enum hs_collective collective,
-              const struct rt_plan *plan);
+/* The list of shape->rank for the collective of builder->alg, by the plan. */
+void rt_build(struct hs_builder *builder, const struct hs_shape *shape, const struct rt_plan *plan);
 
 #endif

@@ -5,20 +5,18 @@
  *
  * Cost: ceil(log2 q)(alpha + m beta + m gamma).  Scratch: two vectors.
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 static int home_of(const struct hs_shape *shape, int64_t low, int64_t span)
 {
     return shape->root >= low && shape->root < low + span ? shape->root : (int)low;
 }
 
-void hs_build_reduce_binomial(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_ref sum = hs_in(0);
     int reduced = -1, merges = 0;
 
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
     for (int64_t span = 1; span < shape->size; span *= 2) {
         int64_t low = shape->rank / (2 * span) * (2 * span);
         if (low + span >= shape->size)
@@ -45,3 +43,7 @@ void hs_build_reduce_binomial(struct hs_builder *builder, const struct hs_shape 
         merges++;
     }
 }
+
+HS_ALG(
+    HS_REDUCE_TO, reduce_binomial, "binomial", .build = build, .flags = HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_NESTS,
+    .doc = "tree over the ranks in order, sums bracketed alike for every root: ceil(log2 q)(alpha + m beta + m gamma)");

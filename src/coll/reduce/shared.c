@@ -8,9 +8,13 @@
  * root. The contributions need no copy when peers' IN can be read.
  */
 #include "coll/pattern/shared_sum.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_reduce_shared(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     hs_emit_shared_sum(builder, shape, shape->size, shape->root);
 }
+
+HS_ALG(HS_REDUCE_TO, reduce_shared, "shared", .build = build, .unfit = hs_unfit_shared,
+       .flags = HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_USES_THRESHOLD,
+       .doc = "one node: every rank reduces its part of what all have put into shared memory");

@@ -7,14 +7,19 @@
  * Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), Section 3.1, steps 1 to 4.
  */
 #include "coll/pattern/shared_buffer.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-const char *hs_unfit_reduce_shared_buffer(const struct hs_shape *shape)
+static const char *unfit(const struct hs_shape *shape)
 {
     return hs_unfit_buffer(shape, 0);
 }
 
-void hs_build_reduce_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     hs_emit_shared_buffer(builder, shape, shape->root, 0);
 }
+
+HS_ALG(HS_REDUCE_TO, reduce_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
+       .flags = HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES | HS_USES_SEGMENT,
+       .doc = "one node: all copy their vectors into the root's memory, which sums them at once; Faraji and Afsahi "
+              "(2014), Section 3.1");

@@ -7,9 +7,9 @@
  * of two.  Scratch: one vector and that of a stage.  The first half of Bienz, Olson and Gropp (2019), Section II-A.
  */
 #include "coll/pattern/stages.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_reduce_smp(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_two_levels on = hs_two_levels(builder, shape);
     struct hs_ref sum = on.members > 1 ? hs_scratch(0) : hs_in(0);
@@ -41,3 +41,8 @@ void hs_build_reduce_smp(struct hs_builder *builder, const struct hs_shape *shap
     if (on.nodes > 1)
         hs_emit_stage(builder, shape, &between, &later);
 }
+
+HS_ALG(HS_REDUCE_TO, reduce_smp, "smp", .build = build,
+       .flags = HS_TRUE_ROOT | HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL | HS_USES_OUTER |
+                HS_USES_INNER,
+       .doc = "inside every node to its leader, then over the leaders: (log2 ppn + log2 n) steps");

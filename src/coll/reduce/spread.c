@@ -9,7 +9,7 @@
  */
 #include "coll/pattern/rounds.h"
 #include "coll/pattern/sum_chain.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { SPREAD_SLOTS = 2 };
 
@@ -33,12 +33,12 @@ static int64_t pieces_of(const struct hs_shape *shape)
     return wanted > needed ? wanted : needed;
 }
 
-const char *hs_unfit_reduce_spread(const struct hs_shape *shape)
+static const char *unfit(const struct hs_shape *shape)
 {
     const char *why = hs_unfit_shared(shape);
     if (!why)
         why = hs_unfit_spread(shape);
-    if (why || shape->size == 1 || shape->bytes == 0)
+    if (why || shape->bytes == 0)
         return why;
     return pieces_of(shape) > HS_MOST_STEPS / 4 / shape->size ? "there is too little shared memory for so long a vector"
                                                               : NULL;
@@ -93,14 +93,10 @@ static int announce(const struct reduce_spread *s, int64_t piece, int before, in
     return signal;
 }
 
-void hs_build_reduce_spread(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct reduce_spread s = {builder, shape, 0, 0};
     int is_root = shape->rank == shape->root, summed[SPREAD_SLOTS] = {-1, -1};
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     s.pieces = pieces_of(shape);
     s.pitch = hs_place_within(shape->topology->shared_bytes / SPREAD_SLOTS, shape->unit);
     hs_expose(builder);
@@ -123,3 +119,9 @@ void hs_build_reduce_spread(struct hs_builder *builder, const struct hs_shape *s
     }
     hs_emit_wait_all(builder, shape, signal_of(s.pieces - 1), signal); /* nobody reads IN any longer */
 }
+
+HS_ALG(
+    HS_REDUCE_TO, reduce_spread, "spread", .build = build, .unfit = unfit,
+    .flags = HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES | HS_USES_PIECES,
+    .doc =
+        "one node: every rank reduces a slice of all ranks' vectors, read where they are; the root copies the slices");

@@ -12,7 +12,7 @@
  */
 #include "coll/pattern/node_map.h"
 #include "coll/pattern/sum_tree.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { CONTRIBUTED = 1, SUMS_RECEIVED = 2 }; /* signals; of wave w: SUMS_RECEIVED + w */
 
@@ -183,10 +183,10 @@ static void wave(struct node_scatter *s, int w)
     }
 }
 
-void hs_build_reduce_scatter_node_aware(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct node_scatter s = {.builder = builder, .ready = -1, .signalled = -1, .sent = -1, .after_local = -1};
-    if (shape->bytes == 0 || hs_node_map(&s.map, builder, shape))
+    if (hs_node_map(&s.map, builder, shape))
         return;
     s.contributed = hs_builder_get(builder, (size_t)s.map.members, sizeof *s.contributed);
     if (!s.contributed)
@@ -198,3 +198,8 @@ void hs_build_reduce_scatter_node_aware(struct hs_builder *builder, const struct
     for (int w = 0; w < s.map.waves; w++)
         wave(&s, w);
 }
+
+HS_ALG(
+    HS_REDUCE_SCATTER, reduce_scatter_node_aware, "node_aware", .build = build,
+    .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL,
+    .doc = "sums inside each node, one message per pair of nodes, dealt out to their ranks, then sums over the nodes");

@@ -7,9 +7,9 @@
  * Communication Operations in MPICH (2005).
  */
 #include "coll/pattern/sum_tree.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_reduce_scatter_pairwise(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int rank = shape->rank, size = shape->size, sent = -1;
     int64_t own = hs_part_at(shape, rank);
@@ -27,3 +27,6 @@ void hs_build_reduce_scatter_pairwise(struct hs_builder *builder, const struct h
         hs_sum_receive(&sum, from, from);
     }
 }
+
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_pairwise, "pairwise", .build = build, .flags = HS_SUMS_IN_ORDER,
+       .doc = "every rank gets its part from each of the others: at most (q-1)(alpha + m/q (beta + gamma))");

@@ -9,7 +9,7 @@
  * two more messages, of m and of a part.  Scratch: up to two vectors.  Thakur, Rabenseifner and Gropp, Optimization of
  * Collective Communication Operations in MPICH (2005), for operations that do not commute.
  */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 struct halving {
     struct hs_builder *builder;
@@ -106,16 +106,14 @@ static void halve(const struct halving *h)
     }
 }
 
-void hs_build_reduce_scatter_recursive_halving(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct halving h = {.builder = builder, .shape = shape};
     int rank = shape->rank;
     while ((int64_t)2 << h.bits <= shape->size)
         h.bits++;
     h.pairs = shape->size - (1 << h.bits);
-    if (shape->size == 1) {
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    } else if (rank < 2 * h.pairs && rank % 2 == 1) {
+    if (rank < 2 * h.pairs && rank % 2 == 1) {
         int64_t at = hs_part_at(shape, rank);
         hs_emit_send(builder, rank - 1, hs_in(0), shape->bytes);
         hs_emit_recv(builder, rank - 1, hs_out(0), hs_part_at(shape, rank + 1) - at);
@@ -128,3 +126,6 @@ void hs_build_reduce_scatter_recursive_halving(struct hs_builder *builder, const
             halve(&h);
     }
 }
+
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_recursive_halving, "recursive_halving", .build = build,
+       .flags = HS_SUMS_IN_ORDER, .doc = "halves at halving distance: log2 q alpha + (1 - 1/q) m (beta + gamma)");

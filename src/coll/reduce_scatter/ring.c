@@ -5,9 +5,12 @@
  * Cost: (q - 1)(alpha + m/q (beta + gamma)) for equal parts.  Scratch: three parts of the greatest length.
  */
 #include "coll/pattern/ring.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_reduce_scatter_ring(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     hs_emit_ring_sums(builder, shape, hs_out(0));
 }
+
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_ring, "ring", .build = build,
+       .doc = "partial sums once around the ring: (q-1)(alpha + m/q (beta + gamma))");

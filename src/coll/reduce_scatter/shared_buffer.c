@@ -9,7 +9,7 @@
  */
 #include "coll/pattern/rounds.h"
 #include "coll/pattern/sum_chain.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { SCATTER_SLOTS = 2 };
 
@@ -20,7 +20,7 @@ struct buffer_scatter {
     struct hs_ref *operand;
 };
 
-const char *hs_unfit_reduce_scatter_shared_buffer(const struct hs_shape *shape)
+static const char *unfit(const struct hs_shape *shape)
 {
     return hs_unfit_places(shape, shape->size - 1);
 }
@@ -57,15 +57,15 @@ static int add(void *state, int64_t piece, int after)
                              after);
 }
 
-void hs_build_reduce_scatter_shared_buffer(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct buffer_scatter s = {.builder = builder, .shape = shape};
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     s.cut = hs_cut_parts(shape, shape->size - 1);
     s.operand = hs_builder_get(builder, (size_t)shape->size, sizeof *s.operand);
     if (s.operand)
         hs_emit_rounds(builder, shape, s.cut.pieces, put, add, &s);
 }
+
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
+       .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES,
+       .doc = "one node: all copy their shares of a part into its rank's memory, which sums them at once");

@@ -5,15 +5,11 @@
  * Cost per rank: one REDUCE of q vectors, (1 - 1/q) m read and summed if parts are equal, 2 signals.
  */
 #include "coll/pattern/sum_chain.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_reduce_scatter_spread(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t at = hs_part_at(shape, shape->rank), count = hs_part_at(shape, shape->rank + 1) - at;
-    if (shape->size == 1)
-        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    if (shape->size == 1 || shape->bytes == 0)
-        return;
     hs_expose(builder);
     int first = hs_emit_signal(builder, 1);
     int summed = hs_emit_sum_of_all(builder, shape, hs_out(0), at, count, hs_emit_wait_all(builder, shape, 1, first));
@@ -22,3 +18,7 @@ void hs_build_reduce_scatter_spread(struct hs_builder *builder, const struct hs_
     hs_after(builder, last, summed);
     hs_emit_wait_all(builder, shape, 2, last); /* nobody reads IN any longer */
 }
+
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_spread, "spread", .build = build, .unfit = hs_unfit_spread,
+       .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES,
+       .doc = "one node: every rank reduces its part of all ranks' vectors, read where they are");

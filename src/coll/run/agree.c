@@ -25,7 +25,7 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
     *agreement = (struct hs_agreement){.comm = comm, .group = *group, .tag = hs_tag(HS_CHANNEL_AGREE, number)};
     struct hs_shape shape = {
         .rank = group->me, .size = group->size, .bytes = sizeof agreement->mine, .unit = sizeof agreement->mine};
-    hsumma_status status = hs_build(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, memory, &agreement->list);
+    hsumma_status status = hs_build(hs_alg_safe(HS_ALLREDUCE), &shape, memory, &agreement->list);
     if (status)
         return status;
     int steps = agreement->list.steps;

@@ -1,9 +1,9 @@
 /* Any collective by MPI itself, in pieces below the limit of its counts; MPI's order and bracketing. */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 enum { MOST_NATIVE_BYTES = 1 << 30 };
 
-void hs_build_mpi(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int whole = builder->alg->collective == HS_ALLGATHER || builder->alg->collective == HS_REDUCE_SCATTER;
     int64_t piece = whole                             ? shape->bytes
@@ -14,3 +14,12 @@ void hs_build_mpi(struct hs_builder *builder, const struct hs_shape *shape)
         hs_emit_mpi(builder, shape->root, at, count); /* all are posted at once, in one order on all ranks */
     }
 }
+
+#define BY_MPI(of, symbol, function, more) \
+    HS_ALG(of, symbol##_mpi, "mpi", .build = build, .flags = HS_BY_MPI | (more), .doc = "MPI's own " function)
+
+BY_MPI(HS_BCAST, bcast, "MPI_Ibcast", HS_TRUE_ROOT);
+BY_MPI(HS_REDUCE_TO, reduce, "MPI_Ireduce", HS_TRUE_ROOT);
+BY_MPI(HS_ALLREDUCE, allreduce, "MPI_Iallreduce", 0);
+BY_MPI(HS_ALLGATHER, allgather, "MPI_Iallgatherv", 0);
+BY_MPI(HS_REDUCE_SCATTER, reduce_scatter, "MPI_Ireduce_scatter", 0);

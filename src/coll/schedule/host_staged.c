@@ -9,14 +9,24 @@
  * with shared memory, their shared buffer in host memory (Section 3.3).
  */
 #include "coll/pattern/embed.h"
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
-void hs_build_host_staged(struct hs_builder *builder, const struct hs_shape *shape)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    enum hs_collective collective = builder->alg->collective;
-    const struct hs_alg *alg = hs_alg_find(collective, "shared");
+    const struct hs_alg *alg = hs_alg_shared(builder->alg->collective);
     const struct hs_embedding embedding = {.in = hs_in(0), .out = hs_out(0), .after = -1};
-    if (!alg || shape->size == 1 || hs_alg_unfit(alg, shape))
-        alg = hs_alg_safe(collective);
+    if (!alg || hs_alg_unfit(alg, shape))
+        alg = hs_alg_safe(builder->alg->collective);
     hs_embed(builder, alg, shape, &embedding, NULL);
 }
+
+#define STAGED(of, symbol, more)                                                                                     \
+    HS_ALG(of, symbol##_host_staged, "host_staged", .build = build, .flags = HS_KNOWS_NODES | HS_ON_HOST | (more),   \
+           .doc = "of device memory: copies in the host's, which does the work by its own row; in host memory just " \
+                  "that row")
+
+STAGED(HS_BCAST, bcast, HS_TRUE_ROOT);
+STAGED(HS_REDUCE_TO, reduce, HS_TRUE_ROOT | HS_SUMS_IN_ORDER);
+STAGED(HS_ALLREDUCE, allreduce, HS_SUMS_IN_ORDER);
+STAGED(HS_ALLGATHER, allgather, 0);
+STAGED(HS_REDUCE_SCATTER, reduce_scatter, HS_SUMS_IN_ORDER);

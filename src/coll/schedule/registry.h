@@ -1,6 +1,5 @@
 /*
- * The table of algorithms: one row, one builder file.  To add one: write the builder, add its prototype to builders.h
- * and its row to registry.c.
+ * The table of algorithms.  To add one: a file with its builder and its row (HS_ALG), and the row's name in rows.h.
  */
 #ifndef HS_COLL_SCHEDULE_REGISTRY_H
 #define HS_COLL_SCHEDULE_REGISTRY_H
@@ -53,7 +52,10 @@ enum hs_alg_flags {
     HS_ON_HOST = 65536,   /* of device memory, copies in the host's take part, and the host does the work */
     /* The model does not consider it for host memory. */
     HS_FOR_DEVICES = 131072,
-    HS_NESTS = 16384 /* sums over levels of a hierarchy are bracketed like a sum over one (hs_factors_merge_for_sums) */
+    HS_NESTS =
+        16384, /* sums over levels of a hierarchy are bracketed like a sum over one (hs_factors_merge_for_sums) */
+    HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
+    HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED
 };
 
 /*
@@ -66,11 +68,17 @@ struct hs_alg {
     const char *name;
     const char *doc; /* one line: what it does, cost, paper and section */
     unsigned flags;
-    const char *(*unfit)(
-        const struct hs_shape *shape); /* why it cannot serve a shape, NULL: it can; no function: always */
+    /* Why the row cannot serve a shape of two ranks or more, NULL: it can; no function: always. */
+    const char *(*unfit)(const struct hs_shape *shape);
+    /* Shapes have two ranks and one byte at least: hs_build does the others (but for own rows and MPI's). */
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
     const struct hs_own *own; /* of rows that are not built in */
+    int variant;              /* tells rows of one builder apart */
 };
+
+/* Defines a built-in row: HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "..."). */
+#define HS_ALG(of, symbol, text, ...) \
+    const struct hs_alg hs_alg_##symbol = {.collective = of, .name = text, __VA_ARGS__}
 
 /* What a registered row has beyond a built in one, followed by whatever its builder wants. */
 struct hs_own {
@@ -95,6 +103,8 @@ const struct hs_alg *hs_alg_find_in(const struct hs_registry *own, enum hs_colle
 void hs_alg_names(const struct hs_registry *own, enum hs_collective collective, char *text, size_t size);
 /* The row of a collective that serves every shape and every operator, by messages. */
 const struct hs_alg *hs_alg_safe(enum hs_collective collective);
+/* The default of ranks of one node that share memory, where it fits; NULL: the collective has none. */
+const struct hs_alg *hs_alg_shared(enum hs_collective collective);
 /* Why the row cannot serve the shape, for people; NULL if it can. */
 const char *hs_alg_unfit(const struct hs_alg *alg, const struct hs_shape *shape);
 /* Ranks by which a row's lists are rotated: an algorithm without a root, or with a true one, sees true ranks. */

@@ -1,13 +1,11 @@
 /* Why rows refuse shapes: reasons that several rows share. */
-#include "coll/schedule/builders.h"
+#include "coll/schedule/rows.h"
 
 /* Lists of longer vectors, which pass the shared memory in pieces, would take memory and time of their own. */
 static const int64_t longest_shared = (int64_t)1 << 30;
 
 const char *hs_unfit_shared(const struct hs_shape *shape)
 {
-    if (shape->size == 1)
-        return NULL;
     if (!shape->topology)
         return "here ranks know no shared memory";
     if (shape->topology->division[HS_NODE].parts > 1)
@@ -19,8 +17,6 @@ const char *hs_unfit_shared(const struct hs_shape *shape)
 
 const char *hs_unfit_spread(const struct hs_shape *shape)
 {
-    if (shape->size == 1)
-        return NULL;
     if (!shape->topology)
         return "here ranks know no shared memory";
     if (shape->topology->division[HS_NODE].parts > 1)
@@ -30,14 +26,7 @@ const char *hs_unfit_spread(const struct hs_shape *shape)
     return shape->topology->direct ? NULL : "ranks cannot read each other's memory";
 }
 
-const char *hs_unfit_butterfly(const struct hs_shape *shape)
+const char *hs_unfit_power(const struct hs_shape *shape)
 {
     return shape->size & (shape->size - 1) ? "the number of ranks is no power of two" : NULL;
-}
-
-const char *hs_unfit_nap(const struct hs_shape *shape)
-{
-    return shape->topology && !shape->topology->division[shape->with.level].even
-               ? "the nodes have different numbers of ranks"
-               : NULL;
 }

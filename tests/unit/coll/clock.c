@@ -203,7 +203,7 @@ static void best_segment(void)
 static double seconds(void (*build)(struct hs_builder *, const struct hs_shape *), int size, int nodes, int64_t bytes,
                       const struct hs_machine *m)
 {
-    struct hs_alg alg = {HS_BCAST, "small", "", HS_TRUE_ROOT, NULL, build, NULL};
+    struct hs_alg alg = {.collective = HS_BCAST, .name = "small", .flags = HS_TRUE_ROOT, .build = build};
     struct hs_topology topology;
     struct hs_shape shape = {.size = size, .bytes = bytes, .unit = 8, .topology = &topology};
     struct hs_clock_report report = {0};
@@ -371,10 +371,10 @@ static void build_far_peer(struct hs_builder *builder, const struct hs_shape *sh
 static void broken(void)
 {
     static const struct hs_alg bad[] = {
-        {HS_BCAST, "silent_receiver", "", 0, NULL, build_silent_receiver, NULL},
-        {HS_BCAST, "circle", "", 0, NULL, build_circle, NULL},
-        {HS_BCAST, "far_peer", "", 0, NULL, build_far_peer, NULL},
-        {HS_BCAST, "no_signal", "", 0, NULL, build_deaf, NULL},
+        {.collective = HS_BCAST, .name = "silent_receiver", .build = build_silent_receiver},
+        {.collective = HS_BCAST, .name = "circle", .build = build_circle},
+        {.collective = HS_BCAST, .name = "far_peer", .build = build_far_peer},
+        {.collective = HS_BCAST, .name = "no_signal", .build = build_deaf},
     };
     struct hs_shape shape = {.size = 2, .bytes = 64, .unit = 8};
     struct hs_clock_report report;

@@ -27,7 +27,9 @@ static double seconds_of(const struct hs_alg *alg, const struct hs_shape *shape,
 static double seconds(void (*build)(struct hs_builder *, const struct hs_shape *), int ranks, int nodes, int64_t bytes,
                       const struct hs_machine *m)
 {
-    struct hs_alg alg = {HS_ALLREDUCE, "case", "", HS_USES_TOPOLOGY, NULL, build, NULL};
+    static const struct hs_own own = {NULL}; /* built as it is on one rank, too */
+    struct hs_alg alg = {
+        .collective = HS_ALLREDUCE, .name = "case", .flags = HS_USES_TOPOLOGY, .build = build, .own = &own};
     struct hs_topology topology;
     if (hs_topology_blocks(&topology, ranks, nodes, 1, &hs_heap))
         return -1;

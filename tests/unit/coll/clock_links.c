@@ -66,7 +66,8 @@ static void build_two(struct hs_builder *builder, const struct hs_shape *shape)
 
 static double two(int64_t first, int64_t second, int nodes, const struct hs_machine *machine)
 {
-    struct hs_alg alg = {HS_BCAST, "two", "", HS_TRUE_ROOT | HS_USES_SEGMENT, NULL, build_two, NULL};
+    struct hs_alg alg = {
+        .collective = HS_BCAST, .name = "two", .flags = HS_TRUE_ROOT | HS_USES_SEGMENT, .build = build_two};
     struct hs_topology topology;
     struct hs_shape shape = {.size = 4, .bytes = second, .segment = first, .unit = 8, .topology = &topology};
     if (hs_topology_blocks(&topology, 4, nodes, 2, &hs_heap))

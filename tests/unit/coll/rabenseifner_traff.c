@@ -20,11 +20,13 @@ static void build_one_ring(struct hs_builder *builder, const struct hs_shape *sh
     struct rt_plan plan;
     rt_begin(&plan, shape->size);
     rt_exchange(&plan, shape->size);
-    rt_build(builder, shape, HS_ALLREDUCE, &plan);
+    rt_build(builder, shape, &plan);
 }
 
-static const struct hs_alg one_ring_row = {
-    HS_ALLREDUCE, "one_ring", "", HS_KEEPS_ORDER | HS_UNIFORM | HS_USES_THRESHOLD, NULL, build_one_ring, NULL};
+static const struct hs_alg one_ring_row = {.collective = HS_ALLREDUCE,
+                                           .name = "one_ring",
+                                           .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+                                           .build = build_one_ring};
 
 static const struct hs_alg *allreduce(const char *name)
 {

@@ -196,8 +196,10 @@ static void build_folded(struct hs_builder *builder, const struct hs_shape *shap
 
 static void contributors(void)
 {
-    static const struct hs_alg folded = {HS_ALLREDUCE, "folded",     "",  HS_USES_SHARED | HS_USES_THRESHOLD,
-                                         NULL,         build_folded, NULL};
+    static const struct hs_alg folded = {.collective = HS_ALLREDUCE,
+                                         .name = "folded",
+                                         .flags = HS_USES_SHARED | HS_USES_THRESHOLD,
+                                         .build = build_folded};
     struct tally tally = {.mix = 1};
     for (int p = 2; p <= 9; p++)
         for (int first = (p + 1) / 2; first <= p; first++)

@@ -243,9 +243,9 @@ static const char *never(const struct hs_shape *shape)
 static void order(void)
 {
     static const struct hs_alg rows[] = {
-        {HS_REDUCE_TO, "ordered", "", HS_TRUE_ROOT | HS_KEEPS_ORDER, NULL, swap_operands, NULL},
-        {HS_REDUCE_TO, "any order", "", HS_TRUE_ROOT, NULL, swap_operands, NULL},
-        {HS_REDUCE_TO, "never", "", HS_TRUE_ROOT, never, swap_operands, NULL},
+        {HS_REDUCE_TO, "ordered", "", HS_TRUE_ROOT | HS_KEEPS_ORDER, .build = swap_operands},
+        {HS_REDUCE_TO, "any order", "", HS_TRUE_ROOT, .build = swap_operands},
+        {HS_REDUCE_TO, "never", "", HS_TRUE_ROOT, .unfit = never, .build = swap_operands},
     };
     struct hs_shape shape = {.size = 4, .bytes = BYTES, .unit = UNIT};
     struct hs_verify_report report;

@@ -1,8 +1,8 @@
 /* Shared memory of a node and the promises of rows: verify accepts correct lists and names each fault planted in them.
  */
 #include "coll/proof/verify.h"
-#include "coll/schedule/builders.h"
 #include "coll/schedule/lists.h"
+#include "coll/schedule/rows.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -387,7 +387,7 @@ static void places(void)
 /* Rank 1 swaps its operands. */
 static void swap_operands(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    hs_build_allreduce_recursive_doubling(builder, shape);
+    hs_alg_allreduce_recursive_doubling.build(builder, shape);
     for (int i = 0; i < builder->list.steps; i++) {
         struct hs_step *reduce = &builder->list.step[i];
         struct hs_ref left = reduce->left;
@@ -401,13 +401,14 @@ static void swap_operands(struct hs_builder *builder, const struct hs_shape *sha
 static void promises(void)
 {
     static const struct hs_alg differs = {HS_ALLREDUCE, "differs", "", 0, .build = swap_operands};
-    static const struct hs_alg uniform = {HS_ALLREDUCE, "uniform", "", HS_UNIFORM, .build = hs_build_allreduce_ring};
-    static const struct hs_alg blocks = {HS_ALLREDUCE, "if", "", HS_KEEPS_ORDER_IF, .build = hs_build_allreduce_ring};
+    struct hs_alg uniform = hs_alg_allreduce_ring, blocks = hs_alg_allreduce_ring;
     static const int scattered[4] = {0, 1, 0, 1};
     struct hs_shape shape = {.size = 4, .bytes = BYTES, .unit = UNIT};
     struct hs_topology topology;
     struct hs_verify_report report;
 
+    uniform.flags = HS_UNIFORM;
+    blocks.flags = HS_KEEPS_ORDER_IF;
     tap_ok(hs_verify(&differs, &shape, NULL, &hs_heap, &report) == HSUMMA_ERR_INTERNAL &&
                strstr(report.text, "different bits"),
            "ranks of an allreduce that bracket differently: \"%s\"", report.text);

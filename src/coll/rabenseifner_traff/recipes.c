@@ -1,0 +1,193 @@
+/*
+ * The rows of Rabenseifner and Traeff (2004): which levels each of them takes for p ranks.
+ *
+ * Costs of an allreduce, where b bytes is the length up to which a piece is exchanged whole, "halved" a vector whose
+ * every round halves, and p = 2^n q with q odd:
+ *   butterfly          q = 1.  m <= b: n (alpha + m beta + m gamma); halved: 2 n alpha + (1 - 1/p)(2 m beta + m gamma)
+ *   elimination_21     p' = the largest power of two <= p.  m <= b: (log2 p' + 2)(alpha + m beta) + (log2 p' + 1) m
+ * gamma; halved: 2 (log2 p' + 1) alpha + 2 (2 - 1/p') m beta + (2 - 1/p') m gamma.  The paper's baseline elimination_32
+ * one round more than a butterfly, since nobody waits for the rank that comes late from a 3-2 step: m <= b: (1 +
+ * ceil(log2 p))(alpha + m beta) + ceil(log2 p) m gamma; halved, p odd: 2 ceil(log2 p) alpha + (1.5 - 1/p')(2 m beta + m
+ * gamma); else 1 + 1/2^(n+1) for 1.5 elimination_32_21  as elimination_32 small_ring         the butterfly, and for
+ * each odd factor r of p, m' bytes being left: m' <= b: ceil(log2 r) alpha + (r - 1)(m' beta + m' gamma); else (r - 1 +
+ * ceil(log2 r)) alpha + (1 - 1/r)(2 m' beta + m' gamma). Scratch: 2 r pieces at most; not for large prime factors
+ *   rabenseifner_traff at most (1 + 1/2^(n+1))(2 m beta + m gamma) if halved, ceil(log2 p) + 1 rounds for m <= b
+ *
+ * The reduction costs as much as the allreduce, but in its routing phase pieces go only towards the root's group: the
+ * root receives (1 - 1/p) m if halved, nothing for m <= b.  In that of the reduce-scatter equal parts, which lie in the
+ * order of the reversed bits of the ranks that hold them, pass the levels again: log2 p more rounds of up to sqrt(p)
+ * parts, about 3 m/sqrt(p) bytes in all.  Scratch of both: two vectors.
+ */
+#include "coll/rabenseifner_traff/rt.h"
+#include "coll/schedule/rows.h"
+
+static int power_below(int groups)
+{
+    int power = 1;
+    while (power <= groups / 2)
+        power *= 2;
+    return power;
+}
+
+/* 2-1 elimination among the first pairs of neighbours leaves a power of two (Sections 1 and 4). */
+static struct rt_plan elimination_21(const struct hs_shape *shape)
+{
+    struct rt_plan plan;
+    rt_begin(&plan, shape->size);
+    rt_eliminate(&plan, 0, shape->size - power_below(shape->size));
+    rt_halve(&plan);
+    return plan;
+}
+
+/* Wherever the number of groups is odd, the first three make a 3-2 step; powers of two: the butterfly. */
+static struct rt_plan elimination_32(const struct hs_shape *shape)
+{
+    struct rt_plan plan;
+    rt_begin(&plan, shape->size);
+    rt_halve(&plan);
+    return plan;
+}
+
+/* One level with a 3-2 step, then 2-1 steps among those that were in a pair and have had time for it. */
+static struct rt_plan elimination_32_21(const struct hs_shape *shape)
+{
+    struct rt_plan plan;
+    rt_begin(&plan, shape->size);
+    rt_halve_while_even(&plan);
+    rt_exchange(&plan, 2);
+    rt_eliminate(&plan, 1, plan.groups - power_below(plan.groups));
+    rt_halve(&plan);
+    return plan;
+}
+
+/* The smallest prime factor of an odd number. */
+static int odd_factor(int number)
+{
+    for (int factor = 3; factor <= number / factor; factor += 2)
+        if (number % factor == 0)
+            return factor;
+    return number;
+}
+
+/* The butterfly for the factor 2^n of p, then a ring for every odd prime factor, ascending. */
+static struct rt_plan small_ring(const struct hs_shape *shape)
+{
+    struct rt_plan plan;
+    rt_begin(&plan, shape->size);
+    rt_halve_while_even(&plan);
+    while (plan.groups > 1)
+        rt_exchange(&plan, odd_factor(plan.groups));
+    return plan;
+}
+
+/*
+ * The machine that the choice assumes, in Hockney's model: seconds per message, per byte, per byte reduced.  Constants,
+ * so that all ranks choose alike; the default b is alpha / (beta + gamma) of the same machine (build.c).
+ */
+static const double per_message = 1e-6, per_byte = 1.2e-10, per_sum = 2e-10;
+
+static int log2_up(int n)
+{
+    int log = 0;
+    while (log < 31 && n > 1 << log)
+        log++;
+    return log;
+}
+
+static double messages(double number, double bytes)
+{
+    return number * (per_message + bytes * per_byte);
+}
+
+/* What an allreduce by the plan costs, in seconds. */
+static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape)
+{
+    int64_t piece = shape->bytes;
+    double cost = 0;
+    int late = 0; /* the time for an elimination has been paid: all later ones fit into it (Sections 3.2 and 3.3) */
+
+    for (int z = 0; z < plan->levels; z++) {
+        const struct rt_level *level = &plan->level[z];
+        int ways = level->ways, cut = level->kind == RT_EXCHANGE && rt_cuts(shape, piece, ways);
+        int64_t part = cut ? hs_part_equal(piece, shape->unit, ways, 1) : piece;
+        if (!late && (level->kind == RT_ELIMINATE || (ways == 2 && level->groups % 2))) {
+            cost += 2 * messages(1, (double)part) + (double)part * per_sum;
+            late = 1;
+        }
+        if (level->kind == RT_ELIMINATE)
+            continue;
+        cost += (double)(ways - 1) * (double)part * (per_byte + per_sum);
+        cost += messages(cut ? ways - 1 : log2_up(ways), 0);
+        if (cut)
+            cost += messages(log2_up(ways), 0) + (double)(ways - 1) * (double)part * per_byte;
+        piece = part;
+    }
+    return cost;
+}
+
+/* The cheapest of: butterfly, rings for the first h - 1 odd factors, 3-2 elimination for the rest (Section 3.6). */
+static struct rt_plan cheapest(const struct hs_shape *shape)
+{
+    struct rt_plan rings, best = elimination_32(shape);
+    double least = cost_of(&best, shape);
+
+    rt_begin(&rings, shape->size);
+    rt_halve_while_even(&rings);
+    while (rings.groups > 1) {
+        rt_exchange(&rings, odd_factor(rings.groups));
+        struct rt_plan plan = rings;
+        rt_halve(&plan);
+        double cost = cost_of(&plan, shape);
+        if (cost < least) {
+            least = cost;
+            best = plan;
+        }
+    }
+    return best;
+}
+
+enum { CHEAPEST, ELIMINATION_21, ELIMINATION_32, ELIMINATION_32_21, SMALL_RING };
+
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    static struct rt_plan (*const recipe[])(const struct hs_shape *shape) = {
+        [CHEAPEST] = cheapest,
+        [ELIMINATION_21] = elimination_21,
+        [ELIMINATION_32] = elimination_32,
+        [ELIMINATION_32_21] = elimination_32_21,
+        [SMALL_RING] = small_ring,
+    };
+    struct rt_plan plan = recipe[builder->alg->variant](shape);
+    rt_build(builder, shape, &plan);
+}
+
+HS_ALG(
+    HS_REDUCE_TO, reduce_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
+    .flags = HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+    .doc =
+        "reduction phase as in allreduce, routing phase to the root; Rabenseifner and Traeff (2004), Sections 2 and 3");
+HS_ALG(HS_ALLREDUCE, allreduce_elimination_21, "elimination_21", .build = build, .variant = ELIMINATION_21,
+       .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+       .doc = "2-1 elimination down to a power of two, then the hybrid butterfly: the baseline of Rabenseifner and "
+              "Traeff (2004)");
+HS_ALG(
+    HS_ALLREDUCE, allreduce_butterfly, "butterfly", .build = build, .variant = ELIMINATION_32, .unfit = hs_unfit_power,
+    .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+    .doc = "hybrid butterfly, halving down to b: log2 q to 2 log2 q rounds; Rabenseifner and Traeff (2004), Section 2");
+HS_ALG(HS_ALLREDUCE, allreduce_elimination_32, "elimination_32", .build = build, .variant = ELIMINATION_32,
+       .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+       .doc = "butterfly with overlapping 3-2 elimination; Rabenseifner and Traeff (2004), Sections 3.1 and 3.2");
+HS_ALG(HS_ALLREDUCE, allreduce_elimination_32_21, "elimination_32_21", .build = build, .variant = ELIMINATION_32_21,
+       .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+       .doc = "butterfly with non-overlapping 3-2 and 2-1 elimination; Rabenseifner and Traeff (2004), Section 3.3");
+HS_ALG(HS_ALLREDUCE, allreduce_small_ring, "small_ring", .build = build, .variant = SMALL_RING,
+       .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+       .doc = "butterfly with small rings for the odd factors; Rabenseifner and Traeff (2004), Section 3.4");
+HS_ALG(
+    HS_ALLREDUCE, allreduce_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
+    .flags = HS_SUMS_IN_ORDER | HS_BY_LENGTH | HS_USES_THRESHOLD,
+    .doc = "p = 2^n q1 ... qh: butterfly, rings or elimination, by cost; Rabenseifner and Traeff (2004), Section 3.6");
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
+       .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+       .doc = "reduction phase as in allreduce, routing phase to the owners; Rabenseifner and Traeff (2004), Sections "
+              "2 and 3");

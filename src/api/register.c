@@ -8,16 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A registered row; its hs_alg.own points to the first member. */
+/* A registered row; its hs_alg.own points to this. */
 struct own {
-    struct hs_own own;
     struct hs_alg alg;
     hsumma_algorithm theirs; /* with strings that follow the structure in memory */
 };
 
 static const struct own *own_of(const struct hs_alg *alg)
 {
-    return (const struct own *)(const void *)alg->own;
+    return alg->own;
 }
 
 /* Ints and offsets that a public shape points to: of `size` ranks. */
@@ -188,7 +187,6 @@ static hsumma_status check(const hsumma_algorithm *theirs, struct hs_message *me
 
 static void fill(struct own *own, const hsumma_algorithm *theirs, const char *name, const char *doc)
 {
-    own->own.unfit = unfit;
     own->theirs = *theirs;
     own->theirs.name = name;
     own->theirs.doc = doc;
@@ -196,8 +194,9 @@ static void fill(struct own *own, const hsumma_algorithm *theirs, const char *na
                                .name = name,
                                .doc = doc,
                                .flags = flags_of(theirs->flags),
+                               .unfit = unfit,
                                .build = build,
-                               .own = &own->own};
+                               .own = own};
 }
 
 hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *theirs)

@@ -23,6 +23,7 @@
  * ceil(log2 h)(k a + (b + c) m/l) + l (a' + b' m/l).  Bayatpour et al., Scalable Reduction Collectives with Data
  * Partitioning-based Multi-Leader Design (SC17), Sections 4.1 to 4.3 and 5.
  */
+#include "coll/pattern/pipeline.h"
 #include "coll/pattern/stages.h"
 #include "coll/pattern/sum_tree.h"
 #include "coll/schedule/rows.h"
@@ -42,8 +43,8 @@ struct dpml {
     int outer_done;        /* of the chunk before */
     /* with shared memory */
     int64_t chunk;
-    int signalled;
-    int summed;   /* the sum of the chunk before */
+    struct hs_pipe pipe; /* a slot is a half of the shared memory */
+    int summed;          /* the sum of the chunk before */
     int taken[2]; /* per half of the shared memory: all results have been copied out, so all contributions were read */
 };
 
@@ -115,7 +116,8 @@ static int64_t partition_at(const struct dpml *d, const struct vector_chunk *chu
 /* Where a partition of the chunk lies in SHARED: the same place in every chunk, whatever its length. */
 static struct hs_ref shared_at(const struct dpml *d, const struct vector_chunk *chunk, int leader)
 {
-    return hs_shared(chunk->half * d->chunk + hs_part_equal(d->chunk, d->shape->unit, d->leaders, leader));
+    int64_t at = hs_part_equal(d->chunk, d->shape->unit, d->leaders, leader);
+    return hs_plus(hs_pipe_place(&d->pipe, chunk->t, 0), at);
 }
 
 /* Phase 1. */
@@ -129,14 +131,11 @@ static void put_in(struct dpml *d, const struct vector_chunk *chunk)
         int copy =
             hs_emit_copy(d->builder, shared_at(d, chunk, j), hs_in(chunk->at + at), partition_at(d, chunk, j + 1) - at);
         hs_after(d->builder, copy, last);
-        hs_after(d->builder, copy, d->signalled); /* which comes after what was in this half before */
+        hs_after(d->builder, copy, d->pipe.signalled); /* which comes after what was in this half before */
         if (copy >= 0)
             last = copy;
     }
-    int signal = hs_emit_signal(d->builder, contributed(chunk->t));
-    hs_after(d->builder, signal, last);
-    hs_after(d->builder, signal, d->signalled);
-    d->signalled = signal;
+    hs_pipe_signal(&d->pipe, contributed(chunk->t), last, -1);
 }
 
 /* Phases 2 and 3 of a leader.  OUT keeps the sum of the node until the result is there. */
@@ -162,10 +161,7 @@ static void reduce(struct dpml *d, const struct vector_chunk *chunk)
     /* The peers' contributions tell that they have copied the result out that was in this half before. */
     int free = hs_emit_both(d->builder, sum.total, d->taken[chunk->half]);
     int done = between_nodes(d, mine, shared_at(d, chunk, d->me), count, free);
-    int signal = hs_emit_signal(d->builder, finished(chunk->t));
-    hs_after(d->builder, signal, done);
-    hs_after(d->builder, signal, d->signalled);
-    d->signalled = signal;
+    hs_pipe_signal(&d->pipe, finished(chunk->t), done, -1);
 }
 
 /* Phase 4: from the own partition on, so that the ranks do not all read the same memory. */
@@ -302,7 +298,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     d.members = hs_division_size(division, d.node);
     d.leaders = shape->with.leaders > 0 ? shape->with.leaders : DEFAULT_LEADERS;
     d.pieces = shape->with.pieces > 0 ? shape->with.pieces : 1;
-    d.outer_done = d.signalled = d.summed = d.taken[0] = d.taken[1] = -1;
+    d.outer_done = d.summed = d.taken[0] = d.taken[1] = -1;
     for (int i = 0; i < d.nodes; i++)
         if (d.leaders > hs_division_size(division, i))
             d.leaders = hs_division_size(division, i);
@@ -315,6 +311,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     d.chunk = topology->shared_bytes > 0 && !alone ? chunk_bytes(shape, topology->shared_bytes) : 0;
     if (d.members == 1 && d.chunk == 0)
         d.chunk = shape->bytes;
+    d.pipe = (struct hs_pipe){.builder = builder, .pitch = d.chunk, .slots = 2, .places = 1, .signalled = -1};
     if (d.members == 1)
         for (int64_t t = 0; t * d.chunk < shape->bytes; t++)
             between_nodes(&d, hs_in(t * d.chunk), hs_out(t * d.chunk), chunk_of(&d, t).bytes, -1);

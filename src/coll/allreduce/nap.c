@@ -117,8 +117,9 @@ static int combine(struct hs_builder *builder, const struct hs_shape *shape, con
     return hs_emit_stage(builder, shape, stage, &later);
 }
 
-static const char *unfit(const struct hs_shape *shape)
+static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
 {
+    (void)alg;
     return shape->topology && !shape->topology->division[shape->with.level].even
                ? "the nodes have different numbers of ranks"
                : NULL;
@@ -162,7 +163,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     }
 }
 
-HS_ALG(HS_ALLREDUCE, allreduce_nap, "nap", .build = build, .unfit = unfit,
+HS_ALG(HS_ALLREDUCE, allreduce_nap, "nap", .build = build, .unfit = unfit, .fallback = &hs_alg_allreduce_smp,
        .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL,
        .doc = "ceil(log_ppn n) steps between nodes, every process its own subgroup; Bienz, Olson and Gropp (2019), "
               "Section III");

@@ -24,5 +24,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         }
 }
 
-HS_ALG(HS_BCAST, bcast_binomial, "binomial", .build = build,
+HS_ALG(HS_BCAST, bcast_binomial, "binomial", .build = build, .flags = HS_MANY_RANKS,
        .doc = "binomial tree: ceil(log2 q)(alpha + m beta); HSUMMA (ICPP 2013), Section IV");

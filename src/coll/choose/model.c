@@ -1,8 +1,6 @@
 /* The model's choice: the clock over the rows that fit. */
 #include "coll/choose/select.h"
 
-#include <string.h>
-
 /*
  * So that a choice takes milliseconds: of many ranks only the rows with few steps per rank are priced, and nothing for
  * more than MOST_PRICED_RANKS.  The order of the rows does not change any more beyond a number of bytes, and pipelines
@@ -19,18 +17,10 @@ enum {
 /* Rows for devices have been tried and priced there alone. */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
 {
+    if (question->shape->size > ALL_ROWS_RANKS && !(alg->flags & HS_MANY_RANKS))
+        return 0;
     unsigned others = HS_BY_MPI | HS_ON_HOST | (question->on_device ? 0u : HS_FOR_DEVICES);
     return alg->collective == question->collective && !(alg->flags & others);
-}
-
-static int is_quick(const struct hs_alg *alg, int size)
-{
-    static const char *const names[] = {"binomial",          "recursive_doubling", "rabenseifner_traff",
-                                        "recursive_halving", "binary_tree",        "bruck"};
-    for (unsigned i = 0; size > ALL_ROWS_RANKS && i < sizeof names / sizeof *names; i++)
-        if (strcmp(alg->name, names[i]) == 0)
-            return 1;
-    return size <= ALL_ROWS_RANKS;
 }
 
 /* The question's size, rounded up to a power of two of bytes, in whole elements. */
@@ -121,7 +111,7 @@ hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_ques
     asked.shape = &shape;
     hsumma_status status = HSUMMA_OK;
     for (int i = 0; !status && (alg = hs_alg_at(i)); i++)
-        if (is_candidate(alg, question) && is_quick(alg, shape.size))
+        if (is_candidate(alg, question))
             status = try_row(selector, &asked, alg, &price);
     if (status || !price.best.alg)
         return status;

@@ -31,12 +31,10 @@ const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_qu
     return hs_alg_unfit(alg, &shape);
 }
 
-/* What serves instead of a word that cannot: the row next of kin, else the safe one. */
+/* What serves instead of a word that cannot: the fallback of its row, else the safe one. */
 static void reroute(const struct hs_question *question, struct hs_answer *answer, const char *why)
 {
-    struct hs_alg_spec kin = {.alg = NULL, .with = {.level = answer->spec.with.level}};
-    if (strcmp(answer->spec.alg->name, "nap") == 0)
-        kin.alg = hs_alg_find(question->collective, "smp");
+    struct hs_alg_spec kin = {.alg = answer->spec.alg->fallback, .with = {.level = answer->spec.with.level}};
     if (!kin.alg || hs_alg_spec_unfit(&kin, question))
         kin = (struct hs_alg_spec){.alg = hs_alg_safe(question->collective)};
     answer->asked = answer->spec;

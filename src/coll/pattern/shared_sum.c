@@ -11,8 +11,18 @@
  * of c-1 is summed, and that c-2 is read; so a slot can be used again after three rounds, without further signals.
  *
  * Direct: the contributions are read in the callers' IN, and SHARED holds the sums alone.
+ *
+ * Both ways sum in the order of the ranks, ((0 + 1) + 2) + ..., whatever the root, and every rank ends with the same
+ * bits.  SHARED may still be read by peers when the list of its owner ends.
+ *
+ * Cost per rank with s chunks.  allreduce: up to b bytes one signal, m bytes copied and (p-1) m summed; else s + 1
+ * signals, (2 - 1/p) m bytes copied (direct: m) and (1 - 1/p) m summed.  reduce: up to b one signal, m bytes copied by
+ * each of the others and (p-1) m summed by the root; else s + 1 signals, (1 - 1/p) m copied and (1 - 1/p) m summed per
+ * rank, (1 - 1/p) m more copied by the root.  The SHARED stage of Bayatpour et al., DPML (SC17), Section 4.1, with
+ * every rank a leader.
  */
-#include "coll/pattern/shared_sum.h"
+#include "coll/pattern/pipeline.h"
+#include "coll/schedule/rows.h"
 
 #include <string.h>
 
@@ -27,8 +37,10 @@ enum {
 struct sum {
     struct hs_builder *builder;
     const struct hs_shape *shape;
-    int contributors, taker, direct;
-    int64_t chunks, slot_bytes;
+    struct hs_pipe pipe;
+    int contributors; /* the other, last ranks need no IN */
+    int taker;        /* -1: all ranks */
+    int direct;
     int64_t announced; /* value of the last signal */
     int *ready;        /* per rank: 1 + the step after which it has announced as much; 0: there is none yet */
     int *work, works;  /* steps that the next signal announces */
@@ -37,14 +49,13 @@ struct sum {
 /* The vector is cut into chunks, a chunk into a part per rank. */
 static int64_t chunk_at(const struct sum *sum, int64_t chunk)
 {
-    return hs_part_equal(sum->shape->bytes, sum->shape->unit, sum->chunks, chunk);
+    return hs_pipe_span(&sum->pipe, chunk).at;
 }
 
 /* Byte offset of a rank's part within a chunk. */
 static int64_t part_at(const struct sum *sum, int64_t chunk, int rank)
 {
-    int64_t bytes = chunk_at(sum, chunk + 1) - chunk_at(sum, chunk);
-    return hs_part_equal(bytes, sum->shape->unit, sum->shape->size, rank);
+    return hs_part_equal(hs_pipe_span(&sum->pipe, chunk).count, sum->shape->unit, sum->shape->size, rank);
 }
 
 static struct hs_ref of(const struct sum *sum, int rank, struct hs_ref ref)
@@ -54,7 +65,7 @@ static struct hs_ref of(const struct sum *sum, int rank, struct hs_ref ref)
 
 static struct hs_ref slot_of(const struct sum *sum, int64_t chunk, int64_t at)
 {
-    return hs_shared(chunk % SUM_SLOTS * sum->slot_bytes + at);
+    return hs_plus(hs_pipe_place(&sum->pipe, chunk, 0), at);
 }
 
 /* Where `rank` puts the sum of its part for the others. */
@@ -178,7 +189,6 @@ static void take_chunk(struct sum *sum, int64_t chunk)
 static void sum_whole(struct sum *sum)
 {
     int rank = sum->shape->rank;
-    sum->chunks = 1;
     if (rank < sum->contributors && rank != sum->taker)
         put(sum, 0, 0, sum->shape->bytes, -1);
     announce(sum);
@@ -188,11 +198,11 @@ static void sum_whole(struct sum *sum)
 
 static void sum_chunks(struct sum *sum)
 {
-    for (int64_t chunk = 0; chunk <= sum->chunks; chunk++) {
-        if (chunk < sum->chunks)
+    for (int64_t chunk = 0; chunk <= sum->pipe.segments; chunk++) {
+        if (chunk < sum->pipe.segments)
             put_chunk(sum, chunk);
         announce(sum);
-        if (chunk < sum->chunks)
+        if (chunk < sum->pipe.segments)
             add_part(sum, chunk);
         if (chunk > 0 && (sum->taker < 0 || sum->shape->rank == sum->taker))
             take_chunk(sum, chunk - 1);
@@ -214,14 +224,19 @@ static int cut(struct sum *sum)
         longest = elements;
     if (longest < 1)
         return 0;
-    sum->chunks = (elements + longest - 1) / longest;
-    sum->slot_bytes = sum->direct ? longest / shape->size * shape->unit : chunk_at(sum, 1);
+    sum->pipe.segments = (elements + longest - 1) / longest;
+    sum->pipe.pitch = sum->direct ? longest / shape->size * shape->unit : chunk_at(sum, 1);
     return 1;
 }
 
-void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape, int contributors, int taker)
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct sum sum = {builder, shape, contributors, taker, .chunks = 1};
+    int to_root = builder->alg->collective == HS_REDUCE_TO, some = to_root ? 0 : shape->with.contributors;
+    struct sum sum = {.builder = builder,
+                      .shape = shape,
+                      .pipe = {.shape = shape, .segments = 1, .slots = SUM_SLOTS, .places = 1},
+                      .contributors = some > 0 && some < shape->size ? some : shape->size,
+                      .taker = to_root ? shape->root : -1};
     int64_t shared_bytes = shape->topology ? shape->topology->shared_bytes : 0;
     int64_t whole = shape->with.threshold ? shape->with.threshold : WHOLE_BYTES / shape->size;
 
@@ -243,3 +258,9 @@ void hs_emit_shared_sum(struct hs_builder *builder, const struct hs_shape *shape
         hs_expose_slot(builder, HS_IN);
     sum_chunks(&sum);
 }
+
+#define FLAGS (HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_USES_THRESHOLD)
+HS_ALG(HS_REDUCE_TO, reduce_shared, "shared", .build = build, .unfit = hs_unfit_shared, .flags = HS_TRUE_ROOT | FLAGS,
+       .doc = "one node: every rank reduces its part of what all have put into shared memory");
+HS_ALG(HS_ALLREDUCE, allreduce_shared, "shared", .build = build, .unfit = hs_unfit_shared, .flags = FLAGS,
+       .doc = "one node: every rank reduces its part (up to b: all) of what all have put into memory");

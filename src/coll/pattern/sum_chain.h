@@ -15,15 +15,4 @@ int hs_emit_wait_all(struct hs_builder *builder, const struct hs_shape *shape, i
 int hs_emit_sum_chain(struct hs_builder *builder, struct hs_ref dst, const struct hs_ref *operand, int operands,
                       int64_t count, int after);
 
-/* The sum of `count` bytes of all ranks' IN, from byte `at` on, where they are: IN must be exposed. */
-int hs_emit_sum_of_all(struct hs_builder *builder, const struct hs_shape *shape, struct hs_ref dst, int64_t at,
-                       int64_t count, int after);
-/* Pieces that a slice (one part of as many as there are ranks) is cut into: shape->with.pieces, or by its length. */
-int64_t hs_slice_pieces(const struct hs_shape *shape);
-
-/* What a place in SHARED takes that holds so many bytes: whole cache lines, and whole elements. */
-int64_t hs_place_bytes(int64_t bytes, int64_t unit);
-/* The longest that a place of so many bytes holds: whole cache lines if it has any. */
-int64_t hs_place_within(int64_t bytes, int64_t unit);
-
 #endif

@@ -88,9 +88,7 @@ const struct hs_alg *hs_alg_shared(enum hs_collective collective)
 
 const char *hs_alg_unfit(const struct hs_alg *alg, const struct hs_shape *shape)
 {
-    if (alg->own && alg->own->unfit)
-        return alg->own->unfit(alg, shape);
-    return alg->unfit && shape->size > 1 ? alg->unfit(shape) : NULL;
+    return alg->unfit && (alg->own || shape->size > 1) ? alg->unfit(alg, shape) : NULL;
 }
 
 int hs_rotation(const struct hs_alg *alg, const struct hs_shape *shape)

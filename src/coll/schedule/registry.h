@@ -54,6 +54,7 @@ enum hs_alg_flags {
     HS_FOR_DEVICES = 131072,
     HS_NESTS =
         16384, /* sums over levels of a hierarchy are bracketed like a sum over one (hs_factors_merge_for_sums) */
+    HS_MANY_RANKS = 262144, /* few steps per rank: the model prices the row for many ranks, too */
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
     HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED
 };
@@ -69,21 +70,17 @@ struct hs_alg {
     const char *doc; /* one line: what it does, cost, paper and section */
     unsigned flags;
     /* Why the row cannot serve a shape of two ranks or more, NULL: it can; no function: always. */
-    const char *(*unfit)(const struct hs_shape *shape);
+    const char *(*unfit)(const struct hs_alg *alg, const struct hs_shape *shape);
     /* Shapes have two ranks and one byte at least: hs_build does the others (but for own rows and MPI's). */
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
-    const struct hs_own *own; /* of rows that are not built in */
-    int variant;              /* tells rows of one builder apart */
+    const void *own;               /* of a row that is not built in: what its builder wants */
+    int variant;                   /* tells rows of one builder apart */
+    const struct hs_alg *fallback; /* serves where this row does not fit; NULL: the safe one */
 };
 
 /* Defines a built-in row: HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "..."). */
 #define HS_ALG(of, symbol, text, ...) \
     const struct hs_alg hs_alg_##symbol = {.collective = of, .name = text, __VA_ARGS__}
-
-/* What a registered row has beyond a built in one, followed by whatever its builder wants. */
-struct hs_own {
-    const char *(*unfit)(const struct hs_alg *alg, const struct hs_shape *shape); /* like hs_alg.unfit */
-};
 
 /* Rows beside the built in ones; each stays where it is. */
 struct hs_registry {

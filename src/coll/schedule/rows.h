@@ -65,8 +65,10 @@
 HS_ALGS(HS_DECLARE_ALG)
 
 /* Reasons to refuse a shape that several rows share; NULL: it fits. */
-const char *hs_unfit_shared(const struct hs_shape *shape); /* more than one node, or no shared memory */
-const char *hs_unfit_spread(const struct hs_shape *shape); /* or ranks cannot read each other's IN and OUT */
-const char *hs_unfit_power(const struct hs_shape *shape);  /* size is no power of two */
+const char *hs_unfit_shared(const struct hs_alg *alg,
+                            const struct hs_shape *shape); /* more than one node, or no shared memory */
+const char *hs_unfit_spread(const struct hs_alg *alg,
+                            const struct hs_shape *shape); /* or ranks cannot read each other's IN and OUT */
+const char *hs_unfit_power(const struct hs_alg *alg, const struct hs_shape *shape); /* size is no power of two */
 
 #endif

@@ -4,29 +4,33 @@
 /* Lists of longer vectors, which pass the shared memory in pieces, would take memory and time of their own. */
 static const int64_t longest_shared = (int64_t)1 << 30;
 
-const char *hs_unfit_shared(const struct hs_shape *shape)
+static const char *on_one_node(const struct hs_shape *shape)
 {
     if (!shape->topology)
         return "here ranks know no shared memory";
     if (shape->topology->division[HS_NODE].parts > 1)
         return "the ranks are on more than one node";
-    if (shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements make few pieces */
+    return shape->topology->shared_bytes ? NULL : "there is no shared memory";
+}
+
+const char *hs_unfit_shared(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    const char *why = on_one_node(shape);
+    (void)alg;
+    if (!why && shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements make few segments */
         return "the vector is longer than 1 GiB";
-    return shape->topology->shared_bytes >= 3 * shape->unit ? NULL : "there is no shared memory";
+    return why || shape->topology->shared_bytes >= 3 * shape->unit ? why : "there is no shared memory";
 }
 
-const char *hs_unfit_spread(const struct hs_shape *shape)
+const char *hs_unfit_spread(const struct hs_alg *alg, const struct hs_shape *shape)
 {
-    if (!shape->topology)
-        return "here ranks know no shared memory";
-    if (shape->topology->division[HS_NODE].parts > 1)
-        return "the ranks are on more than one node";
-    if (shape->topology->shared_bytes == 0)
-        return "there is no shared memory";
-    return shape->topology->direct ? NULL : "ranks cannot read each other's memory";
+    const char *why = on_one_node(shape);
+    (void)alg;
+    return why || shape->topology->direct ? why : "ranks cannot read each other's memory";
 }
 
-const char *hs_unfit_power(const struct hs_shape *shape)
+const char *hs_unfit_power(const struct hs_alg *alg, const struct hs_shape *shape)
 {
+    (void)alg;
     return shape->size & (shape->size - 1) ? "the number of ranks is no power of two" : NULL;
 }

@@ -234,9 +234,9 @@ static void swap_operands(struct hs_builder *builder, const struct hs_shape *sha
     }
 }
 
-static const char *never(const struct hs_shape *shape)
+static const char *never(const struct hs_alg *alg, const struct hs_shape *shape)
 {
-    (void)shape;
+    (void)alg, (void)shape;
     return "never";
 }
 

@@ -1,0 +1,103 @@
+#include "coll/pattern/pipeline.h"
+
+#include "coll/pattern/sum_chain.h"
+#include "coll/schedule/rows.h"
+
+static int64_t grain_of(int64_t unit)
+{
+    return HS_CACHE_LINE % unit ? HS_CACHE_LINE * unit : HS_CACHE_LINE;
+}
+
+int64_t hs_place_bytes(int64_t bytes, int64_t unit)
+{
+    int64_t grain = grain_of(unit);
+    return (bytes + grain - 1) / grain * grain;
+}
+
+int64_t hs_place_within(int64_t bytes, int64_t unit)
+{
+    int64_t grain = bytes < grain_of(unit) ? unit : grain_of(unit);
+    return bytes / grain * grain;
+}
+
+struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t most, int64_t places, int needed)
+{
+    struct hs_pipe cut = {.shape = shape, .slots = 1, .places = places, .signalled = -1};
+    int64_t room = shape->topology->shared_bytes / places, unit = shape->unit;
+    if (most < bytes || hs_place_bytes(most, unit) > room) {
+        cut.slots = needed || room / HS_PIPE_SLOTS >= unit ? HS_PIPE_SLOTS : 1;
+        most = hs_least(most, hs_place_within(room / cut.slots, unit));
+    }
+    if (most == 0)
+        return cut;
+    cut.segments = (bytes + most - 1) / most;
+    if (needed && cut.segments == 1)
+        cut.slots = 1; /* no segment follows in the other one */
+    cut.pitch = hs_least(hs_place_bytes(most, unit), room / cut.slots / unit * unit);
+    return cut;
+}
+
+struct hs_pipe hs_pipe_cut_parts(const struct hs_shape *shape, int64_t places)
+{
+    int64_t longest = shape->unit;
+    for (int r = 0; r < shape->size; r++) {
+        int64_t bytes = hs_part_at(shape, r + 1) - hs_part_at(shape, r);
+        longest = bytes > longest ? bytes : longest;
+    }
+    return hs_pipe_cut(shape, longest, longest, places, 1);
+}
+
+const char *hs_pipe_unfit(const struct hs_pipe *pipeline, int64_t steps)
+{
+    if (pipeline->segments == 0)
+        return "there is too little shared memory for so many ranks";
+    return pipeline->segments > HS_MOST_STEPS / steps ? "there is too little shared memory for so long a vector" : NULL;
+}
+
+static struct hs_span span_of(const struct hs_pipe *pipeline, int64_t begin, int64_t end, int64_t segment)
+{
+    int64_t unit = pipeline->shape->unit, at = hs_part_equal(end - begin, unit, pipeline->segments, segment);
+    return (struct hs_span){begin + at, hs_part_equal(end - begin, unit, pipeline->segments, segment + 1) - at};
+}
+
+struct hs_span hs_pipe_span(const struct hs_pipe *pipeline, int64_t segment)
+{
+    return span_of(pipeline, 0, pipeline->shape->bytes, segment);
+}
+
+struct hs_span hs_pipe_part(const struct hs_pipe *pipeline, int rank, int64_t segment)
+{
+    return span_of(pipeline, hs_part_at(pipeline->shape, rank), hs_part_at(pipeline->shape, rank + 1), segment);
+}
+
+void hs_pipe_signal(struct hs_pipe *pipeline, int64_t value, int done, int also)
+{
+    int signal = hs_emit_signal(pipeline->builder, value);
+    hs_after(pipeline->builder, signal, done);
+    hs_after(pipeline->builder, signal, also);
+    hs_after(pipeline->builder, signal, pipeline->signalled);
+    pipeline->signalled = signal;
+}
+
+int hs_emit_join_copies(struct hs_builder *builder, int first, int after)
+{
+    int join = hs_emit_join(builder);
+    for (int i = first; i < join; i++)
+        if (builder->list.step[i].kind == HS_COPY)
+            hs_after(builder, join, i);
+    hs_after(builder, join, after);
+    return join;
+}
+
+void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, void *state)
+{
+    int ready = -1;
+    for (int64_t segment = 0; segment <= pipeline->segments; segment++) {
+        int is_put = segment < pipeline->segments ? put(state, segment, segment >= pipeline->slots ? ready : -1) : -1;
+        int done = segment > 0 ? work(state, segment - 1, ready) : -1;
+        if (segment == pipeline->segments)
+            return;
+        hs_pipe_signal(pipeline, segment + 1, is_put, done);
+        ready = hs_emit_wait_all(pipeline->builder, pipeline->shape, segment + 1, pipeline->signalled);
+    }
+}

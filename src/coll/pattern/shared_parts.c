@@ -1,0 +1,113 @@
+/*
+ * The rows "shared_buffer" of allgather and reduce_scatter: on one node, in buffers in the memory of all ranks.  Parts
+ * that do not fit go through the buffers in segments, two at a time, so that one is copied in while the other is read.
+ *
+ * allgather: every rank copies its part into its SHARED, the others copy it out.  Cost per rank with s segments of
+ * equal parts: s q copies and (1 + 1/q) m bytes copied, s signals.
+ *
+ * reduce_scatter: every rank copies its share of each part into its own place in the memory of the part's rank, which
+ * adds up all of them, in the order of the ranks.  Cost per rank: s (q-1) copies and (1 - 1/q) m bytes copied, s
+ * REDUCEs of q vectors and (1 - 1/q) m summed, s signals.  What Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce
+ * (EuroMPI/ASIA 2014), do in the memory of rank 0 (Section 3.1), done by all.
+ */
+#include "coll/pattern/pipeline.h"
+#include "coll/pattern/sum_chain.h"
+#include "coll/schedule/rows.h"
+
+struct parts {
+    struct hs_pipe pipe;
+    struct hs_builder *builder;
+    const struct hs_shape *shape;
+    struct hs_ref *operand; /* of a sum */
+};
+
+/* reduce_scatter has a place for each other rank. */
+static int64_t places_of(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    return alg->collective == HS_ALLGATHER ? 1 : shape->size - 1;
+}
+
+static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    const char *why = hs_unfit_shared(alg, shape);
+    if (why || shape->bytes == 0)
+        return why;
+    struct hs_pipe pipe = hs_pipe_cut_parts(shape, places_of(alg, shape));
+    return hs_pipe_unfit(&pipe, 4 * (int64_t)shape->size);
+}
+
+static int put_part(void *state, int64_t segment, int after)
+{
+    const struct parts *p = state;
+    struct hs_span span = hs_pipe_part(&p->pipe, p->shape->rank, segment);
+    struct hs_ref from = hs_in(span.at - hs_part_at(p->shape, p->shape->rank));
+    int copy = hs_emit_copy(p->builder, hs_pipe_place(&p->pipe, segment, 0), from, span.count);
+    hs_after(p->builder, copy, after);
+    return copy < 0 ? after : copy;
+}
+
+/* Beginning behind the own rank: not all at the same one; the own part from where it is. */
+static int take_parts(void *state, int64_t segment, int after)
+{
+    const struct parts *p = state;
+    int size = p->shape->size, me = p->shape->rank, first = p->builder->list.steps;
+    for (int i = 1; i <= size; i++) {
+        int rank = (me + i) % size;
+        struct hs_span span = hs_pipe_part(&p->pipe, rank, segment);
+        struct hs_ref from =
+            rank == me ? hs_in(span.at - hs_part_at(p->shape, me)) : hs_of(rank, hs_pipe_place(&p->pipe, segment, 0));
+        int copy = hs_emit_copy(p->builder, hs_out(span.at), from, span.count);
+        hs_after(p->builder, copy, after);
+    }
+    return hs_emit_join_copies(p->builder, first, -1);
+}
+
+/* In the SHARED of `owner`, where `rank` puts its share. */
+static struct hs_ref share_at(const struct parts *p, int64_t segment, int owner, int rank)
+{
+    return hs_pipe_place(&p->pipe, segment, rank - (rank > owner));
+}
+
+/* Shares for the others, beginning behind the own rank: not all for the same one. */
+static int put_shares(void *state, int64_t segment, int after)
+{
+    const struct parts *p = state;
+    int size = p->shape->size, me = p->shape->rank, first = p->builder->list.steps;
+    for (int i = 1; i < size; i++) {
+        int owner = (me + i) % size;
+        struct hs_span span = hs_pipe_part(&p->pipe, owner, segment);
+        struct hs_ref to = hs_of(owner, share_at(p, segment, owner, me));
+        int copy = hs_emit_copy(p->builder, to, hs_in(span.at), span.count);
+        hs_after(p->builder, copy, after);
+    }
+    return hs_emit_join_copies(p->builder, first, -1);
+}
+
+static int add_shares(void *state, int64_t segment, int after)
+{
+    const struct parts *p = state;
+    int me = p->shape->rank;
+    struct hs_span span = hs_pipe_part(&p->pipe, me, segment);
+    for (int r = 0; r < p->shape->size; r++)
+        p->operand[r] = r == me ? hs_in(span.at) : share_at(p, segment, me, r);
+    return hs_emit_sum_chain(p->builder, hs_out(span.at - hs_part_at(p->shape, me)), p->operand, p->shape->size,
+                             span.count, after);
+}
+
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct parts p = {.builder = builder, .shape = shape};
+    int gather = builder->alg->collective == HS_ALLGATHER;
+    p.pipe = hs_pipe_cut_parts(shape, places_of(builder->alg, shape));
+    p.pipe.builder = builder;
+    p.operand = hs_builder_get(builder, (size_t)shape->size, sizeof *p.operand);
+    if (p.operand)
+        hs_emit_rounds(&p.pipe, gather ? put_part : put_shares, gather ? take_parts : add_shares, &p);
+}
+
+HS_ALG(HS_ALLGATHER, allgather_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
+       .flags = HS_KNOWS_NODES | HS_FOR_DEVICES,
+       .doc = "one node: all copy their parts into their shared memory, and the others' out of it");
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
+       .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES,
+       .doc = "one node: all copy their shares of a part into its rank's memory, which sums them at once");

@@ -1,0 +1,200 @@
+/*
+ * Sums in a tree through shared memory, which end in the memory of its owner.  On each level every child copies what it
+ * has into a place of its own in its parent's SHARED and signals; the parent adds up its places and its own vector in
+ * the order of the ranks, in one go.  If all ranks want the sum, the owner puts it into one more place and signals, and
+ * the others copy it out.  A rank's own vector is read where it is.
+ *
+ * Two shapes of tree, of Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014):
+ *
+ * "shared_buffer", Section 3.1: one level, all other ranks are the owner's children.  Meant for devices: the p vectors
+ * are summed as one piece of work, but all copies go through one memory and one rank does all sums.  Cost: 2 (p-1)
+ * copies of m bytes, p-1 at a time, and for the owner (p-1) m gamma and one more copy; 3 signals deep, s p signals in s
+ * segments.  The reduction: p-1 copies, 1 signal deep.
+ *
+ * "binomial", Section 3.2: the reduction is put off over k levels, so that a parent has 2^k - 1 children: a tree of
+ * radix 2^k; k = 1 is the paper's.  A parent's range of ranks lies left of its children's, and only ranks at multiples
+ * of 2^k need a buffer.  Cost with L = ceil(log2 q): ceil(L / k) rounds of one copy of m bytes, at 2^k - 1 ranks per
+ * parent at a time, and (2^k - 1) m gamma; then one copy, and q-1 at a time: L + 1 signals deep for k = 1.
+ *
+ * The signal s + 1 of a rank tells that its sum of segment s is at its parent's (the owner: that the sum of all is
+ * there), so the places of its children are free again; and that it and its children have copied out the sum that lies
+ * where that of segment s is to go.
+ */
+#include "coll/pattern/pipeline.h"
+#include "coll/pattern/sum_chain.h"
+#include "coll/schedule/rows.h"
+
+struct shared_tree {
+    struct hs_pipe pipe; /* places: as the owner needs them, one for each child, and one for the sum */
+    struct hs_builder *builder;
+    int64_t size, me, radix;
+    int owner, everybody;                            /* everybody: all ranks want the sum */
+    int levels;                                      /* more than one, where there are ranks enough */
+    struct hs_ref *operand;                          /* of a sum: `radix` at most */
+    int passed[HS_PIPE_SLOTS], taken[HS_PIPE_SLOTS]; /* the last copies, of the own sum to the parent, of the
+                                                                sum of all to OUT */
+};
+
+enum { BINOMIAL = 1 };
+
+static struct shared_tree tree_of(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    struct shared_tree tree = {.size = shape->size,
+                               .me = shape->rank,
+                               .radix = 2,
+                               .owner = alg->collective == HS_REDUCE_TO ? shape->root : 0,
+                               .everybody = alg->collective == HS_ALLREDUCE,
+                               .levels = alg->variant == BINOMIAL,
+                               .passed = {-1, -1},
+                               .taken = {-1, -1}};
+    int64_t most = shape->bytes, places = tree.everybody;
+    for (int k = 1; k < shape->with.pieces && tree.radix < shape->size; k++)
+        tree.radix *= 2;
+    if (!tree.levels)
+        tree.radix = shape->size;
+    if (alg->flags & HS_USES_SEGMENT && shape->segment && shape->segment < most)
+        most = shape->segment < shape->unit ? shape->unit : shape->segment / shape->unit * shape->unit;
+    for (int64_t stride = 1; stride < shape->size; stride *= tree.radix)
+        places += hs_least(tree.radix - 1, (shape->size - 1) / stride);
+    tree.pipe = hs_pipe_cut(shape, shape->bytes, most, places, 0);
+    return tree;
+}
+
+static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    const char *why = hs_unfit_shared(alg, shape);
+    if (why || shape->bytes == 0)
+        return why;
+    struct shared_tree tree = tree_of(alg, shape);
+    return hs_pipe_unfit(&tree.pipe, tree.levels ? 4 * tree.pipe.places : 2 * tree.size);
+}
+
+/* The lowest rank of those that a rank adds up, or is added up with, on the level of a stride. */
+static int64_t lowest(const struct shared_tree *t, int64_t stride)
+{
+    return t->me - t->me % (stride * t->radix);
+}
+
+static int64_t parent_of(const struct shared_tree *t, int64_t stride)
+{
+    return t->radix < t->size ? lowest(t, stride) : t->owner;
+}
+
+/* The owner's last place is that of the sum. */
+static struct hs_ref sum_at(const struct shared_tree *t, int64_t segment)
+{
+    return hs_pipe_place(&t->pipe, segment, t->pipe.places - 1);
+}
+
+/* Adds up the children of one level, whose ranks are `stride` apart, once `after` is done.  Returns the last step. */
+static int add_children(struct shared_tree *t, int64_t segment, int64_t stride, int *place, int after)
+{
+    struct hs_span span = hs_pipe_span(&t->pipe, segment);
+    int first = t->builder->list.steps, operands = 0, waits = 0;
+    int last = t->me == t->owner && stride * t->radix >= t->size;
+    struct hs_ref dst = last && t->everybody ? sum_at(t, segment) : hs_out(span.at);
+    for (int64_t rank = lowest(t, stride); operands < t->radix && rank < t->size; rank += stride, operands++) {
+        if (rank == t->me) {
+            t->operand[operands] = stride == 1 ? hs_in(span.at) : hs_out(span.at);
+            continue;
+        }
+        waits += hs_emit_wait(t->builder, (int)rank, segment + 1) >= 0;
+        t->operand[operands] = hs_pipe_place(&t->pipe, segment, (*place)++);
+    }
+    if (operands == 1)
+        return after;
+    int ready = hs_emit_join(t->builder);
+    for (int i = 0; i < waits; i++)
+        hs_after(t->builder, ready, first + i);
+    hs_after(t->builder, ready, after);
+    if (last)
+        hs_after(t->builder, ready, t->taken[segment % t->pipe.slots]);
+    return hs_emit_sum_chain(t->builder, dst, t->operand, operands, span.count, ready);
+}
+
+/* The owner's sum of all: known to the others, and in its OUT. */
+static void publish(struct shared_tree *t, int64_t segment, int summed)
+{
+    struct hs_span span = hs_pipe_span(&t->pipe, segment);
+    int *taken = &t->taken[segment % t->pipe.slots];
+    if (t->everybody || segment + t->pipe.slots < t->pipe.segments) /* some rank waits for it */
+        hs_pipe_signal(&t->pipe, segment + 1, summed, -1);
+    if (!t->everybody)
+        return;
+    *taken = hs_emit_copy(t->builder, hs_out(span.at), sum_at(t, segment), span.count);
+    hs_after(t->builder, *taken, summed);
+}
+
+/* The sum of all, to OUT.  Returns the WAIT for it. */
+static int take(struct shared_tree *t, int64_t segment)
+{
+    struct hs_span span = hs_pipe_span(&t->pipe, segment);
+    int slot = (int)(segment % t->pipe.slots), there = hs_emit_wait(t->builder, t->owner, segment + 1);
+    if (!t->everybody)
+        return there;
+    t->taken[slot] = hs_emit_copy(t->builder, hs_out(span.at), hs_of(t->owner, sum_at(t, segment)), span.count);
+    hs_after(t->builder, t->taken[slot], there);
+    hs_after(t->builder, t->taken[slot], t->passed[slot]);
+    return there;
+}
+
+/* The own sum, to the parent; level: its number, stride: of the ranks on it. */
+static void pass(struct shared_tree *t, int64_t segment, int64_t level, int64_t stride, int summed, int taken)
+{
+    struct hs_span span = hs_pipe_span(&t->pipe, segment);
+    int64_t parent = parent_of(t, stride), child = (t->me - lowest(t, stride)) / stride;
+    int64_t place = level * (t->radix - 1) + child - (t->me > parent);
+    int slot = (int)(segment % t->pipe.slots), free = taken;
+    if (segment >= t->pipe.slots && parent != t->owner)
+        free = hs_emit_wait(t->builder, (int)parent, segment - t->pipe.slots + 1);
+    struct hs_ref to = hs_of((int)parent, hs_pipe_place(&t->pipe, segment, place));
+    int copy = hs_emit_copy(t->builder, to, summed < 0 ? hs_in(span.at) : hs_out(span.at), span.count);
+    hs_after(t->builder, copy, summed);
+    hs_after(t->builder, copy, free);
+    hs_pipe_signal(&t->pipe, segment + 1, copy, t->taken[slot]);
+    t->passed[slot] = t->levels ? copy : -1; /* which may have read OUT */
+}
+
+static void reduce(struct shared_tree *t, int64_t segment)
+{
+    int64_t level = 0, stride = 1;
+    int place = 0, summed = -1, taken = -1;
+    if (t->me != t->owner && segment >= t->pipe.slots)
+        taken = take(t, segment - t->pipe.slots);
+    for (; stride < t->size && t->me == parent_of(t, stride); level++, stride *= t->radix)
+        summed = add_children(t, segment, stride, &place, summed);
+    if (t->me == t->owner)
+        publish(t, segment, summed);
+    else
+        pass(t, segment, level, stride, summed, taken);
+}
+
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct shared_tree t = tree_of(builder->alg, shape);
+    t.builder = t.pipe.builder = builder;
+    if (t.pipe.segments == 0)
+        hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);
+    t.operand = hs_builder_get(builder, (size_t)t.radix, sizeof *t.operand);
+    if (!t.operand || t.pipe.segments == 0)
+        return;
+    for (int64_t segment = 0; segment < t.pipe.segments; segment++)
+        reduce(&t, segment);
+    int64_t left = t.pipe.segments > t.pipe.slots ? t.pipe.segments - t.pipe.slots : 0;
+    for (int64_t segment = left; t.everybody && t.me != t.owner && segment < t.pipe.segments; segment++)
+        take(&t, segment);
+}
+
+#define FLAGS (HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES)
+HS_ALG(HS_ALLREDUCE, allreduce_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
+       .flags = FLAGS | HS_USES_SEGMENT,
+       .doc = "one node: all copy their vectors into rank 0's memory, it sums them at once, all copy the sum; Faraji "
+              "and Afsahi (2014), Section 3.1");
+HS_ALG(HS_ALLREDUCE, allreduce_binomial, "binomial", .build = build, .unfit = unfit, .variant = BINOMIAL,
+       .flags = HS_MANY_RANKS | FLAGS | HS_USES_PIECES,
+       .doc = "one node: tree of radix 2^k to rank 0 (children copy into their parent's memory), all copy the sum; "
+              "Faraji and Afsahi (2014), Section 3.2");
+HS_ALG(HS_REDUCE_TO, reduce_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
+       .flags = HS_TRUE_ROOT | FLAGS | HS_USES_SEGMENT,
+       .doc = "one node: all copy their vectors into the root's memory, which sums them at once; Faraji and Afsahi "
+              "(2014), Section 3.1");

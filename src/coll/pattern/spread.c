@@ -1,0 +1,177 @@
+/*
+ * The rows "spread": inside one node every rank sums its part of the vector out of all ranks' IN, where they are, or
+ * copies the other parts out of the OUT of their ranks, or both.  Ranks must be able to read each other's memory.
+ * allreduce and reduce cut a rank's part into k segments, so that the sums of one overlap the copies of the one before.
+ *
+ * Cost per rank, s segments, equal parts: (1 - 1/q) m read and summed in s REDUCEs of q vectors; (1 - 1/q) m copied in
+ * s (q-1) copies; 2 signals, allreduce s + 2, reduce s + 1.  What Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce
+ * (EuroMPI/ASIA 2014), let rank 0 do alone (Section 3.1), done by all.
+ */
+#include "coll/pattern/pipeline.h"
+#include "coll/pattern/sum_chain.h"
+#include "coll/schedule/rows.h"
+
+/* Segments that a part is cut into: parameter k, or by the length of the longest, rank 0's. */
+static int64_t segments_of(const struct hs_shape *shape)
+{
+    enum { MOST_CHAIN_STEPS = 1 << 18, MOST_PIECES = 4, PIECE_BYTES = 256 * 1024 };
+    int64_t longest = hs_part_at(shape, 1), segments = shape->with.pieces;
+    if (segments < 1)
+        segments = hs_least(longest / PIECE_BYTES, MOST_PIECES);
+    segments = hs_least(hs_least(segments, longest / shape->unit), MOST_CHAIN_STEPS / shape->size);
+    return segments > 1 ? segments : 1;
+}
+
+/* Of the reduction, whose sums go through SHARED: more segments if the shared memory asks for them. */
+static struct hs_pipe through_shared(const struct hs_shape *shape)
+{
+    struct hs_pipe pipe = {.shape = shape, .slots = HS_PIPE_SLOTS, .places = 1, .signalled = -1};
+    int64_t longest = hs_part_at(shape, 1), wanted = segments_of(shape);
+    pipe.pitch = hs_place_within(shape->topology->shared_bytes / HS_PIPE_SLOTS, shape->unit);
+    pipe.segments = (longest + pipe.pitch - 1) / pipe.pitch;
+    if (pipe.segments < wanted)
+        pipe.segments = wanted;
+    return pipe;
+}
+
+static const char *unfit_reduce(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    const char *why = hs_unfit_shared(alg, shape);
+    if (!why)
+        why = hs_unfit_spread(alg, shape);
+    if (why || shape->bytes == 0)
+        return why;
+    struct hs_pipe pipe = through_shared(shape);
+    return hs_pipe_unfit(&pipe, 4 * (int64_t)shape->size);
+}
+
+/* Lets the others read, once `after` is done.  Returns the step after which all may be read. */
+static int enter(struct hs_pipe *pipe, int after)
+{
+    hs_expose(pipe->builder);
+    hs_pipe_signal(pipe, 1, after, -1);
+    return hs_emit_wait_all(pipe->builder, pipe->shape, 1, pipe->signalled);
+}
+
+/* Waits until no rank reads IN or OUT any longer; `done`: this rank does not. */
+static void leave(struct hs_pipe *pipe, int64_t value, int done)
+{
+    hs_pipe_signal(pipe, value, pipe->signalled, done);
+    hs_emit_wait_all(pipe->builder, pipe->shape, value, pipe->signalled);
+}
+
+/* dst = the sum of a span of all ranks' IN. */
+static int sum_span(struct hs_pipe *pipe, struct hs_ref dst, struct hs_span span, int after)
+{
+    int size = pipe->shape->size;
+    struct hs_ref *operand = hs_builder_get(pipe->builder, (size_t)size, sizeof *operand);
+    for (int r = 0; operand && r < size; r++)
+        operand[r] = r == pipe->shape->rank ? hs_in(span.at) : hs_of(r, hs_in(span.at));
+    return operand ? hs_emit_sum_chain(pipe->builder, dst, operand, size, span.count, after) : -1;
+}
+
+/* The signal of a segment: it is summed; of the root of a reduction: it has copied it. */
+static int64_t signal_of(int64_t segment)
+{
+    return segment + 2;
+}
+
+/*
+ * Copies a segment of the other parts to OUT, beginning behind the own rank: not all at the same one.  The sums are in
+ * SHARED, or where they belong in OUT.  Returns a JOIN after all copies and `after`.
+ */
+static int copy_segment(struct hs_pipe *pipe, int64_t segment, int in_shared, int after)
+{
+    int size = pipe->shape->size, first = pipe->builder->list.steps;
+    for (int i = 1; i < size; i++) {
+        int rank = (pipe->shape->rank + i) % size;
+        struct hs_span span = hs_pipe_part(pipe, rank, segment);
+        if (span.count == 0)
+            continue;
+        struct hs_ref from = in_shared ? hs_pipe_place(pipe, segment, 0) : hs_out(span.at);
+        int summed = hs_emit_wait(pipe->builder, rank, signal_of(segment));
+        int copy = hs_emit_copy(pipe->builder, hs_out(span.at), hs_of(rank, from), span.count);
+        hs_after(pipe->builder, copy, summed);
+    }
+    return hs_emit_join_copies(pipe->builder, first, after);
+}
+
+static void build_allreduce(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct hs_pipe pipe = {.builder = builder, .shape = shape, .segments = segments_of(shape), .signalled = -1};
+    int entered = enter(&pipe, -1), done = pipe.signalled;
+    for (int64_t segment = 0; segment <= pipe.segments; segment++) {
+        if (segment < pipe.segments) {
+            struct hs_span span = hs_pipe_part(&pipe, shape->rank, segment);
+            int summed = sum_span(&pipe, hs_out(span.at), span, entered);
+            hs_pipe_signal(&pipe, signal_of(segment), pipe.signalled, summed);
+        }
+        if (segment > 0)
+            done = copy_segment(&pipe, segment - 1, 0, done);
+    }
+    leave(&pipe, signal_of(pipe.segments), done);
+}
+
+static void build_reduce(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct hs_pipe pipe = through_shared(shape);
+    int is_root = shape->rank == shape->root, summed[HS_PIPE_SLOTS] = {-1, -1};
+    pipe.builder = builder;
+    int entered = enter(&pipe, -1);
+    for (int64_t segment = 0; segment < pipe.segments + is_root; segment++) {
+        int free = entered, *sum = &summed[segment % pipe.slots], before = summed[(segment + 1) % pipe.slots];
+        if (!is_root && segment >= pipe.slots) {
+            int read = hs_emit_wait(builder, shape->root, signal_of(segment - pipe.slots));
+            free = hs_emit_join(builder);
+            hs_after(builder, free, read);
+            hs_after(builder, free, entered);
+            hs_after(builder, free, *sum);
+        }
+        if (segment < pipe.segments) {
+            struct hs_span span = hs_pipe_part(&pipe, shape->rank, segment);
+            *sum = sum_span(&pipe, is_root ? hs_out(span.at) : hs_pipe_place(&pipe, segment, 0), span, free);
+        }
+        if (!is_root)
+            hs_pipe_signal(&pipe, signal_of(segment), pipe.signalled, *sum);
+        else if (segment > 0)
+            hs_pipe_signal(&pipe, signal_of(segment - 1), pipe.signalled, copy_segment(&pipe, segment - 1, 1, before));
+    }
+    hs_emit_wait_all(builder, shape, signal_of(pipe.segments - 1), pipe.signalled); /* no rank reads IN any longer */
+}
+
+static void build_reduce_scatter(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct hs_pipe pipe = {.builder = builder, .shape = shape, .segments = 1, .signalled = -1};
+    int entered = enter(&pipe, -1);
+    leave(&pipe, 2, sum_span(&pipe, hs_out(0), hs_pipe_part(&pipe, shape->rank, 0), entered));
+}
+
+static void build_allgather(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    struct hs_pipe pipe = {.builder = builder, .shape = shape, .segments = 1, .signalled = -1};
+    struct hs_span own = hs_pipe_part(&pipe, shape->rank, 0);
+    int ready = enter(&pipe, hs_emit_copy(builder, hs_out(own.at), hs_in(0), own.count)), first = builder->list.steps;
+    for (int i = 1; i < shape->size; i++) {
+        int rank = (shape->rank + i) % shape->size;
+        struct hs_span span = hs_pipe_part(&pipe, rank, 0);
+        int taken = hs_emit_copy(builder, hs_out(span.at), hs_of(rank, hs_out(span.at)), span.count);
+        hs_after(builder, taken, ready);
+    }
+    leave(&pipe, 2, hs_emit_join_copies(builder, first, -1));
+}
+
+#define FLAGS (HS_KNOWS_NODES | HS_FOR_DEVICES)
+HS_ALG(
+    HS_REDUCE_TO, reduce_spread, "spread", .build = build_reduce, .unfit = unfit_reduce,
+    .flags = FLAGS | HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_USES_PIECES,
+    .doc =
+        "one node: every rank reduces a slice of all ranks' vectors, read where they are; the root copies the slices");
+HS_ALG(HS_ALLREDUCE, allreduce_spread, "spread", .build = build_allreduce, .unfit = hs_unfit_spread,
+       .flags = FLAGS | HS_SUMS_IN_ORDER | HS_USES_PIECES,
+       .doc = "one node: every rank reduces a slice of all ranks' vectors, read where they are; all copy the slices of "
+              "the others");
+HS_ALG(HS_ALLGATHER, allgather_spread, "spread", .build = build_allgather, .unfit = hs_unfit_spread, .flags = FLAGS,
+       .doc = "one node: all copy the parts of the others from where they are");
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_spread, "spread", .build = build_reduce_scatter, .unfit = hs_unfit_spread,
+       .flags = FLAGS | HS_SUMS_IN_ORDER,
+       .doc = "one node: every rank reduces its part of all ranks' vectors, read where they are");

@@ -92,8 +92,11 @@ bench_objects := $(call objects,$(filter-out $(main),$(call sources,benchmarks))
 test_support := $(call objects,$(sort $(wildcard tests/support/*.c)))
 test_sources := $(sort $(wildcard tests/unit/*/*.c tests/mpi/*/*.c tests/device/*.c))
 programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
-# The same tests, with the device "cuda" over a fake in place of the host device.
+# The same tests, with the device "cuda" over a fake in place of the stand-in.
 fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
+# The device "host", which tests load.
+stand_in_objects := $(call objects,$(sort $(wildcard tests/device/stand_in/*.c)))
+stand_in := $(BUILD)/tests/libstand_in_device.so
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
 command := $(if $(main),$(BUILD)/hsumma_bench)
 test_archive := $(BUILD)/libtests.a
@@ -121,7 +124,7 @@ ifneq ($(filter bench check check-all fuzz check-scalapack asan,$(MAKECMDGOALS))
 endif
 
 all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(shims) $(command) ## libraries and command
-everything: all $(programs) $(fake_programs) $(tools) ## all, tests and examples, without running them
+everything: all $(programs) $(fake_programs) $(stand_in) $(tools) ## all, tests and examples, without running them
 
 # A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
 define stamp
@@ -156,14 +159,14 @@ $(BUILD)/tests/device/unit_kernels: $(kernels_on_host)
 # The code of the device "cuda" over a fake of CUDA's run-time library and of cuBLAS, in place of what the library has.
 fake_sources := $(if $(NVCC),$(sort $(wildcard src/gpu/cuda_*.c)))
 fake_cuda := $(patsubst src/gpu/%.c,$(BUILD)/obj/tests/device/fake_cuda/gpu/%.o,$(fake_sources)) \
-    $(if $(NVCC),$(call objects,$(sort $(wildcard tests/device/fake_cuda/*.c))))
+    $(if $(NVCC),$(call objects,$(sort $(wildcard tests/device/fake_cuda/*.c))) $(stand_in_objects))
 fake_flags := $(CUDA_CFLAGS) $(foreach name,dlopen dlsym dlclose dlerror,-D$(name)=fake_$(name))
 $(BUILD)/obj/tests/device/fake_cuda/gpu/%.o: src/gpu/%.c $(BUILD)/obj/compile.stamp
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(compile) $(fake_flags) -c -o $@ $<
 $(BUILD)/obj/tests/device/fake_cuda/%.o $(BUILD)/obj/tests/device/unit_cuda_fake.o: private compile += $(CUDA_CFLAGS)
-$(BUILD)/tests/device/unit_cuda_fake: $(fake_cuda) $(if $(NVCC),$(BUILD)/obj/src/gpu/devices.o)
+$(BUILD)/tests/device/unit_cuda_fake: $(fake_cuda)
 as_host := $(call objects,tests/device/fake_cuda/$(if $(NVCC),as_host/devices.c,none/main.c))
 $(fake_programs): $(BUILD)/tests/device/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/tests/device/mpi_%.o) $(fake_cuda) $(as_host) $(test_archive) $(archives) \
     $(BUILD)/obj/link.stamp
@@ -222,13 +225,19 @@ $(BUILD)/hsumma_bench: $(BUILD)/obj/benchmarks/main.o $(archives) $(BUILD)/obj/l
 $(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(test_archive) $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
 
+# Beside a program's own copy of the library: what it needs of it is inside and hidden.
+$(stand_in): $(stand_in_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -shared -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
+
 # Preloaded by tests that run a foreign program: no sanitizer, no flags of ours.
 $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one

@@ -199,8 +199,8 @@ HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
 /*
  * Devices.  A context with the option device=cuda (or auto, where every process has a GPU) takes matrices and vectors
  * in the memory of this process's GPU, in that of the host, or some here and some there: every call looks where its
- * pointers lead.  Several processes may share a GPU.  device=host is a stand-in for tests: memory that the processes of
- * a node share, from hsumma_malloc.
+ * pointers lead.  Several processes may share a GPU.  device=host is the stand-in for a GPU of hsumma's own tests,
+ * not part of this library (doc/gpu.md).
  *
  * What is in device memory is read and written by work on the context's stream, in the order of the calls: a call may
  * return before that is over.  hsumma_synchronize waits for it and tells its errors; so does whatever the caller puts

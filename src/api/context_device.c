@@ -10,13 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kind that a word names; *wish: it is no error if there is none. */
-static const struct hs_device_kind *kind_of(const char *word, int *wish)
+/* The kind that an option names: NAME, NAME:NUMBER, or auto, a GPU if there is one; NULL and why. */
+static const struct hs_device_kind *kind_of(const char *word, struct hs_message *why)
 {
     char name[HS_NAME_TEXT];
-    *wish = strcmp(word, "auto") == 0;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, ":"), word);
-    return hs_device_kind_find(*wish ? "cuda" : name);
+    return hs_device_kind_find(strcmp(name, "auto") == 0 ? "cuda" : name, why);
 }
 
 /* This process's number among those of its machine. */
@@ -32,11 +31,11 @@ static int local_rank(const hsumma_context *ctx)
     return rank;
 }
 
-static hsumma_status open_device(hsumma_context *ctx, const struct hs_device_kind *kind, int number, int place,
-                                 struct hs_message *why)
+static hsumma_status open_device(hsumma_context *ctx, const char *word, int number, int place, struct hs_message *why)
 {
+    const struct hs_device_kind *kind = kind_of(word, why);
     if (!kind)
-        return hs_fail(why, HSUMMA_ERR_DEVICE, "this library has been built without CUDA (make CUDA=1)");
+        return HSUMMA_ERR_DEVICE;
     hsumma_status status = kind->open(number, place, &ctx->memory, &ctx->device, why);
     if (!status)
         status = kind->make_stream(ctx->device, &ctx->stream);
@@ -102,14 +101,12 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     struct hs_settings settings;
     struct hs_message why = {""};
     const char *word = ctx->options.value[HS_OPT_DEVICE];
-    int wish;
     if (strcmp(word, "none") == 0)
         return HSUMMA_OK;
-    const struct hs_device_kind *kind = kind_of(word, &wish);
     int place = local_rank(ctx);
     hsumma_status status = hs_settings_read(&ctx->options, &settings, &why);
     if (!status)
-        status = open_device(ctx, kind, settings.device_number, place, &why);
+        status = open_device(ctx, word, settings.device_number, place, &why);
     hsumma_status measured = measure(ctx, status ? NULL : &why);
     status = status ? status : measured;
     status = agree_on(ctx, status, &why);
@@ -120,7 +117,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
         return HSUMMA_OK;
     }
     hs_context_close_device(ctx);
-    if (!wish || status == HSUMMA_ERR_MPI)
+    if (strcmp(word, "auto") != 0 || status == HSUMMA_ERR_MPI)
         return hs_fail(&ctx->message, status, "device=%s: %s", word, why.text);
     size_t used = strlen(ctx->note);
     snprintf(ctx->note + used, sizeof ctx->note - used, "%sno device: %.*s", used ? "; " : "", 300, why.text);

@@ -1,7 +1,7 @@
 /*
- * Devices with memory of their own: a table of what the library asks of one.  src/gpu has the rows: "cuda", and "host",
- * which gives the same interface over memory that processes share, so that whatever runs on a device is tested without
- * one.
+ * Devices with memory of their own: a table of what the library asks of one.  src/gpu has the kind "cuda";
+ * tests/device/stand_in the kind "host", the same interface over memory that processes share, so that whatever runs on
+ * a device is tested without one.
  *
  * Work is put on streams: each does its work in order, and nothing waits for it unless an event says so.  Only the host
  * walks lists and looks at flags; no work polls memory.  A stream waits for an event as it was last recorded: whatever
@@ -48,7 +48,7 @@ enum { HS_COMBINE_MOST = 32 }; /* operands of a combination in one pass */
 
 struct hs_device_kind {
     const char *name; /* in the option "device" */
-    const char *doc;  /* one line */
+    int is_stand_in;  /* for tests: multiplies matrices of the host whatever the BLAS would cost */
 
     /* number: which of those that the process sees; -1: choose by local_rank, the process's number on its node. */
     hsumma_status (*open)(int number, int local_rank, const struct hs_allocator *memory, struct hs_device **device,

@@ -200,7 +200,6 @@ static hsumma_status open_cuda(int number, int local_rank, const struct hs_alloc
 
 const struct hs_device_kind hs_device_cuda = {
     .name = "cuda",
-    .doc = "a GPU, by CUDA",
     .open = open_cuda,
     .close = close_cuda,
     .get = hs_cuda_get,

@@ -1,8 +1,8 @@
-/* The preloaded library serves host memory only, and would have to bring a BLAS for devices: its table is empty. */
+/* The preloaded library serves host memory only, and would have to bring a BLAS for devices: it has no kind of them. */
 #include "gpu/devices.h"
 
-const struct hs_device_kind *hs_device_kind_find(const char *name)
+const struct hs_device_kind *hs_device_kind_find(const char *name, struct hs_message *why)
 {
-    (void)name;
+    hs_fail(why, HSUMMA_ERR_DEVICE, "the preloaded library has no device \"%s\"", name);
     return NULL;
 }

@@ -1,5 +1,4 @@
-"""TAP: "hsumma_bench gemm" and "hsumma_bench coll" on the host device, which stands for a GPU: where matrices and vectors
-lie, what is compared, bits, csv that is read again, errors.
+"""TAP: "hsumma_bench gemm" and "hsumma_bench coll" on the stand-in for a GPU: where matrices and vectors lie, what is compared, bits, csv that is read again, errors.
 
 Environment: BUILD (where hsumma_bench is), MPI, MPIEXEC. Times are looked at for their form only.
 """
@@ -256,8 +255,23 @@ def test_calibrate():
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
-def test_errors():
+def refused(word, ranks, *args, settings=()):
     """One line on stderr, nothing on stdout, exit code 2."""
+    process = bench(ranks, *args, settings=settings)
+    lines = process.stderr.splitlines()
+    ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: ") and word in lines[0]
+       and not process.stdout, "refused: " + " ".join(map(str, [*settings, *args])), *said(process))
+
+
+def test_stand_in():
+    """Where its library is not named, or cannot be had, device=host says what it is and what is missing."""
+    how = 'build it with "make everything" and set HSUMMA_HOST_DEVICE_LIBRARY=BUILD/tests/libstand_in_device.so'
+    for file, word in (("", how), ("/no/such.so", "No such file"), (__file__, "libstand_in_device.so"),
+                       ("libm.so.6", "hs_stand_in_device")):
+        refused(word, 2, "gemm", "--device", "host", "-m", 8, settings=[f"HSUMMA_HOST_DEVICE_LIBRARY={file}"])
+
+
+def test_errors():
     device = ["--device", "host"]
     for args, word in ((["gemm", "-m", 8, "--memory", "device"], "--device"),
                        (["gemm", "-m", 8, "--compare", "device"], "--device"),
@@ -272,14 +286,11 @@ def test_errors():
                        (["coll", "--from", "x", "--list"], "--from"),
                        (["coll", "--from", "x", "--format", "json"], "table"),
                        (["calibrate", "-o", "-", "--device", "nothing"], "nothing")):
-        process = bench(2, *args)
-        lines = process.stderr.splitlines()
-        ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: ") and word in lines[0]
-           and not process.stdout, "refused: " + " ".join(map(str, args)), *said(process))
+        refused(word, 2, *args)
 
 
 def main():
-    for test in (test_errors, test_memory, test_compare, test_calls, test_coll, test_bits, test_init, test_again,
+    for test in (test_errors, test_stand_in, test_memory, test_compare, test_calls, test_coll, test_bits, test_init, test_again,
                  test_calibrate):
         test()
     return done()

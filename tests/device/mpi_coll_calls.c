@@ -376,7 +376,7 @@ static void test_several(void)
     test_order();
     test_mixed();
     if (!test_device_is_host()) {
-        tap_skip(1, "memory that cannot be shared, and failures, are the host device's");
+        tap_skip(1, "memory that cannot be shared, and failures, are the stand-in's");
         return;
     }
     test_no_ipc();

@@ -231,7 +231,7 @@ int main(int argc, char **argv)
         test_failures("memory", 0, 7 << 20, 700000, 0);
         test_memory();
     } else {
-        tap_skip(1, "what fails and is refused is for the host device");
+        tap_skip(1, "what fails and is refused is for the stand-in");
     }
     MPI_Finalize();
     return tap_done();

@@ -1,5 +1,5 @@
 /*
- * Products of matrices in device memory, on the host device, which does its work late: what is read too early, or
+ * Products of matrices in device memory, on the stand-in, which does its work late: what is read too early, or
  * overwritten, is wrong.  Seeded layouts against a direct triple loop, with each operand on the device or on the host;
  * bits; plans in turn, memory for tiles that grows; refusals; errors of work and of memory.
  *

@@ -10,7 +10,7 @@
 static const char *const ways[] = {"node=shared", "node=messages", "node=messages lookahead=0"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* A context with the host device, which does its work as `policy` says. */
+/* A context with the stand-in, which does its work as `policy` says. */
 static int open_context(const char *policy, const char *options, hsumma_context **ctx, hsumma_grid **grid)
 {
     char message[256];

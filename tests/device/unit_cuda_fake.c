@@ -15,7 +15,7 @@
 
 static struct hs_exported foreign[2]; /* memory and an event of another process */
 
-/* What is out after everything has been given back, and calls that CUDA would not forgive; ends the host device. */
+/* What is out after everything has been given back, and calls that CUDA would not forgive; ends the stand-in. */
 static int nothing_left(const char *label)
 {
     int64_t out = fake_cuda_out();

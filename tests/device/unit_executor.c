@@ -34,8 +34,8 @@ static int open_device(void)
 {
     struct hs_message why;
     struct hs_device *device;
-    counted = hs_device_kind_find("host");
-    if (counted->open(-1, 0, &hs_heap, &device, &why))
+    counted = hs_device_kind_find("host", &why);
+    if (!counted || counted->open(-1, 0, &hs_heap, &device, &why))
         return 0;
     counting = *counted;
     counting.combine = combine;

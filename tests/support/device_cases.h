@@ -1,6 +1,6 @@
 /*
  * Tests of whatever a device does: its memory and copies, its combinations, updates and products, its streams and
- * events. late: work waits until it is asked for (the host device, lazy), so that what nothing has waited for can be
+ * events. late: work waits until it is asked for (the stand-in, lazy), so that what nothing has waited for can be
  * shown not to have happened.
  */
 #ifndef HS_TESTS_SUPPORT_DEVICE_CASES_H

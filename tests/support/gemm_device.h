@@ -1,4 +1,4 @@
-/* Matrices in device memory, for tests of products on the host device. */
+/* Matrices in device memory, for tests of products on the stand-in. */
 #ifndef HS_TESTS_SUPPORT_GEMM_DEVICE_H
 #define HS_TESTS_SUPPORT_GEMM_DEVICE_H
 

@@ -1,4 +1,5 @@
-/* On which device a test runs: the host's, or the one that HSUMMA_TEST_DEVICE names, as scripts/run-gpu-checks does. */
+/* On which device a test runs: the stand-in ("host"), or the one that HSUMMA_TEST_DEVICE names, as
+ * scripts/run-gpu-checks does. */
 #ifndef HS_TESTS_SUPPORT_TEST_DEVICE_H
 #define HS_TESTS_SUPPORT_TEST_DEVICE_H
 
@@ -8,7 +9,7 @@
 
 const char *test_device(void);
 
-/* Failures, what is refused, and an MPI that takes any memory are the host device's. */
+/* Failures, what is refused, and an MPI that takes any memory are the stand-in's. */
 int test_device_is_host(void);
 
 /* "device=host threads=1": the device's word before other options; returns text. */

@@ -1,7 +1,7 @@
 /*
- * A stand-in for CUDA's run-time library, its driver and cuBLAS, as far as src/gpu/cuda_*.c call them: over the host
- * device, whose streams do their work late (HSUMMA_HOST_DEVICE).  A test orders errors, counts what has been taken and
- * not given back, and sees what was called wrongly.
+ * A fake of CUDA's run-time library, its driver and cuBLAS, as far as src/gpu/cuda_*.c call them, over the stand-in
+ * (device/stand_in), whose streams do their work late (HSUMMA_HOST_DEVICE).  A test orders errors, counts what has been
+ * allocated and not freed, and sees what was called wrongly.
  */
 #ifndef HS_TESTS_DEVICE_FAKE_CUDA_FAKE_H
 #define HS_TESTS_DEVICE_FAKE_CUDA_FAKE_H
@@ -35,7 +35,7 @@ extern struct fake_cuda fake_cuda;
 void fake_cuda_reset(void);
 /* What is out, all together; the error that nobody has fetched counts, too. */
 int64_t fake_cuda_out(void);
-/* Closes the host device; whatever is made later is on a new one, with another policy.  Nothing may be out. */
+/* Closes the stand-in; whatever is made later is on a new one, with another policy.  Nothing may be out. */
 void fake_cuda_end(void);
 /* The same, and forgets what is out. */
 void fake_cuda_abandon(void);

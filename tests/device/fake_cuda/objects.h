@@ -10,7 +10,7 @@ struct fake_object {
     enum fake_kind kind;
     int device;
     unsigned flags;
-    void *is; /* the host device's: address, event, stream */
+    void *is; /* the stand-in's: address, event, stream */
     size_t bytes;
     int uses; /* of a mapping */
 };

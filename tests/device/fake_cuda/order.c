@@ -1,5 +1,6 @@
 /* The fake's state: orders, counts, contexts. */
 #include "device/fake_cuda/fake.h"
+#include "device/stand_in/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ int64_t fake_cuda_out(void)
 
 void fake_cuda_end(void)
 {
-    hs_device_host.close(host);
+    hs_stand_in_device.close(host);
     host = NULL;
 }
 
@@ -69,8 +70,8 @@ int fake_hit(const char *name, int error)
 struct hs_device *fake_host(void)
 {
     struct hs_message message;
-    if (!host && hs_device_host.open(-1, 0, &hs_heap, &host, &message)) {
-        fprintf(stderr, "the fake of CUDA has no host device: %s\n", message.text);
+    if (!host && hs_stand_in_device.open(-1, 0, &hs_heap, &host, &message)) {
+        fprintf(stderr, "the fake of CUDA has no stand-in: %s\n", message.text);
         abort();
     }
     return host;

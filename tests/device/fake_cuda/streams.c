@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The host device's words, and the number of the GPU. */
+/* The stand-in's words, and the number of the GPU. */
 enum { WORDS = 56 };
-_Static_assert(CUDA_IPC_HANDLE_SIZE == 64, "the host device's words fit");
+_Static_assert(CUDA_IPC_HANDLE_SIZE == 64, "the stand-in's words fit");
 
 static cudaError_t tell(hsumma_status status, const struct hs_exported *exported, int device, void *handle)
 {
@@ -59,7 +59,7 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsig
         error = fake_said(host->kind->import_memory(host, &exported, memory), cudaErrorInvalidResourceHandle);
     struct fake_object *object = error ? NULL : fake_find(FAKE_MAPPED, *memory);
     int64_t bytes;
-    memcpy(&bytes, exported.bytes + 24, sizeof bytes); /* the host device's word for it */
+    memcpy(&bytes, exported.bytes + 24, sizeof bytes); /* the stand-in's word for it */
     if (object)
         object->uses++;
     else if (!error)
@@ -158,7 +158,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     return fake_error(error);
 }
 
-/* The host device waits for all its work when it takes memory back. */
+/* The stand-in waits for all its work when it takes memory back. */
 cudaError_t cudaDeviceSynchronize(void)
 {
     struct hs_device *host = fake_host();

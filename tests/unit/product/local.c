@@ -1,5 +1,5 @@
 /*
- * The local product on a device (summa/local/local.h), on the host device, against the BLAS: shapes, operations, types,
+ * The local product on a device (summa/local/local.h), on the stand-in, against the BLAS: shapes, operations, types,
  * places of the operands and amounts of memory are drawn from a seeded generator.  Entries are small integers, so that
  * every sum is exact whatever the tiles and their order; then random ones with a residual.  A table between the product
  * and the device counts what is asked of it and lets one call fail.
@@ -17,7 +17,7 @@
 
 enum { PAD = 3, GUARD = 77, MOST = 1 << 16 };
 
-/* What stands between: the row of the host device with some calls replaced. */
+/* What stands between: the row of the stand-in with some calls replaced. */
 static struct {
     struct hs_device_kind kind;
     const struct hs_device_kind *real;
@@ -158,7 +158,8 @@ static struct hs_device *open_device(const char *policy)
     struct hs_message message;
     memset(&between, 0, sizeof between);
     setenv("HSUMMA_HOST_DEVICE", policy, 1);
-    if (hs_device_host.open(-1, 0, &hs_heap, &device, &message))
+    const struct hs_device_kind *kind = hs_device_kind_find("host", &message);
+    if (!kind || kind->open(-1, 0, &hs_heap, &device, &message))
         return NULL;
     between.real = device->kind;
     between.kind = *device->kind;

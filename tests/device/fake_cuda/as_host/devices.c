@@ -1,5 +1,5 @@
 /*
- * In place of src/gpu/devices.c, for tests of the host device: what they take for it is the device "cuda" over the
+ * In place of src/gpu/devices.c, for tests that use the stand-in: what they take for it is the device "cuda" over the
  * fake. So the library and that device are tested together, without a word about it in those tests.
  */
 #include "device/fake_cuda/fake.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of the host device's policy that the device "cuda" learns from CUDA. */
+/* Words of the stand-in's policy that the device "cuda" learns from CUDA. */
 static void take_policy(void)
 {
     const char *policy = getenv("HSUMMA_HOST_DEVICE"), *devices = policy ? strstr(policy, "devices=") : NULL;
@@ -18,16 +18,13 @@ static void take_policy(void)
     fake_cuda.devices = count < FAKE_DEVICES ? count : FAKE_DEVICES;
 }
 
-const struct hs_device_kind *hs_device_kind_at(int i)
-{
-    return i == 0 ? &hs_device_cuda : NULL;
-}
-
 /* What comes next has a policy of its own, if nothing of what was before is left. */
-const struct hs_device_kind *hs_device_kind_find(const char *name)
+const struct hs_device_kind *hs_device_kind_find(const char *name, struct hs_message *why)
 {
-    if (strcmp(name, "host") != 0 && strcmp(name, "cuda") != 0)
+    if (strcmp(name, "host") != 0 && strcmp(name, "cuda") != 0) {
+        hs_fail(why, HSUMMA_ERR_DEVICE, "the fake of CUDA is no device \"%s\"", name);
         return NULL;
+    }
     if (fake_cuda_out() == 0) {
         fake_cuda_end();
         take_policy();

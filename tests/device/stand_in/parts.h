@@ -1,19 +1,23 @@
 /*
- * The device "host": memory that processes of a node map, and streams whose work is done late, so that whoever does not
- * wait for it as he would have to wait for a GPU is found out.
+ * The stand-in for a GPU, the kind of device "host", in a library that tests load (HSUMMA_HOST_DEVICE_LIBRARY): memory
+ * that processes of a node map, and streams whose work is done late, so that a caller that does not wait as it would
+ * have to for a GPU gets wrong results.
  *
- * Work is queued.  It is done by whoever asks whether something is over, and by a thread of the device (hands) that
- * looks for work which nobody has asked for since a moment: as on a GPU, work goes on whatever the process does.  One
- * lock for all of a device; functions here are called with it held, those of the table (host.c) take it.
+ * Work is queued.  It is done by calls that ask whether something is complete, and by a thread of the device (hands)
+ * when nobody has asked for a moment: as on a GPU, work goes on whatever the process does.  One lock for all of a
+ * device; functions here are called with it held, those of the table (device.c) take it.
  */
-#ifndef HS_GPU_HOST_PARTS_H
-#define HS_GPU_HOST_PARTS_H
+#ifndef HS_TESTS_DEVICE_STAND_IN_PARTS_H
+#define HS_TESTS_DEVICE_STAND_IN_PARTS_H
 
 #include "base/device.h"
 #include "base/scalar.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+/* The one symbol of the library that is built of these files: src/gpu/devices.c looks for it. */
+extern const struct hs_device_kind hs_stand_in_device __attribute__((visibility("default")));
 
 /* When work is done, and what the device refuses: HSUMMA_HOST_DEVICE, read when the device is opened. */
 enum host_order {
@@ -137,7 +141,7 @@ struct host_device {
     int has_hands, closing;
 };
 
-/* host_memory.c */
+/* memory.c */
 hsumma_status host_get(struct host_device *own, size_t bytes, int of_events, struct host_block **block);
 hsumma_status host_get_pinned(struct host_device *own, size_t bytes, void **memory);
 void host_put(struct host_device *own, struct host_block *block);
@@ -154,7 +158,7 @@ hsumma_status host_export(struct host_device *own, const struct host_block *bloc
 hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
                           struct host_block **block, int64_t *offset, int64_t *process);
 
-/* host_event.c */
+/* event.c */
 hsumma_status host_event_make(struct host_device *own, int shared, struct hs_event **event);
 hsumma_status host_event_import(struct host_device *own, const struct hs_exported *exported, struct hs_event **event);
 void host_event_free(struct host_device *own, struct hs_event *event);
@@ -162,7 +166,7 @@ int host_event_reached(const struct hs_event *event, uint64_t generation);
 /* Forgets the events that nobody holds and no work speaks of. */
 void host_events_reap(struct host_device *own);
 
-/* host_stream.c */
+/* stream.c */
 hsumma_status host_stream_handle(struct host_device *own, struct host_queue *queue, struct hs_stream **stream);
 hsumma_status host_stream_make(struct host_device *own, struct hs_stream **stream);
 void host_stream_free(struct host_device *own, struct hs_stream *stream);
@@ -179,7 +183,7 @@ int host_drive_queue(struct host_device *own, struct host_queue *queue);
 void host_finish(struct host_device *own, struct host_queue *queue);
 void *host_hands(void *device);
 
-/* host_work.c: what is put on a stream */
+/* work.c: what is put on a stream */
 hsumma_status host_check(const struct host_device *own, const struct host_piece *piece, struct hs_message *message);
 void host_do(struct host_device *own, struct host_piece *piece);
 extern const char *const host_names[];

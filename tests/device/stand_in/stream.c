@@ -1,5 +1,5 @@
-/* Streams of the host device: queues of work, and who does it when. */
-#include "gpu/host_parts.h"
+/* Streams of the stand-in: queues of work, and who does it when. */
+#include "device/stand_in/parts.h"
 
 #include <errno.h>
 #include <inttypes.h>

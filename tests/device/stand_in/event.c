@@ -1,5 +1,5 @@
-/* Events of the host device: slots in memory that other processes map. */
-#include "gpu/host_parts.h"
+/* Events of the stand-in: slots in memory that other processes map. */
+#include "device/stand_in/parts.h"
 
 enum { SLOTS_BYTES = 1 << 16, HOST_SLOTS = SLOTS_BYTES / sizeof(struct host_slot) };
 

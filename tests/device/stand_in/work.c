@@ -1,6 +1,6 @@
-/* What the host device does when a piece of work has its turn. */
+/* What the stand-in does when a piece of work has its turn. */
 #include "base/operators.h"
-#include "gpu/host_parts.h"
+#include "device/stand_in/parts.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* HSUMMA_HOST_DEVICE: words with commas between them. */
-#include "gpu/host_parts.h"
+#include "device/stand_in/parts.h"
 
 #include <inttypes.h>
 #include <stddef.h>

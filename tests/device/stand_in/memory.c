@@ -1,5 +1,5 @@
-/* Memory of the host device: files without a name, which processes of the node map by way of /proc. */
-#include "gpu/host_parts.h"
+/* Memory of the stand-in: files without a name, which processes of the node map by way of /proc. */
+#include "device/stand_in/parts.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

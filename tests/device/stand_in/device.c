@@ -1,7 +1,6 @@
-/* The table of the host device: takes the lock, and tells of work that has failed. */
+/* The table of the stand-in: its functions take the lock, and report work that has failed. */
 #include "base/operators.h"
-#include "gpu/devices.h"
-#include "gpu/host_parts.h"
+#include "device/stand_in/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +81,7 @@ static hsumma_status open_host(int number, int local_rank, const struct hs_alloc
     if (!own)
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a device");
     own->policy = policy;
-    own->device = (struct hs_device){.kind = &hs_device_host, .memory = memory, .shares_events = !policy.no_events};
+    own->device = (struct hs_device){.kind = &hs_stand_in_device, .memory = memory, .shares_events = !policy.no_events};
     snprintf(own->device.name, sizeof own->device.name, "memory of the host");
     snprintf(own->device.location, sizeof own->device.location, "host:%lld",
              number < 0 ? (long long)(local_rank % policy.devices) : (long long)number);
@@ -369,9 +368,9 @@ static hsumma_status gemm(struct hs_device *device, struct hs_stream *stream, hs
     return put_work(device, stream, &piece);
 }
 
-const struct hs_device_kind hs_device_host = {
+const struct hs_device_kind hs_stand_in_device = {
     .name = "host",
-    .doc = "memory of the host that the processes of a node share, in place of a GPU's: for tests",
+    .is_stand_in = 1,
     .open = open_host,
     .close = close_host,
     .get = get,

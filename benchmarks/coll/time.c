@@ -227,6 +227,7 @@ static int measure_point(coll_run *run, coll_case *c, coll_point *point)
 static int add_point(coll_run *run, int64_t bytes)
 {
     coll_point *more = realloc(run->point, (size_t)(run->points + 1) * sizeof *more), *point = NULL;
+    coll_row *rows = realloc(run->row, (size_t)(run->points + 1) * (size_t)run->count * sizeof *rows);
     coll_case c = {.in = NULL};
     int good, code;
 
@@ -237,8 +238,9 @@ static int add_point(coll_run *run, int64_t bytes)
         point->contender = calloc((size_t)run->count, sizeof *point->contender);
         point->seconds = calloc((size_t)(run->count + 1) * (size_t)run->args->reps, sizeof *point->seconds);
     }
+    run->row = rows ? rows : run->row;
     const char *complaint = NULL;
-    good = more && point->contender && point->seconds && coll_case_make(&c, run->args, bytes, run->comm);
+    good = more && rows && point->contender && point->seconds && coll_case_make(&c, run->args, bytes, run->comm);
     if (command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes", (long long)bytes)) {
         coll_case_free(&c);
         return COMMAND_INTERNAL;
@@ -350,6 +352,7 @@ static void release(coll_run *run)
         free(run->point[p].seconds);
     }
     free(run->point);
+    free(run->row);
     for (int i = 0; i < run->count; i++)
         free(run->word[i]);
     free(run->word);

@@ -7,7 +7,7 @@ static const coll_row *row_of(const coll_run *run, int p, int i)
 {
     const coll_row *row = &run->row[p * run->count + i];
 
-    return row->present ? row : NULL;
+    return row->present & COLL_RAN ? row : NULL;
 }
 
 static int is_drawn(const coll_run *run, int i)

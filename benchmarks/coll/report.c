@@ -57,7 +57,7 @@ const report_column coll_columns[] = {
     {"context_s", REPORT_VALUE(coll_row, created), .when = COLL_INIT},
     {"first_call_s", REPORT_VALUE(coll_row, first), .when = COLL_INIT},
     {"pays_after_calls", REPORT_VALUE(coll_row, pays_after), .when = COLL_INIT},
-    {.title = "context, first call; pays after", REPORT_VALUE(coll_row, init), .width = -31, .when = COLL_INIT},
+    {.title = "context, first call; pays after", REPORT_VALUE(coll_row, init), .width = -1, .when = COLL_INIT},
     {"note", REPORT_VALUE(coll_row, note), .when = COLL_LINE},
     REPORT_END};
 
@@ -101,7 +101,7 @@ static json_t *row_json(const coll_row *row, int is_mpi)
     json_t *object = report_object(coll_columns, row, row->present & ~(is_mpi ? COLL_RATIO : 0U));
 
     if (row->note[0])
-        json_object_set_new(object, row->present ? "chosen" : "left_out", json_string(row->note));
+        json_object_set_new(object, row->present & COLL_RAN ? "chosen" : "left_out", json_string(row->note));
     return object;
 }
 
@@ -199,7 +199,7 @@ static void point_table(const coll_run *run, const coll_row *row, FILE *file)
         char note[400], text[80];
         const coll_row r = shown(row, text);
 
-        if (!row->present)
+        if (!(row->present & COLL_RAN))
             snprintf(note, sizeof note, " left out: %s", row->note);
         else
             snprintf(note, sizeof note, "%s%s%s%s", run->args->bits && !row->same ? " NOT THE SAME ON ALL RANKS" : "",

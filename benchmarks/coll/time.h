@@ -44,6 +44,7 @@ enum { COLL_LINE = 1, COLL_RAN = 2, COLL_RATIO = 4, COLL_PLACED = 8, COLL_BITS =
 extern const report_column coll_columns[];
 
 typedef struct coll_run {
+    const char *command; /* for messages */
     const coll_arguments *args;
     const char *options; /* of the context */
     MPI_Comm comm;
@@ -69,6 +70,10 @@ typedef struct coll_run {
 /* The library's call of a contender; and the call of any contender, complete: an exit status after printing. */
 hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x);
 int coll_call(coll_run *run, const coll_case *c, const coll_contender *x);
+/* So many calls from a common start: seconds of one, of the slowest rank.  An exit status after printing. */
+int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds);
+/* How many calls of so many seconds make a measurement long enough. */
+int coll_calls(double seconds, int most);
 /* After how many calls the contender has made up for its beginning; HUGE_VAL: never. */
 double coll_pays_after(const coll_point *point, const coll_contender *x);
 

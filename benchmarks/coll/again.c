@@ -2,7 +2,6 @@
  * gnuplot.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +11,8 @@
 typedef struct reading {
     coll_run run;
     coll_arguments args;
-    char device[200];
-    int room; /* contenders that a point has memory for */
+    char **line; /* of each row, which the row's texts lie in */
+    int rows;
 } reading;
 
 /* What all lines have in common; 0: this one is of another run. */
@@ -23,73 +22,60 @@ static int take_head(reading *r, const coll_row *row)
 
     while (element < HSUMMA_INT64 && strcmp(coll_element_of((hsumma_element)element).name, row->element))
         element++;
-    if (r->run.points && (op != r->args.collective || element != (int)r->args.element || row->ranks != r->run.size))
+    if (r->rows && (op != r->args.collective || element != (int)r->args.element || row->ranks != r->run.size))
         return 0;
     r->args.collective = op;
     r->args.element = (hsumma_element)element;
     r->args.reps = row->reps;
     r->run.size = row->ranks;
-    snprintf(r->device, sizeof r->device, "%s", row->device);
+    r->run.options = row->device;
+    r->run.copy_rate = row->present & COLL_PLACED ? row->copy_rate : r->run.copy_rate;
+    r->run.placed |= (row->present & COLL_PLACED) != 0;
+    r->args.bits |= (row->present & COLL_BITS) != 0;
+    r->args.init |= (row->present & COLL_INIT) != 0;
     return op < HS_COLLECTIVES && row->ranks > 0;
 }
 
-/* The point of a line, a new one if its size is new. */
-static coll_point *point_of(reading *r, int64_t bytes)
+/* Takes the line over. */
+static const char *add_line(reading *r, char *line)
 {
-    coll_run *run = &r->run;
-    coll_point *more;
+    char **more_lines = realloc(r->line, (size_t)(r->rows + 1) * sizeof *more_lines);
+    coll_row *more = realloc(r->run.row, (size_t)(r->rows + 1) * sizeof *more), *row;
+    int groups;
 
-    if (run->points && run->point[run->points - 1].bytes == bytes)
-        return &run->point[run->points - 1];
-    more = realloc(run->point, (size_t)(run->points + 1) * sizeof *more);
-    if (!more)
+    r->line = more_lines ? more_lines : r->line;
+    r->run.row = more ? more : r->run.row;
+    if (!more_lines || !more || !line) {
+        free(line);
+        return "no memory";
+    }
+    row = &more[r->rows];
+    more_lines[r->rows] = line;
+    groups = report_csv_read(coll_columns, line, row);
+    row->present = (unsigned)groups;
+    if (groups >= 0 && take_head(r, row)) {
+        r->rows++;
         return NULL;
-    run->point = more;
-    more += run->points++;
-    *more = (coll_point){.bytes = bytes};
-    r->room = 0;
-    return more;
+    }
+    free(line);
+    return groups < 0 ? "expected what hsumma_bench coll --format csv has printed"
+                      : "expected one collective of one number of ranks";
 }
 
-/* The first line of a size is MPI's.  0 without memory. */
-static int add_contender(reading *r, const coll_row *row, unsigned groups)
+/* Rows of all sizes have the contenders of the first one; a run that was stopped leaves a size that lacks some. */
+static const char *count_points(reading *r)
 {
-    coll_point *point = point_of(r, row->bytes);
-    coll_contender *more = point ? realloc(point->contender, (size_t)(r->room + 1) * sizeof *more) : NULL, *x;
+    const coll_row *row = r->run.row;
+    int count = 0;
 
-    if (!more)
-        return 0;
-    point->contender = more;
-    x = more + r->room;
-    *x = (coll_contender){.calls = row->calls,
-                          .word = r->room ? strdup(row->label) : NULL,
-                          .right = row->right,
-                          .time = row->time,
-                          .ratio = row->ratio,
-                          .same = row->same,
-                          .bits = strtoull(row->bits, NULL, 16)};
-    r->room++;
-    snprintf(groups & COLL_RAN ? x->chosen : x->why, sizeof x->why, "%s", row->note);
-    if (groups & COLL_PLACED) {
-        point->traffic = llround(row->bandwidth * x->time.median);
-        r->run.copy_rate = row->copy_rate;
-    }
-    if (groups & COLL_INIT) {
-        x->created = row->created;
-        x->first = row->first;
-    }
-    r->run.placed |= (groups & COLL_PLACED) != 0;
-    r->args.bits |= (groups & COLL_BITS) != 0;
-    r->args.init |= (groups & COLL_INIT) != 0;
-    return r->room == 1 || x->word;
-}
-
-/* Lines of all sizes have the contenders of the first one; a run that was stopped leaves a size that lacks some. */
-static const char *end_point(reading *r)
-{
-    if (r->run.points == 1)
-        r->run.count = r->room;
-    return r->run.points && r->room != r->run.count ? "expected as many lines of each size" : NULL;
+    while (count < r->rows && row[count].bytes == row[0].bytes)
+        count++;
+    for (int i = 1; i < r->rows; i++)
+        if ((row[i].bytes != row[i - 1].bytes) != (i % count == 0))
+            return "expected as many lines of each size";
+    r->run.count = count;
+    r->run.points = count ? r->rows / count : 0;
+    return count ? NULL : "expected a line of a measurement";
 }
 
 /* NULL, or what is wrong. */
@@ -100,38 +86,16 @@ static const char *read_lines(reading *r, FILE *file)
     size_t size = 0;
 
     for (int n = 0; !complaint && getline(&line, &size, file) >= 0 && strchr(line, '\n'); n++) {
-        coll_row row;
-        int groups;
+        size_t length = strcspn(line, "\r\n");
 
-        line[strcspn(line, "\r\n")] = 0;
-        groups = report_csv_read(coll_columns, line, &row);
-        if (groups < 0)
-            complaint = "expected what hsumma_bench coll --format csv has printed";
-        else if (n == 0)
-            complaint = strcmp(row.note, "note") ? "expected a line of names first" : NULL;
-        else if (!take_head(r, &row))
-            complaint = "expected one collective of one number of ranks";
-        else if (r->run.points && r->run.point[r->run.points - 1].bytes != row.bytes)
-            complaint = end_point(r);
-        if (n && !complaint && !add_contender(r, &row, (unsigned)groups))
-            complaint = "no memory";
+        line[length] = 0;
+        if (n > 0)
+            complaint = add_line(r, strdup(line));
+        else if (length < 5 || strcmp(line + length - 5, ",note"))
+            complaint = "expected what hsumma_bench coll --format csv has printed, a line of names first";
     }
     free(line);
-    if (!complaint && !r->run.points)
-        complaint = "expected a line of a measurement";
-    return complaint;
-}
-
-static void release(reading *r, int points)
-{
-    for (int p = 0; p < points; p++) {
-        int last = p == points - 1 ? r->room : r->run.count;
-
-        for (int i = 0; i < last; i++)
-            free((char *)r->run.point[p].contender[i].word);
-        free(r->run.point[p].contender);
-    }
-    free(r->run.point);
+    return complaint ? complaint : count_points(r);
 }
 
 int coll_again(const coll_arguments *args)
@@ -139,21 +103,22 @@ int coll_again(const coll_arguments *args)
     reading r = {.run = {.comm = MPI_COMM_SELF, .mates = MPI_COMM_NULL}, .args = *args};
     FILE *file = fopen(args->again, "r");
     const char *complaint = file ? read_lines(&r, file) : strerror(errno);
-    int bad = complaint != NULL, points = r.run.points;
+    int bad = complaint != NULL;
 
     if (file)
         fclose(file);
     r.run.args = &r.args;
-    r.run.options = r.device;
     if (!complaint) {
-        r.run.points -= end_point(&r) != NULL; /* torn */
         coll_report_again(&r.run, stdout);
-        if (fflush(stdout) || ferror(stdout))
+        if (!report_written(stdout))
             complaint = "the report could not be written";
         else if (args->plot)
             complaint = coll_plot(&r.run, args->plot);
     }
     command_fail(MPI_COMM_SELF, complaint != NULL, "coll: --from %s: %s", args->again, complaint ? complaint : "");
-    release(&r, points);
+    for (int i = 0; i < r.rows; i++)
+        free(r.line[i]);
+    free(r.line);
+    free(r.run.row);
     return bad ? COMMAND_BAD_INPUT : complaint ? COMMAND_INTERNAL : COMMAND_OK;
 }

@@ -2,10 +2,18 @@
 #include "report/plot.h"
 #include "coll/time.h"
 
+/* The row of a contender at a point; NULL: it was left out. */
+static const coll_row *row_of(const coll_run *run, int p, int i)
+{
+    const coll_row *row = &run->row[p * run->count + i];
+
+    return row->present & COLL_RAN ? row : NULL;
+}
+
 static int is_drawn(const coll_run *run, int i)
 {
     for (int p = 0; p < run->points; p++)
-        if (!run->point[p].contender[i].why[0])
+        if (row_of(run, p, i))
             return 1;
     return 0;
 }
@@ -16,11 +24,11 @@ static void write_data(const coll_run *run, FILE *pipe)
     for (int i = 0; i < run->count; i++) {
         fprintf(pipe, "$line%d << EOD\n", i);
         for (int p = 0; p < run->points; p++) {
-            const coll_contender *x = &run->point[p].contender[i];
+            const coll_row *x = row_of(run, p, i);
 
-            if (!x->why[0])
-                fprintf(pipe, "%lld %.9g %.9g %.9g\n", (long long)run->point[p].bytes, x->time.median * 1e6,
-                        x->time.lower * 1e6, x->time.upper * 1e6);
+            if (x)
+                fprintf(pipe, "%lld %.9g %.9g %.9g\n", (long long)x->bytes, x->time.median * 1e6, x->time.lower * 1e6,
+                        x->time.upper * 1e6);
         }
         fputs("EOD\n", pipe);
     }
@@ -44,7 +52,7 @@ static void write_commands(const void *what, FILE *pipe)
             continue;
         fprintf(pipe, "%s$line%d using 1:2:3:4 with yerrorlines lw 2 pt %d ps 0.6%s title ", between, i, 4 + i % 10,
                 i ? "" : " lc rgb '#444444' dt 2");
-        plot_quote(pipe, coll_label(run, &run->point[0].contender[i]));
+        plot_quote(pipe, run->row[i].label);
         between = ", ";
     }
     fputc('\n', pipe);

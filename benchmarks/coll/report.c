@@ -57,7 +57,7 @@ const report_column coll_columns[] = {
     {"context_s", REPORT_VALUE(coll_row, created), .when = COLL_INIT},
     {"first_call_s", REPORT_VALUE(coll_row, first), .when = COLL_INIT},
     {"pays_after_calls", REPORT_VALUE(coll_row, pays_after), .when = COLL_INIT},
-    {.title = "context, first call; pays after", REPORT_VALUE(coll_row, init), .width = -31, .when = COLL_INIT},
+    {.title = "context, first call; pays after", REPORT_VALUE(coll_row, init), .width = -1, .when = COLL_INIT},
     {"note", REPORT_VALUE(coll_row, note), .when = COLL_LINE},
     REPORT_END};
 
@@ -66,16 +66,17 @@ static unsigned options_of(const coll_run *run)
     return (run->placed ? COLL_PLACED : 0U) | (run->args->bits ? COLL_BITS : 0U) | (run->args->init ? COLL_INIT : 0U);
 }
 
-/* The row of a contender; returns what there is of it. */
-static unsigned make_row(const coll_run *run, const coll_point *point, const coll_contender *x, coll_row *to)
+static void make_row(const coll_run *run, const coll_point *point, const coll_contender *x, coll_row *to)
 {
-    double calls = run->args->init && x->first > 0 && !x->why[0] ? coll_pays_after(point, x) : HUGE_VAL;
+    int begun = run->args->init && x->first > 0 && !x->why[0];
+    double calls = begun ? coll_pays_after(point, x) : HUGE_VAL;
 
     *to = (coll_row){.op = collective(run),
                      .element = coll_element_of(run->args->element).name,
                      .label = coll_label(run, x),
                      .device = run->mates != MPI_COMM_NULL ? hsumma_device(run->ctx) : NULL,
                      .note = x->why[0] ? x->why : x->chosen,
+                     .bits = x->bits,
                      .ranks = run->size,
                      .calls = x->calls,
                      .right = x->right,
@@ -89,41 +90,28 @@ static unsigned make_row(const coll_run *run, const coll_point *point, const col
                      .copy_rate = run->placed && !x->why[0] ? run->copy_rate : NAN,
                      .created = x->created,
                      .first = x->first};
-    if (x->why[0])
-        return 0;
-    to->of_copy = to->bandwidth / run->copy_rate;
-    snprintf(to->bits_text, sizeof to->bits_text, "%016" PRIx64, x->bits);
-    to->bits = to->bits_text;
-    to->init = to->init_text;
-    if (isfinite(calls))
-        snprintf(to->init_text, sizeof to->init_text, "%.3g ms, %.3g ms; %.0f call%s", x->created * 1e3, x->first * 1e3,
-                 calls, report_plural((int64_t)calls));
-    else
-        snprintf(to->init_text, sizeof to->init_text, "%.3g ms, %.3g ms; never", x->created * 1e3, x->first * 1e3);
-    return COLL_RAN | (x->word ? COLL_RATIO : 0U) | (options_of(run) & ~(x->first > 0 ? 0U : COLL_INIT));
+    if (!x->why[0])
+        to->present = COLL_RAN | COLL_RATIO | (options_of(run) & ~(begun ? 0U : COLL_INIT));
 }
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-static json_t *contender_json(const coll_run *run, const coll_point *point, const coll_contender *x)
+static json_t *row_json(const coll_row *row, int is_mpi)
 {
-    coll_row r;
-    unsigned present = make_row(run, point, x, &r);
-    json_t *object = report_object(coll_columns, &r, present);
+    json_t *object = report_object(coll_columns, row, row->present & ~(is_mpi ? COLL_RATIO : 0U));
 
-    if (r.note[0])
-        json_object_set_new(object, x->why[0] ? "left_out" : "chosen", json_string(r.note));
+    if (row->note[0])
+        json_object_set_new(object, row->present & COLL_RAN ? "chosen" : "left_out", json_string(row->note));
     return object;
 }
 
-static json_t *point_json(const coll_run *run, const coll_point *point)
+static json_t *point_json(const coll_row *row, int count)
 {
     json_t *list = json_array();
 
-    for (int i = 1; i < run->count; i++)
-        json_array_append_new(list, contender_json(run, point, &point->contender[i]));
-    return json_pack("{s:I,s:o,s:o}", "bytes", (json_int_t)point->bytes, "mpi",
-                     contender_json(run, point, &point->contender[0]), "algorithms", list);
+    for (int i = 1; i < count; i++)
+        json_array_append_new(list, row_json(&row[i], 0));
+    return json_pack("{s:I,s:o,s:o}", "bytes", (json_int_t)row->bytes, "mpi", row_json(row, 1), "algorithms", list);
 }
 
 static json_t *device_json(const coll_run *run)
@@ -188,34 +176,37 @@ static void begin_table(const coll_run *run, FILE *file)
     table_columns(run, file);
 }
 
-static void point_table(const coll_run *run, const coll_point *point, FILE *file)
+/* What is made of other columns. */
+static coll_row shown(const coll_row *row, char text[80])
+{
+    coll_row r = *row;
+
+    r.of_copy = row->bandwidth / row->copy_rate;
+    r.init = text;
+    if (row->pays_after >= 0)
+        snprintf(text, 80, "%.3g ms, %.3g ms; %lld call%s", row->created * 1e3, row->first * 1e3,
+                 (long long)row->pays_after, report_plural(row->pays_after));
+    else
+        snprintf(text, 80, "%.3g ms, %.3g ms; never", row->created * 1e3, row->first * 1e3);
+    return r;
+}
+
+static void point_table(const coll_run *run, const coll_row *row, FILE *file)
 {
     report_table table = table_of(run);
 
-    for (int i = 0; i < run->count; i++) {
-        const coll_contender *x = &point->contender[i];
-        char note[400];
-        coll_row r;
-        unsigned present = make_row(run, point, x, &r);
+    for (int i = 0; i < run->count; i++, row++) {
+        char note[400], text[80];
+        const coll_row r = shown(row, text);
 
-        if (x->why[0])
-            snprintf(note, sizeof note, " left out: %s", x->why);
+        if (!(row->present & COLL_RAN))
+            snprintf(note, sizeof note, " left out: %s", row->note);
         else
-            snprintf(note, sizeof note, "%s%s%s%s", run->args->bits && !x->same ? " NOT THE SAME ON ALL RANKS" : "",
-                     x->right ? "" : "  WRONG RESULT", x->chosen[0] ? "  " : "", x->chosen);
-        report_table_row(&table, &r, COLL_LINE | present, note, file);
+            snprintf(note, sizeof note, "%s%s%s%s", run->args->bits && !row->same ? " NOT THE SAME ON ALL RANKS" : "",
+                     row->right ? "" : "  WRONG RESULT", row->note[0] ? "  " : "", row->note);
+        report_table_row(&table, &r, COLL_LINE | (row->present & ~(i ? 0U : COLL_RATIO)), note, file);
     }
     fputc('\n', file);
-}
-
-static void point_csv(const coll_run *run, const coll_point *point, FILE *file)
-{
-    for (int i = 0; i < run->count; i++) {
-        coll_row r;
-        unsigned present = make_row(run, point, &point->contender[i], &r);
-
-        report_csv_row(coll_columns, &r, COLL_LINE | (present & COLL_RAN ? COLL_RATIO : 0U) | present, file);
-    }
 }
 
 /* --- any ---------------------------------------------------------------------------------------------------------- */
@@ -239,17 +230,22 @@ void coll_report_again(const coll_run *run, FILE *file)
                 run->copy_rate * 1e-9);
     table_columns(run, file);
     for (int p = 0; p < run->points; p++)
-        point_table(run, &run->point[p], file);
+        point_table(run, &run->row[p * run->count], file);
 }
 
 void coll_report_point(coll_run *run, const coll_point *point, FILE *file)
 {
+    coll_row *row = &run->row[(point - run->point) * run->count];
+
+    for (int i = 0; i < run->count; i++)
+        make_row(run, point, &point->contender[i], &row[i]);
     if (run->args->format == REPORT_JSON)
-        json_array_append_new(run->sizes, point_json(run, point));
+        json_array_append_new(run->sizes, point_json(row, run->count));
     else if (run->args->format == REPORT_TABLE)
-        point_table(run, point, file);
+        point_table(run, row, file);
     else
-        point_csv(run, point, file);
+        for (int i = 0; i < run->count; i++)
+            report_csv_row(coll_columns, &row[i], COLL_LINE | row[i].present, file);
     fflush(file);
 }
 

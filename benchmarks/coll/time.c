@@ -94,8 +94,7 @@ int coll_call(coll_run *run, const coll_case *c, const coll_contender *x)
 
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
 
-/* So many calls from a common start: seconds of one, of the slowest rank.  An exit status. */
-static int measure(coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds)
+int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds)
 {
     double zero = 0, start, mine[2], all[2];
     hsumma_status status = hsumma_allreduce(run->ctx, &zero, &zero, 1, HSUMMA_DOUBLE, HSUMMA_SUM);
@@ -109,7 +108,8 @@ static int measure(coll_run *run, const coll_case *c, const coll_contender *x, i
     quiet_allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, run->comm);
     *seconds = all[0];
     if (all[1] > 0) {
-        command_fail(run->comm, mine[1] > 0, "coll: %s: %s", coll_label(run, x), complaint ? complaint : "");
+        command_fail(run->comm, mine[1] > 0, "%s: %s: %s", run->command, coll_label(run, x),
+                     complaint ? complaint : "");
         return COMMAND_INTERNAL;
     }
     return COMMAND_OK;
@@ -160,19 +160,23 @@ static int try_out(coll_run *run, coll_case *c, coll_contender *x)
     return run->args->bits ? coll_device_bits(run, c, x) : COMMAND_OK;
 }
 
-/* How many calls make a measurement long enough. */
+int coll_calls(double seconds, int most)
+{
+    return seconds * most > least_seconds ? (int)ceil(least_seconds / seconds) : most;
+}
+
 static int calibrate(coll_run *run, const coll_case *c, coll_contender *x)
 {
     double seconds = HUGE_VAL, now = 0;
 
     for (int i = 0; i < 3 && now < 50 * least_seconds; i++) { /* whose call is long needs no second look */
-        int code = measure(run, c, x, 2, &now);
+        int code = coll_measure(run, c, x, 2, &now);
 
         if (code)
             return code;
         seconds = now < seconds ? now : seconds;
     }
-    x->calls = seconds * MOST_CALLS > least_seconds ? (int)ceil(least_seconds / seconds) : MOST_CALLS;
+    x->calls = coll_calls(seconds, MOST_CALLS);
     return COMMAND_OK;
 }
 
@@ -186,7 +190,7 @@ static int measure_all(coll_run *run, const coll_case *c, coll_point *point)
             coll_contender *x = &point->contender[(i + r) % run->count];
 
             if (!x->why[0])
-                code = measure(run, c, x, x->calls, &x->seconds[r]);
+                code = coll_measure(run, c, x, x->calls, &x->seconds[r]);
         }
     return code;
 }
@@ -227,6 +231,7 @@ static int measure_point(coll_run *run, coll_case *c, coll_point *point)
 static int add_point(coll_run *run, int64_t bytes)
 {
     coll_point *more = realloc(run->point, (size_t)(run->points + 1) * sizeof *more), *point = NULL;
+    coll_row *rows = realloc(run->row, (size_t)(run->points + 1) * (size_t)run->count * sizeof *rows);
     coll_case c = {.in = NULL};
     int good, code;
 
@@ -237,8 +242,9 @@ static int add_point(coll_run *run, int64_t bytes)
         point->contender = calloc((size_t)run->count, sizeof *point->contender);
         point->seconds = calloc((size_t)(run->count + 1) * (size_t)run->args->reps, sizeof *point->seconds);
     }
+    run->row = rows ? rows : run->row;
     const char *complaint = NULL;
-    good = more && point->contender && point->seconds && coll_case_make(&c, run->args, bytes, run->comm);
+    good = more && rows && point->contender && point->seconds && coll_case_make(&c, run->args, bytes, run->comm);
     if (command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes", (long long)bytes)) {
         coll_case_free(&c);
         return COMMAND_INTERNAL;
@@ -350,6 +356,7 @@ static void release(coll_run *run)
         free(run->point[p].seconds);
     }
     free(run->point);
+    free(run->row);
     for (int i = 0; i < run->count; i++)
         free(run->word[i]);
     free(run->word);
@@ -360,7 +367,7 @@ static void release(coll_run *run)
 
 int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm)
 {
-    coll_run run = {.args = args, .options = options, .comm = comm, .mates = MPI_COMM_NULL};
+    coll_run run = {.command = "coll", .args = args, .options = options, .comm = comm, .mates = MPI_COMM_NULL};
     char text[400] = "";
     hsumma_status status;
     int code = COMMAND_OK;

@@ -15,7 +15,7 @@ typedef struct coll_contender {
     int right;             /* the result */
     double *seconds;       /* of a call, for each repetition */
     quartiles time, ratio; /* ratio: MPI's time to this one's, repetition by repetition; above 1: faster than MPI */
-    uint64_t bits;         /* of the result of rough numbers; same: on all ranks that have it */
+    char bits[20];         /* of the result of rough numbers; same: on all ranks that have it */
     int same;
     double created, first; /* s: a context of its own, and its first call */
 } coll_contender;
@@ -27,7 +27,24 @@ typedef struct coll_point {
     double *seconds;           /* of all contenders */
 } coll_point;
 
+/* One contender at one size, as it is printed, and read again by --from. */
+typedef struct coll_row {
+    const char *op, *element, *label, *device, *note; /* why it was left out, or what was chosen */
+    const char *bits, *init;
+    unsigned present; /* see below */
+    int ranks, calls, right, reps, same;
+    int64_t bytes, pays_after;
+    quartiles time, ratio;
+    double bandwidth, copy_rate, of_copy; /* bytes of the device's memory per second; a copy's; the fraction */
+    double created, first;
+} coll_row;
+
+/* When a column is there: in lines of CSV and of the table; when the contender ran; beside MPI; with these options. */
+enum { COLL_LINE = 1, COLL_RAN = 2, COLL_RATIO = 4, COLL_PLACED = 8, COLL_BITS = 16, COLL_INIT = 32 };
+extern const report_column coll_columns[];
+
 typedef struct coll_run {
+    const char *command; /* for messages */
     const coll_arguments *args;
     const char *options; /* of the context */
     MPI_Comm comm;
@@ -37,6 +54,7 @@ typedef struct coll_run {
     char **word; /* one per contender, the first NULL */
     int count;
     coll_point *point;
+    coll_row *row; /* what is printed, on rank 0: all contenders of a point, point after point */
     int points;
     json_t *sizes; /* of the report as json */
     /* on a device */
@@ -52,24 +70,12 @@ typedef struct coll_run {
 /* The library's call of a contender; and the call of any contender, complete: an exit status after printing. */
 hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x);
 int coll_call(coll_run *run, const coll_case *c, const coll_contender *x);
+/* So many calls from a common start: seconds of one, of the slowest rank.  An exit status after printing. */
+int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds);
+/* How many calls of so many seconds make a measurement long enough. */
+int coll_calls(double seconds, int most);
 /* After how many calls the contender has made up for its beginning; HUGE_VAL: never. */
 double coll_pays_after(const coll_point *point, const coll_contender *x);
-
-/* One contender at one size, as it is printed, and read again by --from. */
-typedef struct coll_row {
-    const char *op, *element, *label, *device, *note; /* why it was left out, or what was chosen */
-    const char *bits, *init;
-    int ranks, calls, right, reps, same;
-    int64_t bytes, pays_after;
-    quartiles time, ratio;
-    double bandwidth, copy_rate, of_copy; /* bytes of the device's memory per second; a copy's; the fraction */
-    double created, first;
-    char bits_text[20], init_text[80];
-} coll_row;
-
-/* When a column is there: in lines of CSV and of the table; when the contender ran; beside MPI; with these options. */
-enum { COLL_LINE = 1, COLL_RAN = 2, COLL_RATIO = 4, COLL_PLACED = 8, COLL_BITS = 16, COLL_INIT = 32 };
-extern const report_column coll_columns[];
 
 /* report.c: the head, a point as soon as it has been measured, the end.  Call them on rank 0. */
 void coll_report_begin(coll_run *run, FILE *file);

@@ -17,6 +17,20 @@ static char *join(const char *a, const char *b)
     return text;
 }
 
+/* "argv[1] argv[2] ..."; NULL without memory. */
+static char *join_words(int argc, char **argv)
+{
+    char *text = strdup("");
+
+    for (int i = 1; i < argc && text; i++) {
+        char *longer = join(text, argv[i]);
+
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 static int no_memory(command_options *options)
 {
     snprintf(options->error, sizeof options->error, "no memory for the cases");
@@ -75,13 +89,7 @@ static int read_line(product_cases *cases, command_options *options, char *text,
     if (!(x = append(cases)))
         return no_memory(options);
     x->line = number;
-    x->text = strdup("");
-    for (int i = 1; i < argc && x->text; i++) {
-        char *longer = join(x->text, argv[i]);
-        free(x->text);
-        x->text = longer;
-    }
-    if (!x->text)
+    if (!(x->text = join_words(argc, argv)))
         return no_memory(options);
     bad = read_words(x, &scan, argc, argv);
     if (bad)
@@ -157,14 +165,8 @@ static int read_one(product_cases *cases, command_options *options, int argc, ch
 {
     product_case *x = append(cases);
 
-    if (!x || !(x->options = strdup(cases->options)) || !(x->text = strdup("")))
+    if (!x || !(x->options = strdup(cases->options)) || !(x->text = join_words(argc, argv)))
         return no_memory(options);
-    for (int i = 1; i < argc; i++) {
-        char *longer = join(x->text, argv[i]);
-        free(x->text);
-        if (!(x->text = longer))
-            return no_memory(options);
-    }
     return arguments_finish(&x->args, options, argc, argv);
 }
 

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/time.h"
 #include "hsumma/context/context.h"
 #include "measure/timing.h"
 #include "report/columns.h"
 #include "report/progress.h"
 #include "tune/coll.h"
 
-/* A measurement takes so long at least, but no more than so many calls.  Who is so many times slower than the best is
- * left out after some turns. */
-static const double least_seconds = 200e-6, far_behind = 3;
+/* A word that is so many times slower than the best is left out after some turns. */
+static const double far_behind = 3;
 
 enum { MOST_RULE_CALLS = 1000, FIRST_ROUNDS = 2, LEAST_ROUNDS = 3 };
 
@@ -89,22 +89,9 @@ static void enter(const tuning *run, const coll_case *c, tune_point *point)
 /* So many calls from a common start: seconds of one, of the slowest rank.  An exit status. */
 static int measure(const tuning *run, const coll_case *c, const tune_entrant *x, int calls, double *seconds)
 {
-    hsumma_coll call = c->call;
-    double zero = 0, start, mine[2], all[2];
-    hsumma_status status = hsumma_allreduce(run->ctx, &zero, &zero, 1, HSUMMA_DOUBLE, HSUMMA_SUM);
+    const coll_run as = {.command = "tune", .comm = run->comm, .ctx = run->ctx};
 
-    call.algorithm = x->word;
-    start = MPI_Wtime();
-    for (int i = 0; i < calls && !status; i++)
-        status = hsumma_coll_run(run->ctx, &call);
-    mine[0] = (MPI_Wtime() - start) / calls;
-    mine[1] = status != HSUMMA_OK;
-    quiet_allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, run->comm);
-    *seconds = all[0];
-    if (all[1] == 0)
-        return COMMAND_OK;
-    command_fail(run->comm, status != HSUMMA_OK, "tune: %s: %s", x->word, hsumma_message(run->ctx));
-    return COMMAND_INTERNAL;
+    return coll_measure(&as, c, &(coll_contender){.word = x->word}, calls, seconds);
 }
 
 /* The first call, whose result is looked at, then two that say how many make a measurement. */
@@ -122,7 +109,7 @@ static int try_out(const tuning *run, coll_case *c, tune_entrant *x)
     if ((code = measure(run, c, x, 1, &seconds)) || (code = measure(run, c, x, 1, &again)))
         return code;
     seconds = fmin(seconds, again);
-    x->calls = seconds * MOST_RULE_CALLS > least_seconds ? (int)ceil(least_seconds / seconds) : MOST_RULE_CALLS;
+    x->calls = coll_calls(seconds, MOST_RULE_CALLS);
     return COMMAND_OK;
 }
 

@@ -10,15 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kind that a word names; *wish: it is no error if there is none. */
-static const struct hs_device_kind *kind_of(const char *word, int *wish)
-{
-    char name[HS_NAME_TEXT];
-    *wish = strcmp(word, "auto") == 0;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, ":"), word);
-    return hs_device_kind_find(*wish ? "cuda" : name);
-}
-
 /* This process's number among those of its machine. */
 static int local_rank(const hsumma_context *ctx)
 {
@@ -99,27 +90,25 @@ static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
 
 hsumma_status hs_context_open_device(hsumma_context *ctx)
 {
-    struct hs_settings settings;
+    const struct hs_settings *settings = &ctx->options.settings;
     struct hs_message why = {""};
-    const char *word = ctx->options.value[HS_OPT_DEVICE];
-    int wish;
-    if (strcmp(word, "none") == 0)
+    char word[2 * HS_NAME_TEXT];
+    if (strcmp(settings->device.kind, "none") == 0)
         return HSUMMA_OK;
-    const struct hs_device_kind *kind = kind_of(word, &wish);
-    int place = local_rank(ctx);
-    hsumma_status status = hs_settings_read(&ctx->options, &settings, &why);
-    if (!status)
-        status = open_device(ctx, kind, settings.device_number, place, &why);
+    int wish = strcmp(settings->device.kind, "auto") == 0; /* it is no error if there is none */
+    const struct hs_device_kind *kind = hs_device_kind_find(wish ? "cuda" : settings->device.kind);
+    hsumma_status status = open_device(ctx, kind, settings->device.number, local_rank(ctx), &why);
     hsumma_status measured = measure(ctx, status ? NULL : &why);
     status = status ? status : measured;
     status = agree_on(ctx, status, &why);
     if (!status)
-        status = agree_on(ctx, hs_context_make_local(ctx, &settings, &why), &why);
+        status = agree_on(ctx, hs_context_make_local(ctx, settings, &why), &why);
     if (!status) {
         ctx->profile.device_machine.devices = count_devices(ctx);
         return HSUMMA_OK;
     }
     hs_context_close_device(ctx);
+    hs_option_write(HS_OPT_DEVICE, settings, word, sizeof word);
     if (!wish || status == HSUMMA_ERR_MPI)
         return hs_fail(&ctx->message, status, "device=%s: %s", word, why.text);
     size_t used = strlen(ctx->note);
@@ -142,18 +131,17 @@ static int mpi_takes_devices(void)
 
 hsumma_status hs_context_share_device(hsumma_context *ctx)
 {
-    struct hs_settings settings;
+    const struct hs_settings *settings = &ctx->options.settings;
     if (!ctx->device)
         return HSUMMA_OK;
-    hsumma_status status = hs_settings_read(&ctx->options, &settings, &ctx->message);
-    int takes = settings.gpu_aware < 0 ? mpi_takes_devices() : settings.gpu_aware;
+    int takes = settings->gpu_aware < 0 ? mpi_takes_devices() : settings->gpu_aware;
     hsumma_status all = hs_agreed(ctx->comm.comm, takes ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
     if (all == HSUMMA_ERR_MPI)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
     const struct hs_device_options options = {
-        .shared_bytes = settings.shared, .direct = settings.direct, .gpu_aware = all == HSUMMA_OK};
-    if (!status)
-        status = hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
+        .shared_bytes = settings->shared, .direct = settings->direct, .gpu_aware = all == HSUMMA_OK};
+    hsumma_status status =
+        hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
     if (status || !ctx->comm.device->note.text[0])
         return status;
     size_t used = strlen(ctx->note);

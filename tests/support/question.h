@@ -45,9 +45,10 @@ static inline hsumma_status topology_of(const struct question *q, struct hs_topo
 static inline hsumma_status read_words(const char *words, struct hs_settings *settings, struct hs_message *message)
 {
     struct hs_options options;
-    hs_options_default(&options);
+    hs_options_default(&options, NULL);
     hsumma_status status = hs_options_apply(&options, words, HS_BY_PLAN, message);
-    return status ? status : hs_settings_read(&options, settings, message);
+    *settings = options.settings;
+    return status;
 }
 
 /* memo: NULL: nothing is remembered. */

@@ -10,12 +10,9 @@ hsumma_status explain_collective(const explain_arguments *args, const hsumma_con
 {
     int collective = coll_find(args->collective);
     const struct hs_alg *row = NULL;
-    struct hs_settings settings;
-    hsumma_status status = hs_settings_read(&ctx->options, &settings, message);
+    hsumma_status status = HSUMMA_OK;
     char names[400];
 
-    if (status)
-        return status;
     if (collective == HS_COLLECTIVES)
         return hs_fail(message, HSUMMA_ERR_OPTION,
                        "--collective %s: expected bcast, reduce, allreduce, allgather or reduce_scatter",
@@ -23,8 +20,11 @@ hsumma_status explain_collective(const explain_arguments *args, const hsumma_con
     hs_alg_names(NULL, (enum hs_collective)collective, names, sizeof names);
     if (args->alg && !(row = hs_alg_find((enum hs_collective)collective, args->alg)))
         return hs_fail(message, HSUMMA_ERR_OPTION, "--alg %s: expected one of: %s", args->alg, names);
-    struct hs_shape shape = {
-        .size = (int)args->size, .root = (int)args->root, .bytes = args->bytes, .unit = 1, .segment = settings.segment};
+    struct hs_shape shape = {.size = (int)args->size,
+                             .root = (int)args->root,
+                             .bytes = args->bytes,
+                             .unit = 1,
+                             .segment = ctx->options.settings.segment};
     fprintf(file, "%s of %lld bytes over %d processes, root %d\n", args->collective, (long long)shape.bytes, shape.size,
             shape.root);
     if (row)

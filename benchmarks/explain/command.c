@@ -126,7 +126,7 @@ static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *messag
 {
     enum { LONGEST = 1 << 16 };
 
-    const char *name = ctx->options.value[HS_OPT_PROFILE];
+    const char *name = ctx->texts.profile;
     struct hs_profile profile = hs_profile_builtin;
     struct hs_message why = {""};
     hsumma_status status;
@@ -154,7 +154,7 @@ static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *messag
     memcpy(profile.source, name + (end > most ? end - most : 0), (end > most ? most : end) + 1);
     ctx->profile = profile;
     ctx->note[0] = 0;
-    if (!strcmp(ctx->options.value[HS_OPT_TUNED], "auto")) { /* measured here, it says nothing about another machine */
+    if (!strcmp(ctx->texts.tuned, "auto")) { /* measured here, it says nothing about another machine */
         hs_tuned_free(&ctx->tuned, &ctx->memory);
         hs_rules_free(&ctx->team.selector.tuned, &ctx->memory);
     }

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENVIRONMENT_TEXT = HS_OPTIONS * (HS_OPTION_TEXT + HS_NAME_TEXT) };
-
 void hsumma_version(int *major, int *minor, int *patch)
 {
     if (major)
@@ -27,23 +25,29 @@ void hsumma_version(int *major, int *minor, int *patch)
 static hsumma_status read_options(hsumma_context *ctx, const char *options)
 {
     struct {
-        char text[ENVIRONMENT_TEXT];
+        hsumma_status status;
+        struct hs_message message;
+        struct hs_options options;
+        struct hs_texts texts;
         int threads;
-    } broadcast = {"", 1};
+    } broadcast;
     int on_node, share = hs_share_of_node(ctx->comm.comm, &on_node);
     ctx->threads = hs_threads_user_chose() ? 0 : share;
     ctx->profile.one_node = on_node == ctx->comm.size;
+    memset(&broadcast, 0, sizeof broadcast);
     broadcast.threads = share;
+    hs_options_default(&broadcast.options, &broadcast.texts);
     if (ctx->comm.rank == 0)
-        hs_options_environment(broadcast.text, sizeof broadcast.text);
+        broadcast.status = hs_options_environment(&broadcast.options, &broadcast.message);
     if (MPI_Bcast(&broadcast, sizeof broadcast, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast failed");
     ctx->threads_model = broadcast.threads;
-    hs_options_default(&ctx->options);
-    hsumma_status status = hs_options_apply(&ctx->options, broadcast.text, HS_BY_ENVIRONMENT, &ctx->message);
-    if (!status)
-        status = hs_options_apply(&ctx->options, options, HS_BY_CONTEXT, &ctx->message);
-    return status;
+    ctx->options = broadcast.options;
+    ctx->texts = broadcast.texts;
+    ctx->options.texts = &ctx->texts;
+    if (broadcast.status)
+        return hs_fail(&ctx->message, broadcast.status, "%s", broadcast.message.text);
+    return hs_options_apply(&ctx->options, options, HS_BY_CONTEXT, &ctx->message);
 }
 
 static void drive_plan(void *state, int *worked)
@@ -56,36 +60,34 @@ static void drive_plan(void *state, int *worked)
 /* What collective calls need.  Collective, and the same status on all. */
 static hsumma_status make_team(hsumma_context *ctx)
 {
-    struct hs_settings settings;
+    const struct hs_settings *settings = &ctx->options.settings;
     struct hs_team *team = &ctx->team;
     struct hs_group all = {ctx->ranks, 0, 1, ctx->comm.size, ctx->comm.rank};
     struct hs_rules tuned = team->selector.tuned; /* read already */
-    hsumma_status status = hs_settings_read(&ctx->options, &settings, &ctx->message);
-    if (!status)
-        status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
+    hsumma_status status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
     team->selector.tuned = tuned;
     team->selector.own = &ctx->own;
     team->selector.machine = &ctx->profile.machine;
     team->selector.device_machine = &ctx->profile.device_machine;
-    team->segment = settings.segment;
-    team->check_always = settings.check_always;
+    team->segment = settings->segment;
+    team->check_always = settings->check_always;
     team->drive = drive_plan;
     team->driven = ctx;
     if (!status)
-        status = hs_rules_read(&team->selector.coll, ctx->options.value[HS_OPT_COLL], &ctx->memory, &ctx->message);
+        status = hs_rules_read(&team->selector.coll, ctx->texts.coll, &ctx->memory, &ctx->message);
     return status;
 }
 
 /* Where the processes are: for collective calls, and for the prices of messages. */
 static hsumma_status find_places(hsumma_context *ctx, int collectives)
 {
-    struct hs_settings settings;
-    const char *words = ctx->options.value[HS_OPT_TOPOLOGY];
-    hsumma_status status = hs_agreed(ctx->comm.comm, hs_settings_read(&ctx->options, &settings, &ctx->message));
-    if (status || (!collectives && ctx->profile.one_node && strcmp(words, "auto") == 0))
-        return status;
-    struct hs_discover_options places = {
-        .topology = words, .shared_bytes = collectives ? settings.shared : 0, .direct = collectives && settings.direct};
+    const struct hs_settings *settings = &ctx->options.settings;
+    if (!collectives && ctx->profile.one_node && !settings->nodes.count)
+        return HSUMMA_OK;
+    struct hs_discover_options places = {.nodes = settings->nodes.count,
+                                         .sockets = settings->nodes.sockets,
+                                         .shared_bytes = collectives ? settings->shared : 0,
+                                         .direct = collectives && settings->direct};
     return hs_comm_discover(&ctx->comm, &places, &ctx->memory, &ctx->message);
 }
 

@@ -10,14 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kind that an option names: NAME, NAME:NUMBER, or auto, a GPU if there is one; NULL and why. */
-static const struct hs_device_kind *kind_of(const char *word, struct hs_message *why)
-{
-    char name[HS_NAME_TEXT];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, ":"), word);
-    return hs_device_kind_find(strcmp(name, "auto") == 0 ? "cuda" : name, why);
-}
-
 /* This process's number among those of its machine. */
 static int local_rank(const hsumma_context *ctx)
 {
@@ -31,9 +23,9 @@ static int local_rank(const hsumma_context *ctx)
     return rank;
 }
 
-static hsumma_status open_device(hsumma_context *ctx, const char *word, int number, int place, struct hs_message *why)
+static hsumma_status open_device(hsumma_context *ctx, const char *name, int number, int place, struct hs_message *why)
 {
-    const struct hs_device_kind *kind = kind_of(word, why);
+    const struct hs_device_kind *kind = hs_device_kind_find(name, why);
     if (!kind)
         return HSUMMA_ERR_DEVICE;
     hsumma_status status = kind->open(number, place, &ctx->memory, &ctx->device, why);
@@ -98,26 +90,26 @@ static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
 
 hsumma_status hs_context_open_device(hsumma_context *ctx)
 {
-    struct hs_settings settings;
+    const struct hs_settings *settings = &ctx->options.settings;
     struct hs_message why = {""};
-    const char *word = ctx->options.value[HS_OPT_DEVICE];
-    if (strcmp(word, "none") == 0)
+    char word[2 * HS_NAME_TEXT];
+    if (strcmp(settings->device.kind, "none") == 0)
         return HSUMMA_OK;
-    int place = local_rank(ctx);
-    hsumma_status status = hs_settings_read(&ctx->options, &settings, &why);
-    if (!status)
-        status = open_device(ctx, word, settings.device_number, place, &why);
+    int wish = strcmp(settings->device.kind, "auto") == 0; /* it is no error if there is none */
+    hsumma_status status =
+        open_device(ctx, wish ? "cuda" : settings->device.kind, settings->device.number, local_rank(ctx), &why);
     hsumma_status measured = measure(ctx, status ? NULL : &why);
     status = status ? status : measured;
     status = agree_on(ctx, status, &why);
     if (!status)
-        status = agree_on(ctx, hs_context_make_local(ctx, &settings, &why), &why);
+        status = agree_on(ctx, hs_context_make_local(ctx, settings, &why), &why);
     if (!status) {
         ctx->profile.device_machine.devices = count_devices(ctx);
         return HSUMMA_OK;
     }
     hs_context_close_device(ctx);
-    if (strcmp(word, "auto") != 0 || status == HSUMMA_ERR_MPI)
+    hs_option_write(HS_OPT_DEVICE, settings, word, sizeof word);
+    if (!wish || status == HSUMMA_ERR_MPI)
         return hs_fail(&ctx->message, status, "device=%s: %s", word, why.text);
     size_t used = strlen(ctx->note);
     snprintf(ctx->note + used, sizeof ctx->note - used, "%sno device: %.*s", used ? "; " : "", 300, why.text);
@@ -139,18 +131,17 @@ static int mpi_takes_devices(void)
 
 hsumma_status hs_context_share_device(hsumma_context *ctx)
 {
-    struct hs_settings settings;
+    const struct hs_settings *settings = &ctx->options.settings;
     if (!ctx->device)
         return HSUMMA_OK;
-    hsumma_status status = hs_settings_read(&ctx->options, &settings, &ctx->message);
-    int takes = settings.gpu_aware < 0 ? mpi_takes_devices() : settings.gpu_aware;
+    int takes = settings->gpu_aware < 0 ? mpi_takes_devices() : settings->gpu_aware;
     hsumma_status all = hs_agreed(ctx->comm.comm, takes ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
     if (all == HSUMMA_ERR_MPI)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
     const struct hs_device_options options = {
-        .shared_bytes = settings.shared, .direct = settings.direct, .gpu_aware = all == HSUMMA_OK};
-    if (!status)
-        status = hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
+        .shared_bytes = settings->shared, .direct = settings->direct, .gpu_aware = all == HSUMMA_OK};
+    hsumma_status status =
+        hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
     if (status || !ctx->comm.device->note.text[0])
         return status;
     size_t used = strlen(ctx->note);

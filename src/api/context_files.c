@@ -28,11 +28,11 @@ struct found {
 static struct found find(const hsumma_context *ctx, enum hs_option option, const char *none, const char *use)
 {
     hsumma_option_info info;
-    const char *value = ctx->options.value[option];
+    const char *value = option == HS_OPT_TUNED ? ctx->texts.tuned : ctx->texts.profile;
     hsumma_option((int)option, &info);
     struct found found = {info.name, use, strcmp(value, "auto") != 0, 0, ""};
     /* whoever measures may name a file to begin */
-    found.may_be_new = option == HS_OPT_TUNED && strcmp(ctx->options.value[HS_OPT_TUNE], "measure") == 0;
+    found.may_be_new = option == HS_OPT_TUNED && ctx->options.settings.tune == HS_TUNE_MEASURE;
     if (found.named)
         snprintf(found.path, sizeof found.path, "%s", strcmp(value, none) == 0 ? "" : value);
     else {

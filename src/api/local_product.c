@@ -48,8 +48,9 @@ hsumma_status hs_context_make_local(hsumma_context *ctx, const struct hs_setting
         *why = device->message;
     if (shared)
         return hs_fail(why, shared, "who shares the device \"%s\" could not be found out", device->name);
-    limits.memory = settings->device_bytes ? settings->device_bytes
-                                           : (int64_t)(settings->device_share * (double)free_bytes / processes);
+    limits.memory = settings->device_memory.bytes
+                        ? settings->device_memory.bytes
+                        : (int64_t)(settings->device_memory.share * (double)free_bytes / processes);
     if (!status && hs_local_make(device, &ctx->stream, &limits, &ctx->memory, &ctx->local))
         status = hs_fail(why, HSUMMA_ERR_MEMORY, "no memory for products on a device");
     return status;

@@ -83,7 +83,7 @@ static void fill_device(const hsumma_plan *plan, hsumma_plan_info *info)
     info->stationary = "ABC"[spec->stationary];
     info->nlevels = spec->levels;
     info->level[0] = (hsumma_level){info->nprow, info->npcol, spec->width[0], "none", "none"};
-    info->node = hs_node_modes[HS_NODE_DEVICE];
+    info->node = hs_option_word(HS_OPT_NODE, HS_NODE_DEVICE);
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;
     info->panels = device->node.panels;
@@ -125,7 +125,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     }
     fill_levels(plan, info);
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
-    info->node = !plan->by_node && processes == 1 ? "alone" : hs_node_modes[spec->node];
+    info->node = !plan->by_node && processes == 1 ? "alone" : hs_option_word(HS_OPT_NODE, spec->node);
     info->chunk = plan->by_node && spec->chunked >= 0 ? spec->chunk : 0;
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;

@@ -1,195 +1,404 @@
-#include "base/options_read.h"
+/* Options: types of values, the table, and who wins. */
+#include "base/options.h"
 
+#include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct option_row {
-    hsumma_option_info info;
-    const char *expected;
-} table[HS_OPTIONS] = {
-    [HS_OPT_STATIONARY] = {{"stationary", "auto|A|B|C", "auto", "the operand that does not move", "HSUMMA_STATIONARY"},
-                           "auto, A, B or C"},
-    [HS_OPT_GROUPS] = {{"groups", "auto|IxJ", "auto",
-                        "group grid of two-level HSUMMA; 1x1 is SUMMA; auto takes the one of least modelled cost",
-                        "HSUMMA_GROUPS"},
-                       "auto or IxJ with I and J at least 1"},
-    [HS_OPT_LEVELS] = {{"levels", "IxJ,IxJ...", "",
-                        "group grids of the outer levels, outermost first (one is the same as groups)",
-                        "HSUMMA_LEVELS"},
-                       "IxJ or IxJ,IxJ... with all at least 1, five at most"},
-    [HS_OPT_BLOCK] = {{"block", "auto|b", "auto", "width of the innermost panels", "HSUMMA_BLOCK"},
-                      "auto or a number from 1 to 2147483647"},
-    [HS_OPT_OUTER] = {{"outer", "auto|B[,B...]", "auto",
-                       "width of the panels of the outer levels, outermost first, each a multiple of the next and of "
-                       "block",
-                       "HSUMMA_OUTER"},
-                      "auto or numbers of at least 1, one for each outer level"},
-    [HS_OPT_BCAST] = {{"bcast", "auto|NAME|outer=NAME,inner=NAME", "auto",
-                       "broadcast algorithm, for all levels, for outer and innermost, or one for each level",
-                       "HSUMMA_BCAST"},
-                      "auto, NAME, outer=NAME,inner=NAME or NAME,NAME,..."},
-    [HS_OPT_REDUCE] = {{"reduce", "auto|NAME|outer=NAME,inner=NAME", "auto", "reduction algorithm, likewise",
-                        "HSUMMA_REDUCE"},
-                       "auto, NAME, outer=NAME,inner=NAME or NAME,NAME,..."},
-    [HS_OPT_SEGMENT] = {{"segment", "auto|BYTES", "auto",
-                         "segment of pipelined broadcasts; auto: as the model finds best, 64k in collective calls",
-                         "HSUMMA_SEGMENT"},
-                        "auto or a number of bytes, at least 1, with k, M or G for powers of 1024"},
-    [HS_OPT_EXCHANGE] = {{"exchange", "auto|root|all", "auto",
-                          "panels of A and B that are not aligned go to a root, which broadcasts them, or at once to "
-                          "all that need them",
-                          "HSUMMA_EXCHANGE"},
-                         "auto, root or all"},
-    [HS_OPT_LOOKAHEAD] = {{"lookahead", "auto|N", "auto",
-                           "innermost panels that travel ahead of the multiplication; 0 is blocking",
-                           "HSUMMA_LOOKAHEAD"},
-                          "auto or a number from 0 to 64"},
-    [HS_OPT_SLICE] = {{"slice", "auto|none|FLOPS", "auto",
-                       "flops of the local GEMM between two looks at the messages, while some are under way",
-                       "HSUMMA_SLICE"},
-                      "auto, none or a number of at least 1, with k, M or G for powers of 1024"},
-    [HS_OPT_THREADS] = {{"threads", "auto|user|N", "auto",
-                         "BLAS threads of a process: auto is its share of the node's cores unless OPENBLAS_NUM_THREADS "
-                         "or OMP_NUM_THREADS is set",
-                         "HSUMMA_THREADS"},
-                        "auto, user or a number from 1 to 4096"},
-    [HS_OPT_WORKSPACE] = {{"workspace_limit", "PERCENT%|BYTES", "15%",
-                           "panel buffers of a process at most, in per cent of its part of A, B and C (but 8 MiB may "
-                           "always be used)",
-                           "HSUMMA_WORKSPACE_LIMIT"},
-                          "a percentage such as 15% or a number of bytes, with k, M or G for powers of 1024"},
-    [HS_OPT_NODE] = {{"node", "auto|messages|shared|device", "auto",
-                      "processes of one node send messages, or read panels from shared memory; "
-                      "auto shares, unless words for messages are given (groups, levels, outer, bcast, reduce, "
-                      "exchange, segment, lookahead, slice); in a context with a device, device (or auto) lets "
-                      "products of matrices that lie there run there",
-                      "HSUMMA_NODE"},
-                     "auto, messages, shared or device"},
-    [HS_OPT_CHUNK] = {{"chunk", "auto|N", "auto",
-                       "rows or columns of a panel that are handed over at a time where a node shares memory",
-                       "HSUMMA_CHUNK"},
-                      "auto or a number from 1 to 2147483647"},
-    [HS_OPT_EXPLAIN] = {{"explain", "0|1", "0", "1 prints each new plan on standard error", "HSUMMA_EXPLAIN"},
-                        "0 or 1"},
-    [HS_OPT_COLL] = {{"coll", "auto|COLLECTIVE:[RANGE:]WORD[,RANGE:WORD...][;...]", "auto",
-                      "algorithms of collective calls by collective and bytes, such as "
-                      "allreduce:0-2k:nap,2k-inf:dpml(l=4);bcast:chain",
-                      "HSUMMA_COLL"},
-                     "auto or rules COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD"},
-    [HS_OPT_PROFILE] = {{"profile", "auto|builtin|FILE", "auto",
-                         "what is known of the machine, measured by hsumma_bench calibrate; auto: the file profile in "
-                         "$XDG_CONFIG_HOME/hsumma (or ~/.config/hsumma), if it is there",
-                         "HSUMMA_PROFILE"},
-                        "auto, builtin or the name of a file"},
-    [HS_OPT_TUNE] = {{"tune", "estimate|measure|off", "estimate",
-                      "plans by what has been measured before, else by the model; measure: executions try the best "
-                      "candidates, and the fastest is kept and remembered; off: by the model alone",
-                      "HSUMMA_TUNE"},
-                     "estimate, measure or off"},
-    [HS_OPT_TUNED] = {{"tuned", "auto|none|FILE", "auto",
-                       "a file of measured choices, for products and collective calls; auto: the file tuned beside the "
-                       "profile, if it is there",
-                       "HSUMMA_TUNED"},
-                      "auto, none or the name of a file"},
-    [HS_OPT_TOPOLOGY] = {{"topology", "auto|nodes:N[,sockets:S]", "auto",
-                          "where the processes are: as found, or N nodes of S sockets as if, in blocks of ranks",
-                          "HSUMMA_TOPOLOGY"},
-                         "auto, nodes:N or nodes:N,sockets:S with both at least 1"},
-    [HS_OPT_SHARED] = {{"shared", "auto|BYTES", "auto",
-                        "shared memory of a process for each of the collectives under way; 0: none", "HSUMMA_SHARED"},
-                       "auto or a number of bytes, with k, M or G for powers of 1024"},
-    [HS_OPT_DIRECT] = {{"direct", "auto|on|off", "auto",
-                        "whether processes of one node may read each other's memory with one copy", "HSUMMA_DIRECT"},
-                       "auto, on or off"},
-    [HS_OPT_CHECK] = {{"check", "first|always", "first",
-                       "whether a collective call is checked on all processes together when its kind is new, or always",
-                       "HSUMMA_CHECK"},
-                      "first or always"},
-    [HS_OPT_DEVICE] = {{"device", "none|auto|cuda[:N]|host", "none",
-                        "where matrices may lie and products are made: in a GPU's memory (N: which one, else by the "
-                        "process's number on its node); auto: a GPU if every process has one; host: memory of the host "
-                        "in its place, for tests",
-                        "HSUMMA_DEVICE"},
-                       "none, auto, cuda, cuda:N or host"},
-    [HS_OPT_GPU_AWARE_MPI] = {{"gpu_aware_mpi", "auto|0|1", "auto",
-                               "whether MPI takes device memory (auto: as it says itself); else messages from there go "
-                               "through memory of the host",
-                               "HSUMMA_GPU_AWARE_MPI"},
-                              "auto, 0 or 1"},
-    [HS_OPT_DEVICE_MEMORY] = {{"device_memory", "PERCENT%|BYTES", "80%",
-                               "memory of the device for products of matrices that lie elsewhere: a part of what is "
-                               "free when the context is made, which all processes share, or bytes of each process",
-                               "HSUMMA_DEVICE_MEMORY"},
-                              "a percentage up to 100% or a number of bytes, with k, M or G for powers of 1024"},
-    [HS_OPT_SCALAPACK] = {{"scalapack", "on|off|N", "on",
-                           "for programs of ScaLAPACK: off leaves p?gemm to ScaLAPACK, N those with m n k up to N^3",
-                           "HSUMMA_SCALAPACK"},
-                          "on, off or a number"},
-    [HS_OPT_LOG] = {{"log", "none|FILE", "none",
-                     "for programs of ScaLAPACK: each call of p?gemm as a command line that repeats it, added to FILE",
-                     "HSUMMA_LOG"},
-                    "none or the name of a file"},
+enum option_owner { OF_CONTEXT, OF_PLAN, OF_PRODUCT, OF_MESSAGES };
+
+enum { OPTION_WORDS = 5 };
+
+struct option_row {
+    const char *name, *values, *initial, *help, *environment, *expected;
+    enum option_owner of;
+    const struct option_type *type;
+    size_t field, width; /* in struct hs_settings, but for texts */
+    struct {
+        const char *text;
+        int64_t value;
+    } words[OPTION_WORDS];
+    int64_t least, most;
+};
+
+/* `at` is the value's field.  read takes a whole text and returns 0, or -1: it is no value, and the field may have
+ * changed. */
+struct option_type {
+    int (*read)(const struct option_row *row, const char *text, void *at);
+    void (*write)(const struct option_row *row, const void *at, char *text, size_t size);
+    int stays_text; /* read only checks it; the field is in struct hs_texts */
+};
+
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
+
+static int whole_number(const char **text, int64_t least, int64_t most, int64_t *value)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return -1;
+    long long number = strtoll(*text, &end, 10);
+    if (number < least || number > most)
+        return -1;
+    *value = number;
+    *text = end;
+    return 0;
+}
+
+static const char factors[] = {0, 'k', 'M', 'G', 0};
+
+int hs_size_text(const char *text, int64_t least, int64_t *value)
+{
+    if (whole_number(&text, 0, INT64_MAX - 1, value)) /* strtoll's INT64_MAX may stand for more */
+        return -1;
+    const char *factor = *text ? strchr(factors + 1, *text == 'K' ? 'k' : *text) : NULL;
+    int shift = factor ? 10 * (int)(factor - factors) : 0;
+    if (*value > INT64_MAX >> shift)
+        return -1;
+    *value <<= shift;
+    return text[factor != NULL] || *value < least ? -1 : 0;
+}
+
+void hs_size_write(int64_t value, char *text, size_t size)
+{
+    int i = 0;
+    for (; i < 3 && value && value % 1024 == 0; i++)
+        value /= 1024;
+    snprintf(text, size, "%" PRId64 "%.1s", value, &factors[i]);
+}
+
+static void put_number(const struct option_row *row, void *at, int64_t value)
+{
+    if (row->width == sizeof(int))
+        *(int *)at = (int)value;
+    else
+        *(int64_t *)at = value;
+}
+
+/* The number of the row's word that a text is; -1: none. */
+static int find_word(const struct option_row *row, const char *text, size_t length)
+{
+    for (int i = 0; i < OPTION_WORDS && row->words[i].text; i++)
+        if (strlen(row->words[i].text) == length && memcmp(row->words[i].text, text, length) == 0)
+            return i;
+    return -1;
+}
+
+static int read_word(const struct option_row *row, const char *text, void *at)
+{
+    int i = find_word(row, text, strlen(text));
+    if (i >= 0)
+        put_number(row, at, row->words[i].value);
+    return i < 0 ? -1 : 0;
+}
+
+static int read_number(const struct option_row *row, const char *text, void *at)
+{
+    int64_t value;
+    if (read_word(row, text, at) == 0)
+        return 0;
+    if (whole_number(&text, row->least, row->most, &value) || *text)
+        return -1;
+    put_number(row, at, value);
+    return 0;
+}
+
+static int read_size(const struct option_row *row, const char *text, void *at)
+{
+    int64_t value;
+    if (read_word(row, text, at) == 0)
+        return 0;
+    if (hs_size_text(text, row->least, &value) || value > row->most)
+        return -1;
+    put_number(row, at, value);
+    return 0;
+}
+
+static const char *word_for(const struct option_row *row, int64_t value)
+{
+    for (int i = 0; i < OPTION_WORDS && row->words[i].text; i++)
+        if (row->words[i].value == value)
+            return row->words[i].text;
+    return NULL;
+}
+
+static void write_number(const struct option_row *row, const void *at, char *text, size_t size)
+{
+    int64_t value = row->width == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
+    const char *word = word_for(row, value);
+    if (word)
+        snprintf(text, size, "%s", word);
+    else
+        snprintf(text, size, "%" PRId64, value);
+}
+
+static const struct option_type word_type = {.read = read_word, .write = write_number};
+static const struct option_type number_type = {.read = read_number, .write = write_number};
+static const struct option_type size_type = {.read = read_size, .write = write_number}; /* of bytes or flops: 64k */
+
+/* A percentage up to the row's .most, or bytes. */
+static int read_part(const struct option_row *row, const char *text, void *at)
+{
+    struct hs_part *part = at;
+    char *end;
+    *part = (struct hs_part){0};
+    double percent = strtod(text, &end);
+    if (end == text || end[0] != '%')
+        return hs_size_text(text, 1, &part->bytes);
+    part->share = percent / 100;
+    return !end[1] && percent > 0 && percent <= (double)row->most ? 0 : -1;
+}
+
+static void write_part(const struct option_row *row, const void *at, char *text, size_t size)
+{
+    const struct hs_part *part = at;
+    (void)row;
+    if (part->bytes)
+        hs_size_write(part->bytes, text, size);
+    else
+        snprintf(text, size, "%.9g%%", part->share * 100);
+}
+
+static const struct option_type part_type = {.read = read_part, .write = write_part};
+
+/* --- lists -------------------------------------------------------------------------------------------------------- */
+
+/* IxJ,IxJ,... up to the row's .most, or its word, which is none. */
+static int read_grids(const struct option_row *row, const char *text, void *at)
+{
+    struct hs_group_grids *grids = at;
+    grids->count = 0;
+    if (strcmp(text, row->words[0].text) == 0)
+        return 0;
+    for (;; text++) {
+        int64_t rows, cols;
+        if (grids->count == row->most || whole_number(&text, 1, INT32_MAX, &rows) || *text++ != 'x' ||
+            whole_number(&text, 1, INT32_MAX, &cols))
+            return -1;
+        grids->grid[grids->count][0] = (int)rows;
+        grids->grid[grids->count++][1] = (int)cols;
+        if (*text != ',')
+            return *text ? -1 : 0;
+    }
+}
+
+static int read_widths(const struct option_row *row, const char *text, void *at)
+{
+    struct hs_widths *widths = at;
+    widths->count = 0;
+    if (strcmp(text, row->words[0].text) == 0)
+        return 0;
+    for (;; text++) {
+        if (widths->count == row->most || whole_number(&text, 1, INT32_MAX, &widths->width[widths->count]))
+            return -1;
+        widths->count++;
+        if (*text != ',')
+            return *text ? -1 : 0;
+    }
+}
+
+static int read_names(const struct option_row *row, const char *text, void *at)
+{
+    static const char *const prefix[] = {"outer=", "inner="};
+    struct hs_names *names = at;
+    memset(names, 0, sizeof *names);
+    if (strcmp(text, row->words[0].text) == 0)
+        return 0;
+    names->outer_inner = strncmp(text, prefix[0], 6) == 0;
+    for (;; text++) {
+        if (names->outer_inner) {
+            if (names->count == 2 || strncmp(text, prefix[names->count], 6) != 0)
+                return -1;
+            text += 6;
+        }
+        size_t length = strcspn(text, ",");
+        if (length == 0 || length >= HS_NAME_TEXT || names->count == HS_LEVELS)
+            return -1;
+        memcpy(names->name[names->count++], text, length);
+        text += length;
+        if (!*text)
+            return names->outer_inner && names->count != 2 ? -1 : 0;
+    }
+}
+
+static const struct option_type grids_type = {.read = read_grids};
+static const struct option_type widths_type = {.read = read_widths};
+static const struct option_type names_type = {.read = read_names};
+
+/* --- texts and others --------------------------------------------------------------------------------------------- */
+
+/* Rules are read by coll/choose, which knows the algorithms; here only their letters are checked. */
+static int check_rules(const struct option_row *row, const char *text, void *at)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:,;=().";
+    (void)at;
+    return strcmp(text, row->initial) == 0 ? 0 : strspn(text, letters) != strlen(text) || !strchr(text, ':') ? -1 : 0;
+}
+
+static int check_file(const struct option_row *row, const char *text, void *at)
+{
+    (void)row, (void)at;
+    return *text ? 0 : -1;
+}
+
+static const struct option_type rules_type = {.read = check_rules, .stays_text = 1};
+static const struct option_type file_type = {.read = check_file, .stays_text = 1};
+
+static int read_topology(const struct option_row *row, const char *text, void *at)
+{
+    struct hs_nodes *nodes = at;
+    int64_t count = 0, sockets = 1;
+    *nodes = (struct hs_nodes){0};
+    if (strcmp(text, row->initial) == 0)
+        return 0;
+    if (strncmp(text, "nodes:", 6) != 0 || (text += 6, whole_number(&text, row->least, row->most, &count)))
+        return -1;
+    if (strncmp(text, ",sockets:", 9) == 0 && (text += 9, whole_number(&text, row->least, row->most, &sockets)))
+        return -1;
+    *nodes = (struct hs_nodes){.count = (int)count, .sockets = (int)sockets};
+    return *text ? -1 : 0;
+}
+
+static const struct option_type topology_type = {.read = read_topology};
+
+/* One of the row's words; a number may follow where the word's value says so. */
+static int read_device(const struct option_row *row, const char *text, void *at)
+{
+    struct hs_device_name *device = at;
+    size_t length = strcspn(text, ":");
+    int64_t number = -1;
+    int i = find_word(row, text, length);
+    if (i < 0 || (text[length] && !row->words[i].value))
+        return -1;
+    snprintf(device->kind, sizeof device->kind, "%s", row->words[i].text);
+    text += length;
+    if (*text && (text++, whole_number(&text, row->least, row->most, &number) || *text))
+        return -1;
+    device->number = (int)number;
+    return 0;
+}
+
+static void write_device(const struct option_row *row, const void *at, char *text, size_t size)
+{
+    const struct hs_device_name *device = at;
+    (void)row;
+    if (device->number < 0)
+        snprintf(text, size, "%s", device->kind);
+    else
+        snprintf(text, size, "%s:%d", device->kind, device->number);
+}
+
+static const struct option_type device_type = {.read = read_device, .write = write_device};
+
+/* --- the table ---------------------------------------------------------------------------------------------------- */
+
+#define AT(member) .field = offsetof(struct hs_settings, member), .width = sizeof((struct hs_settings *)0)->member
+#define TEXT(member) .field = offsetof(struct hs_texts, member)
+#define OPTION(id, ...) [HS_OPT_##id] = {.environment = "HSUMMA_" #id, __VA_ARGS__},
+static const struct option_row table[HS_OPTIONS] = {
+#include "base/options.inc"
 };
 
 int hsumma_option(int i, hsumma_option_info *info)
 {
     if (i < 0 || i >= HS_OPTIONS)
         return 0;
-    *info = table[i].info;
+    *info = (hsumma_option_info){.name = table[i].name,
+                                 .value_name = table[i].values,
+                                 .default_value = table[i].initial,
+                                 .help = table[i].help,
+                                 .environment = table[i].environment};
     return 1;
 }
 
-void hs_options_default(struct hs_options *options)
+void hs_option_write(enum hs_option option, const struct hs_settings *settings, char *text, size_t size)
+{
+    const struct option_row *row = &table[option];
+    row->type->write(row, (const char *)settings + row->field, text, size);
+}
+
+const char *hs_option_word(enum hs_option option, int64_t value)
+{
+    return word_for(&table[option], value);
+}
+
+/* --- who wins ----------------------------------------------------------------------------------------------------- */
+
+static const char *const sayer[] = {[HS_BY_DEFAULT] = "default",
+                                    [HS_BY_TUNED] = "tuned file",
+                                    [HS_BY_ENVIRONMENT] = "environment",
+                                    [HS_BY_CONTEXT] = "context options",
+                                    [HS_BY_PLAN] = "plan options"};
+
+int hs_option_taken(enum hs_option option, enum hs_said_by by)
+{
+    enum option_owner of = table[option].of;
+    return by == HS_BY_PLAN ? of != OF_CONTEXT : by == HS_BY_TUNED ? of >= OF_PRODUCT : 1;
+}
+
+/* Of groups and levels the one that was given later says the hierarchy, and levels where both are given together. */
+static void settle_hierarchy(struct hs_options *options, enum hs_option given)
+{
+    struct hs_settings *settings = &options->settings;
+    if (given == HS_OPT_GROUPS && options->said_by[HS_OPT_LEVELS] <= options->said_by[HS_OPT_GROUPS]) {
+        settings->given_levels.count = 0;
+        settings->for_messages &= ~((uint64_t)1 << HS_OPT_LEVELS);
+    }
+    const struct hs_group_grids *said =
+        settings->given_levels.count ? &settings->given_levels : &settings->given_groups;
+    settings->levels = said->count ? said->count : -1;
+    memcpy(settings->factor, said->grid, sizeof settings->factor);
+}
+
+/* Reads one value of `length` letters, without the quotation marks around it. */
+static hsumma_status set(struct hs_options *options, enum hs_option option, const char *said, size_t length,
+                         enum hs_said_by by, struct hs_message *message)
+{
+    const struct option_row *row = &table[option];
+    struct hs_options scratch;
+    struct hs_options *to = hs_option_taken(option, by) ? options : &scratch;
+    void *at = row->type->stays_text ? NULL : (char *)&to->settings + row->field;
+    const uint64_t bit = (uint64_t)1 << option;
+    char value[HS_OPTION_TEXT];
+    if (length >= 2 && said[0] == '"' && said[length - 1] == '"') {
+        said++;
+        length -= 2;
+    }
+    snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : 0), said);
+    if (length >= sizeof value || row->type->read(row, value, at))
+        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s is \"%.*s\"; expected %s", sayer[by], row->name,
+                       (int)(length < 80 ? length : 80), said, row->expected);
+    if (to == &scratch)
+        return HSUMMA_OK;
+    if (row->type->stays_text && options->texts)
+        memcpy((char *)options->texts + row->field, value, sizeof value);
+    options->said_by[option] = (unsigned char)by;
+    if (row->of == OF_MESSAGES)
+        options->settings.for_messages =
+            (options->settings.for_messages & ~bit) | (strcmp(value, row->initial) ? bit : 0);
+    settle_hierarchy(options, option);
+    return HSUMMA_OK;
+}
+
+void hs_options_default(struct hs_options *options, struct hs_texts *texts)
 {
     memset(options, 0, sizeof *options);
+    options->texts = texts;
     for (int i = 0; i < HS_OPTIONS; i++)
-        snprintf(options->value[i], HS_OPTION_TEXT, "%s", table[i].info.default_value);
-}
-
-static int find(const char *name, size_t length)
-{
-    for (int i = 0; i < HS_OPTIONS; i++)
-        if (strlen(table[i].info.name) == length && memcmp(table[i].info.name, name, length) == 0)
-            return i;
-    return -1;
-}
-
-static const char *sayer(enum hs_said_by by)
-{
-    static const char *const names[] = {"default", "tuned file", "environment", "context options", "plan options"};
-    return names[by];
+        set(options, (enum hs_option)i, table[i].initial, strlen(table[i].initial), HS_BY_DEFAULT, NULL);
 }
 
 static hsumma_status apply_one(struct hs_options *options, const char *word, size_t length, enum hs_said_by by,
                                struct hs_message *message)
 {
     const char *equals = memchr(word, '=', length);
-    int i = equals ? find(word, (size_t)(equals - word)) : -1;
-    if (i < 0)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: \"%.*s\" is not a known option of the form name=value",
-                       sayer(by), (int)(length < 80 ? length : 80), word);
-    char value[HS_OPTION_TEXT];
-    size_t size = length - (size_t)(equals + 1 - word);
-    const char *said = equals + 1;
-    if (size >= 2 && said[0] == '"' && said[size - 1] == '"') {
-        said++;
-        size -= 2;
-    }
-    struct hs_settings scratch;
-    memset(&scratch, 0, sizeof scratch);
-    if (size < sizeof value) {
-        memcpy(value, said, size);
-        value[size] = 0;
-    }
-    if (size >= sizeof value || hs_option_read((enum hs_option)i, value, &scratch))
-        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s is \"%.*s\"; expected %s", sayer(by), table[i].info.name,
-                       (int)(size < 80 ? size : 80), said, table[i].expected);
-    memcpy(options->value[i], value, sizeof value);
-    options->said_by[i] = (unsigned char)by;
-    if (i == HS_OPT_GROUPS && options->said_by[HS_OPT_LEVELS] <= by) /* the later word for the hierarchy wins */
-        options->value[HS_OPT_LEVELS][0] = 0;
-    return HSUMMA_OK;
+    size_t name = equals ? (size_t)(equals - word) : 0;
+    for (int i = 0; equals && i < HS_OPTIONS; i++)
+        if (strlen(table[i].name) == name && memcmp(table[i].name, word, name) == 0)
+            return set(options, (enum hs_option)i, equals + 1, length - name - 1, by, message);
+    return hs_fail(message, HSUMMA_ERR_OPTION, "%s: \"%.*s\" is not a known option of the form name=value", sayer[by],
+                   (int)(length < 80 ? length : 80), word);
 }
 
 /* A word ends at a blank, but for a value in quotation marks. */
@@ -215,63 +424,21 @@ hsumma_status hs_options_apply(struct hs_options *options, const char *text, enu
     return status;
 }
 
-/* What a plan's line says. */
-static const enum hs_option of_plans[] = {
-    HS_OPT_STATIONARY, HS_OPT_GROUPS,   HS_OPT_LEVELS,    HS_OPT_BLOCK, HS_OPT_OUTER, HS_OPT_BCAST, HS_OPT_REDUCE,
-    HS_OPT_SEGMENT,    HS_OPT_EXCHANGE, HS_OPT_LOOKAHEAD, HS_OPT_SLICE, HS_OPT_NODE,  HS_OPT_CHUNK};
+hsumma_status hs_options_environment(struct hs_options *options, struct hs_message *message)
+{
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; !status && i < HS_OPTIONS; i++) {
+        const char *value = getenv(table[i].environment);
+        if (value && *value)
+            status = set(options, (enum hs_option)i, value, strlen(value), HS_BY_ENVIRONMENT, message);
+    }
+    return status;
+}
 
 int hs_options_plan_said(const struct hs_options *options)
 {
-    for (unsigned i = 0; i < sizeof of_plans / sizeof *of_plans; i++)
-        if (options->said_by[of_plans[i]] > HS_BY_TUNED)
+    for (int i = 0; i < HS_OPTIONS; i++)
+        if (table[i].of >= OF_PRODUCT && options->said_by[i] > HS_BY_TUNED)
             return 1;
     return 0;
-}
-
-void hs_options_recall(struct hs_options *options, const struct hs_options *remembered)
-{
-    for (unsigned i = 0; i < sizeof of_plans / sizeof *of_plans; i++) {
-        enum hs_option o = of_plans[i];
-        if (!remembered->said_by[o] || options->said_by[o])
-            continue;
-        memcpy(options->value[o], remembered->value[o], HS_OPTION_TEXT);
-        options->said_by[o] = HS_BY_TUNED;
-    }
-}
-
-void hs_options_environment(char *text, size_t size)
-{
-    size_t used = 0;
-    text[0] = 0;
-    for (int i = 0; i < HS_OPTIONS; i++) {
-        const char *value = getenv(table[i].info.environment);
-        if (!value || !*value)
-            continue;
-        /* what is too long is cut to what will be refused as too long */
-        const char *quote = strpbrk(value, " \t\n") && !strchr(value, '"') ? "\"" : "";
-        int more =
-            snprintf(text + used, size - used, "%s=%s%.*s%s ", table[i].info.name, quote, HS_OPTION_TEXT, value, quote);
-        if (more < 0 || (size_t)more >= size - used) {
-            text[used] = 0;
-            return;
-        }
-        used += (size_t)more;
-    }
-}
-
-hsumma_status hs_settings_read(const struct hs_options *options, struct hs_settings *settings,
-                               struct hs_message *message)
-{
-    memset(settings, 0, sizeof *settings);
-    for (int i = 0; i < HS_OPTIONS; i++)
-        if (hs_option_read((enum hs_option)i, options->value[i], settings))
-            return hs_fail(message, HSUMMA_ERR_OPTION, "%s is \"%s\"; expected %s", table[i].info.name,
-                           options->value[i], table[i].expected);
-    static const enum hs_option for_messages[] = {HS_OPT_GROUPS,  HS_OPT_LEVELS,    HS_OPT_OUTER,
-                                                  HS_OPT_BCAST,   HS_OPT_REDUCE,    HS_OPT_EXCHANGE,
-                                                  HS_OPT_SEGMENT, HS_OPT_LOOKAHEAD, HS_OPT_SLICE};
-    for (unsigned i = 0; i < sizeof for_messages / sizeof *for_messages; i++)
-        settings->for_messages |=
-            strcmp(options->value[for_messages[i]], table[for_messages[i]].info.default_value) != 0;
-    return HSUMMA_OK;
 }

@@ -21,9 +21,10 @@ static hsumma_status topology_of(const struct plan_question *q, struct hs_topolo
 hsumma_status plan_read_words(const char *words, struct hs_settings *settings, struct hs_message *message)
 {
     struct hs_options options;
-    hs_options_default(&options);
+    hs_options_default(&options, NULL);
     hsumma_status status = hs_options_apply(&options, words, HS_BY_PLAN, message);
-    return status ? status : hs_settings_read(&options, settings, message);
+    *settings = options.settings;
+    return status;
 }
 
 hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo, struct hs_ranking *ranking,

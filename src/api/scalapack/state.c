@@ -63,16 +63,14 @@ struct hs_shim *hs_shim_of(MPI_Comm comm)
     return NULL;
 }
 
-static hsumma_status read_settings(struct hs_shim *shim)
+static void take_settings(struct hs_shim *shim)
 {
-    struct hs_settings settings;
-    hsumma_status status = hs_settings_read(&shim->ctx->options, &settings, &shim->ctx->message);
-    double edge = (double)settings.scalapack;
+    const struct hs_settings *settings = &shim->ctx->options.settings;
+    double edge = (double)settings->scalapack;
     shim->left = edge * edge * edge;
-    shim->explain = settings.explain;
-    shim->threads = settings.threads >= 0 ? settings.threads : shim->ctx->threads;
+    shim->explain = settings->explain;
+    shim->threads = settings->threads >= 0 ? settings->threads : shim->ctx->threads;
     shim->reports = shim->ctx->comm.rank == 0;
-    return status;
 }
 
 /* The collective part: context, grid, options. */
@@ -84,8 +82,7 @@ static hsumma_status connect(struct hs_shim *shim, MPI_Comm comm, const int shap
         return status;
     if (!mine)
         mine = hsumma_grid_create(shim->ctx, shape[0], shape[1], 'R', NULL, &shim->grid);
-    if (!mine)
-        mine = read_settings(shim);
+    take_settings(shim);
     status = hs_agreed(shim->ctx->comm.comm, mine);
     snprintf(text, size, "%s", hsumma_message(shim->ctx));
     return status;

@@ -158,16 +158,6 @@ hsumma_status hs_alg_spec_check(const char *text, size_t length, const char *say
     return read_spec(&reading, text, length, &spec);
 }
 
-/* Bytes as they are read: 65536 is 64k. */
-static void write_bytes(int64_t bytes, char *text, size_t size)
-{
-    static const char factor[] = {0, 'k', 'M', 'G'};
-    int i = 0;
-    for (; i < 3 && bytes && bytes % 1024 == 0; i++)
-        bytes /= 1024;
-    snprintf(text, size, i ? "%" PRId64 "%c" : "%" PRId64, bytes, factor[i]);
-}
-
 static int value_of(const struct hs_alg_spec *spec, enum key key, char *text, size_t size)
 {
     const struct hs_alg *alg = key == KEY_OUTER ? spec->with.outer : spec->with.inner;
@@ -180,7 +170,7 @@ static int value_of(const struct hs_alg_spec *spec, enum key key, char *text, si
     else if (key == KEY_OUTER || key == KEY_INNER)
         snprintf(text, size, "%s", alg ? alg->name : "");
     else if (number[key])
-        write_bytes(number[key], text, size);
+        hs_size_write(number[key], text, size);
     else
         text[0] = 0;
     return text[0] != 0;

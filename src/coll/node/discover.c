@@ -15,30 +15,6 @@ struct places {
     int *node, *socket;
 };
 
-/* Reads "nodes:N" or "nodes:N,sockets:S"; -1 if it says something else. */
-static int topology_words(const char *text, int *nodes, int *sockets)
-{
-    static const char *const words[] = {"nodes:", "sockets:"};
-    int *const value[] = {nodes, sockets};
-    *nodes = *sockets = 1;
-    for (int i = 0; i < 2; i++) {
-        size_t length = strlen(words[i]);
-        char *end;
-        if (strncmp(text, words[i], length) != 0 || text[length] < '1' || text[length] > '9')
-            return -1;
-        long number = strtol(text + length, &end, 10);
-        if (number > 1 << 20)
-            return -1;
-        *value[i] = (int)number;
-        if (!*end)
-            return 0;
-        if (*end != ',')
-            return -1;
-        text = end + 1;
-    }
-    return -1;
-}
-
 #if HSUMMA_HAVE_HWLOC
 /* Sockets of the ranks of a node, by the processors that they may use: one process looks, for loading takes long, and
  * only if they are bound at all.  A rank that may run on several sockets counts for the first. */
@@ -120,16 +96,13 @@ static hsumma_status find_places(struct hs_comm *comm, MPI_Comm node, const stru
 }
 
 /* The topology that the user has given, in place of the real one. */
-static hsumma_status make_topology(struct hs_comm *comm, const char *words, MPI_Comm node,
+static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm node,
                                    const struct hs_allocator *memory)
 {
-    int nodes, sockets;
-    if (words && *words && strcmp(words, "auto") != 0) {
-        if (topology_words(words, &nodes, &sockets))
-            return HSUMMA_ERR_OPTION;
-        return hs_topology_blocks(&comm->topology, comm->size, nodes < comm->size ? nodes : comm->size, sockets,
-                                  memory);
-    }
+    if (options->nodes)
+        return hs_topology_blocks(&comm->topology, comm->size,
+                                  options->nodes < comm->size ? options->nodes : comm->size,
+                                  options->sockets > 1 ? options->sockets : 1, memory);
     struct places places = {.node = hs_get(memory, (size_t)comm->size, 2 * sizeof(int))};
     hsumma_status status = hs_agreed(comm->comm, places.node ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!status) {
@@ -194,16 +167,13 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
     MPI_Comm machine = MPI_COMM_NULL;
     if (MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
         return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_split_type failed");
-    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options->topology, machine, memory));
+    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options, machine, memory));
     if (!status)
         status = share(comm, options, machine, memory);
     MPI_Comm_free(&machine);
     if (status) {
         hs_comm_forget(comm, memory);
-        return hs_fail(message, status,
-                       status == HSUMMA_ERR_OPTION ? "topology=%s: expected auto or nodes:N,sockets:S"
-                                                   : "cannot find out where the processes are (%s)",
-                       options->topology ? options->topology : "");
+        return hs_fail(message, status, "cannot find out where the processes are");
     }
     return HSUMMA_OK;
 }

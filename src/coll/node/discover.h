@@ -9,7 +9,7 @@
 #include "coll/node/comm.h"
 
 struct hs_discover_options {
-    const char *topology; /* "auto", or virtual: "nodes:4,sockets:2" (blocks of consecutive ranks) */
+    int nodes, sockets;   /* virtual: nodes of sockets, blocks of consecutive ranks; nodes 0: the real ones */
     int64_t shared_bytes; /* bytes of shared memory per rank and slot at most; 0: none; negative: choose */
     int direct;           /* 0: never read a peer's memory directly */
     int posts;            /* 1: the flags alone, no SHARED (for devices, which have theirs) */

@@ -22,6 +22,7 @@ struct hsumma_context {
     struct hs_allocator memory;
     struct hs_comm comm;
     struct hs_options options;
+    struct hs_texts texts; /* of its options */
     struct hs_profile profile;
     struct hs_clock_memo memo;       /* of the profile */
     struct hs_tuned tuned;           /* measured choices for products */

@@ -42,8 +42,11 @@ static void write_rest(int threads, const struct hs_options *options, struct pla
         add(&text, " threads=%d", threads);
     else
         add(&text, " threads=user");
-    if (options->said_by[HS_OPT_WORKSPACE])
-        add(&text, " workspace_limit=%s", options->value[HS_OPT_WORKSPACE]);
+    if (options->said_by[HS_OPT_WORKSPACE_LIMIT]) {
+        char limit[HS_NAME_TEXT];
+        hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, limit, sizeof limit);
+        add(&text, " workspace_limit=%s", limit);
+    }
 }
 
 /* part: the processes that own something are a part of the grid, and a hierarchy that is given is of all. */
@@ -53,7 +56,7 @@ static void write_line(const struct hs_choice *choice, int part, int threads, co
     const struct hs_spec *spec = &choice->spec;
     add(&text, "stationary=%c", "ABC"[spec->stationary]);
     if (spec->node != HS_NODE_MESSAGES) {
-        add(&text, " node=%s block=%" PRId64, hs_node_modes[spec->node], spec->width[0]);
+        add(&text, " node=%s block=%" PRId64, hs_option_word(HS_OPT_NODE, spec->node), spec->width[0]);
         if (spec->chunked >= 0)
             add(&text, " chunk=%" PRId64, spec->chunk);
         write_rest(threads, options, text);
@@ -90,7 +93,7 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
     for (unsigned i = 0; i < sizeof shown / sizeof *shown; i++) {
         hsumma_option_info info;
         int by = options->said_by[shown[i]];
-        if (shown[i] == HS_OPT_GROUPS && options->value[HS_OPT_LEVELS][0])
+        if (shown[i] == HS_OPT_GROUPS && options->settings.given_levels.count)
             by = options->said_by[HS_OPT_LEVELS];
         hsumma_option(shown[i], &info);
         int ruled = by == HS_BY_DEFAULT && ((shown[i] == HS_OPT_BCAST && plan->choice.by_rule[0]) ||
@@ -98,7 +101,7 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
         add(&text, "%s%s: %s", i ? ", " : "", info.name, ruled ? "rules for collectives" : sayer[by]);
     }
     add(&text, "; workspace limit: %s",
-        options->said_by[HS_OPT_WORKSPACE] ? sayer[options->said_by[HS_OPT_WORKSPACE]] : "default");
+        options->said_by[HS_OPT_WORKSPACE_LIMIT] ? sayer[options->said_by[HS_OPT_WORKSPACE_LIMIT]] : "default");
     add(&text, "; profile: %s, %d candidates", plan->ctx->profile.source, plan->ranking.considered);
     if (plan->disobeyed)
         add(&text, "; what was remembered of this product cannot be obeyed");

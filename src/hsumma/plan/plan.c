@@ -120,7 +120,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
 {
     hsumma_context *ctx = plan->ctx;
     struct hs_options remembered;
-    struct hs_settings recalled, host = *settings;
+    struct hs_settings host = *settings;
     const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1]; /* imagined ones may be more */
     struct hs_planner planner = {.memo = &ctx->memo,
                                  .topology = ctx->comm.topology.size >= processes ? &ctx->comm.topology : NULL,
@@ -134,8 +134,8 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->ranking.choice[plan->ranking.count++] = *request->choice;
         return HSUMMA_OK;
     }
-    if (!request->afresh && hs_trial_recall(ctx, request, options, settings, &remembered, &recalled)) {
-        hsumma_status status = hs_choose(&plan->problem, &recalled, &planner, &plan->ranking, message);
+    if (!request->afresh && hs_trial_recall(ctx, request, options, &remembered)) {
+        hsumma_status status = hs_choose(&plan->problem, &remembered.settings, &planner, &plan->ranking, message);
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
             *options = remembered;
@@ -233,14 +233,12 @@ static hsumma_status connect(hsumma_plan *plan)
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **result)
 {
     struct hs_options options = ctx->options;
-    struct hs_settings settings;
     *result = NULL;
     if (ctx->broken)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
-    if (!status)
-        status = hs_settings_read(&options, &settings, &mine);
+    const struct hs_settings settings = options.settings; /* what is remembered of the product is not of them */
     if (!status)
         status = hs_request_check(request, ctx, &mine);
     /* whatever a process has found, it goes on to the agreement: others may have been told something else */

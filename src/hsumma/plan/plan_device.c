@@ -34,7 +34,7 @@ static int64_t limit_of(const hsumma_plan *plan, const struct hs_options *option
     const int *extent = plan->problem.grid.extent;
     int64_t most = plan->ctx->device_bytes / (TILES_PART * HS_POOL_GRIDS), processes = extent[0] * extent[1];
     int64_t said = plan->ranking.workspace_limit;
-    if (options->said_by[HS_OPT_WORKSPACE] == HS_BY_DEFAULT || said > most / processes)
+    if (options->said_by[HS_OPT_WORKSPACE_LIMIT] == HS_BY_DEFAULT || said > most / processes)
         return most;
     return said * processes;
 }

@@ -14,35 +14,32 @@ void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, c
 {
     const int *grid = request->desc[0]->grid->grid.extent;
     const long long m = request->extent[0], n = request->extent[1], k = request->extent[2];
-    const char *op = request->op, *threads = options->value[HS_OPT_THREADS];
+    const char *op = request->op;
+    char threads[HS_NAME_TEXT] = "", workspace[HS_NAME_TEXT];
     int nodes = ctx->profile.one_node, said = options->said_by[HS_OPT_THREADS];
     if (ctx->comm.topology.size)
         nodes = ctx->comm.topology.division[HS_NODE].parts;
-    snprintf(key, HS_TUNED_KEY, "%c,%c%c,%lldx%lldx%lld,%dx%d,nodes=%d,threads=%.16s%d,workspace=%.40s,layout=%016llx",
-             "sdcz"[request->type], op[0], op[1], m, n, k, grid[0], grid[1], nodes, said ? threads : "",
-             said ? 0 : ctx->threads_model, options->value[HS_OPT_WORKSPACE],
-             (unsigned long long)hs_request_hash(request, 1));
+    if (said)
+        hs_option_write(HS_OPT_THREADS, &options->settings, threads, sizeof threads);
+    hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, workspace, sizeof workspace);
+    snprintf(key, HS_TUNED_KEY, "%c,%c%c,%lldx%lldx%lld,%dx%d,nodes=%d,threads=%s%d,workspace=%s,layout=%016llx",
+             "sdcz"[request->type], op[0], op[1], m, n, k, grid[0], grid[1], nodes, threads,
+             said ? 0 : ctx->threads_model, workspace, (unsigned long long)hs_request_hash(request, 1));
     for (char *c = key; *c; c++)
         if (*c == ' ' || *c == '#')
             *c = '_';
 }
 
 int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
-                    const struct hs_settings *settings, struct hs_options *remembered, struct hs_settings *recalled)
+                    struct hs_options *remembered)
 {
     char key[HS_TUNED_KEY];
-    struct hs_options said;
-    struct hs_message ignored;
-    if (ctx->tuned.count == 0 || settings->tune == HS_TUNE_OFF || hs_options_plan_said(options))
+    if (ctx->tuned.count == 0 || options->settings.tune == HS_TUNE_OFF || hs_options_plan_said(options))
         return 0;
     hs_trial_key(ctx, request, options, key);
     const struct hs_tuned_entry *entry = hs_tuned_find(&ctx->tuned, key);
-    hs_options_default(&said);
-    if (!entry || hs_options_apply(&said, entry->line, HS_BY_TUNED, &ignored))
-        return 0;
     *remembered = *options;
-    hs_options_recall(remembered, &said);
-    return !hs_settings_read(remembered, recalled, &ignored);
+    return entry && !hs_options_apply(remembered, entry->line, HS_BY_TUNED, NULL);
 }
 
 hsumma_plan *hs_trial_turn(hsumma_plan *plan)

@@ -47,12 +47,10 @@ struct hs_trial {
 void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
                   char key[HS_TUNED_KEY]);
 
-/*
- * 1: a remembered plan for the request is known and the caller has said nothing about how; *remembered and *recalled
- * are as if he had said its words beside his options.  0: they are of no use.
- */
+/* 1: a plan for the request is remembered and the caller's options leave open how; *remembered has
+ * its options as well. */
 int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
-                    const struct hs_settings *settings, struct hs_options *remembered, struct hs_settings *recalled);
+                    struct hs_options *remembered);
 
 /* Makes plans for the rivals in plan's ranking.  Collective; an error leaves nothing behind. */
 hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request, const struct hs_options *options);

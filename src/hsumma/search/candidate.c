@@ -177,8 +177,9 @@ static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec
     int inner = spec->levels - 1;
     spec->width[inner] = block;
     for (int l = inner - 1; l >= 0; l--)
-        spec->width[l] =
-            settings->outers ? settings->outer[l < settings->outers ? l : settings->outers - 1] : block * times;
+        spec->width[l] = settings->outer.count
+                             ? settings->outer.width[l < settings->outer.count ? l : settings->outer.count - 1]
+                             : block * times;
     for (int l = 0; l < inner; l++)
         if (spec->width[l] % spec->width[l + 1])
             return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
@@ -192,9 +193,10 @@ static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec
  * it. */
 static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_spec *spec, int64_t wanted)
 {
-    if (spec->levels > 1 && chooser->settings->outers) {
-        int last = spec->levels - 2 < chooser->settings->outers ? spec->levels - 2 : chooser->settings->outers - 1;
-        int64_t whole = chooser->settings->outer[last], best = 1;
+    if (spec->levels > 1 && chooser->settings->outer.count) {
+        int last =
+            spec->levels - 2 < chooser->settings->outer.count ? spec->levels - 2 : chooser->settings->outer.count - 1;
+        int64_t whole = chooser->settings->outer.width[last], best = 1;
         for (int64_t i = 1; i * i <= whole; i++) {
             if (whole % i)
                 continue;
@@ -221,7 +223,7 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
     if (settings->lookahead >= 0)
         spec->lookahead = settings->lookahead;
     /* a share of the matrices is meant for all that a product needs, and MPI's own buffers are a part of that */
-    int64_t target = settings->block || settings->workspace_bytes ? chooser->limit : chooser->limit / 5 * 4;
+    int64_t target = settings->block || settings->workspace.bytes ? chooser->limit : chooser->limit / 5 * 4;
     target = target < HS_WORKSPACE_FLOOR ? clamp(HS_WORKSPACE_FLOOR, 0, chooser->limit) : target;
     for (;;) {
         int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted);
@@ -334,8 +336,8 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
                            "group grids (the first is %dx%d) do not divide the grid, which is %dx%d; possible: %s",
                            sketch->factor[0][0], sketch->factor[0][1], extent[0], extent[1], possible);
         }
-    if (chooser->settings->levels >= 0 && chooser->settings->outers > (levels > 1 ? levels : 1))
+    if (chooser->settings->levels >= 0 && chooser->settings->outer.count > (levels > 1 ? levels : 1))
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT, "outer names %d widths for %d outer levels",
-                       chooser->settings->outers, levels);
+                       chooser->settings->outer.count, levels);
     return choose_exchange(chooser, sketch, choice);
 }

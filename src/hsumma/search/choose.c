@@ -5,14 +5,14 @@
 
 static int64_t workspace_limit(const struct hs_chooser *chooser)
 {
-    if (chooser->settings->workspace_bytes)
-        return chooser->settings->workspace_bytes;
+    if (chooser->settings->workspace.bytes)
+        return chooser->settings->workspace.bytes;
     double elements = 0;
     for (int x = 0; x < 3; x++) {
         const struct hs_view *view = &chooser->problem->view[x];
         elements += (double)hs_axis_count_max(&view->axis[0]) * (double)hs_axis_count_max(&view->axis[1]);
     }
-    double bytes = elements * (double)chooser->problem->scalar->size * chooser->settings->workspace_share;
+    double bytes = elements * (double)chooser->problem->scalar->size * chooser->settings->workspace.share;
     return bytes < HS_WORKSPACE_FLOOR ? HS_WORKSPACE_FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
 }
 
@@ -27,7 +27,7 @@ static void keep_names(struct hs_names *names[2], const int per_level[2], int le
 static struct hs_settings without_empty_levels(const struct hs_settings *settings)
 {
     struct hs_settings kept = *settings;
-    int with_outers = settings->outers == settings->levels;
+    int with_outers = settings->outer.count == settings->levels;
     if (settings->levels <= 0)
         return kept;
     struct hs_names *names[2] = {&kept.bcast, &kept.reduce};
@@ -37,12 +37,12 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
         names[i]->count = per_level[i] ? 0 : names[i]->count;
     }
     kept.levels = 0;
-    kept.outers = with_outers ? 0 : settings->outers;
+    kept.outer.count = with_outers ? 0 : settings->outer.count;
     for (int l = 0; l < settings->levels; l++) {
         if (settings->factor[l][0] == 1 && settings->factor[l][1] == 1)
             continue;
         if (with_outers)
-            kept.outer[kept.outers++] = settings->outer[l];
+            kept.outer.width[kept.outer.count++] = settings->outer.width[l];
         kept.factor[kept.levels][0] = settings->factor[l][0];
         kept.factor[kept.levels++][1] = settings->factor[l][1];
         keep_names(names, per_level, l);
@@ -280,7 +280,7 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
         return status;
     status = search_rows(chooser, best, found, first);
     sketch = sketch_of(best);
-    for (int times = 1; !status && times <= (settings->outers ? 1 : WIDER); times *= WIDER) {
+    for (int times = 1; !status && times <= (settings->outer.count ? 1 : WIDER); times *= WIDER) {
         struct hs_choice here = *best; /* search_groups looks at its widths */
         int found_here = 0;
         sketch.outer_times = times;

@@ -55,7 +55,7 @@ static hsumma_status check_options(const char *text, struct hs_message *message)
     if (size >= HS_TUNED_LINE || text[strspn(text, " \t")] == 0 || text[strcspn(text, "#\r\n")])
         return hs_fail(message, HSUMMA_ERR_OPTION, "\"%.80s\": expected NAME=VALUE ... of less than %d letters", text,
                        (int)HS_TUNED_LINE);
-    hs_options_default(&scratch);
+    hs_options_default(&scratch, NULL);
     return hs_options_apply(&scratch, text, HS_BY_TUNED, message);
 }
 

@@ -114,7 +114,7 @@ static void one_node(const char *what, const struct hs_discover_options *options
  */
 static void refused(const char *what, int rank_without, int resource)
 {
-    const struct hs_discover_options options = {.topology = "auto", .shared_bytes = -1, .direct = 1};
+    const struct hs_discover_options options = {.shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     struct rlimit before, less;
@@ -135,7 +135,7 @@ static void refused(const char *what, int rank_without, int resource)
 /* Numbers of instances beyond 2^32, where flags begin again. */
 static void many_instances(void)
 {
-    struct hs_discover_options options = {.topology = "nodes:1", .shared_bytes = -1, .direct = 1};
+    struct hs_discover_options options = {.nodes = 1, .shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.shm;
@@ -159,7 +159,7 @@ static void many_instances(void)
 /* Two virtual nodes: messages between them only, as many as the lists have. */
 static void two_nodes(void)
 {
-    struct hs_discover_options options = {.topology = "nodes:2", .shared_bytes = -1, .direct = 1};
+    struct hs_discover_options options = {.nodes = 2, .shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK;
@@ -196,10 +196,9 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (int r = 0; r < size; r++)
         ranks[r] = r;
-    one_node("direct reads", &(struct hs_discover_options){.topology = "auto", .shared_bytes = -1, .direct = 1}, 4);
-    one_node("without direct reads", &(struct hs_discover_options){.topology = "nodes:1,sockets:2", .shared_bytes = -1},
-             4);
-    one_node("little room", &(struct hs_discover_options){.topology = "auto", .shared_bytes = 4096}, 3);
+    one_node("direct reads", &(struct hs_discover_options){.shared_bytes = -1, .direct = 1}, 4);
+    one_node("without direct reads", &(struct hs_discover_options){.nodes = 1, .sockets = 2, .shared_bytes = -1}, 4);
+    one_node("little room", &(struct hs_discover_options){.shared_bytes = 4096}, 3);
     if (size > 1) {
         refused("the rank that makes the memory", 0, RLIMIT_FSIZE);
         refused("one that opens it", size - 1, RLIMIT_NOFILE);

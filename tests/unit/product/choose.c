@@ -162,8 +162,8 @@ static int obeyed(const struct hs_spec *spec, const struct hs_settings *said)
     if (groups)
         for (int a = 0; a < 2; a++)
             good &= spec->factors[a].size[0] == said->factor[0][a];
-    for (int l = 0; said->outers && l < spec->levels - 1; l++)
-        good &= spec->width[l] == said->outer[l < said->outers ? l : said->outers - 1];
+    for (int l = 0; said->outer.count && l < spec->levels - 1; l++)
+        good &= spec->width[l] == said->outer.width[l < said->outer.count ? l : said->outer.count - 1];
     return good && names_obeyed(&said->bcast, spec->bcast, spec->levels) &&
            names_obeyed(&said->reduce, spec->reduce, spec->levels);
 }
@@ -172,11 +172,11 @@ static int64_t limit_of(const struct plan_question *q, const struct hs_settings 
 {
     double bytes = 0;
     struct hs_problem problem = model_problem(&q->product);
-    if (said->workspace_bytes)
-        return said->workspace_bytes;
+    if (said->workspace.bytes)
+        return said->workspace.bytes;
     for (int x = 0; x < 3; x++)
         bytes += (double)(hs_axis_count_max(&problem.view[x].axis[0]) * hs_axis_count_max(&problem.view[x].axis[1])) *
-                 (double)problem.scalar->size * said->workspace_share;
+                 (double)problem.scalar->size * said->workspace.share;
     return bytes < 8 << 20 ? 8 << 20 : (int64_t)bytes;
 }
 

@@ -33,9 +33,9 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
         snprintf(text, size, "%" PRId64, s->block);
         break;
     case HS_OPT_OUTER:
-        used = snprintf(text, size, "%d", s->outers);
-        for (int l = 0; l < s->outers; l++)
-            used += snprintf(text + used, size - (size_t)used, ":%" PRId64, s->outer[l]);
+        used = snprintf(text, size, "%d", s->outer.count);
+        for (int l = 0; l < s->outer.count; l++)
+            used += snprintf(text + used, size - (size_t)used, ":%" PRId64, s->outer.width[l]);
         break;
     case HS_OPT_BCAST:
         show_names(&s->bcast, text, size);
@@ -67,8 +67,8 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
     case HS_OPT_THREADS:
         snprintf(text, size, "%d", s->threads);
         break;
-    case HS_OPT_WORKSPACE:
-        snprintf(text, size, "%g %" PRId64, s->workspace_share, s->workspace_bytes);
+    case HS_OPT_WORKSPACE_LIMIT:
+        snprintf(text, size, "%g %" PRId64, s->workspace.share, s->workspace.bytes);
         break;
     case HS_OPT_EXPLAIN:
         snprintf(text, size, "%d", s->explain);
@@ -83,7 +83,7 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
         snprintf(text, size, "text");
         break;
     case HS_OPT_TOPOLOGY:
-        snprintf(text, size, "%dx%d", s->nodes, s->sockets);
+        snprintf(text, size, "%dx%d", s->nodes.count, s->nodes.sockets);
         break;
     case HS_OPT_SHARED:
         snprintf(text, size, "%" PRId64, s->shared);
@@ -95,13 +95,13 @@ static void show(enum hs_option option, const struct hs_settings *s, char *text,
         snprintf(text, size, "%d", s->check_always);
         break;
     case HS_OPT_DEVICE: /* the kind stays text */
-        snprintf(text, size, "%d", s->device_number);
+        snprintf(text, size, "%d", s->device.number);
         break;
     case HS_OPT_DEVICE_MEMORY:
-        if (s->device_bytes)
-            snprintf(text, size, "%" PRId64, s->device_bytes);
+        if (s->device_memory.bytes)
+            snprintf(text, size, "%" PRId64, s->device_memory.bytes);
         else
-            snprintf(text, size, "%g", s->device_share);
+            snprintf(text, size, "%g", s->device_memory.share);
         break;
     case HS_OPT_GPU_AWARE_MPI:
         snprintf(text, size, "%d", s->gpu_aware);
@@ -372,14 +372,11 @@ static hsumma_status set_one(const char *name, const char *text, enum hs_said_by
 {
     char word[256];
     struct hs_options options;
-    struct hs_settings settings;
-    hs_options_default(&options);
+    hs_options_default(&options, NULL);
     snprintf(word, sizeof word, " %s=%s\n", name, text);
     hsumma_status status = hs_options_apply(&options, word, by, message);
     if (!status)
-        status = hs_settings_read(&options, &settings, message);
-    if (!status)
-        show((enum hs_option)number_of(name), &settings, sets, size);
+        show((enum hs_option)number_of(name), &options.settings, sets, size);
     return status;
 }
 
@@ -393,7 +390,7 @@ static void test_values(void)
             struct hs_message message = {""};
             if (strcmp(values[v].name, info.name) != 0)
                 continue;
-            hsumma_status status = set_one(info.name, values[v].text, HS_BY_PLAN, sets, sizeof sets, &message);
+            hsumma_status status = set_one(info.name, values[v].text, HS_BY_CONTEXT, sets, sizeof sets, &message);
             int right =
                 values[v].sets ? status == HSUMMA_OK && strcmp(sets, values[v].sets) == 0 : status == HSUMMA_ERR_OPTION;
             *(status ? &refused : &accepted) += 1;
@@ -428,7 +425,7 @@ static void test_messages(void)
         {"reduce", "outer=a", "outer=NAME,inner=NAME"},
         {"segment", "-1", "a number of bytes"},
         {"exchange", "some", "auto, root or all"},
-        {"node", "some", "auto, messages, shared, read or device"},
+        {"node", "some", "auto, messages, shared or device"},
         {"chunk", "no", "1 to 2147483647"},
         {"scalapack", "yes", "on, off or a number"},
         {"log", "", "name of a file"},
@@ -477,7 +474,7 @@ static void test_messages(void)
         struct hs_message message = {""};
         char word[32];
         snprintf(word, sizeof word, "%.*s", (int)strcspn(unknown[i], " "), unknown[i]);
-        hs_options_default(&options);
+        hs_options_default(&options, NULL);
         wrong += hs_options_apply(&options, unknown[i], HS_BY_CONTEXT, &message) != HSUMMA_ERR_OPTION ||
                  !strstr(message.text, word) || !strstr(message.text, "context") || !strstr(message.text, "name=value");
     }
@@ -487,7 +484,7 @@ static void test_messages(void)
     struct hs_message message = {""};
     memset(text + 6, 'x', 4000);
     text[4006] = 0;
-    hs_options_default(&options);
+    hs_options_default(&options, NULL);
     tap_ok(hs_options_apply(&options, text, HS_BY_PLAN, &message) == HSUMMA_ERR_OPTION && strlen(message.text) < 400 &&
                strstr(message.text, "bcast") && hs_options_apply(&options, text, HS_BY_PLAN, NULL) == HSUMMA_ERR_OPTION,
            "a value of 4000 letters is refused, its message cut; no message is wanted");
@@ -498,13 +495,11 @@ static const char *after(const char *environment, const char *context, const cha
                          size_t size)
 {
     struct hs_options options;
-    struct hs_settings settings;
-    hs_options_default(&options);
+    hs_options_default(&options, NULL);
     if (hs_options_apply(&options, environment, HS_BY_ENVIRONMENT, NULL) ||
-        hs_options_apply(&options, context, HS_BY_CONTEXT, NULL) ||
-        hs_options_apply(&options, plan, HS_BY_PLAN, NULL) || hs_settings_read(&options, &settings, NULL))
+        hs_options_apply(&options, context, HS_BY_CONTEXT, NULL) || hs_options_apply(&options, plan, HS_BY_PLAN, NULL))
         return "refused";
-    show((enum hs_option)number_of(name), &settings, sets, size);
+    show((enum hs_option)number_of(name), &options.settings, sets, size);
     return sets;
 }
 
@@ -527,7 +522,8 @@ static void test_precedence(void)
             snprintf(word[1], sizeof word[1], "%s=%s", info.name, two[1]->text);
             const char *text[3] = {word[who & 1], word[who >> 1 & 1], word[who >> 2 & 1]};
             tested += 4;
-            snprintf(want, sizeof want, "%s", two[who >> 2 & 1]->sets);
+            snprintf(want, sizeof want, "%s",
+                     two[who >> (hs_option_taken((enum hs_option)i, HS_BY_PLAN) ? 2 : 1) & 1]->sets);
             wrong += strcmp(after(text[0], text[1], text[2], info.name, got, sizeof got), want) != 0;
             snprintf(want, sizeof want, "%s", two[who >> 1 & 1]->sets);
             wrong += strcmp(after(text[0], text[1], NULL, info.name, got, sizeof got), want) != 0;
@@ -537,10 +533,11 @@ static void test_precedence(void)
         }
     }
     tap_ok(wrong == 0 && tested == 32 * HS_OPTIONS,
-           "plan over context over environment over default: %d cases, %d wrong", tested, wrong);
+           "plan over context over environment over default, but for options of contexts: %d cases, %d wrong", tested,
+           wrong);
 
     struct hs_options options;
-    hs_options_default(&options);
+    hs_options_default(&options, NULL);
     wrong = 0;
     for (int i = 0; i < HS_OPTIONS; i++)
         wrong += options.said_by[i] != HS_BY_DEFAULT;
@@ -548,7 +545,7 @@ static void test_precedence(void)
              hs_options_apply(&options, "segment=3 block=4 block=5", HS_BY_CONTEXT, NULL) ||
              hs_options_apply(&options, "segment=6", HS_BY_PLAN, NULL);
     wrong += options.said_by[HS_OPT_BLOCK] != HS_BY_CONTEXT || options.said_by[HS_OPT_SEGMENT] != HS_BY_PLAN ||
-             options.said_by[HS_OPT_OUTER] != HS_BY_DEFAULT || strcmp(options.value[HS_OPT_BLOCK], "5") != 0;
+             options.said_by[HS_OPT_OUTER] != HS_BY_DEFAULT || options.settings.block != 5;
     tap_ok(wrong == 0, "who has said it is remembered; in one text the last word wins");
 }
 
@@ -596,7 +593,7 @@ static void test_listing(void)
         wrong += strcmp(environment, info.environment) != 0 || !info.value_name[0] || !info.help[0];
         for (int j = 0; j < count; j++)
             wrong += hsumma_option(j, &other) && strcmp(info.name, other.name) == 0;
-        wrong += set_one(info.name, info.default_value, HS_BY_PLAN, sets, sizeof sets, NULL) != HSUMMA_OK;
+        wrong += set_one(info.name, info.default_value, HS_BY_CONTEXT, sets, sizeof sets, NULL) != HSUMMA_OK;
         char bare[200];
         wrong += strcmp(after(NULL, NULL, NULL, info.name, bare, sizeof bare), sets) != 0 || strcmp(sets, "?") == 0;
     }
@@ -606,46 +603,102 @@ static void test_listing(void)
            wrong);
 }
 
+/* What a variable of the environment sets, or that it is refused. */
+static const char *by_environment(const char *name, char *sets, size_t size)
+{
+    struct hs_options options;
+    hs_options_default(&options, NULL);
+    if (hs_options_environment(&options, NULL))
+        return "refused";
+    show((enum hs_option)number_of(name), &options.settings, sets, size);
+    return sets;
+}
+
 static void test_environment(void)
 {
     hsumma_option_info info;
-    char text[2048];
+    struct hs_options options;
+    char got[200], direct[200];
     int wrong = 0;
     for (int i = 0; hsumma_option(i, &info); i++)
         unsetenv(info.environment);
-    hs_options_environment(text, sizeof text);
-    wrong += text[0] != 0;
+    hs_options_default(&options, NULL);
+    wrong += hs_options_environment(&options, NULL) != HSUMMA_OK || hs_options_plan_said(&options);
     for (int v = 0; v < VALUES; v++) {
-        char got[200], direct[200];
         if (!values[v].sets || !values[v].text[0])
             continue;
         hsumma_option(number_of(values[v].name), &info);
         setenv(info.environment, values[v].text, 1);
-        hs_options_environment(text, sizeof text);
+        by_environment(values[v].name, got, sizeof got);
         unsetenv(info.environment);
         set_one(values[v].name, values[v].text, HS_BY_ENVIRONMENT, direct, sizeof direct, NULL);
-        if (strcmp(after(text, NULL, NULL, values[v].name, got, sizeof got), direct) != 0) {
+        if (strcmp(got, direct) != 0) {
             wrong++;
-            tap_diag("%s=%s gives \"%s\"", info.environment, values[v].text, text);
+            tap_diag("%s=%s sets \"%s\"", info.environment, values[v].text, got);
         }
     }
     setenv("HSUMMA_BLOCK", "7", 1);
     setenv("HSUMMA_LOOKAHEAD", "3", 1);
     setenv("HSUMMA_SEGMENT", "", 1); /* not set */
-    hs_options_environment(text, sizeof text);
-    char got[200];
-    wrong += strcmp(after(text, NULL, NULL, "block", got, sizeof got), "7") != 0;
-    wrong += strcmp(after(text, NULL, NULL, "lookahead", got, sizeof got), "3") != 0;
-    wrong += strcmp(after(text, NULL, NULL, "segment", got, sizeof got), "0") != 0;
+    wrong += strcmp(by_environment("block", got, sizeof got), "7") != 0;
+    wrong += strcmp(by_environment("lookahead", got, sizeof got), "3") != 0;
+    wrong += strcmp(by_environment("segment", got, sizeof got), "0") != 0;
     tap_ok(wrong == 0, "variables of the environment are options: %d wrong", wrong);
 
     static char words[3000];
     memset(words, 'x', sizeof words - 1);
     setenv("HSUMMA_BCAST", words, 1);
-    hs_options_environment(text, sizeof text);
-    tap_ok(strcmp(after(text, NULL, NULL, "lookahead", got, sizeof got), "refused") == 0,
-           "a variable that does not fit is an error, as in every other place, and hides no other: lookahead is %s",
-           got);
+    tap_ok(strcmp(by_environment("lookahead", got, sizeof got), "refused") == 0,
+           "a variable that does not fit is an error, as in every other place: lookahead is %s", got);
+    unsetenv("HSUMMA_BCAST");
+    setenv("HSUMMA_TUNED", "/a file \"of mine\"", 1);
+    struct hs_texts texts;
+    hs_options_default(&options, &texts);
+    wrong = hs_options_environment(&options, NULL) != HSUMMA_OK || strcmp(texts.tuned, "/a file \"of mine\"") != 0;
+    wrong += hs_options_apply(&options, "tuned=/other coll=bcast:flat block=8", HS_BY_PLAN, NULL) != HSUMMA_OK;
+    wrong += strcmp(texts.tuned, "/a file \"of mine\"") != 0 || strcmp(texts.coll, "auto") != 0;
+    tap_ok(wrong == 0, "texts are the context's, blanks and quotation marks included: %d wrong", wrong);
+}
+
+/* What can be written reads as the same value again. */
+static void test_writing(void)
+{
+    static const char *const written[] = {"stationary", "block",  "segment",       "exchange",
+                                          "node",       "chunk",  "scalapack",     "slice",
+                                          "threads",    "device", "device_memory", "workspace_limit"};
+    int wrong = 0, count = 0;
+    for (int v = 0; v < VALUES; v++)
+        for (unsigned i = 0; i < sizeof written / sizeof *written; i++) {
+            struct hs_options options;
+            char word[100], text[64], got[200] = "", again[200] = "";
+            if (!values[v].sets || strcmp(values[v].name, written[i]) != 0)
+                continue;
+            hs_options_default(&options, NULL);
+            snprintf(word, sizeof word, "%s=%s", written[i], values[v].text);
+            wrong += hs_options_apply(&options, word, HS_BY_CONTEXT, NULL) != HSUMMA_OK;
+            hs_option_write((enum hs_option)number_of(written[i]), &options.settings, text, sizeof text);
+            show((enum hs_option)number_of(written[i]), &options.settings, got, sizeof got);
+            wrong += set_one(written[i], text, HS_BY_CONTEXT, again, sizeof again, NULL) || strcmp(got, again) != 0;
+            count++;
+        }
+    tap_ok(wrong == 0 && count > 40, "values written as text read as the same: %d, %d wrong", count, wrong);
+}
+
+/* A tuned file says how a product is done, and nothing else. */
+static void test_tuned(void)
+{
+    struct hs_options options;
+    hs_options_default(&options, NULL);
+    int wrong = hs_options_apply(&options, "block=9 lookahead=1 threads=3 workspace_limit=1G shared=0 bcast=chain",
+                                 HS_BY_TUNED, NULL) != HSUMMA_OK;
+    const struct hs_settings *set = &options.settings;
+    wrong += set->block != 9 || set->lookahead != 1 || set->bcast.count != 1 || !set->for_messages;
+    wrong += set->threads != -1 || set->workspace.bytes || set->shared != -1 || options.said_by[HS_OPT_THREADS];
+    wrong += hs_options_plan_said(&options) || options.said_by[HS_OPT_BLOCK] != HS_BY_TUNED;
+    wrong += hs_options_apply(&options, "threads=0", HS_BY_TUNED, NULL) != HSUMMA_ERR_OPTION;
+    wrong += hs_options_apply(&options, "bcast=auto lookahead=auto", HS_BY_PLAN, NULL) || set->for_messages;
+    tap_ok(wrong == 0, "a tuned file's line sets a product's options only, and its others are checked: %d wrong",
+           wrong);
 }
 
 int main(void)
@@ -656,5 +709,7 @@ int main(void)
     test_hierarchy();
     test_listing();
     test_environment();
+    test_writing();
+    test_tuned();
     return tap_done();
 }

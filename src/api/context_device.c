@@ -185,7 +185,7 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
     hs_product_pool_leave(ctx);
-    hs_regions_leave(&ctx->regions);
+    hs_allocations_leave(&ctx->allocations);
     hs_device_comm_leave(&ctx->comm);
     if (meet)
         meet_all(ctx);

@@ -25,7 +25,7 @@ struct hs_post {
     _Alignas(128) _Atomic uint64_t finished; /* instances begun in this slot before this number are done here */
     /* of IN and OUT, published by the first SIGNAL: in the owner's process; of devices: the offset in `region` */
     _Alignas(128) uint64_t address[2];
-    int64_t region[2];  /* of devices (device_comm.h) */
+    int64_t region[2];  /* of devices (region.h) */
     _Atomic int broken; /* in slot 0: this rank has failed and will signal nothing any more */
     _Alignas(128) _Atomic uint64_t recorded[HS_SLOT_EVENTS]; /* of devices: the flag's value for which each event was
                                                                 recorded last */

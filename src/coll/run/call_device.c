@@ -80,14 +80,14 @@ static struct buffer_part part_of(const struct hs_signature *signature, enum hs_
 {
     const struct hs_device_comm *on = signature->device;
     struct buffer_part part = {.at = at, .bytes = bytes};
-    uint64_t offset;
+    size_t offset;
     if (bytes == 0)
         return part;
     part.host = !hs_memory_is_reachable(kind_of(on, at));
     part.pool = !signature->on_host && signature->list.exposed & 1u << slot;
     part.needs = part.host != signature->on_host;
     if (part.pool && !part.needs)
-        part.needs = hs_device_region_of(on, at, (size_t)bytes, &offset) == HS_REGION_NONE;
+        part.needs = !hs_region_of(on->region, at, (size_t)bytes, &offset);
     return part;
 }
 

@@ -56,9 +56,12 @@ static void publish(const struct hs_instance *instance)
     struct hs_post *post = hs_shm_post(bound->shm, bound->instance, bound->shm->me);
     for (int which = 0; which < 2; which++) {
         enum hs_slot slot = which ? HS_OUT : HS_IN;
-        post->region[which] = HS_REGION_NONE;
+        const struct hs_region *region = NULL;
+        size_t offset = 0;
         if (bound->list->exposed & 1u << slot)
-            post->region[which] = hs_device_region_of(bound->device, bound->slot[slot], 1, &post->address[which]);
+            region = hs_region_of(bound->device->region, bound->slot[slot], 1, &offset);
+        post->region[which] = region ? region->number : HS_REGION_NONE;
+        post->address[which] = offset;
     }
 }
 

@@ -163,7 +163,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
         return HSUMMA_OK;
     int64_t bytes = (int64_t)hs_device_call_pool(signature, call);
     hsumma_status status = agree(team, (struct hs_vote){.value = bytes}, &verdict, message);
-    if (status || (size_t)verdict.value <= on->pool_bytes)
+    if (status || (size_t)verdict.value <= on->pooled.bytes)
         return status;
     bytes = verdict.value;
     status = hs_wait(hs_team_advance, &waiting);

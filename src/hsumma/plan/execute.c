@@ -68,10 +68,10 @@ static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_
     const int *coord = plan->problem.grid.coord;
     int64_t rows = hs_axis_count(&view->axis[0], coord[0]), cols = hs_axis_count(&view->axis[1], coord[1]);
     size_t offset, size = plan->problem.scalar->size;
-    if (rows == 0 || cols == 0 || !plan->ctx->regions.first)
+    if (rows == 0 || cols == 0 || !plan->ctx->allocations.shared)
         return (struct hs_where){-1, 0};
-    const struct hs_region *region =
-        hs_region_of(&plan->ctx->regions, matrix->base, (size_t)((cols - 1) * matrix->ld + rows) * size, &offset);
+    const struct hs_region *region = hs_region_of(plan->ctx->allocations.shared, matrix->base,
+                                                  (size_t)((cols - 1) * matrix->ld + rows) * size, &offset);
     return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
 }
 

@@ -6,7 +6,6 @@
 #include "gpu/devices.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -167,14 +166,8 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
 static void meet_all(hsumma_context *ctx)
 {
     MPI_Request request;
-    int here = MPI_Ibarrier(ctx->comm.comm, &request) != MPI_SUCCESS, worked = 0;
-    while (!here && !ctx->team.broken) {
-        if (MPI_Test(&request, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return;
-        if (ctx->team.memory)
-            hs_team_poll(&ctx->team, &worked);
-        sched_yield();
-    }
+    if (MPI_Ibarrier(ctx->comm.comm, &request) == MPI_SUCCESS)
+        hs_team_await(&ctx->team, &request);
 }
 
 void hs_context_leave_device(hsumma_context *ctx, int meet)

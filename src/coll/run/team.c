@@ -134,17 +134,18 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
 {
     struct hs_team_waiting *waiting = state;
     struct hs_team *team = waiting->team;
-    hs_team_poll(team, worked);
+    if (team->comm)
+        hs_team_poll(team, worked);
     if (waiting->ticket)
         *done = waiting->ticket->done;
     else if (waiting->reserve)
         *done = waiting->reserve->spare != NULL || waiting->reserve->under_way == 0;
     else if (waiting->pool)
         *done = team->comm->device->first == NULL;
-    else if (waiting->request)
-        return MPI_Test(waiting->request, done, MPI_STATUS_IGNORE) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
-    else
+    else if (!waiting->request)
         *done = passed(waiting);
+    else if (MPI_Test(waiting->request, done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return HSUMMA_ERR_MPI;
     return team->broken && !*done ? team->status : HSUMMA_OK;
 }
 
@@ -153,6 +154,12 @@ hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket)
     struct hs_team_waiting waiting = {.team = team, .ticket = ticket};
     hsumma_status status = hs_wait(hs_team_advance, &waiting);
     return status ? status : ticket->status;
+}
+
+hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
+{
+    struct hs_team_waiting waiting = {.team = team, .request = request};
+    return hs_wait(hs_team_advance, &waiting);
 }
 
 /* Memory for one more of a kind; where there is none, waits until one before it is over. */

@@ -250,7 +250,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
  */
 static void idle(void *state, int times)
 {
-    enum { POLLS = 64, BETWEEN = 16 };
+    enum { BETWEEN = 16 };
     hsumma_plan *plan = state;
     struct hs_directory *directory = &plan->grid->shared.directory;
     int found, on_device = plan->outcome.on_device && plan->over == HS_GOING_ON;
@@ -259,14 +259,14 @@ static void idle(void *state, int times)
         sched_yield(); /* this process looks for the ends of its own work, which others wait for */
     } else if (directory->entry && ((plan->by_node && plan->over == HS_GOING_ON) || on_device ||
                                     plan->over == HS_ENDING || plan->agreeing)) {
-        if ((!busy && hs_directory_sleeps(directory, times)) || (times > POLLS && times % BETWEEN == 0))
+        if ((!busy && hs_directory_sleeps(directory, times)) || (times > HS_POLLS_BEFORE_YIELD && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
         if (busy)
             sched_yield();
         else
             hs_directory_idle(directory, times);
-    } else if (times > POLLS) {
-        sched_yield();
+    } else {
+        hs_idle_yield(NULL, times);
     }
 }
 

@@ -169,7 +169,7 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
 hsumma_status hs_device_ask(struct hs_device_comm *on)
 {
     int complete;
-    return hs_device_failed(on, on->device->kind->complete(on->device, on->pulse, &complete));
+    return hs_device_complete(on, on->pulse, &complete);
 }
 
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)
@@ -177,4 +177,26 @@ hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)
     if (status && !on->failure.text[0])
         hs_fail(&on->failure, status, "process %d: %s", on->rank, on->device->message.text);
     return status;
+}
+
+hsumma_status hs_device_copy(struct hs_device_comm *on, struct hs_device_copy copy)
+{
+    return copy.bytes ? hs_device_failed(
+                            on, on->device->kind->copy(on->device, *on->stream, copy.to, copy.from, (size_t)copy.bytes))
+                      : HSUMMA_OK;
+}
+
+hsumma_status hs_device_record(struct hs_device_comm *on, struct hs_event *event)
+{
+    return hs_device_failed(on, on->device->kind->record(on->device, *on->stream, event));
+}
+
+hsumma_status hs_device_wait(struct hs_device_comm *on, struct hs_event *event)
+{
+    return hs_device_failed(on, on->device->kind->wait(on->device, *on->stream, event));
+}
+
+hsumma_status hs_device_complete(struct hs_device_comm *on, struct hs_event *event, int *complete)
+{
+    return hs_device_failed(on, on->device->kind->complete(on->device, event, complete));
 }

@@ -34,6 +34,12 @@ struct hs_device_comm {
     struct hs_message note;    /* why device memory is not shared; "": it is, or nobody is there to share with */
 };
 
+struct hs_device_copy {
+    void *to;
+    const void *from;
+    int64_t bytes; /* 0: none */
+};
+
 struct hs_device_options {
     int64_t shared_bytes; /* bytes of SHARED per rank and slot; 0: none; negative: choose */
     int direct;           /* 0: never read a peer's IN and OUT */
@@ -67,5 +73,11 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
 hsumma_status hs_device_ask(struct hs_device_comm *on);
 /* Keeps what the device says of a failure, with the rank, and returns the status. */
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
+/* On the context's stream, with hs_device_failed. */
+hsumma_status hs_device_copy(struct hs_device_comm *on, struct hs_device_copy copy);
+hsumma_status hs_device_record(struct hs_device_comm *on, struct hs_event *event);
+hsumma_status hs_device_wait(struct hs_device_comm *on, struct hs_event *event);
+/* *complete: the work before the event has ended. */
+hsumma_status hs_device_complete(struct hs_device_comm *on, struct hs_event *event, int *complete);
 
 #endif

@@ -184,7 +184,7 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
         .group = team->group,
         .rotation = signature->rotation,
         .tag = hs_tag(HS_CHANNEL_COLL, operation->number),
-        .slot = {(void *)call->in, call->out, scratch, NULL}, /* IN is only read */
+        .slot = {[HS_IN] = (void *)call->in, [HS_OUT] = call->out, [HS_SCRATCH] = scratch}, /* IN is only read */
         .combine = call->reduces ? hs_call_operator(&operation->op) : NULL,
         .state = &operation->op,
         .unit = call->unit,
@@ -214,7 +214,7 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
     if (call->in_place && call->in_bytes > 0 && !operation->signature->device)
         memcpy(operation->copy, (const char *)call->out + call->in_place_at, (size_t)call->in_bytes);
     operation->number = team->number++;
-    *ticket = (struct hs_ticket){0, HSUMMA_OK};
+    *ticket = (struct hs_ticket){.done = 0};
     operation->ticket = ticket;
     operation->next = NULL;
     if (team->last)

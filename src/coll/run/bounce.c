@@ -73,9 +73,9 @@ static hsumma_status enqueue(struct hs_device_comm *on, struct hs_bounce_piece *
 {
     hsumma_status status = HSUMMA_OK;
     if (piece->buffer)
-        status = hs_device_copy(on, (struct hs_device_copy){.to = way == SENDS ? piece->buffer : piece->at,
-                                                            .from = way == SENDS ? piece->at : piece->buffer,
-                                                            .bytes = piece->bytes});
+        status = hs_device_enqueue_copy(on, (struct hs_device_copy){.to = way == SENDS ? piece->buffer : piece->at,
+                                                                    .from = way == SENDS ? piece->at : piece->buffer,
+                                                                    .bytes = piece->bytes});
     return status ? status : hs_device_record(on, piece->event);
 }
 

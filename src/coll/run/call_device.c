@@ -180,9 +180,9 @@ hsumma_status hs_device_call_start(struct hs_operation *operation, const struct 
         operation->binding.op = call->op.op;
         return hs_start(&operation->instance, comm, &operation->binding);
     }
-    hsumma_status status = hs_device_copy(on, operation->io.before[0]);
+    hsumma_status status = hs_device_enqueue_copy(on, operation->io.before[0]);
     if (!status)
-        status = hs_device_copy(on, operation->io.before[1]);
+        status = hs_device_enqueue_copy(on, operation->io.before[1]);
     if (!status) /* also where nothing is copied: the memory may still be read by work of the call before */
         status = hs_device_record(on, operation->io.event);
     operation->phase = EARLY;
@@ -209,7 +209,7 @@ hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_
     if (status || operation->instance.active || operation->phase == OVER)
         return status;
     operation->phase = OVER;
-    return hs_device_copy(on, operation->io.after);
+    return hs_device_enqueue_copy(on, operation->io.after);
 }
 
 int hs_device_call_is_active(const struct hs_operation *operation)

@@ -179,7 +179,7 @@ hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)
     return status;
 }
 
-hsumma_status hs_device_copy(struct hs_device_comm *on, struct hs_device_copy copy)
+hsumma_status hs_device_enqueue_copy(struct hs_device_comm *on, struct hs_device_copy copy)
 {
     return copy.bytes ? hs_device_failed(
                             on, on->device->kind->copy(on->device, *on->stream, copy.to, copy.from, (size_t)copy.bytes))

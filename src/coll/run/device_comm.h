@@ -74,7 +74,7 @@ hsumma_status hs_device_ask(struct hs_device_comm *on);
 /* Keeps what the device says of a failure, with the rank, and returns the status. */
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
 /* On the context's stream, with hs_device_failed. */
-hsumma_status hs_device_copy(struct hs_device_comm *on, struct hs_device_copy copy);
+hsumma_status hs_device_enqueue_copy(struct hs_device_comm *on, struct hs_device_copy copy);
 hsumma_status hs_device_record(struct hs_device_comm *on, struct hs_event *event);
 hsumma_status hs_device_wait(struct hs_device_comm *on, struct hs_event *event);
 /* *complete: the work before the event has ended. */

@@ -73,7 +73,7 @@ hsumma_status hs_device_enter(struct hs_instance *instance, int *entered)
         if (bound->instance >= HS_RING && m != bound->shm->me && bound->shm->share->shares_events)
             status = hs_device_wait(on, slot_event(instance, m, HS_SLOT_SIGNALS));
     for (int i = 0; bound->io && i < 2 && !status; i++)
-        status = hs_device_copy(on, bound->io->before[i]);
+        status = hs_device_enqueue_copy(on, bound->io->before[i]);
     if (bound->shm && !status)
         publish(instance);
     *entered = !status;
@@ -132,7 +132,7 @@ static hsumma_status copy(struct hs_instance *instance, int index)
                                        .from = hs_device_address(instance, step->left),
                                        .bytes = step->count};
     hs_step_finish(instance, index);
-    return way.to && way.from ? hs_device_copy(instance->bound.device, way) : HSUMMA_ERR_INTERNAL;
+    return way.to && way.from ? hs_device_enqueue_copy(instance->bound.device, way) : HSUMMA_ERR_INTERNAL;
 }
 
 /* Records one of the slot's events for a value of the flag; *over: others may be told. */
@@ -242,7 +242,7 @@ static hsumma_status put_end(struct hs_instance *instance)
     hsumma_status status = HSUMMA_OK;
     int complete;
     if (bound->io)
-        status = hs_device_copy(on, bound->io->after);
+        status = hs_device_enqueue_copy(on, bound->io->after);
     if (!status && bound->shm)
         status = record(instance, HS_SLOT_SIGNALS, HS_SIGNAL_MAX, &complete);
     if (!status && bound->io && bound->io->hold)

@@ -201,7 +201,7 @@ void hs_context_release(hsumma_context *ctx)
     if (!ctx->device || !ctx->broken) /* else others may have it mapped, or never end what it waits for */
         hs_product_pool_free(ctx);
     if (!ctx->device || !ctx->broken)
-        hs_regions_free(&ctx->regions, &ctx->memory);
+        hs_allocations_free(&ctx->allocations, &ctx->memory);
     hs_context_close_device(ctx);
     hs_put(&ctx->memory, ctx->ranks);
     hs_put(&hs_heap, ctx);

@@ -6,7 +6,6 @@
 #include "gpu/devices.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,14 +154,8 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
 static void meet_all(hsumma_context *ctx)
 {
     MPI_Request request;
-    int here = MPI_Ibarrier(ctx->comm.comm, &request) != MPI_SUCCESS, worked = 0;
-    while (!here && !ctx->team.broken) {
-        if (MPI_Test(&request, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return;
-        if (ctx->team.memory)
-            hs_team_poll(&ctx->team, &worked);
-        sched_yield();
-    }
+    if (MPI_Ibarrier(ctx->comm.comm, &request) == MPI_SUCCESS)
+        hs_team_await(&ctx->team, &request);
 }
 
 void hs_context_leave_device(hsumma_context *ctx, int meet)
@@ -173,7 +166,7 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
     hs_product_pool_leave(ctx);
-    hs_regions_leave(&ctx->regions);
+    hs_allocations_leave(&ctx->allocations);
     hs_device_comm_leave(&ctx->comm);
     if (meet)
         meet_all(ctx);

@@ -4,11 +4,20 @@
 #include <stdint.h>
 #include <time.h>
 
-static void yield(void *state, int times)
+void hs_idle_awake(int spins, int times)
 {
-    (void)state;
-    if (times > HS_POLLS_BEFORE_YIELD)
+    if (times > spins)
         sched_yield();
+#if defined(__x86_64__) || defined(__i386__)
+    else
+        __builtin_ia32_pause();
+#endif
+}
+
+void hs_idle_yield(void *unused, int times)
+{
+    (void)unused;
+    hs_idle_awake(HS_POLLS_BEFORE_YIELD, times);
 }
 
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state)
@@ -28,7 +37,7 @@ hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void
 
 hsumma_status hs_wait(hs_advance *advance, void *state)
 {
-    return hs_wait_idle(advance, state, yield, NULL);
+    return hs_wait_idle(advance, state, hs_idle_yield, NULL);
 }
 
 double hs_now(void)

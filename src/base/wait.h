@@ -7,16 +7,20 @@
 /* Moves work forward.  *worked: something happened; *done: nothing is left.  An error ends the wait. */
 typedef hsumma_status hs_advance(void *state, int *worked, int *done);
 
+/* What an idle process does; times: polls that have found nothing so far. */
+typedef void hs_idle(void *state, int times);
+
 /*
- * Calls advance until it is done.  MPICH's own waits never yield, so that with more ranks than cores each would cost a
- * scheduler slice (about 8 ms): here a process that has polled in vain for a moment yields after every further poll.
+ * The one policy: spin for a moment, then yield after every further poll, and (only with a directory of a node, whose
+ * processes wake each other) sleep in the end.  MPICH's own waits never yield, so that with more ranks than cores each
+ * would cost a scheduler slice (about 8 ms).  A poll of MPI takes longer than one of shared memory: so fewer of them.
  */
 enum { HS_POLLS_BEFORE_YIELD = 64 };
-hsumma_status hs_wait(hs_advance *advance, void *state);
+void hs_idle_awake(int spins, int times);
+hs_idle hs_idle_yield; /* after HS_POLLS_BEFORE_YIELD; state is not used */
 
-/* What an idle process does; times: polls in vain so far. */
-typedef void hs_idle(void *state, int times);
-/* The same with another way to be idle. */
+/* Calls advance until it is done. */
+hsumma_status hs_wait(hs_advance *advance, void *state); /* idle: hs_idle_yield */
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state);
 
 /* Seconds on a clock that never goes back. */

@@ -300,7 +300,7 @@ static void test_context(const char *policy)
     everywhere(1);
     good = 1;
     for (int r = 0; r < size; r++) {
-        const char *theirs = ctx->regions.first->share.memory[r];
+        const char *theirs = ctx->allocations.first->share.memory[r];
         fill(words, r, 3);
         good &= theirs && !hsumma_copy(ctx, back, theirs, BYTES) && memcmp(words, back, BYTES) == 0;
     }

@@ -1,7 +1,8 @@
 #include "coll/node/directory.h"
 
+#include "base/wait.h"
+
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,13 +99,8 @@ int hs_directory_sleeps(const struct hs_directory *directory, int times)
 void hs_directory_idle(void *state, int times)
 {
     struct hs_directory *directory = state;
-    if (hs_directory_sleeps(directory, times)) {
+    if (hs_directory_sleeps(directory, times))
         nap(directory, times - patience(directory));
-    } else if (times < (directory->crowded ? SPINS_CROWDED : SPINS)) {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
-    } else {
-        sched_yield();
-    }
+    else
+        hs_idle_awake(directory->crowded ? SPINS_CROWDED : SPINS, times);
 }

@@ -22,8 +22,10 @@ static int make_file(size_t bytes, int reserve, struct mapped_file *shared_file)
     int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
                (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) && ftruncate(file, (off_t)bytes) == 0 &&
                (!reserve || posix_fallocate(file, 0, (off_t)bytes) == 0) && fstat(file, &is) == 0;
-    *shared_file = made ? (struct mapped_file){getpid(), file, (int64_t)is.st_dev, (int64_t)is.st_ino}
-                        : (struct mapped_file){0, -1, 0, 0};
+    *shared_file = (struct mapped_file){.descriptor = -1};
+    if (made)
+        *shared_file = (struct mapped_file){
+            .process = getpid(), .descriptor = file, .device = (int64_t)is.st_dev, .inode = (int64_t)is.st_ino};
     return file;
 }
 
@@ -45,7 +47,7 @@ static int open_file(const struct mapped_file *shared_file)
 
 void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve)
 {
-    struct mapped_file shared_file = {0, -1, 0, 0};
+    struct mapped_file shared_file = {.descriptor = -1};
     void *base = MAP_FAILED;
     int me, file = -1;
     MPI_Comm_rank(mates, &me);

@@ -3,8 +3,11 @@
  * flag (SIGNAL, WAIT), a word that says which instance it has finished, a directory entry (where its IN and OUT are),
  * and `shared_bytes` bytes of SHARED.  Flags hold 64-bit epochs that only grow: nothing is ever reset.
  *
- * That of devices has the flags and words in memory of the host and SHARED in the devices' (share).  Its flags say
- * what has been put on streams; events of the slot, recorded before the flag is raised, say when it is over.
+ * The counters of a product's directory (directory.h) grow likewise, but count over all executions of a grid, and their
+ * readers sleep; a rank with collectives under way also has messages to move, so it polls flags and never sleeps.
+ *
+ * Shared memory of devices has the flags and words in memory of the host and SHARED in the devices' (share).  Its flags
+ * say what has been put on streams; events of the slot, recorded before the flag is raised, say when it is over.
  */
 #ifndef HS_COLL_NODE_SHM_H
 #define HS_COLL_NODE_SHM_H
@@ -25,7 +28,7 @@ struct hs_post {
     _Alignas(128) _Atomic uint64_t finished; /* instances begun in this slot before this number are done here */
     /* of IN and OUT, published by the first SIGNAL: in the owner's process; of devices: the offset in `region` */
     _Alignas(128) uint64_t address[2];
-    int64_t region[2];  /* of devices (device_comm.h) */
+    int64_t region[2];  /* of devices (region.h) */
     _Atomic int broken; /* in slot 0: this rank has failed and will signal nothing any more */
     _Alignas(128) _Atomic uint64_t recorded[HS_SLOT_EVENTS]; /* of devices: the flag's value for which each event was
                                                                 recorded last */

@@ -71,14 +71,12 @@ static hsumma_status post(struct hs_device_comm *on, struct hs_bounce_piece *pie
 /* The piece's way between buffer and device, and an event behind it. */
 static hsumma_status enqueue(struct hs_device_comm *on, struct hs_bounce_piece *piece, int way)
 {
-    const struct hs_device_kind *kind = on->device->kind;
     hsumma_status status = HSUMMA_OK;
     if (piece->buffer)
-        status = kind->copy(on->device, *on->stream, way == SENDS ? piece->buffer : piece->at,
-                            way == SENDS ? piece->at : piece->buffer, (size_t)piece->bytes);
-    if (!status)
-        status = kind->record(on->device, *on->stream, piece->event);
-    return hs_device_failed(on, status);
+        status = hs_device_enqueue_copy(on, (struct hs_device_copy){.to = way == SENDS ? piece->buffer : piece->at,
+                                                                    .from = way == SENDS ? piece->at : piece->buffer,
+                                                                    .bytes = piece->bytes});
+    return status ? status : hs_device_record(on, piece->event);
 }
 
 hsumma_status hs_bounce_begin(struct hs_device_comm *on, struct hs_instance *instance, int index, int *worked)
@@ -150,9 +148,9 @@ static hsumma_status post_ready(struct hs_device_comm *on, int way, int *worked)
                 first = piece;
         }
         int complete = 0;
-        hsumma_status status = first ? on->device->kind->complete(on->device, first->event, &complete) : HSUMMA_OK;
+        hsumma_status status = first ? hs_device_complete(on, first->event, &complete) : HSUMMA_OK;
         if (status || !complete)
-            return hs_device_failed(on, status);
+            return status;
         *worked = 1;
         status = post(on, first, way);
         if (status)
@@ -180,11 +178,11 @@ static hsumma_status look(struct hs_device_comm *on, struct hs_bounce_piece *pie
         return status;
     }
     if (piece->state == HS_BOUNCE_DRAINING) {
-        status = on->device->kind->complete(on->device, piece->event, &done);
+        status = hs_device_complete(on, piece->event, &done);
         if (!status && done)
             release(on, piece);
     }
-    return hs_device_failed(on, status);
+    return status;
 }
 
 hsumma_status hs_bounce_progress(struct hs_device_comm *on, int *worked)

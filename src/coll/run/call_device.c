@@ -80,14 +80,14 @@ static struct buffer_part part_of(const struct hs_signature *signature, enum hs_
 {
     const struct hs_device_comm *on = signature->device;
     struct buffer_part part = {.at = at, .bytes = bytes};
-    uint64_t offset;
+    size_t offset;
     if (bytes == 0)
         return part;
     part.host = !hs_memory_is_reachable(kind_of(on, at));
     part.pool = !signature->on_host && signature->list.exposed & 1u << slot;
     part.needs = part.host != signature->on_host;
     if (part.pool && !part.needs)
-        part.needs = hs_device_region_of(on, at, (size_t)bytes, &offset) == HS_REGION_NONE;
+        part.needs = !hs_region_of(on->region, at, (size_t)bytes, &offset);
     return part;
 }
 
@@ -155,23 +155,15 @@ static void bind(struct hs_operation *operation, const struct hs_call *call, int
     *io = (struct hs_device_io){.event = io->event};
     slot[HS_IN] = in.needs ? stand(operation, &in, at) : in.at;
     if (in.needs)
-        io->before[0] = (struct hs_device_copy){slot[HS_IN], in.at, in.bytes};
+        io->before[0] = (struct hs_device_copy){.to = slot[HS_IN], .from = in.at, .bytes = in.bytes};
     if (out.needs)
         slot[HS_OUT] = stand(operation, &out, at);
     if (out.needs && out.at && source)
-        io->before[1] = (struct hs_device_copy){slot[HS_OUT], out.at, out.bytes};
+        io->before[1] = (struct hs_device_copy){.to = slot[HS_OUT], .from = out.at, .bytes = out.bytes};
     else if (out.needs && out.at)
-        io->after = (struct hs_device_copy){out.at, slot[HS_OUT], out.bytes};
+        io->after = (struct hs_device_copy){.to = out.at, .from = slot[HS_OUT], .bytes = out.bytes};
     io->pool = at[1] > 0;
     io->hold = !signature->on_host && (in.host || out.host);
-}
-
-static hsumma_status put(struct hs_device_comm *on, const struct hs_device_copy *copy)
-{
-    if (copy->bytes == 0)
-        return HSUMMA_OK;
-    return hs_device_failed(on,
-                            on->device->kind->copy(on->device, *on->stream, copy->to, copy->from, (size_t)copy->bytes));
 }
 
 hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, int rank,
@@ -188,11 +180,11 @@ hsumma_status hs_device_call_start(struct hs_operation *operation, const struct 
         operation->binding.op = call->op.op;
         return hs_start(&operation->instance, comm, &operation->binding);
     }
-    hsumma_status status = put(on, &operation->io.before[0]);
+    hsumma_status status = hs_device_enqueue_copy(on, operation->io.before[0]);
     if (!status)
-        status = put(on, &operation->io.before[1]);
+        status = hs_device_enqueue_copy(on, operation->io.before[1]);
     if (!status) /* also where nothing is copied: the memory may still be read by work of the call before */
-        status = hs_device_failed(on, on->device->kind->record(on->device, *on->stream, operation->io.event));
+        status = hs_device_record(on, operation->io.event);
     operation->phase = EARLY;
     return status;
 }
@@ -205,7 +197,7 @@ hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_
     if (!operation->signature->on_host)
         return hs_progress(&operation->instance, worked);
     if (operation->phase == EARLY) {
-        status = hs_device_failed(on, on->device->kind->complete(on->device, operation->io.event, &complete));
+        status = hs_device_complete(on, operation->io.event, &complete);
         if (status || !complete)
             return status;
         operation->phase = RUNS;
@@ -217,7 +209,7 @@ hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_
     if (status || operation->instance.active || operation->phase == OVER)
         return status;
     operation->phase = OVER;
-    return put(on, &operation->io.after);
+    return hs_device_enqueue_copy(on, operation->io.after);
 }
 
 int hs_device_call_is_active(const struct hs_operation *operation)

@@ -143,53 +143,14 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
         hs_put(on->memory, on);
 }
 
-void hs_device_region_add(struct hs_device_comm *on, struct hs_device_region *region)
+char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, size_t offset)
 {
-    region->next = on->region;
-    on->region = region;
-}
-
-void hs_device_region_remove(struct hs_device_comm *on, const struct hs_device_region *region)
-{
-    struct hs_device_region **link = &on->region;
-    while (*link && *link != region)
-        link = &(*link)->next;
-    if (*link)
-        *link = region->next;
-}
-
-/* Whether [at, at + bytes) lies in `all` bytes from base on. */
-static int lies_in(const char *base, size_t all, const void *at, size_t bytes, uint64_t *offset)
-{
-    uintptr_t from = (uintptr_t)at, begin = (uintptr_t)base;
-    *offset = from - begin;
-    return base && from >= begin && from - begin <= all && bytes <= all - (size_t)(from - begin);
-}
-
-int64_t hs_device_region_of(const struct hs_device_comm *on, const void *at, size_t bytes, uint64_t *offset)
-{
-    if (on->pool.device && lies_in(on->pool.memory[on->pool.me], on->pool_bytes, at, bytes, offset))
-        return HS_REGION_POOL;
-    for (const struct hs_device_region *region = on->region; region; region = region->next)
-        if (lies_in(region->share->memory[region->share->me], region->bytes, at, bytes, offset))
-            return region->number;
-    *offset = 0;
-    return HS_REGION_NONE;
-}
-
-char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset)
-{
-    if (number == HS_REGION_POOL)
-        return on->pool.device ? on->pool.memory[member] + offset : NULL;
-    for (const struct hs_device_region *region = on->region; region; region = region->next)
-        if (region->number == number)
-            return region->share->memory[on->machine[member]] + offset;
-    return NULL;
+    return hs_region_at(on->region, number, number == HS_REGION_POOL ? member : on->machine[member], offset);
 }
 
 hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message)
 {
-    if (bytes <= on->pool_bytes)
+    if (bytes <= on->pooled.bytes)
         return HSUMMA_OK;
     struct hs_device_share larger;
     hsumma_status status = hs_device_share_make(&larger, on->mates, on->device, 0, bytes, on->memory, message);
@@ -198,14 +159,17 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
     on->device->kind->synchronize(on->device, *on->stream);
     hs_device_share_end(&on->pool, on->mates, on->memory);
     on->pool = larger;
-    on->pool_bytes = bytes;
+    hs_region_remove(&on->region, &on->pooled);
+    on->pooled =
+        (struct hs_region){.number = HS_REGION_POOL, .part = on->pool.memory, .me = on->pool.me, .bytes = bytes};
+    hs_region_add(&on->region, &on->pooled);
     return HSUMMA_OK;
 }
 
 hsumma_status hs_device_ask(struct hs_device_comm *on)
 {
     int complete;
-    return hs_device_failed(on, on->device->kind->complete(on->device, on->pulse, &complete));
+    return hs_device_complete(on, on->pulse, &complete);
 }
 
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)
@@ -213,4 +177,26 @@ hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status)
     if (status && !on->failure.text[0])
         hs_fail(&on->failure, status, "process %d: %s", on->rank, on->device->message.text);
     return status;
+}
+
+hsumma_status hs_device_enqueue_copy(struct hs_device_comm *on, struct hs_device_copy copy)
+{
+    return copy.bytes ? hs_device_failed(
+                            on, on->device->kind->copy(on->device, *on->stream, copy.to, copy.from, (size_t)copy.bytes))
+                      : HSUMMA_OK;
+}
+
+hsumma_status hs_device_record(struct hs_device_comm *on, struct hs_event *event)
+{
+    return hs_device_failed(on, on->device->kind->record(on->device, *on->stream, event));
+}
+
+hsumma_status hs_device_wait(struct hs_device_comm *on, struct hs_event *event)
+{
+    return hs_device_failed(on, on->device->kind->wait(on->device, *on->stream, event));
+}
+
+hsumma_status hs_device_complete(struct hs_device_comm *on, struct hs_event *event, int *complete)
+{
+    return hs_device_failed(on, on->device->kind->complete(on->device, event, complete));
 }

@@ -11,17 +11,8 @@
 
 #include "coll/node/device_share.h"
 #include "coll/node/discover.h"
+#include "coll/node/region.h"
 #include "coll/run/bounce.h"
-
-enum { HS_REGION_NONE = -1, HS_REGION_POOL = 0, HS_REGION_FIRST };
-
-/* An allocation that others have mapped.  It belongs to whoever adds it, and stays where it is until he removes it. */
-struct hs_device_region {
-    struct hs_device_region *next;
-    int64_t number;                      /* HS_REGION_FIRST or more, alike on all processes; never used again */
-    const struct hs_device_share *share; /* over the processes of the machine, in their order in the communicator */
-    size_t bytes;                        /* of this rank's */
-};
 
 struct hs_device_comm {
     struct hs_device *device;
@@ -33,14 +24,20 @@ struct hs_device_comm {
     struct hs_device_share share; /* SHARED and the events */
     struct hs_topology topology;  /* as lists for devices see it; its tables are the communicator's */
     int *machine;                 /* of each member of the node: its number among the processes of the machine */
-    struct hs_device_region *region;
+    struct hs_region *region;    /* over the processes of the machine, in their order in the communicator; and pooled */
     struct hs_device_share pool; /* stand-ins that peers read */
-    size_t pool_bytes;           /* of each rank */
+    struct hs_region pooled;     /* the pool, once there is one; over the members */
     struct hs_bounce_buffers bounce;
     struct hs_instance *first; /* those under way, in the order of their start */
     struct hs_event *pulse;    /* never recorded: asking for it tells whether the device is well */
     struct hs_message failure; /* what has ended an instance; "": nothing */
     struct hs_message note;    /* why device memory is not shared; "": it is, or nobody is there to share with */
+};
+
+struct hs_device_copy {
+    void *to;
+    const void *from;
+    int64_t bytes; /* 0: none */
 };
 
 struct hs_device_options {
@@ -63,11 +60,6 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
 void hs_device_comm_leave(struct hs_comm *comm);
 void hs_device_comm_free(struct hs_comm *comm, int broken);
 
-/* Regions.  remove: all work on it must be over. */
-void hs_device_region_add(struct hs_device_comm *on, struct hs_device_region *region);
-void hs_device_region_remove(struct hs_device_comm *on, const struct hs_device_region *region);
-/* The region that holds all of [at, at + bytes) of this rank's memory, HS_REGION_NONE: none; *offset: of `at` in it. */
-int64_t hs_device_region_of(const struct hs_device_comm *on, const void *at, size_t bytes, uint64_t *offset);
 /* Where a member's memory is mapped here; NULL: there is no such region. */
 char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset);
 
@@ -81,5 +73,11 @@ hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struc
 hsumma_status hs_device_ask(struct hs_device_comm *on);
 /* Keeps what the device says of a failure, with the rank, and returns the status. */
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
+/* On the context's stream, with hs_device_failed. */
+hsumma_status hs_device_enqueue_copy(struct hs_device_comm *on, struct hs_device_copy copy);
+hsumma_status hs_device_record(struct hs_device_comm *on, struct hs_event *event);
+hsumma_status hs_device_wait(struct hs_device_comm *on, struct hs_event *event);
+/* *complete: the work before the event has ended. */
+hsumma_status hs_device_complete(struct hs_device_comm *on, struct hs_event *event, int *complete);
 
 #endif

@@ -4,11 +4,6 @@
 #include "coll/run/device_comm.h"
 #include "coll/run/executor_parts.h"
 
-static const struct hs_device_kind *kind_of(const struct hs_instance *instance)
-{
-    return instance->bound.device->device->kind;
-}
-
 static struct hs_event *slot_event(const struct hs_instance *instance, int member, int i)
 {
     int64_t slot = instance->bound.instance % HS_RING;
@@ -30,15 +25,6 @@ char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref)
     return memory ? memory + ref.at : NULL;
 }
 
-static hsumma_status put_copy(const struct hs_instance *instance, const struct hs_device_copy *copy)
-{
-    struct hs_device_comm *on = instance->bound.device;
-    if (copy->bytes == 0)
-        return HSUMMA_OK;
-    return hs_device_failed(on,
-                            on->device->kind->copy(on->device, *on->stream, copy->to, copy->from, (size_t)copy->bytes));
-}
-
 void hs_device_begin(struct hs_instance *instance)
 {
     struct hs_instance **link = &instance->bound.device->first;
@@ -56,9 +42,12 @@ static void publish(const struct hs_instance *instance)
     struct hs_post *post = hs_shm_post(bound->shm, bound->instance, bound->shm->me);
     for (int which = 0; which < 2; which++) {
         enum hs_slot slot = which ? HS_OUT : HS_IN;
-        post->region[which] = HS_REGION_NONE;
+        const struct hs_region *region = NULL;
+        size_t offset = 0;
         if (bound->list->exposed & 1u << slot)
-            post->region[which] = hs_device_region_of(bound->device, bound->slot[slot], 1, &post->address[which]);
+            region = hs_region_of(bound->device->region, bound->slot[slot], 1, &offset);
+        post->region[which] = region ? region->number : HS_REGION_NONE;
+        post->address[which] = offset;
     }
 }
 
@@ -82,10 +71,9 @@ hsumma_status hs_device_enter(struct hs_instance *instance, int *entered)
         return HSUMMA_OK;
     for (int m = 0; bound->shm && m < bound->shm->members && !status; m++)
         if (bound->instance >= HS_RING && m != bound->shm->me && bound->shm->share->shares_events)
-            status = hs_device_failed(
-                on, on->device->kind->wait(on->device, *on->stream, slot_event(instance, m, HS_SLOT_SIGNALS)));
+            status = hs_device_wait(on, slot_event(instance, m, HS_SLOT_SIGNALS));
     for (int i = 0; bound->io && i < 2 && !status; i++)
-        status = put_copy(instance, &bound->io->before[i]);
+        status = hs_device_enqueue_copy(on, bound->io->before[i]);
     if (bound->shm && !status)
         publish(instance);
     *entered = !status;
@@ -140,30 +128,23 @@ static hsumma_status reduce(struct hs_instance *instance, int index)
 static hsumma_status copy(struct hs_instance *instance, int index)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
-    const struct hs_device_copy way = {hs_device_address(instance, step->dst), hs_device_address(instance, step->left),
-                                       step->count};
+    const struct hs_device_copy way = {.to = hs_device_address(instance, step->dst),
+                                       .from = hs_device_address(instance, step->left),
+                                       .bytes = step->count};
     hs_step_finish(instance, index);
-    return way.to && way.from ? put_copy(instance, &way) : HSUMMA_ERR_INTERNAL;
+    return way.to && way.from ? hs_device_enqueue_copy(instance->bound.device, way) : HSUMMA_ERR_INTERNAL;
 }
 
 /* Records one of the slot's events for a value of the flag; *over: others may be told. */
 static hsumma_status record(const struct hs_instance *instance, int i, int64_t value, int *complete)
 {
     const struct hs_binding *bound = &instance->bound;
-    struct hs_device *device = bound->device->device;
-    hsumma_status status =
-        device->kind->record(device, *bound->device->stream, slot_event(instance, bound->shm->me, i));
+    hsumma_status status = hs_device_record(bound->device, slot_event(instance, bound->shm->me, i));
     *complete = bound->shm->share->shares_events;
     if (!status && *complete)
         atomic_store_explicit(&hs_shm_post(bound->shm, bound->instance, bound->shm->me)->recorded[i],
                               hs_shm_epoch(bound->instance, value), memory_order_release);
-    return hs_device_failed(bound->device, status);
-}
-
-static hsumma_status is_complete(const struct hs_instance *instance, struct hs_event *event, int *complete)
-{
-    return hs_device_failed(instance->bound.device,
-                            kind_of(instance)->complete(instance->bound.device->device, event, complete));
+    return status;
 }
 
 static hsumma_status give_signal(struct hs_instance *instance, int index, int *worked)
@@ -178,8 +159,8 @@ static hsumma_status give_signal(struct hs_instance *instance, int index, int *w
         *worked = 1;
         status = record(instance, instance->signals % HS_SLOT_SIGNALS, value, &complete);
     } else {
-        status =
-            is_complete(instance, slot_event(instance, bound->shm->me, instance->signals % HS_SLOT_SIGNALS), &complete);
+        status = hs_device_complete(
+            bound->device, slot_event(instance, bound->shm->me, instance->signals % HS_SLOT_SIGNALS), &complete);
     }
     if (status || !complete)
         return status;
@@ -210,7 +191,6 @@ static hsumma_status await_signal(struct hs_instance *instance, int index, int *
 {
     const struct hs_binding *bound = &instance->bound;
     const struct hs_step *step = &bound->list->step[index];
-    struct hs_device *device = bound->device->device;
     int member = hs_member_of(instance, step->peer);
     if (!hs_shm_signalled(bound->shm, bound->instance, member, step->count))
         return HSUMMA_OK; /* a rank that fails sends a notice (notice.h) */
@@ -218,8 +198,7 @@ static hsumma_status await_signal(struct hs_instance *instance, int index, int *
     hs_step_finish(instance, index);
     if (!bound->shm->share->shares_events || member == bound->shm->me)
         return HSUMMA_OK;
-    return hs_device_failed(
-        bound->device, device->kind->wait(device, *bound->device->stream, event_of(instance, member, step->count)));
+    return hs_device_wait(bound->device, event_of(instance, member, step->count));
 }
 
 hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worked)
@@ -263,11 +242,11 @@ static hsumma_status put_end(struct hs_instance *instance)
     hsumma_status status = HSUMMA_OK;
     int complete;
     if (bound->io)
-        status = put_copy(instance, &bound->io->after);
+        status = hs_device_enqueue_copy(on, bound->io->after);
     if (!status && bound->shm)
         status = record(instance, HS_SLOT_SIGNALS, HS_SIGNAL_MAX, &complete);
     if (!status && bound->io && bound->io->hold)
-        status = hs_device_failed(on, on->device->kind->record(on->device, *on->stream, bound->io->event));
+        status = hs_device_record(on, bound->io->event);
     instance->ended = 1;
     return status;
 }
@@ -278,9 +257,9 @@ hsumma_status hs_device_end(struct hs_instance *instance, int *complete)
     hsumma_status status = instance->ended ? HSUMMA_OK : put_end(instance);
     *complete = !status;
     if (!status && bound->shm && !bound->shm->share->shares_events)
-        status = is_complete(instance, slot_event(instance, bound->shm->me, HS_SLOT_SIGNALS), complete);
+        status = hs_device_complete(bound->device, slot_event(instance, bound->shm->me, HS_SLOT_SIGNALS), complete);
     if (!status && *complete && bound->io && bound->io->hold)
-        status = is_complete(instance, bound->io->event, complete);
+        status = hs_device_complete(bound->device, bound->io->event, complete);
     if (status || !*complete)
         return status;
     struct hs_instance **link = &bound->device->first;

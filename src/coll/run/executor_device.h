@@ -10,13 +10,8 @@
 #ifndef HS_COLL_RUN_EXECUTOR_DEVICE_H
 #define HS_COLL_RUN_EXECUTOR_DEVICE_H
 
+#include "coll/run/device_comm.h"
 #include "coll/run/executor.h"
-
-struct hs_device_copy {
-    void *to;
-    const void *from;
-    int64_t bytes; /* 0: none */
-};
 
 /* What happens around an instance for memory that stands in for the caller's. */
 struct hs_device_io {

@@ -284,24 +284,11 @@ void hs_native_types(const struct hs_call *call, MPI_Datatype *type, MPI_Op *op)
     if (!call->reduces || call->op.op == HSUMMA_USER)
         return;
     *op = call->op.op == HSUMMA_SUM ? MPI_SUM : call->op.op == HSUMMA_MAX ? MPI_MAX : MPI_MIN;
-    switch (call->op.element) {
-    case HSUMMA_FLOAT:
-        *type = MPI_FLOAT;
-        break;
-    case HSUMMA_DOUBLE:
-        *type = MPI_DOUBLE;
-        break;
-    case HSUMMA_FLOAT_COMPLEX:
-        *type = MPI_C_FLOAT_COMPLEX;
-        break;
-    case HSUMMA_DOUBLE_COMPLEX:
-        *type = MPI_C_DOUBLE_COMPLEX;
-        break;
-    case HSUMMA_INT32:
-        *type = MPI_INT32_T;
-        break;
-    case HSUMMA_INT64:
-        *type = MPI_INT64_T;
-        break;
-    }
+    const MPI_Datatype types[] = {[HSUMMA_FLOAT] = MPI_FLOAT,
+                                  [HSUMMA_DOUBLE] = MPI_DOUBLE,
+                                  [HSUMMA_FLOAT_COMPLEX] = MPI_C_FLOAT_COMPLEX,
+                                  [HSUMMA_DOUBLE_COMPLEX] = MPI_C_DOUBLE_COMPLEX,
+                                  [HSUMMA_INT32] = MPI_INT32_T,
+                                  [HSUMMA_INT64] = MPI_INT64_T};
+    *type = types[call->op.element];
 }

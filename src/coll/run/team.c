@@ -134,17 +134,18 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
 {
     struct hs_team_waiting *waiting = state;
     struct hs_team *team = waiting->team;
-    hs_team_poll(team, worked);
+    if (team->comm)
+        hs_team_poll(team, worked);
     if (waiting->ticket)
         *done = waiting->ticket->done;
     else if (waiting->reserve)
         *done = waiting->reserve->spare != NULL || waiting->reserve->under_way == 0;
     else if (waiting->pool)
         *done = team->comm->device->first == NULL;
-    else if (waiting->request)
-        return MPI_Test(waiting->request, done, MPI_STATUS_IGNORE) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
-    else
+    else if (!waiting->request)
         *done = passed(waiting);
+    else if (MPI_Test(waiting->request, done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return HSUMMA_ERR_MPI;
     return team->broken && !*done ? team->status : HSUMMA_OK;
 }
 
@@ -153,6 +154,12 @@ hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket)
     struct hs_team_waiting waiting = {.team = team, .ticket = ticket};
     hsumma_status status = hs_wait(hs_team_advance, &waiting);
     return status ? status : ticket->status;
+}
+
+hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
+{
+    struct hs_team_waiting waiting = {.team = team, .request = request};
+    return hs_wait(hs_team_advance, &waiting);
 }
 
 /* Memory for one more of a kind; where there is none, waits until one before it is over. */
@@ -177,7 +184,7 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
         .group = team->group,
         .rotation = signature->rotation,
         .tag = hs_tag(HS_CHANNEL_COLL, operation->number),
-        .slot = {(void *)call->in, call->out, scratch, NULL}, /* IN is only read */
+        .slot = {[HS_IN] = (void *)call->in, [HS_OUT] = call->out, [HS_SCRATCH] = scratch}, /* IN is only read */
         .combine = call->reduces ? hs_call_operator(&operation->op) : NULL,
         .state = &operation->op,
         .unit = call->unit,
@@ -207,7 +214,7 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
     if (call->in_place && call->in_bytes > 0 && !operation->signature->device)
         memcpy(operation->copy, (const char *)call->out + call->in_place_at, (size_t)call->in_bytes);
     operation->number = team->number++;
-    *ticket = (struct hs_ticket){0, HSUMMA_OK};
+    *ticket = (struct hs_ticket){.done = 0};
     operation->ticket = ticket;
     operation->next = NULL;
     if (team->last)

@@ -56,6 +56,8 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *call, hs
 void hs_team_poll(struct hs_team *team, int *worked);
 /* Waits for a ticket and returns its status. */
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket);
+/* Waits for a request of MPI's while calls go on, unless the team fails; also of a team that was never made. */
+hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request);
 /* What would serve the call. */
 hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call, char *text, size_t size,
                                struct hs_message *message);

@@ -90,10 +90,9 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, st
 static hsumma_status need_native(struct hs_team *team, struct hs_message *message)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    struct hs_team_waiting waiting = {.team = team, .request = &request};
     if (team->native != MPI_COMM_NULL)
         return HSUMMA_OK;
-    if (MPI_Comm_idup(team->comm->comm, &team->native, &request) == MPI_SUCCESS && !hs_wait(hs_team_advance, &waiting))
+    if (MPI_Comm_idup(team->comm->comm, &team->native, &request) == MPI_SUCCESS && !hs_team_await(team, &request))
         return HSUMMA_OK;
     hs_team_fail(team, HSUMMA_ERR_MPI);
     return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_idup failed");
@@ -163,7 +162,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
         return HSUMMA_OK;
     int64_t bytes = (int64_t)hs_device_call_pool(signature, call);
     hsumma_status status = agree(team, (struct hs_vote){.value = bytes}, &verdict, message);
-    if (status || (size_t)verdict.value <= on->pool_bytes)
+    if (status || (size_t)verdict.value <= on->pooled.bytes)
         return status;
     bytes = verdict.value;
     status = hs_wait(hs_team_advance, &waiting);

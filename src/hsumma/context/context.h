@@ -8,8 +8,8 @@
 #include "base/options.h"
 #include "coll/run/team.h"
 #include "dist/axis.h"
+#include "hsumma/context/allocations.h"
 #include "hsumma/context/product_memory.h"
-#include "hsumma/context/regions.h"
 #include "hsumma/model/predict.h"
 #include "hsumma/tuned/tuned.h"
 #include "summa/local/local.h"
@@ -39,11 +39,11 @@ struct hsumma_context {
     struct hs_event *turned;             /* what the stream before had to do when it was set */
     int *ranks;                          /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
-    struct hs_registry own;         /* algorithms that the user has registered */
-    struct hs_team team;            /* of all: runs the collective calls */
-    struct hs_regions regions;      /* what hsumma_malloc has given */
-    struct hs_workspace *workspace; /* panel buffers, of the plan that runs (workspace.c) */
-    int plans;                      /* that may need it */
+    struct hs_registry own;            /* algorithms that the user has registered */
+    struct hs_team team;               /* of all: runs the collective calls */
+    struct hs_allocations allocations; /* what hsumma_malloc has given */
+    struct hs_workspace *workspace;    /* panel buffers, of the plan that runs (workspace.c) */
+    int plans;                         /* that may need it */
     hsumma_plan *running;
     int broken; /* MPI has failed: nobody knows what is still on its way, so nothing more is started or reused */
     struct hs_plan_cache *cache;

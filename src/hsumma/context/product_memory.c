@@ -43,11 +43,6 @@ void hs_product_pool_free(hsumma_context *ctx)
     pool->base = NULL;
 }
 
-static const char *reach(const void *regions, int64_t region, int rank, int64_t offset)
-{
-    return hs_region_at(regions, region, rank, (size_t)offset);
-}
-
 hsumma_status hs_product_memory_take(hsumma_context *ctx, int number, struct hs_product_memory *shared)
 {
     struct hs_product_pool *pool = &ctx->product_pool;
@@ -62,8 +57,7 @@ hsumma_status hs_product_memory_take(hsumma_context *ctx, int number, struct hs_
                                               .ranks = ctx->comm.size,
                                               .me = ctx->comm.rank,
                                               .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};
-    shared->reach = reach;
-    shared->regions = &ctx->regions;
+    shared->regions = &ctx->allocations.shared;
     shared->memory = base + directory_bytes(ctx);
     shared->bytes = pool->pitch - directory_bytes(ctx);
     return HSUMMA_OK;

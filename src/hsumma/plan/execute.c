@@ -68,10 +68,10 @@ static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_
     const int *coord = plan->problem.grid.coord;
     int64_t rows = hs_axis_count(&view->axis[0], coord[0]), cols = hs_axis_count(&view->axis[1], coord[1]);
     size_t offset, size = plan->problem.scalar->size;
-    if (rows == 0 || cols == 0 || !plan->ctx->regions.first)
+    if (rows == 0 || cols == 0 || !plan->ctx->allocations.shared)
         return (struct hs_where){-1, 0};
-    const struct hs_region *region =
-        hs_region_of(&plan->ctx->regions, matrix->base, (size_t)((cols - 1) * matrix->ld + rows) * size, &offset);
+    const struct hs_region *region = hs_region_of(plan->ctx->allocations.shared, matrix->base,
+                                                  (size_t)((cols - 1) * matrix->ld + rows) * size, &offset);
     return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
 }
 
@@ -250,7 +250,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
  */
 static void idle(void *state, int times)
 {
-    enum { POLLS = 64, BETWEEN = 16 };
+    enum { BETWEEN = 16 };
     hsumma_plan *plan = state;
     struct hs_directory *directory = &plan->grid->shared.directory;
     int found, on_device = plan->outcome.on_device && plan->over == HS_GOING_ON;
@@ -259,14 +259,14 @@ static void idle(void *state, int times)
         sched_yield(); /* this process looks for the ends of its own work, which others wait for */
     } else if (directory->entry && ((plan->by_node && plan->over == HS_GOING_ON) || on_device ||
                                     plan->over == HS_ENDING || plan->agreeing)) {
-        if ((!busy && hs_directory_sleeps(directory, times)) || (times > POLLS && times % BETWEEN == 0))
+        if ((!busy && hs_directory_sleeps(directory, times)) || (times > HS_POLLS_BEFORE_YIELD && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
         if (busy)
             sched_yield();
         else
             hs_directory_idle(directory, times);
-    } else if (times > POLLS) {
-        sched_yield();
+    } else {
+        hs_idle_yield(NULL, times);
     }
 }
 

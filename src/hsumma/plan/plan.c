@@ -111,7 +111,7 @@ static struct hs_sharing sharing_of(const hsumma_plan *plan)
 {
     const struct hs_product_memory *shared = &plan->grid->shared;
     return (struct hs_sharing){.bytes = shared->memory ? shared->bytes : 0,
-                               .in_place = plan->ctx->regions.first != NULL};
+                               .in_place = plan->ctx->allocations.first != NULL};
 }
 
 /* The choice: made already, or remembered where nobody has said anything else, or by the model. */

@@ -172,7 +172,7 @@ static struct hs_matrix published(const struct hs_node_product *node, int x, int
     int64_t region = atomic_load_explicit(&offer->region, memory_order_relaxed);
     int64_t offset = atomic_load_explicit(&offer->offset, memory_order_relaxed);
     matrix.ld = atomic_load_explicit(&offer->ld, memory_order_relaxed);
-    matrix.base = (char *)node->shared->reach(node->shared->regions, region, rank, offset); /* only read */
+    matrix.base = hs_region_at(*node->shared->regions, region, rank, (size_t)offset); /* only read */
     return matrix;
 }
 

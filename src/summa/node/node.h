@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "coll/node/directory.h"
+#include "coll/node/region.h"
 #include "summa/pack.h"
 
 /* Ranks that this one waits for, each with its coordinate on the axis of the looped dimension. */
@@ -60,11 +61,9 @@ struct hs_product_memory {
     struct hs_directory directory; /* without entries: there is none */
     char *memory;
     size_t bytes;
-    uint64_t executions;    /* of all plans of the grid, counted alike by all its processes */
-    struct hs_taken *taken; /* by each rank */
-    /* the address here of an offset in a rank's part of a region; NULL: not mapped */
-    const char *(*reach)(const void *regions, int64_t region, int rank, int64_t offset);
-    const void *regions;
+    uint64_t executions;              /* of all plans of the grid, counted alike by all its processes */
+    struct hs_taken *taken;           /* by each rank */
+    struct hs_region *const *regions; /* memory from hsumma_malloc, which all have mapped */
 };
 
 struct hs_node_device; /* on_device.h */

@@ -57,7 +57,7 @@ static int sharing(const hsumma_context *ctx)
 static int is_shared(const hsumma_context *ctx, const void *at)
 {
     size_t offset;
-    return hs_region_of(&ctx->regions, at, 0, &offset) != NULL;
+    return hs_region_of(ctx->allocations.shared, at, 0, &offset) != NULL;
 }
 
 /* Sizes that differ between processes, some of them 0. */
@@ -79,14 +79,16 @@ static int seen_by_all(const hsumma_context *ctx, unsigned char *const given[TOG
     int good = 1;
     size_t offset = 1;
     for (int round = 0; round < TOGETHER; round++) {
-        const struct hs_region *region = hs_region_of(&ctx->regions, given[round], unlike(me, round), &offset);
+        const struct hs_region *region =
+            hs_region_of(ctx->allocations.shared, given[round], unlike(me, round), &offset);
         if (!region || offset)
             return 0;
         for (int r = 0; r < ranks; r++) {
-            const char *part = hs_region_at(&ctx->regions, region->number, r, 0);
+            const char *part = hs_region_at(ctx->allocations.shared, region->number, r, 0);
             good &= (uintptr_t)part % (uintptr_t)sysconf(_SC_PAGESIZE) == 0;
             for (size_t i = 0; i < unlike(r, round); i++)
-                good &= (unsigned char)*hs_region_at(&ctx->regions, region->number, r, i) == value(r, round, i);
+                good &=
+                    (unsigned char)*hs_region_at(ctx->allocations.shared, region->number, r, i) == value(r, round, i);
         }
     }
     return good;
@@ -133,33 +135,35 @@ static void test_lookup(hsumma_context *ctx)
     hsumma_context *other = NULL;
     size_t offset = 0;
     int good = !hsumma_malloc(ctx, 1000, &one) && !hsumma_malloc(ctx, 1000, &two), many = sharing(ctx);
-    const struct hs_region *first = hs_region_of(&ctx->regions, (char *)one + 600, 400, &offset);
-    good &= many ? first && first->mine == one && offset == 600 : !first;
-    good &= !hs_region_of(&ctx->regions, (char *)one + 600, 401, &offset);
-    good &= !hs_region_of(&ctx->regions, (char *)one + 600, SIZE_MAX, &offset);
-    good &= !hs_region_of(&ctx->regions, (char *)one - 1, 1, &offset);
-    good &= !hs_region_of(&ctx->regions, own, 1, &offset) && !hs_region_of(&ctx->regions, NULL, 0, &offset);
+    const struct hs_region *first = hs_region_of(ctx->allocations.shared, (char *)one + 600, 400, &offset);
+    good &= many ? first && first->part[first->me] == one && offset == 600 : !first;
+    good &= !hs_region_of(ctx->allocations.shared, (char *)one + 600, 401, &offset);
+    good &= !hs_region_of(ctx->allocations.shared, (char *)one + 600, SIZE_MAX, &offset);
+    good &= !hs_region_of(ctx->allocations.shared, (char *)one - 1, 1, &offset);
+    good &= !hs_region_of(ctx->allocations.shared, own, 1, &offset) &&
+            !hs_region_of(ctx->allocations.shared, NULL, 0, &offset);
     tap_ok(everywhere(good), "a place is found inside one part, and nowhere else");
 
-    int64_t number = ctx->regions.first->number;
+    int64_t number = ctx->allocations.first->region.number;
     good = hsumma_create(MPI_COMM_WORLD, NULL, &other, NULL, 0) == HSUMMA_OK;
     hsumma_mfree(ctx, NULL);
     hsumma_mfree(ctx, own);
     hsumma_mfree(ctx, (char *)one + 1);
     hsumma_mfree(other, one);
-    good &= is_shared(ctx, one) == many && ctx->regions.first->next && ctx->regions.first->next->mine == one;
+    good &= is_shared(ctx, one) == many && ctx->allocations.first->next && ctx->allocations.first->next->mine == one;
     hsumma_free(&other);
     free(own);
     tap_ok(everywhere(good), "what was not given is not freed");
 
     hsumma_mfree(ctx, two);
-    good = !hs_region_at(&ctx->regions, number, 0, 0);
-    good &= !hsumma_malloc(ctx, 1000, &three) && ctx->regions.first->number > number;
-    good &= !hs_region_at(&ctx->regions, number, 0, 0);
-    good &= world_reduce(ctx->regions.first->number, MPI_MIN) == world_reduce(ctx->regions.first->number, MPI_MAX);
+    good = !hs_region_at(ctx->allocations.shared, number, 0, 0);
+    good &= !hsumma_malloc(ctx, 1000, &three) && ctx->allocations.first->region.number > number;
+    good &= !hs_region_at(ctx->allocations.shared, number, 0, 0);
+    good &= world_reduce(ctx->allocations.first->region.number, MPI_MIN) ==
+            world_reduce(ctx->allocations.first->region.number, MPI_MAX);
     hsumma_mfree(ctx, one);
     hsumma_mfree(ctx, three);
-    tap_ok(everywhere(good && !ctx->regions.first), "numbers are alike everywhere and never come again");
+    tap_ok(everywhere(good && !ctx->allocations.first), "numbers are alike everywhere and never come again");
 }
 
 /* A request that must fail alike everywhere and keep nothing; words: of the message. */
@@ -168,7 +172,7 @@ static void refused(hsumma_context *ctx, size_t bytes, const char *what, const c
     void *memory = &memory;
     int before = segments();
     hsumma_status status = hsumma_malloc(ctx, bytes, &memory);
-    int good = status == HSUMMA_ERR_MEMORY && !memory && !ctx->regions.first && segments() == before;
+    int good = status == HSUMMA_ERR_MEMORY && !memory && !ctx->allocations.first && segments() == before;
     good &= strstr(hsumma_message(ctx), words) != NULL;
     tap_ok(everywhere(good), "%s: %s: %s", what, hsumma_status_string(status), hsumma_message(ctx));
 }
@@ -199,7 +203,7 @@ static void test_scarce(hsumma_context *ctx)
             ctx->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &scarce};
             hsumma_status status = hsumma_malloc(ctx, 5000, &memory);
             reached = (int)world_reduce(rank == victim && scarce.calls > n, MPI_MAX);
-            int good = reached ? status == HSUMMA_ERR_MEMORY && !memory && scarce.out == 0 && !ctx->regions.first &&
+            int good = reached ? status == HSUMMA_ERR_MEMORY && !memory && scarce.out == 0 && !ctx->allocations.first &&
                                      strstr(hsumma_message(ctx), words)
                                : status == HSUMMA_OK && memory;
             hsumma_mfree(ctx, memory == &memory ? NULL : memory);
@@ -226,7 +230,7 @@ static void test_limited(hsumma_context *ctx)
     for (size_t i = 0; memory && i < MIB; i += 1000)
         good &= ((char *)memory)[i] == 0;
     hsumma_mfree(ctx, memory);
-    tap_ok(everywhere(good && !ctx->regions.first), "memory that cannot be shared is plain on all: %s",
+    tap_ok(everywhere(good && !ctx->allocations.first), "memory that cannot be shared is plain on all: %s",
            hsumma_status_string(status));
     snprintf(words, sizeof words, "%d on process %d", 64 * MIB, size - 1);
     refused(ctx, last ? 64 * MIB : 16 * MIB, "one process cannot have its part", words);
@@ -292,7 +296,7 @@ static void test_broken(void)
     ctx->broken = 1;
     good &= hsumma_malloc(ctx, 10, &memory) == HSUMMA_ERR_MPI && !memory && hsumma_message(ctx)[0];
     hsumma_mfree(ctx, kept);
-    good &= !ctx->regions.first;
+    good &= !ctx->allocations.first;
     ctx->broken = 0;
     hsumma_free(&ctx);
     tap_ok(everywhere(good), "after a failure of MPI there is no more memory, but it can be freed");

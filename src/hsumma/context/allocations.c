@@ -1,0 +1,255 @@
+#include "hsumma/context/allocations.h"
+
+#include "coll/node/agree_mpi.h"
+#include "coll/node/mapping.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Bytes that the system could give now; where it does not say, what the machine has.  Reserving more than that would
+ * not fail: the kernel would end a process. */
+static int64_t available(void)
+{
+    char line[128];
+    int64_t kib = -1, pages = sysconf(_SC_PHYS_PAGES);
+    FILE *file = fopen("/proc/meminfo", "r");
+    while (file && kib < 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %" SCNd64, &kib) != 1)
+            kib = -1;
+    if (file)
+        fclose(file);
+    return kib >= 0 ? kib * 1024 : pages > 0 ? pages * sysconf(_SC_PAGESIZE) : INT64_MAX;
+}
+
+/* What a part takes: whole pages, and at least one, so that a part of 0 bytes has an address of its own.  0: more than
+ * can be. */
+static size_t in_pages(uint64_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return bytes > PTRDIFF_MAX - page ? 0 : bytes ? ((size_t)bytes + page - 1) / page * page : page;
+}
+
+/* What all parts take; 0: more than `limit`. */
+static size_t total_of(const uint64_t *asked, int ranks, int64_t limit)
+{
+    size_t total = 0;
+    for (int r = 0; r < ranks; r++) {
+        size_t bytes = in_pages(asked[r]);
+        if (bytes == 0 || bytes > (size_t)limit - total)
+            return 0;
+        total += bytes;
+    }
+    return total;
+}
+
+/* One mapping of all parts; base stays NULL where there can be none. */
+static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_comm *comm, const uint64_t *asked,
+                             int64_t limit, struct hs_message *message)
+{
+    allocation->bytes = total_of(asked, comm->size, limit);
+    if (allocation->bytes == 0) {
+        int most = 0;
+        for (int r = 1; r < comm->size; r++)
+            most = asked[r] > asked[most] ? r : most;
+        return hs_fail(message, HSUMMA_ERR_MEMORY,
+                       "bytes: %" PRIu64 " on process %d, with what the others ask for more than the %" PRId64
+                       " that the node has left",
+                       asked[most], most, limit);
+    }
+    allocation->base = hs_mapping_make(comm->comm, allocation->bytes, 1);
+    char *at = allocation->base;
+    for (int r = 0; r < comm->size && at; r++) {
+        allocation->part[r] = at;
+        at += in_pages(asked[r]);
+    }
+    allocation->mine = allocation->part[comm->rank];
+    return HSUMMA_OK;
+}
+
+/* From the system: zeros need not be written, and a matrix that is never touched takes no memory. */
+static hsumma_status map_mine(struct hs_allocation *allocation, struct hs_agreement *agreement, const uint64_t *asked,
+                              struct hs_message *message)
+{
+    allocation->bytes = in_pages(allocation->mine_bytes);
+    void *mine = MAP_FAILED;
+    if (allocation->bytes)
+        mine = mmap(NULL, allocation->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    allocation->mine = mine == MAP_FAILED ? NULL : mine;
+    struct hs_verdict verdict =
+        hs_agree(agreement, (struct hs_vote){.status = allocation->mine ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
+    if (!verdict.status)
+        return HSUMMA_OK;
+    if (allocation->mine)
+        munmap(allocation->mine, allocation->bytes);
+    return hs_fail(message, verdict.status, "bytes: %" PRIu64 " on process %d: %s", asked[verdict.rank], verdict.rank,
+                   hsumma_status_string(verdict.status));
+}
+
+/* Agrees on what there is, gathers who asks for how much, and takes it. */
+static hsumma_status take(struct hs_allocation *allocation, uint64_t *asked, struct hs_agreement *agreement, int shared,
+                          size_t bytes, struct hs_message *message)
+{
+    const struct hs_comm *comm = agreement->comm;
+    const uint64_t mine = bytes;
+    hsumma_status status = allocation && asked ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    /* the largest of the negative sizes: what the process that sees least could get */
+    struct hs_vote vote = {.status = status, .value = shared ? -available() : 0, .hash = shared};
+    struct hs_verdict verdict = hs_agree(agreement, vote);
+    if (verdict.status)
+        return hs_fail(message, verdict.status, "bytes: %zu; process %d could not list what all ask for: %s", bytes,
+                       verdict.rank, hsumma_status_string(verdict.status));
+    if (MPI_Allgather(&mine, 1, MPI_UINT64_T, asked, 1, MPI_UINT64_T, comm->comm) != MPI_SUCCESS)
+        return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather failed");
+    allocation->mine_bytes = bytes;
+    if (shared && verdict.alike)
+        status = map_all(allocation, comm, asked, -verdict.value, message);
+    return status || allocation->base ? status : map_mine(allocation, agreement, asked, message);
+}
+
+/* parts: each rank's, which all have mapped, to be found in `list`; NULL: there is nothing to share. */
+static void keep(struct hs_allocations *all, struct hs_allocation *allocation, struct hs_region **list,
+                 char *const *parts, int me)
+{
+    allocation->next = all->first;
+    all->first = allocation;
+    allocation->region = (struct hs_region){
+        .number = HS_REGION_FIRST + all->made++, .part = parts, .me = me, .bytes = allocation->mine_bytes};
+    allocation->list = parts ? list : NULL;
+    if (parts)
+        hs_region_add(list, &allocation->region);
+}
+
+hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, int shared, size_t bytes,
+                          const struct hs_allocator *memory, void **given, struct hs_message *message)
+{
+    size_t ranks = (size_t)agreement->comm->size;
+    struct hs_allocation *allocation = hs_get_zero(memory, 1, sizeof *allocation + ranks * sizeof *allocation->part);
+    uint64_t *asked = hs_get(memory, ranks, sizeof *asked);
+    hsumma_status status = take(allocation, asked, agreement, shared, bytes, message);
+    hs_put(memory, asked);
+    *given = NULL;
+    if (status) {
+        hs_put(memory, allocation);
+        return status;
+    }
+    keep(all, allocation, &all->shared, allocation->base ? allocation->part : NULL, agreement->comm->rank);
+    *given = allocation->mine;
+    return HSUMMA_OK;
+}
+
+/* Shared if the devices allow it, else of this process alone. */
+static hsumma_status take_on_device(struct hs_allocation *allocation, MPI_Comm mates, struct hs_device *device,
+                                    size_t bytes, const struct hs_allocator *memory, struct hs_message *message)
+{
+    size_t least = bytes ? bytes : 1; /* an address of its own */
+    hsumma_status status = hs_device_share_make(&allocation->share, mates, device, 0, least, memory, message);
+    void *mine = status ? NULL : allocation->share.memory[allocation->share.me];
+    if (status == HSUMMA_ERR_DEVICE) {
+        allocation->device = device;
+        status = device->kind->get(device, least, &mine);
+        if (status)
+            hs_fail(message, status, "%s", device->message.text);
+    }
+    allocation->mine = mine;
+    allocation->mine_bytes = bytes;
+    return status;
+}
+
+static void leave_device(struct hs_allocation *allocation, const struct hs_allocator *memory)
+{
+    if (allocation->device)
+        allocation->device->kind->put(allocation->device, allocation->mine);
+    hs_device_share_free(&allocation->share, memory);
+}
+
+/* What nobody has mapped any more. */
+static void free_left(struct hs_allocations *all, const struct hs_allocator *memory)
+{
+    while (all->left) {
+        struct hs_allocation *allocation = all->left;
+        all->left = allocation->next;
+        leave_device(allocation, memory);
+        hs_put(memory, allocation);
+    }
+}
+
+/* Nobody finds it any more, and what is others' of a device's memory is unmapped. */
+static void leave(struct hs_allocation *allocation)
+{
+    if (allocation->list)
+        hs_region_remove(allocation->list, &allocation->region);
+    allocation->list = NULL;
+    hs_device_share_leave(&allocation->share);
+}
+
+void hs_allocations_leave(struct hs_allocations *all)
+{
+    for (struct hs_allocation *allocation = all->first; allocation; allocation = allocation->next)
+        if (allocation->share.device)
+            leave(allocation);
+}
+
+hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement, MPI_Comm mates,
+                                    struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
+                                    void **given, struct hs_message *message)
+{
+    struct hs_allocation *allocation = hs_get_zero(memory, 1, sizeof *allocation);
+    *given = NULL;
+    struct hs_verdict verdict =
+        hs_agree(agreement, (struct hs_vote){.status = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
+    hsumma_status status = verdict.status;
+    if (!status) /* all are here, and so have left what they had freed before */
+        free_left(all, memory);
+    if (!status)
+        status = take_on_device(allocation, mates, device, bytes, memory, message);
+    if (!verdict.status) {
+        verdict = hs_agree(agreement, (struct hs_vote){.status = status});
+        if (verdict.status) {
+            hs_device_share_leave(&allocation->share);
+            hs_agreed(mates, HSUMMA_OK); /* all have left */
+            leave_device(allocation, memory);
+        }
+    }
+    if (verdict.status) {
+        hs_put(memory, allocation);
+        return status ? status
+                      : hs_fail(message, verdict.status, "bytes: process %d could not get its part: %s", verdict.rank,
+                                hsumma_status_string(verdict.status));
+    }
+    struct hs_device_comm *on = agreement->comm->device;
+    keep(all, allocation, on ? &on->region : NULL, on ? allocation->share.memory : NULL, allocation->share.me);
+    *given = allocation->mine;
+    return HSUMMA_OK;
+}
+
+int hs_allocation_free(struct hs_allocations *all, const void *given, const struct hs_allocator *memory)
+{
+    struct hs_allocation **link = &all->first;
+    while (*link && (*link)->mine != given)
+        link = &(*link)->next;
+    struct hs_allocation *allocation = *link;
+    if (!allocation)
+        return 0;
+    *link = allocation->next;
+    leave(allocation);
+    if (allocation->device || allocation->share.device) {
+        allocation->next = all->left;
+        all->left = allocation;
+        return 1;
+    }
+    if (allocation->base)
+        hs_mapping_free(allocation->base, allocation->bytes);
+    else
+        munmap(allocation->mine, allocation->bytes);
+    hs_put(memory, allocation);
+    return 1;
+}
+
+void hs_allocations_free(struct hs_allocations *all, const struct hs_allocator *memory)
+{
+    while (all->first)
+        hs_allocation_free(all, all->first->mine, memory);
+    free_left(all, memory);
+}

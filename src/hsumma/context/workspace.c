@@ -10,7 +10,7 @@ hsumma_status hs_workspace_want(hsumma_context *ctx, size_t bytes)
             hs_put(&ctx->memory, base);
             return HSUMMA_ERR_MEMORY;
         }
-        *larger = (struct hs_workspace){1, bytes, base};
+        *larger = (struct hs_workspace){.holders = 1, .bytes = bytes, .base = base};
         hs_workspace_release(ctx, ctx->workspace);
         ctx->workspace = larger;
     }

@@ -251,8 +251,13 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
     int processes = problem->grid.extent[0] * problem->grid.extent[1];
     int64_t most = limit > INT64_MAX / processes ? INT64_MAX : limit * processes;
     most = (uint64_t)most > sharing->bytes ? (int64_t)sharing->bytes : most;
-    struct sizes sizes = {
-        problem, chooser->settings, chooser->profile, sharing, chooser->planner->threads, KNEES, most, NULL, NULL};
+    struct sizes sizes = {.problem = problem,
+                          .settings = chooser->settings,
+                          .profile = chooser->profile,
+                          .sharing = sharing,
+                          .threads = chooser->planner->threads,
+                          .knees = KNEES,
+                          .most = most};
     int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
     hsumma_status first = HSUMMA_OK;
     for (int i = 0; i < 3; i++) {

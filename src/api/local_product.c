@@ -31,7 +31,7 @@ static struct hs_local_limits limits_of(const hsumma_context *ctx)
     double threads = (double)ctx->threads_model / (profile->threads > 0 ? profile->threads : 1);
     for (int single = 0; single < 2; single++)
         limits.host[single] = threads / profile->gemm[single].flop;
-    if (strcmp(ctx->device->kind->name, "host") == 0) /* a stand-in, for tests: it has to be used */
+    if (ctx->device->kind->is_stand_in)
         limits.host[0] = limits.host[1] = 0;
     return limits;
 }

@@ -371,6 +371,7 @@ static hsumma_status gemm(struct hs_device *device, struct hs_stream *stream, hs
 
 const struct hs_device_kind hs_device_host = {
     .name = "host",
+    .is_stand_in = 1,
     .doc = "memory of the host that the processes of a node share, in place of a GPU's: for tests",
     .open = open_host,
     .close = close_host,

@@ -208,6 +208,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
     struct hs_cost both = {0, {0, 0}};
     double all = 0, first = 0, copy = 0;
     double extent[3];
+    int exchanges = 0;
     for (int dim = 0; dim < 3; dim++)
         extent[dim] =
             dim == variant->looped ? (double)problem->extent[dim] : (double)hs_axis_count_max(variant->axis[dim]);
@@ -218,6 +219,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
             continue;
         struct hs_mover mover;
         hs_mover_init(&mover, problem, variant, spec, NULL, x);
+        exchanges |= x != HS_C && mover.role->exchanged;
         struct cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
         all += cost.all.seconds;
         both.load.most += cost.all.load.most;
@@ -240,6 +242,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
                                          .comm = all,
                                          .gemm = gemm,
                                          .copy = copy,
+                                         .exchanges = exchanges,
                                          .operand = {movement[0], movement[1], movement[2]}};
     return status;
 }

@@ -52,6 +52,9 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
 /* Completes and prices a sketch of the chooser's stationary operand.  Errors and messages as of hs_choose. */
 hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice);
 
+/* The length of about even cuts of `whole`, at most `wanted`, in multiples of `unit` where that can be. */
+int64_t hs_even_cut(int64_t whole, int64_t wanted, int64_t unit);
+
 /* Enters a candidate into the ranking, which has one of each kind: hierarchy and algorithms. */
 void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice);
 /* In the end: the best with each operand in place has a place in it, for the exchanges are what the model knows least.

@@ -7,6 +7,8 @@
 enum { FIRST_SEGMENT = 64 << 10 };
 enum { NARROW = 64 }; /* panels narrower than this waste the local GEMM: rather give up the lookahead */
 
+const int hs_stay_order[3] = {HS_C, HS_A, HS_B};
+
 static int64_t clamp(int64_t value, int64_t least, int64_t most)
 {
     return value < least ? least : value > most ? most : value;

@@ -13,13 +13,29 @@ struct hs_chooser {
     const struct hs_planner *planner;
     const struct hs_profile *profile;
     struct hs_message *message;
-    int64_t limit; /* bytes of workspace of a process */
+    hsumma_status refused; /* the first refusal, with its message, for when nothing is found */
+    int64_t limit;         /* bytes of workspace of a process */
     struct hs_ranking *ranking;
     struct hs_line_table lines;
     /* of the stationary operand that is looked at */
     struct hs_variant variant;
     struct hs_pairs pairs;
 };
+
+/* The order in which operands are tried as the stationary one: on a tie the first wins. */
+extern const int hs_stay_order[3];
+static inline int hs_may_stay(const struct hs_settings *settings, int operand)
+{
+    return settings->stationary < 0 || settings->stationary == operand;
+}
+
+static inline void hs_refuse(struct hs_chooser *chooser, hsumma_status status, const struct hs_message *why)
+{
+    if (!status || chooser->refused)
+        return;
+    chooser->refused = status;
+    *chooser->message = *why;
+}
 
 /* What the search varies; what the caller has fixed wins. */
 struct hs_sketch {

@@ -79,7 +79,6 @@ static hsumma_status look_at(const struct hs_problem *problem, const struct hs_s
 hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs_settings *settings, int64_t most,
                                struct hs_choice *choice, int64_t *bytes, struct hs_message *message)
 {
-    static const int order[3] = {HS_C, HS_A, HS_B};
     hsumma_status first = HSUMMA_OK;
     double fewest = -1;
     for (int i = 0; i < 3; i++) {
@@ -87,9 +86,9 @@ hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs
         struct hs_message reason = {""};
         int64_t needs;
         double elements = 0;
-        if (settings->stationary >= 0 && settings->stationary != order[i])
+        if (!hs_may_stay(settings, hs_stay_order[i]))
             continue;
-        hsumma_status status = look_at(problem, settings, order[i], most, &other, &needs, &elements, &reason);
+        hsumma_status status = look_at(problem, settings, hs_stay_order[i], most, &other, &needs, &elements, &reason);
         if (status && !first) {
             first = status;
             *message = reason;

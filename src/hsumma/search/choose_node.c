@@ -242,7 +242,6 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
 
 hsumma_status hs_choose_node(struct hs_chooser *chooser)
 {
-    static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
     static const int knees[] = {KNEES, 1, 3};
     const struct hs_problem *problem = chooser->problem;
     const struct hs_sharing *sharing = &chooser->planner->sharing;
@@ -258,20 +257,17 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
                           .knees = KNEES,
                           .most = most};
     int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
-    hsumma_status first = HSUMMA_OK;
+    chooser->refused = HSUMMA_OK;
     for (int i = 0; i < 3; i++) {
-        if (chooser->settings->stationary >= 0 && chooser->settings->stationary != order[i])
+        if (!hs_may_stay(chooser->settings, hs_stay_order[i]))
             continue;
         for (int w = 0; w < widths; w++) {
             struct hs_choice choice;
             struct hs_message reason = {""};
             memset(&choice, 0, sizeof choice);
             sizes.knees = knees[w];
-            hsumma_status status = look_at(&sizes, order[i], &choice, &reason);
-            if (status && !first) {
-                first = status;
-                *chooser->message = reason;
-            }
+            hsumma_status status = look_at(&sizes, hs_stay_order[i], &choice, &reason);
+            hs_refuse(chooser, status, &reason);
             if (status)
                 continue;
             hs_rank(chooser->ranking, &choice);
@@ -280,5 +276,5 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
     }
     if (found)
         chooser->message->text[0] = 0;
-    return found ? HSUMMA_OK : first;
+    return found ? HSUMMA_OK : chooser->refused;
 }

@@ -1,6 +1,7 @@
 #include "api/context_device.h"
 #include "api/context_files.h"
 #include "api/cores.h"
+#include "api/create.h"
 #include "api/plan_cache.h"
 #include "api/register.h"
 #include "base/threads.h"
@@ -62,7 +63,7 @@ static hsumma_status make_team(hsumma_context *ctx)
 {
     const struct hs_settings *settings = &ctx->options.settings;
     struct hs_team *team = &ctx->team;
-    struct hs_group all = {ctx->ranks, 0, 1, ctx->comm.size, ctx->comm.rank};
+    struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
     struct hs_rules tuned = team->selector.tuned; /* read already */
     hsumma_status status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
     team->selector.tuned = tuned;
@@ -99,7 +100,7 @@ static hsumma_status fill(hsumma_context *ctx)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a context");
     for (int i = 0; i < ctx->comm.size; i++)
         ctx->ranks[i] = i;
-    struct hs_group all = {ctx->ranks, 0, 1, ctx->comm.size, ctx->comm.rank};
+    struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, HS_AGREE_CONTEXT, &ctx->memory);
 }
 
@@ -112,6 +113,33 @@ static int copy_comm(MPI_Comm comm, MPI_Comm *own)
     if (group != MPI_GROUP_NULL)
         MPI_Group_free(&group);
     return made;
+}
+
+static void destroy(hsumma_context *ctx)
+{
+    int finalised = 1;
+    MPI_Finalized(&finalised);
+    ctx->broken |= ctx->team.broken;
+    if (!finalised)
+        hs_team_leave_mpi(&ctx->team);
+    hs_context_leave_device(ctx, !finalised);
+    ctx->broken |= ctx->team.broken;
+    hs_team_free(&ctx->team);
+    hs_device_comm_free(&ctx->comm, ctx->broken);
+    hs_comm_forget(&ctx->comm, &ctx->memory);
+    hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */
+    hs_tuned_free(&ctx->tuned, &ctx->memory);
+    hs_own_algorithms_free(&ctx->own, &ctx->memory);
+    if (!finalised && !ctx->broken) /* else messages that nobody has received would come to its successor */
+        MPI_Comm_free(&ctx->comm.comm);
+    hs_agreement_free(&ctx->agreement, &ctx->memory);
+    if (!ctx->device || !ctx->broken) /* else others may have it mapped, or never end what it waits for */
+        hs_product_pool_free(ctx);
+    if (!ctx->device || !ctx->broken)
+        hs_allocations_free(&ctx->allocations, &ctx->memory);
+    hs_context_close_device(ctx);
+    hs_put(&ctx->memory, ctx->ranks);
+    hs_put(&hs_heap, ctx);
 }
 
 hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **result,
@@ -136,6 +164,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
     }
     if (!status) {
         ctx->holders = 1;
+        ctx->destroy = destroy;
         ctx->memory = hs_heap;
         ctx->comm.comm = own;
         ctx->comm.cut = HS_CUT;
@@ -176,35 +205,6 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
 hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message, size_t size)
 {
     return hs_context_create(comm, options, 1, ctx, message, size);
-}
-
-void hs_context_release(hsumma_context *ctx)
-{
-    if (--ctx->holders > 0)
-        return;
-    int finalised = 1;
-    MPI_Finalized(&finalised);
-    ctx->broken |= ctx->team.broken;
-    if (!finalised)
-        hs_team_leave_mpi(&ctx->team);
-    hs_context_leave_device(ctx, !finalised);
-    ctx->broken |= ctx->team.broken;
-    hs_team_free(&ctx->team);
-    hs_device_comm_free(&ctx->comm, ctx->broken);
-    hs_comm_forget(&ctx->comm, &ctx->memory);
-    hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */
-    hs_tuned_free(&ctx->tuned, &ctx->memory);
-    hs_own_algorithms_free(&ctx->own, &ctx->memory);
-    if (!finalised && !ctx->broken) /* else messages that nobody has received would come to its successor */
-        MPI_Comm_free(&ctx->comm.comm);
-    hs_agreement_free(&ctx->agreement, &ctx->memory);
-    if (!ctx->device || !ctx->broken) /* else others may have it mapped, or never end what it waits for */
-        hs_product_pool_free(ctx);
-    if (!ctx->device || !ctx->broken)
-        hs_allocations_free(&ctx->allocations, &ctx->memory);
-    hs_context_close_device(ctx);
-    hs_put(&ctx->memory, ctx->ranks);
-    hs_put(&hs_heap, ctx);
 }
 
 void hsumma_free(hsumma_context **ctx)

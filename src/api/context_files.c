@@ -30,7 +30,7 @@ static struct found find(const hsumma_context *ctx, enum hs_option option, const
     hsumma_option_info info;
     const char *value = option == HS_OPT_TUNED ? ctx->texts.tuned : ctx->texts.profile;
     hsumma_option((int)option, &info);
-    struct found found = {info.name, use, strcmp(value, "auto") != 0, 0, ""};
+    struct found found = {.what = info.name, .use = use, .named = strcmp(value, "auto") != 0};
     /* whoever measures may name a file to begin */
     found.may_be_new = option == HS_OPT_TUNED && ctx->options.settings.tune == HS_TUNE_MEASURE;
     if (found.named)

@@ -55,17 +55,6 @@ hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char
     return HSUMMA_OK;
 }
 
-void hs_grid_release(hsumma_grid *grid)
-{
-    if (--grid->holders > 0)
-        return;
-    hsumma_context *ctx = grid->ctx;
-    hs_product_memory_leave(ctx, &grid->shared);
-    hs_put(&ctx->memory, grid->rank);
-    hs_put(&ctx->memory, grid);
-    hs_context_release(ctx);
-}
-
 void hsumma_grid_free(hsumma_grid **grid)
 {
     if (!grid || !*grid)
@@ -98,7 +87,7 @@ void hsumma_grid_shape(int size, int *nprow, int *npcol)
 
 void hsumma_desc_init(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb, int64_t nb)
 {
-    *desc = (hsumma_desc){grid, m, n, mb, nb, mb, nb, 0, 0, 0, 0, 1};
+    *desc = (hsumma_desc){.grid = grid, .m = m, .n = n, .mb = mb, .nb = nb, .imb = mb, .inb = nb, .ld = 1};
     int64_t rows = hsumma_local_rows(desc);
     desc->ld = rows > 1 ? rows : 1;
 }

@@ -7,7 +7,8 @@ hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char tra
                                  int64_t k, const hsumma_desc *a, const hsumma_desc *b, const hsumma_desc *c,
                                  const char *options, hsumma_plan **plan)
 {
-    struct hs_request request = {type, {transa, transb, 'N'}, {m, n, k}, {a, b, c}, options, 0, 0, NULL, 0};
+    struct hs_request request = {
+        .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .desc = {a, b, c}, .options = options};
     return hs_plan_create(ctx, &request, 0, plan);
 }
 
@@ -16,12 +17,16 @@ static void fill_levels(const hsumma_plan *plan, hsumma_plan_info *info)
     const struct hs_spec *spec = &plan->choice.spec;
     info->nlevels = spec->levels;
     if (plan->by_node) {
-        info->level[0] = (hsumma_level){info->nprow, info->npcol, spec->width[0], "none", "none"};
+        info->level[0] = (hsumma_level){
+            .rows = info->nprow, .cols = info->npcol, .block = spec->width[0], .bcast = "none", .reduce = "none"};
         return;
     }
     for (int l = 0; l < spec->levels; l++)
-        info->level[l] = (hsumma_level){spec->factors[0].size[l], spec->factors[1].size[l], spec->width[l],
-                                        spec->bcast[l]->name, spec->reduce[l]->name};
+        info->level[l] = (hsumma_level){.rows = spec->factors[0].size[l],
+                                        .cols = spec->factors[1].size[l],
+                                        .block = spec->width[l],
+                                        .bcast = spec->bcast[l]->name,
+                                        .reduce = spec->reduce[l]->name};
 }
 
 /* What the model says of the plan that serves, and of those that do not. */
@@ -47,8 +52,9 @@ static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder,
             measured = trial->rank[t] == i ? trial->seconds[t] : measured;
         if (i == (trial->count ? trial->rank[trial->turn] : 0))
             continue;
-        info->rival[info->nrivals++] = (hsumma_rival){i ? holder->rival[i - 1] : holder->line,
-                                                      holder->ranking.choice[i].prediction.seconds, measured};
+        info->rival[info->nrivals++] = (hsumma_rival){.line = i ? holder->rival[i - 1] : holder->line,
+                                                      .seconds = holder->ranking.choice[i].prediction.seconds,
+                                                      .measured = measured};
     }
 }
 
@@ -82,7 +88,8 @@ static void fill_device(const hsumma_plan *plan, hsumma_plan_info *info)
     info->line = device->line;
     info->stationary = "ABC"[spec->stationary];
     info->nlevels = spec->levels;
-    info->level[0] = (hsumma_level){info->nprow, info->npcol, spec->width[0], "none", "none"};
+    info->level[0] = (hsumma_level){
+        .rows = info->nprow, .cols = info->npcol, .block = spec->width[0], .bcast = "none", .reduce = "none"};
     info->node = hs_option_word(HS_OPT_NODE, HS_NODE_DEVICE);
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;
@@ -136,20 +143,14 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     fill_times(holder->trial.count ? holder->trial.plan[holder->trial.served] : holder, info);
 }
 
-static hsumma_status start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
-                           void *c)
+hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
+                                void *c)
 {
     const void *const data[3] = {a, b, c};
     int64_t ld[3];
     for (int x = 0; x < 3; x++)
         ld[x] = plan->problem.view[x].ld;
     return hs_plan_start(plan, alpha, data, ld, beta);
-}
-
-hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
-                                void *c)
-{
-    return start(plan, alpha, a, b, beta, c);
 }
 
 hsumma_status hsumma_plan_test(hsumma_plan *plan, int *done)
@@ -165,7 +166,7 @@ hsumma_status hsumma_plan_wait(hsumma_plan *plan)
 hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
                                   void *c)
 {
-    hsumma_status status = start(plan, alpha, a, b, beta, c);
+    hsumma_status status = hsumma_plan_start(plan, alpha, a, b, beta, c);
     if (!status)
         status = hs_plan_wait(plan);
     if (!status)
@@ -194,38 +195,18 @@ static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *requ
     return status ? status : hs_plan_wait(plan);
 }
 
-hsumma_status hsumma_sgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha,
-                           const float *a, const hsumma_desc *desca, const float *b, const hsumma_desc *descb,
-                           float beta, float *c, const hsumma_desc *descc)
-{
-    struct hs_request request = {HSUMMA_S, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0, NULL,
-                                 0};
-    return one_call(ctx, &request, &alpha, a, b, &beta, c);
-}
+/* alpha and beta come by value where C has the type, else by pointer. */
+#define ONE_CALL(name, code, scalar, element, address)                                                               \
+    hsumma_status name(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k, scalar alpha, \
+                       const element *a, const hsumma_desc *desca, const element *b, const hsumma_desc *descb,       \
+                       scalar beta, element *c, const hsumma_desc *descc)                                            \
+    {                                                                                                                \
+        const struct hs_request request = {                                                                          \
+            .type = code, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .desc = {desca, descb, descc}};          \
+        return one_call(ctx, &request, address alpha, a, b, address beta, c);                                        \
+    }
 
-hsumma_status hsumma_dgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k, double alpha,
-                           const double *a, const hsumma_desc *desca, const double *b, const hsumma_desc *descb,
-                           double beta, double *c, const hsumma_desc *descc)
-{
-    struct hs_request request = {HSUMMA_D, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0, NULL,
-                                 0};
-    return one_call(ctx, &request, &alpha, a, b, &beta, c);
-}
-
-hsumma_status hsumma_cgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                           const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
-                           const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc)
-{
-    struct hs_request request = {HSUMMA_C, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0, NULL,
-                                 0};
-    return one_call(ctx, &request, alpha, a, b, beta, c);
-}
-
-hsumma_status hsumma_zgemm(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                           const void *alpha, const void *a, const hsumma_desc *desca, const void *b,
-                           const hsumma_desc *descb, const void *beta, void *c, const hsumma_desc *descc)
-{
-    struct hs_request request = {HSUMMA_Z, {transa, transb, 'N'}, {m, n, k}, {desca, descb, descc}, NULL, 0, 0, NULL,
-                                 0};
-    return one_call(ctx, &request, alpha, a, b, beta, c);
-}
+ONE_CALL(hsumma_sgemm, HSUMMA_S, float, float, &)
+ONE_CALL(hsumma_dgemm, HSUMMA_D, double, double, &)
+ONE_CALL(hsumma_cgemm, HSUMMA_C, const void *, void, )
+ONE_CALL(hsumma_zgemm, HSUMMA_Z, const void *, void, )

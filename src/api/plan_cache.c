@@ -52,7 +52,7 @@ static int same(const struct key *x, const struct key *y)
 hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *request, hsumma_plan **plan)
 {
     struct hs_plan_cache *cache = ctx->cache;
-    struct key key = {request->type, {request->op[0], request->op[1]}, {0}, {{0}}};
+    struct key key = {.type = request->type, .op = {request->op[0], request->op[1]}};
     *plan = NULL;
     memcpy(key.extent, request->extent, sizeof key.extent);
     for (int x = 0; x < 3; x++) {

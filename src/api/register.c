@@ -124,10 +124,10 @@ static struct hs_ref ref_of(hsumma_builder *builder, hsumma_place place)
         hs_builder_fail(builder, HSUMMA_ERR_ARGUMENT);
         return hs_scratch(0);
     }
-    return (struct hs_ref){place.buffer == HSUMMA_IN    ? HS_IN
-                           : place.buffer == HSUMMA_OUT ? HS_OUT
-                                                        : HS_SCRATCH,
-                           0, place.at};
+    return (struct hs_ref){.slot = place.buffer == HSUMMA_IN    ? HS_IN
+                                   : place.buffer == HSUMMA_OUT ? HS_OUT
+                                                                : HS_SCRATCH,
+                           .at = place.at};
 }
 
 int hsumma_step_send(hsumma_builder *builder, int peer, hsumma_place from, int64_t bytes)

@@ -85,7 +85,10 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
 static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request, int64_t nb, const int extent[2],
                                 int *rank, double *seconds)
 {
-    hsumma_grid grid = {.ctx = ctx, .holders = 2, .grid = {{extent[0], extent[1]}, {-1, -1}, rank}, .rank = rank};
+    hsumma_grid grid = {.ctx = ctx,
+                        .holders = 2,
+                        .grid = {.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = rank},
+                        .rank = rank};
     hsumma_desc desc[3];
     hsumma_plan *plan;
     if (ctx->product_pool.base) { /* as if its processes shared memory */

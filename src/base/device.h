@@ -48,7 +48,7 @@ enum { HS_COMBINE_MOST = 32 }; /* operands of a combination in one pass */
 
 struct hs_device_kind {
     const char *name; /* in the option "device" */
-    int is_stand_in;  /* for tests: multiplies matrices of the host whatever the BLAS would cost */
+    int is_stand_in;  /* for tests: products of the host's matrices go to it whatever they cost there */
 
     /* number: which of those that the process sees; -1: choose by local_rank, the process's number on its node. */
     hsumma_status (*open)(int number, int local_rank, const struct hs_allocator *memory, struct hs_device **device,

@@ -37,4 +37,9 @@ struct hs_axis hs_axis_part(const struct hs_axis *axis, int64_t offset, int64_t 
 /* 1 if every index has the same owner on both (whatever the blocks are called). */
 int hs_axis_same(const struct hs_axis *x, const struct hs_axis *y);
 
+static inline int64_t hs_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 #endif

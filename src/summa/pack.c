@@ -17,7 +17,7 @@ struct interval {
 
 static struct intervals intervals_of(const struct hs_run_of_panels *run)
 {
-    return (struct intervals){run, hs_panel_walk(run->panels, run->begin), run->begin, 0};
+    return (struct intervals){.run = run, .walk = hs_panel_walk(run->panels, run->begin), .t = run->begin};
 }
 
 static int next_interval(struct intervals *all, struct interval *interval)
@@ -32,8 +32,10 @@ static int next_interval(struct intervals *all, struct interval *interval)
     int64_t begin, length;
     if (!hs_overlap_next(&all->walk, run->panels->panel[all->t].width - all->inside, &begin, &length))
         return 0;
-    *interval =
-        (struct interval){all->t, all->inside, length, hs_axis_before(run->role->looped, run->loop_coord, begin)};
+    *interval = (struct interval){.t = all->t,
+                                  .inside = all->inside,
+                                  .length = length,
+                                  .local = hs_axis_before(run->role->looped, run->loop_coord, begin)};
     all->inside += length;
     return 1;
 }

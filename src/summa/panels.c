@@ -8,10 +8,9 @@ static void add_interval(struct hs_pairs *pairs, int32_t *index, const int owner
     if (*index < 0) {
         *index = pairs->count;
         pairs->pair[pairs->count++] = (struct hs_pair){
-            {owner[0], owner[1]},
-            0,
-            at,
-            {hs_axis_before(pairs->axis[0], owner[0], at), hs_axis_before(pairs->axis[1], owner[1], at)}};
+            .owner = {owner[0], owner[1]},
+            .at = at,
+            .local = {hs_axis_before(pairs->axis[0], owner[0], at), hs_axis_before(pairs->axis[1], owner[1], at)}};
     }
     struct hs_pair *pair = &pairs->pair[*index];
     for (int i = 0; i < 2; i++)
@@ -38,7 +37,7 @@ hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, co
                             struct hs_pairs *pairs)
 {
     size_t most = (size_t)x->nprocs * (size_t)y->nprocs;
-    *pairs = (struct hs_pairs){{x, y}, hs_get(memory, most, sizeof *pairs->pair), 0, 0, {1, 1}};
+    *pairs = (struct hs_pairs){.axis = {x, y}, .pair = hs_get(memory, most, sizeof *pairs->pair), .in_place = {1, 1}};
     int32_t *place = hs_get(memory, most, sizeof *place);
     if (place && pairs->pair) {
         memset(place, -1, most * sizeof *place);
@@ -72,7 +71,7 @@ static int cut_pair(struct hs_panels *panels, int pair, int t)
     for (int64_t left = who->width; left > 0; t++) {
         int64_t width = left < panels->width ? left : panels->width;
         int64_t begin, length, got = 0;
-        panels->panel[t] = (struct hs_panel){-1, (int32_t)width, pair};
+        panels->panel[t] = (struct hs_panel){.at = -1, .width = (int32_t)width, .pair = pair};
         while (got < width && hs_overlap_next(&walk, width - got, &begin, &length)) {
             if (got == 0)
                 panels->panel[t].at = begin;

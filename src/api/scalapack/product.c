@@ -100,15 +100,13 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
     hsumma_desc desc[3];
     for (int x = 0; x < 3; x++)
         desc[x] = describe(args, x, shim->grid);
-    const struct hs_request request = {call->type,
-                                       {args->op[0], args->op[1], args->op[2]},
-                                       {args->extent[0], args->extent[1], args->extent[2]},
-                                       {&desc[0], &desc[1], &desc[2]},
-                                       shim->explain ? "explain=0" : NULL, /* hs_explain does */
-                                       1,
-                                       !shim->explain,
-                                       NULL,
-                                       0};
+    const struct hs_request request = {.type = call->type,
+                                       .op = {args->op[0], args->op[1], args->op[2]},
+                                       .extent = {args->extent[0], args->extent[1], args->extent[2]},
+                                       .desc = {&desc[0], &desc[1], &desc[2]},
+                                       .options = shim->explain ? "explain=0" : NULL, /* hs_explain does */
+                                       .alone = 1,
+                                       .silent = !shim->explain};
     if (leave(shim, call, &request))
         return;
     const int64_t ld[3] = {desc[0].ld, desc[1].ld, desc[2].ld};

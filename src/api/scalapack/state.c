@@ -4,6 +4,7 @@
  */
 #include "api/scalapack/shim.h"
 
+#include "api/create.h"
 #include "coll/node/agree_mpi.h"
 
 #include <pthread.h>
@@ -17,8 +18,9 @@ static struct {
     pthread_once_t once;
     int keyval;
     atomic_flag said[HS_MATTERS];
-} shared = {
-    PTHREAD_ONCE_INIT, MPI_KEYVAL_INVALID, {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
+} shared = {.once = PTHREAD_ONCE_INIT,
+            .keyval = MPI_KEYVAL_INVALID,
+            .said = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
 
 static int drop(MPI_Comm comm, int keyval, void *attribute, void *extra)
 {

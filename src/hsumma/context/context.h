@@ -1,5 +1,5 @@
-/* The objects behind the public handles.  A context is held by its owner, its grids and its plans, and goes with the
- * last. */
+/* The objects behind the public handles.  A context is held by its owner, its grids and its plans, and is destroyed
+ * with the last. */
 #ifndef HS_HSUMMA_CONTEXT_CONTEXT_H
 #define HS_HSUMMA_CONTEXT_CONTEXT_H
 
@@ -14,11 +14,12 @@
 #include "hsumma/tuned/tuned.h"
 #include "summa/local/local.h"
 
-struct hs_plan_cache; /* api/plan_cache.c */
-struct hs_workspace;  /* workspace.h */
+struct hs_plan_cache; /* of api */
+struct hs_workspace;
 
 struct hsumma_context {
     int holders;
+    void (*destroy)(hsumma_context *ctx); /* of whoever has made it */
     struct hs_allocator memory;
     struct hs_comm comm;
     struct hs_options options;
@@ -62,14 +63,7 @@ struct hsumma_grid {
 /* The rows (0) or columns (1) of a whole described matrix; its fields must be valid. */
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
 
-/*
- * hsumma_create without what collective calls alone need (topology, shared memory), unless `collectives`: a shim makes
- * a context for each communicator that it meets.  Collective; errors and message as there.
- */
-hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **ctx,
-                                char *message, size_t size);
-
-/* In api/context_create.c and api/grids.c; the lower layers only hold and release. */
+/* One holder less. */
 void hs_context_release(hsumma_context *ctx);
 void hs_grid_release(hsumma_grid *grid);
 

@@ -70,7 +70,7 @@ static struct parties count_parties(const struct hs_mover *mover, const struct h
     const struct hs_role *role = mover->role;
     const struct hs_grid *grid = &mover->problem->grid;
     const struct hs_division *node = lines->topology ? &lines->topology->division[HS_NODE] : NULL;
-    struct parties parties = {0, 0, lines->on_node, node ? lines->on_node + node->parts : NULL};
+    struct parties parties = {.hold = lines->on_node, .take = node ? lines->on_node + node->parts : NULL};
     if (node)
         memset(lines->on_node, 0, (size_t)node->parts * 2 * sizeof *lines->on_node);
     for (int i = 0; i < grid->extent[0]; i++)
@@ -159,14 +159,14 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     }
     cost->all = hs_cost_add(cost->all, (struct hs_cost){seconds, {seconds, seconds}}, 1);
     cost->copy += (packed + taken) * profile->machine.copy;
-    return (hsumma_movement){how(mover), (size_t)(given + taken), seconds};
+    return (hsumma_movement){.how = how(mover), .exchange_bytes = (size_t)(given + taken), .exchange_seconds = seconds};
 }
 
 static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_line_table *lines,
                                        const struct hs_mover *mover, const struct hs_spec *spec,
                                        const struct hs_pairs *pairs, hsumma_movement *movement, hsumma_status *status)
 {
-    struct movement_cost cost = {{0, {0, 0}}, 0, 0};
+    struct movement_cost cost = {0};
     const struct hs_role *role = mover->role;
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
@@ -184,7 +184,7 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
         cost.copy = line * (double)length + 2 * share;
     else if (!pairs->in_place[mover->index])
         cost.copy = share;
-    *movement = (hsumma_movement){how(mover), 0, 0};
+    *movement = (hsumma_movement){.how = how(mover)};
     if (role->exchanged) { /* an exchange has one buffer: the next one waits for it */
         *movement = exchange_cost(mover, spec, pairs, lines, memo->profile, &cost);
         cost.all.load = (struct hs_clock_load){cost.all.seconds, cost.all.seconds};
@@ -208,16 +208,18 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
     struct hs_cost both = {0, {0, 0}};
     double all = 0, first = 0, copy = 0;
     double extent[3];
+    int exchanges = 0;
     for (int dim = 0; dim < 3; dim++)
         extent[dim] =
             dim == variant->looped ? (double)problem->extent[dim] : (double)hs_axis_count_max(variant->axis[dim]);
     hsumma_movement movement[3];
     for (int x = 0; x < 3; x++) {
-        movement[x] = (hsumma_movement){"stays", 0, 0};
+        movement[x] = (hsumma_movement){.how = "stays"};
         if (!variant->role[x].moves)
             continue;
         struct hs_mover mover;
         hs_mover_init(&mover, problem, variant, spec, NULL, x);
+        exchanges |= x != HS_C && mover.role->exchanged;
         struct movement_cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
         all += cost.all.seconds;
         both.load.most += cost.all.load.most;
@@ -236,10 +238,11 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
     extent[variant->looped] /= calls;
     double gemm = calls * hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,
                                           extent[0], extent[1], extent[2]);
-    *prediction = (struct hs_prediction){hs_together(memo->profile, spec, all, first, gemm, copy),
-                                         all,
-                                         gemm,
-                                         copy,
-                                         {movement[0], movement[1], movement[2]}};
+    *prediction = (struct hs_prediction){.seconds = hs_together(memo->profile, spec, all, first, gemm, copy),
+                                         .comm = all,
+                                         .gemm = gemm,
+                                         .copy = copy,
+                                         .exchanges = exchanges,
+                                         .operand = {movement[0], movement[1], movement[2]}};
     return status;
 }

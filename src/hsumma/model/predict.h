@@ -7,6 +7,7 @@
 
 struct hs_prediction {
     double seconds, comm, gemm, copy;
+    int exchanges; /* A or B passes through an exchange */
     hsumma_movement operand[3];
 };
 

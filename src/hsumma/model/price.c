@@ -74,11 +74,11 @@ static struct hs_line look_at(const struct hs_line_table *lines, int axis, int s
 {
     const struct hs_grid *grid = lines->grid;
     int step = stride * hs_grid_stride(grid, axis), all = grid->extent[0] * grid->extent[1];
-    struct hs_line first = {axis,
-                            lines->one_node ? 1 : size,
-                            {grid->rank, 0, step, size, 0},
-                            (uint64_t)lines->one_node,
-                            1},
+    struct hs_line first = {.axis = axis,
+                            .nodes = lines->one_node ? 1 : size,
+                            .group = {.table = grid->rank, .stride = step, .size = size},
+                            .where = (uint64_t)lines->one_node,
+                            .sharing = 1},
                    last = first;
     if (!lines->topology)
         return first;
@@ -200,7 +200,12 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
                                const struct hs_line *line, const struct hs_shape *shape, const struct hs_alg *alg,
                                hsumma_status *status)
 {
-    struct hs_clock_entry key = {alg, line->where, shape->size, shape->bytes, shape->unit, shape->segment, {0, {0, 0}}};
+    struct hs_clock_entry key = {.alg = alg,
+                                 .where = line->where,
+                                 .size = shape->size,
+                                 .bytes = shape->bytes,
+                                 .unit = shape->unit,
+                                 .segment = shape->segment};
     struct hs_clock_entry *known = entry_of(memo, &key);
     if (known->alg)
         return known->cost;

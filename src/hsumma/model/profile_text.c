@@ -294,7 +294,7 @@ static void add_real(struct writing *writing, double value)
 
 int hs_profile_write(const struct hs_profile *profile, const char *host, char *text, size_t size)
 {
-    struct writing writing = {text, size, 0};
+    struct writing writing = {.text = text, .size = size};
     locale_t before = (locale_t)0, plain = begin_numbers(&before);
     add(&writing, "hsumma profile %d\n", VERSION);
     if (host && *host)

@@ -73,8 +73,7 @@ static void write_line(const struct hs_choice *choice, int part, int threads, co
         add(&text, "%s%" PRId64, l ? "," : " outer=", spec->width[l]);
     add_names(&text, "bcast", spec, spec->bcast);
     add_names(&text, "reduce", spec, spec->reduce);
-    const hsumma_movement *operand = choice->prediction.operand;
-    if (!strncmp(operand[HS_A].how, "exchanged", 9) || !strncmp(operand[HS_B].how, "exchanged", 9))
+    if (choice->prediction.exchanges)
         add(&text, " exchange=%s", spec->spread ? "all" : "root");
     add(&text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
     if (spec->slice == INT64_MAX)

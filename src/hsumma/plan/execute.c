@@ -75,17 +75,20 @@ static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_
     return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
 }
 
+/* Whether the execution under way counts for the trial. */
+static int counts(hsumma_plan *plan)
+{
+    const struct hs_trial *trial = &hs_plan_holder(plan)->trial;
+    return trial->count && !trial->decided && !plan->on_device && !plan->problem.scalar->is_zero(&plan->alpha);
+}
+
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
-    const hsumma_plan *holder = plan->holder ? plan->holder : plan;
-    int by_node = plan->by_node || plan->outcome.on_device;
+    int by_node = plan->by_node || plan->on_device;
     uint64_t execution = by_node ? hs_node_count(&plan->grid->shared, &plan->problem.grid) : 0;
-    plan->over = HS_GOING_ON;
-    plan->counts = holder->trial.count && !holder->trial.decided && !plan->problem.scalar->is_zero(alpha) &&
-                   !plan->outcome.on_device;
     if (!plan->member)
         return;
-    if (plan->outcome.on_device) {
+    if (plan->on_device) {
         hs_plan_begin_on_device(plan, execution);
         return;
     }
@@ -98,7 +101,14 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
     hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, plan->began, 0,
-                  plan->counts ? hs_trial_first_span(plan) : HS_ALL);
+                  counts(plan) ? hs_trial_first_span(plan) : HS_ALL);
+}
+
+/* Before an execution: nothing is known of it. */
+static void reset(hsumma_plan *plan)
+{
+    plan->on_device = plan->staged = 0;
+    plan->failure = HSUMMA_OK;
 }
 
 hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
@@ -115,18 +125,18 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hsumma_status mine = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
     size_t size = plan->problem.scalar->size;
     int vote = 0;
-    memset(&plan->outcome, 0, sizeof plan->outcome);
+    reset(plan);
     if (!mine)
         mine = hs_plan_locate(plan, &about, &vote);
     memcpy(&plan->alpha, alpha ? alpha : plan->problem.scalar->zero, size);
     memcpy(&plan->beta, beta ? beta : plan->problem.scalar->zero, size);
     plan->began = hs_now();
     ctx->running = plan;
-    plan->agreeing = plan->in_grid;
+    plan->phase = plan->in_grid ? HS_PLAN_AGREEING : HS_PLAN_COMPLETE;
     if (plan->in_grid)
         status = hs_agreement_start(&plan->agreement, (struct hs_vote){.status = mine, .about = about, .value = vote});
     if (status) {
-        plan->agreeing = 0;
+        plan->phase = HS_PLAN_COMPLETE;
         ctx->running = NULL;
         ctx->broken = 1;
         return hs_fail(&ctx->message, status, "MPI failed at the start");
@@ -144,10 +154,11 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     if (status || !plan->in_grid)
         return status;
     plan->began = hs_now();
-    memset(&plan->outcome, 0, sizeof plan->outcome);
+    reset(plan);
     begin(plan, alpha, plan->matrix, beta);
     if (!plan->member)
         return HSUMMA_OK;
+    plan->phase = HS_PLAN_MULTIPLYING;
     plan->ctx->running = plan;
     return hs_plan_wait(plan);
 }
@@ -159,12 +170,12 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     const int most = (int)sizeof ctx->message.text - 128;
     const char *news = hs_local_news(ctx->local);
     ctx->running = NULL;
-    plan->agreeing = 0;
+    plan->phase = HS_PLAN_COMPLETE;
     if (status != HSUMMA_ERR_MPI) /* else MPI may still write to it */
         hs_workspace_release(ctx, plan->workspace);
     plan->workspace = NULL;
     hs_staging_drop(plan);
-    if (plan->outcome.on_device)
+    if (plan->on_device)
         hs_plan_holder(plan)->device.seconds = hs_now() - plan->began;
     if (!status)
         return news[0] ? hs_fail(&ctx->message, HSUMMA_OK,
@@ -182,66 +193,78 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     return status;
 }
 
-/* The multiplication itself, wherever it runs, and what a trial does after it. */
-static hsumma_status multiply(hsumma_plan *plan, int *worked, int *done)
+/* The end of the multiplication on this process: of most executions, too. */
+static hsumma_status end(hsumma_plan *plan, hsumma_status status)
+{
+    plan->failure = plan->failure ? plan->failure : status;
+    plan->phase = HS_PLAN_COMPLETE;
+    if (status == HSUMMA_ERR_MPI || !plan->in_grid || !(plan->on_device || plan->staged))
+        return status;
+    plan->phase = HS_PLAN_REPORTING;
+    return hs_agreement_start(&plan->agreement, (struct hs_vote){.status = hs_plan_end(plan)});
+}
+
+/* The multiplication, wherever it runs. */
+static hsumma_status multiply(hsumma_plan *plan, int *worked, int *over)
 {
     hsumma_plan *holder = hs_plan_holder(plan);
+    int counted = counts(plan), sharing = counted && holder->trial.stepping;
     hsumma_status status = HSUMMA_OK;
-    *done = 1;
-    if (plan->counts && holder->trial.stepping)
-        return hs_trial_share(holder, worked, done);
-    if (plan->member && plan->over == HS_GOING_ON)
-        status = plan->outcome.on_device ? hs_node_advance(&holder->device.node, worked, done)
-                 : plan->by_node         ? hs_node_advance(&plan->node, worked, done)
-                                         : hs_loop_advance(&plan->loop, worked, done);
-    if (!status && *done && plan->counts && plan->in_grid) {
-        plan->over = HS_MULTIPLIED;
-        status = hs_trial_advance(holder, hs_now() - plan->began, worked, done);
-    }
-    return status;
+    *over = 1;
+    if (sharing)
+        status = hs_trial_share(holder, worked, over);
+    else if (plan->member)
+        status = plan->on_device ? hs_node_advance(&holder->device.node, worked, over)
+                 : plan->by_node ? hs_node_advance(&plan->node, worked, over)
+                                 : hs_loop_advance(&plan->loop, worked, over);
+    if (!*over)
+        return status;
+    if (status || sharing || !counted || !plan->in_grid)
+        return end(plan, status);
+    plan->phase = HS_PLAN_TIMING;
+    return HSUMMA_OK;
 }
 
-/* The agreement, then the loop. */
-static hsumma_status go_on(hsumma_plan *plan, int *worked, int *done)
-{
-    hsumma_status status = HSUMMA_OK;
-    if (plan->agreeing) {
-        int met = 0;
-        status = hs_agreement_advance(&plan->agreement, worked, &met);
-        if (!status && !met) {
-            *done = 0;
-            return HSUMMA_OK;
-        }
-        struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
-        plan->agreeing = 0;
-        if (!status)
-            status = verdict.status;
-        if (!status)
-            status = hs_plan_settle(plan, (int)verdict.value, &plan->agreeing);
-        *done = 0;
-        if (status || plan->agreeing)
-            return status;
-        begin(plan, &plan->alpha, plan->matrix, &plan->beta);
-    }
-    *done = 1;
-    if (plan->over < HS_ENDING) {
-        status = multiply(plan, worked, done);
-        plan->over = *done ? HS_ENDING : plan->over;
-    }
-    if (plan->over == HS_ENDING && status != HSUMMA_ERR_MPI)
-        status = hs_plan_end(plan, status, worked, done);
-    plan->over = *done ? HS_OVER : plan->over;
-    return status;
-}
-
-/* An error is told once: what hs_plan_drive has been told is kept for whoever waits. */
+/* Moves an execution from phase to phase, as far as it can go now (hs_advance). */
 static hsumma_status advance(void *state, int *worked, int *done)
 {
     hsumma_plan *plan = state;
-    hsumma_status status = plan->driven;
-    *done = 1;
-    plan->driven = HSUMMA_OK;
-    return status ? status : go_on(plan, worked, done);
+    struct hs_agreement *agreement = &plan->agreement;
+    hsumma_status status = HSUMMA_OK;
+    int over = 1; /* the phase is */
+    for (*done = 0; !status && over && !*done;)
+        switch (plan->phase) {
+        case HS_PLAN_AGREEING:
+        case HS_PLAN_STAGING:
+            status = hs_agreement_advance(agreement, worked, &over);
+            if (!status && over)
+                status = hs_agreement_verdict(agreement).status;
+            if (!status && over)
+                status = hs_plan_settle(plan, (int)hs_agreement_verdict(agreement).value);
+            if (!status && plan->phase == HS_PLAN_MULTIPLYING)
+                begin(plan, &plan->alpha, plan->matrix, &plan->beta);
+            break;
+        case HS_PLAN_MULTIPLYING:
+            status = multiply(plan, worked, &over);
+            break;
+        case HS_PLAN_TIMING:
+            status = hs_trial_advance(hs_plan_holder(plan), hs_now() - plan->began, worked, &over);
+            if (!status && over)
+                status = end(plan, HSUMMA_OK);
+            break;
+        case HS_PLAN_REPORTING:
+            status = hs_agreement_advance(agreement, worked, &over);
+            if (!status && over) {
+                status = hs_agreement_verdict(agreement).status;
+                plan->phase = HS_PLAN_COMPLETE;
+            }
+            break;
+        case HS_PLAN_FAILED:
+            return plan->failure;
+        case HS_PLAN_COMPLETE:
+            *done = 1;
+        }
+    return status;
 }
 
 /*
@@ -253,12 +276,12 @@ static void idle(void *state, int times)
     enum { BETWEEN = 16 };
     hsumma_plan *plan = state;
     struct hs_directory *directory = &plan->grid->shared.directory;
-    int found, on_device = plan->outcome.on_device && plan->over == HS_GOING_ON;
+    int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
     int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
-    if (on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
+    if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
         sched_yield(); /* this process looks for the ends of its own work, which others wait for */
-    } else if (directory->entry && ((plan->by_node && plan->over == HS_GOING_ON) || on_device ||
-                                    plan->over == HS_ENDING || plan->agreeing)) {
+    } else if (directory->entry && plan->phase != HS_PLAN_TIMING &&
+               (!multiplying || plan->by_node || plan->on_device)) {
         if ((!busy && hs_directory_sleeps(directory, times)) || (times > HS_POLLS_BEFORE_YIELD && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
         if (busy)
@@ -287,9 +310,12 @@ hsumma_status hs_plan_wait(hsumma_plan *plan)
 
 void hs_plan_drive(hsumma_plan *plan, int *worked)
 {
-    int done = 0;
-    if (!plan->driven)
-        plan->driven = advance(plan, worked, &done);
+    int done;
+    hsumma_status status = plan->phase == HS_PLAN_FAILED ? HSUMMA_OK : advance(plan, worked, &done);
+    if (status) {
+        plan->failure = status;
+        plan->phase = HS_PLAN_FAILED;
+    }
 }
 
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done)

@@ -1,7 +1,7 @@
-/* Executions in a context with a device: where they run, and that all hear of what fails on one process. */
+/* Executions in a context with a device: where they run, and how they end there. */
 #include "hsumma/plan/plan.h"
 
-/* For what a process votes at the start of an execution that may run on devices. */
+/* What a process votes for at the start of an execution that may run on devices. */
 enum { ON_DEVICE, ON_HOST };
 
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
@@ -26,29 +26,27 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
     return status;
 }
 
-hsumma_status hs_plan_settle(hsumma_plan *plan, int vote, int *again)
+hsumma_status hs_plan_settle(hsumma_plan *plan, int vote)
 {
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
-    struct hs_outcome *outcome = &plan->outcome;
-    *again = 0;
+    int staging = plan->phase == HS_PLAN_STAGING;
+    plan->phase = HS_PLAN_MULTIPLYING;
     if (!plan->ctx->device)
         return HSUMMA_OK;
-    if (device->possible && !outcome->settled) {
-        outcome->settled = 1;
-        outcome->on_device = vote == ON_DEVICE;
-        if (!outcome->on_device) { /* whether all have the memory, and whether anybody needs any */
-            hs_staging_drop(plan);
-            hsumma_status mine = plan->member ? hs_staging_make(plan, 0) : HSUMMA_OK;
-            *again = 1;
-            return hs_agreement_start(
-                &plan->agreement,
-                (struct hs_vote){.status = mine, .about = HS_ABOUT_MEMORY, .value = hs_staging_any(plan)});
-        }
-    } else {
-        outcome->staged = vote;
+    if (!device->possible || staging)
+        plan->staged = vote;
+    else
+        plan->on_device = vote == ON_DEVICE;
+    if (device->possible && !staging && !plan->on_device) { /* whether all have the memory, and whether any needs it */
+        hs_staging_drop(plan);
+        hsumma_status mine = plan->member ? hs_staging_make(plan, 0) : HSUMMA_OK;
+        plan->phase = HS_PLAN_STAGING;
+        return hs_agreement_start(
+            &plan->agreement,
+            (struct hs_vote){.status = mine, .about = HS_ABOUT_MEMORY, .value = hs_staging_any(plan)});
     }
-    device->serves = outcome->on_device;
-    outcome->late = plan->member ? hs_staging_load(plan) : HSUMMA_OK;
+    device->serves = plan->on_device;
+    plan->failure = plan->member ? hs_staging_load(plan) : HSUMMA_OK;
     return HSUMMA_OK;
 }
 
@@ -61,34 +59,15 @@ void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution)
                   &plan->beta, plan->began);
 }
 
-/* How it has ended here, and C where the caller wants it. */
-static hsumma_status end_of(hsumma_plan *plan, hsumma_status mine)
+hsumma_status hs_plan_end(hsumma_plan *plan)
 {
     hsumma_context *ctx = plan->ctx;
     const struct hs_node_product *node = &hs_plan_holder(plan)->device.node;
-    if (plan->outcome.late || mine || !plan->member)
-        return plan->outcome.late ? plan->outcome.late : mine;
-    if (!plan->outcome.on_device)
+    if (plan->failure || !plan->member)
+        return plan->failure;
+    if (!plan->on_device)
         return hs_staging_store(plan);
     return node->failed
                ? hs_fail(&ctx->message, node->failed, "process %d: %s", ctx->comm.rank, ctx->device->message.text)
                : HSUMMA_OK;
-}
-
-hsumma_status hs_plan_end(hsumma_plan *plan, hsumma_status mine, int *worked, int *done)
-{
-    struct hs_outcome *outcome = &plan->outcome;
-    hsumma_status status = HSUMMA_OK;
-    *done = 1;
-    if (!plan->in_grid || !(outcome->on_device || outcome->staged))
-        return mine;
-    if (!outcome->ending) {
-        outcome->ending = 1;
-        status = hs_agreement_start(&plan->agreement, (struct hs_vote){.status = end_of(plan, mine)});
-    }
-    if (!status)
-        status = hs_agreement_advance(&plan->agreement, worked, done);
-    if (!status && *done)
-        status = hs_agreement_verdict(&plan->agreement).status;
-    return status;
 }

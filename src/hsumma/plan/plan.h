@@ -28,6 +28,17 @@ struct hs_request {
 /* Codes of what a verdict is about. */
 enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY };
 
+/* Where an execution is; execute.c moves it from one to the next. */
+enum hs_plan_phase {
+    HS_PLAN_COMPLETE,    /* nothing is under way, or what was has ended well */
+    HS_PLAN_AGREEING,    /* whether all can begin, and whether it runs on devices */
+    HS_PLAN_STAGING,     /* all have settled for the host: whether all have stand-ins for what lies on devices */
+    HS_PLAN_MULTIPLYING, /* the loop, the node or the devices; spans of several candidates in a trial */
+    HS_PLAN_TIMING,      /* a trial: the candidates' times are agreed upon */
+    HS_PLAN_REPORTING,   /* a device was in use: all learn whether it has failed on one process */
+    HS_PLAN_FAILED       /* hs_plan_drive has met an error that no wait or test has returned yet */
+};
+
 struct hsumma_plan {
     hsumma_context *ctx;
     hsumma_grid *grid;
@@ -51,21 +62,14 @@ struct hsumma_plan {
     struct hs_workspace *workspace; /* while it runs */
     int64_t workspace_max;          /* bytes, of the process that holds most */
     struct hs_agreement agreement;  /* at each start, over the whole grid */
-    int agreeing;
-    /* multiplied: times are still being agreed upon (trial.h); ending: whether all have come to a good end is */
-    enum { HS_GOING_ON, HS_MULTIPLIED, HS_ENDING, HS_OVER } over;
-    int counts; /* this execution does, for the trial */
+    enum hs_plan_phase phase;
+    int on_device;         /* all have settled for the devices */
+    int staged;            /* on the host, with matrices of some process's on its device */
+    hsumma_status failure; /* of this process: to be reported at the end, or returned by wait or test */
     double began;
     union hs_value alpha, beta; /* what the loop begins with when all have agreed */
     struct hs_matrix matrix[3];
     struct hs_staging staging; /* in a context with a device */
-    struct hs_outcome {
-        int settled, on_device; /* all know whether it runs there */
-        int staged;             /* on the host, with matrices of some process's on its device */
-        int ending;             /* all tell how it has ended */
-        hsumma_status late;     /* what this process has to tell then */
-    } outcome;
-    hsumma_status driven; /* an error that hs_plan_drive has met and nobody has been told yet */
     char line[512], why[1280], rival[HSUMMA_MAX_RIVALS][512];
 };
 
@@ -101,7 +105,7 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
                           const void *beta);
 hsumma_status hs_plan_wait(hsumma_plan *plan);
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
-/* Moves a running plan forward for somebody who waits for something else; how it ends is told by wait or test. */
+/* Moves a running plan forward for a caller that waits for something else; wait or test says how it has ended. */
 void hs_plan_drive(hsumma_plan *plan, int *worked);
 
 /*
@@ -109,12 +113,13 @@ void hs_plan_drive(hsumma_plan *plan, int *worked);
  * wins.
  */
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
-/* After it; *again: another agreement has been started. */
-hsumma_status hs_plan_settle(hsumma_plan *plan, int vote, int *again);
+/* After it, with the vote that has won: the next phase is staging, for which another has been started, or
+ * multiplying. */
+hsumma_status hs_plan_settle(hsumma_plan *plan, int vote);
 /* Begins the execution that all have settled for, if it runs on devices. */
 void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution);
-/* All have to hear of what has failed on one (hs_advance). */
-hsumma_status hs_plan_end(hsumma_plan *plan, hsumma_status mine, int *worked, int *done);
+/* How an execution in which a device was in use has ended on this process; C goes where the caller wants it. */
+hsumma_status hs_plan_end(hsumma_plan *plan);
 static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
 {
     return plan->holder ? plan->holder : plan;

@@ -6,13 +6,6 @@
 
 static const char names[] = "ABC";
 
-struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis)
-{
-    const struct hs_grid *grid = &desc->grid->grid;
-    return axis == 0 ? hs_axis_make(desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0])
-                     : hs_axis_make(desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]);
-}
-
 static hsumma_status check_desc(const struct hs_request *request, const hsumma_context *ctx, int x,
                                 struct hs_message *message)
 {

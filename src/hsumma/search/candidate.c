@@ -7,6 +7,8 @@
 enum { FIRST_SEGMENT = 64 << 10 };
 enum { NARROW = 64 }; /* panels narrower than this waste the local GEMM: rather give up the lookahead */
 
+const int hs_stay_order[3] = {HS_C, HS_A, HS_B};
+
 static int64_t clamp(int64_t value, int64_t least, int64_t most)
 {
     return value < least ? least : value > most ? most : value;
@@ -189,6 +191,13 @@ static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec
     return HSUMMA_OK;
 }
 
+int64_t hs_even_cut(int64_t whole, int64_t wanted, int64_t unit)
+{
+    int64_t pieces = (whole + wanted - 1) / wanted;
+    int64_t length = pieces ? (whole + pieces - 1) / pieces : 1;
+    return hs_min((length + unit - 1) / unit * unit, wanted);
+}
+
 /* The largest width up to `wanted` that divides `whole` (outer panels that the caller has fixed), or about even cuts of
  * it. */
 static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_spec *spec, int64_t wanted)
@@ -205,10 +214,7 @@ static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_sp
         }
         return best;
     }
-    int64_t whole = chooser->pairs.width_max, pieces = (whole + wanted - 1) / wanted;
-    int64_t even = pieces ? (whole + pieces - 1) / pieces : 1;
-    even = (even + 7) / 8 * 8;
-    return even < wanted ? even : wanted;
+    return hs_even_cut(chooser->pairs.width_max, wanted, 8);
 }
 
 /* Panel widths and lookahead: as wide as the sketch says, and as the limit allows. */

@@ -13,13 +13,29 @@ struct hs_chooser {
     const struct hs_planner *planner;
     const struct hs_profile *profile;
     struct hs_message *message;
-    int64_t limit; /* bytes of workspace of a process */
+    hsumma_status refused; /* the first refusal, with its message, for when nothing is found */
+    int64_t limit;         /* bytes of workspace of a process */
     struct hs_ranking *ranking;
     struct hs_line_table lines;
     /* of the stationary operand that is looked at */
     struct hs_variant variant;
     struct hs_pairs pairs;
 };
+
+/* The order in which operands are tried as the stationary one: on a tie the first wins. */
+extern const int hs_stay_order[3];
+static inline int hs_may_stay(const struct hs_settings *settings, int operand)
+{
+    return settings->stationary < 0 || settings->stationary == operand;
+}
+
+static inline void hs_refuse(struct hs_chooser *chooser, hsumma_status status, const struct hs_message *why)
+{
+    if (!status || chooser->refused)
+        return;
+    chooser->refused = status;
+    *chooser->message = *why;
+}
 
 /* What the search varies; what the caller has fixed wins. */
 struct hs_sketch {
@@ -51,6 +67,9 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
 
 /* Completes and prices a sketch of the chooser's stationary operand.  Errors and messages as of hs_choose. */
 hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice);
+
+/* The length of about even cuts of `whole`, at most `wanted`, in multiples of `unit` where that can be. */
+int64_t hs_even_cut(int64_t whole, int64_t wanted, int64_t unit);
 
 /* Enters a candidate into the ranking, which has one of each kind: hierarchy and algorithms. */
 void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice);

@@ -73,19 +73,16 @@ static hsumma_status shares(const struct hs_chooser *chooser, int *shared)
     return HSUMMA_OK;
 }
 
-/* Makes a candidate and enters it.  *first: the first refusal, for when nothing else is found. */
+/* Makes a candidate and enters it; a refusal is kept for when nothing else is found. */
 static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *best,
-                              int *found, hsumma_status *first)
+                              int *found)
 {
     struct hs_choice choice;
     struct hs_message reason = {""}, *theirs = chooser->message;
     chooser->message = &reason;
     hsumma_status status = hs_candidate_make(chooser, sketch, &choice);
     chooser->message = theirs;
-    if (status && !*first) {
-        *first = status;
-        *theirs = reason;
-    }
+    hs_refuse(chooser, status, &reason);
     if (status)
         return hs_is_own_failure(status) ? status : HSUMMA_OK;
     hs_rank(chooser->ranking, &choice);
@@ -170,7 +167,7 @@ static int is_one(const struct chain *rows, const struct chain *cols, int level)
  * chains of factors of each axis are found apart and only their products are priced whole.
  */
 static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
-                                   int *found, hsumma_status *first)
+                                   int *found)
 {
     const int *extent = chooser->problem->grid.extent;
     hsumma_status status = HSUMMA_OK;
@@ -194,7 +191,7 @@ static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_s
                     sketch.factor[l][1] = cols->factor[l];
                 }
                 if (!empty)
-                    status = consider(chooser, &sketch, best, found, first);
+                    status = consider(chooser, &sketch, best, found);
             }
     }
     return status;
@@ -226,7 +223,7 @@ static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice 
 }
 
 /* Broadcasts with their segments, on the best so far. */
-static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found, hsumma_status *first)
+static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     const struct hs_settings *settings = chooser->settings;
     const struct hs_link *network = &chooser->profile->machine.network;
@@ -244,7 +241,7 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
             if (several && !segment[k])
                 continue;
             sketch.segment = several ? segment[k] : sketch.segment;
-            status = consider(chooser, &sketch, best, found, first);
+            status = consider(chooser, &sketch, best, found);
         }
     }
     return status;
@@ -255,7 +252,7 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
  * broadcasts with their segments, then hierarchies with their broadcasts, for outer panels as wide as inner ones and
  * for wider ones.
  */
-static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found, hsumma_status *first)
+static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     const struct hs_settings *settings = chooser->settings;
     enum { WIDER = 4 };               /* outer panels, in inner ones, where they are wider */
@@ -269,27 +266,27 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
     }
     for (int i = 0; !status && i < (settings->block ? 1 : 5); i++) {
         sketch.block = block[i];
-        status = consider(chooser, &sketch, best, found, first);
+        status = consider(chooser, &sketch, best, found);
     }
     if (!status && *found && settings->lookahead < 0) {
         sketch = sketch_of(best);
         sketch.lookahead = 0;
-        status = consider(chooser, &sketch, best, found, first);
+        status = consider(chooser, &sketch, best, found);
     }
     if (status || !*found || is_hopeless(chooser, best))
         return status;
-    status = search_rows(chooser, best, found, first);
+    status = search_rows(chooser, best, found);
     sketch = sketch_of(best);
     for (int times = 1; !status && times <= (settings->outer.count ? 1 : WIDER); times *= WIDER) {
         struct hs_choice here = *best; /* search_groups looks at its widths */
         int found_here = 0;
         sketch.outer_times = times;
         if (settings->levels < 0)
-            status = search_groups(chooser, &sketch, &here, &found_here, first);
+            status = search_groups(chooser, &sketch, &here, &found_here);
         else if (settings->levels > 0 && times > 1)
-            status = consider(chooser, &sketch, &here, &found_here, first);
+            status = consider(chooser, &sketch, &here, &found_here);
         if (!status && found_here)
-            status = search_rows(chooser, &here, &found_here, first);
+            status = search_rows(chooser, &here, &found_here);
         if (found_here && here.prediction.seconds < best->prediction.seconds * (1 - 1e-9))
             *best = here;
         if (best->prediction.comm < LITTLE * best->prediction.seconds)
@@ -299,7 +296,7 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
 }
 
 /* Looks at one stationary operand: variant, owners, candidates. */
-static hsumma_status look_at(struct hs_chooser *chooser, int stationary, hsumma_status *first)
+static hsumma_status look_at(struct hs_chooser *chooser, int stationary)
 {
     const struct hs_axis *axis[2];
     struct hs_choice best;
@@ -307,9 +304,7 @@ static hsumma_status look_at(struct hs_chooser *chooser, int stationary, hsumma_
     struct hs_message reason;
     hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, &reason);
     if (status) {
-        if (!*first)
-            *chooser->message = reason;
-        *first = *first ? *first : status;
+        hs_refuse(chooser, status, &reason);
         return hs_is_own_failure(status) ? status : HSUMMA_OK;
     }
     for (int x = 0; x < 3; x++)
@@ -317,7 +312,7 @@ static hsumma_status look_at(struct hs_chooser *chooser, int stationary, hsumma_
             axis[movers++] = chooser->variant.role[x].looped;
     status = hs_pairs_make(axis[0], axis[1], chooser->planner->memory, &chooser->pairs);
     if (!status)
-        status = search(chooser, &best, &found, first);
+        status = search(chooser, &best, &found);
     hs_pairs_free(chooser->planner->memory, &chooser->pairs);
     return status;
 }
@@ -325,19 +320,18 @@ static hsumma_status look_at(struct hs_chooser *chooser, int stationary, hsumma_
 /* By messages, every stationary operand that the caller allows. */
 static hsumma_status choose_messages(struct hs_chooser *chooser)
 {
-    static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
     int before = chooser->ranking->count;
-    hsumma_status first = HSUMMA_OK;
+    chooser->refused = HSUMMA_OK;
     hsumma_status status = hs_line_table_init(&chooser->lines, chooser->planner->topology, chooser->profile->one_node,
                                               &chooser->problem->grid, chooser->planner->memory);
     for (int i = 0; !status && i < 3; i++)
-        if (chooser->settings->stationary < 0 || chooser->settings->stationary == order[i])
-            status = look_at(chooser, order[i], &first);
+        if (hs_may_stay(chooser->settings, hs_stay_order[i]))
+            status = look_at(chooser, hs_stay_order[i]);
     hs_line_table_free(&chooser->lines, chooser->planner->memory);
     if (hs_is_own_failure(status)) /* of this process alone: another choice here would differ from everybody else's */
         return hs_fail(chooser->message, status, "no memory for choosing a plan");
-    if (chooser->ranking->count == before && first)
-        return first;
+    if (chooser->ranking->count == before && chooser->refused)
+        return chooser->refused;
     chooser->message->text[0] = 0; /* a refused candidate is not the caller's business */
     return HSUMMA_OK;
 }

@@ -1,5 +1,6 @@
 #include "hsumma/search/choose_device.h"
 
+#include "hsumma/search/choose_node.h"
 #include "summa/node/on_device.h"
 
 #include <inttypes.h>
@@ -13,19 +14,6 @@ enum { WIDE = 2048, NARROWER = 1024, NARROWEST = 64 };
 /* C stays, unless another operand in its place leaves less than this part to copy: only C is written once and needs no
  * partial results. */
 static const double clearly = 0.5;
-
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-/* About even cuts of `whole`, at most `wanted` long, in multiples of 64 where that can be. */
-static int64_t even(int64_t whole, int64_t wanted)
-{
-    int64_t pieces = (whole + wanted - 1) / wanted;
-    int64_t length = pieces ? (whole + pieces - 1) / pieces : 1;
-    return least((length + 63) / 64 * 64, wanted);
-}
 
 /* Whether no process reads anything of another's. */
 static int all_resident(const struct hs_variant *variant)
@@ -45,7 +33,7 @@ static int shrink(struct hs_spec *spec, int fixed, int64_t whole)
     } sacrifice[] = {{NARROWER, 2}, {NARROWER, 1}, {NARROWEST, 1}, {NARROWEST, 0}, {1, 0}};
     for (unsigned i = 0; i < sizeof sacrifice / sizeof *sacrifice; i++) {
         if (!fixed && spec->width[0] > sacrifice[i].width) {
-            int64_t half = even(whole, (spec->width[0] + 1) / 2);
+            int64_t half = hs_even_cut(whole, (spec->width[0] + 1) / 2, 64);
             spec->width[0] = half < sacrifice[i].width ? sacrifice[i].width : half;
             return 1;
         }
@@ -55,27 +43,6 @@ static int shrink(struct hs_spec *spec, int fixed, int64_t whole)
         }
     }
     return 0;
-}
-
-/* Elements that the process with most to do copies: into tiles, and partial results out of them. */
-static double copied(const struct hs_problem *problem, const struct hs_variant *variant, struct hs_prediction *says)
-{
-    double elements = 0;
-    for (int x = 0; x < 3; x++) {
-        const struct hs_role *role = &variant->role[x];
-        says->operand[x].how = "stays";
-        if (!role->moves)
-            continue;
-        int local = x != HS_C && hs_supply_resident(role);
-        double part = (double)hs_axis_count_max(role->own) * (double)hs_axis_count_max(role->looped);
-        says->operand[x].how = local ? "local" : x == HS_C ? "summed" : "shared";
-        if (x == HS_C)
-            elements += (double)hs_axis_count_max(role->want) * (double)role->looped->n +
-                        2 * part * problem->grid.extent[role->line_axis];
-        else if (!local)
-            elements += part;
-    }
-    return elements;
 }
 
 static hsumma_status look_at(const struct hs_problem *problem, const struct hs_settings *settings, int stationary,
@@ -89,19 +56,13 @@ static hsumma_status look_at(const struct hs_problem *problem, const struct hs_s
     if (status)
         return status;
     int64_t whole = problem->extent[variant.looped] > 0 ? problem->extent[variant.looped] : 1;
-    spec->stationary = stationary;
-    spec->node = HS_NODE_DEVICE;
-    spec->levels = 1;
-    spec->slice = INT64_MAX;
+    hs_node_spec_begin(spec, problem, settings, stationary, HS_NODE_DEVICE);
     spec->chunked = -1;
-    spec->segment = settings->segment;
     spec->lookahead = HS_NODE_LOOKAHEAD;
-    for (int axis = 0; axis < 2; axis++)
-        hs_factors_make(&spec->factors[axis], problem->grid.extent[axis], 0, NULL);
-    spec->width[0] = least(settings->block          ? settings->block
-                           : all_resident(&variant) ? INT32_MAX
-                                                    : even(whole, WIDE),
-                           whole);
+    spec->width[0] = hs_min(settings->block          ? settings->block
+                            : all_resident(&variant) ? INT32_MAX
+                                                     : hs_even_cut(whole, WIDE, 64),
+                            whole);
     while ((*bytes = hs_node_size(problem, &variant, spec)) > most)
         if (!shrink(spec, settings->block > 0, whole))
             return hs_fail(message, HSUMMA_ERR_WORKSPACE,
@@ -111,14 +72,13 @@ static hsumma_status look_at(const struct hs_problem *problem, const struct hs_s
     if (*bytes < 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "panels of %" PRId64 " make more than %d steps (larger block)",
                        spec->width[0], (int)HS_NODE_STEPS);
-    *elements = copied(problem, &variant, &choice->prediction);
+    *elements = hs_node_copies(problem, &variant, &choice->prediction);
     return HSUMMA_OK;
 }
 
 hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs_settings *settings, int64_t most,
                                struct hs_choice *choice, int64_t *bytes, struct hs_message *message)
 {
-    static const int order[3] = {HS_C, HS_A, HS_B};
     hsumma_status first = HSUMMA_OK;
     double fewest = -1;
     for (int i = 0; i < 3; i++) {
@@ -126,9 +86,9 @@ hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs
         struct hs_message reason = {""};
         int64_t needs;
         double elements = 0;
-        if (settings->stationary >= 0 && settings->stationary != order[i])
+        if (!hs_may_stay(settings, hs_stay_order[i]))
             continue;
-        hsumma_status status = look_at(problem, settings, order[i], most, &other, &needs, &elements, &reason);
+        hsumma_status status = look_at(problem, settings, hs_stay_order[i], most, &other, &needs, &elements, &reason);
         if (status && !first) {
             first = status;
             *message = reason;

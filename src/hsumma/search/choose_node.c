@@ -12,20 +12,6 @@
  */
 enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
 
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-/* About even cuts of `whole`, at most `wanted` long, in multiples of 8 where that can be. */
-static int64_t even(int64_t whole, int64_t wanted)
-{
-    int64_t pieces = (whole + wanted - 1) / wanted;
-    int64_t length = pieces ? (whole + pieces - 1) / pieces : 1;
-    length = (length + 7) / 8 * 8;
-    return length < wanted ? length : wanted;
-}
-
 struct sizes {
     const struct hs_problem *problem;
     const struct hs_settings *settings;
@@ -76,7 +62,7 @@ static const struct sacrifice {
 /* Cuts of `whole` one more than now, but not shorter than `to`. */
 static int cut_finer(int64_t *length, int64_t whole, int64_t to)
 {
-    int64_t finer = *length > 8 ? even(whole, *length - 1) : *length - 1;
+    int64_t finer = *length > 8 ? hs_even_cut(whole, *length - 1, 8) : *length - 1;
     if (finer >= *length || finer < to)
         return 0;
     *length = finer;
@@ -117,7 +103,7 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
             if (axis->nb % pieces == 0)
                 return axis->nb / pieces;
     }
-    return even(sizes->problem->extent[sizes->variant->looped], wanted);
+    return hs_even_cut(sizes->problem->extent[sizes->variant->looped], wanted, 8);
 }
 
 /*
@@ -131,10 +117,10 @@ static void choose_cuts(const struct sizes *sizes)
     int64_t whole = sizes->problem->extent[sizes->variant->looped], panel = sizes->knees * sizes->profile->knee;
     int over_k = sizes->variant->looped == HS_K;
     whole = whole > 0 ? whole : 1;
-    spec->width[0] = !over_k                    ? least(whole, INT32_MAX)
+    spec->width[0] = !over_k                    ? hs_min(whole, INT32_MAX)
                      : sizes->sharing->in_place ? block_panel(sizes, panel)
-                                                : even(whole, panel);
-    spec->width[0] = least(settings->block ? settings->block : spec->width[0], whole);
+                                                : hs_even_cut(whole, panel, 8);
+    spec->width[0] = hs_min(settings->block ? settings->block : spec->width[0], whole);
     spec->lookahead = 1;
     spec->chunked = choose_chunked(sizes->variant);
     if (spec->chunked < 0)
@@ -142,8 +128,41 @@ static void choose_cuts(const struct sizes *sizes)
     int64_t length = hs_axis_count_max(sizes->variant->role[spec->chunked].want);
     int64_t tile = (int64_t)(TILE / sizes->problem->scalar->size) / spec->width[0];
     int64_t wanted = over_k ? (tile > SHORT ? tile : SHORT) : sizes->profile->knee;
-    spec->chunk = least(settings->chunk ? settings->chunk : even(length, wanted), length);
+    spec->chunk = hs_min(settings->chunk ? settings->chunk : hs_even_cut(length, wanted, 8), length);
     spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
+}
+
+void hs_node_spec_begin(struct hs_spec *spec, const struct hs_problem *problem, const struct hs_settings *settings,
+                        int stationary, int mode)
+{
+    spec->stationary = stationary;
+    spec->node = mode;
+    spec->levels = 1;
+    spec->slice = INT64_MAX;
+    spec->segment = settings->segment;
+    for (int axis = 0; axis < 2; axis++)
+        hs_factors_make(&spec->factors[axis], problem->grid.extent[axis], 0, NULL);
+}
+
+double hs_node_copies(const struct hs_problem *problem, const struct hs_variant *variant,
+                      struct hs_prediction *prediction)
+{
+    double elements = 0;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_role *role = &variant->role[x];
+        prediction->operand[x].how = "stays";
+        if (!role->moves)
+            continue;
+        int local = x != HS_C && hs_supply_resident(role);
+        double part = (double)hs_axis_count_max(role->own) * (double)hs_axis_count_max(role->looped);
+        prediction->operand[x].how = local ? "local" : x == HS_C ? "summed" : "shared";
+        if (x == HS_C) /* a partial result written, and those of the line read and added */
+            elements += (double)hs_axis_count_max(role->want) * (double)role->looped->n +
+                        2 * part * problem->grid.extent[role->line_axis];
+        else if (!local)
+            elements += part;
+    }
+    return elements;
 }
 
 /* Bytes that a process packs, by the BLAS, and that it copies, at most. */
@@ -152,25 +171,11 @@ static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
     const struct hs_problem *problem = sizes->problem;
     const struct hs_profile *profile = sizes->profile;
     const struct hs_variant *variant = sizes->variant;
-    double extent[3], size = (double)problem->scalar->size, copied = 0;
+    double extent[3], size = (double)problem->scalar->size;
     memset(prediction, 0, sizeof *prediction);
     for (int dim = 0; dim < 3; dim++)
         extent[dim] =
             dim == variant->looped ? (double)problem->extent[dim] : (double)hs_axis_count_max(variant->axis[dim]);
-    for (int x = 0; x < 3; x++) {
-        const struct hs_role *role = &variant->role[x];
-        prediction->operand[x].how = "stays";
-        if (!role->moves)
-            continue;
-        int local = x != HS_C && hs_supply_resident(role);
-        double part = (double)hs_axis_count_max(role->own) * (double)hs_axis_count_max(role->looped);
-        double partial = x == HS_C ? (double)hs_axis_count_max(role->want) * (double)role->looped->n : 0;
-        prediction->operand[x].how = local ? "local" : x == HS_C ? "summed" : "shared";
-        if (x == HS_C) /* a partial result written, and those of the line read and added */
-            copied += partial + 2 * part * problem->grid.extent[role->line_axis];
-        else if (!local)
-            copied += part;
-    }
     double calls = 1, call[3] = {extent[0], extent[1], extent[2]}; /* one for each step */
     double cut[2] = {(double)sizes->spec->width[0], (double)sizes->spec->chunk};
     int dim[2] = {variant->looped, sizes->spec->chunked < 0 ? -1 : variant->role[sizes->spec->chunked].pinned};
@@ -182,7 +187,7 @@ static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
     }
     prediction->gemm = calls * hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type,
                                                sizes->threads, call[0], call[1], call[2]);
-    prediction->copy = copied * size * profile->machine.copy;
+    prediction->copy = hs_node_copies(problem, variant, prediction) * size * profile->machine.copy;
     prediction->comm = prediction->copy;
     prediction->seconds = prediction->gemm + prediction->copy;
 }
@@ -202,7 +207,7 @@ static void give_back(const struct sizes *sizes, int64_t chunk)
     for (; spec->lookahead < STEPS_AHEAD; *spec = further) {
         further.lookahead = spec->lookahead + 1;
         if (hs_node_size(sizes->problem, sizes->variant, &further) >
-            (spec->lookahead ? least(sizes->most, CHEAP) : sizes->most))
+            (spec->lookahead ? hs_min(sizes->most, CHEAP) : sizes->most))
             break;
     }
 }
@@ -216,13 +221,7 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
         return status;
     sizes->variant = &variant;
     sizes->spec = spec;
-    spec->stationary = stationary;
-    spec->node = HS_NODE_SHARED;
-    spec->levels = 1;
-    spec->slice = INT64_MAX;
-    spec->segment = sizes->settings->segment;
-    for (int axis = 0; axis < 2; axis++)
-        hs_factors_make(&spec->factors[axis], sizes->problem->grid.extent[axis], 0, NULL);
+    hs_node_spec_begin(spec, sizes->problem, sizes->settings, stationary, HS_NODE_SHARED);
     choose_cuts(sizes);
     int64_t wanted = spec->chunk;
     while (bytes_of(sizes) > sizes->most)
@@ -243,7 +242,6 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
 
 hsumma_status hs_choose_node(struct hs_chooser *chooser)
 {
-    static const int order[3] = {HS_C, HS_A, HS_B}; /* on a tie the first */
     static const int knees[] = {KNEES, 1, 3};
     const struct hs_problem *problem = chooser->problem;
     const struct hs_sharing *sharing = &chooser->planner->sharing;
@@ -251,23 +249,25 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
     int processes = problem->grid.extent[0] * problem->grid.extent[1];
     int64_t most = limit > INT64_MAX / processes ? INT64_MAX : limit * processes;
     most = (uint64_t)most > sharing->bytes ? (int64_t)sharing->bytes : most;
-    struct sizes sizes = {
-        problem, chooser->settings, chooser->profile, sharing, chooser->planner->threads, KNEES, most, NULL, NULL};
+    struct sizes sizes = {.problem = problem,
+                          .settings = chooser->settings,
+                          .profile = chooser->profile,
+                          .sharing = sharing,
+                          .threads = chooser->planner->threads,
+                          .knees = KNEES,
+                          .most = most};
     int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
-    hsumma_status first = HSUMMA_OK;
+    chooser->refused = HSUMMA_OK;
     for (int i = 0; i < 3; i++) {
-        if (chooser->settings->stationary >= 0 && chooser->settings->stationary != order[i])
+        if (!hs_may_stay(chooser->settings, hs_stay_order[i]))
             continue;
         for (int w = 0; w < widths; w++) {
             struct hs_choice choice;
             struct hs_message reason = {""};
             memset(&choice, 0, sizeof choice);
             sizes.knees = knees[w];
-            hsumma_status status = look_at(&sizes, order[i], &choice, &reason);
-            if (status && !first) {
-                first = status;
-                *chooser->message = reason;
-            }
+            hsumma_status status = look_at(&sizes, hs_stay_order[i], &choice, &reason);
+            hs_refuse(chooser, status, &reason);
             if (status)
                 continue;
             hs_rank(chooser->ranking, &choice);
@@ -276,5 +276,5 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
     }
     if (found)
         chooser->message->text[0] = 0;
-    return found ? HSUMMA_OK : first;
+    return found ? HSUMMA_OK : chooser->refused;
 }

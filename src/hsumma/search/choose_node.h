@@ -12,4 +12,13 @@
  */
 hsumma_status hs_choose_node(struct hs_chooser *chooser);
 
+/* What all specs of products inside one node have in common, on devices, too; mode: HS_NODE_SHARED or HS_NODE_DEVICE.
+ */
+void hs_node_spec_begin(struct hs_spec *spec, const struct hs_problem *problem, const struct hs_settings *settings,
+                        int stationary, int mode);
+/* Elements that the process with most to do copies: into tiles, and partial results out of them.  Says in the
+ * prediction how each operand moves. */
+double hs_node_copies(const struct hs_problem *problem, const struct hs_variant *variant,
+                      struct hs_prediction *prediction);
+
 #endif

@@ -384,7 +384,15 @@ hsumma_status hs_local_gemm(struct hs_local *local, const struct hs_scalar *scal
                             int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda, const void *b,
                             int64_t ldb, const void *beta, void *c, int64_t ldc)
 {
-    struct hs_product product = {scalar, {transa, transb}, {m, n, k}, .a = a, .b = b, .c = c, lda, ldb, ldc, 0};
+    struct hs_product product = {.scalar = scalar,
+                                 .op = {transa, transb},
+                                 .extent = {m, n, k},
+                                 .a = a,
+                                 .b = b,
+                                 .c = c,
+                                 .lda = lda,
+                                 .ldb = ldb,
+                                 .ldc = ldc};
     memcpy(&product.alpha, alpha, scalar->size);
     memcpy(&product.beta, beta, scalar->size);
     hs_local_start(local, &product);

@@ -94,7 +94,7 @@ static hsumma_status bring(struct hs_local *local, int x, const struct hs_job *j
     size_t size = local->product.scalar->size, rows = (size_t)region.rows * size;
     hsumma_status status = kind->wait(device, local->in, slot->free);
     if (!status && x < HS_TILES_C && local->way[x] == HS_BY_HAND) {
-        local->loading = (struct hs_loading){slot, x, *job, 0};
+        local->loading = (struct hs_loading){.slot = slot, .operand = x, .job = *job};
         return HSUMMA_OK;
     }
     if (!status)

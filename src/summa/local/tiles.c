@@ -1,15 +1,11 @@
 #include "summa/local/tiles.h"
 
 #include "base/memory.h"
+#include "dist/axis.h"
 
 #include <string.h>
 
 enum { LEAST_EDGE = 8, ROUND = 64, SPARE = 2 };
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static int64_t ceiling(int64_t a, int64_t b)
 {
@@ -20,8 +16,8 @@ static int64_t ceiling(int64_t a, int64_t b)
 static void cut(struct hs_tiling *tiling, int dim, int64_t edge)
 {
     int64_t extent = tiling->extent[dim], even = ceiling(extent, ceiling(extent, edge));
-    int64_t round = least(ceiling(even, ROUND) * ROUND, edge);
-    tiling->edge[dim] = least(round, extent);
+    int64_t round = hs_min(ceiling(even, ROUND) * ROUND, edge);
+    tiling->edge[dim] = hs_min(round, extent);
     tiling->count[dim] = ceiling(extent, tiling->edge[dim]);
 }
 
@@ -36,10 +32,10 @@ static int64_t count_places(struct hs_tiling *tiling, const struct hs_tiling_wis
                               (all ? tiling->count[HS_N] : tiling->block[HS_N]) * panels,
                               tiling->block[HS_M] * tiling->block[HS_N] + SPARE, 2};
     for (int x = 0; x < HS_TILES; x++) {
-        int64_t slots = wish->needs[x] ? least(want[x], most[x]) : 0;
+        int64_t slots = wish->needs[x] ? hs_min(want[x], most[x]) : 0;
         int64_t slot = hs_bytes_of(tiling->edge[dims[x][0]], tiling->edge[dims[x][1]], (int64_t)wish->size);
         slot = (int64_t)hs_aligned((size_t)slot);
-        tiling->slots[x] = (int)least(slots, HS_TILES_MOST + 1);
+        tiling->slots[x] = (int)hs_min(slots, HS_TILES_MOST + 1);
         tiling->slot_bytes[x] = (size_t)slot;
         bytes += hs_bytes_of(slots, slot, 1);
         if (slots > HS_TILES_MOST)
@@ -74,8 +70,8 @@ int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish)
         cut(tiling, HS_N, edge);
         cut(tiling, HS_K, edge / 2);
         tiling->finish = 1;
-        tiling->block[HS_M] = least(2, tiling->count[HS_M]);
-        tiling->block[HS_N] = least(2, tiling->count[HS_N]);
+        tiling->block[HS_M] = hs_min(2, tiling->count[HS_M]);
+        tiling->block[HS_N] = hs_min(2, tiling->count[HS_N]);
         if (count_places(tiling, wish, 0) <= wish->bytes)
             break;
     }
@@ -86,7 +82,7 @@ int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish)
         grown = grow(tiling, wish, &tiling->block[shorter], tiling->count[shorter]) ||
                 grow(tiling, wish, &tiling->block[1 - shorter], tiling->count[1 - shorter]);
     }
-    int64_t wanted = least(ceiling(wish->deep, tiling->edge[HS_K]), tiling->count[HS_K]);
+    int64_t wanted = hs_min(ceiling(wish->deep, tiling->edge[HS_K]), tiling->count[HS_K]);
     while (grow(tiling, wish, &tiling->finish, wanted))
         ;
     tiling->kept = tiling->finish + 1;
@@ -106,7 +102,7 @@ static void locate(const struct hs_tiling *tiling, int64_t block, int64_t from[2
     int64_t at[2] = {row, row % 2 ? tiling->blocks[HS_N] - 1 - col : col};
     for (int dim = HS_M; dim <= HS_N; dim++) {
         from[dim] = at[dim] * tiling->block[dim];
-        tiles[dim] = least(tiling->block[dim], tiling->count[dim] - from[dim]);
+        tiles[dim] = hs_min(tiling->block[dim], tiling->count[dim] - from[dim]);
     }
 }
 

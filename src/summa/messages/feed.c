@@ -159,7 +159,7 @@ static void fill(struct hs_feed *feed, int o)
     int contiguous =
         mover->role->loop_axis == 0 ? one_slab && feed->matrix.ld == width : feed->matrix.ld == mover->length;
     int64_t start = mover->levels == 0 || contiguous ? hs_in_place(&run) : -1;
-    *source = (struct hs_source){NULL, feed->matrix.ld, start >= 0};
+    *source = (struct hs_source){.ld = feed->matrix.ld, .in_place = start >= 0};
     if (source->in_place) {
         source->base = feed->matrix.base + start * (mover->role->loop_axis == 0 ? 1 : feed->matrix.ld) * size;
         return;

@@ -47,7 +47,11 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     int step = hs_grid_stride(grid, mover->role->line_axis);
     for (int l = 0; l < mover->levels; l++) {
         int digit = hs_digit(&mover->factors, l, mover->line), stride = mover->factors.stride[l] * step;
-        mover->group[l] = (struct hs_group){grid->rank, me - digit * stride, stride, mover->factors.size[l], digit};
+        mover->group[l] = (struct hs_group){.table = grid->rank,
+                                            .base = me - digit * stride,
+                                            .stride = stride,
+                                            .size = mover->factors.size[l],
+                                            .me = digit};
     }
 }
 
@@ -90,9 +94,12 @@ struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int
 {
     const struct hs_tier *of = &mover->panels->tier[tier];
     int pair = mover->panels->panel[of->first[o]].pair;
-    return (struct hs_run_of_panels){mover->panels,          mover->role,
-                                     mover->problem->scalar, mover->panels->pairs.pair[pair].owner[mover->index],
-                                     of->first[o],           of->first[o + 1]};
+    return (struct hs_run_of_panels){.panels = mover->panels,
+                                     .role = mover->role,
+                                     .scalar = mover->problem->scalar,
+                                     .loop_coord = mover->panels->pairs.pair[pair].owner[mover->index],
+                                     .begin = of->first[o],
+                                     .end = of->first[o + 1]};
 }
 
 int hs_mover_pair(const struct hs_mover *mover, int tier, int o)
@@ -248,7 +255,7 @@ static int pieces_to(const struct hs_mover *mover, int pair, int64_t width, stru
             continue;
         for (int before = 0; before < i; before++)
             at += packs_for(mover, pair, before) ? mover->gives[before] : 0;
-        piece[count++] = (struct hs_piece){process, at * unit, mover->gives[i] * unit};
+        piece[count++] = (struct hs_piece){.peer = process, .at = at * unit, .count = mover->gives[i] * unit};
     }
     return count;
 }
@@ -262,7 +269,7 @@ static int pieces_from(const struct hs_mover *mover, int pair, int64_t width, st
         int peer = holder_of(mover, pair, q);
         if (mover->takes[q] == 0 || peer == index_of_me(mover))
             continue;
-        piece[count++] = (struct hs_piece){peer, at * unit, mover->takes[q] * unit};
+        piece[count++] = (struct hs_piece){.peer = peer, .at = at * unit, .count = mover->takes[q] * unit};
         at += mover->takes[q];
     }
     return count;

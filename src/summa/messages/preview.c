@@ -39,8 +39,10 @@ int hs_preview_tier(const struct hs_mover *mover, int transfer)
 struct hs_arrival hs_preview_arrival(const struct hs_mover *mover, int pair)
 {
     int level = hs_mover_level(mover, hs_mover_root(mover, pair)), exchanged = mover->role->exchanged;
-    return (struct hs_arrival){level < 0 ? 0 : mover->tier[level] + 1, mover->levels > 0 || exchanged,
-                               exchanged && mover->held > 0 && hs_mover_holds(mover, pair), mover->length};
+    return (struct hs_arrival){.level = level < 0 ? 0 : mover->tier[level] + 1,
+                               .moves = mover->levels > 0 || exchanged,
+                               .holds = exchanged && mover->held > 0 && hs_mover_holds(mover, pair),
+                               .length = mover->length};
 }
 
 static hsumma_status copy_list(const struct hs_list *list, const struct hs_allocator *memory, struct hs_list *copy)
@@ -107,7 +109,8 @@ hsumma_status hs_preview_hops(const struct hs_list *part, int processes, const s
     for (int g = 0; !status && g < lists.steps; g++) {
         const struct hs_step *step = hs_lists_step(&lists, g);
         if (step->kind == HS_SEND)
-            found[count++] = (struct hs_hop){round[g], lists.rank[g], step->peer, step->count};
+            found[count++] =
+                (struct hs_hop){.round = round[g], .from = lists.rank[g], .to = step->peer, .bytes = step->count};
     }
     if (count > 0) {
         qsort(found, (size_t)count, sizeof *found, compare_hops);

@@ -24,7 +24,7 @@ struct index_run {
 static struct runs runs_begin(const struct hs_axis *x, int p, const struct hs_axis *y, int q, int64_t begin,
                               int64_t end)
 {
-    return (struct runs){hs_overlap_begin(x, p, y, q, begin, end), begin, 0, 0, 0, 0};
+    return (struct runs){.walk = hs_overlap_begin(x, p, y, q, begin, end), .first = begin};
 }
 
 static int runs_next(struct runs *runs, struct index_run *run)
@@ -32,13 +32,13 @@ static int runs_next(struct runs *runs, struct index_run *run)
     const struct hs_overlap *walk = &runs->walk;
     int64_t begin, length;
     int found = runs->pending;
-    *run = (struct index_run){runs->from, runs->to, runs->length};
+    *run = (struct index_run){.from = runs->from, .to = runs->to, .length = runs->length};
     runs->pending = 0;
     while (hs_overlap_next(&runs->walk, INT64_MAX, &begin, &length)) {
         int64_t from = hs_axis_before(walk->x, walk->p, begin);
         int64_t to = walk->y ? hs_axis_before(walk->y, walk->q, begin) : begin - runs->first;
         if (!found) {
-            *run = (struct index_run){from, to, length};
+            *run = (struct index_run){.from = from, .to = to, .length = length};
             found = 1;
         } else if (from == run->from + run->length && to == run->to + run->length) {
             run->length += length;
@@ -73,8 +73,10 @@ static struct result_block block_of(const struct hs_supply *supply, const struct
 {
     int loop_rows = supply->role->loop_axis == 0;
     struct index_run r = loop_rows ? looped : pinned, c = loop_rows ? pinned : looped;
-    return (struct result_block){matrix->base + (size_t)(r.from + c.from * matrix->ld) * size,
-                                 tile + (size_t)(r.to + c.to * supply->ld) * size, r.length, c.length};
+    return (struct result_block){.matrix = matrix->base + (size_t)(r.from + c.from * matrix->ld) * size,
+                                 .tile = tile + (size_t)(r.to + c.to * supply->ld) * size,
+                                 .rows = r.length,
+                                 .cols = c.length};
 }
 
 /*
@@ -152,7 +154,7 @@ static int next_pinned(const struct copying *copying, struct runs *runs, struct 
         run->to -= part.begin;
         return found;
     }
-    *run = (struct index_run){part.begin, 0, runs->pending ? part.length : 0};
+    *run = (struct index_run){.from = part.begin, .length = runs->pending ? part.length : 0};
     return runs->pending--;
 }
 
@@ -206,7 +208,9 @@ static void copy_pinned_rows(struct copying *copying, int64_t step, int first, i
             if (copying->strips == STRIPS)
                 flush_pinned(copying, tiles);
             copying->strip[copying->strips++] =
-                (struct strip){rows.from, rows.length, (size_t)((p - first) * supply->pitch) + (size_t)rows.to * size};
+                (struct strip){.from = rows.from,
+                               .length = rows.length,
+                               .offset = (size_t)((p - first) * supply->pitch) + (size_t)rows.to * size};
         }
     }
     flush_pinned(copying, tiles);
@@ -236,7 +240,8 @@ static void copy_looped_rows(struct copying *copying, int64_t step, int first, i
     while (runs_next(&runs, &rows)) {
         if (copying->strips == STRIPS)
             flush_looped(copying, step, first, end, tiles);
-        copying->strip[copying->strips++] = (struct strip){rows.from, rows.length, (size_t)rows.to * size};
+        copying->strip[copying->strips++] =
+            (struct strip){.from = rows.from, .length = rows.length, .offset = (size_t)rows.to * size};
     }
     flush_looped(copying, step, first, end, tiles);
 }

@@ -9,11 +9,6 @@
 /* Bytes that no node has; sums and products of such stay below 2^63. */
 static const double MOST = 1e18;
 
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
 static int64_t cuts(int64_t length, int64_t by)
 {
     return (length + by - 1) / by;
@@ -22,7 +17,7 @@ static int64_t cuts(int64_t length, int64_t by)
 struct hs_range hs_node_panel(const struct hs_node_product *node, int64_t panel)
 {
     int64_t begin = panel * node->spec->width[0];
-    return (struct hs_range){begin, least(node->spec->width[0], node->problem->extent[node->variant.looped] - begin)};
+    return (struct hs_range){begin, hs_min(node->spec->width[0], node->problem->extent[node->variant.looped] - begin)};
 }
 
 struct hs_range hs_supply_part(const struct hs_node_product *node, const struct hs_supply *supply, int p, int64_t step)
@@ -30,8 +25,8 @@ struct hs_range hs_supply_part(const struct hs_node_product *node, const struct 
     int64_t count = hs_axis_count(supply->role->want, p);
     if (supply->operand != node->spec->chunked)
         return (struct hs_range){0, count};
-    int64_t begin = least(hs_chunk_of(node, step) * node->spec->chunk, count);
-    return (struct hs_range){begin, least(node->spec->chunk, count - begin)};
+    int64_t begin = hs_min(hs_chunk_of(node, step) * node->spec->chunk, count);
+    return (struct hs_range){begin, hs_min(node->spec->chunk, count - begin)};
 }
 
 int hs_supply_owner(const struct hs_node_product *node, const struct hs_supply *supply, int64_t panel, int64_t *local)
@@ -94,9 +89,9 @@ static int size_supply(struct hs_supply *supply, const struct hs_problem *proble
                        int64_t length, int64_t tiles, int lines)
 {
     int64_t size = (int64_t)problem->scalar->size;
-    int64_t width = least(spec->width[0], supply->role->looped->n);
+    int64_t width = hs_min(spec->width[0], supply->role->looped->n);
     int rows_looped = supply->role->loop_axis == 0;
-    supply->ring = (int)least(spec->lookahead + 1, tiles);
+    supply->ring = (int)hs_min(spec->lookahead + 1, tiles);
     supply->lines = lines;
     if ((double)(width + 16) * (double)(length + 16) * (double)size * supply->ring * lines > MOST)
         return 0;
@@ -131,7 +126,7 @@ static size_t lay_out(struct hs_node_product *node)
         if (x != HS_C && hs_supply_resident(role))
             continue;
         int64_t length = hs_axis_count_max(role->want);
-        length = x == spec->chunked ? least(spec->chunk, length) : length;
+        length = x == spec->chunked ? hs_min(spec->chunk, length) : length;
         if (!size_supply(supply, problem, spec, length, x == spec->chunked ? node->steps : node->panels,
                          x == HS_C ? problem->grid.extent[0] * problem->grid.extent[1] : role->want->nprocs))
             return SIZE_MAX;

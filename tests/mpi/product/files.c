@@ -6,6 +6,7 @@
 #include "support/gemm_case.h"
 
 #include "api/context_files.h"
+#include "api/create.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,0 +1,25 @@
+#include "hsumma/context/context.h"
+
+struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis)
+{
+    const struct hs_grid *grid = &desc->grid->grid;
+    return axis == 0 ? hs_axis_make(desc->m, desc->mb, desc->imb, desc->rsrc, grid->extent[0])
+                     : hs_axis_make(desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]);
+}
+
+void hs_context_release(hsumma_context *ctx)
+{
+    if (--ctx->holders == 0)
+        ctx->destroy(ctx);
+}
+
+void hs_grid_release(hsumma_grid *grid)
+{
+    if (--grid->holders > 0)
+        return;
+    hsumma_context *ctx = grid->ctx;
+    hs_product_memory_leave(ctx, &grid->shared);
+    hs_put(&ctx->memory, grid->rank);
+    hs_put(&ctx->memory, grid);
+    hs_context_release(ctx);
+}

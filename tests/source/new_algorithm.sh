@@ -1,0 +1,62 @@
+# TAP: an algorithm is one file and one row.  In a copy of the sources a broadcast is added so; nothing else is told of it,
+# and it is built, listed, proven, priced and selected.  What the build directory has is used again.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=${BUILD:-$root/build}
+[ -d "$BUILD/obj/src" ] || { echo "1..0 # SKIP no objects in $BUILD"; exit 0; }
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+count=0
+
+# report NAME: the status of the last command becomes the result of a test; what it printed is shown if it failed
+report() {
+    if [ $? -eq 0 ]; then echo "ok $((count += 1)) - $1"; else
+        echo "not ok $((count += 1)) - $1"
+        tail -n 20 "$scratch/out" | sed 's/^/# /'
+    fi
+}
+
+# says PATTERN COMMAND...: hsumma_bench succeeds and prints a line that matches
+says() {
+    pattern=$1; shift
+    "$scratch/build/hsumma_bench" "$@" >"$scratch/out" 2>&1 && grep -qE "$pattern" "$scratch/out"
+}
+
+cp -pr "$root/Makefile" "$root/src" "$root/include" "$root/benchmarks" "$root/scripts" "$scratch"
+mkdir -p "$scratch/build/obj"
+cp -pr "$BUILD/obj/src" "$BUILD/obj/benchmarks" "$scratch/build/obj"
+cp -p "$BUILD"/obj/*.stamp "$scratch/build/obj" 2>/dev/null
+
+cat >"$scratch/src/coll/bcast/relay.c" <<'C'
+/* Broadcast, relay: every rank passes the whole vector on to the next one.  Cost: (q - 1)(alpha + m beta). */
+#include "coll/schedule/rows.h"
+
+static void build(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int received = -1;
+    if (shape->rank > 0)
+        received = hs_emit_recv(builder, shape->rank - 1, hs_out(0), shape->bytes);
+    if (shape->rank + 1 < shape->size)
+        hs_after(builder, hs_emit_send(builder, shape->rank + 1, hs_out(0), shape->bytes), received);
+}
+
+HS_ALG(HS_BCAST, bcast_relay, "relay", .build = build, .doc = "rank after rank: (q-1)(alpha + m beta)");
+C
+# Only the registry has to see the new row: the other files that include rows.h are not compiled again.
+rows=$scratch/src/coll/schedule/rows.h
+sed -i 's/^    ALG(bcast_flat) .*/&\n    ALG(bcast_relay) \\/' "$rows"
+touch -r "$root/src/coll/schedule/rows.h" "$rows"
+touch "$scratch/src/coll/schedule/registry.c"
+
+make -C "$scratch" BUILD=build TESTS= build/hsumma_bench >"$scratch/out" 2>&1
+report "one file and one row build"
+says '^  relay$' coll --list --op bcast
+report "coll --list has it"
+says 'relay .* proven$' coll --verify --op bcast --alg relay --ranks 6
+report "coll --verify proves it"
+says '^verified: 4 messages, 4096 bytes, 4 rounds' coll --dump --op bcast --alg relay --ranks 5 --bytes 1k
+report "coll --dump has its rounds"
+says '^relay +4 +4 .*(us|ms)' explain --collective bcast --size 5 --bytes 1k
+report "explain prices it among the others"
+says 'bcast=relay' explain -m 1000 --grid 4x4 --bcast relay
+report "a product takes it by its name"
+echo "1..$count"

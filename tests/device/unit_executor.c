@@ -6,6 +6,7 @@
 #include "coll/run/device_comm.h"
 #include "coll/run/executor_device.h"
 #include "gpu/devices.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -175,14 +176,6 @@ static void test_passes(void)
     first = add(&builder, sum, cell(HS_IN, 0), cell(HS_IN, 1), -1);
     last = add(&builder, sum, cell(HS_IN, 2), sum, first);
     expect(&builder, "the sum on the right", 2, (int[]){2, 2});
-}
-
-static uint64_t random_state = 1;
-
-static int draw(int below)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int)((random_state >> 33) % (uint64_t)below);
 }
 
 /* Whether two steps may not change places: they touch the same cell, and one writes it. */

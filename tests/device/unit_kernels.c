@@ -2,6 +2,7 @@
  * The kernels' own code (src/gpu/kernels.cu), run by the host thread by thread, against base/operators.c and
  * base/scalar.inc: the same bits for every element and operator, any count, alignment and number of operands.
  */
+#include "support/random.h"
 #include "support/tap.h"
 
 #if HSUMMA_HAVE_CUDA
@@ -20,14 +21,6 @@ enum { GUARD = 64, LONGEST = 5000, MOST = HS_KERNEL_MOST };
 extern int on_host_dry;
 extern unsigned on_host_grid[2];
 
-static uint64_t state = 1;
-
-static uint64_t draw(uint64_t below)
-{
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return state % below;
-}
-
 /* Numbers of all sizes, and those that are special. */
 static double number(void)
 {
@@ -35,7 +28,7 @@ static double number(void)
                                      DBL_MAX, -DBL_MAX, 0x1p-1074, 0x1p-149,  (double)FLT_MAX};
     if (draw(8) == 0)
         return special[draw(sizeof special / sizeof *special)];
-    return ldexp((double)draw(1u << 30) - 0x1p29, (int)draw(60) - 50);
+    return ldexp(draw(1 << 30) - 0x1p29, draw(60) - 50);
 }
 
 static const struct element {
@@ -56,7 +49,7 @@ static void fill(char *to, int64_t count, const struct element *is)
     for (int64_t i = 0; i < count; i++) {
         double d = number();
         float f = (float)d;
-        uint64_t n = draw(4) ? draw(UINT64_MAX) : draw(4) - 2 + (draw(2) << 63);
+        uint64_t n = draw(4) ? draw_bits() : (uint64_t)(draw(4) - 2) + ((uint64_t)draw(2) << 63);
         const void *from = is->whole ? (const void *)&n : is->size == 8 ? (const void *)&d : (const void *)&f;
         memcpy(to + i * (int64_t)is->size, from, is->size);
     }
@@ -92,7 +85,7 @@ static void ask(struct question *q, const struct element *is, int how)
 {
     size_t alike = draw(16 / is->size) * is->size;
     for (int k = 0; k <= q->operands; k++) {
-        size_t shift = how == 0 ? 0 : how == 1 ? alike : how == 2 ? draw(16 / is->size) * is->size : draw(16);
+        size_t shift = how == 0 ? 0 : how == 1 ? alike : how == 2 ? draw(16 / is->size) * is->size : (size_t)draw(16);
         size_t bytes = (size_t)q->count * is->size;
         q->base[k] = malloc(GUARD + shift + bytes + (k == q->operands ? GUARD : 0));
         q->operand[k] = q->base[k] + GUARD + shift;
@@ -138,7 +131,7 @@ static void test_combine(const struct element *is, hsumma_op op)
         for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
             for (int how = 0; how < 4; how++) {
                 struct question q = {.count = counts[i], .operands = numbers[n]};
-                q.dst = draw(2) ? q.operands : (int)draw((uint64_t)q.operands);
+                q.dst = draw(2) ? q.operands : draw(q.operands);
                 ask(&q, is, how);
                 char *expected = answer(&q, is, op);
                 failed += hs_kernels_combine(&kernels, NULL, q.operand[q.dst], (const void *const *)q.operand,

@@ -2,6 +2,8 @@
  * Plain MPI, without hsumma: many collective calls with known results.  tests/programs/pmpi.py runs it as it is and
  * with libhsumma_pmpi.so preloaded.  Prints "ok N calls" on rank 0, or what is wrong.
  */
+#include "support/random.h"
+
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -322,17 +324,16 @@ static void test_bottom(struct tally *t, MPI_Comm comm)
 /* Many small calls of changing kinds, roots and communicators, one right after the other. */
 static void test_sequence(struct tally *t, const MPI_Comm *comms, int number, int length)
 {
-    unsigned seed = 12345;
+    uint64_t sequence = 12345;
     double in[16], out[16];
 
     for (int i = 0; i < length; i++) {
-        unsigned draw = (seed = seed * 1103515245U + 12345U) >> 8;
-        MPI_Comm comm = comms[draw % (unsigned)number];
-        int rank, size, root, kind = (int)(draw / 8 % 3), count = 1 + (int)(draw / 32 % 16), good = 1;
+        MPI_Comm comm = comms[draw_of(&sequence, number)];
+        int rank, size, root, kind = draw_of(&sequence, 3), count = 1 + draw_of(&sequence, 16), good = 1;
 
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &size);
-        root = (int)(draw / 1024) % size;
+        root = draw_of(&sequence, 1024) % size;
         for (int k = 0; k < count; k++) {
             in[k] = i + rank + k;
             out[k] = kind == 0 && rank == root ? i + k : -1;

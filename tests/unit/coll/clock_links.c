@@ -1,5 +1,6 @@
 /* The clock with links that price long messages apart, and on machines that are faster in one thing. */
 #include "coll/model/clock.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <math.h>
@@ -126,23 +127,14 @@ static double *part_of(struct hs_machine *m, int i)
                              &link[i / 4]->beta_long}[i % 4];
 }
 
-static uint64_t state = 20131;
-static double random_one(void) /* in [0, 1) */
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (double)(state >> 11) / 9007199254740992.0;
-}
-
 static void draw_machine(struct hs_machine *m, int inject)
 {
     double *part;
-    *m = (struct hs_machine){.ports = 1 + (int)(3 * random_one())};
-    m->network.eager = random_one() < 0.5 ? 0 : 512;
-    m->node.eager = random_one() < 0.5 ? 0 : 256;
+    *m = (struct hs_machine){.ports = 1 + (int)(3 * draw_fraction())};
+    m->network.eager = draw_fraction() < 0.5 ? 0 : 512;
+    m->node.eager = draw_fraction() < 0.5 ? 0 : 256;
     for (int i = 0; (part = part_of(m, i)); i++)
-        *part = (i < 16 && i % 2 == 0 ? 5e-6 : 5e-9) * (0.01 + random_one() * random_one());
+        *part = (i < 16 && i % 2 == 0 ? 5e-6 : 5e-9) * (0.01 + draw_fraction() * draw_fraction());
     m->inject *= inject;
     m->signal *= 100;
 }
@@ -155,7 +147,7 @@ static double slower(const struct hs_alg *alg, const struct hs_shape *shape, con
     double *part, most = 0, before = seconds(alg, shape, machine);
     *bad += hs_clock(alg, shape, machine, &hs_heap, &report) != HSUMMA_OK || report.seconds != before;
     for (int i = 0; (part = part_of(&faster, i)); i++, faster = *machine) {
-        *part *= random_one() < 0.3 ? 0.999 : 0.05 + 0.95 * random_one();
+        *part *= draw_fraction() < 0.3 ? 0.999 : 0.05 + 0.95 * draw_fraction();
         double after = seconds(alg, shape, &faster);
         *bad += after < 0;
         most = before > 0 ? fmax(most, after / before - 1) : most;
@@ -171,16 +163,16 @@ static double monotonous(int inject, int draws)
     int runs = 0, bad = 0, at = 0, rows = 0;
     for (int i = 0; (alg = hs_alg_at(i)); i++)
         for (int draw = 0; draw < draws; draw++) {
-            int q = 1 + (int)(random_one() * random_one() * 40), nodes = 1 + (int)(random_one() * q);
-            struct hs_shape shape = {.size = q, .root = (int)(random_one() * q), .unit = 8, .segment = 256};
+            int q = 1 + (int)(draw_fraction() * draw_fraction() * 40), nodes = 1 + (int)(draw_fraction() * q);
+            struct hs_shape shape = {.size = q, .root = (int)(draw_fraction() * q), .unit = 8, .segment = 256};
             struct hs_topology topology;
             struct hs_machine machine;
             if (hs_topology_blocks(&topology, q, nodes, 2, &hs_heap))
                 continue;
-            topology.shared_bytes = random_one() < 0.5 ? 0 : 512;
-            topology.direct = random_one() < 0.5;
-            shape.topology = random_one() < 0.2 ? NULL : &topology;
-            shape.bytes = 8 * (int64_t)(random_one() * random_one() * 400);
+            topology.shared_bytes = draw_fraction() < 0.5 ? 0 : 512;
+            topology.direct = draw_fraction() < 0.5;
+            shape.topology = draw_fraction() < 0.2 ? NULL : &topology;
+            shape.bytes = 8 * (int64_t)(draw_fraction() * draw_fraction() * 400);
             draw_machine(&machine, inject);
             if (!(alg->flags & HS_BY_MPI) && !hs_alg_unfit(alg, &shape)) {
                 double by = slower(alg, &shape, &machine, &bad);

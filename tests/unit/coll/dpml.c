@@ -4,6 +4,7 @@
  */
 #include "coll/proof/verify.h"
 #include "coll/schedule/lists.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -13,14 +14,6 @@ enum { MOST_NODES = 12, MOST_PPN = 8, MOST_RANKS = MOST_NODES * MOST_PPN };
 enum layout { BLOCKS, UNEVEN, CYCLIC, SHUFFLED, LAYOUTS };
 
 static const char *const layout_names[LAYOUTS] = {"blocks", "uneven blocks", "cyclic", "shuffled"};
-static uint64_t mix = 1;
-
-static int pick(int below)
-{
-    mix = mix * 6364136223846793005u + 1442695040888963407u;
-    return (int)((mix >> 33) % (uint64_t)below);
-}
-
 /* `nodes` nodes of up to `ppn` ranks, each of two sockets.  Returns the number of ranks. */
 static int make(struct hs_topology *topology, enum layout layout, int nodes, int ppn, int64_t shared_bytes)
 {
@@ -31,7 +24,7 @@ static int make(struct hs_topology *topology, enum layout layout, int nodes, int
     for (int r = 0; layout == CYCLIC && r < size; r++)
         node[r] = r % nodes;
     for (int r = size - 1; layout == SHUFFLED && r > 0; r--) {
-        int other = pick(r + 1), swap = node[r];
+        int other = draw(r + 1), swap = node[r];
         node[r] = node[other];
         node[other] = swap;
     }
@@ -46,10 +39,10 @@ static int make(struct hs_topology *topology, enum layout layout, int nodes, int
 static struct hs_verify_options some_options(void)
 {
     static const int windows[] = {0, 4, 64, 9};
-    struct hs_verify_options options = {.schedule = (enum hs_schedule)pick(HS_SCHEDULES), .seed = (uint64_t)pick(1000)};
-    options.eager = pick(2);
-    options.window = windows[pick(4)];
-    options.instances = 1 + pick(4) / 3;
+    struct hs_verify_options options = {.schedule = (enum hs_schedule)draw(HS_SCHEDULES), .seed = (uint64_t)draw(1000)};
+    options.eager = draw(2);
+    options.window = windows[draw(4)];
+    options.instances = 1 + draw(4) / 3;
     return options;
 }
 
@@ -84,11 +77,11 @@ static void dpml_right(enum layout layout, int nodes, int ppn)
         const int64_t rooms[] = {0, 8, 8 * 31, size > 24 ? 8 * 41 : 64, 1 << 20};
         struct hs_verify_options options = some_options();
         struct hs_verify_report report;
-        struct hs_shape shape = {.size = size, .bytes = 8 * lengths[pick(i ? 4 : 5)], .unit = 8};
+        struct hs_shape shape = {.size = size, .bytes = 8 * lengths[draw(i ? 4 : 5)], .unit = 8};
         shape.topology = &topology;
-        topology.shared_bytes = rooms[pick(5)];
+        topology.shared_bytes = rooms[draw(5)];
         shape.with = (struct hs_parameters){
-            .leaders = leaders[i % 5], .pieces = pick(4), .level = (enum hs_division_kind)(pick(3) / 2)};
+            .leaders = leaders[i % 5], .pieces = draw(4), .level = (enum hs_division_kind)(draw(3) / 2)};
         hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
         const char *what = status                                                                  ? report.text
                            : topology.division[shape.with.level].contiguous && !report.keeps_order ? "order not kept"
@@ -215,7 +208,7 @@ static void dpml_outer(void)
 
 static const int64_t *cut(int64_t *part, int p, int64_t elements)
 {
-    int how = pick(4);
+    int how = draw(4);
     for (int i = 0; i <= p; i++) {
         int64_t at[] = {0, elements * i / p * i / p, i > p / 3 ? elements : 0, elements * (i / 2 * 2) / p};
         part[i] = 8 * (i == p ? elements : at[how]);
@@ -235,8 +228,8 @@ static void parts_right(const struct hs_alg *alg, enum layout layout, int nodes,
         struct hs_verify_report report;
         struct hs_shape shape = {.size = size, .bytes = 8 * elements, .unit = 8, .topology = &topology};
         shape.part = cut(part, size, elements);
-        shape.with.level = (enum hs_division_kind)(pick(3) / 2);
-        topology.shared_bytes = pick(3) ? 1 << 20 : pick(2) ? 0 : 8 * elements;
+        shape.with.level = (enum hs_division_kind)(draw(3) / 2);
+        topology.shared_bytes = draw(3) ? 1 << 20 : draw(2) ? 0 : 8 * elements;
         hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
         const char *what = status                                                                  ? report.text
                            : topology.division[shape.with.level].contiguous && !report.keeps_order ? "order not kept"

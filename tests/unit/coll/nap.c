@@ -5,6 +5,7 @@
  */
 #include "coll/proof/verify.h"
 #include "coll/schedule/lists.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -26,12 +27,6 @@ struct traffic {
     int64_t messages;
     int rank_max, rounds, by_others; /* by_others: sent by ranks that are not the lowest of their node */
 };
-
-static uint64_t pick(struct place *place, uint64_t below)
-{
-    place->mix = place->mix * 6364136223846793005u + 1442695040888963407u;
-    return (place->mix >> 33) % below;
-}
 
 static struct place make_place(int size, const int *node, const int *socket, int64_t shared_bytes)
 {
@@ -59,9 +54,9 @@ static struct place scattered(int nodes, int ppn, int uneven, int64_t shared_byt
     int node[640], size = nodes * ppn;
     struct place random = {.mix = (uint64_t)(100 * nodes + ppn)};
     for (int i = 0; i < size; i++)
-        node[i] = uneven ? (int)pick(&random, (uint64_t)nodes) : i % nodes;
+        node[i] = uneven ? draw_of(&random.mix, nodes) : i % nodes;
     for (int i = size - 1; i > 0; i--) {
-        int j = (int)pick(&random, (uint64_t)i + 1), swap = node[i];
+        int j = draw_of(&random.mix, i + 1), swap = node[i];
         node[i] = node[j];
         node[j] = swap;
     }
@@ -153,11 +148,11 @@ static struct hs_verify_report verify(struct place *place, const struct hs_alg *
     static const int windows[] = {0, 4, 64};
     struct hs_shape shape = place->shape;
     struct hs_verify_report report;
-    struct hs_verify_options options = {.schedule = (enum hs_schedule)pick(place, HS_SCHEDULES),
-                                        .seed = pick(place, 1 << 30),
-                                        .eager = (int)pick(place, 2),
-                                        .instances = 1 + (int)pick(place, 2) * (shape.size < 33),
-                                        .window = windows[pick(place, 3)]};
+    struct hs_verify_options options = {.schedule = (enum hs_schedule)draw_of(&place->mix, HS_SCHEDULES),
+                                        .seed = draw_of(&place->mix, 1 << 30),
+                                        .eager = draw_of(&place->mix, 2),
+                                        .instances = 1 + draw_of(&place->mix, 2) * (shape.size < 33),
+                                        .window = windows[draw_of(&place->mix, 3)]};
     shape.topology = &place->topology;
     hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
     place->runs++;
@@ -300,7 +295,7 @@ static void rooted(enum hs_collective collective, const char *name, int kind, in
         for (int ppn = 1; ppn <= 6; ppn++) {
             struct place place = some_place(kind, n, ppn, shared_bytes);
             uint64_t bracketing = 0;
-            for (int root = 0; root < place.shape.size; root += 1 + (int)pick(&place, (uint64_t)ppn)) {
+            for (int root = 0; root < place.shape.size; root += 1 + draw_of(&place.mix, ppn)) {
                 place.shape.root = root;
                 struct hs_verify_report report = verify(&place, alg);
                 struct traffic traffic = traffic_of(&place, alg);
@@ -331,7 +326,7 @@ static void segmented(int kind, int64_t shared_bytes)
                 struct place place = some_place(kind, n, ppn, shared_bytes);
                 place.shape.bytes = 80 * UNIT;
                 place.shape.segment = (80 + segments - 1) / segments * UNIT;
-                place.shape.root = (int)pick(&place, (uint64_t)place.shape.size);
+                place.shape.root = draw_of(&place.mix, place.shape.size);
                 struct hs_verify_report report = verify(&place, alg);
                 int64_t cut = (place.shape.bytes + place.shape.segment - 1) / place.shape.segment, p = n * ppn;
                 int64_t leaders = nodes_of(&place)->parts;

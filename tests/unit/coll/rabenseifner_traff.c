@@ -10,6 +10,7 @@
 #include "coll/proof/verify.h"
 #include "coll/rabenseifner_traff/rt.h"
 #include "coll/schedule/lists.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <math.h>
@@ -163,21 +164,15 @@ struct tally {
     char text[400];
 };
 
-static int64_t pick(struct tally *tally, int64_t below)
-{
-    tally->mix = tally->mix * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((tally->mix >> 33) % (uint64_t)below);
-}
-
 /* Parts of a random vector: NULL, random, coarse (many empty), all at one rank. */
 static const int64_t *cut(struct tally *tally, int64_t *part, int p, int64_t elements, int64_t unit)
 {
-    int64_t kind = pick(tally, 4), owner = pick(tally, p), step = kind == 2 ? 5 : 1;
+    int64_t kind = draw_of(&tally->mix, 4), owner = draw_of(&tally->mix, p), step = kind == 2 ? 5 : 1;
     if (kind == 0)
         return NULL;
     part[0] = 0;
     for (int i = 1; i <= p; i++) {
-        int64_t most = elements - part[i - 1], take = pick(tally, 4 * elements / p + 2) / step * step;
+        int64_t most = elements - part[i - 1], take = draw_of(&tally->mix, 4 * elements / p + 2) / step * step;
         part[i] = kind == 3 ? (i > owner) * elements : part[i - 1] + (take < most ? take : most);
     }
     part[p] = elements;
@@ -189,21 +184,21 @@ static const int64_t *cut(struct tally *tally, int64_t *part, int p, int64_t ele
 static void one(struct tally *tally, const struct hs_alg *alg, int p)
 {
     const int64_t counts[] = {0, 1, 2, 3, p - 1, p, p + 1, 2 * p + 1, 4 * p, 41, 97},
-                  unit = (int64_t)1 << pick(tally, 5);
+                  unit = (int64_t)1 << draw_of(&tally->mix, 5);
     static const int windows[] = {0, 4, 7, 64};
-    int64_t part[1024], n = counts[pick(tally, 11)];
+    int64_t part[1024], n = counts[draw_of(&tally->mix, 11)];
     const int64_t thresholds[] = {1, 0, n * unit, n * unit / 2, n * unit / 4 + 1, n * unit / 8, 3 * unit};
     struct hs_shape shape = {.size = p, .unit = unit, .bytes = n * unit};
-    shape.with.threshold = thresholds[pick(tally, 7)];
-    shape.root = alg->collective == HS_REDUCE_TO ? (int)pick(tally, p) : 0;
+    shape.with.threshold = thresholds[draw_of(&tally->mix, 7)];
+    shape.root = alg->collective == HS_REDUCE_TO ? draw_of(&tally->mix, p) : 0;
     shape.part = alg->collective == HS_REDUCE_SCATTER ? cut(tally, part, p, n, unit) : NULL;
-    struct hs_verify_options options = {.schedule = (enum hs_schedule)pick(tally, HS_SCHEDULES),
-                                        .seed = (uint64_t)pick(tally, 1 << 30),
-                                        .eager = (int)pick(tally, 2),
-                                        .window = windows[pick(tally, 4)],
-                                        .instances = p <= 16 ? 1 + (int)pick(tally, 2) : 1};
-    options.run = pick(tally, 5);
-    options.ld = options.run + pick(tally, 3);
+    struct hs_verify_options options = {.schedule = (enum hs_schedule)draw_of(&tally->mix, HS_SCHEDULES),
+                                        .seed = draw_of(&tally->mix, 1 << 30),
+                                        .eager = draw_of(&tally->mix, 2),
+                                        .window = windows[draw_of(&tally->mix, 4)],
+                                        .instances = p <= 16 ? 1 + draw_of(&tally->mix, 2) : 1};
+    options.run = draw_of(&tally->mix, 5);
+    options.ld = options.run + draw_of(&tally->mix, 3);
     struct hs_verify_report report;
     if (hs_alg_unfit(alg, &shape))
         return;

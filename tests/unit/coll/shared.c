@@ -6,6 +6,7 @@
 #include "coll/pattern/embed.h"
 #include "coll/proof/verify.h"
 #include "coll/schedule/lists.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <string.h>
@@ -24,27 +25,21 @@ struct tally {
     char text[400];
 };
 
-static int64_t pick(struct tally *tally, int64_t below)
-{
-    tally->mix = tally->mix * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((tally->mix >> 33) % (uint64_t)below);
-}
-
 static int64_t one_of(struct tally *tally, const int64_t *choice, int choices)
 {
-    return choice[pick(tally, choices)];
+    return choice[draw_of(&tally->mix, choices)];
 }
 #define ONE_OF(tally, ...) one_of(tally, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
 
 static struct hs_verify_options pick_options(struct tally *tally, int p)
 {
-    struct hs_verify_options options = {.schedule = (enum hs_schedule)pick(tally, HS_SCHEDULES)};
-    options.seed = (uint64_t)pick(tally, 1 << 30);
-    options.eager = (int)pick(tally, 2);
-    options.instances = 1 + (int)pick(tally, 3) * (p <= 9);
+    struct hs_verify_options options = {.schedule = (enum hs_schedule)draw_of(&tally->mix, HS_SCHEDULES)};
+    options.seed = draw_of(&tally->mix, 1 << 30);
+    options.eager = draw_of(&tally->mix, 2);
+    options.instances = 1 + draw_of(&tally->mix, 3) * (p <= 9);
     options.window = (int)ONE_OF(tally, 0, 1, 4, 64);
-    options.run = pick(tally, 6);
-    options.ld = options.run + pick(tally, 4);
+    options.run = draw_of(&tally->mix, 6);
+    options.ld = options.run + draw_of(&tally->mix, 4);
     return options;
 }
 
@@ -63,18 +58,18 @@ static void one(struct tally *tally, const struct hs_alg *alg, struct hs_topolog
     int p = topology->size;
     struct hs_shape shape = {.size = p, .unit = ONE_OF(tally, 1, 4, 8, 16, BIG), .topology = topology};
     int64_t scale = shape.unit == BIG ? BIG : 1;
-    shape.root = alg->collective == HS_ALLREDUCE ? 0 : (int)pick(tally, p);
+    shape.root = alg->collective == HS_ALLREDUCE ? 0 : draw_of(&tally->mix, p);
     shape.segment = alg->flags & HS_USES_SEGMENT ? scale * ONE_OF(tally, 0, 1, 24, 100, 5000) : 0;
     shape.with.threshold = alg->flags & HS_USES_THRESHOLD ? ONE_OF(tally, 0, 1, 64, 500, 1 << 22) : 0;
-    topology->shared_bytes = scale * ONE_OF(tally, 1, 17, 48, 100, 300, 1000, 4096) + pick(tally, 9);
-    topology->direct = (int)pick(tally, 2);
+    topology->shared_bytes = scale * ONE_OF(tally, 1, 17, 48, 100, 300, 1000, 4096) + draw_of(&tally->mix, 9);
+    topology->direct = draw_of(&tally->mix, 2);
     int64_t most = topology->shared_bytes / shape.unit *
                        (p > 9   ? 1
                         : p > 4 ? 2
                                 : 5) +
                    2,
             elements = ONE_OF(tally, 0, 1, p - 1, p, p + 1, 2 * p + 1);
-    elements = pick(tally, 3) ? 1 + pick(tally, most < 400 / p ? most : 400 / p) : elements;
+    elements = draw_of(&tally->mix, 3) ? 1 + draw_of(&tally->mix, most < 400 / p ? most : 400 / p) : elements;
     shape.bytes = shape.unit * (elements < most ? elements : most);
 
     struct hs_verify_options options = pick_options(tally, p);
@@ -208,7 +203,8 @@ static void contributors(void)
                 if (hs_topology_blocks(&topology, p, 1, 1, &hs_heap))
                     return;
                 topology.shared_bytes = ONE_OF(&tally, 24, 100, 500);
-                struct hs_shape shape = {.size = p, .bytes = 8 * pick(&tally, 50), .unit = 8, .topology = &topology};
+                struct hs_shape shape = {
+                    .size = p, .bytes = 8 * draw_of(&tally.mix, 50), .unit = 8, .topology = &topology};
                 shape.with.contributors = first;
                 shape.with.threshold = ONE_OF(&tally, 0, 1);
                 struct hs_verify_options options = pick_options(&tally, p);

@@ -2,6 +2,7 @@
 #include "coll/schedule/topology.h"
 #include "coll/pattern/embed.h"
 #include "support/failing_memory.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -29,13 +30,11 @@ static int is_division(const struct hs_division *division, int size, const int *
 static void names(void)
 {
     int bad = 0;
-    uint64_t mix = 7;
     for (int run = 0; run < 300; run++) {
         int node[24], socket[24], size = run % 24 + 1;
         for (int r = 0; r < size; r++) {
-            mix = mix * 6364136223846793005u + 1442695040888963407u;
-            node[r] = (int)(mix >> 40) % (run % 7 + 1) * 1000 - 3000; /* any numbers */
-            socket[r] = (int)(mix >> 20) % 2;                         /* alike on all nodes */
+            node[r] = draw(run % 7 + 1) * 1000 - 3000; /* any numbers */
+            socket[r] = draw(2);                       /* alike on all nodes */
         }
         struct hs_topology topology;
         bad += hs_topology_make(&topology, size, node, run % 2 ? socket : NULL, &hs_heap) != HSUMMA_OK;

@@ -4,6 +4,7 @@
  */
 #include "coll/proof/verify.h"
 #include "coll/schedule/lists.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <stdlib.h>
@@ -19,12 +20,6 @@ struct tally {
     char text[400];
 };
 
-static uint64_t pick(struct tally *tally, uint64_t below)
-{
-    tally->mix = tally->mix * 6364136223846793005u + 1442695040888963407u;
-    return (tally->mix >> 33) % below;
-}
-
 static int log2_up(int64_t n)
 {
     int rounds = 0;
@@ -36,12 +31,12 @@ static int log2_up(int64_t n)
 /* Cuts bytes into p parts: equal, irregular, all at one rank, mostly empty. */
 static const int64_t *cut(struct tally *tally, int64_t *part, int64_t elements, int64_t unit)
 {
-    int p = tally->p, kind = (int)pick(tally, 5), owner = (int)pick(tally, (uint64_t)p);
+    int p = tally->p, kind = draw_of(&tally->mix, 5), owner = draw_of(&tally->mix, p);
     if (kind == 0)
         return NULL;
     int64_t step = kind == 2 ? 1 : 8; /* coarse cuts often coincide */
     for (int i = 0; i <= p; i++)
-        part[i] = kind == 1 ? (i > owner) * elements : (int64_t)pick(tally, (uint64_t)elements + 1) / step * step;
+        part[i] = kind == 1 ? (i > owner) * elements : draw_of(&tally->mix, elements + 1) / step * step;
     part[0] = 0;
     part[p] = elements;
     for (int i = 1; i <= p; i++) /* insertion sort */
@@ -171,18 +166,18 @@ static void one(struct tally *tally, const struct hs_shape *shape, const struct 
 static int64_t pick_segment(struct tally *tally, int64_t bytes, int64_t unit)
 {
     int64_t choices[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
-    return tally->alg->flags & HS_USES_SEGMENT ? choices[pick(tally, sizeof choices / sizeof *choices)] : 0;
+    return tally->alg->flags & HS_USES_SEGMENT ? choices[draw_of(&tally->mix, sizeof choices / sizeof *choices)] : 0;
 }
 
 static struct hs_verify_options pick_options(struct tally *tally, int schedule, int eager)
 {
     static const int windows[] = {0, 0, 4, 7, 64};
     struct hs_verify_options options = {
-        .schedule = (enum hs_schedule)schedule, .seed = pick(tally, 1u << 30), .eager = eager};
-    options.instances = 1 + (int)pick(tally, 3) * (tally->p <= 16);
-    options.window = windows[pick(tally, 5)];
-    options.run = (int64_t)pick(tally, 6);
-    options.ld = options.run + (int64_t)pick(tally, 4);
+        .schedule = (enum hs_schedule)schedule, .seed = draw_of(&tally->mix, 1u << 30), .eager = eager};
+    options.instances = 1 + draw_of(&tally->mix, 3) * (tally->p <= 16);
+    options.window = windows[draw_of(&tally->mix, 5)];
+    options.run = draw_of(&tally->mix, 6);
+    options.ld = options.run + draw_of(&tally->mix, 4);
     return options;
 }
 
@@ -195,11 +190,12 @@ static void all_shapes(struct tally *tally, int few)
 
     for (int root = 0; root < (rooted ? p : 1); root += few ? p / 3 + 1 : 1)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-            if (root > 0 && p > 16 && pick(tally, 3)) /* every size for root 0, a third of them for the others */
+            if (root > 0 && p > 16 &&
+                draw_of(&tally->mix, 3)) /* every size for root 0, a third of them for the others */
                 continue;
-            int schedules = few || root > 0 ? 1 : 2 * HS_SCHEDULES, first = (int)pick(tally, 2 * HS_SCHEDULES);
+            int schedules = few || root > 0 ? 1 : 2 * HS_SCHEDULES, first = draw_of(&tally->mix, 2 * HS_SCHEDULES);
             for (int s = first; s < first + schedules; s++) {
-                int64_t unit = (int64_t)4 << pick(tally, 3);
+                int64_t unit = (int64_t)4 << draw_of(&tally->mix, 3);
                 struct hs_shape shape = {.size = p, .root = root, .bytes = counts[c] * unit, .unit = unit};
                 shape.segment = pick_segment(tally, shape.bytes, unit);
                 shape.part = cut(tally, part, counts[c], unit);
@@ -272,12 +268,9 @@ static void real_numbers(int p)
     const struct hs_alg *alg = hs_alg_find(HS_REDUCE_TO, "binomial");
     double x[MOST_RANKS], want;
     int bad = 0;
-    uint64_t random = 1;
 
-    for (int i = 0; i < p; i++) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        x[i] = (double)(random >> 20) * (i % 3 ? 1e-9 : 1.0);
-    }
+    for (int i = 0; i < p; i++)
+        x[i] = draw_fraction() * (i % 3 ? 1e-9 : 1.0);
     want = tree_sum(x, 0, 1 << log2_up(p), p);
     for (int root = 0; root < p; root++) {
         struct hs_shape shape = {.size = p, .root = root, .bytes = 8, .unit = 8};

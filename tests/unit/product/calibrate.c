@@ -1,18 +1,10 @@
 /* The fits of hsumma_bench calibrate: what made the points comes out again, nothing is negative, little is invented. */
 #include "calibrate/fit.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <math.h>
 #include <stdint.h>
-
-static uint64_t state = 1;
-
-/* Between 0 and 1. */
-static double draw(void)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(state >> 11) / 9007199254740992.0;
-}
 
 static int near(double a, double b, double tolerance)
 {
@@ -40,11 +32,11 @@ static void test_nonnegative(void)
         double row[POINTS][FIT_UNKNOWNS], seconds[POINTS], made[FIT_UNKNOWNS], x[FIT_UNKNOWNS];
         int unknowns = 1 + c % FIT_UNKNOWNS, noisy = c >= CASES / 2;
         for (int u = 0; u < unknowns; u++)
-            made[u] = (noisy ? draw() - 0.3 : draw() + 0.1) * pow(10, -3.0 * u);
+            made[u] = (noisy ? draw_fraction() - 0.3 : draw_fraction() + 0.1) * pow(10, -3.0 * u);
         for (int i = 0; i < POINTS; i++) {
-            seconds[i] = noisy ? 0.05 * draw() : 0;
+            seconds[i] = noisy ? 0.05 * draw_fraction() : 0;
             for (int u = 0; u < unknowns; u++) {
-                row[i][u] = (draw() + 0.01) * pow(10, 3.0 * u);
+                row[i][u] = (draw_fraction() + 0.01) * pow(10, 3.0 * u);
                 seconds[i] += row[i][u] * made[u];
             }
             seconds[i] = fabs(seconds[i]) + 1e-3 * noisy;
@@ -87,14 +79,14 @@ static void test_link(void)
                near(found.alpha_long, two.alpha_long, 1e-6) && near(found.beta_long, two.beta_long, 1e-6),
            "messages: eager and rendezvous are found apart, and the size between them");
     for (int i = 0; i < SIZES; i++)
-        seconds[i] = fit_link_seconds(&one, bytes[i]) * (1 + 0.04 * (draw() - 0.5));
+        seconds[i] = fit_link_seconds(&one, bytes[i]) * (1 + 0.04 * (draw_fraction() - 0.5));
     fit_link(bytes, seconds, SIZES, &found);
     tap_ok(found.eager == 0 && near(found.alpha, one.alpha, 0.05) && near(found.beta, one.beta, 0.05),
            "one line stays one, with noise of 2 %%");
     int sane = 1;
     for (int c = 0; c < 1000; c++) {
         for (int i = 0; i < SIZES; i++)
-            seconds[i] = fit_link_seconds(&two, bytes[i]) * pow(10, 2 * draw() - 1);
+            seconds[i] = fit_link_seconds(&two, bytes[i]) * pow(10, 2 * draw_fraction() - 1);
         fit_link(bytes, seconds, SIZES, &found);
         double last = 0;
         for (double n = 1; n < 1e8; n *= 1.3) {

@@ -1,5 +1,6 @@
 /* The processes that own anything, against all runs of processes tried one after the other. */
 #include "dist/cover.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 enum { AXES = 3, N_MAX = 14, PROCS_MAX = 5 };
@@ -34,24 +35,19 @@ static int wrong_axis(struct hs_cover cover, const struct hs_axis *axis, int npr
     return wrong;
 }
 
-static void draw(struct hs_axis *axis, int nprocs, uint64_t *state)
+static void draw_axis(struct hs_axis *axis, int nprocs)
 {
-    uint64_t bits = (*state += 0x9e3779b97f4a7c15u);
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
-    *axis = (struct hs_axis){(int64_t)(bits % N_MAX), 1 + (int64_t)(bits >> 8) % 9 % 7 + 1,
-                             1 + (int64_t)((bits >> 20) % 12), (int)((bits >> 32) % (unsigned)nprocs), nprocs};
+    *axis = (struct hs_axis){draw(N_MAX), 2 + draw(7), 1 + draw(12), draw(nprocs), nprocs};
 }
 
 int main(void)
 {
     int wrong = 0, longer = 0, smaller = 0;
-    uint64_t state = 1;
     for (int draws = 0; draws < 20000; draws++) {
         struct hs_axis axis[AXES];
         int nprocs = 1 + draws % PROCS_MAX;
         for (int i = 0; i < AXES; i++)
-            draw(&axis[i], nprocs, &state);
+            draw_axis(&axis[i], nprocs);
         const struct hs_axis *const all[AXES] = {&axis[0], &axis[1], &axis[2]};
         struct hs_cover cover = hs_cover_make(all, AXES, nprocs);
         wrong += !covers(cover, axis, nprocs) || cover.length < 1;

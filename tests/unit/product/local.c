@@ -8,6 +8,7 @@
 #include "gpu/devices.h"
 #include "summa/local/tiles.h"
 
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <complex.h>
@@ -198,16 +199,6 @@ struct matrix {
     char *host, *data; /* what it is to be; where the product finds it */
 };
 
-static uint64_t state = 1;
-
-static uint64_t draw(uint64_t below)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (state >> 11) % below;
-}
-
 static void store(hsumma_type type, void *at, int64_t index, double re, double im)
 {
     switch (type) {
@@ -245,8 +236,8 @@ static void fill(const struct test_case *t, struct matrix *x, int poison)
 {
     for (int64_t j = 0; j < x->cols; j++)
         for (int64_t i = 0; i < x->ld; i++) {
-            double re = t->whole ? (double)draw(7) - 3 : (double)draw(2000001) / 1e6 - 1;
-            double im = t->whole ? (double)draw(7) - 3 : (double)draw(2000001) / 1e6 - 1;
+            double re = t->whole ? draw(7) - 3 : draw(2000001) / 1e6 - 1;
+            double im = t->whole ? draw(7) - 3 : draw(2000001) / 1e6 - 1;
             re = i >= x->rows ? GUARD : poison ? NAN : re;
             store(t->type, x->host, i + j * x->ld, re, i >= x->rows ? 0 : im);
         }
@@ -330,7 +321,7 @@ static struct test_case draw_case(int64_t most, int with_device)
     static const double scalars[] = {1, -2, 0, 3};
     struct test_case t = {.type = (hsumma_type)draw(4), .whole = draw(4) > 0};
     for (int x = 0; x < 3; x++) {
-        t.extent[x] = draw(8) ? 1 + (int64_t)draw((uint64_t)most) : (int64_t)draw(3);
+        t.extent[x] = draw(8) ? 1 + draw((int)most) : draw(3);
         t.where[x] = (enum where)draw(with_device ? 3 : 2);
     }
     t.op[0] = "NTC"[draw(3)];
@@ -498,12 +489,12 @@ static void test_tilings(void)
     for (int round = 0; round < 400; round++) {
         struct hs_tiling tiling;
         struct hs_tiling_wish wish = {.size = 8,
-                                      .needs = {1, 1, 1, (int)draw(2)},
+                                      .needs = {1, 1, 1, draw(2)},
                                       .edge = 16 << draw(4),
-                                      .deep = (int64_t)draw(200),
+                                      .deep = draw(200),
                                       .bytes = (int64_t)(4096 + draw(400000))};
         for (int d = 0; d < 3; d++)
-            wish.extent[d] = 1 + (int64_t)draw(600);
+            wish.extent[d] = 1 + draw(600);
         if (hs_tiling_make(&tiling, &wish))
             continue;
         int64_t tiles = tiling.count[0] * tiling.count[1], jobs = tiles * tiling.count[2];

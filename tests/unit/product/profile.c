@@ -1,6 +1,7 @@
 /* The profile's file: what is written is read again bit for bit, and whatever is damaged, foreign or of another version
  * is refused, says which line it is, and changes nothing. */
 #include "hsumma/model/profile.h"
+#include "support/random.h"
 #include "support/tap.h"
 
 #include <inttypes.h>
@@ -88,25 +89,16 @@ static int differ(struct hs_profile *a, struct hs_profile *b)
     return count;
 }
 
-static uint64_t state = 1;
-
-static uint64_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-}
-
 /* Doubles with all bits in use. */
 static struct hs_profile random_profile(void)
 {
     struct hs_profile profile = hs_profile_builtin;
     for (int f = 0; f < FIELDS; f++) {
-        double share = (double)(draw() >> 11) / 9007199254740992.0, real = share;
-        int64_t whole = fields[f].least + (int64_t)(draw() % 100000000);
-        int small = 1 + (int)(draw() % 64);
+        double share = draw_fraction(), real = share;
+        int64_t whole = fields[f].least + draw(100000000);
+        int small = 1 + draw(64);
         if (fields[f].kind != SHARE)
-            real = ldexp(share + 0.5, -(int)(draw() % 60));
+            real = ldexp(share + 0.5, -draw(60));
         if (fields[f].kind < WHOLE)
             memcpy(at(&profile, &fields[f]), &real, sizeof real);
         else if (fields[f].kind == WHOLE)
@@ -122,8 +114,8 @@ static int gives(const char *text, const char *host, struct hs_profile *want)
 {
     struct hs_profile profile = random_profile();
     struct hs_message message = {""};
-    profile.one_node = (int)(draw() % 2);
-    snprintf(profile.source, sizeof profile.source, "%d", (int)(draw() % 100));
+    profile.one_node = draw(2);
+    snprintf(profile.source, sizeof profile.source, "%d", draw(100));
     struct hs_profile before = profile;
     if (hs_profile_read(text, host, &profile, &message)) {
         tap_diag("refused: %s", message.text);

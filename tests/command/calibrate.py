@@ -1,7 +1,7 @@
 """TAP: "hsumma_bench calibrate": a profile of the running job, in ranges that physics allows, which contexts read; where
 it is written, and that it is written whole or not at all; errors.
 
-Environment: BUILD (where hsumma_bench is), MPIEXEC (default: mpiexec.mpich). Times are looked at for their ranges only.
+Environment: that of launch.py. Times are looked at for their ranges only.
 """
 import json
 import math
@@ -12,11 +12,10 @@ import sys
 import tempfile
 import time
 
+from command import BENCH, bench, refuses, said
 from launch import mpiexec
 from tap import done, ok
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-BENCH = os.path.join(BUILD, "hsumma_bench")
 FORM = ["--quick", "--seconds", "2"]
 
 # What a figure may be on any machine that this century has built, also under load and a sanitizer.
@@ -25,15 +24,6 @@ RANGES = {"alpha_s": (0, 1), "beta_s_per_byte": (0, 1e-4), "rendezvous_alpha_s":
           "copy_s_per_byte": (1e-13, 1e-6), "gamma_s_per_byte": (1e-13, 1e-6), "overlap": (0, 1),
           "flop_s": (1e-15, 1e-6), "c_s": (0, 1e-3), "ab_s": (0, 1e-3), "call_s": (0, 1), "knee": (96, 768),
           "threads": (1, 4096), "slice": (1e6, 1e12)}
-
-
-def bench(ranks, *args, settings=()):
-    launch = mpiexec(ranks, *settings) if ranks else ["env", *settings]
-    return subprocess.run([*launch, BENCH, *map(str, args)], capture_output=True, text=True, timeout=300)
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout, process.stderr]
 
 
 def read(path):
@@ -168,10 +158,7 @@ def test_errors(scratch):
                        (["--seconds", "0"], "1 to 3600"), (["--seconds", "x"], "1 to 3600"),
                        (["--seconds", "1e9"], "1 to 3600"), (["--format", "csv"], "table or json"), (["operand"], "operand"),
                        (["--no-such-option"], "no-such-option"), (["--topology", "nodes:x"], "topology")):
-        process = bench(2, "calibrate", "-o", "-", *args)
-        lines = process.stderr.splitlines()
-        ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: ") and word in lines[0]
-           and not process.stdout, "refused: calibrate " + " ".join(args)[:60], *said(process))
+        refuses(bench(2, "calibrate", "-o", "-", *args), "calibrate " + " ".join(args)[:60], word)
     ok(not os.listdir(folder), "  and nothing is left behind")
 
 

@@ -1,41 +1,24 @@
 """TAP: "hsumma_bench coll": the list, the schedules against the papers' counts, the proof, the measurement in its three
 forms, errors.
 
-Environment: BUILD (where hsumma_bench is), MPIEXEC (default: mpiexec.mpich). Times are looked at for their form only.
+Environment: that of launch.py. Times are looked at for their form only.
 """
-import csv
-import io
 import json
 import math
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
+from command import bench, csv_rows, positive, refuses, said
 from tap import done, ok, skip
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-BENCH = os.path.join(BUILD, "hsumma_bench")
-MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
 OPS = ["bcast", "reduce", "allreduce", "allgather", "reduce_scatter"]
 
 
 def coll(ranks, *args, path=None):
-    """The finished process; ranks = 0: without mpiexec."""
-    launch = [*MPIEXEC, "-n", str(ranks)] if ranks else []
-    if path is not None:
-        launch += [shutil.which("env"), f"PATH={path}"]
-    return subprocess.run([*launch, BENCH, "coll", *map(str, args)], capture_output=True, text=True, timeout=300)
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout, process.stderr]
-
-
-def positive(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+    return bench(ranks, "coll", *args, path=path)
 
 
 def test_list():
@@ -151,7 +134,7 @@ def test_measurement():
 
 def test_formats():
     process = coll(2, "--alg", "auto,recursive_doubling", "--bytes", "8..64", "--repetitions", 2, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(process.stdout)))
+    rows = csv_rows(process)
     ok(process.returncode == 0 and len(rows) == 6 and all(None not in row and row["right"] == "true" for row in rows)
        and [row["algorithm"] for row in rows[:3]] == ["MPI_Allreduce", "auto", "recursive_doubling"], "csv",
        *said(process))
@@ -189,10 +172,7 @@ def test_errors():
                  ["--dump", "--alg", "ring", "--ranks", "4", "--nodes", "5"], ["--verify", "--alg", "no_such"],
                  ["--verify", "--format", "json"], ["--plot", "/no/such/directory/x.svg"], ["operand"],
                  ["--coll", "allreduce:no_such"], ["--topology", "nodes:x"]):
-        process = coll(2, *args)
-        lines = process.stderr.splitlines()
-        ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: ") and not process.stdout,
-           "refused: coll " + " ".join(args), *said(process))
+        refuses(coll(2, *args), "coll " + " ".join(args))
 
 
 def main():

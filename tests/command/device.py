@@ -1,45 +1,21 @@
 """TAP: "hsumma_bench gemm" and "hsumma_bench coll" on the stand-in for a GPU: where matrices and vectors lie, what is compared, bits, csv that is read again, errors.
 
-Environment: BUILD (where hsumma_bench is), MPI, MPIEXEC. Times are looked at for their form only.
+Environment: that of launch.py. Times are looked at for their form only.
 """
-import csv
-import io
 import json
 import math
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
-from launch import mpiexec
+from command import bench, csv_rows, object_of, positive, refuses, said
 from tap import done, ok, skip
-
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-BENCH = os.path.join(BUILD, "hsumma_bench")
-
-
-def bench(ranks, *args, settings=(), path=None):
-    launch = mpiexec(ranks, *settings) if ranks else ["env", *settings]
-    if path is not None:
-        launch += [f"PATH={path}"]
-    return subprocess.run([*launch, BENCH, *map(str, args)], capture_output=True, text=True, timeout=300)
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout, process.stderr]
-
-
-def positive(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
 
 
 def report(ranks, *args, code=0):
     process = bench(ranks, *args, "--format", "json")
-    try:
-        found = json.loads(process.stdout)
-    except ValueError:
-        found = None
+    found = object_of(process)
     good = ok(process.returncode == code and found is not None and not process.stderr,
               f"{ranks} ranks: {' '.join(map(str, args))}", *said(process))
     return found if good else None
@@ -177,7 +153,7 @@ def test_again():
     args = ["coll", "--device", "host", "--alg", "auto,ring,butterfly,nccl", "--bytes", "4..4k", "--factor", 32,
             "--repetitions", 2, "--element", "float", "--verify-bits", "--init"]
     process = bench(3, *args, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(process.stdout)))
+    rows = csv_rows(process)
     ok(process.returncode == 0 and len(rows) == 15 and all(None not in row for row in rows)
        and all((row["right"] == "true") == bool(row["bits"]) == bool(row["bytes_per_s"]) for row in rows), "csv",
        *said(process))
@@ -256,11 +232,7 @@ def test_calibrate():
 
 
 def refused(word, ranks, *args, settings=()):
-    """One line on stderr, nothing on stdout, exit code 2."""
-    process = bench(ranks, *args, settings=settings)
-    lines = process.stderr.splitlines()
-    ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: ") and word in lines[0]
-       and not process.stdout, "refused: " + " ".join(map(str, [*settings, *args])), *said(process))
+    refuses(bench(ranks, *args, settings=settings), " ".join(map(str, [*settings, *args])), word)
 
 
 def test_stand_in():

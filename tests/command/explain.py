@@ -1,7 +1,7 @@
 """TAP: "hsumma_bench explain" against computations of its own: messages, who gets which panel, the papers' formulas,
 the counts of a real run, errors; and the pictures of doc/algorithms.md.
 
-Environment: BUILD (where hsumma_bench is), MPIEXEC (default: mpiexec.mpich).
+Environment: that of launch.py.
 """
 import json
 import math
@@ -10,25 +10,20 @@ import subprocess
 import sys
 import tempfile
 
+from command import BENCH, refuses, said
+from launch import BUILD
 from tap import done, ok
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-BENCH = os.path.join(BUILD, "hsumma_bench")
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
 # without what the user's own files say
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
 ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(ROOT, "no-such-directory")
 
 
-
 def run(*args, launch=()):
     return subprocess.run([*map(str, launch), BENCH, *map(str, args)], capture_output=True, text=True, timeout=120,
                           env=ENVIRONMENT)
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout, process.stderr]
 
 
 def explain(*args):
@@ -572,10 +567,7 @@ def test_errors():
                  ["--collective", "scatter"], ["--collective", "bcast", "--alg", "none"],
                  ["--collective", "bcast", "--root", 8], ["--collective", "bcast", "--size", 0],
                  ["--collective", "bcast", "--format", "json"]):
-        process = run("explain", *args)
-        lines = process.stderr.splitlines()
-        ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: explain: ") and
-           not process.stdout, "refused: explain " + " ".join(map(str, args)), *said(process))
+        refuses(run("explain", *args), "explain " + " ".join(map(str, args)), head="hsumma_bench: explain: ")
 
 
 def test_document():

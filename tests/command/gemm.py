@@ -1,9 +1,7 @@
 """TAP: "hsumma_bench gemm" and "hsumma_bench sweep": options, the three formats, the checks, the contender, errors.
 
-Environment: BUILD (where hsumma_bench is), MPIEXEC (default: mpiexec.mpich). Times are looked at for their form only.
+Environment: that of launch.py. Times are looked at for their form only.
 """
-import csv
-import io
 import json
 import math
 import os
@@ -13,48 +11,21 @@ import subprocess
 import sys
 import tempfile
 
+from command import bench, csv_rows, number, object_of, refuses, said
+from launch import BUILD
 from tap import done, ok, skip
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-BENCH = os.path.join(BUILD, "hsumma_bench")
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
-YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
 FORMS = [(61, 43, 57), (96, 96, 96), (1, 70, 33)]  # m, n, k
-
-
-
-def bench(ranks, *args, path=None):
-    """The finished process. ScaLAPACK waits in blocking calls, and more ranks than processors are the rule here."""
-    launch = [*MPIEXEC, "-n", str(ranks)]
-    settings = []
-    if os.path.exists(YIELD):
-        settings.append(f"LD_PRELOAD={YIELD}")
-        settings.append("ASAN_OPTIONS=" + os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
-    if path is not None:
-        settings.append(f"PATH={path}")
-    if settings:
-        launch += [shutil.which("env"), *settings]
-    return subprocess.run([*launch, BENCH, *map(str, args)], capture_output=True, text=True, timeout=300)
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout, process.stderr]
 
 
 def gemm_json(ranks, *args, code=0):
     """The object that a run with --format json prints; None, and a failed test, if it does not."""
     process = bench(ranks, "gemm", "--format", "json", "--reps", "2", *args)
     name = f"{ranks} ranks: gemm {' '.join(map(str, args))}"
-    try:
-        report = json.loads(process.stdout)
-    except ValueError:
-        report = None
+    report = object_of(process)
     good = process.returncode == code and report is not None and process.stderr == ""
     return report if ok(good, name, *said(process)) else None
-
-
-def number(value, least=0):
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= least
 
 
 REALS = ["median_s", "min_s", "max_s", "gflops", "fraction_of_gemm_rate", "fraction_min", "fraction_max", "residual"]
@@ -237,7 +208,7 @@ def test_replay():
 
 def test_formats():
     process = bench(2, "gemm", "-m", "64", "--reps", "2", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(process.stdout)))
+    rows = csv_rows(process)
     ok(process.returncode == 0 and len(rows) == 1 and rows[0]["contender"] == "hsumma" and None not in rows[0]
        and float(rows[0]["median_s"]) > 0 and rows[0]["plan"] and
        [rows[0]["api"], rows[0]["calls"]] == ["plan", "1"], "csv: a header and one row", *said(process))
@@ -293,7 +264,7 @@ def test_scalapack():
            and other["ratio_min"] <= other["ratio"] <= other["ratio_max"], "  the contender's block and the ratio", bad,
            other)
     process = bench(2, "gemm", "-m", "64", "--reps", "2", "--compare", "scalapack", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(process.stdout)))
+    rows = csv_rows(process)
     ok([row["contender"] for row in rows] == ["hsumma", "scalapack"], "csv: a row for each contender", *said(process))
 
 
@@ -367,9 +338,7 @@ def test_errors():
                  ["gemm", "-m", "100G"], ["sweep", "--groups", "1x1"], ["sweep", "--levels", "1x1"],
                  ["sweep", "--plot", "/no/such/directory/x.svg"], ["no-such-command"], []):
         process = bench(2, *args[:1], *(["-m", "64"] if args[:1] == ["gemm"] else []), *args[1:])
-        lines = process.stderr.splitlines()
-        ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith("hsumma_bench: ") and not process.stdout,
-           "refused: hsumma_bench " + " ".join(args), *said(process))
+        refuses(process, "hsumma_bench " + " ".join(args))
 
 
 def groupings(rows, cols):
@@ -425,7 +394,7 @@ def test_sweep():
     ok(process.returncode == 0 and len(rows) == 1 and process.stdout.count("<- chosen") == 1 and
        "\nautomatic " in process.stdout, "sweep as a table", *said(process))
     process = bench(2, "sweep", "-m", "32", "--nb", "8", "--reps", "1", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(process.stdout)))
+    rows = csv_rows(process)
     ok([row["candidate"] for row in rows] == ["SUMMA", "HSUMMA", "HSUMMA"] and
        all(None not in row and None not in row.values() and float(row["predicted_s"]) > 0 for row in rows) and
        [row["chosen"] for row in rows].count("true") == 1,

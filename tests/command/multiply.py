@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 
-from launch import BUILD, MPI, mpiexec
+from command import BENCH
+from launch import MPI, mpiexec
 from tap import done, ok, skip
 
 try:
@@ -23,7 +24,6 @@ except ImportError:
     print("1..0 # SKIP this Python has no NumPy")
     sys.exit(0)
 
-BENCH = os.path.join(BUILD, "hsumma_bench")
 TYPES = [np.float32, np.float64, np.complex64, np.complex128]
 
 rng = np.random.default_rng(20)

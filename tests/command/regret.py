@@ -1,14 +1,12 @@
 """hsumma_bench regret: its set of candidates, its figures against each other, its file of cases."""
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-from launch import BUILD, mpiexec
+from command import bench
 from tap import done, ok
 
-BENCH = os.path.join(BUILD, "hsumma_bench")
 CASES = """# a comment
 
 -m 96   --nb 16     # another
@@ -18,8 +16,7 @@ TEXTS = ["-m 96 --nb 16", "-m 64 -n 48 -k 200 --nb 16 --type z --transa C --layo
 
 
 def regret(*args):
-    command = [*mpiexec(2), BENCH, "regret", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200)
+    return bench(2, "regret", *args)
 
 
 def objects(process):

@@ -1,31 +1,18 @@
 """TAP: "hsumma_bench tune": products and collectives that are measured ahead, the file, and who uses it afterwards.
 
-Environment: BUILD, MPIEXEC. Times are looked at for their form only.
+Environment: that of launch.py. Times are looked at for their form only.
 """
-import csv
-import io
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-from launch import BUILD, mpiexec
+from command import bench, csv_rows, said
 from tap import done, ok
 
-BENCH = os.path.join(BUILD, "hsumma_bench")
 OPS = ["bcast", "reduce", "allreduce", "allgather", "reduce_scatter"]
 ROW = re.compile(r"^(chosen|rival) +([\d.]+|-) +([\d.]+|-)  (\S.*)$", re.M)
 POINT = re.compile(r"^ +(\d+)  (\S+) +([\d.]+)  (\S+) +([\d.]+|-)  (\S+) +([\d.]+|-)(?:  +(-?[\d.]+))?$", re.M)
-
-
-def bench(ranks, *args, settings=()):
-    command = [*mpiexec(ranks, *settings), BENCH, *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200)
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout, process.stderr]
 
 
 def lines_of(path):
@@ -138,7 +125,7 @@ def test_collectives(scratch, ranks, *options):
         report = bench(ranks, "coll", "--op", op, "--alg", "auto", "--bytes", "8..128k", "--repetitions", 1, "--format",
                        "csv", "--tuned", path, *options)
         wrong += said(report) if report.returncode else []
-        chosen = {int(row["bytes"]): row["note"] for row in csv.DictReader(io.StringIO(report.stdout))}
+        chosen = {int(row["bytes"]): row["note"] for row in csv_rows(report)}
         wrong += [f"{op} {size}: {word}: {chosen.get(size)}" for size, word in table.get(op, [])
                   if f" {word}, by the tuned file" not in chosen.get(size, "")]
     ok(not wrong, "  a context with the file uses these words, at these sizes", wrong[:8])

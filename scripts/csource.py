@@ -26,6 +26,10 @@ def plain(text, strings=False):
     return NOISE.sub(lambda match: (match[0] if strings else '""') if match[0][0] == '"' else ' ', text)
 
 
+def comments(text):
+    return '\n'.join(match[0] for match in NOISE.finditer(text) if match[0][0] == '/')
+
+
 def scan(text):
     tokens = TOKEN.findall(plain(text))
     found = Source(set(), set(), set(), set())

@@ -32,7 +32,7 @@ plant benchmarks/coll/b.c 'static const struct hs_line { int m; } line;'
 answers "a struct in two files" '^struct hs_line: benchmarks/coll/b.c, src/base/a.h$'
 
 plant src/base/a.c 'enum { FIRST, LENGTH = sizeof(int[2]), LAST };'
-plant benchmarks/coll/b.c 'enum kind { OTHER = 1 << 3, LENGTH };'
+plant tests/support/b.c 'enum kind { OTHER = 1 << 3, LENGTH };'
 answers "an enum constant in two files" '^LENGTH:'
 
 plant src/base/a.c 'int hs_sum(int a, int (*f)(void)) { return a + f(); }'
@@ -50,6 +50,9 @@ answers "what is declared, static, or in comments and strings is no duplicate" '
 plant src/base/plan.c 'int hs_a(void) { return 0; }'
 plant src/hsumma/plan/plan.h 'int hs_b(void);'
 answers "files of one name" '^files named plan:'
+
+plant src/base/a.c '/* What base/other_file.c does, and a.c. */'
+answers "a comment that names a file that is not there" 'a.c: there is no file base/other_file.c$'
 
 for i in $(seq 26); do plant "benchmarks/coll/f$i.c" ''; done
 answers "a folder with too many files" '^benchmarks/coll: 26 files'

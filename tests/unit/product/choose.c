@@ -1,6 +1,7 @@
 /*
  * What is chosen for a product: the same for every process, whatever was asked before; within the limits; as the user
- * says, or refused with what would be possible.  Grids and machines are drawn (question.h), there is no MPI job.
+ * says, or refused with what would be possible.  Grids and machines are drawn (tests/support/plan_question.c), there is
+ * no MPI job.
  */
 #include "support/plan_question.h"
 #include "support/tap.h"

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +14,7 @@
 /* --- arguments ------------------------------------------------------------------------------------------------------
  */
 
-enum { CALIBRATE_OPTION_SECONDS = 0x100, CALIBRATE_OPTION_QUICK, CALIBRATE_OPTION_FORMAT, CALIBRATE_OPTION_PROGRESS };
-
-static const double usual_seconds = 30, quick_seconds = 5, least_seconds = 1, most_seconds = 3600;
+enum { USUAL_SECONDS = 30, QUICK_SECONDS = 5, LEAST_SECONDS = 1, MOST_SECONDS = 3600 };
 
 static void print_help(void)
 {
@@ -25,65 +24,38 @@ static void print_help(void)
            "same --device.\n\n"
            "  -o, --output FILE     where to write it; - is standard output (default: the file profile in\n"
            "                        $XDG_CONFIG_HOME/hsumma or ~/.config/hsumma, where programs look for it)\n"
-           "  --seconds S           about how long it may take, from %g to %g (default: %g)\n"
-           "  --quick               fewer sizes and shapes, in about %g seconds\n"
+           "  --seconds S           about how long it may take, from %d to %d (default: %d)\n"
+           "  --quick               fewer sizes and shapes, in about %d seconds\n"
            "  --format table|json   what is printed (default: table)\n"
            "  --progress            show the progress bar also where standard error is not a terminal\n"
            "  -h, --help            this text\n\nOptions of the library:\n",
-           least_seconds, most_seconds, usual_seconds, quick_seconds);
+           LEAST_SECONDS, MOST_SECONDS, USUAL_SECONDS, QUICK_SECONDS);
     command_print_options(stdout);
     printf("\nExit status: 0 done, 1 it failed, 2 the input was wrong.\n");
 }
 
-static int take(calibrate_arguments *args, command_options *options, int opt)
+static int read_output(const argument *row, command_options *options, const char *text, void *at)
 {
-    char expected[80];
-
-    switch (opt) {
-    case 'o':
-        args->file = optarg;
-        return *optarg ? 0 : command_bad_value(options, "output", optarg, "the name of a file, or -");
-    case CALIBRATE_OPTION_SECONDS:
-        if (parse_double(optarg, &args->seconds) && args->seconds >= least_seconds && args->seconds <= most_seconds)
-            return 0;
-        snprintf(expected, sizeof expected, "a number from %g to %g", least_seconds, most_seconds);
-        return command_bad_value(options, "seconds", optarg, expected);
-    case CALIBRATE_OPTION_QUICK:
-        return !(args->quick = 1);
-    case CALIBRATE_OPTION_FORMAT:
-        args->format = strcmp(optarg, "json") ? REPORT_TABLE : REPORT_JSON;
-        return !strcmp(optarg, "json") || !strcmp(optarg, "table")
-                   ? 0
-                   : command_bad_value(options, "format", optarg, "table or json");
-    case CALIBRATE_OPTION_PROGRESS:
-        return !(args->progress = 1);
-    default:
-        args->help = 1;
-        return opt != 'h';
-    }
+    return argument_text(row, options, text, at) && *text;
 }
+
+#define AT(member) .field = offsetof(calibrate_arguments, member)
+static const argument own_arguments[] = {
+    {"output", 'o', .read = read_output, AT(file), .expected = "the name of a file, or -"},
+    {"seconds", .read = argument_double, AT(seconds), .least = LEAST_SECONDS, .most = MOST_SECONDS},
+    {"quick", .read = argument_flag, AT(quick)},
+    {"format", .read = argument_word, AT(format), .words = "table||json", .expected = "table or json"},
+    {"progress", .read = argument_flag, AT(progress)},
+    {"help", 'h', .read = argument_flag, AT(help)},
+    {NULL}};
 
 static int read_arguments(calibrate_arguments *args, command_options *options, int argc, char **argv)
 {
-    static const struct option own[] = {{"output", required_argument, NULL, 'o'},
-                                        {"seconds", required_argument, NULL, CALIBRATE_OPTION_SECONDS},
-                                        {"quick", no_argument, NULL, CALIBRATE_OPTION_QUICK},
-                                        {"format", required_argument, NULL, CALIBRATE_OPTION_FORMAT},
-                                        {"progress", no_argument, NULL, CALIBRATE_OPTION_PROGRESS},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-    int bad, opt;
-
     *args = (calibrate_arguments){.format = REPORT_TABLE};
-    bad = command_options_init(options, own);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1)
-        bad = opt == '?' || take(args, options, opt);
-    if (!bad && optind < argc) {
-        snprintf(options->error, sizeof options->error, "%s: no operand is expected", argv[optind]);
-        bad = 1;
-    }
+    int bad = command_read(options, own_arguments, args, argc, argv) || command_operands(options, argc, argv);
+
     if (args->seconds == 0)
-        args->seconds = args->quick ? quick_seconds : usual_seconds;
+        args->seconds = args->quick ? QUICK_SECONDS : USUAL_SECONDS;
     return bad;
 }
 

@@ -1,33 +1,10 @@
 /* The arguments of hsumma_bench coll. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll/command.h"
 #include "coll/costs.h"
-
-enum {
-    COLL_OPTION_LIST = 0x100,
-    COLL_OPTION_DUMP,
-    COLL_OPTION_VERIFY,
-    COLL_OPTION_OP,
-    COLL_OPTION_ALG,
-    COLL_OPTION_BYTES,
-    COLL_OPTION_FACTOR,
-    COLL_OPTION_REPS,
-    COLL_OPTION_ELEMENT,
-    COLL_OPTION_ROOT,
-    COLL_OPTION_FORMAT,
-    COLL_OPTION_PLOT,
-    COLL_OPTION_FROM,
-    COLL_OPTION_MEMORY,
-    COLL_OPTION_BITS,
-    COLL_OPTION_INIT,
-    COLL_OPTION_RANKS,
-    COLL_OPTION_NODES,
-    COLL_OPTION_SOCKETS,
-    COLL_OPTION_ROOM,
-    COLL_OPTION_RANK
-};
 
 enum { MOST_RANKS = 4096 };
 
@@ -116,147 +93,89 @@ char *coll_word(const char *words, int i)
 }
 
 /* "8" or "8..16M" */
-static int parse_range(const char *text, int64_t *from, int64_t *to)
+static int read_range(const argument *row, command_options *options, const char *text, void *at)
 {
+    coll_arguments *args = at;
     char copy[64], *dots;
 
+    (void)row, (void)options;
     if (strlen(text) >= sizeof copy)
         return 0;
     strcpy(copy, text);
     dots = strstr(copy, "..");
     if (dots)
         *dots = 0;
-    if (!parse_int64(copy, from) || !parse_int64(dots ? dots + 2 : copy, to))
+    if (!parse_int64(copy, &args->from) || !parse_int64(dots ? dots + 2 : copy, &args->to))
         return 0;
-    return *from >= 0 && *to >= *from && *to <= (int64_t)4 << 30;
+    return args->from >= 0 && args->to >= args->from && args->to <= (int64_t)4 << 30;
 }
 
-static int parse_element(const char *text, hsumma_element *element)
+static int read_element(const argument *row, command_options *options, const char *text, void *at)
 {
-    int e = 0;
-
-    while (e < ELEMENT_KINDS && strcmp(text, coll_element_of((hsumma_element)e).name))
-        e++;
-    *element = (hsumma_element)e;
-    return e < ELEMENT_KINDS;
-}
-
-static int parse_format(const char *text, report_format *format)
-{
-    *format = text[0] == 't' ? REPORT_TABLE : text[0] == 'c' ? REPORT_CSV : REPORT_JSON;
-    return !strcmp(text, "table") || !strcmp(text, "csv") || !strcmp(text, "json");
-}
-
-static int expect(command_options *options, int good, const char *name, const char *expected)
-{
-    return good ? 0 : command_bad_value(options, name, optarg, expected);
-}
-
-/* A number within limits; nonzero if it is none. */
-static int take_number(command_options *options, const char *name, int64_t least, int64_t most, int64_t *value)
-{
-    char expected[80];
-
-    snprintf(expected, sizeof expected, "a number from %lld to %lld", (long long)least, (long long)most);
-    return expect(options, parse_int64(optarg, value) && *value >= least && *value <= most, name, expected);
-}
-
-static int take_int(command_options *options, const char *name, int64_t least, int64_t most, int *value)
-{
-    int64_t number = *value;
-    int bad = take_number(options, name, least, most, &number);
-
-    *value = bad ? *value : (int)number;
-    return bad;
-}
-
-static int take_mode(coll_arguments *args, command_options *options, coll_mode mode)
-{
-    if (args->mode != COLL_TIME && args->mode != mode) {
-        snprintf(options->error, sizeof options->error, "--list, --dump, --verify and --from: expected one of them");
-        return 1;
-    }
-    args->mode = mode;
+    (void)row, (void)options;
+    for (int e = 0; e < ELEMENT_KINDS; e++)
+        if (!strcmp(text, coll_element_of((hsumma_element)e).name)) {
+            *(hsumma_element *)at = (hsumma_element)e;
+            return 1;
+        }
     return 0;
 }
 
-/* What and how. */
-static int take(coll_arguments *args, command_options *options, int opt)
+static int read_collective(const argument *row, command_options *options, const char *text, void *at)
 {
-    switch (opt) {
-    case COLL_OPTION_LIST:
-        return take_mode(args, options, COLL_LIST);
-    case COLL_OPTION_DUMP:
-        return take_mode(args, options, COLL_DUMP);
-    case COLL_OPTION_VERIFY:
-        return take_mode(args, options, COLL_VERIFY);
-    case COLL_OPTION_OP:
-        args->collective = coll_find(optarg);
-        return expect(options, args->collective < HS_COLLECTIVES, "op",
-                      "bcast, reduce, allreduce, allgather or reduce_scatter");
-    case COLL_OPTION_ALG:
-        args->algorithm = optarg;
-        return 0;
-    case COLL_OPTION_BYTES:
-        return expect(options, parse_range(optarg, &args->from, &args->to), "bytes", "a size, or FROM..TO, up to 4G");
-    case COLL_OPTION_FACTOR:
-        return take_number(options, "factor", 2, 1 << 20, &args->factor);
-    case COLL_OPTION_REPS:
-        return take_int(options, "repetitions", 1, 100000, &args->reps);
-    case COLL_OPTION_ELEMENT:
-        return expect(options, parse_element(optarg, &args->element), "element",
-                      "float, double, float_complex, double_complex, int32 or int64");
-    case COLL_OPTION_ROOT:
-        return take_int(options, "root", 0, INT32_MAX, &args->root);
-    case COLL_OPTION_FORMAT:
-        return expect(options, parse_format(optarg, &args->format), "format", "table, csv or json");
-    case COLL_OPTION_PLOT:
-        args->plot = optarg;
-        return 0;
-    case COLL_OPTION_FROM:
-        args->again = optarg;
-        return take_mode(args, options, COLL_AGAIN);
-    case COLL_OPTION_MEMORY:
-        args->host_memory = !strcmp(optarg, "host");
-        return expect(options, args->host_memory || !strcmp(optarg, "device"), "memory", "device or host");
-    case COLL_OPTION_BITS:
-        args->bits = 1;
-        return 0;
-    case COLL_OPTION_INIT:
-        args->init = 1;
-        return 0;
-    default:
-        args->help = 1;
-        return opt != 'h';
-    }
+    (void)row, (void)options;
+    *(int *)at = coll_find(text);
+    return *(int *)at < HS_COLLECTIVES;
 }
 
-/* Who would be where, or one of the others. */
-static int take_place(coll_arguments *args, command_options *options, int opt)
+/* least: the mode */
+static int read_mode(const argument *row, command_options *options, const char *text, void *at)
 {
-    switch (opt) {
-    case COLL_OPTION_RANKS:
-        return take_number(options, "ranks", 1, MOST_RANKS, &args->ranks);
-    case COLL_OPTION_NODES:
-        return take_number(options, "nodes", 1, MOST_RANKS, &args->nodes);
-    case COLL_OPTION_SOCKETS:
-        return take_number(options, "sockets", 1, MOST_RANKS, &args->sockets);
-    case COLL_OPTION_ROOM:
-        return take_number(options, "room", 0, INT64_MAX >> 16, &args->shared_bytes);
-    case COLL_OPTION_RANK:
-        return take_number(options, "rank", 0, MOST_RANKS - 1, &args->rank);
-    default:
-        return take(args, options, opt);
+    coll_arguments *args = at;
+
+    if (args->mode != COLL_TIME && args->mode != (coll_mode)row->least) {
+        snprintf(options->error, sizeof options->error, "--list, --dump, --verify and --from: expected one of them");
+        return 0;
     }
+    args->mode = (coll_mode)row->least;
+    if (text)
+        args->again = text;
+    return 1;
 }
+
+#define AT(member) .field = offsetof(coll_arguments, member)
+static const argument own_arguments[] = {
+    {"list", .read = read_mode, .least = COLL_LIST, .value = WITHOUT_VALUE},
+    {"dump", .read = read_mode, .least = COLL_DUMP, .value = WITHOUT_VALUE},
+    {"verify", .read = read_mode, .least = COLL_VERIFY, .value = WITHOUT_VALUE},
+    {"from", .read = read_mode, .least = COLL_AGAIN},
+    {"op", .read = read_collective, AT(collective),
+     .expected = "bcast, reduce, allreduce, allgather or reduce_scatter"},
+    {"alg", .read = argument_text, AT(algorithm)},
+    {"bytes", .read = read_range, .expected = "a size, or FROM..TO, up to 4G"},
+    {"factor", .read = argument_int64, AT(factor), .least = 2, .most = 1 << 20},
+    {"repetitions", .read = argument_int, AT(reps), .least = 1, .most = 100000},
+    {"element", .read = read_element, AT(element),
+     .expected = "float, double, float_complex, double_complex, int32 or int64"},
+    {"root", .read = argument_int, AT(root), .least = 0, .most = INT32_MAX},
+    {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},
+    {"plot", .read = argument_text, AT(plot)},
+    {"memory", .read = argument_word, AT(host_memory), .words = "device|host", .expected = "device or host"},
+    {"verify-bits", .read = argument_flag, AT(bits)},
+    {"init", .read = argument_flag, AT(init)},
+    {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_RANKS},
+    {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_RANKS},
+    {"sockets", .read = argument_int64, AT(sockets), .least = 1, .most = MOST_RANKS},
+    {"room", .read = argument_int64, AT(shared_bytes), .least = 0, .most = INT64_MAX >> 16},
+    {"rank", .read = argument_int64, AT(rank), .least = 0, .most = MOST_RANKS - 1},
+    {"help", 'h', .read = argument_flag, AT(help)},
+    {NULL}};
 
 /* What is not given, and what does not fit together. */
 static int finish(coll_arguments *args, command_options *options, int argc, char **argv)
 {
-    if (optind < argc) {
-        snprintf(options->error, sizeof options->error, "%s: no operand is expected", argv[optind]);
+    if (command_operands(options, argc, argv))
         return 1;
-    }
     if (args->collective < 0 && (args->mode == COLL_TIME || args->mode == COLL_DUMP))
         args->collective = HS_ALLREDUCE;
     if (!args->ranks && args->mode != COLL_VERIFY)
@@ -290,35 +209,9 @@ static int finish(coll_arguments *args, command_options *options, int argc, char
 
 int coll_arguments_read(coll_arguments *args, command_options *options, int argc, char **argv)
 {
-    static const struct option own[] = {{"list", no_argument, NULL, COLL_OPTION_LIST},
-                                        {"dump", no_argument, NULL, COLL_OPTION_DUMP},
-                                        {"verify", no_argument, NULL, COLL_OPTION_VERIFY},
-                                        {"op", required_argument, NULL, COLL_OPTION_OP},
-                                        {"alg", required_argument, NULL, COLL_OPTION_ALG},
-                                        {"bytes", required_argument, NULL, COLL_OPTION_BYTES},
-                                        {"factor", required_argument, NULL, COLL_OPTION_FACTOR},
-                                        {"repetitions", required_argument, NULL, COLL_OPTION_REPS},
-                                        {"element", required_argument, NULL, COLL_OPTION_ELEMENT},
-                                        {"root", required_argument, NULL, COLL_OPTION_ROOT},
-                                        {"format", required_argument, NULL, COLL_OPTION_FORMAT},
-                                        {"plot", required_argument, NULL, COLL_OPTION_PLOT},
-                                        {"from", required_argument, NULL, COLL_OPTION_FROM},
-                                        {"memory", required_argument, NULL, COLL_OPTION_MEMORY},
-                                        {"verify-bits", no_argument, NULL, COLL_OPTION_BITS},
-                                        {"init", no_argument, NULL, COLL_OPTION_INIT},
-                                        {"ranks", required_argument, NULL, COLL_OPTION_RANKS},
-                                        {"nodes", required_argument, NULL, COLL_OPTION_NODES},
-                                        {"sockets", required_argument, NULL, COLL_OPTION_SOCKETS},
-                                        {"room", required_argument, NULL, COLL_OPTION_ROOM},
-                                        {"rank", required_argument, NULL, COLL_OPTION_RANK},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-    int bad, opt;
-
     *args = (coll_arguments){
         .collective = -1, .from = -1, .factor = 4, .reps = 11, .element = HSUMMA_DOUBLE, .sockets = 1, .rank = -1};
-    bad = command_options_init(options, own);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1)
-        bad = opt == '?' || take_place(args, options, opt);
-    return bad || (!args->help && finish(args, options, argc, argv));
+    if (command_read(options, own_arguments, args, argc, argv))
+        return 1;
+    return !args->help && finish(args, options, argc, argv);
 }

@@ -1,7 +1,7 @@
 /* The common arguments of the benchmark commands. */
 #include "common/arguments.h"
 
-#include <ctype.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,16 +24,16 @@ void arguments_init(arguments *args)
             args->layout[x][f] = f < LAYOUT_RSRC ? -1 : 0;
 }
 
-/* "mb=64,inb=3" into the layouts first..last. */
-static int take_layout(arguments *args, command_options *options, const char *name, int first, int last)
+/* "mb=64,inb=3" into the layouts of the matrices least..most. */
+static int read_layout(const argument *row, command_options *options, const char *text, void *at)
 {
-    static const char expected[] = "FIELD=NUMBER,... with the fields m n mb nb imb inb rsrc csrc i j pad; "
-                                   "mb nb imb inb at least 1, rsrc csrc at least -1, the others at least 0";
     static const int least[LAYOUT_FIELDS] = {
         [LAYOUT_MB] = 1, [LAYOUT_NB] = 1, [LAYOUT_IMB] = 1, [LAYOUT_INB] = 1, [LAYOUT_RSRC] = -1, [LAYOUT_CSRC] = -1};
-    char *copy = strdup(optarg), *rest = copy;
+    arguments *args = at;
+    char *copy = strdup(text), *rest = copy;
     int bad = !copy;
 
+    (void)options;
     for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
         char *value = strchr(word, '=');
         int64_t number;
@@ -44,128 +44,69 @@ static int take_layout(arguments *args, command_options *options, const char *na
         while (field < LAYOUT_FIELDS && strcmp(word, layout_names[field]))
             field++;
         bad = !value || field == LAYOUT_FIELDS || !parse_int64(value, &number) || number < least[field];
-        for (int x = first; !bad && x <= last; x++)
+        for (int64_t x = row->least; !bad && x <= row->most; x++)
             args->layout[x][field] = number;
     }
     free(copy);
-    return bad ? command_bad_value(options, name, optarg, expected), -1 : 1;
+    return !bad;
 }
 
-static int take_size(int64_t *value, command_options *options, const char *name)
+static int read_type(const argument *row, command_options *options, const char *text, void *at)
 {
-    int64_t number;
-
-    if (!parse_int64(optarg, &number) || number < 0)
-        return command_bad_value(options, name, optarg, "a size of at least 0"), -1;
-    *value = number;
-    return 1;
+    (void)row, (void)options;
+    return parse_type(text, at);
 }
 
-static int take_letter(char *value, command_options *options, const char *name, const char *letters,
-                       const char *expected)
+static int read_grid(const argument *row, command_options *options, const char *text, void *at)
 {
-    int c = toupper((unsigned char)optarg[0]);
+    arguments *args = at;
 
-    if (!c || optarg[1] || !strchr(letters, c))
-        return command_bad_value(options, name, optarg, expected), -1;
-    *value = (char)c;
-    return 1;
+    (void)row, (void)options;
+    return parse_grid(text, &args->nprow, &args->npcol);
 }
 
-static int take_reps(arguments *args, command_options *options)
-{
-    int64_t number;
-
-    if (!parse_int64(optarg, &number) || number < 1 || number > 1000000)
-        return command_bad_value(options, "reps", optarg, "a number of repetitions from 1 to 1000000"), -1;
-    args->reps = (int)number;
-    return 1;
-}
-
-static int take_seed(arguments *args, command_options *options)
-{
-    int64_t number;
-
-    if (!parse_int64(optarg, &number))
-        return command_bad_value(options, "seed", optarg, "an integer"), -1;
-    args->seed = (uint64_t)number;
-    return 1;
-}
-
-static int parse_format(const char *text, report_format *format)
-{
-    static const char *const names[] = {[REPORT_TABLE] = "table", [REPORT_CSV] = "csv", [REPORT_JSON] = "json"};
-
-    for (int i = REPORT_TABLE; i <= REPORT_JSON; i++)
-        if (!strcmp(text, names[i])) {
-            *format = (report_format)i;
-            return 1;
-        }
-    return 0;
-}
-
-/* What command_next's caller needs of a good or a bad value. */
-static int taken(int good, command_options *options, const char *name, const char *expected)
-{
-    return good ? 1 : (command_bad_value(options, name, optarg, expected), -1);
-}
-
-int arguments_take(arguments *args, command_options *options, int opt)
-{
-    static const char trans[] = "N, T or C", scalar[] = "a number: 1.5, or (0.5,-2) for complex types";
-
-    switch (opt) {
-    case 'm':
-        return take_size(&args->m, options, "m");
-    case 'n':
-        return take_size(&args->n, options, "n");
-    case 'k':
-        return take_size(&args->k, options, "k");
-    case ARGUMENT_TYPE:
-        return taken(parse_type(optarg, &args->type), options, "type", "s, d, c or z");
-    case ARGUMENT_GRID:
-        return taken(parse_grid(optarg, &args->nprow, &args->npcol), options, "grid", "PxQ, both at least 1");
-    case ARGUMENT_ORDER:
-        return take_letter(&args->order, options, "order", "RC", "R or C");
-    case ARGUMENT_NB:
-        return taken(parse_blocking(optarg, &args->nb), options, "nb", "a block size of at least 1, or checkerboard");
-    case ARGUMENT_LAYOUT:
-        return take_layout(args, options, "layout", 0, 2);
-    case ARGUMENT_LAYOUT_A:
-        return take_layout(args, options, "layout-a", 0, 0);
-    case ARGUMENT_LAYOUT_B:
-        return take_layout(args, options, "layout-b", 1, 1);
-    case ARGUMENT_LAYOUT_C:
-        return take_layout(args, options, "layout-c", 2, 2);
-    case ARGUMENT_TRANSA:
-        return take_letter(&args->transa, options, "transa", "NTC", trans);
-    case ARGUMENT_TRANSB:
-        return take_letter(&args->transb, options, "transb", "NTC", trans);
-    case ARGUMENT_ALPHA:
-        return taken(parse_scalar(optarg, args->alpha), options, "alpha", scalar);
-    case ARGUMENT_BETA:
-        return taken(parse_scalar(optarg, args->beta), options, "beta", scalar);
-    case ARGUMENT_SEED:
-        return take_seed(args, options);
-    case ARGUMENT_REPS:
-        return take_reps(args, options);
-    case ARGUMENT_CHECK:
-        return args->check = 1;
-    case ARGUMENT_FORMAT:
-        return taken(parse_format(optarg, &args->format), options, "format", "table, csv or json");
-    case 'h':
-        return args->help = 1;
-    default:
-        return 0;
-    }
-}
+#define AT(member) .field = offsetof(arguments, member)
+#define SIZE .read = argument_int64, .least = 0, .most = INT64_MAX, .expected = "a size of at least 0"
+#define OPERATION .read = argument_letter, .words = "NTC", .expected = "N, T or C"
+#define SCALAR .read = argument_scalar, .expected = "a number: 1.5, or (0.5,-2) for complex types"
+#define LAYOUT(first, last)                                                                                        \
+    .read = read_layout, .least = first, .most = last,                                                             \
+    .expected = "FIELD=NUMBER,... with the fields m n mb nb imb inb rsrc csrc i j pad; mb nb imb inb at least 1, " \
+                "rsrc csrc at least -1, the others at least 0"
+const argument arguments_product[] = {
+    {"m", 'm', SIZE, AT(m)},
+    {"n", 'n', SIZE, AT(n)},
+    {"k", 'k', SIZE, AT(k)},
+    {"type", .read = read_type, AT(type), .expected = "s, d, c or z"},
+    {"transa", OPERATION, AT(transa)},
+    {"transb", OPERATION, AT(transb)},
+    {"grid", .read = read_grid, .expected = "PxQ, both at least 1"},
+    {"nb", .read = argument_blocking, AT(nb), .expected = "a block size of at least 1, or checkerboard"},
+    {"layout", LAYOUT(0, 2)},
+    {"layout-a", LAYOUT(0, 0)},
+    {"layout-b", LAYOUT(1, 1)},
+    {"layout-c", LAYOUT(2, 2)},
+    {NULL}};
+const argument arguments_values[] = {
+    {"order", .read = argument_letter, AT(order), .words = "RC", .expected = "R or C"},
+    {"alpha", SCALAR, AT(alpha)},
+    {"beta", SCALAR, AT(beta)},
+    {"seed", .read = argument_int64, AT(seed), .least = INT64_MIN, .most = INT64_MAX, .expected = "an integer"},
+    {NULL}};
+const argument arguments_run[] = {
+    {"reps", .read = argument_int, AT(reps), .least = 1, .most = 1000000,
+     .expected = "a number of repetitions from 1 to 1000000"},
+    {"check", .read = argument_flag, AT(check)},
+    {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},
+    {"help", 'h', .read = argument_flag, AT(help)},
+    {NULL}};
+const argument arguments_all[] = {
+    {.rows = arguments_product}, {.rows = arguments_values}, {.rows = arguments_run}, {NULL}};
 
 int arguments_finish(arguments *args, command_options *options, int argc, char **argv)
 {
-    if (optind < argc) {
-        snprintf(options->error, sizeof options->error, "%s: no operand is expected", argv[optind]);
+    if (command_operands(options, argc, argv))
         return 1;
-    }
     if (args->n < 0)
         args->n = args->m;
     if (args->k < 0)

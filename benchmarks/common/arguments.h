@@ -42,55 +42,13 @@ typedef struct arguments {
     int help;
 } arguments;
 
-/* The entries of the common options for an array of struct option; command's own values begin at ARGUMENT_OWN. */
-enum {
-    ARGUMENT_TYPE = 0x100,
-    ARGUMENT_GRID,
-    ARGUMENT_ORDER,
-    ARGUMENT_NB,
-    ARGUMENT_LAYOUT,
-    ARGUMENT_LAYOUT_A,
-    ARGUMENT_LAYOUT_B,
-    ARGUMENT_LAYOUT_C,
-    ARGUMENT_TRANSA,
-    ARGUMENT_TRANSB,
-    ARGUMENT_ALPHA,
-    ARGUMENT_BETA,
-    ARGUMENT_SEED,
-    ARGUMENT_REPS,
-    ARGUMENT_CHECK,
-    ARGUMENT_FORMAT,
-    ARGUMENT_OWN
-};
-/* clang-format off */
-#define ARGUMENT_OPTIONS                                      \
-    {"m", required_argument, NULL, 'm'},                      \
-    {"n", required_argument, NULL, 'n'},                      \
-    {"k", required_argument, NULL, 'k'},                      \
-    {"type", required_argument, NULL, ARGUMENT_TYPE},         \
-    {"grid", required_argument, NULL, ARGUMENT_GRID},         \
-    {"order", required_argument, NULL, ARGUMENT_ORDER},       \
-    {"nb", required_argument, NULL, ARGUMENT_NB},             \
-    {"layout", required_argument, NULL, ARGUMENT_LAYOUT},     \
-    {"layout-a", required_argument, NULL, ARGUMENT_LAYOUT_A}, \
-    {"layout-b", required_argument, NULL, ARGUMENT_LAYOUT_B}, \
-    {"layout-c", required_argument, NULL, ARGUMENT_LAYOUT_C}, \
-    {"transa", required_argument, NULL, ARGUMENT_TRANSA},     \
-    {"transb", required_argument, NULL, ARGUMENT_TRANSB},     \
-    {"alpha", required_argument, NULL, ARGUMENT_ALPHA},       \
-    {"beta", required_argument, NULL, ARGUMENT_BETA},         \
-    {"seed", required_argument, NULL, ARGUMENT_SEED},         \
-    {"reps", required_argument, NULL, ARGUMENT_REPS},         \
-    {"check", no_argument, NULL, ARGUMENT_CHECK},             \
-    {"format", required_argument, NULL, ARGUMENT_FORMAT},     \
-    {"help", no_argument, NULL, 'h'}
-/* clang-format on */
+/* The common options, for rows of a command's table with an `arguments` as their field. */
+extern const argument arguments_product[]; /* m n k type transa transb grid nb layout... */
+extern const argument arguments_values[];  /* order alpha beta seed */
+extern const argument arguments_run[];     /* reps check format help */
+extern const argument arguments_all[];     /* these three */
 
 void arguments_init(arguments *args);
-
-/* Takes option opt with its value in optarg. Returns 1 if it is one of the common ones and good, 0 if it is none of
- * them, -1 if it is bad (options->error says why). */
-int arguments_take(arguments *args, command_options *options, int opt);
 
 /* After the last option: fills in what depends on other arguments. Returns nonzero, with options->error set, if they do
  * not fit together. */

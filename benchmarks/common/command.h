@@ -118,6 +118,38 @@ int command_options_export(command_options *options);
 /* Sets error to "--name TEXT: expected WHAT" and returns 1. */
 int command_bad_value(command_options *options, const char *name, const char *text, const char *expected);
 
+/*
+ * A command's own options are a table of rows; an empty row ends it:
+ *
+ *     static const argument table[] = {
+ *         {"size", 's', argument_int, offsetof(my_arguments, size), .least = 1, .most = 64}, {NULL}};
+ *     bad = command_read(&options, table, &args, argc, argv);
+ */
+typedef struct argument argument;
+/* Reads a value into its place; returns 0 if it is none.  options->error may say why, else the row's expected does. */
+typedef int argument_reader(const argument *row, command_options *options, const char *text, void *at);
+struct argument {
+    const char *name;
+    int letter; /* the short option; 0: none */
+    argument_reader *read;
+    size_t field; /* of the command's arguments: `at` */
+    int64_t least, most;
+    const char *words;    /* of argument_word: "table|csv|json" are least, least + 1, ... */
+    const char *expected; /* what the value may be; NULL: a number from least to most */
+    enum { WITH_VALUE, WITHOUT_VALUE, MAY_HAVE_VALUE } value;
+    const argument *rows; /* a row without a name: these rows, for a structure at its field */
+};
+argument_reader argument_int, argument_int64, argument_double, argument_text, argument_flag, argument_word;
+argument_reader argument_letter;                    /* a char of .words, in either case */
+argument_reader argument_scalar, argument_blocking; /* parse_scalar, parse_blocking */
+argument_reader argument_seconds;                   /* a double above 0 */
+argument_reader argument_refused;                   /* not for this command: .expected is the message */
+
+/* Reads all options of a command line into arguments; returns nonzero, with error set, at the first bad one. */
+int command_read(command_options *options, const argument *table, void *arguments, int argc, char **argv);
+/* Nonzero, with error set, if there is an operand. */
+int command_operands(command_options *options, int argc, char **argv);
+
 void command_options_free(command_options *options);
 
 /* Prints the library's options for --help, one per paragraph: "  --name VALUE   help (default: ...)". Call it on rank

@@ -182,6 +182,172 @@ int command_next(command_options *options, int argc, char **argv)
     }
 }
 
+/* --- a command's table ------------------------------------------------------------------------------------------- */
+
+int argument_int64(const argument *row, command_options *options, const char *text, void *at)
+{
+    int64_t number;
+
+    (void)options;
+    if (!parse_int64(text, &number) || number < row->least || number > row->most)
+        return 0;
+    *(int64_t *)at = number;
+    return 1;
+}
+
+int argument_int(const argument *row, command_options *options, const char *text, void *at)
+{
+    int64_t number;
+
+    if (!argument_int64(row, options, text, &number))
+        return 0;
+    *(int *)at = (int)number;
+    return 1;
+}
+
+/* A real number, least and most included. */
+int argument_double(const argument *row, command_options *options, const char *text, void *at)
+{
+    double number;
+
+    (void)options;
+    if (!parse_double(text, &number) || number < (double)row->least || number > (double)row->most)
+        return 0;
+    *(double *)at = number;
+    return 1;
+}
+
+int argument_text(const argument *row, command_options *options, const char *text, void *at)
+{
+    (void)row, (void)options;
+    *(const char **)at = text;
+    return 1;
+}
+
+int argument_flag(const argument *row, command_options *options, const char *text, void *at)
+{
+    (void)row, (void)options, (void)text;
+    return *(int *)at = 1;
+}
+
+int argument_letter(const argument *row, command_options *options, const char *text, void *at)
+{
+    int c = toupper((unsigned char)text[0]);
+
+    (void)options;
+    if (!c || text[1] || !strchr(row->words, c))
+        return 0;
+    *(char *)at = (char)c;
+    return 1;
+}
+
+int argument_seconds(const argument *row, command_options *options, const char *text, void *at)
+{
+    (void)row, (void)options;
+    return parse_double(text, at) && *(double *)at > 0;
+}
+
+int argument_blocking(const argument *row, command_options *options, const char *text, void *at)
+{
+    (void)row, (void)options;
+    return parse_blocking(text, at);
+}
+
+int argument_scalar(const argument *row, command_options *options, const char *text, void *at)
+{
+    (void)row, (void)options;
+    return parse_scalar(text, at);
+}
+
+int argument_refused(const argument *row, command_options *options, const char *text, void *at)
+{
+    (void)text, (void)at;
+    snprintf(options->error, sizeof options->error, "%s", row->expected);
+    return 0;
+}
+
+/* The number of a word; enums are ints here. */
+int argument_word(const argument *row, command_options *options, const char *text, void *at)
+{
+    const char *word = row->words;
+    int number = (int)row->least;
+
+    (void)options;
+    for (size_t length; *word; word += length + (word[length] == '|'), number++) {
+        length = strcspn(word, "|");
+        if (length && strlen(text) == length && !strncmp(word, text, length)) {
+            *(int *)at = number;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A table with the rows of its tables in line. */
+enum { MOST_ARGUMENTS = 40 };
+struct flat {
+    int count;
+    struct option own[MOST_ARGUMENTS + 1];
+    const argument *row[MOST_ARGUMENTS];
+    char *at[MOST_ARGUMENTS];
+};
+
+static void flatten(struct flat *flat, const argument *table, char *arguments)
+{
+    enum { FIRST = 0x100 };
+
+    for (const argument *row = table; row->name || row->rows; row++) {
+        int i = flat->count;
+
+        if (row->rows) {
+            flatten(flat, row->rows, arguments + row->field);
+        } else if (i < MOST_ARGUMENTS) {
+            int bare = row->value == WITHOUT_VALUE || row->read == argument_flag;
+            int has = row->value == MAY_HAVE_VALUE ? optional_argument : bare ? no_argument : required_argument;
+
+            flat->own[i] = (struct option){row->name, has, NULL, row->letter ? row->letter : FIRST + i};
+            flat->row[i] = row;
+            flat->at[i] = arguments + row->field;
+            flat->count++;
+        }
+    }
+}
+
+/* Takes one option by its row; returns nonzero if its value is bad. */
+static int take(command_options *options, const argument *row, char *at)
+{
+    char expected[80];
+
+    if (row->read(row, options, optarg, at))
+        return 0;
+    snprintf(expected, sizeof expected, "a number from %lld to %lld", (long long)row->least, (long long)row->most);
+    return options->error[0] || command_bad_value(options, row->name, optarg, row->expected ? row->expected : expected);
+}
+
+int command_read(command_options *options, const argument *table, void *arguments, int argc, char **argv)
+{
+    struct flat flat = {0};
+    int bad, opt;
+
+    flatten(&flat, table, arguments);
+    bad = command_options_init(options, flat.own);
+    while (!bad && (opt = command_next(options, argc, argv)) != -1) {
+        int i = 0;
+
+        while (opt != '?' && flat.own[i].val != opt)
+            i++;
+        bad = opt == '?' || take(options, flat.row[i], flat.at[i]);
+    }
+    return bad;
+}
+
+int command_operands(command_options *options, int argc, char **argv)
+{
+    if (optind < argc)
+        snprintf(options->error, sizeof options->error, "%s: no operand is expected", argv[optind]);
+    return optind < argc;
+}
+
 void command_print_options(FILE *file)
 {
     hsumma_option_info info;

@@ -1,22 +1,9 @@
 /* The arguments of hsumma_bench explain. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "explain/command.h"
-
-enum {
-    EXPLAIN_OPTION_PANELS = ARGUMENT_OWN,
-    EXPLAIN_OPTION_NODES,
-    EXPLAIN_OPTION_RANKS,
-    EXPLAIN_OPTION_TIMING,
-    EXPLAIN_OPTION_ALL,
-    EXPLAIN_OPTION_SHOW,
-    EXPLAIN_OPTION_COLLECTIVE,
-    EXPLAIN_OPTION_ALG,
-    EXPLAIN_OPTION_SIZE,
-    EXPLAIN_OPTION_BYTES,
-    EXPLAIN_OPTION_ROOT
-};
 
 enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000 };
 
@@ -62,12 +49,15 @@ void explain_help(void)
 }
 
 /* "plan,map" */
-static int parse_show(const char *text, int *show)
+static int read_show(const argument *row, command_options *options, const char *text, void *at)
 {
     static const char *const names[] = {"plan", "groups", "cuts", "map", "messages"};
 
     enum { SHOW_NAMES = sizeof names / sizeof *names };
 
+    int *show = at;
+
+    (void)row, (void)options;
     *show = 0;
     for (;;) {
         size_t length = strcspn(text, ",");
@@ -84,53 +74,23 @@ static int parse_show(const char *text, int *show)
     }
 }
 
-static int take_number(command_options *options, const char *name, int64_t least, int64_t most, int64_t *value)
-{
-    char expected[80];
-    int64_t number;
-
-    if (parse_int64(optarg, &number) && number >= least && number <= most) {
-        *value = number;
-        return 0;
-    }
-    snprintf(expected, sizeof expected, "a number from %lld to %lld", (long long)least, (long long)most);
-    return command_bad_value(options, name, optarg, expected);
-}
-
-/* Takes one option; returns nonzero if it is bad. */
-static int take(explain_arguments *args, command_options *options, int opt)
-{
-    switch (opt) {
-    case EXPLAIN_OPTION_PANELS:
-        return take_number(options, "panels", 0, INT32_MAX, &args->panels);
-    case EXPLAIN_OPTION_NODES:
-        return take_number(options, "nodes", 1, MOST_PROCESSES, &args->nodes);
-    case EXPLAIN_OPTION_RANKS:
-        return take_number(options, "ranks", 1, MOST_PROCESSES, &args->ranks);
-    case EXPLAIN_OPTION_TIMING:
-        return take_number(options, "timing", 1, MOST_TIMED, &args->timing);
-    case EXPLAIN_OPTION_ALL:
-        args->all = 1;
-        return 0;
-    case EXPLAIN_OPTION_SHOW:
-        return !parse_show(optarg, &args->show) &&
-               command_bad_value(options, "show", optarg, "plan, groups, cuts, map or messages, with commas between");
-    case EXPLAIN_OPTION_COLLECTIVE:
-        args->collective = optarg;
-        return 0;
-    case EXPLAIN_OPTION_ALG:
-        args->alg = optarg;
-        return 0;
-    case EXPLAIN_OPTION_SIZE:
-        return take_number(options, "size", 1, 4096, &args->size);
-    case EXPLAIN_OPTION_BYTES:
-        return take_number(options, "bytes", 0, INT64_MAX >> 8, &args->bytes);
-    case EXPLAIN_OPTION_ROOT:
-        return take_number(options, "root", 0, 4095, &args->root);
-    default:
-        return arguments_take(&args->common, options, opt) < 0;
-    }
-}
+#define AT(member) .field = offsetof(explain_arguments, member)
+static const argument own_arguments[] = {
+    {.rows = arguments_product, AT(common)},
+    {"format", .read = argument_word, AT(common.format), .words = "table|csv|json", .expected = "table, csv or json"},
+    {"help", 'h', .read = argument_flag, AT(common.help)},
+    {"panels", .read = argument_int64, AT(panels), .least = 0, .most = INT32_MAX},
+    {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
+    {"all", .read = argument_flag, AT(all)},
+    {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_PROCESSES},
+    {"timing", .read = argument_int64, AT(timing), .least = 1, .most = MOST_TIMED},
+    {"show", .read = read_show, AT(show), .expected = "plan, groups, cuts, map or messages, with commas between"},
+    {"collective", .read = argument_text, AT(collective)},
+    {"alg", .read = argument_text, AT(alg)},
+    {"size", .read = argument_int64, AT(size), .least = 1, .most = 4096},
+    {"bytes", .read = argument_int64, AT(bytes), .least = 0, .most = INT64_MAX >> 8},
+    {"root", .read = argument_int64, AT(root), .least = 0, .most = 4095},
+    {NULL}};
 
 /* What does not fit together. */
 static int finish_arguments(explain_arguments *args, command_options *options, int argc, char **argv)
@@ -170,42 +130,12 @@ static int finish_arguments(explain_arguments *args, command_options *options, i
 
 int explain_arguments_read(explain_arguments *args, command_options *options, int argc, char **argv)
 {
-    static const struct option own[] = {{"m", required_argument, NULL, 'm'},
-                                        {"n", required_argument, NULL, 'n'},
-                                        {"k", required_argument, NULL, 'k'},
-                                        {"type", required_argument, NULL, ARGUMENT_TYPE},
-                                        {"grid", required_argument, NULL, ARGUMENT_GRID},
-                                        {"nb", required_argument, NULL, ARGUMENT_NB},
-                                        {"layout", required_argument, NULL, ARGUMENT_LAYOUT},
-                                        {"layout-a", required_argument, NULL, ARGUMENT_LAYOUT_A},
-                                        {"layout-b", required_argument, NULL, ARGUMENT_LAYOUT_B},
-                                        {"layout-c", required_argument, NULL, ARGUMENT_LAYOUT_C},
-                                        {"transa", required_argument, NULL, ARGUMENT_TRANSA},
-                                        {"transb", required_argument, NULL, ARGUMENT_TRANSB},
-                                        {"format", required_argument, NULL, ARGUMENT_FORMAT},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {"panels", required_argument, NULL, EXPLAIN_OPTION_PANELS},
-                                        {"nodes", required_argument, NULL, EXPLAIN_OPTION_NODES},
-                                        {"all", no_argument, NULL, EXPLAIN_OPTION_ALL},
-                                        {"ranks", required_argument, NULL, EXPLAIN_OPTION_RANKS},
-                                        {"timing", required_argument, NULL, EXPLAIN_OPTION_TIMING},
-                                        {"show", required_argument, NULL, EXPLAIN_OPTION_SHOW},
-                                        {"collective", required_argument, NULL, EXPLAIN_OPTION_COLLECTIVE},
-                                        {"alg", required_argument, NULL, EXPLAIN_OPTION_ALG},
-                                        {"size", required_argument, NULL, EXPLAIN_OPTION_SIZE},
-                                        {"bytes", required_argument, NULL, EXPLAIN_OPTION_BYTES},
-                                        {"root", required_argument, NULL, EXPLAIN_OPTION_ROOT},
-                                        {NULL, 0, NULL, 0}};
-    int bad, opt;
-
     memset(args, 0, sizeof *args);
     arguments_init(&args->common);
     args->nodes = args->panels = 1;
     args->size = 8;
     args->bytes = -1;
     args->show = SHOW_PLAN | SHOW_MAP | SHOW_MESSAGES;
-    bad = command_options_init(options, own);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1)
-        bad = opt == '?' || take(args, options, opt);
-    return bad || (!args->common.help && finish_arguments(args, options, argc, argv));
+    return command_read(options, own_arguments, args, argc, argv) ||
+           (!args->common.help && finish_arguments(args, options, argc, argv));
 }

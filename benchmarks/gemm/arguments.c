@@ -2,20 +2,11 @@
 #include "gemm/command.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "product/pblas.h"
-
-enum {
-    GEMM_OPTION_COMPARE = ARGUMENT_OWN,
-    GEMM_OPTION_PLANT,
-    GEMM_OPTION_API,
-    GEMM_OPTION_CALLS,
-    GEMM_OPTION_GEMM_THREADS,
-    GEMM_OPTION_GEMM_LOCAL,
-    GEMM_OPTION_MEMORY
-};
 
 const char *const compared_names[COMPARE_COUNT] = {"plan", "call", "pdgemm", "shared", "scalapack", "device"};
 const char *const memory_names[MEMORY_COUNT] = {"default", "host", "device", "mixed"};
@@ -59,10 +50,12 @@ void gemm_arguments_help(void)
 }
 
 /* "1e-9@3,4" */
-static int parse_plant(const char *text, gemm_arguments *args)
+static int read_plant(const argument *row, command_options *options, const char *text, void *target)
 {
+    gemm_arguments *args = target;
     char copy[128], *at, *comma;
 
+    (void)row, (void)options;
     if (strlen(text) >= sizeof copy)
         return 0;
     strcpy(copy, text);
@@ -76,22 +69,13 @@ static int parse_plant(const char *text, gemm_arguments *args)
            parse_int64(comma + 1, &args->plant_col) && args->plant_row >= 0 && args->plant_col >= 0;
 }
 
-static int take_api(gemm_arguments *args, command_options *options)
-{
-    for (int i = 0; i < API_COUNT; i++)
-        if (!strcmp(optarg, api_names[i])) {
-            args->how = (api)i;
-            return 0;
-        }
-    return command_bad_value(options, "api", optarg, "plan, call, pdgemm or scalapack");
-}
-
 /* "shared,scalapack" */
-static int take_compare(gemm_arguments *args, command_options *options)
+static int read_compare(const argument *row, command_options *options, const char *text, void *at)
 {
-    char *copy = strdup(optarg), *rest = copy;
-    int bad = !copy || !*copy;
+    char *copy = strdup(text), *rest = copy;
+    int *compare = at, bad = !copy || !*copy;
 
+    (void)row, (void)options;
     for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
         int i = 0;
 
@@ -99,55 +83,27 @@ static int take_compare(gemm_arguments *args, command_options *options)
             i++;
         bad = i == COMPARE_COUNT;
         if (!bad)
-            args->compare[i] = 1;
+            compare[i] = 1;
     }
     free(copy);
-    return bad &&
-           command_bad_value(options, "compare", optarg, "a list of plan, call, pdgemm, shared, scalapack, device");
+    return !bad;
 }
 
-static int take_memory(gemm_arguments *args, command_options *options)
-{
-    for (int i = MEMORY_HOST; i < MEMORY_COUNT; i++)
-        if (!strcmp(optarg, memory_names[i])) {
-            args->memory = (gemm_memory)i;
-            return 0;
-        }
-    return command_bad_value(options, "memory", optarg, "host, device or mixed");
-}
-
-static int take_number(int *value, command_options *options, const char *name, int most, const char *expected)
-{
-    int64_t number;
-
-    if (!parse_int64(optarg, &number) || number < 1 || number > most)
-        return command_bad_value(options, name, optarg, expected);
-    *value = (int)number;
-    return 0;
-}
-
-static int take(gemm_arguments *args, command_options *options, int opt)
-{
-    switch (opt) {
-    case GEMM_OPTION_COMPARE:
-        return take_compare(args, options);
-    case GEMM_OPTION_PLANT:
-        return !parse_plant(optarg, args) && command_bad_value(options, "plant-error", optarg, "VALUE@I,J");
-    case GEMM_OPTION_API:
-        return take_api(args, options);
-    case GEMM_OPTION_CALLS:
-        return take_number(&args->calls, options, "calls", 1000000000, "a number of calls from 1 to 1000000000");
-    case GEMM_OPTION_GEMM_THREADS:
-        return take_number(&args->gemm_threads, options, "gemm-threads", 1024, "a number of threads from 1 to 1024");
-    case GEMM_OPTION_MEMORY:
-        return take_memory(args, options);
-    case GEMM_OPTION_GEMM_LOCAL:
-        args->gemm_local = 1;
-        return 0;
-    default:
-        return arguments_take(&args->common, options, opt) < 0;
-    }
-}
+#define AT(member) .field = offsetof(gemm_arguments, member)
+static const argument own_arguments[] = {{.rows = arguments_all, AT(common)},
+                                         {"compare", .read = read_compare, AT(compare),
+                                          .expected = "a list of plan, call, pdgemm, shared, scalapack, device"},
+                                         {"plant-error", .read = read_plant, .expected = "VALUE@I,J"},
+                                         {"api", .read = argument_word, AT(how), .words = "plan|call|pdgemm|scalapack",
+                                          .expected = "plan, call, pdgemm or scalapack"},
+                                         {"calls", .read = argument_int, AT(calls), .least = 1, .most = 1000000000,
+                                          .expected = "a number of calls from 1 to 1000000000"},
+                                         {"gemm-threads", .read = argument_int, AT(gemm_threads), .least = 1,
+                                          .most = 1024, .expected = "a number of threads from 1 to 1024"},
+                                         {"gemm-local", .read = argument_flag, AT(gemm_local)},
+                                         {"memory", .read = argument_word, AT(memory), .words = "host|device|mixed",
+                                          .least = MEMORY_HOST, .expected = "host, device or mixed"},
+                                         {NULL}};
 
 /* The first word that needs ScaLAPACK; NULL if none does. */
 static const char *foreign_word(const gemm_arguments *args)
@@ -182,22 +138,9 @@ static int finish_arguments(gemm_arguments *args, command_options *options, int 
 
 int gemm_arguments_read(gemm_arguments *args, command_options *options, int argc, char **argv)
 {
-    static const struct option own[] = {ARGUMENT_OPTIONS,
-                                        {"compare", required_argument, NULL, GEMM_OPTION_COMPARE},
-                                        {"plant-error", required_argument, NULL, GEMM_OPTION_PLANT},
-                                        {"api", required_argument, NULL, GEMM_OPTION_API},
-                                        {"calls", required_argument, NULL, GEMM_OPTION_CALLS},
-                                        {"gemm-threads", required_argument, NULL, GEMM_OPTION_GEMM_THREADS},
-                                        {"gemm-local", no_argument, NULL, GEMM_OPTION_GEMM_LOCAL},
-                                        {"memory", required_argument, NULL, GEMM_OPTION_MEMORY},
-                                        {NULL, 0, NULL, 0}};
-    int bad, opt;
-
     memset(args, 0, sizeof *args);
     arguments_init(&args->common);
     args->calls = 1;
-    bad = command_options_init(options, own);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1)
-        bad = opt == '?' || take(args, options, opt);
-    return bad || (!args->common.help && finish_arguments(args, options, argc, argv));
+    return command_read(options, own_arguments, args, argc, argv) ||
+           (!args->common.help && finish_arguments(args, options, argc, argv));
 }

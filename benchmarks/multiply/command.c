@@ -1,40 +1,9 @@
 #include "multiply/command.h"
 
-#include <ctype.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "multiply/npy_io.h"
-
-enum {
-    MULTIPLY_TRANSA = 256,
-    MULTIPLY_TRANSB,
-    MULTIPLY_ALPHA,
-    MULTIPLY_BETA,
-    MULTIPLY_ORDER,
-    MULTIPLY_GRID,
-    MULTIPLY_NB,
-    MULTIPLY_PIECE,
-    MULTIPLY_FORCE,
-    MULTIPLY_PROGRESS,
-};
-
-static const struct option own_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"add", required_argument, NULL, 'c'},
-    {"transa", required_argument, NULL, MULTIPLY_TRANSA},
-    {"transb", required_argument, NULL, MULTIPLY_TRANSB},
-    {"alpha", required_argument, NULL, MULTIPLY_ALPHA},
-    {"beta", required_argument, NULL, MULTIPLY_BETA},
-    {"order", required_argument, NULL, MULTIPLY_ORDER},
-    {"grid", required_argument, NULL, MULTIPLY_GRID},
-    {"nb", required_argument, NULL, MULTIPLY_NB},
-    {"piece", required_argument, NULL, MULTIPLY_PIECE},
-    {"force", no_argument, NULL, MULTIPLY_FORCE},
-    {"progress", no_argument, NULL, MULTIPLY_PROGRESS},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 void multiply_help(FILE *file)
 {
@@ -78,81 +47,43 @@ void multiply_help(FILE *file)
           file);
 }
 
-/* One letter out of `letters`, in either case. */
-static int parse_letter(const char *text, const char *letters, char *letter)
+static int read_grid(const argument *row, command_options *options, const char *text, void *at)
 {
-    int c = toupper((unsigned char)text[0]);
+    multiply_arguments *args = at;
 
-    if (!c || text[1] || !strchr(letters, c))
-        return 0;
-    *letter = (char)c;
-    return 1;
+    (void)row, (void)options;
+    return parse_grid(text, &args->nprow, &args->npcol);
 }
 
-static int take_piece(multiply_arguments *args, command_options *options)
+static int read_beta(const argument *row, command_options *options, const char *text, void *at)
 {
-    int64_t piece;
+    multiply_arguments *args = at;
 
-    if (!parse_int64(optarg, &piece) || piece < 1 || piece > NPY_PIECE_MAX)
-        return command_bad_value(options, "piece", optarg, "1 to 1G bytes");
-    args->piece = piece;
-    return 0;
+    args->has_beta = 1;
+    return argument_scalar(row, options, text, args->beta);
 }
 
-/* An option that has a value. */
-static int take_value(multiply_arguments *args, command_options *options, int opt, int *has_beta)
-{
-    static const char op[] = "N, T or C", number[] = "a number such as 1.5, 1e-3, 0.5-2i or (0.5,-2)";
-
-    switch (opt) {
-    case 'o':
-        args->out = optarg;
-        return 0;
-    case 'c':
-        args->c0 = optarg;
-        return 0;
-    case MULTIPLY_TRANSA:
-        return !parse_letter(optarg, "NTC", &args->transa) && command_bad_value(options, "transa", optarg, op);
-    case MULTIPLY_TRANSB:
-        return !parse_letter(optarg, "NTC", &args->transb) && command_bad_value(options, "transb", optarg, op);
-    case MULTIPLY_ALPHA:
-        return !parse_scalar(optarg, args->alpha) && command_bad_value(options, "alpha", optarg, number);
-    case MULTIPLY_BETA:
-        *has_beta = 1;
-        return !parse_scalar(optarg, args->beta) && command_bad_value(options, "beta", optarg, number);
-    case MULTIPLY_ORDER:
-        return !parse_letter(optarg, "CF", &args->order) && command_bad_value(options, "order", optarg, "C or F");
-    case MULTIPLY_GRID:
-        return !parse_grid(optarg, &args->nprow, &args->npcol) &&
-               command_bad_value(options, "grid", optarg, "rows x columns, such as 2x3");
-    case MULTIPLY_NB:
-        return !parse_blocking(optarg, &args->nb) &&
-               command_bad_value(options, "nb", optarg, "a block size of at least 1, or checkerboard");
-    default:
-        return take_piece(args, options);
-    }
-}
-
-static int take(multiply_arguments *args, command_options *options, int opt, int *has_beta)
-{
-    switch (opt) {
-    case '?':
-        return 1;
-    case MULTIPLY_FORCE:
-        return !(args->force = 1);
-    case MULTIPLY_PROGRESS:
-        return !(args->progress = 1);
-    case 'q':
-        return !(args->quiet = 1);
-    case 'h':
-        return !(args->help = 1);
-    default:
-        return take_value(args, options, opt, has_beta);
-    }
-}
+#define AT(member) .field = offsetof(multiply_arguments, member)
+static const char number[] = "a number such as 1.5, 1e-3, 0.5-2i or (0.5,-2)";
+static const argument own_arguments[] = {
+    {"output", 'o', .read = argument_text, AT(out)},
+    {"add", 'c', .read = argument_text, AT(c0)},
+    {"transa", .read = argument_letter, AT(transa), .words = "NTC", .expected = "N, T or C"},
+    {"transb", .read = argument_letter, AT(transb), .words = "NTC", .expected = "N, T or C"},
+    {"alpha", .read = argument_scalar, AT(alpha), .expected = number},
+    {"beta", .read = read_beta, .expected = number},
+    {"order", .read = argument_letter, AT(order), .words = "CF", .expected = "C or F"},
+    {"grid", .read = read_grid, .expected = "rows x columns, such as 2x3"},
+    {"nb", .read = argument_blocking, AT(nb), .expected = "a block size of at least 1, or checkerboard"},
+    {"piece", .read = argument_int64, AT(piece), .least = 1, .most = NPY_PIECE_MAX, .expected = "1 to 1G bytes"},
+    {"force", .read = argument_flag, AT(force)},
+    {"progress", .read = argument_flag, AT(progress)},
+    {"quiet", 'q', .read = argument_flag, AT(quiet)},
+    {"help", 'h', .read = argument_flag, AT(help)},
+    {NULL}};
 
 /* What must be there, and what must not. */
-static int take_operands(multiply_arguments *args, command_options *options, int count, char **operands, int has_beta)
+static int take_operands(multiply_arguments *args, command_options *options, int count, char **operands)
 {
     const char *wrong = NULL;
 
@@ -168,22 +99,17 @@ static int take_operands(multiply_arguments *args, command_options *options, int
     }
     args->a = operands[0];
     args->b = operands[1];
-    if (args->c0 && !has_beta)
+    if (args->c0 && !args->has_beta)
         args->beta[0] = 1;
     return 0;
 }
 
 int multiply_parse(multiply_arguments *args, command_options *options, int argc, char **argv)
 {
-    int bad, opt, has_beta = 0;
-
     *args = (multiply_arguments){.transa = 'N', .transb = 'N', .alpha = {1, 0}, .piece = NPY_PIECE};
-    bad = command_options_init(options, own_options);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1)
-        bad = take(args, options, opt, &has_beta);
-    if (bad || args->help)
-        return bad;
-    return take_operands(args, options, argc - optind, argv + optind, has_beta);
+    if (command_read(options, own_arguments, args, argc, argv))
+        return 1;
+    return !args->help && take_operands(args, options, argc - optind, argv + optind);
 }
 
 int cmd_multiply(int argc, char **argv, MPI_Comm comm)

@@ -1,17 +1,10 @@
 /* The command line of hsumma_bench regret, and its file of cases. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/command.h"
 #include "regret/command.h"
-
-enum {
-    REGRET_OPTION_CASES = ARGUMENT_OWN,
-    REGRET_OPTION_MEASURE,
-    REGRET_OPTION_SWEEP_REPS,
-    REGRET_OPTION_CAP,
-    REGRET_OPTION_SECONDS
-};
 
 void regret_help(void)
 {
@@ -43,57 +36,29 @@ void regret_help(void)
 
 /* --- the command line -------------------------------------------------------------------------------------------- */
 
-static int take(regret_arguments *args, command_options *options, int opt)
-{
-    int64_t number = 0;
-
-    switch (opt) {
-    case REGRET_OPTION_CASES:
-        args->set.file = optarg;
-        return 0;
-    case REGRET_OPTION_MEASURE:
-        args->measure = 1;
-        return 0;
-    case REGRET_OPTION_SWEEP_REPS:
-        if (!parse_int64(optarg, &number) || number < 1 || number > 1000)
-            return command_bad_value(options, "sweep-reps", optarg, "a number of turns from 1 to 1000");
-        args->sweep_reps = (int)number;
-        return 0;
-    case REGRET_OPTION_CAP:
-        if (!parse_double(optarg, &args->cap) || args->cap < 1)
-            return command_bad_value(options, "cap", optarg, "a factor of at least 1");
-        return 0;
-    case REGRET_OPTION_SECONDS:
-        if (!parse_double(optarg, &args->seconds) || args->seconds <= 0)
-            return command_bad_value(options, "seconds", optarg, "a number of seconds above 0");
-        return 0;
-    default:
-        if (arguments_take(&args->set.common, options, opt) < 0)
-            return 1;
-        return args->set.common.format == REPORT_CSV && command_bad_value(options, "format", "csv", "table or json");
-    }
-}
+#define AT(member) .field = offsetof(regret_arguments, member)
+static const argument own_arguments[] = {
+    {.rows = arguments_all, AT(set.common)},
+    {"cases", .read = argument_text, AT(set.file)},
+    {"measure", .read = argument_flag, AT(measure)},
+    {"sweep-reps", .read = argument_int, AT(sweep_reps), .least = 1, .most = 1000,
+     .expected = "a number of turns from 1 to 1000"},
+    {"cap", .read = argument_double, AT(cap), .least = 1, .most = INT64_MAX, .expected = "a factor of at least 1"},
+    {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
+    {NULL}};
 
 int regret_arguments_read(regret_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
-    static const struct option own[] = {ARGUMENT_OPTIONS,
-                                        {"cases", required_argument, NULL, REGRET_OPTION_CASES},
-                                        {"measure", no_argument, NULL, REGRET_OPTION_MEASURE},
-                                        {"sweep-reps", required_argument, NULL, REGRET_OPTION_SWEEP_REPS},
-                                        {"cap", required_argument, NULL, REGRET_OPTION_CAP},
-                                        {"seconds", required_argument, NULL, REGRET_OPTION_SECONDS},
-                                        {NULL, 0, NULL, 0}};
-    int bad, opt;
-
     memset(args, 0, sizeof *args);
     arguments_init(&args->set.common);
     args->set.common.reps = 7;
     args->sweep_reps = 2;
     args->cap = 3;
-    bad = command_options_init(options, own);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1)
-        bad = opt == '?' || take(args, options, opt);
-    if (bad || args->set.common.help)
-        return bad;
+    if (command_read(options, own_arguments, args, argc, argv))
+        return 1;
+    if (args->set.common.format == REPORT_CSV)
+        return command_bad_value(options, "format", "csv", "table or json");
+    if (args->set.common.help)
+        return 0;
     return cases_read(&args->set, "tuned=none", options, argc, argv, comm);
 }

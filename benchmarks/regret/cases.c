@@ -52,19 +52,18 @@ static product_case *append(product_cases *cases)
 /* Reads the words of a case. */
 static int read_words(product_case *x, command_options *scan, int argc, char **argv)
 {
-    static const struct option own[] = {ARGUMENT_OPTIONS, {NULL, 0, NULL, 0}};
-    int opt, bad = command_options_init(scan, own);
+#define NOT_HERE              \
+    .read = argument_refused, \
+    .expected = "--help, --format, --reps and --check are for all cases together, on the command line"
+    static const argument table[] = {{.rows = arguments_product},
+                                     {.rows = arguments_values},
+                                     {"reps", NOT_HERE},
+                                     {"check", NOT_HERE, .value = WITHOUT_VALUE},
+                                     {"format", NOT_HERE},
+                                     {"help", 'h', NOT_HERE, .value = WITHOUT_VALUE},
+                                     {NULL}};
 
-    while (!bad && (opt = command_next(scan, argc, argv)) != -1) {
-        bad = opt == '?';
-        if (opt == 'h' || opt == ARGUMENT_FORMAT || opt == ARGUMENT_REPS || opt == ARGUMENT_CHECK) {
-            snprintf(scan->error, sizeof scan->error,
-                     "--help, --format, --reps and --check are for all cases together, on the command line");
-            bad = 1;
-        }
-        bad = bad || arguments_take(&x->args, scan, opt) < 0;
-    }
-    return bad || arguments_finish(&x->args, scan, argc, argv);
+    return command_read(scan, table, &x->args, argc, argv) || arguments_finish(&x->args, scan, argc, argv);
 }
 
 /* One line of the file, which is cut into words. */
@@ -176,11 +175,7 @@ int cases_read(product_cases *cases, const char *first, command_options *options
         return no_memory(options);
     if (!cases->file)
         return read_one(cases, options, argc, argv);
-    if (optind < argc) {
-        snprintf(options->error, sizeof options->error, "%s: no operand is expected", argv[optind]);
-        return 1;
-    }
-    return read_file(cases, options, comm);
+    return command_operands(options, argc, argv) || read_file(cases, options, comm);
 }
 
 void cases_free(product_cases *cases)

@@ -1,6 +1,7 @@
 /* hsumma_bench sweep: SUMMA against HSUMMA for every grid of groups, as in figures 5 to 8 of the HSUMMA paper. */
 #include "sweep/command.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,6 @@
 #include "common/command.h"
 #include "product/turn.h"
 #include "report/plot.h"
-
-enum { SWEEP_OPTION_PLOT = ARGUMENT_OWN, SWEEP_OPTION_GROUPS, SWEEP_OPTION_LEVELS };
 
 static void print_help(void)
 {
@@ -25,32 +24,24 @@ static void print_help(void)
     printf("\nExit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
 }
 
-static int read_arguments(arguments *args, const char **plot, command_options *options, int argc, char **argv)
-{
-    static const struct option own[] = {ARGUMENT_OPTIONS,
-                                        {"plot", required_argument, NULL, SWEEP_OPTION_PLOT},
-                                        {"groups", required_argument, NULL, SWEEP_OPTION_GROUPS},
-                                        {"levels", required_argument, NULL, SWEEP_OPTION_LEVELS},
-                                        {NULL, 0, NULL, 0}};
-    int bad, opt;
+typedef struct sweep_arguments {
+    arguments common;
+    const char *plot;
+} sweep_arguments;
 
-    arguments_init(args);
-    *plot = NULL;
-    bad = command_options_init(options, own);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1) {
-        if (opt == '?')
-            return 1;
-        if (opt == SWEEP_OPTION_PLOT) {
-            *plot = optarg;
-        } else if (opt == SWEEP_OPTION_GROUPS || opt == SWEEP_OPTION_LEVELS) {
-            snprintf(options->error, sizeof options->error, "--%s: the sweep goes through all groups by itself",
-                     opt == SWEEP_OPTION_GROUPS ? "groups" : "levels");
-            return 1;
-        } else {
-            bad = arguments_take(args, options, opt) < 0;
-        }
-    }
-    return bad || (!args->help && arguments_finish(args, options, argc, argv));
+static const argument own_arguments[] = {
+    {.rows = arguments_all, .field = offsetof(sweep_arguments, common)},
+    {"plot", .read = argument_text, .field = offsetof(sweep_arguments, plot)},
+    {"groups", .read = argument_refused, .expected = "--groups: the sweep goes through all groups by itself"},
+    {"levels", .read = argument_refused, .expected = "--levels: the sweep goes through all groups by itself"},
+    {NULL}};
+
+static int read_arguments(sweep_arguments *args, command_options *options, int argc, char **argv)
+{
+    arguments_init(&args->common);
+    args->plot = NULL;
+    return command_read(options, own_arguments, args, argc, argv) ||
+           (!args->common.help && arguments_finish(&args->common, options, argc, argv));
 }
 
 /* By G, then by I; SUMMA is made apart. */
@@ -296,24 +287,23 @@ static void sweep_free(sweep *s)
 
 int cmd_sweep(int argc, char **argv, MPI_Comm comm)
 {
-    arguments args;
+    sweep_arguments args;
     command_options options;
-    const char *plot;
     sweep s;
     int rank, bad, code;
 
     MPI_Comm_rank(comm, &rank);
     memset(&s, 0, sizeof s);
     s.p.mach.node = MPI_COMM_NULL;
-    bad = read_arguments(&args, &plot, &options, argc, argv);
+    bad = read_arguments(&args, &options, argc, argv);
     if (command_fail(comm, bad, "sweep: %s", options.error)) {
         code = COMMAND_BAD_INPUT;
-    } else if (args.help) {
+    } else if (args.common.help) {
         if (rank == 0)
             print_help();
         code = COMMAND_OK;
     } else {
-        code = carry_out(&s, &args, options.text, plot, comm);
+        code = carry_out(&s, &args.common, options.text, args.plot, comm);
     }
     sweep_free(&s);
     command_options_free(&options);

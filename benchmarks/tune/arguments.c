@@ -1,11 +1,10 @@
 /* The arguments of hsumma_bench tune. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll/schedule/registry.h"
 #include "tune/command.h"
-
-enum { TUNE_OPTION_CASES = ARGUMENT_OWN, TUNE_OPTION_COLL, TUNE_OPTION_SIZES, TUNE_OPTION_SECONDS };
 
 void tune_help(void)
 {
@@ -52,18 +51,18 @@ static int take_list(tune_arguments *args, command_options *options, const char 
 }
 
 /* "8-4M" */
-static int take_sizes(tune_arguments *args, command_options *options)
+static int read_sizes(const argument *row, command_options *options, const char *text, void *at)
 {
+    tune_arguments *args = at;
     char copy[64], *dash;
 
-    snprintf(copy, sizeof copy, "%s", optarg);
+    (void)row, (void)options;
+    snprintf(copy, sizeof copy, "%s", text);
     dash = strchr(copy, '-');
     if (dash)
         *dash = 0;
-    if (strlen(optarg) < sizeof copy && dash && parse_int64(copy, &args->from) && parse_int64(dash + 1, &args->to) &&
-        args->from >= 1 && args->from <= args->to && args->to <= (int64_t)1 << 30)
-        return 0;
-    return command_bad_value(options, "sizes", optarg, "FROM-TO bytes from 1 to 1G, such as 8-4M");
+    return strlen(text) < sizeof copy && dash && parse_int64(copy, &args->from) && parse_int64(dash + 1, &args->to) &&
+           args->from >= 1 && args->from <= args->to && args->to <= (int64_t)1 << 30;
 }
 
 /* The rest of the command line is of LIST. */
@@ -84,53 +83,42 @@ static int finish_coll(tune_arguments *args, command_options *options, int argc,
 
 /* --- the command line --------------------------------------------------------------------------------------------- */
 
-static int take(tune_arguments *args, command_options *options, int opt)
+static int read_coll(const argument *row, command_options *options, const char *text, void *at)
 {
-    switch (opt) {
-    case 'o':
-        args->file = optarg;
-        return 0;
-    case TUNE_OPTION_CASES:
-        args->set.file = optarg;
-        return 0;
-    case TUNE_OPTION_COLL:
-        args->coll = 1;
-        return optarg && take_list(args, options, optarg);
-    case TUNE_OPTION_SIZES:
-        return take_sizes(args, options);
-    case TUNE_OPTION_SECONDS:
-        return (!parse_double(optarg, &args->seconds) || args->seconds <= 0) &&
-               command_bad_value(options, "seconds", optarg, "a number of seconds above 0");
-    case ARGUMENT_REPS:
-    case ARGUMENT_CHECK:
-    case ARGUMENT_FORMAT:
-        return snprintf(options->error, sizeof options->error, "--reps, --check and --format are not for this command");
-    default:
-        return arguments_take(&args->set.common, options, opt) < 0;
-    }
+    tune_arguments *args = at;
+
+    (void)row;
+    args->coll = 1;
+    return !text || !take_list(args, options, text);
 }
+
+#define AT(member) .field = offsetof(tune_arguments, member)
+#define NOT_HERE .read = argument_refused, .expected = "--reps, --check and --format are not for this command"
+static const argument own_arguments[] = {
+    {.rows = arguments_product, AT(set.common)},
+    {.rows = arguments_values, AT(set.common)},
+    {"reps", NOT_HERE},
+    {"check", NOT_HERE, .value = WITHOUT_VALUE},
+    {"format", NOT_HERE},
+    {"help", 'h', .read = argument_flag, AT(set.common.help)},
+    {"tuned", 'o', .read = argument_text, AT(file)},
+    {"cases", .read = argument_text, AT(set.file)},
+    {"coll", .read = read_coll, .value = MAY_HAVE_VALUE},
+    {"sizes", .read = read_sizes, .expected = "FROM-TO bytes from 1 to 1G, such as 8-4M"},
+    {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
+    {NULL}};
 
 int tune_arguments_read(tune_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
-    static const struct option own[] = {ARGUMENT_OPTIONS,
-                                        {"tuned", required_argument, NULL, 'o'},
-                                        {"cases", required_argument, NULL, TUNE_OPTION_CASES},
-                                        {"coll", optional_argument, NULL, TUNE_OPTION_COLL},
-                                        {"sizes", required_argument, NULL, TUNE_OPTION_SIZES},
-                                        {"seconds", required_argument, NULL, TUNE_OPTION_SECONDS},
-                                        {NULL, 0, NULL, 0}};
-    int bad, opt;
-
     memset(args, 0, sizeof *args);
     arguments_init(&args->set.common);
     args->from = 8;
     args->to = 4 << 20;
     args->seconds = 30;
-    bad = command_options_init(options, own);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1)
-        bad = opt == '?' || take(args, options, opt);
-    if (bad || args->set.common.help)
-        return bad;
+    if (command_read(options, own_arguments, args, argc, argv))
+        return 1;
+    if (args->set.common.help)
+        return 0;
     if (args->coll)
         return finish_coll(args, options, argc, argv);
     return cases_read(&args->set, "", options, argc, argv, comm);

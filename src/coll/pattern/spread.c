@@ -11,6 +11,14 @@
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
+/* Reductions cut the vector equally, whatever parts the shape has. */
+static struct hs_shape equal_parts(const struct hs_shape *shape)
+{
+    struct hs_shape equal = *shape;
+    equal.part = NULL;
+    return equal;
+}
+
 /* Segments that a part is cut into: parameter k, or by the length of the longest, rank 0's. */
 static int64_t segments_of(const struct hs_shape *shape)
 {
@@ -41,7 +49,8 @@ static const char *unfit_reduce(const struct hs_alg *alg, const struct hs_shape 
         why = hs_unfit_spread(alg, shape);
     if (why || shape->bytes == 0)
         return why;
-    struct hs_pipe pipe = through_shared(shape);
+    struct hs_shape equal = equal_parts(shape);
+    struct hs_pipe pipe = through_shared(&equal);
     return hs_pipe_unfit(&pipe, 4 * (int64_t)shape->size);
 }
 
@@ -98,7 +107,8 @@ static int copy_segment(struct hs_pipe *pipe, int64_t segment, int in_shared, in
 
 static void build_allreduce(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct hs_pipe pipe = {.builder = builder, .shape = shape, .segments = segments_of(shape), .signalled = -1};
+    struct hs_shape equal = equal_parts(shape);
+    struct hs_pipe pipe = {.builder = builder, .shape = &equal, .segments = segments_of(&equal), .signalled = -1};
     int entered = enter(&pipe, -1), done = pipe.signalled;
     for (int64_t segment = 0; segment <= pipe.segments; segment++) {
         if (segment < pipe.segments) {
@@ -114,7 +124,8 @@ static void build_allreduce(struct hs_builder *builder, const struct hs_shape *s
 
 static void build_reduce(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct hs_pipe pipe = through_shared(shape);
+    struct hs_shape equal = equal_parts(shape);
+    struct hs_pipe pipe = through_shared(&equal);
     int is_root = shape->rank == shape->root, summed[HS_PIPE_SLOTS] = {-1, -1};
     pipe.builder = builder;
     int entered = enter(&pipe, -1);

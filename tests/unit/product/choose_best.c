@@ -124,6 +124,7 @@ static void against_all(int cases, int given)
     struct losses losses = {0};
     int tenth = 0, percent = 0;
     char best_is[200] = "";
+    /* The bound of 10 % below is this sequence's: of the seeds 4 to 9 three exceed it, with 11, 11 and 19 %. */
     draw_seed(7);
     for (int i = 0; i < cases; i++) {
         struct plan_question q = plan_question_draw(8);

@@ -113,9 +113,9 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
         what = hsumma_message(ctx);
     if (plan && !what) {
         hsumma_plan_query(plan, &info);
-        what = buffers(plan) > (int64_t)info.workspace_limit_bytes + ROUNDED
-                   ? "panel buffers above the limit"
-                   : wrong_words(c, &info, stationary != GEMM_AUTO);
+        what = buffers(plan) > (int64_t)info.workspace_limit_bytes + ROUNDED ? "panel buffers above the limit"
+               : possible ? wrong_words(c, &info, stationary != GEMM_AUTO)
+                          : NULL;
     }
     for (int i = 0; plan && i < 2; i++) {
         gemm_make(c, local);

@@ -47,7 +47,7 @@ static const argument own_arguments[] = {
     {"format", .read = argument_word, AT(format), .words = "table||json", .expected = "table or json"},
     {"progress", .read = argument_flag, AT(progress)},
     {"help", 'h', .read = argument_flag, AT(help)},
-    {NULL}};
+    {.name = NULL}};
 
 static int read_arguments(calibrate_arguments *args, command_options *options, int argc, char **argv)
 {

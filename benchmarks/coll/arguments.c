@@ -169,7 +169,7 @@ static const argument own_arguments[] = {
     {"room", .read = argument_int64, AT(shared_bytes), .least = 0, .most = INT64_MAX >> 16},
     {"rank", .read = argument_int64, AT(rank), .least = 0, .most = MOST_RANKS - 1},
     {"help", 'h', .read = argument_flag, AT(help)},
-    {NULL}};
+    {.name = NULL}};
 
 /* What is not given, and what does not fit together. */
 static int finish(coll_arguments *args, command_options *options, int argc, char **argv)

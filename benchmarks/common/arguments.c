@@ -86,22 +86,22 @@ const argument arguments_product[] = {
     {"layout-a", LAYOUT(0, 0)},
     {"layout-b", LAYOUT(1, 1)},
     {"layout-c", LAYOUT(2, 2)},
-    {NULL}};
+    {.name = NULL}};
 const argument arguments_values[] = {
     {"order", .read = argument_letter, AT(order), .words = "RC", .expected = "R or C"},
     {"alpha", SCALAR, AT(alpha)},
     {"beta", SCALAR, AT(beta)},
     {"seed", .read = argument_int64, AT(seed), .least = INT64_MIN, .most = INT64_MAX, .expected = "an integer"},
-    {NULL}};
+    {.name = NULL}};
 const argument arguments_run[] = {
     {"reps", .read = argument_int, AT(reps), .least = 1, .most = 1000000,
      .expected = "a number of repetitions from 1 to 1000000"},
     {"check", .read = argument_flag, AT(check)},
     {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},
     {"help", 'h', .read = argument_flag, AT(help)},
-    {NULL}};
+    {.name = NULL}};
 const argument arguments_all[] = {
-    {.rows = arguments_product}, {.rows = arguments_values}, {.rows = arguments_run}, {NULL}};
+    {.rows = arguments_product}, {.rows = arguments_values}, {.rows = arguments_run}, {.name = NULL}};
 
 int arguments_finish(arguments *args, command_options *options, int argc, char **argv)
 {

@@ -122,7 +122,7 @@ int command_bad_value(command_options *options, const char *name, const char *te
  * A command's own options are a table of rows; an empty row ends it:
  *
  *     static const argument table[] = {
- *         {"size", 's', argument_int, offsetof(my_arguments, size), .least = 1, .most = 64}, {NULL}};
+ *         {"size", 's', argument_int, offsetof(my_arguments, size), .least = 1, .most = 64}, {.name = NULL}};
  *     bad = command_read(&options, table, &args, argc, argv);
  */
 typedef struct argument argument;

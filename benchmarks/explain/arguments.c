@@ -90,7 +90,7 @@ static const argument own_arguments[] = {
     {"size", .read = argument_int64, AT(size), .least = 1, .most = 4096},
     {"bytes", .read = argument_int64, AT(bytes), .least = 0, .most = INT64_MAX >> 8},
     {"root", .read = argument_int64, AT(root), .least = 0, .most = 4095},
-    {NULL}};
+    {.name = NULL}};
 
 /* What does not fit together. */
 static int finish_arguments(explain_arguments *args, command_options *options, int argc, char **argv)

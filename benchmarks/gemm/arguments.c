@@ -103,7 +103,7 @@ static const argument own_arguments[] = {{.rows = arguments_all, AT(common)},
                                          {"gemm-local", .read = argument_flag, AT(gemm_local)},
                                          {"memory", .read = argument_word, AT(memory), .words = "host|device|mixed",
                                           .least = MEMORY_HOST, .expected = "host, device or mixed"},
-                                         {NULL}};
+                                         {.name = NULL}};
 
 /* The first word that needs ScaLAPACK; NULL if none does. */
 static const char *foreign_word(const gemm_arguments *args)

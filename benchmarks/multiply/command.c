@@ -80,7 +80,7 @@ static const argument own_arguments[] = {
     {"progress", .read = argument_flag, AT(progress)},
     {"quiet", 'q', .read = argument_flag, AT(quiet)},
     {"help", 'h', .read = argument_flag, AT(help)},
-    {NULL}};
+    {.name = NULL}};
 
 /* What must be there, and what must not. */
 static int take_operands(multiply_arguments *args, command_options *options, int count, char **operands)

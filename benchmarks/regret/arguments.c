@@ -45,7 +45,7 @@ static const argument own_arguments[] = {
      .expected = "a number of turns from 1 to 1000"},
     {"cap", .read = argument_double, AT(cap), .least = 1, .most = INT64_MAX, .expected = "a factor of at least 1"},
     {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
-    {NULL}};
+    {.name = NULL}};
 
 int regret_arguments_read(regret_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm)
 {

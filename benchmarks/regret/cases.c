@@ -61,7 +61,7 @@ static int read_words(product_case *x, command_options *scan, int argc, char **a
                                      {"check", NOT_HERE, .value = WITHOUT_VALUE},
                                      {"format", NOT_HERE},
                                      {"help", 'h', NOT_HERE, .value = WITHOUT_VALUE},
-                                     {NULL}};
+                                     {.name = NULL}};
 
     return command_read(scan, table, &x->args, argc, argv) || arguments_finish(&x->args, scan, argc, argv);
 }

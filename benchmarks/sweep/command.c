@@ -34,7 +34,7 @@ static const argument own_arguments[] = {
     {"plot", .read = argument_text, .field = offsetof(sweep_arguments, plot)},
     {"groups", .read = argument_refused, .expected = "--groups: the sweep goes through all groups by itself"},
     {"levels", .read = argument_refused, .expected = "--levels: the sweep goes through all groups by itself"},
-    {NULL}};
+    {.name = NULL}};
 
 static int read_arguments(sweep_arguments *args, command_options *options, int argc, char **argv)
 {

@@ -106,7 +106,7 @@ static const argument own_arguments[] = {
     {"coll", .read = read_coll, .value = MAY_HAVE_VALUE},
     {"sizes", .read = read_sizes, .expected = "FROM-TO bytes from 1 to 1G, such as 8-4M"},
     {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
-    {NULL}};
+    {.name = NULL}};
 
 int tune_arguments_read(tune_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm)
 {

@@ -1,7 +1,7 @@
 /*
  * Regions: memory of which each of a node's processes has a part and all have mapped every part, each at an address of
- * its own.  Regions are numbered alike on all of them, so (number, rank, offset) means the same everywhere, and no
- * address is ever told.  The memory belongs to whoever lists it; lookups are local.
+ * its own.  Regions are numbered alike on all of them, so (number, rank, offset) means the same everywhere, and
+ * addresses are never exchanged.  A region's memory belongs to the owner of the list; lookups are local.
  */
 #ifndef HS_COLL_NODE_REGION_H
 #define HS_COLL_NODE_REGION_H

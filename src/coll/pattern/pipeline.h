@@ -26,7 +26,7 @@ struct hs_pipe {
 struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t most, int64_t places, int needed);
 /* The same for the parts of shape->part, cut into equally many segments each, with two slots needed. */
 struct hs_pipe hs_pipe_cut_parts(const struct hs_shape *shape, int64_t places);
-/* Why the shared memory cannot serve the pipeline, of which a segment makes about so many steps; NULL: it can. */
+/* Why the shared memory cannot serve the pipeline; NULL: it can.  steps: about as many as a segment takes in a list. */
 const char *hs_pipe_unfit(const struct hs_pipe *pipeline, int64_t steps);
 
 /* Where a place of a segment lies. */
@@ -61,9 +61,9 @@ typedef int hs_round(void *state, int64_t segment, int after);
  */
 void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, void *state);
 
-/* What a place in SHARED takes that holds so many bytes: whole cache lines, and whole elements. */
+/* Bytes of SHARED that a place for `bytes` bytes occupies: whole cache lines, and whole elements. */
 int64_t hs_place_bytes(int64_t bytes, int64_t unit);
-/* The longest that a place of so many bytes holds: whole cache lines if it has any. */
+/* Bytes of data that a place of `bytes` bytes can hold: whole cache lines if it has any. */
 int64_t hs_place_within(int64_t bytes, int64_t unit);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef HS_BENCHMARKS_CALIBRATE_FIT_H
 #define HS_BENCHMARKS_CALIBRATE_FIT_H
 
-#include "hsumma/model/profile.h"
+#include "hsumma/cost/profile.h"
 
 enum { FIT_UNKNOWNS = 4 };
 

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/choose/select.h"
 #include "coll/command.h"
 #include "coll/costs.h"
 #include "coll/proof/verify.h"
 #include "coll/schedule/dump.h"
 #include "coll/schedule/lists.h"
-#include "hsumma/model/profile.h"
+#include "coll/select/select.h"
+#include "hsumma/cost/profile.h"
 
 enum { DUMPED = 8 };
 

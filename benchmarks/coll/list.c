@@ -1,8 +1,8 @@
 /* hsumma_bench coll --list: the registry. */
 #include <string.h>
 
-#include "coll/choose/select.h"
 #include "coll/command.h"
+#include "coll/select/select.h"
 #include "report/columns.h"
 
 /* What a row can and what it needs. */

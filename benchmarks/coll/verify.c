@@ -1,9 +1,9 @@
 /* hsumma_bench coll --verify: the proof of the registry. */
 #include <string.h>
 
-#include "coll/choose/select.h"
 #include "coll/command.h"
 #include "coll/proof/prove.h"
+#include "coll/select/select.h"
 
 static void print_row(void *state, const struct hs_prove_row *row)
 {

@@ -1,7 +1,7 @@
+#include "api/context_create.h"
 #include "api/context_device.h"
 #include "api/context_files.h"
 #include "api/cores.h"
-#include "api/create.h"
 #include "api/plan_cache.h"
 #include "api/register.h"
 #include "base/threads.h"

@@ -228,7 +228,7 @@ static const struct option_type names_type = {.read = read_names};
 
 /* --- texts and others --------------------------------------------------------------------------------------------- */
 
-/* Rules are read by coll/choose, which knows the algorithms; here only their letters are checked. */
+/* Rules are read by coll/select, which knows the algorithms; here only their letters are checked. */
 static int check_rules(const struct option_row *row, const char *text, void *at)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:,;=().";

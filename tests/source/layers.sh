@@ -44,7 +44,7 @@ include coll/bcast/tree.c '"coll/run/team.h"'
 include coll/proof/verify.c '"coll/run/executor.h"'
 include coll/model/clock.h '"coll/proof/verify.h"'
 include coll/pattern/ring.inc '<mpi.h>'
-include coll/choose/rules.c '<mpi.h>'
+include coll/select/by_rules.c '<mpi.h>'
 include dist/axis.c '<hsumma.h>'
 include summa/panels.c '"hsumma/plan/plan.h"'
 include summa/node/copy.c '"gpu/devices.h"'
@@ -57,7 +57,7 @@ refused 'coll/other/file.c:.*table' "a folder that is in no layer"
 
 plant summa/local/local.c 'int is(const char *name) { return name == "cuda:0"; }'
 refused 'local.c: "cuda' "summa may not name a kind of device"
-plant coll/choose/rules.c '/* "cuda" */ extern int kind, hs_device_cuda;'
+plant coll/select/by_rules.c '/* "cuda" */ extern int kind, hs_device_cuda;'
 refused 'rules.c: hs_device_cuda' "coll may not name a kind of device"
 
 plant coll/run/team.c 'void hs_above(void); void hs_team(void) { hs_above(); }'

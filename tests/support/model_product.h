@@ -2,7 +2,7 @@
 #ifndef HS_TESTS_SUPPORT_MODEL_PRODUCT_H
 #define HS_TESTS_SUPPORT_MODEL_PRODUCT_H
 
-#include "hsumma/model/predict.h"
+#include "hsumma/cost/predict.h"
 #include <math.h>
 #include <string.h>
 

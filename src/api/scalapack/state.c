@@ -4,7 +4,7 @@
  */
 #include "api/scalapack/shim.h"
 
-#include "api/create.h"
+#include "api/context_create.h"
 #include "coll/node/agree_mpi.h"
 
 #include <pthread.h>

@@ -5,9 +5,9 @@
 #ifndef HS_COLL_RUN_SIGNATURE_H
 #define HS_COLL_RUN_SIGNATURE_H
 
-#include "coll/choose/select.h"
 #include "coll/run/call.h"
 #include "coll/run/executor_device.h"
+#include "coll/select/select.h"
 
 /* How one call ends; belongs to the caller and stays where it is until it is done. */
 struct hs_ticket {

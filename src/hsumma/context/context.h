@@ -10,7 +10,7 @@
 #include "dist/axis.h"
 #include "hsumma/context/allocations.h"
 #include "hsumma/context/product_memory.h"
-#include "hsumma/model/predict.h"
+#include "hsumma/cost/predict.h"
 #include "hsumma/tuned/tuned.h"
 #include "summa/local/local.h"
 

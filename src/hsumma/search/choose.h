@@ -3,8 +3,8 @@
 #define HS_HSUMMA_SEARCH_CHOOSE_H
 
 #include "base/options.h"
-#include "coll/choose/select.h"
-#include "hsumma/model/predict.h"
+#include "coll/select/select.h"
+#include "hsumma/cost/predict.h"
 
 struct hs_choice {
     struct hs_spec spec;

@@ -1,7 +1,7 @@
 #include "hsumma/tuned/tuned.h"
 
 #include "base/options.h"
-#include "coll/choose/select.h"
+#include "coll/select/select.h"
 
 #include <locale.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * The tuned file ("wisdom"): measured choices that outlive the program.
  *
  *   hsumma tuned 2
- *   bcast 8 2 0-64k chain(segment=16k)                      collectives, as coll/choose/select.h reads them
+ *   bcast 8 2 0-64k chain(segment=16k)                      collectives, as coll/select/select.h reads them
  *   gemm KEY SECONDS WORD WORD ...                          products: the words of a plan's line
  *
  * What identifies a line: of a collective's its first four words, of a product's the first two.  # begins a comment.

@@ -1,7 +1,7 @@
 #include "hsumma/tuned/tuned.h"
 
 #include "base/wait.h"
-#include "coll/choose/select.h"
+#include "coll/select/select.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include "support/failing_memory.h"
 #include "support/gemm_case.h"
 
+#include "api/context_create.h"
 #include "api/context_files.h"
-#include "api/create.h"
 
 #include <errno.h>
 #include <sys/stat.h>

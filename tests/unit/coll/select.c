@@ -1,5 +1,5 @@
 /* The choice of algorithms: words and rules, who decides, what cannot serve and what serves instead; without MPI. */
-#include "coll/choose/select.h"
+#include "coll/select/select.h"
 #include "support/tap.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The profile's file: what is written is read again bit for bit, and whatever is damaged, foreign or of another version
  * is refused, says which line it is, and changes nothing. */
-#include "hsumma/model/profile.h"
+#include "hsumma/cost/profile.h"
 #include "support/random.h"
 #include "support/tap.h"
 

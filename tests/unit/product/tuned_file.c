@@ -1,6 +1,6 @@
 /* The tuned file: what merging leaves of it, many writers at once, writers that are killed, files that cannot be
  * written; without MPI. */
-#include "coll/choose/select.h"
+#include "coll/select/select.h"
 #include "hsumma/tuned/tuned.h"
 #include "support/failing_memory.h"
 #include "support/tap.h"

@@ -1,9 +1,9 @@
 /* What one collective costs on a line of a grid: the clock of its schedule where the line's processes are, memoised. */
-#ifndef HS_HSUMMA_MODEL_PRICE_H
-#define HS_HSUMMA_MODEL_PRICE_H
+#ifndef HS_HSUMMA_COST_PRICE_H
+#define HS_HSUMMA_COST_PRICE_H
 
 #include "dist/grid.h"
-#include "hsumma/model/profile.h"
+#include "hsumma/cost/profile.h"
 
 /*
  * A line stands for all lines of its kind (same axis, same level): the first or the last of them, whichever spans more

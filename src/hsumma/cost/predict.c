@@ -1,4 +1,4 @@
-#include "hsumma/model/predict.h"
+#include "hsumma/cost/predict.h"
 
 #include <string.h>
 

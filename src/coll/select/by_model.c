@@ -1,5 +1,5 @@
 /* The model's choice: the clock over the rows that fit. */
-#include "coll/choose/select.h"
+#include "coll/select/select.h"
 
 /*
  * So that a choice takes milliseconds: of many ranks only the rows with few steps per rank are priced, and nothing for

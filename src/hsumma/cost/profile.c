@@ -1,4 +1,4 @@
-#include "hsumma/model/profile.h"
+#include "hsumma/cost/profile.h"
 
 /*
  * Measured on a 2-core x86-64 server with AVX-512 (doc/results/gemm_knee.md): OpenBLAS 0.3.21 reaches 56-62 Gflop/s per

@@ -1,6 +1,6 @@
 /* Rules: words by collective and size, from the option "coll" or a tuned file. */
 #include "base/options.h"
-#include "coll/choose/select.h"
+#include "coll/select/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>

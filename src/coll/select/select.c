@@ -1,4 +1,4 @@
-#include "coll/choose/select.h"
+#include "coll/select/select.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What the choices need to know about a machine: built in, or measured by hsumma_bench calibrate. */
-#ifndef HS_HSUMMA_MODEL_PROFILE_H
-#define HS_HSUMMA_MODEL_PROFILE_H
+#ifndef HS_HSUMMA_COST_PROFILE_H
+#define HS_HSUMMA_COST_PROFILE_H
 
 #include "coll/model/clock.h"
 

@@ -1,8 +1,8 @@
 /* The predicted cost of a spec: the clock of its own schedules. */
-#ifndef HS_HSUMMA_MODEL_PREDICT_H
-#define HS_HSUMMA_MODEL_PREDICT_H
+#ifndef HS_HSUMMA_COST_PREDICT_H
+#define HS_HSUMMA_COST_PREDICT_H
 
-#include "hsumma/model/price.h"
+#include "hsumma/cost/price.h"
 #include "summa/messages/loop.h"
 
 struct hs_prediction {

@@ -1,4 +1,4 @@
-#include "hsumma/model/profile.h"
+#include "hsumma/cost/profile.h"
 
 #include "base/threads.h"
 

@@ -1,6 +1,6 @@
 /* Making a context. */
-#ifndef HS_API_CREATE_H
-#define HS_API_CREATE_H
+#ifndef HS_API_CONTEXT_CREATE_H
+#define HS_API_CONTEXT_CREATE_H
 
 #include "base/status.h"
 

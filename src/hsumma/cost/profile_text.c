@@ -1,5 +1,5 @@
 /* The profile's file: one table says what it may hold, for reading and for writing. */
-#include "hsumma/model/profile.h"
+#include "hsumma/cost/profile.h"
 
 #include <locale.h>
 #include <stdarg.h>

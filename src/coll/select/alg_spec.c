@@ -1,5 +1,5 @@
 /* Words for algorithms. */
-#include "coll/choose/select.h"
+#include "coll/select/select.h"
 
 #include "base/options.h"
 

@@ -1,4 +1,4 @@
-#include "hsumma/model/price.h"
+#include "hsumma/cost/price.h"
 
 #include "base/hash.h"
 

@@ -9,8 +9,8 @@
  *          sizes; # begins a comment; lines that begin with "gemm" are for hsumma/tuned/tuned.h.  Version 1 had none of
  * those The first rule that fits wins.
  */
-#ifndef HS_COLL_CHOOSE_SELECT_H
-#define HS_COLL_CHOOSE_SELECT_H
+#ifndef HS_COLL_SELECT_SELECT_H
+#define HS_COLL_SELECT_SELECT_H
 
 #include "base/status.h"
 #include "coll/model/clock.h"

@@ -89,7 +89,7 @@ lib_objects := $(call objects,$(filter-out src/api/scalapack/% $(if $(NVCC),,src
     $(kernels)
 main := $(wildcard benchmarks/main.c)
 bench_objects := $(call objects,$(filter-out $(main),$(call sources,benchmarks)))
-test_support := $(call objects,$(sort $(wildcard tests/support/*.c)))
+test_support := $(call objects,$(call sources,tests/support))
 test_sources := $(sort $(wildcard tests/unit/*/*.c tests/mpi/*/*.c tests/device/*.c))
 programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
 # The same tests, with the device "cuda" over a fake in place of the stand-in.

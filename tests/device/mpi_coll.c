@@ -4,7 +4,7 @@
  * real and virtual nodes.  Results are compared with ones computed without the library, and with the same call on host
  * memory.
  */
-#include "support/coll_device.h"
+#include "support/device/coll_device.h"
 
 struct test {
     const struct coll_kind *kind;

@@ -2,7 +2,7 @@
  * Collective calls on device memory: many at once, long vectors, devices that are late, memory of different kinds or
  * that cannot be shared, devices that fail.
  */
-#include "support/coll_device.h"
+#include "support/device/coll_device.h"
 
 #include <unistd.h>
 

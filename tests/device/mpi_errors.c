@@ -3,8 +3,8 @@
  * work that fails, events and memory that cannot be had.  Every process returns the same status, nothing is left
  * behind, and nobody waits for ever.
  */
+#include "support/device/gemm_device.h"
 #include "support/failing_memory.h"
-#include "support/gemm_device.h"
 
 /* A context of which only the first process has been given the words. */
 static hsumma_context *uneven(const char *words)

@@ -5,8 +5,8 @@
  *
  *     mpi_gemm_device [CASES [FIRST]]     a case that fails is told by its number
  */
-#include "support/gemm_device.h"
-#include "support/gemm_random.h"
+#include "support/device/gemm_device.h"
+#include "support/product/gemm_random.h"
 
 /* Whether the execution has to run on the devices: C of all processes is there. */
 static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_matrices *m)

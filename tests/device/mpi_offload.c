@@ -3,7 +3,7 @@
  * whatever brings the panels; the bits do not depend on when the device does its work; and where it fails on one
  * process the BLAS ends the product, on that process alone, which says so.
  */
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 #include "summa/local/local.h"
 

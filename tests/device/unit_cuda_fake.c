@@ -7,7 +7,7 @@
 #if HSUMMA_HAVE_CUDA
 
 #include "device/fake_cuda/fake.h"
-#include "support/device_cases.h"
+#include "support/device/cases.h"
 #include "support/failing_memory.h"
 
 #include <limits.h>

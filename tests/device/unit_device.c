@@ -2,7 +2,7 @@
  * The table of devices: every function against what is computed another way.  The stand-in under each policy, and
  * CUDA where a device opens.
  */
-#include "support/device_cases.h"
+#include "support/device/cases.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

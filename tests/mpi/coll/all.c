@@ -4,7 +4,7 @@
  *   mpi_coll          the matrix
  *   mpi_coll large    broadcasts of more than 2^31 bytes
  */
-#include "support/coll_data.h"
+#include "support/coll/data.h"
 #include "support/tap.h"
 #include "support/world.h"
 

@@ -1,5 +1,5 @@
 /* Collective calls: what is refused and what the messages say, who chooses, and algorithms of the user's own. */
-#include "support/coll_data.h"
+#include "support/coll/data.h"
 #include "support/tap.h"
 #include "support/world.h"
 

@@ -3,7 +3,7 @@
  * nothing left behind, nobody waits, and the next call works.
  */
 #include "hsumma/context/context.h"
-#include "support/coll_data.h"
+#include "support/coll/data.h"
 #include "support/failing_memory.h"
 #include "support/tap.h"
 #include "support/world.h"

@@ -1,5 +1,5 @@
 /* Collective calls under way together: started in one order, waited for in others, many of one kind, beside a plan. */
-#include "support/coll_data.h"
+#include "support/coll/data.h"
 #include "support/tap.h"
 #include "support/world.h"
 

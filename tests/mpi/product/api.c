@@ -2,7 +2,7 @@
  * The public interface: every documented error, with the same status on every rank and a message that names argument
  * and value; grids; the environment; lines that give a plan again; empty and scaled products.
  */
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const hsumma_grid *other)
 {

@@ -3,7 +3,7 @@
  * the first process finds all have, whatever their own environment says.
  */
 #include "support/failing_memory.h"
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 #include "api/context_create.h"
 #include "api/context_files.h"

@@ -7,7 +7,7 @@
  *     mpi_layouts [CASES [FIRST]]     a case that fails is told by its number: mpi_layouts 1 NUMBER
  */
 #include "hsumma/plan/plan.h"
-#include "support/gemm_random.h"
+#include "support/product/gemm_random.h"
 
 #include <malloc.h>
 

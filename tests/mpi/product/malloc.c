@@ -3,7 +3,7 @@
  * that cannot be shared or had, products, and nothing left behind.
  */
 #include "support/failing_memory.h"
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 #include <dirent.h>
 #include <sys/resource.h>

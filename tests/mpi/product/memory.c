@@ -3,7 +3,7 @@
  * waits.
  */
 #include "support/failing_memory.h"
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 static int64_t hash_of(const char *text)
 {

@@ -6,7 +6,7 @@
  *     mpi_node node=shared|nodes     nodes: MPICH is made to believe in two nodes, where messages are sent
  */
 #include "hsumma/plan/plan.h"
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 #include <unistd.h>
 

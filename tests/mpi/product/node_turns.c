@@ -6,7 +6,7 @@
  *     mpi_node_turns [EXECUTIONS]
  */
 #include "hsumma/plan/plan.h"
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 #include <sched.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * Plans and what is behind them: lifetimes, one at a time, cached ones of the one-call routines, contexts and
  * communicators side by side, and a plan that is refused while another one is on its way.
  */
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 #include <sched.h>
 

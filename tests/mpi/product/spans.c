@@ -5,7 +5,7 @@
  */
 #include "hsumma/plan/plan.h"
 
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  * and when memory fails.
  */
 #include "support/failing_memory.h"
-#include "support/tuned_plan.h"
+#include "support/product/tuned_plan.h"
 
 #include <sched.h>
 

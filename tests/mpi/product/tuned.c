@@ -2,7 +2,7 @@
  * What tune=measure has found and remembers: in the context and in the tuned file, who overrides it, lines that do not
  * fit; hsumma_tune and hsumma_choose_grid.
  */
-#include "support/tuned_plan.h"
+#include "support/product/tuned_plan.h"
 
 #include <sys/stat.h>
 

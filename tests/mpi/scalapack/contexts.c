@@ -11,7 +11,7 @@ int main(void)
 }
 #else
 
-#include "support/pgemm_call.h"
+#include "support/scalapack/pgemm_call.h"
 
 /* Contexts whose numbers come again with other grids, and calls in them: memory, and communicators, must not run out.
  */

@@ -11,7 +11,7 @@ int main(void)
 }
 #else
 
-#include "support/pgemm_call.h"
+#include "support/scalapack/pgemm_call.h"
 
 /* Where a wrong value goes. */
 static void spoil(struct pgemm_call *call, uint64_t *seed, const int contexts[4], int nprow)

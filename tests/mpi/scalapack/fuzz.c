@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "hsumma_scalapack.h"
-#include "support/fuzz_case.h"
-#include "support/fuzz_data.h"
+#include "support/scalapack/fuzz_case.h"
+#include "support/scalapack/fuzz_data.h"
 #include "support/tap.h"
 #include "support/world.h"
 

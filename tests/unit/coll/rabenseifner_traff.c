@@ -5,7 +5,7 @@
  *   unit_rabenseifner_traff            the tests
  *   unit_rabenseifner_traff --table    doc/results/table1.md
  */
-#include "support/rabenseifner_traff.h"
+#include "support/coll/rabenseifner_traff.h"
 #include "coll/model/clock.h"
 #include "coll/proof/verify.h"
 #include "coll/rabenseifner_traff/rt.h"

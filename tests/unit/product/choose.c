@@ -3,7 +3,7 @@
  * says, or refused with what would be possible.  Grids and machines are drawn (tests/support/plan_question.c), there is
  * no MPI job.
  */
-#include "support/plan_question.h"
+#include "support/product/plan_question.h"
 #include "support/tap.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * How good what is chosen is by its own measure: a faster network never makes it slower, and a search that leaves out
  * most candidates is held against all of them.
  */
-#include "support/plan_question.h"
+#include "support/product/plan_question.h"
 #include "support/tap.h"
 
 #include <math.h>

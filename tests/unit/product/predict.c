@@ -3,7 +3,7 @@
  * ICPP 2013, Section IV), and against sums written out by hand where the paper has none: lines inside and between
  * nodes, exchanges, multiplications, copies, overlap.
  */
-#include "support/model_product.h"
+#include "support/product/model_product.h"
 #include "support/tap.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * LIBRARY: the BLAS that must be found; BUILD: threads or serial; CHOSEN: threads that the environment asks for;
  * overlooked: by a variable that this build of the BLAS does not read.
  */
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 #include "api/cores.h"
 #include "base/threads.h"

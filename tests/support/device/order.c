@@ -1,0 +1,239 @@
+/* Tests of a device's streams and events. */
+#include "support/device/cases.h"
+
+#include <sched.h>
+
+enum { ORDER_BYTES = 4096 };
+
+/* Contents, memory that has the old ones, streams. */
+struct scene {
+    unsigned char first[ORDER_BYTES], second[ORDER_BYTES], old[ORDER_BYTES];
+    unsigned char *from, *to, *other, *pinned;
+    struct hs_stream *a, *b;
+    struct hs_event *event;
+};
+
+static int scene_make(struct device_fixture *fixture, struct scene *scene)
+{
+    int wrong = 0;
+    memset(scene, 0, sizeof *scene);
+    memset(scene->first, 1, ORDER_BYTES);
+    memset(scene->second, 2, ORDER_BYTES);
+    memset(scene->old, 3, ORDER_BYTES);
+    scene->from = fixture_place(fixture, scene->old, ORDER_BYTES);
+    scene->to = fixture_place(fixture, scene->old, ORDER_BYTES);
+    scene->other = fixture_place(fixture, scene->old, ORDER_BYTES);
+    void *pinned = NULL;
+    FIXTURE_DO(fixture->kind->get_pinned(fixture->device, ORDER_BYTES, &pinned));
+    scene->pinned = pinned;
+    if (pinned)
+        memset(pinned, 3, ORDER_BYTES);
+    FIXTURE_DO(fixture->kind->make_stream(fixture->device, &scene->a));
+    FIXTURE_DO(fixture->kind->make_stream(fixture->device, &scene->b));
+    FIXTURE_DO(fixture->kind->make_event(fixture->device, 0, &scene->event));
+    return wrong;
+}
+
+static void scene_free(struct device_fixture *fixture, struct scene *scene)
+{
+    fixture->kind->synchronize(fixture->device, scene->a);
+    fixture->kind->synchronize(fixture->device, scene->b);
+    fixture->kind->free_event(fixture->device, scene->event);
+    fixture->kind->free_stream(fixture->device, scene->a);
+    fixture->kind->free_stream(fixture->device, scene->b);
+    fixture->kind->put(fixture->device, scene->from);
+    fixture->kind->put(fixture->device, scene->to);
+    fixture->kind->put(fixture->device, scene->other);
+    fixture->kind->put_pinned(fixture->device, scene->pinned);
+}
+
+static hsumma_status put_copy(struct device_fixture *fixture, struct hs_stream *stream, void *dst, const void *src)
+{
+    return fixture->kind->copy(fixture->device, stream, dst, src, ORDER_BYTES);
+}
+
+/* One stream writes, another one reads what it has waited for, or what was there before. */
+static void test_wait(struct device_fixture *fixture, int late, int waits)
+{
+    const struct hs_device_kind *kind = fixture->kind;
+    struct scene scene;
+    int wrong = scene_make(fixture, &scene);
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
+    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
+    if (waits)
+        FIXTURE_DO(kind->wait(fixture->device, scene.b, scene.event));
+    FIXTURE_DO(put_copy(fixture, scene.b, scene.to, scene.from));
+    FIXTURE_DO(kind->synchronize(fixture->device, scene.b));
+    if (waits)
+        tap_ok(!wrong && fixture_is(fixture, scene.to, scene.first, ORDER_BYTES),
+               "%s: a stream sees what it has waited for", fixture->label);
+    else if (late)
+        tap_ok(!wrong && fixture_is(fixture, scene.to, scene.old, ORDER_BYTES), "%s: and without that does not see it",
+               fixture->label);
+    scene_free(fixture, &scene);
+}
+
+/* An event is waited for as it was last recorded, whatever is recorded later. */
+static void test_generations(struct device_fixture *fixture, int late)
+{
+    const struct hs_device_kind *kind = fixture->kind;
+    struct scene scene;
+    int wrong = scene_make(fixture, &scene);
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
+    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
+    FIXTURE_DO(kind->wait(fixture->device, scene.b, scene.event));
+    FIXTURE_DO(put_copy(fixture, scene.b, scene.to, scene.from));
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.other, scene.second));
+    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
+    FIXTURE_DO(kind->synchronize(fixture->device, scene.b));
+    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.first, ORDER_BYTES) &&
+               (!late || fixture_is(fixture, scene.other, scene.old, ORDER_BYTES)),
+           "%s: an event is waited for as it was recorded before%s", fixture->label,
+           late ? ", not as it is later" : "");
+    scene_free(fixture, &scene);
+}
+
+/* What two streams record on one event: he who has waited for the first waits for the first, he who comes later for
+ * the second alone. */
+static void test_two_recorders(struct device_fixture *fixture, int late)
+{
+    const struct hs_device_kind *kind = fixture->kind;
+    struct scene scene;
+    struct hs_stream *third = NULL;
+    int wrong = scene_make(fixture, &scene);
+    FIXTURE_DO(kind->make_stream(fixture->device, &third));
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
+    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
+    FIXTURE_DO(kind->wait(fixture->device, scene.b, scene.event));
+    FIXTURE_DO(kind->record(fixture->device, third, scene.event));
+    FIXTURE_DO(kind->synchronize(fixture->device, third));
+    if (late) {
+        FIXTURE_DO(kind->wait(fixture->device, third, scene.event));
+        FIXTURE_DO(put_copy(fixture, third, scene.other, scene.from));
+        FIXTURE_DO(kind->synchronize(fixture->device, third));
+    }
+    FIXTURE_DO(put_copy(fixture, scene.b, scene.to, scene.from));
+    FIXTURE_DO(kind->synchronize(fixture->device, scene.b));
+    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.first, ORDER_BYTES) &&
+               (!late || fixture_is(fixture, scene.other, scene.old, ORDER_BYTES)),
+           "%s: an event that two streams record%s", fixture->label, late ? " orders its last recorder only" : "");
+    kind->free_stream(fixture->device, third);
+    scene_free(fixture, &scene);
+}
+
+/* Polls until an event is over; 0 after too long. */
+static int poll_event(struct device_fixture *fixture, struct hs_event *event, int *wrong)
+{
+    int is = 0;
+    for (int64_t times = 0; !is && !*wrong && times < 100000000; times++) {
+        *wrong += fixture->kind->complete(fixture->device, event, &is) != HSUMMA_OK;
+        sched_yield();
+    }
+    return is;
+}
+
+static void test_over(struct device_fixture *fixture, int late)
+{
+    const struct hs_device_kind *kind = fixture->kind;
+    struct scene scene;
+    int wrong = scene_make(fixture, &scene), never = 0, early = 0;
+    FIXTURE_DO(kind->complete(fixture->device, scene.event, &never));
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.pinned, scene.from));
+    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
+    if (late)
+        FIXTURE_DO(kind->complete(fixture->device, scene.event, &early));
+    int is = poll_event(fixture, scene.event, &wrong);
+    tap_ok(!wrong && never && !early && is && memcmp(scene.pinned, scene.first, ORDER_BYTES) == 0,
+           "%s: an event is over when its work is%s, and if it was never recorded", fixture->label,
+           late ? ", not before" : "");
+    scene_free(fixture, &scene);
+}
+
+/* A stream that is freed finishes what it has; memory that is put waits for it. */
+static void test_freed(struct device_fixture *fixture)
+{
+    const struct hs_device_kind *kind = fixture->kind;
+    struct scene scene;
+    struct hs_stream *stream = NULL;
+    int wrong = scene_make(fixture, &scene);
+    FIXTURE_DO(kind->make_stream(fixture->device, &stream));
+    FIXTURE_DO(put_copy(fixture, stream, scene.from, scene.first));
+    FIXTURE_DO(put_copy(fixture, stream, scene.pinned, scene.from));
+    FIXTURE_DO(kind->record(fixture->device, stream, scene.event));
+    kind->free_stream(fixture->device, stream);
+    int is = poll_event(fixture, scene.event, &wrong);
+    tap_ok(!wrong && is && memcmp(scene.pinned, scene.first, ORDER_BYTES) == 0,
+           "%s: a stream that is freed finishes its work", fixture->label);
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.second));
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.pinned, scene.from));
+    kind->put(fixture->device, scene.from);
+    scene.from = NULL;
+    tap_ok(!wrong && memcmp(scene.pinned, scene.second, ORDER_BYTES) == 0,
+           "%s: memory is given back after the work on it", fixture->label);
+    FIXTURE_DO(kind->record(fixture->device, scene.b, scene.event));
+    FIXTURE_DO(kind->wait(fixture->device, scene.a, scene.event));
+    kind->free_event(fixture->device, scene.event);
+    scene.event = NULL;
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.to, scene.second));
+    FIXTURE_DO(kind->synchronize(fixture->device, scene.a));
+    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.second, ORDER_BYTES),
+           "%s: an event may be freed while a stream waits for it", fixture->label);
+    scene_free(fixture, &scene);
+}
+
+static void test_adopted(struct device_fixture *fixture)
+{
+    const struct hs_device_kind *kind = fixture->kind;
+    struct scene scene;
+    struct hs_stream *same = NULL;
+    int wrong = scene_make(fixture, &scene);
+    void *shown = kind->show_stream(fixture->device, scene.a);
+    FIXTURE_DO(kind->adopt_stream(fixture->device, shown, &same));
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
+    FIXTURE_DO(put_copy(fixture, same, scene.to, scene.from));
+    FIXTURE_DO(kind->synchronize(fixture->device, same));
+    tap_ok(!wrong && shown && kind->show_stream(fixture->device, same) == shown &&
+               fixture_is(fixture, scene.to, scene.first, ORDER_BYTES),
+           "%s: a stream that is adopted is the same stream", fixture->label);
+    kind->free_stream(fixture->device, same);
+    FIXTURE_DO(put_copy(fixture, scene.a, scene.to, scene.second));
+    FIXTURE_DO(kind->synchronize(fixture->device, scene.a));
+    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.second, ORDER_BYTES),
+           "%s: and stays when its other handle goes", fixture->label);
+    scene_free(fixture, &scene);
+}
+
+static void test_many(struct device_fixture *fixture)
+{
+    const struct hs_device_kind *kind = fixture->kind;
+    struct scene scene;
+    int wrong = scene_make(fixture, &scene);
+    for (int i = 0; i < 2000; i++) {
+        struct hs_stream *one = i % 2 ? scene.b : scene.a, *two = i % 2 ? scene.a : scene.b;
+        FIXTURE_DO(put_copy(fixture, one, i % 2 ? scene.from : scene.to, i % 2 ? scene.to : scene.from));
+        FIXTURE_DO(kind->record(fixture->device, one, scene.event));
+        FIXTURE_DO(kind->wait(fixture->device, two, scene.event));
+        if (i == 999)
+            FIXTURE_DO(put_copy(fixture, two, scene.from, scene.first));
+        if (wrong)
+            break;
+    }
+    FIXTURE_DO(kind->synchronize(fixture->device, scene.a));
+    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.first, ORDER_BYTES) &&
+               fixture_is(fixture, scene.from, scene.first, ORDER_BYTES),
+           "%s: two streams take turns 2000 times", fixture->label);
+    scene_free(fixture, &scene);
+}
+
+void device_test_order(struct device_fixture *fixture, int late)
+{
+    test_wait(fixture, late, 1);
+    test_wait(fixture, late, 0);
+    test_generations(fixture, late);
+    test_two_recorders(fixture, late);
+    test_over(fixture, late);
+    test_freed(fixture);
+    test_adopted(fixture);
+    test_many(fixture);
+}

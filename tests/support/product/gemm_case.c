@@ -1,0 +1,286 @@
+#include "support/product/gemm_case.h"
+
+/* Rows and columns of an operand as it is stored. */
+static void gemm_stored_shape(const struct gemm_case *call, int x, int64_t *rows, int64_t *cols)
+{
+    int64_t extent[3][2] = {{call->m, call->k}, {call->k, call->n}, {call->m, call->n}};
+    int turned = (x == 0 && call->ta != 'N') || (x == 1 && call->tb != 'N');
+    *rows = extent[x][turned];
+    *cols = extent[x][!turned];
+}
+
+struct gemm_case gemm_case_of(const hsumma_grid *grid, hsumma_type type, char ta, char tb, int64_t m, int64_t n,
+                              int64_t k, int64_t nb)
+{
+    struct gemm_case call = {type, ta, tb, m, n, k, {{0}}, 2, -1, NULL, 0};
+    for (int x = 0; x < 3; x++) {
+        int64_t rows, cols;
+        gemm_stored_shape(&call, x, &rows, &cols);
+        if (nb)
+            hsumma_desc_init(&call.desc[x], grid, rows, cols, nb, nb);
+        else
+            hsumma_desc_checkerboard(&call.desc[x], grid, rows, cols);
+        call.desc[x].ld += GEMM_PAD;
+    }
+    return call;
+}
+
+void gemm_spread(struct gemm_case *call, int x, const struct gemm_layout *rows, const struct gemm_layout *cols)
+{
+    hsumma_desc *desc = &call->desc[x];
+    int64_t m, n;
+    gemm_stored_shape(call, x, &m, &n);
+    *desc = (hsumma_desc){desc->grid,
+                          m + rows->offset + rows->behind,
+                          n + cols->offset + cols->behind,
+                          rows->block,
+                          cols->block,
+                          rows->first,
+                          cols->first,
+                          rows->src,
+                          cols->src,
+                          rows->offset,
+                          cols->offset,
+                          0};
+    int64_t local = hsumma_local_rows(desc);
+    desc->ld = (local > 1 ? local : 1) + GEMM_PAD + rank % 3;
+}
+
+void gemm_unalign(struct gemm_case *call, int seed)
+{
+    int P, Q;
+    hsumma_grid_info(call->desc[0].grid, &P, &Q, NULL, NULL);
+    for (int x = 0; x < 3; x++) {
+        const struct gemm_layout rows = {2 + (x + seed) % 3, 1 + x % 2, (x + seed) % P, (x * 2 + seed) % 4, x},
+                                 cols = {4 - (x + seed) % 3, 2 - x % 2, (2 * x + seed / 2) % Q, (x + seed / 3) % 5,
+                                         2 - x};
+        gemm_spread(call, x, &rows, &cols);
+    }
+}
+
+static double complex gemm_entry(const struct gemm_case *call, int x, int64_t i, int64_t j)
+{
+    uint64_t h = scrambled((uint64_t)i * 0x9e3779b97f4a7c15ULL + (uint64_t)(j * 3 + x) * 0xc2b2ae3d27d4eb4fULL + 1);
+    double re = (double)(h % 7) - 3, im = (double)(h / 7 % 5) - 2;
+    if (call->fractions) {
+        re = (double)(int64_t)h / 9.3e18;
+        im = (double)(int64_t)scrambled(h + 1) / 9.3e18;
+    }
+    return call->type >= HSUMMA_C ? re + im * I : re;
+}
+
+static double complex op_entry(const struct gemm_case *call, int x, char op, int64_t i, int64_t j)
+{
+    double complex v = op == 'N' ? gemm_entry(call, x, i, j) : gemm_entry(call, x, j, i);
+    return op == 'C' ? conj(v) : v;
+}
+
+size_t gemm_element_size(hsumma_type type)
+{
+    return type == HSUMMA_S ? 4 : type == HSUMMA_Z ? 16 : 8;
+}
+
+void gemm_store(hsumma_type type, void *at, int64_t index, double complex v)
+{
+    if (type == HSUMMA_S)
+        ((float *)at)[index] = (float)creal(v);
+    else if (type == HSUMMA_D)
+        ((double *)at)[index] = creal(v);
+    else if (type == HSUMMA_C)
+        ((float complex *)at)[index] = (float complex)v;
+    else
+        ((double complex *)at)[index] = v;
+}
+
+static double complex gemm_load(hsumma_type type, const void *at, int64_t index)
+{
+    return type == HSUMMA_S   ? ((const float *)at)[index]
+           : type == HSUMMA_D ? ((const double *)at)[index]
+           : type == HSUMMA_C ? ((const float complex *)at)[index]
+                              : ((const double complex *)at)[index];
+}
+
+int gemm_inside(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c, int64_t *i,
+                int64_t *j)
+{
+    const hsumma_desc *desc = &call->desc[x];
+    int64_t rows, cols;
+    if (r >= local->rows || c >= local->cols)
+        return 0;
+    gemm_stored_shape(call, x, &rows, &cols);
+    *i = hsumma_global_row(desc, r) - desc->i;
+    *j = hsumma_global_col(desc, c) - desc->j;
+    return *i >= 0 && *j >= 0 && *i < rows && *j < cols;
+}
+
+/* What a local element holds at first: what must not be read (A and B for alpha = 0, C for beta = 0) NaN, what is not
+ * of the operand a guard. */
+static double complex initial(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c)
+{
+    int64_t i, j;
+    if (!gemm_inside(call, x, local, r, c, &i, &j))
+        return GEMM_GUARD;
+    return (x == 2 ? call->beta : call->alpha) == 0 ? NAN : gemm_entry(call, x, i, j);
+}
+
+void gemm_make(const struct gemm_case *call, struct gemm_part local[3])
+{
+    for (int x = 0; x < 3; x++) {
+        const hsumma_desc *desc = &call->desc[x];
+        struct gemm_part *l = &local[x];
+        l->rows = hsumma_local_rows(desc);
+        l->cols = hsumma_local_cols(desc);
+        l->data = NULL; /* is allowed where nothing is owned */
+        if (l->rows * l->cols == 0)
+            continue;
+        l->data = malloc((size_t)(desc->ld * l->cols) * gemm_element_size(call->type));
+        for (int64_t c = 0; c < l->cols; c++)
+            for (int64_t r = 0; r < desc->ld; r++)
+                gemm_store(call->type, l->data, c * desc->ld + r, initial(call, x, l, r, c));
+    }
+}
+
+int64_t gemm_changed(const struct gemm_case *call, const struct gemm_part local[3])
+{
+    int64_t count = 0;
+    size_t bytes = gemm_element_size(call->type);
+    for (int x = 0; x < 2; x++)
+        for (int64_t c = 0; c < local[x].cols && local[x].data; c++)
+            for (int64_t r = 0; r < call->desc[x].ld; r++) {
+                double complex was;
+                gemm_store(call->type, &was, 0, initial(call, x, &local[x], r, c));
+                count += memcmp(&was, (char *)local[x].data + (size_t)(c * call->desc[x].ld + r) * bytes, bytes) != 0;
+            }
+    return count;
+}
+
+void gemm_drop(struct gemm_part local[3])
+{
+    for (int x = 0; x < 3; x++)
+        free(local[x].data);
+}
+
+int64_t gemm_wrong(const struct gemm_case *call, const struct gemm_part *local, int untouched)
+{
+    int64_t count = 0, i, j;
+    const hsumma_desc *desc = &call->desc[2];
+    for (int64_t c = 0; c < local->cols && local->data; c++)
+        for (int64_t r = 0; r < desc->ld; r++) {
+            double complex want = GEMM_GUARD;
+            if (gemm_inside(call, 2, local, r, c, &i, &j)) {
+                double complex sum = 0;
+                for (int64_t l = 0; l < call->k; l++)
+                    sum += op_entry(call, 0, call->ta, i, l) * op_entry(call, 1, call->tb, l, j);
+                want =
+                    untouched ? gemm_entry(call, 2, i, j) : call->alpha * sum + call->beta * gemm_entry(call, 2, i, j);
+            }
+            count += !(gemm_load(call->type, local->data, c * desc->ld + r) == want);
+        }
+    return count;
+}
+
+int64_t gemm_hash_of_c(const struct gemm_case *c, const struct gemm_part *local)
+{
+    uint64_t h = 1;
+    for (int64_t col = 0; col < local->cols; col++)
+        for (int64_t row = 0; row < local->rows; row++) {
+            double complex v = gemm_load(c->type, local->data, col * c->desc[2].ld + row);
+            uint64_t part[2];
+            memcpy(part, &v, sizeof part);
+            h = scrambled(scrambled(h + part[0]) + part[1]);
+        }
+    return (int64_t)(h >> 2);
+}
+
+hsumma_status gemm_plan_create(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan **plan)
+{
+    return hsumma_plan_create(ctx, c->type, c->ta, c->tb, c->m, c->n, c->k, &c->desc[0], &c->desc[1], &c->desc[2],
+                              c->options, plan);
+}
+
+hsumma_status gemm_one_call(hsumma_context *ctx, const struct gemm_case *c, const struct gemm_part local[3])
+{
+    double complex z[2] = {c->alpha, c->beta};
+    float complex f[2] = {(float)c->alpha, (float)c->beta};
+    const hsumma_desc *d = c->desc;
+    const void *a = local ? local[0].data : NULL, *b = local ? local[1].data : NULL;
+    void *x = local ? local[2].data : NULL;
+    switch (c->type) {
+    case HSUMMA_S:
+        return hsumma_sgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, (float)c->alpha, a, d, b, d + 1, (float)c->beta, x,
+                            d + 2);
+    case HSUMMA_D:
+        return hsumma_dgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, c->alpha, a, d, b, d + 1, c->beta, x, d + 2);
+    case HSUMMA_C:
+        return hsumma_cgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, &f[0], a, d, b, d + 1, &f[1], x, d + 2);
+    default:
+        return hsumma_zgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, &z[0], a, d, b, d + 1, &z[1], x, d + 2);
+    }
+}
+
+hsumma_status gemm_begin(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3], int wait)
+{
+    double complex scalar[2];
+    gemm_store(c->type, &scalar[0], 0, c->alpha);
+    gemm_store(c->type, &scalar[1], 0, c->beta);
+    return (wait ? hsumma_plan_execute : hsumma_plan_start)(plan, &scalar[0], local[0].data, local[1].data, &scalar[1],
+                                                            local[2].data);
+}
+
+int gemm_multiplies(hsumma_context *ctx, const struct gemm_case *call, int by_plan)
+{
+    struct gemm_part local[3];
+    hsumma_plan *plan = NULL;
+    gemm_make(call, local);
+    hsumma_status status = by_plan ? gemm_plan_create(ctx, call, &plan) : gemm_one_call(ctx, call, local);
+    if (by_plan && !status)
+        status = gemm_begin(plan, call, local, 1);
+    int good = status == HSUMMA_OK && gemm_wrong(call, &local[2], 0) + gemm_changed(call, local) == 0;
+    hsumma_plan_free(&plan);
+    gemm_drop(local);
+    return good;
+}
+
+void gemm_refuse(hsumma_context *ctx, const struct gemm_case *call, hsumma_status wanted, const char *what,
+                 const char *word, const char *other)
+{
+    hsumma_plan *plan = (hsumma_plan *)&rank; /* must become NULL */
+    hsumma_status status = gemm_plan_create(ctx, call, &plan), again = wanted;
+    char message[512];
+    snprintf(message, sizeof message, "%s", hsumma_message(ctx));
+    if (!call->options)
+        again = gemm_one_call(ctx, call, NULL);
+    int good = status == wanted && again == wanted && plan == NULL && strstr(message, word) && strstr(message, other);
+    tap_ok(everywhere(good), "%s: %s: %s", what, hsumma_status_string(status), message);
+    if (status == HSUMMA_OK)
+        hsumma_plan_free(&plan);
+}
+
+int gemm_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumma_grid *))
+{
+    hsumma_context *ctx = (hsumma_context *)&rank;
+    hsumma_grid *grid = NULL;
+    char message[256] = "";
+    int P, Q,
+        early = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message) == HSUMMA_ERR_MPI && !ctx &&
+                strstr(message, "MPI_Init");
+    world_begin(&argc, &argv);
+    hsumma_option_info info;
+    for (int i = 0; hsumma_option(i, &info); i++) {
+        size_t length = strlen(info.name);
+        unsetenv(info.environment);
+        for (int a = 1; a < argc; a++)
+            if (strncmp(argv[a], info.name, length) == 0 && argv[a][length] == '=')
+                setenv(info.environment, argv[a] + length + 1, 1);
+    }
+    tap_ok(everywhere(early), "without MPI there is no context: %s", message);
+    hsumma_grid_shape(size, &P, &Q);
+    int good = !hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message) &&
+               !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid);
+    if (tap_ok(everywhere(good), "context on %d ranks, grid %d x %d", size, P, Q))
+        tests(ctx, grid);
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+    MPI_Finalize();
+    return tap_done();
+}

@@ -1,0 +1,244 @@
+#include "support/product/gemm_random.h"
+
+const char gemm_stays[] = "CAB";
+
+static const int rows_and_cols[3][2] = {{0, 2}, {2, 1}, {0, 1}}; /* the dimensions m, n, k of op(X): 0, 1, 2 */
+
+/* The stored axis of a dimension in an operand, which is also its axis of the grid; -1: it has none. */
+static int gemm_axis_of(const struct gemm_case *c, int x, int dim)
+{
+    int turned = (x == 0 && c->ta != 'N') || (x == 1 && c->tb != 'N');
+    for (int logical = 0; logical < 2; logical++)
+        if (rows_and_cols[x][logical] == dim)
+            return logical ^ turned;
+    return -1;
+}
+
+int gemm_extent_of(const struct gemm_case *c, int axis)
+{
+    int extent[2];
+    hsumma_grid_info(c->desc[0].grid, &extent[0], &extent[1], NULL, NULL);
+    return extent[axis];
+}
+
+/* Whether the process at `coord` of a grid axis has index g of the operand: written out, block by block. */
+static int gemm_has(const struct gemm_case *c, int x, int axis, int coord, int64_t g)
+{
+    const hsumma_desc *d = &c->desc[x];
+    int64_t at = g + (axis ? d->j : d->i), block = axis ? d->nb : d->mb, end = axis ? d->inb : d->imb;
+    int owner = axis ? d->csrc : d->rsrc;
+    if (owner < 0)
+        return 1;
+    for (; end <= at; end += block)
+        owner = (owner + 1) % gemm_extent_of(c, axis);
+    return owner == coord;
+}
+
+int gemm_replicated(const struct gemm_case *c, int x)
+{
+    return (c->desc[x].rsrc < 0 && gemm_extent_of(c, 0) > 1) || (c->desc[x].csrc < 0 && gemm_extent_of(c, 1) > 1);
+}
+
+int gemm_can_stay(const struct gemm_case *c, int x)
+{
+    return x == 2 || (!gemm_replicated(c, x) && !gemm_replicated(c, 2));
+}
+
+static struct gemm_layout draw_layout(int procs)
+{
+    static const int64_t blocks[] = {1, 2, 3, 4, 5, 7, 8, 16, 64};
+    struct gemm_layout l = {blocks[draw(9)], 0, 0, 0, draw(4)};
+    l.first = draw(2) ? l.block : 1 + draw((int)l.block * (draw(4) ? 1 : 2)); /* may be longer than the others */
+    l.src = draw(7) ? draw(procs) : -1;
+    l.offset = draw(2) ? 0 : draw(2 * (int)l.block + 2);
+    return l;
+}
+
+/* The same owners in other words: a short first block is a whole one of which the beginning is cut off. */
+static struct gemm_layout in_other_words(struct gemm_layout l)
+{
+    l.behind = draw(4);
+    if (l.offset == 0 && l.first < l.block) {
+        l.offset = l.block - l.first;
+        l.first = l.block;
+    }
+    return l;
+}
+
+void gemm_draw_layouts(struct gemm_case *c)
+{
+    struct gemm_layout of[3][2];
+    for (int x = 0; x < 3; x++)
+        for (int axis = 0; axis < 2; axis++)
+            of[x][axis] = draw_layout(gemm_extent_of(c, axis));
+    for (int dim = 0; dim < 3; dim++) {
+        int x = dim == 1 ? 1 : 0, y = dim == 2 ? 1 : 2, to = gemm_axis_of(c, y, dim);
+        if (draw(3))
+            continue;
+        of[y][to] = in_other_words(of[x][gemm_axis_of(c, x, dim)]);
+        if (of[y][to].src >= gemm_extent_of(c, to))
+            of[y][to].src = 0;
+    }
+    for (int x = 0; x < 3; x++)
+        gemm_spread(c, x, &of[x][0], &of[x][1]);
+}
+
+/* Words for a node that shares memory. */
+static void draw_shared_options(int stationary, char *text, size_t room)
+{
+    static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
+    int block = widths[draw(8)], chunk = widths[draw(8)];
+    int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
+    if (block)
+        used += snprintf(text + used, room - (size_t)used, "block=%d ", block);
+    if (chunk)
+        used += snprintf(text + used, room - (size_t)used, "chunk=%d ", chunk);
+    snprintf(text + used, room - (size_t)used, "threads=1");
+}
+
+/* A hierarchy of one to three levels that divides the grid; block 0: all is left to the library. */
+static void draw_options(const struct gemm_case *c, int stationary, char *text, size_t room)
+{
+    static const char *const bcast[] = {"auto", "flat", "binomial", "van_de_geijn", "chain", "binary_tree"};
+    static const char *const reduce[] = {"auto", "binomial", "rabenseifner_traff"};
+    static const int lookahead[] = {0, 1, 1, 3}, widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
+    int levels = draw(3), left[2] = {gemm_extent_of(c, 0), gemm_extent_of(c, 1)}, block = widths[draw(8)];
+    int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
+    if (block)
+        used += snprintf(text + used, room - (size_t)used, "block=%d lookahead=%d bcast=%s reduce=%s ", block,
+                         lookahead[draw(4)], bcast[draw(6)], reduce[draw(3)]);
+    if (block || draw(2)) {
+        used += snprintf(text + used, room - (size_t)used, "segment=%d ", 1 + draw(200));
+        for (int l = 0; l < levels; l++) {
+            int f[2];
+            for (int axis = 0; axis < 2; axis++) {
+                f[axis] = 1 + draw(left[axis]);
+                while (left[axis] % f[axis])
+                    f[axis]--;
+                left[axis] /= f[axis];
+            }
+            used += snprintf(text + used, room - (size_t)used, "%s%dx%d", l ? "," : "levels=", f[0], f[1]);
+        }
+        used += snprintf(text + used, room - (size_t)used, levels ? " " : "groups=1x1 ");
+    }
+    if (block && levels)
+        used += snprintf(text + used, room - (size_t)used, levels == 1 ? "outer=%d " : "outer=%d,%d ",
+                         block * (1 + draw(3)) * levels, block);
+    if (draw(3))
+        used += snprintf(text + used, room - (size_t)used, "exchange=%s ", draw(2) ? "root" : "all");
+    snprintf(text + used, room - (size_t)used, "threads=1");
+}
+
+struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *options, size_t room)
+{
+    static const double scalars[] = {1, 1, 1, 0, -1, 2};
+    int64_t extent[3];
+    for (int dim = 0; dim < 3; dim++)
+        extent[dim] = draw(8) ? 1 + draw(dim == 2 ? 60 : 40) : draw(3);
+    struct gemm_case c = gemm_case_of(grid, (hsumma_type)draw(4), "NTC"[draw(3)], "NTC"[draw(3)], extent[0], extent[1],
+                                      extent[2], 1 + draw(8));
+    gemm_draw_layouts(&c);
+    c.alpha = scalars[draw(6)];
+    c.beta = scalars[draw(6)];
+    if (draw(2))
+        draw_shared_options(stationary, options, room);
+    else
+        draw_options(&c, stationary, options, room);
+    c.options = options;
+    return c;
+}
+
+hsumma_grid *gemm_draw_grid(hsumma_context *ctx)
+{
+    hsumma_grid *grid = NULL;
+    int P, Q, ranks[64], used;
+    do {
+        P = 1 + draw(size);
+        Q = 1 + draw(size / P);
+    } while (P * Q < size && draw(4)); /* now and then some are left out */
+    used = P * Q;
+    int turned = draw(2), by = draw(size);
+    for (int r = 0; r < used; r++)
+        ranks[r] = ((turned ? used - 1 - r : r) + by) % size;
+    return hsumma_grid_create(ctx, P, Q, "RC"[draw(2)], ranks, &grid) ? NULL : grid;
+}
+
+void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what)
+{
+    char text[700];
+    if (rank != who)
+        return;
+    int used = snprintf(text, sizeof text, "%c%c%c %" PRId64 " x %" PRId64 " x %" PRId64 " on %d x %d, %g, %g",
+                        "sdcz"[c->type], c -> ta, c -> tb, c -> m, c -> n, c -> k, gemm_extent_of(c, 0),
+                        gemm_extent_of(c, 1), c -> alpha, c -> beta);
+    for (int x = 0; x < 3; x++) {
+        const hsumma_desc *d = &c->desc[x];
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "; %c %" PRId64 "(%" PRId64 ")@%d+%" PRId64 " x %" PRId64 "(%" PRId64 ")@%d+%" PRId64,
+                         "ABC"[x], d -> mb, d -> imb, d -> rsrc, d -> i, d -> nb, d -> inb, d -> csrc, d -> j);
+    }
+    printf("# case %" PRId64 ": %s: %s; %s\n", number, what, text, c->options ? c->options : "");
+    fflush(stdout);
+}
+
+struct gemm_misplaced gemm_count_misplaced(const struct gemm_case *c, int x, int stationary)
+{
+    static const int loops[3] = {1, 0, 2};
+    const int64_t extent[3] = {c->m, c->n, c->k};
+    int looped = loops[stationary], pinned = rows_and_cols[x][0] == looped ? rows_and_cols[x][1] : rows_and_cols[x][0];
+    int own = gemm_axis_of(c, x, pinned), across = 1 - own, procs = gemm_extent_of(c, own), differs = 0;
+    int64_t moved[64] = {0}, lines[64] = {0}, most = 0, all = 0, widest = 0;
+    if (own != gemm_axis_of(c, stationary, pinned))
+        return (struct gemm_misplaced){0, 0, 0, 0, 0};
+    for (int64_t g = 0; g < extent[pinned]; g++)
+        for (int p = 0; p < procs; p++) {
+            int wants = gemm_has(c, stationary, own, p, g), holds = gemm_has(c, x, own, p, g);
+            differs |= wants != holds;
+            for (int q = 0; q < procs && wants && !holds; q++)
+                if (gemm_has(c, x, own, q, g)) {
+                    moved[p]++;
+                    moved[q]++;
+                    all++;
+                }
+        }
+    for (int p = 0; p < procs; p++)
+        most = moved[p] > most ? moved[p] : most;
+    for (int64_t g = 0; g < extent[looped]; g++) /* of a replicated one the first replica is taken */
+        for (int p = 0; p < gemm_extent_of(c, across); p++)
+            if (gemm_has(c, x, across, p, g)) {
+                lines[p]++;
+                break;
+            }
+    for (int p = 0; p < gemm_extent_of(c, across); p++)
+        widest = lines[p] > widest ? lines[p] : widest;
+    int64_t bytes = (int64_t)gemm_element_size(c->type);
+    return (struct gemm_misplaced){differs, 1, most * widest * bytes, all * extent[looped] * bytes,
+                                   gemm_extent_of(c, across)};
+}
+
+static struct gemm_layout layout_of(const struct gemm_case *c, int x, int axis)
+{
+    const hsumma_desc *d = &c->desc[x];
+    return axis ? (struct gemm_layout){d->nb, d->inb, d->csrc, d->j, 0}
+                : (struct gemm_layout){d->mb, d->imb, d->rsrc, d->i, 0};
+}
+
+struct gemm_case gemm_aligned(const struct gemm_case *c, int stationary, int64_t *misplaced, int *differs)
+{
+    static const int loops[3] = {1, 0, 2};
+    struct gemm_case same = *c;
+    *misplaced = *differs = 0;
+    for (int x = 0; x < 3; x++) {
+        int looped = loops[stationary], pinned = rows_and_cols[x][rows_and_cols[x][0] == looped];
+        int axis = gemm_axis_of(c, x, pinned);
+        if (x == stationary || axis != gemm_axis_of(c, stationary, pinned))
+            continue;
+        struct gemm_layout layout[2] = {layout_of(c, x, 0), layout_of(c, x, 1)};
+        layout[axis] = in_other_words(layout_of(c, stationary, axis));
+        gemm_spread(&same, x, &layout[0], &layout[1]);
+        struct gemm_misplaced of = gemm_count_misplaced(c, x, stationary);
+        *misplaced += of.all;
+        *differs |= of.differs;
+    }
+    return same;
+}

@@ -1,0 +1,77 @@
+#include "support/product/model_product.h"
+
+static const int *all_ranks(void)
+{
+    static int rank[RANKS];
+    for (int i = 0; i < RANKS && rank[RANKS - 1] == 0; i++)
+        rank[i] = i;
+    return rank;
+}
+
+struct model_product model_product_square(int64_t n, int q)
+{
+    return (struct model_product){HSUMMA_D, "NNN", {q, q}, {-1, -1}, {n, n, n}, {{0}}, {0}};
+}
+
+struct hs_problem model_problem(const struct model_product *product)
+{
+    struct hs_problem problem;
+    memset(&problem, 0, sizeof problem);
+    problem.scalar = &hs_scalars[product->type];
+    problem.grid =
+        (struct hs_grid){{product->extent[0], product->extent[1]}, {product->coord[0], product->coord[1]}, all_ranks()};
+    memcpy(problem.extent, product->size, sizeof problem.extent);
+    for (int x = 0; x < 3; x++) {
+        struct hs_axis axis[2];
+        int flip = product->op[x] != 'N';
+        for (int a = 0; a < 2; a++) {
+            int64_t n = product->size[hs_operand_dims[x][a ^ flip]], procs = product->extent[a];
+            int64_t even = (n + procs - 1) / procs, block = product->block[x][a];
+            block = block ? block : even ? even : 1;
+            axis[a] = hs_axis_make(n, block, block, product->src[x] % (int)procs, (int)procs);
+        }
+        problem.view[x] =
+            hs_view_make(&axis[0], &axis[1], 0, 0, axis[0].n, axis[1].n, problem.grid.coord, 1, product->op[x]);
+    }
+    return problem;
+}
+
+struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
+                                   const struct hs_profile *profile, const struct hs_topology *nodes)
+{
+    static struct hs_clock_memo memo;
+    struct hs_prediction prediction = {.seconds = NAN, .comm = NAN};
+    struct hs_problem problem = model_problem(product);
+    struct hs_variant variant;
+    struct hs_pairs pairs;
+    struct hs_line_table lines;
+    struct hs_message message;
+    struct hs_spec spec = {.stationary = how->stationary,
+                           .levels = how->levels + 1,
+                           .segment = 1 << 20,
+                           .lookahead = how->lookahead,
+                           .spread = how->spread,
+                           .slice = INT64_MAX};
+    for (int l = 0; l <= how->levels; l++) {
+        spec.width[l] = l == how->levels ? how->block : how->outer;
+        spec.bcast[l] = hs_alg_find(HS_BCAST, how->bcast ? how->bcast : "binomial");
+        spec.reduce[l] = hs_alg_find(HS_REDUCE_TO, "binomial");
+    }
+    for (int axis = 0; axis < 2; axis++)
+        if (!hs_factors_make(&spec.factors[axis], product->extent[axis], how->levels, &how->groups[axis]))
+            return prediction;
+    if (hs_variant_make(&problem, how->stationary, &variant, &message))
+        return prediction;
+    int x = how->stationary == HS_A ? HS_B : HS_A, y = how->stationary == HS_C ? HS_B : HS_C;
+    if (hs_pairs_make(variant.role[x].looped, variant.role[y].looped, &hs_heap, &pairs))
+        return prediction;
+    hs_clock_memo_begin(&memo, profile, &hs_heap);
+    hsumma_status status = hs_line_table_init(&lines, nodes, profile->one_node, &problem.grid, &hs_heap);
+    if (!status)
+        status = hs_predict(&memo, &lines, &problem, &variant, &spec, &pairs, 1, &prediction);
+    hs_line_table_free(&lines, &hs_heap);
+    hs_pairs_free(&hs_heap, &pairs);
+    if (status)
+        prediction.seconds = prediction.comm = NAN;
+    return prediction;
+}

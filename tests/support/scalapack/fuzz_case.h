@@ -1,0 +1,56 @@
+/*
+ * A random case of p?gemm, from its seed and the number of processes alone.
+ *
+ * ScaLAPACK 2.2 itself takes all of it: sources of -1 (every process row or column has all rows or columns) on either
+ * side of A, B and C; first blocks larger than the others; a null pointer where a process has no entries.
+ */
+#ifndef HS_TESTS_SUPPORT_SCALAPACK_FUZZ_CASE_H
+#define HS_TESTS_SUPPORT_SCALAPACK_FUZZ_CASE_H
+
+#include "support/random.h"
+#include <stdint.h>
+#include <stdio.h>
+
+enum { FUZZ_A, FUZZ_B, FUZZ_C, FUZZ_MOST_PROCESSES = 8 };
+
+/* Where the matrices are: each in memory of its own; A and B the same one; all three disjoint parts of one matrix, as
+ * in a step of the LU factorisation: B above C, A to the left of C. */
+enum fuzz_store { FUZZ_APART, FUZZ_TWINS, FUZZ_PARTS };
+
+/* Rows or columns of a matrix; sub(X) has `length` of them, after `offset` others and before `extra` others. */
+struct fuzz_side {
+    int length, offset, extra;
+    int first, block, source; /* IMB, MB, RSRC or INB, NB, CSRC */
+};
+
+struct fuzz_matrix {
+    struct fuzz_side side[2];
+    int dtype; /* 1 or 2 */
+    int pad;   /* LLD beyond the local rows */
+};
+
+struct fuzz_case {
+    uint64_t seed;
+    char type, trans[2];
+    int extent[3]; /* m, n, k */
+    double alpha[2], beta[2];
+    int exact;   /* entries are small integers: nothing is rounded, in whatever order it is added */
+    int grid[2]; /* P, Q */
+    char order;  /* of the processes in the grid: by row, by column, X: the last ones, backwards */
+    enum fuzz_store store;
+    int null;                /* pointers to no entries are null */
+    int twice;               /* called again, with new copies of the same data */
+    int fresh;               /* in a context made for this case and left after it */
+    struct fuzz_matrix x[3]; /* A, B, C */
+};
+
+int fuzz_complex(const struct fuzz_case *c);
+int fuzz_single(const struct fuzz_case *c);
+
+/* 'N', 'T' or 'C' of A and B; C is not transposed. */
+char fuzz_op(const struct fuzz_case *c, int x);
+int fuzz_total(const struct fuzz_side *s);
+struct fuzz_case fuzz_draw(uint64_t seed, int processes);
+void fuzz_print(const struct fuzz_case *c, char *text, size_t size);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Calls of p?gemm for the tests of the shim: ScaLAPACK's routines and ours on the same matrices.  PBLAS's error exit is
+ * recorded instead of ending the program.
+ */
+#ifndef HS_TESTS_SUPPORT_SCALAPACK_PGEMM_CALL_H
+#define HS_TESTS_SUPPORT_SCALAPACK_PGEMM_CALL_H
+
+#include "hsumma.h"
+#include "hsumma_scalapack.h"
+#include "support/random.h"
+#include "support/tap.h"
+#include "support/world.h"
+#include <dlfcn.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void Cblacs_get(int context, int what, int *value);
+void Cblacs_gridinit(int *context, const char *order, int nprow, int npcol);
+void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
+void Cblacs_gridinfo(int context, int *nprow, int *npcol, int *row, int *col);
+void Cblacs_gridexit(int context);
+void Cdgesd2d(int context, int m, int n, double *a, int lda, int row, int col);
+void Cdgerv2d(int context, int m, int n, double *a, int lda, int row, int col);
+
+enum { PGEMM_LD = 64, PGEMM_WORDS = PGEMM_LD * PGEMM_LD * 2, PGEMM_DESC = 11 };
+
+enum { DTYPE, CTXT, ROWS, COLS, IMB, INB, MB, NB, RSRC, CSRC, LLD };
+
+/* Calls of PBLAS's error exit, and what the last one said. */
+extern struct pgemm_aborted {
+    int count, context, info;
+    char routine[8];
+} pgemm_aborted;
+extern int pgemm_singles; /* calls of ScaLAPACK's psgemm_ */
+extern hsumma_pgemm *const pgemm_theirs[4];
+extern hsumma_pgemm *const pgemm_ours[4];
+int blacs_context_of(int nprow, int npcol, const char *order);
+
+struct pgemm_call {
+    char trans[2];
+    int extent[3], first[3][2], desc[3][PGEMM_DESC];
+    double alpha[2], beta[2];
+};
+
+/* All operands whole, in blocks of nb, DTYPE 2. */
+struct pgemm_call pgemm_call_of(int context, char ta, char tb, int m, int n, int k, int nb);
+
+/* DTYPE 2 to DTYPE 1, which has no IMB and INB. */
+void pgemm_shorten(int desc[PGEMM_DESC]);
+void pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, const void *a, const void *b, void *c);
+
+/* A, B and C for calls whose entries do not matter. */
+extern double pgemm_matrix[3][PGEMM_WORDS];
+
+/* ScaLAPACK's routine and another one on the same matrices: 1 if C and what is beside it are the same.  The other one
+ * meets NaN in what it must not read. */
+int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other);
+int pgemm_multiplies(int context, int m, int n, int k, int nb);
+
+/* MPI and the environment as all these tests want them.  An argument node=WORD says how processes of a node share
+ * (HSUMMA_NODE). */
+void pgemm_begin(int *argc, char ***argv);
+
+#endif

@@ -4,472 +4,287 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The setting behind an option, as text; "?" for an option that this test does not know. */
-static void show_names(const struct hs_names *names, char *text, size_t size)
-{
-    int used = snprintf(text, size, "%s", names->outer_inner ? "outer-inner" : "");
-    for (int i = 0; i < names->count; i++)
-        used += snprintf(text + used, size - (size_t)used, "<%s>", names->name[i]);
-}
+#define FIELD(how, member) .kind = how, .at = offsetof(struct hs_settings, member)
 
-static void show(enum hs_option option, const struct hs_settings *s, char *text, size_t size)
+/* What each option accepts, and what that sets, as show writes it; what it refuses, and a part of the message that says
+ * what was expected. */
+static const struct row {
+    enum { UNKNOWN, TEXT, INT, LONG, PART, NODES, WIDTHS, NAMES, GRIDS } kind; /* TEXT: stays one */
+    size_t at;                                                                 /* the field in struct hs_settings */
+    const char *expected;
+    struct {
+        const char *text, *sets;
+    } accepts[7];
+    const char *refuses[13];
+} rows[HS_OPTIONS] = {
+    [HS_OPT_STATIONARY] = {FIELD(INT, stationary), .expected = "auto, A, B or C",
+                           .accepts = {{"auto", "-1"}, {"A", "0"}, {"B", "1"}, {"C", "2"}},
+                           .refuses = {"D", "a", "AB", ""}},
+    [HS_OPT_GROUPS] =
+        {FIELD(GRIDS, levels), .expected = "auto or IxJ",
+         .accepts = {{"auto", "-1"}, {"1x1", "1:1x1"}, {"2x3", "1:2x3"}, {"2147483647x1", "1:2147483647x1"}},
+         .refuses = {"2147483648x1", "0x1", "1x0", "2", "2x", "x2", "-1x2", "2x2x2", "2x2,2x2", "", "2X2", "2y2"}},
+    [HS_OPT_LEVELS] = {FIELD(GRIDS, levels), .expected = "IxJ,IxJ",
+                       .accepts = {{"2x2", "1:2x2"},
+                                   {"2x1,3x4", "2:2x1:3x4"},
+                                   {"1x1,2x2,1x3,4x1,1x5", "5:1x1:2x2:1x3:4x1:1x5"},
+                                   {"", "-1"}},
+                       .refuses = {"1x1,1x1,1x1,1x1,1x1,1x1", "2x2,", ",2x2", "2x2;2x2", "auto", "2x2,0x1", "2x2,9"}},
+    [HS_OPT_BLOCK] =
+        {FIELD(LONG, block), .expected = "1 to 2147483647",
+         .accepts =
+             {{"auto", "0"}, {"1", "1"}, {"64", "64"}, {"2k", "2048"}, {"1M", "1048576"}, {"2147483647", "2147483647"}},
+         .refuses = {"2147483648", "2G", "0", "-1", "+1", "1.5", "12x", "", "1kk", "99999999999999999999"}},
+    [HS_OPT_OUTER] = {FIELD(WIDTHS, outer), .expected = "numbers of at least 1",
+                      .accepts = {{"auto", "0"}, {"128", "1:128"}, {"512,256,128,64,32", "5:512:256:128:64:32"}},
+                      .refuses = {"6,5,4,3,2,1", "0", "8,", "8,,4", "", "auto,8", "no"}},
+    [HS_OPT_BCAST] = {FIELD(NAMES, bcast), .expected = "NAME",
+                      .accepts = {{"auto", ""},
+                                  {"flat", "<flat>"},
+                                  {"outer=flat,inner=chain", "outer-inner<flat><chain>"},
+                                  {"a,b,c", "<a><b><c>"},
+                                  {"a,b,c,d,e,f", "<a><b><c><d><e><f>"},
+                                  {"a234567890123456789012345678901", "<a234567890123456789012345678901>"}},
+                      .refuses = {"a,b,c,d,e,f,g", "outer=flat", "outer=flat,chain", "outer=a,inner=b,c",
+                                  "outer=,inner=b", "a,,b", "a,", "",
+                                  "a2345678901234567890123456789012" /* 32 letters: one more than a name has */}},
+    [HS_OPT_REDUCE] = {FIELD(NAMES, reduce), .expected = "outer=NAME,inner=NAME",
+                       .accepts = {{"auto", ""}, {"binomial", "<binomial>"}, {"outer=x,inner=y", "outer-inner<x><y>"}},
+                       .refuses = {"outer=x", "", "outer=a"}},
+    [HS_OPT_SEGMENT] = {FIELD(LONG, segment), .expected = "a number of bytes",
+                        .accepts = {{"1", "1"},
+                                    {"64k", "65536"},
+                                    {"64K", "65536"},
+                                    {"3M", "3145728"},
+                                    {"2G", "2147483648"},
+                                    {"auto", "0"}},
+                        .refuses = {"0", "k", "1m", "-5", "", "-1"}},
+    [HS_OPT_SLICE] = {FIELD(LONG, slice), .expected = "auto, none or",
+                      .accepts = {{"auto", "0"}, {"none", "9223372036854775807"}, {"1", "1"}, {"100M", "104857600"}},
+                      .refuses = {"0", "-1", "all", "none1", "", "no"}},
+    [HS_OPT_EXCHANGE] = {FIELD(INT, exchange), .expected = "auto, root or all",
+                         .accepts = {{"auto", "-1"}, {"root", "0"}, {"all", "1"}}, .refuses = {"none", "", "some"}},
+    [HS_OPT_NODE] = {FIELD(INT, node), .expected = "auto, messages, shared or device",
+                     .accepts = {{"auto", "-1"}, {"messages", "0"}, {"shared", "1"}, {"device", "2"}},
+                     .refuses = {"read", "none", "", "some"}},
+    [HS_OPT_CHUNK] = {FIELD(LONG, chunk), .expected = "1 to 2147483647",
+                      .accepts = {{"auto", "0"}, {"1", "1"}, {"2k", "2048"}}, .refuses = {"0", "2147483648", "", "no"}},
+    [HS_OPT_SCALAPACK] = {FIELD(LONG, scalapack), .expected = "on, off or a number",
+                          .accepts = {{"on", "0"}, {"off", "9223372036854775807"}, {"100", "100"}, {"1k", "1024"}},
+                          .refuses = {"-1", "yes", ""}},
+    [HS_OPT_LOG] = {.kind = TEXT,
+                    .expected = "name of a file",
+                    .accepts = {{"none", "text"}, {"/some/file", "text"}, {"\"/a file\"", "text"}},
+                    .refuses = {""}},
+    [HS_OPT_LOOKAHEAD] = {FIELD(INT, lookahead), .expected = "0 to 64",
+                          .accepts = {{"auto", "-1"}, {"0", "0"}, {"64", "64"}}, .refuses = {"65", "-1", "1x", ""}},
+    [HS_OPT_THREADS] = {FIELD(INT, threads), .expected = "1 to 4096",
+                        .accepts = {{"auto", "-1"}, {"user", "0"}, {"1", "1"}, {"4096", "4096"}},
+                        .refuses = {"0", "4097", "users", "2x", ""}},
+    [HS_OPT_WORKSPACE_LIMIT] = {FIELD(PART, workspace), .expected = "percentage",
+                                .accepts = {{"15%", "0.15 0"},
+                                            {"12.5%", "0.125 0"},
+                                            {"200%", "2 0"},
+                                            {"1", "0 1"},
+                                            {"64k", "0 65536"},
+                                            {"8G", "0 8589934592"}},
+                                .refuses = {"0", "0%", "-5%", "%", "5%%", "nan%", "inf%", "", "auto", "x"}},
+    [HS_OPT_EXPLAIN] = {FIELD(INT, explain), .expected = "0 or 1", .accepts = {{"0", "0"}, {"1", "1"}},
+                        .refuses = {"2", "yes", "", "11"}},
+    [HS_OPT_COLL] = {.kind = TEXT,
+                     .expected = "COLLECTIVE:RANGE:WORD",
+                     .accepts = {{"auto", "text"},
+                                 {"bcast:chain", "text"},
+                                 {"allreduce:0-2k:nap,2k-inf:dpml(l=4,outer=ring);bcast:chain(segment=64k)", "text"}},
+                     .refuses = {"chain", "", "bcast:chain|flat", "ring"}},
+    [HS_OPT_PROFILE] = {.kind = TEXT,
+                        .expected = "auto, builtin or the name of a file",
+                        .accepts = {{"auto", "text"}, {"builtin", "text"}, {"/a/file.profile", "text"}},
+                        .refuses = {""}},
+    [HS_OPT_TUNE] = {FIELD(INT, tune), .expected = "estimate, measure or off",
+                     .accepts = {{"estimate", "0"}, {"measure", "1"}, {"off", "2"}}, .refuses = {"on", ""}},
+    [HS_OPT_TUNED] = {.kind = TEXT,
+                      .expected = "the name of a file",
+                      .accepts = {{"auto", "text"}, {"none", "text"}, {"/a/file.tuned", "text"}},
+                      .refuses = {""}},
+    [HS_OPT_TOPOLOGY] = {FIELD(NODES, nodes), .expected = "nodes:N,sockets:S",
+                         .accepts = {{"auto", "0x0"}, {"nodes:4", "4x1"}, {"nodes:4,sockets:2", "4x2"}},
+                         .refuses = {"nodes:0", "nodes:4,sockets:0", "nodes:4,", "4", "sockets:2",
+                                     "nodes:4,sockets:2,cores:2", ""}},
+    [HS_OPT_SHARED] = {FIELD(LONG, shared), .expected = "number of bytes",
+                       .accepts = {{"auto", "-1"}, {"0", "0"}, {"64k", "65536"}, {"5G", "5368709120"}},
+                       .refuses = {"-1", "none", "", "x"}},
+    [HS_OPT_DIRECT] = {FIELD(INT, direct), .expected = "on or off",
+                       .accepts = {{"auto", "1"}, {"on", "1"}, {"off", "0"}}, .refuses = {"1", "", "yes"}},
+    [HS_OPT_CHECK] = {FIELD(INT, check_always), .expected = "first or always",
+                      .accepts = {{"first", "0"}, {"always", "1"}}, .refuses = {"never", "", "2"}},
+    [HS_OPT_DEVICE] = {FIELD(INT, device.number), .expected = "none, auto, cuda, cuda:N or host",
+                       .accepts = {{"none", "-1"},
+                                   {"auto", "-1"},
+                                   {"cuda", "-1"},
+                                   {"host", "-1"},
+                                   {"cuda:0", "0"},
+                                   {"cuda:4096", "4096"}},
+                       .refuses = {"cuda:", "cuda:4097", "cuda:-1", "cuda:1x", "host:1", "gpu", ""}},
+    [HS_OPT_DEVICE_MEMORY] =
+        {FIELD(PART, device_memory), .expected = "a percentage up to 100%",
+         .accepts = {{"80%", "0.8 0"}, {"12.5%", "0.125 0"}, {"100%", "1 0"}, {"3G", "0 3221225472"}, {"1", "0 1"}},
+         .refuses = {"101%", "0%", "50%%", "0", "auto", ""}},
+    [HS_OPT_GPU_AWARE_MPI] = {FIELD(INT, gpu_aware), .expected = "auto, 0 or 1",
+                              .accepts = {{"auto", "-1"}, {"0", "0"}, {"1", "1"}}, .refuses = {"2", "on", "", "yes"}},
+};
+
+typedef struct shown {
+    char text[200];
+} shown;
+
+/* The setting behind an option, as text; "?" for an option that this test does not know. */
+static shown show(enum hs_option option, const struct hs_settings *settings)
 {
+    const void *at = (const char *)settings + rows[option].at;
+    const struct hs_part *part = at;
+    const struct hs_nodes *nodes = at;
+    const struct hs_widths *widths = at;
+    const struct hs_names *names = at;
+    shown is = {"?"};
+    char *text = is.text;
+    const size_t size = sizeof is.text;
     int used = 0;
-    text[0] = 0;
-    switch (option) {
-    case HS_OPT_STATIONARY:
-        snprintf(text, size, "%d", s->stationary);
+    switch (rows[option].kind) {
+    case UNKNOWN:
         break;
-    case HS_OPT_GROUPS:
-    case HS_OPT_LEVELS:
-        used = snprintf(text, size, "%d", s->levels);
-        for (int l = 0; l < s->levels; l++)
-            used += snprintf(text + used, size - (size_t)used, ":%dx%d", s->factor[l][0], s->factor[l][1]);
-        break;
-    case HS_OPT_BLOCK:
-        snprintf(text, size, "%" PRId64, s->block);
-        break;
-    case HS_OPT_OUTER:
-        used = snprintf(text, size, "%d", s->outer.count);
-        for (int l = 0; l < s->outer.count; l++)
-            used += snprintf(text + used, size - (size_t)used, ":%" PRId64, s->outer.width[l]);
-        break;
-    case HS_OPT_BCAST:
-        show_names(&s->bcast, text, size);
-        break;
-    case HS_OPT_REDUCE:
-        show_names(&s->reduce, text, size);
-        break;
-    case HS_OPT_SEGMENT:
-        snprintf(text, size, "%" PRId64, s->segment);
-        break;
-    case HS_OPT_LOOKAHEAD:
-        snprintf(text, size, "%d", s->lookahead);
-        break;
-    case HS_OPT_EXCHANGE:
-        snprintf(text, size, "%d", s->exchange);
-        break;
-    case HS_OPT_NODE:
-        snprintf(text, size, "%d", s->node);
-        break;
-    case HS_OPT_CHUNK:
-        snprintf(text, size, "%" PRId64, s->chunk);
-        break;
-    case HS_OPT_SCALAPACK:
-        snprintf(text, size, "%" PRId64, s->scalapack);
-        break;
-    case HS_OPT_SLICE:
-        snprintf(text, size, "%" PRId64, s->slice);
-        break;
-    case HS_OPT_THREADS:
-        snprintf(text, size, "%d", s->threads);
-        break;
-    case HS_OPT_WORKSPACE_LIMIT:
-        snprintf(text, size, "%g %" PRId64, s->workspace.share, s->workspace.bytes);
-        break;
-    case HS_OPT_EXPLAIN:
-        snprintf(text, size, "%d", s->explain);
-        break;
-    case HS_OPT_TUNE:
-        snprintf(text, size, "%d", s->tune);
-        break;
-    case HS_OPT_COLL:
-    case HS_OPT_PROFILE:
-    case HS_OPT_TUNED:
-    case HS_OPT_LOG: /* stay text */
+    case TEXT:
         snprintf(text, size, "text");
         break;
-    case HS_OPT_TOPOLOGY:
-        snprintf(text, size, "%dx%d", s->nodes.count, s->nodes.sockets);
+    case INT:
+        snprintf(text, size, "%d", *(const int *)at);
         break;
-    case HS_OPT_SHARED:
-        snprintf(text, size, "%" PRId64, s->shared);
+    case LONG:
+        snprintf(text, size, "%" PRId64, *(const int64_t *)at);
         break;
-    case HS_OPT_DIRECT:
-        snprintf(text, size, "%d", s->direct);
+    case PART:
+        snprintf(text, size, "%g %" PRId64, part->share, part->bytes);
         break;
-    case HS_OPT_CHECK:
-        snprintf(text, size, "%d", s->check_always);
+    case NODES:
+        snprintf(text, size, "%dx%d", nodes->count, nodes->sockets);
         break;
-    case HS_OPT_DEVICE: /* the kind stays text */
-        snprintf(text, size, "%d", s->device.number);
+    case WIDTHS:
+        used = snprintf(text, size, "%d", widths->count);
+        for (int l = 0; l < widths->count; l++)
+            used += snprintf(text + used, size - (size_t)used, ":%" PRId64, widths->width[l]);
         break;
-    case HS_OPT_DEVICE_MEMORY:
-        if (s->device_memory.bytes)
-            snprintf(text, size, "%" PRId64, s->device_memory.bytes);
-        else
-            snprintf(text, size, "%g", s->device_memory.share);
+    case NAMES:
+        used = snprintf(text, size, "%s", names->outer_inner ? "outer-inner" : "");
+        for (int i = 0; i < names->count; i++)
+            used += snprintf(text + used, size - (size_t)used, "<%s>", names->name[i]);
         break;
-    case HS_OPT_GPU_AWARE_MPI:
-        snprintf(text, size, "%d", s->gpu_aware);
+    case GRIDS: /* of groups or levels, whichever counts */
+        used = snprintf(text, size, "%d", settings->levels);
+        for (int l = 0; l < settings->levels; l++)
+            used +=
+                snprintf(text + used, size - (size_t)used, ":%dx%d", settings->factor[l][0], settings->factor[l][1]);
         break;
-    default:
-        snprintf(text, size, "?");
     }
+    return is;
 }
 
-static int number_of(const char *name)
+static const char *name_of(enum hs_option option)
 {
     hsumma_option_info info;
-    int i = 0;
-    while (hsumma_option(i, &info) && strcmp(info.name, name) != 0)
-        i++;
-    return i;
+    hsumma_option((int)option, &info);
+    return info.name;
 }
 
-/* Texts and what they set; NULL: refused. */
-static const struct value {
-    const char *name, *text, *sets;
-} values[] = {
-    {"stationary", "auto", "-1"},
-    {"stationary", "A", "0"},
-    {"stationary", "B", "1"},
-    {"stationary", "C", "2"},
-    {"stationary", "D", NULL},
-    {"stationary", "a", NULL},
-    {"stationary", "AB", NULL},
-    {"stationary", "", NULL},
-    {"groups", "auto", "-1"},
-    {"groups", "1x1", "1:1x1"},
-    {"groups", "2x3", "1:2x3"},
-    {"groups", "2147483647x1", "1:2147483647x1"},
-    {"groups", "2147483648x1", NULL},
-    {"groups", "0x1", NULL},
-    {"groups", "1x0", NULL},
-    {"groups", "2", NULL},
-    {"groups", "2x", NULL},
-    {"groups", "x2", NULL},
-    {"groups", "-1x2", NULL},
-    {"groups", "2x2x2", NULL},
-    {"groups", "2x2,2x2", NULL},
-    {"groups", "", NULL},
-    {"groups", "2X2", NULL},
-    {"levels", "2x2", "1:2x2"},
-    {"levels", "2x1,3x4", "2:2x1:3x4"},
-    {"levels", "1x1,2x2,1x3,4x1,1x5", "5:1x1:2x2:1x3:4x1:1x5"},
-    {"levels", "", "-1"},
-    {"levels", "1x1,1x1,1x1,1x1,1x1,1x1", NULL},
-    {"levels", "2x2,", NULL},
-    {"levels", ",2x2", NULL},
-    {"levels", "2x2;2x2", NULL},
-    {"levels", "auto", NULL},
-    {"levels", "2x2,0x1", NULL},
-    {"block", "auto", "0"},
-    {"block", "1", "1"},
-    {"block", "64", "64"},
-    {"block", "2k", "2048"},
-    {"block", "1M", "1048576"},
-    {"block", "2147483647", "2147483647"},
-    {"block", "2147483648", NULL},
-    {"block", "2G", NULL},
-    {"block", "0", NULL},
-    {"block", "-1", NULL},
-    {"block", "+1", NULL},
-    {"block", "1.5", NULL},
-    {"block", "12x", NULL},
-    {"block", "", NULL},
-    {"block", "1kk", NULL},
-    {"block", "99999999999999999999", NULL},
-    {"outer", "auto", "0"},
-    {"outer", "128", "1:128"},
-    {"outer", "512,256,128,64,32", "5:512:256:128:64:32"},
-    {"outer", "6,5,4,3,2,1", NULL},
-    {"outer", "0", NULL},
-    {"outer", "8,", NULL},
-    {"outer", "8,,4", NULL},
-    {"outer", "", NULL},
-    {"outer", "auto,8", NULL},
-    {"bcast", "auto", ""},
-    {"bcast", "flat", "<flat>"},
-    {"bcast", "outer=flat,inner=chain", "outer-inner<flat><chain>"},
-    {"bcast", "a,b,c", "<a><b><c>"},
-    {"bcast", "a,b,c,d,e,f", "<a><b><c><d><e><f>"},
-    {"bcast", "a,b,c,d,e,f,g", NULL},
-    {"bcast", "outer=flat", NULL},
-    {"bcast", "outer=flat,chain", NULL},
-    {"bcast", "outer=a,inner=b,c", NULL},
-    {"bcast", "outer=,inner=b", NULL},
-    {"bcast", "a,,b", NULL},
-    {"bcast", "a,", NULL},
-    {"bcast", "", NULL},
-    {"bcast", "a2345678901234567890123456789012", NULL}, /* 32 letters: one more than a name has */
-    {"bcast", "a234567890123456789012345678901", "<a234567890123456789012345678901>"},
-    {"reduce", "auto", ""},
-    {"reduce", "binomial", "<binomial>"},
-    {"reduce", "outer=x,inner=y", "outer-inner<x><y>"},
-    {"reduce", "outer=x", NULL},
-    {"reduce", "", NULL},
-    {"segment", "1", "1"},
-    {"segment", "64k", "65536"},
-    {"segment", "64K", "65536"},
-    {"segment", "3M", "3145728"},
-    {"segment", "2G", "2147483648"},
-    {"segment", "0", NULL},
-    {"segment", "k", NULL},
-    {"segment", "1m", NULL},
-    {"segment", "auto", "0"},
-    {"segment", "-5", NULL},
-    {"segment", "", NULL},
-    {"slice", "auto", "0"},
-    {"slice", "none", "9223372036854775807"},
-    {"slice", "1", "1"},
-    {"slice", "100M", "104857600"},
-    {"slice", "0", NULL},
-    {"slice", "-1", NULL},
-    {"slice", "all", NULL},
-    {"slice", "none1", NULL},
-    {"slice", "", NULL},
-    {"exchange", "auto", "-1"},
-    {"exchange", "root", "0"},
-    {"exchange", "all", "1"},
-    {"exchange", "none", NULL},
-    {"exchange", "", NULL},
-    {"node", "auto", "-1"},
-    {"node", "messages", "0"},
-    {"node", "shared", "1"},
-    {"node", "device", "2"},
-    {"node", "read", NULL},
-    {"node", "none", NULL},
-    {"node", "", NULL},
-    {"chunk", "auto", "0"},
-    {"chunk", "1", "1"},
-    {"chunk", "2k", "2048"},
-    {"chunk", "0", NULL},
-    {"chunk", "2147483648", NULL},
-    {"chunk", "", NULL},
-    {"scalapack", "on", "0"},
-    {"scalapack", "off", "9223372036854775807"},
-    {"scalapack", "100", "100"},
-    {"scalapack", "1k", "1024"},
-    {"scalapack", "-1", NULL},
-    {"scalapack", "yes", NULL},
-    {"scalapack", "", NULL},
-    {"log", "none", "text"},
-    {"log", "/some/file", "text"},
-    {"log", "", NULL},
-    {"log", "\"/a file\"", "text"},
-    {"lookahead", "auto", "-1"},
-    {"lookahead", "0", "0"},
-    {"lookahead", "64", "64"},
-    {"lookahead", "65", NULL},
-    {"lookahead", "-1", NULL},
-    {"lookahead", "1x", NULL},
-    {"lookahead", "", NULL},
-    {"threads", "auto", "-1"},
-    {"threads", "user", "0"},
-    {"threads", "1", "1"},
-    {"threads", "4096", "4096"},
-    {"threads", "0", NULL},
-    {"threads", "4097", NULL},
-    {"threads", "users", NULL},
-    {"threads", "2x", NULL},
-    {"threads", "", NULL},
-    {"workspace_limit", "15%", "0.15 0"},
-    {"workspace_limit", "12.5%", "0.125 0"},
-    {"workspace_limit", "200%", "2 0"},
-    {"workspace_limit", "1", "0 1"},
-    {"workspace_limit", "64k", "0 65536"},
-    {"workspace_limit", "8G", "0 8589934592"},
-    {"workspace_limit", "0", NULL},
-    {"workspace_limit", "0%", NULL},
-    {"workspace_limit", "-5%", NULL},
-    {"workspace_limit", "%", NULL},
-    {"workspace_limit", "5%%", NULL},
-    {"workspace_limit", "nan%", NULL},
-    {"workspace_limit", "inf%", NULL},
-    {"workspace_limit", "", NULL},
-    {"workspace_limit", "auto", NULL},
-    {"explain", "0", "0"},
-    {"explain", "1", "1"},
-    {"explain", "2", NULL},
-    {"explain", "yes", NULL},
-    {"explain", "", NULL},
-    {"explain", "11", NULL},
-    {"coll", "auto", "text"},
-    {"coll", "bcast:chain", "text"},
-    {"coll", "allreduce:0-2k:nap,2k-inf:dpml(l=4,outer=ring);bcast:chain(segment=64k)", "text"},
-    {"coll", "chain", NULL},
-    {"coll", "", NULL},
-    {"coll", "bcast:chain|flat", NULL},
-    {"profile", "auto", "text"},
-    {"profile", "builtin", "text"},
-    {"profile", "/a/file.profile", "text"},
-    {"profile", "", NULL},
-    {"tune", "estimate", "0"},
-    {"tune", "measure", "1"},
-    {"tune", "off", "2"},
-    {"tune", "on", NULL},
-    {"tune", "", NULL},
-    {"tuned", "auto", "text"},
-    {"tuned", "none", "text"},
-    {"tuned", "/a/file.tuned", "text"},
-    {"tuned", "", NULL},
-    {"topology", "auto", "0x0"},
-    {"topology", "nodes:4", "4x1"},
-    {"topology", "nodes:4,sockets:2", "4x2"},
-    {"topology", "nodes:0", NULL},
-    {"topology", "nodes:4,sockets:0", NULL},
-    {"topology", "nodes:4,", NULL},
-    {"topology", "4", NULL},
-    {"topology", "sockets:2", NULL},
-    {"topology", "nodes:4,sockets:2,cores:2", NULL},
-    {"topology", "", NULL},
-    {"shared", "auto", "-1"},
-    {"shared", "0", "0"},
-    {"shared", "64k", "65536"},
-    {"shared", "5G", "5368709120"},
-    {"shared", "-1", NULL},
-    {"shared", "none", NULL},
-    {"shared", "", NULL},
-    {"direct", "auto", "1"},
-    {"direct", "on", "1"},
-    {"direct", "off", "0"},
-    {"direct", "1", NULL},
-    {"direct", "", NULL},
-    {"check", "first", "0"},
-    {"check", "always", "1"},
-    {"check", "never", NULL},
-    {"check", "", NULL},
-    {"device", "none", "-1"},
-    {"device", "auto", "-1"},
-    {"device", "cuda", "-1"},
-    {"device", "host", "-1"},
-    {"device", "cuda:0", "0"},
-    {"device", "cuda:4096", "4096"},
-    {"device", "cuda:", NULL},
-    {"device", "cuda:4097", NULL},
-    {"device", "cuda:-1", NULL},
-    {"device", "cuda:1x", NULL},
-    {"device", "host:1", NULL},
-    {"device", "gpu", NULL},
-    {"device", "", NULL},
-    {"device_memory", "80%", "0.8"},
-    {"device_memory", "12.5%", "0.125"},
-    {"device_memory", "100%", "1"},
-    {"device_memory", "3G", "3221225472"},
-    {"device_memory", "1", "1"},
-    {"device_memory", "101%", NULL},
-    {"device_memory", "0%", NULL},
-    {"device_memory", "50%%", NULL},
-    {"device_memory", "0", NULL},
-    {"device_memory", "auto", NULL},
-    {"device_memory", "", NULL},
-    {"gpu_aware_mpi", "auto", "-1"},
-    {"gpu_aware_mpi", "0", "0"},
-    {"gpu_aware_mpi", "1", "1"},
-    {"gpu_aware_mpi", "2", NULL},
-    {"gpu_aware_mpi", "on", NULL},
-    {"gpu_aware_mpi", "", NULL},
-};
-enum { VALUES = sizeof values / sizeof *values };
-
-/* Applies "name=text" to the defaults and shows what it sets; the status. */
-static hsumma_status set_one(const char *name, const char *text, enum hs_said_by by, char *sets, size_t size,
-                             struct hs_message *message)
+/* "name=text", as options are written. */
+static shown word_of(enum hs_option option, const char *text)
 {
-    char word[256];
+    shown word;
+    snprintf(word.text, sizeof word.text, " %s=%s\n", name_of(option), text);
+    return word;
+}
+
+/* What is set after three texts, of which NULL says nothing. */
+static shown after(const char *environment, const char *context, const char *plan, enum hs_option option)
+{
     struct hs_options options;
     hs_options_default(&options, NULL);
-    snprintf(word, sizeof word, " %s=%s\n", name, text);
-    hsumma_status status = hs_options_apply(&options, word, by, message);
-    if (!status)
-        show((enum hs_option)number_of(name), &options.settings, sets, size);
-    return status;
+    if (hs_options_apply(&options, environment, HS_BY_ENVIRONMENT, NULL) ||
+        hs_options_apply(&options, context, HS_BY_CONTEXT, NULL) || hs_options_apply(&options, plan, HS_BY_PLAN, NULL))
+        return (shown){"refused"};
+    return show(option, &options.settings);
+}
+
+/* What the variables of the environment set. */
+static shown by_environment(enum hs_option option)
+{
+    struct hs_options options;
+    hs_options_default(&options, NULL);
+    return hs_options_environment(&options, NULL) ? (shown){"refused"} : show(option, &options.settings);
+}
+
+/* Whether a text sets what it should; says so if not. */
+static int sets(enum hs_option option, const char *text, shown is, const char *wanted)
+{
+    int right = strcmp(is.text, wanted) == 0;
+    if (!right)
+        tap_diag("%s=%s sets \"%s\", not \"%s\"", name_of(option), text, is.text, wanted);
+    return right;
 }
 
 static void test_values(void)
 {
-    hsumma_option_info info;
-    for (int i = 0; hsumma_option(i, &info); i++) {
-        int accepted = 0, refused = 0, wrong = 0;
-        for (int v = 0; v < VALUES; v++) {
-            char sets[200] = "";
-            struct hs_message message = {""};
-            if (strcmp(values[v].name, info.name) != 0)
-                continue;
-            hsumma_status status = set_one(info.name, values[v].text, HS_BY_CONTEXT, sets, sizeof sets, &message);
-            int right =
-                values[v].sets ? status == HSUMMA_OK && strcmp(sets, values[v].sets) == 0 : status == HSUMMA_ERR_OPTION;
-            *(status ? &refused : &accepted) += 1;
-            wrong += !right;
-            if (!right)
-                tap_diag("%s=%s: status %d, sets %s, not %s; %s", info.name, values[v].text, (int)status, sets,
-                         values[v].sets ? values[v].sets : "refused", message.text);
+    for (enum hs_option i = 0; i < HS_OPTIONS; i++) {
+        int accepted = 0, wrong = 0;
+        for (; rows[i].accepts[accepted].text; accepted++) {
+            const char *text = rows[i].accepts[accepted].text;
+            wrong += !sets(i, text, after(NULL, word_of(i, text).text, NULL, i), rows[i].accepts[accepted].sets);
         }
-        tap_ok(wrong == 0 && accepted > 0 && refused > 0, "%s: %d values accepted, %d refused, %d wrongly", info.name,
-               accepted, refused, wrong);
+        tap_ok(wrong == 0 && accepted > 1, "%s: %d values accepted, %d wrongly", name_of(i), accepted, wrong);
     }
-    char sets[200] = "";
-    struct hs_message message = {""};
-    hsumma_status status = set_one("segment", "5000000000", HS_BY_PLAN, sets, sizeof sets, &message);
-    status = status ? status : set_one("workspace_limit", "5000000000", HS_BY_PLAN, sets, sizeof sets, &message);
-    tap_ok(!status && strcmp(sets, "0 5000000000") == 0, "a number of bytes needs no factor, however large: %s %s",
-           sets, message.text);
+    tap_ok(sets(HS_OPT_SEGMENT, "5000000000", after(NULL, NULL, "segment=5000000000", HS_OPT_SEGMENT), "5000000000") &&
+               sets(HS_OPT_WORKSPACE_LIMIT, "5000000000",
+                    after(NULL, NULL, "workspace_limit=5000000000", HS_OPT_WORKSPACE_LIMIT), "0 5000000000"),
+           "a number of bytes needs no factor, however large");
 }
 
 /* A refusal names who said it, the option, the value and what was expected. */
-static void test_messages(void)
+static int refuses(enum hs_option option, const char *text, enum hs_said_by by)
 {
-    static const struct {
-        const char *name, *text, *expected;
-    } refused[] = {
-        {"stationary", "D", "auto, A, B or C"},
-        {"groups", "2y2", "auto or IxJ"},
-        {"levels", "2x2,9", "IxJ,IxJ"},
-        {"block", "0", "1 to 2147483647"},
-        {"outer", "no", "numbers of at least 1"},
-        {"bcast", "a,,b", "NAME"},
-        {"reduce", "outer=a", "outer=NAME,inner=NAME"},
-        {"segment", "-1", "a number of bytes"},
-        {"exchange", "some", "auto, root or all"},
-        {"node", "some", "auto, messages, shared or device"},
-        {"chunk", "no", "1 to 2147483647"},
-        {"scalapack", "yes", "on, off or a number"},
-        {"log", "", "name of a file"},
-        {"lookahead", "65", "0 to 64"},
-        {"slice", "no", "auto, none or"},
-        {"threads", "0", "1 to 4096"},
-        {"workspace_limit", "x", "percentage"},
-        {"explain", "2", "0 or 1"},
-        {"coll", "ring", "COLLECTIVE:RANGE:WORD"},
-        {"profile", "", "auto, builtin or the name of a file"},
-        {"tune", "on", "estimate, measure or off"},
-        {"tuned", "", "the name of a file"},
-        {"topology", "nodes:0", "nodes:N,sockets:S"},
-        {"shared", "x", "number of bytes"},
-        {"direct", "yes", "on or off"},
-        {"check", "2", "first or always"},
-        {"device", "gpu", "none, auto, cuda, cuda:N or host"},
-        {"device_memory", "101%", "a percentage up to 100%"},
-        {"gpu_aware_mpi", "yes", "auto, 0 or 1"},
-    };
     static const char *const sayer[] = {
         [HS_BY_ENVIRONMENT] = "environment", [HS_BY_CONTEXT] = "context", [HS_BY_PLAN] = "plan"};
-    int wrong = 0, said = 0;
-    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
-        for (int by = HS_BY_ENVIRONMENT; by <= HS_BY_PLAN; by++, said++) {
-            char sets[200], quoted[64];
-            struct hs_message message = {""};
-            snprintf(quoted, sizeof quoted, "\"%s\"", refused[i].text);
-            hsumma_status status =
-                set_one(refused[i].name, refused[i].text, (enum hs_said_by)by, sets, sizeof sets, &message);
-            if (status != HSUMMA_ERR_OPTION || !strstr(message.text, refused[i].name) ||
-                !strstr(message.text, quoted) || !strstr(message.text, refused[i].expected) ||
-                !strstr(message.text, sayer[by])) {
-                wrong++;
-                tap_diag("%s=%s: %d, %s", refused[i].name, refused[i].text, (int)status, message.text);
-            }
-        }
-    tap_ok(wrong == 0 && said == 3 * HS_OPTIONS,
-           "%d refusals name the sayer, the option, the value and what was expected", said);
+    char quoted[64];
+    struct hs_options options;
+    struct hs_message message = {""};
+    hs_options_default(&options, NULL);
+    snprintf(quoted, sizeof quoted, "\"%s\"", text);
+    hsumma_status status = hs_options_apply(&options, word_of(option, text).text, by, &message);
+    int right = status == HSUMMA_ERR_OPTION && strstr(message.text, name_of(option)) && strstr(message.text, quoted) &&
+                strstr(message.text, rows[option].expected) && strstr(message.text, sayer[by]);
+    if (!right)
+        tap_diag("%s=%s: %d, %s", name_of(option), text, (int)status, message.text);
+    return right;
+}
+
+static void test_refusals(void)
+{
+    for (enum hs_option i = 0; i < HS_OPTIONS; i++) {
+        int refused = 0, wrong = 0;
+        for (; rows[i].refuses[refused]; refused++)
+            for (enum hs_said_by by = HS_BY_ENVIRONMENT; by <= HS_BY_PLAN; by++)
+                wrong += !refuses(i, rows[i].refuses[refused], by);
+        tap_ok(wrong == 0 && refused > 0,
+               "%s: %d values refused; the sayer, the option, the value and what was expected are named: %d wrong",
+               name_of(i), refused, wrong);
+    }
 
     static const char *const unknown[] = {"nonsense=1", "bloc=1", "blockk=1", "Block=1",
                                           "block",      "=1",     "block =1", "--block=1"};
     struct hs_options options;
-    wrong = 0;
+    int wrong = 0;
     for (unsigned i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         struct hs_message message = {""};
         char word[32];
@@ -490,49 +305,27 @@ static void test_messages(void)
            "a value of 4000 letters is refused, its message cut; no message is wanted");
 }
 
-/* Shows what is set after three texts; NULL: none. */
-static const char *after(const char *environment, const char *context, const char *plan, const char *name, char *sets,
-                         size_t size)
-{
-    struct hs_options options;
-    hs_options_default(&options, NULL);
-    if (hs_options_apply(&options, environment, HS_BY_ENVIRONMENT, NULL) ||
-        hs_options_apply(&options, context, HS_BY_CONTEXT, NULL) || hs_options_apply(&options, plan, HS_BY_PLAN, NULL))
-        return "refused";
-    show((enum hs_option)number_of(name), &options.settings, sets, size);
-    return sets;
-}
-
 static void test_precedence(void)
 {
-    hsumma_option_info info;
     int wrong = 0, tested = 0;
-    for (int i = 0; hsumma_option(i, &info); i++) {
-        const struct value *two[2] = {NULL, NULL}; /* the last two values that set something */
-        for (int v = 0; v < VALUES; v++)
-            if (strcmp(values[v].name, info.name) == 0 && values[v].sets && values[v].text[0]) {
-                two[0] = two[1];
-                two[1] = &values[v];
-            }
-        if (!two[0])
-            continue;
+    for (enum hs_option i = 0; i < HS_OPTIONS; i++) {
+        int last = 0; /* of the values that say something; it and the one before are said */
+        for (int v = 0; rows[i].accepts[v].text; v++)
+            last = rows[i].accepts[v].text[0] ? v : last;
+        const char *wanted[2] = {rows[i].accepts[last - 1].sets, rows[i].accepts[last].sets};
+        const shown word[2] = {word_of(i, rows[i].accepts[last - 1].text), word_of(i, rows[i].accepts[last].text)};
+        int plan_counts = hs_option_taken(i, HS_BY_PLAN);
         for (int who = 0; who < 8; who++) { /* bit b: sayer b says the first value, the last of them wins */
-            char word[2][256], got[200], want[200];
-            snprintf(word[0], sizeof word[0], "%s=%s", info.name, two[0]->text);
-            snprintf(word[1], sizeof word[1], "%s=%s", info.name, two[1]->text);
-            const char *text[3] = {word[who & 1], word[who >> 1 & 1], word[who >> 2 & 1]};
+            const int environment = who & 1, context = who >> 1 & 1, plan = who >> 2 & 1;
+            const char *text[3] = {word[environment].text, word[context].text, word[plan].text};
+            wrong += !sets(i, "of three", after(text[0], text[1], text[2], i), wanted[plan_counts ? plan : context]);
+            wrong += !sets(i, "of two", after(text[0], text[1], NULL, i), wanted[context]);
+            wrong += !sets(i, "of two", after(text[0], text[1], "", i), wanted[context]);
+            wrong += !sets(i, "of one", after(text[0], NULL, "\n \t", i), wanted[environment]);
             tested += 4;
-            snprintf(want, sizeof want, "%s",
-                     two[who >> (hs_option_taken((enum hs_option)i, HS_BY_PLAN) ? 2 : 1) & 1]->sets);
-            wrong += strcmp(after(text[0], text[1], text[2], info.name, got, sizeof got), want) != 0;
-            snprintf(want, sizeof want, "%s", two[who >> 1 & 1]->sets);
-            wrong += strcmp(after(text[0], text[1], NULL, info.name, got, sizeof got), want) != 0;
-            wrong += strcmp(after(text[0], text[1], "", info.name, got, sizeof got), want) != 0;
-            snprintf(want, sizeof want, "%s", two[who & 1]->sets);
-            wrong += strcmp(after(text[0], NULL, "\n \t", info.name, got, sizeof got), want) != 0;
         }
     }
-    tap_ok(wrong == 0 && tested == 32 * HS_OPTIONS,
+    tap_ok(wrong == 0,
            "plan over context over environment over default, but for options of contexts: %d cases, %d wrong", tested,
            wrong);
 
@@ -571,11 +364,10 @@ static void test_hierarchy(void)
     };
     int wrong = 0;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char got[200];
-        after(cases[i].environment, cases[i].context, cases[i].plan, "groups", got, sizeof got);
-        if (strcmp(got, cases[i].levels) != 0) {
+        shown is = after(cases[i].environment, cases[i].context, cases[i].plan, HS_OPT_GROUPS);
+        if (strcmp(is.text, cases[i].levels) != 0) {
             wrong++;
-            tap_diag("case %u: %s, not %s", i, got, cases[i].levels);
+            tap_diag("case %u: %s, not %s", i, is.text, cases[i].levels);
         }
     }
     tap_ok(wrong == 0, "groups and levels: the later word wins: %d wrong", wrong);
@@ -584,18 +376,17 @@ static void test_hierarchy(void)
 static void test_listing(void)
 {
     hsumma_option_info info, other;
-    char sets[200];
     int wrong = 0, count = 0;
     for (; hsumma_option(count, &info); count++) {
+        enum hs_option option = (enum hs_option)count;
         char environment[64] = "HSUMMA_";
         for (size_t c = 0; c <= strlen(info.name); c++)
             environment[7 + c] = (char)toupper((unsigned char)info.name[c]);
         wrong += strcmp(environment, info.environment) != 0 || !info.value_name[0] || !info.help[0];
         for (int j = 0; j < count; j++)
             wrong += hsumma_option(j, &other) && strcmp(info.name, other.name) == 0;
-        wrong += set_one(info.name, info.default_value, HS_BY_CONTEXT, sets, sizeof sets, NULL) != HSUMMA_OK;
-        char bare[200];
-        wrong += strcmp(after(NULL, NULL, NULL, info.name, bare, sizeof bare), sets) != 0 || strcmp(sets, "?") == 0;
+        const shown said = after(NULL, word_of(option, info.default_value).text, NULL, option);
+        wrong += !sets(option, "(nothing)", after(NULL, NULL, NULL, option), said.text) || strcmp(said.text, "?") == 0;
     }
     wrong += hsumma_option(-1, &info) || hsumma_option(count + 1, &info) || hsumma_option(1 << 30, &info);
     tap_ok(wrong == 0 && count == HS_OPTIONS,
@@ -603,53 +394,35 @@ static void test_listing(void)
            wrong);
 }
 
-/* What a variable of the environment sets, or that it is refused. */
-static const char *by_environment(const char *name, char *sets, size_t size)
-{
-    struct hs_options options;
-    hs_options_default(&options, NULL);
-    if (hs_options_environment(&options, NULL))
-        return "refused";
-    show((enum hs_option)number_of(name), &options.settings, sets, size);
-    return sets;
-}
-
 static void test_environment(void)
 {
     hsumma_option_info info;
     struct hs_options options;
-    char got[200], direct[200];
     int wrong = 0;
     for (int i = 0; hsumma_option(i, &info); i++)
         unsetenv(info.environment);
     hs_options_default(&options, NULL);
     wrong += hs_options_environment(&options, NULL) != HSUMMA_OK || hs_options_plan_said(&options);
-    for (int v = 0; v < VALUES; v++) {
-        if (!values[v].sets || !values[v].text[0])
-            continue;
-        hsumma_option(number_of(values[v].name), &info);
-        setenv(info.environment, values[v].text, 1);
-        by_environment(values[v].name, got, sizeof got);
-        unsetenv(info.environment);
-        set_one(values[v].name, values[v].text, HS_BY_ENVIRONMENT, direct, sizeof direct, NULL);
-        if (strcmp(got, direct) != 0) {
-            wrong++;
-            tap_diag("%s=%s sets \"%s\"", info.environment, values[v].text, got);
+    for (enum hs_option i = 0; hsumma_option((int)i, &info); i++)
+        for (int v = 0; rows[i].accepts[v].text; v++) {
+            const char *text = rows[i].accepts[v].text;
+            setenv(info.environment, text, 1);
+            wrong += text[0] && !sets(i, text, by_environment(i), after(word_of(i, text).text, NULL, NULL, i).text);
+            unsetenv(info.environment);
         }
-    }
     setenv("HSUMMA_BLOCK", "7", 1);
     setenv("HSUMMA_LOOKAHEAD", "3", 1);
     setenv("HSUMMA_SEGMENT", "", 1); /* not set */
-    wrong += strcmp(by_environment("block", got, sizeof got), "7") != 0;
-    wrong += strcmp(by_environment("lookahead", got, sizeof got), "3") != 0;
-    wrong += strcmp(by_environment("segment", got, sizeof got), "0") != 0;
+    wrong += !sets(HS_OPT_BLOCK, "7", by_environment(HS_OPT_BLOCK), "7");
+    wrong += !sets(HS_OPT_LOOKAHEAD, "3", by_environment(HS_OPT_LOOKAHEAD), "3");
+    wrong += !sets(HS_OPT_SEGMENT, "", by_environment(HS_OPT_SEGMENT), "0");
     tap_ok(wrong == 0, "variables of the environment are options: %d wrong", wrong);
 
     static char words[3000];
     memset(words, 'x', sizeof words - 1);
     setenv("HSUMMA_BCAST", words, 1);
-    tap_ok(strcmp(by_environment("lookahead", got, sizeof got), "refused") == 0,
-           "a variable that does not fit is an error, as in every other place: lookahead is %s", got);
+    tap_ok(sets(HS_OPT_LOOKAHEAD, "(a text that does not fit)", by_environment(HS_OPT_LOOKAHEAD), "refused"),
+           "a variable that does not fit is an error, as in every other place");
     unsetenv("HSUMMA_BCAST");
     setenv("HSUMMA_TUNED", "/a file \"of mine\"", 1);
     struct hs_texts texts;
@@ -663,24 +436,22 @@ static void test_environment(void)
 /* What can be written reads as the same value again. */
 static void test_writing(void)
 {
-    static const char *const written[] = {"stationary", "block",  "segment",       "exchange",
-                                          "node",       "chunk",  "scalapack",     "slice",
-                                          "threads",    "device", "device_memory", "workspace_limit"};
+    static const enum hs_option written[] = {
+        HS_OPT_STATIONARY, HS_OPT_BLOCK, HS_OPT_SEGMENT, HS_OPT_EXCHANGE, HS_OPT_NODE,          HS_OPT_CHUNK,
+        HS_OPT_SCALAPACK,  HS_OPT_SLICE, HS_OPT_THREADS, HS_OPT_DEVICE,   HS_OPT_DEVICE_MEMORY, HS_OPT_WORKSPACE_LIMIT};
     int wrong = 0, count = 0;
-    for (int v = 0; v < VALUES; v++)
-        for (unsigned i = 0; i < sizeof written / sizeof *written; i++) {
+    for (unsigned w = 0; w < sizeof written / sizeof *written; w++) {
+        enum hs_option i = written[w];
+        for (int v = 0; rows[i].accepts[v].text; v++, count++) {
             struct hs_options options;
-            char word[100], text[64], got[200] = "", again[200] = "";
-            if (!values[v].sets || strcmp(values[v].name, written[i]) != 0)
-                continue;
+            char text[64];
             hs_options_default(&options, NULL);
-            snprintf(word, sizeof word, "%s=%s", written[i], values[v].text);
-            wrong += hs_options_apply(&options, word, HS_BY_CONTEXT, NULL) != HSUMMA_OK;
-            hs_option_write((enum hs_option)number_of(written[i]), &options.settings, text, sizeof text);
-            show((enum hs_option)number_of(written[i]), &options.settings, got, sizeof got);
-            wrong += set_one(written[i], text, HS_BY_CONTEXT, again, sizeof again, NULL) || strcmp(got, again) != 0;
-            count++;
+            wrong +=
+                hs_options_apply(&options, word_of(i, rows[i].accepts[v].text).text, HS_BY_CONTEXT, NULL) != HSUMMA_OK;
+            hs_option_write(i, &options.settings, text, sizeof text);
+            wrong += !sets(i, text, after(NULL, word_of(i, text).text, NULL, i), rows[i].accepts[v].sets);
         }
+    }
     tap_ok(wrong == 0 && count > 40, "values written as text read as the same: %d, %d wrong", count, wrong);
 }
 
@@ -704,7 +475,7 @@ static void test_tuned(void)
 int main(void)
 {
     test_values();
-    test_messages();
+    test_refusals();
     test_precedence();
     test_hierarchy();
     test_listing();

@@ -92,7 +92,7 @@ void gemm_store(hsumma_type type, void *at, int64_t index, double complex v)
         ((double complex *)at)[index] = v;
 }
 
-static double complex gemm_load(hsumma_type type, const void *at, int64_t index)
+double complex gemm_load(hsumma_type type, const void *at, int64_t index)
 {
     return type == HSUMMA_S   ? ((const float *)at)[index]
            : type == HSUMMA_D ? ((const double *)at)[index]

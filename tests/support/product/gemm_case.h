@@ -52,6 +52,7 @@ void gemm_spread(struct gemm_case *call, int x, const struct gemm_layout *rows, 
 void gemm_unalign(struct gemm_case *call, int seed);
 size_t gemm_element_size(hsumma_type type);
 void gemm_store(hsumma_type type, void *at, int64_t index, double complex v);
+double complex gemm_load(hsumma_type type, const void *at, int64_t index);
 
 /* Whether the local element belongs to the operand, and which of its entries it is (as stored). */
 int gemm_inside(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c, int64_t *i,

@@ -8,7 +8,7 @@
 #include "gpu/devices.h"
 #include "summa/local/tiles.h"
 
-#include "support/gemm_case.h"
+#include "support/product/gemm_case.h"
 
 /* What stands between: the row of the stand-in with some calls replaced. */
 static struct {

@@ -180,8 +180,9 @@ static hsumma_status read_common(explanation *e, const struct hs_loop *loop, str
 static hsumma_status read_process(explanation *e, const struct hs_loop *loop, int process)
 {
     int64_t messages, bytes;
-    hsumma_status status = hs_preview_count(loop, &lazy, &messages, &bytes);
+    hsumma_status status = HSUMMA_OK;
 
+    hs_loop_count(loop, loop->comm->cut, &messages, &bytes);
     if ((int64_t)(loop->arena_bytes + loop->buffer_bytes) > e->workspace_max)
         e->workspace_max = (int64_t)(loop->arena_bytes + loop->buffer_bytes);
     e->messages += messages;

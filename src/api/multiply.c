@@ -1,6 +1,7 @@
 /* The public calls on plans, and the one-call routines on cached ones. */
 #include "api/plan_cache.h"
 
+#include <math.h>
 #include <string.h>
 
 hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,
@@ -12,21 +13,16 @@ hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char tra
     return hs_plan_create(ctx, &request, 0, plan);
 }
 
-static void fill_levels(const hsumma_plan *plan, hsumma_plan_info *info)
+static void fill_levels(const struct hs_spec *spec, hsumma_plan_info *info)
 {
-    const struct hs_spec *spec = &plan->choice.spec;
+    int by_node = spec->node != HS_NODE_MESSAGES; /* then one level, and no messages */
     info->nlevels = spec->levels;
-    if (plan->by_node) {
-        info->level[0] = (hsumma_level){
-            .rows = info->nprow, .cols = info->npcol, .block = spec->width[0], .bcast = "none", .reduce = "none"};
-        return;
-    }
     for (int l = 0; l < spec->levels; l++)
-        info->level[l] = (hsumma_level){.rows = spec->factors[0].size[l],
-                                        .cols = spec->factors[1].size[l],
+        info->level[l] = (hsumma_level){.rows = by_node ? info->nprow : spec->factors[0].size[l],
+                                        .cols = by_node ? info->npcol : spec->factors[1].size[l],
                                         .block = spec->width[l],
-                                        .bcast = spec->bcast[l]->name,
-                                        .reduce = spec->reduce[l]->name};
+                                        .bcast = by_node ? "none" : spec->bcast[l]->name,
+                                        .reduce = by_node ? "none" : spec->reduce[l]->name};
 }
 
 /* What the model says of the plan that serves, and of those that do not. */
@@ -38,11 +34,8 @@ static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder,
     info->predicted_comm_seconds = prediction->comm;
     info->predicted_gemm_seconds = prediction->gemm;
     info->predicted_copy_seconds = prediction->copy;
-    memcpy(info->operand, prediction->operand, sizeof info->operand);
     memcpy(info->predicted_stationary, holder->ranking.stationary, sizeof info->predicted_stationary);
-    hs_plan_traffic(plan, &info->predicted_bytes_sent, &info->predicted_messages_sent);
-    info->lower_bound_bytes = hs_lower_bound(&plan->problem);
-    info->profile = plan->ctx->profile.source;
+    hs_loop_count(&plan->loop, INT64_MAX, &info->predicted_messages_sent, &info->predicted_bytes_sent);
     info->tuned = trial->count       ? trial->decided ? "measured" : "measuring"
                   : plan->remembered ? "remembered"
                                      : "estimated";
@@ -58,89 +51,84 @@ static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder,
     }
 }
 
-/* What the last execution has taken. */
-static void fill_times(const hsumma_plan *plan, hsumma_plan_info *info)
+/* What the last execution has taken; node: inside one node, on a device or not. */
+static void fill_times(const struct hs_loop_times *loop, const struct hs_node_times *node, hsumma_plan_info *info)
 {
-    const struct hs_loop_times *times = &plan->loop.last;
-    info->seconds = times->seconds;
-    info->gemm_seconds = times->gemm;
-    info->copy_seconds = times->copy;
-    if (plan->by_node) {
-        const struct hs_node_times *shared = &plan->node.last;
-        info->seconds = shared->seconds;
-        info->gemm_seconds = shared->gemm;
-        info->copy_seconds = shared->copy;
-        info->wait_seconds = shared->wait;
-    }
-    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
-    info->comm_seconds = rest > 0 ? rest : 0;
-    info->bytes_sent = times->bytes;
-    info->messages_sent = times->messages;
+    info->seconds = node ? node->seconds : loop->seconds;
+    info->gemm_seconds = node ? node->gemm : loop->gemm;
+    info->copy_seconds = node ? node->copy : loop->copy;
+    info->wait_seconds = node ? node->wait : 0;
+    info->bytes_sent = node ? 0 : loop->bytes;
+    info->messages_sent = node ? 0 : loop->messages;
 }
 
-/* Where it runs on devices: what is otherwise there. */
-static void fill_device(const hsumma_plan *plan, hsumma_plan_info *info)
+/* Bytes that some process must receive, whatever the algorithm, if A, B and C are spread evenly and held once: Al Daas,
+ * Ballard, Grigori, Kumar, Rouse, Tight Memory-Independent Parallel Matrix Multiplication Communication Lower Bounds
+ * (SPAA 2022), Theorem 3. */
+static double lower_bound(const struct hs_problem *problem)
 {
-    const struct hs_plan_device *device = &plan->device;
-    const struct hs_spec *spec = &device->choice.spec;
-    const struct hs_node_times *times = &device->node.last;
-    int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
-    info->line = device->line;
-    info->stationary = "ABC"[spec->stationary];
-    info->nlevels = spec->levels;
-    info->level[0] = (hsumma_level){
-        .rows = info->nprow, .cols = info->npcol, .block = spec->width[0], .bcast = "none", .reduce = "none"};
-    info->node = hs_option_word(HS_OPT_NODE, HS_NODE_DEVICE);
-    info->lookahead = spec->lookahead;
-    info->segment = spec->segment;
-    info->panels = device->node.panels;
-    info->workspace_bytes = info->workspace_bytes_max = (size_t)(device->bytes / processes);
-    info->tuned = "estimated";
-    info->profile = plan->ctx->profile.source;
-    info->lower_bound_bytes = hs_lower_bound(&plan->problem);
-    memcpy(info->operand, device->choice.prediction.operand, sizeof info->operand);
-    for (int x = 0; x < 3; x++)
-        info->predicted_stationary[x] = -1;
-    info->seconds = device->seconds;
-    info->gemm_seconds = times->gemm;
-    info->copy_seconds = times->copy;
-    info->wait_seconds = times->wait;
-    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
-    info->comm_seconds = rest > 0 ? rest : 0;
+    double d[3], p = (double)problem->grid.extent[0] * problem->grid.extent[1];
+    for (int i = 0; i < 3; i++) { /* descending */
+        int at = i;
+        double x = (double)problem->extent[i];
+        for (; at > 0 && d[at - 1] < x; at--)
+            d[at] = d[at - 1];
+        d[at] = x;
+    }
+    double m = d[0], n = d[1], k = d[2], held = (m * n + m * k + n * k) / p, touched;
+    if (p <= m / n)
+        touched = (m * n + m * k) / p + n * k;
+    else if (p * k * k <= m * n)
+        touched = 2 * sqrt(m * n * k * k / p) + m * n / p;
+    else
+        touched = 3 * pow(m * n * k / p, 2.0 / 3);
+    return k > 0 && touched > held ? (touched - held) * (double)problem->scalar->size : 0;
 }
 
 void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
 {
-    const hsumma_plan *plan = holder->trial.count ? holder->trial.plan[holder->trial.turn] : holder;
-    const struct hs_spec *spec = &plan->choice.spec;
+    const struct hs_trial *trial = &holder->trial;
+    const hsumma_plan *plan = trial->count ? trial->plan[trial->turn] : holder;
+    const hsumma_plan *served = trial->count ? trial->plan[trial->served] : holder;
+    const struct hs_plan_device *device = holder->device.serves ? &holder->device : NULL;
+    const struct hs_choice *choice = device ? &device->choice : &plan->choice;
+    const struct hs_spec *spec = &choice->spec;
+    const struct hs_node_product *node = device ? &device->node : plan->by_node ? &plan->node : NULL;
+    int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
+    int rank = trial->count ? trial->rank[trial->turn] : 0;
     memset(info, 0, sizeof *info);
-    int rank = holder->trial.count ? holder->trial.rank[holder->trial.turn] : 0;
-    info->line = rank ? holder->rival[rank - 1] : holder->line; /* rivals go when they have lost, the holder stays */
+    /* rivals go when they have lost, the holder stays */
+    info->line = device ? device->line : rank ? holder->rival[rank - 1] : holder->line;
     info->why = holder->why;
     info->stationary = "ABC"[spec->stationary];
     info->nprow = plan->grid->grid.extent[0];
     info->npcol = plan->grid->grid.extent[1];
     info->threads = spec->threads;
     info->workspace_limit_bytes = (size_t)holder->ranking.workspace_limit;
-    if (!holder->device.serves)
-        info->local = hs_plan_maker(plan);
-    else
-        info->local = plan->member ? plan->ctx->device->kind->name : "none";
-    if (holder->device.serves) {
-        fill_device(holder, info);
-        return;
-    }
-    fill_levels(plan, info);
-    int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
-    info->node = !plan->by_node && processes == 1 ? "alone" : hs_option_word(HS_OPT_NODE, spec->node);
-    info->chunk = plan->by_node && spec->chunked >= 0 ? spec->chunk : 0;
+    info->local = !device ? hs_plan_maker(plan) : plan->member ? plan->ctx->device->kind->name : "none";
+    fill_levels(spec, info);
+    info->node = !node && processes == 1 ? "alone" : hs_option_word(HS_OPT_NODE, spec->node);
+    info->chunk = node && spec->chunked >= 0 ? spec->chunk : 0;
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;
-    info->panels = plan->by_node ? plan->node.panels : plan->loop.panels.count;
-    info->workspace_bytes = (size_t)hs_plan_bytes(plan);
-    info->workspace_bytes_max = (size_t)plan->workspace_max;
-    fill_predictions(plan, holder, info);
-    fill_times(holder->trial.count ? holder->trial.plan[holder->trial.served] : holder, info);
+    info->panels = node ? node->panels : plan->loop.panels.count;
+    info->workspace_bytes = (size_t)(device ? device->bytes / processes : hs_plan_bytes(plan));
+    info->workspace_bytes_max = device ? info->workspace_bytes : (size_t)plan->workspace_max;
+    info->profile = plan->ctx->profile.source;
+    info->lower_bound_bytes = lower_bound(&plan->problem);
+    memcpy(info->operand, choice->prediction.operand, sizeof info->operand);
+    if (device) { /* no model has priced it */
+        info->tuned = "estimated";
+        for (int x = 0; x < 3; x++)
+            info->predicted_stationary[x] = -1;
+        fill_times(NULL, &device->node.last, info);
+        info->seconds = device->seconds;
+    } else {
+        fill_predictions(plan, holder, info);
+        fill_times(&served->loop.last, served->by_node ? &served->node.last : NULL, info);
+    }
+    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
+    info->comm_seconds = rest > 0 ? rest : 0;
 }
 
 hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,

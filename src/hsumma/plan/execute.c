@@ -29,7 +29,7 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
                            "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", name,
                            problem->grid.coord[0], problem->grid.coord[1], rows, cols);
         }
-        matrix[x].base = (char *)data[x] + offset; /* A and B are only read: feed.c */
+        matrix[x].base = (char *)data[x] + offset; /* A and B are only read */
     }
     return HSUMMA_OK;
 }

@@ -7,7 +7,6 @@
 #include "hsumma/context/workspace.h"
 #include "hsumma/plan/plan_device.h"
 #include "hsumma/plan/staging.h"
-#include "hsumma/plan/traffic.h"
 #include "hsumma/plan/trial.h"
 #include "summa/messages/loop.h"
 #include "summa/node/node.h"

@@ -19,24 +19,20 @@ static hsumma_status make_panels(struct hs_loop *loop, const struct hs_allocator
 
 static void lay_out(struct hs_loop *loop, struct hs_arena *arena)
 {
-    for (int f = 0; f < loop->feeds; f++)
-        hs_feed_lay_out(&loop->feed[f], &loop->lists, arena);
-    if (loop->drains)
-        hs_drain_lay_out(&loop->drain, &loop->lists, arena);
+    for (int i = 0; i < 2; i++)
+        hs_conveyor_lay_out(&loop->conveyor[i], &loop->lists, arena);
 }
 
 /* Panel buffers; their bytes. */
 static size_t place(struct hs_loop *loop, char *base)
 {
     struct hs_arena arena = {base, 0};
-    for (int f = 0; f < loop->feeds; f++)
-        hs_feed_place_buffers(&loop->feed[f], &arena);
-    if (loop->drains)
-        hs_drain_place_buffers(&loop->drain, &arena);
+    for (int i = 0; i < 2; i++)
+        hs_conveyor_place_buffers(&loop->conveyor[i], &arena);
     return arena.used;
 }
 
-static hsumma_status make_movers(struct hs_loop *loop, const struct hs_allocator *memory)
+static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_allocator *memory)
 {
     hsumma_status status = HSUMMA_OK;
     for (int x = 0; !status && x < 3; x++) {
@@ -45,12 +41,8 @@ static hsumma_status make_movers(struct hs_loop *loop, const struct hs_allocator
         struct hs_mover mover;
         hs_mover_init(&mover, loop->problem, &loop->variant, loop->spec, &loop->panels, x);
         loop->sliced |= mover.levels > 0 || mover.role->exchanged;
-        if (x == HS_C) {
-            loop->drains = 1;
-            status = hs_drain_init(&loop->drain, loop->spec, &mover, &loop->lists, memory);
-        } else {
-            status = hs_feed_init(&loop->feed[loop->feeds++], loop->spec, &mover, &loop->lists, memory);
-        }
+        loop->feeds += x != HS_C;
+        status = hs_conveyor_init(&loop->conveyor[mover.index], loop->spec, &mover, &loop->lists, memory);
     }
     return status;
 }
@@ -78,7 +70,7 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
     if (!status)
         status = make_panels(loop, memory);
     if (!status)
-        status = make_movers(loop, memory);
+        status = make_conveyors(loop, memory);
     if (!status) {
         struct hs_arena arena = {NULL, 0};
         lay_out(loop, &arena);
@@ -98,30 +90,30 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
 
 hsumma_status hs_loop_connect(struct hs_loop *loop)
 {
-    hsumma_status first = HSUMMA_OK, status;
-    for (int f = 0; f < loop->feeds; f++) {
-        status = hs_native_connect(&loop->feed[f].mover, loop->comm, loop->line);
-        first = first ? first : status;
-    }
-    status = loop->drains ? hs_native_connect(&loop->drain.mover, loop->comm, loop->line) : HSUMMA_OK;
-    return first ? first : status;
+    hsumma_status status[2];
+    for (int i = 0; i < 2; i++)
+        status[i] = hs_native_connect(&loop->conveyor[i].mover, loop->comm, loop->line);
+    return status[0] ? status[0] : status[1];
 }
 
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
 {
-    for (int f = 0; f < loop->feeds; f++) {
-        hs_native_disconnect(&loop->feed[f].mover);
-        hs_feed_free(&loop->feed[f], memory);
+    for (int i = 0; i < 2; i++) {
+        hs_native_disconnect(&loop->conveyor[i].mover);
+        hs_conveyor_free(&loop->conveyor[i], memory);
     }
-    if (loop->drains)
-        hs_native_disconnect(&loop->drain.mover);
-    hs_drain_free(&loop->drain, memory);
     hs_panels_free(memory, &loop->panels);
     hs_cache_free(&loop->lists);
     hs_put(memory, loop->line);
     hs_put(memory, loop->arena);
     memset(loop, 0, sizeof *loop);
     hs_cache_begin(&loop->lists, memory);
+}
+
+/* The conveyor of C; NULL: C stays. */
+static struct hs_conveyor *drain_of(struct hs_loop *loop)
+{
+    return loop->feeds < 2 ? &loop->conveyor[1] : NULL;
 }
 
 /* Columns of a slice: about spec->slice flops, a multiple of what BLAS kernels unroll, never a function of timing. */
@@ -146,6 +138,7 @@ static struct hs_product next_slice(struct hs_loop *loop)
 {
     const struct hs_problem *problem = loop->problem;
     const struct hs_scalar *scalar = problem->scalar;
+    const struct hs_conveyor *drain = drain_of(loop);
     char opb = problem->view[HS_B].op;
     struct hs_matrix matrix[3];
     int direct = 0;
@@ -153,11 +146,11 @@ static struct hs_product next_slice(struct hs_loop *loop)
     memcpy(matrix, loop->matrix, sizeof matrix);
     extent[loop->variant.looped] = loop->panels.panel[loop->now].width;
     for (int f = 0; f < loop->feeds; f++)
-        matrix[loop->feed[f].mover.operand] = hs_feed_panel(&loop->feed[f], loop->now);
-    if (loop->drains)
-        matrix[HS_C] = hs_drain_panel(&loop->drain, loop->now, &direct);
-    const void *beta = loop->drains && !direct ? scalar->zero : &loop->beta;
-    if (!loop->drains && loop->now > 0)
+        matrix[loop->conveyor[f].mover.operand] = hs_feed_panel(&loop->conveyor[f], loop->now);
+    if (drain)
+        matrix[HS_C] = hs_drain_panel(drain, loop->now, &direct);
+    const void *beta = drain && !direct ? scalar->zero : &loop->beta;
+    if (!drain && loop->now > 0)
         beta = scalar->one;
     struct hs_product product = {.scalar = scalar,
                                  .op = {problem->view[HS_A].op, opb},
@@ -201,40 +194,36 @@ static void multiply(struct hs_loop *loop, int *worked)
         loop->now++;
 }
 
-static int ready(const struct hs_loop *loop)
+static int ready(struct hs_loop *loop)
 {
     for (int f = 0; f < loop->feeds; f++)
-        if (!hs_feed_ready(&loop->feed[f], loop->now) ||
-            (loop->one_at_a_time && !hs_feed_settled(&loop->feed[f], loop->now)))
+        if (!hs_feed_ready(&loop->conveyor[f], loop->now) ||
+            (loop->one_at_a_time && !hs_feed_settled(&loop->conveyor[f], loop->now)))
             return 0;
-    return !loop->drains || hs_drain_open(&loop->drain, loop->now);
+    return !drain_of(loop) || hs_drain_open(drain_of(loop), loop->now);
 }
 
 static int complete(const struct hs_loop *loop)
 {
-    if (loop->now < loop->end || (loop->drains && !hs_drain_done(&loop->drain)))
-        return 0;
-    for (int f = 0; f < loop->feeds; f++)
-        if (!hs_feed_done(&loop->feed[f]))
-            return 0;
-    return 1;
+    return loop->now >= loop->end && hs_conveyor_done(&loop->conveyor[0]) && hs_conveyor_done(&loop->conveyor[1]);
 }
 
 static hsumma_status move(struct hs_loop *loop, int *worked)
 {
+    struct hs_conveyor *drain = drain_of(loop);
+    int blocking = loop->one_at_a_time;
     hsumma_status status = HSUMMA_OK;
-    for (int f = 0; !status && f < loop->feeds; f++)
-        status = hs_feed_progress(&loop->feed[f], worked);
-    if (!status && loop->drains)
-        status = hs_drain_progress(&loop->drain, worked);
-    if (!status && loop->drains)
-        status = hs_drain_start(&loop->drain, loop->comm, &loop->lists, loop->now, worked);
-    if (loop->one_at_a_time && loop->drains && !hs_drain_idle(&loop->drain))
+    for (int i = 0; !status && i < 2; i++)
+        status = hs_conveyor_progress(&loop->conveyor[i], worked);
+    if (!status && drain)
+        status = hs_conveyor_start(drain, loop->comm, &loop->lists, loop->now, 0, worked);
+    if (blocking && drain && !hs_conveyor_idle(drain))
         return status;
     for (int f = 0; !status && f < loop->feeds; f++) {
-        status = hs_feed_start(&loop->feed[f], loop->comm, &loop->lists, loop->now, loop->one_at_a_time, worked);
-        /* blocking: the next operand waits until this one is here and has been passed on */
-        if (loop->one_at_a_time && !hs_feed_settled(&loop->feed[f], loop->now))
+        struct hs_conveyor *feed = &loop->conveyor[f];
+        status = hs_conveyor_start(feed, loop->comm, &loop->lists, loop->now, blocking, worked);
+        /* the next operand waits until this one is here and has been passed on */
+        if (blocking && !hs_feed_settled(feed, loop->now))
             break;
     }
     return status;
@@ -249,10 +238,7 @@ static void finish(struct hs_loop *loop)
     loop->times.seconds = hs_now() - loop->times.begin;
     loop->times.bytes = loop->comm->bytes_sent - loop->times.bytes;
     loop->times.messages = loop->comm->messages_sent - loop->times.messages;
-    for (int f = 0; f < loop->feeds; f++)
-        loop->times.copy += loop->feed[f].copy_seconds;
-    if (loop->drains)
-        loop->times.copy += loop->drain.copy_seconds;
+    loop->times.copy = loop->conveyor[0].copy_seconds + loop->conveyor[1].copy_seconds;
     loop->last = loop->times;
 }
 
@@ -281,10 +267,9 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
     loop->end = to == HS_ALL ? count : to;
     loop->column = 0;
     loop->failed = HSUMMA_OK;
-    for (int f = 0; f < loop->feeds; f++)
-        hs_feed_reset(&loop->feed[f], &loop->matrix[loop->feed[f].mover.operand], from, loop->end);
-    if (loop->drains)
-        hs_drain_reset(&loop->drain, &loop->matrix[HS_C], &loop->beta, from, loop->end);
+    for (int i = 0; i < 2; i++)
+        hs_conveyor_reset(&loop->conveyor[i], &loop->matrix[loop->conveyor[i].mover.operand], &loop->beta, from,
+                          loop->end);
     if (loop->buffers != buffers)
         place(loop, buffers);
     loop->buffers = buffers;
@@ -325,8 +310,41 @@ int64_t hs_workspace_max(const struct hs_problem *problem, const struct hs_varia
             continue;
         struct hs_mover mover;
         hs_mover_init(&mover, problem, variant, spec, NULL, x);
-        int64_t length = hs_axis_count_max(mover.role->want);
-        bytes += x == HS_C ? hs_drain_bytes(&mover, spec, pairs, length) : hs_feed_bytes(&mover, spec, pairs, length);
+        bytes += hs_conveyor_bytes(&mover, spec, pairs, hs_axis_count_max(mover.role->want));
     }
     return bytes;
+}
+
+static void count_list(const struct hs_list *list, int64_t cut, int64_t *messages, int64_t *bytes)
+{
+    for (int i = 0; i < list->steps; i++)
+        if (list->step[i].kind == HS_SEND) {
+            *messages += (list->step[i].count - 1) / cut + 1;
+            *bytes += list->step[i].count;
+        }
+}
+
+/* All instances of a channel: runs of panels have the same list. */
+static void count_channel(const struct hs_loop *loop, const struct hs_channel *channel, int64_t cut, int64_t *messages,
+                          int64_t *bytes)
+{
+    int64_t once[2] = {0, 0};
+    for (int o = 0, last = -1; o < loop->panels.tier[channel->tier].count; o++) {
+        int at = channel->list[o];
+        if (at >= 0 && at != last) {
+            once[0] = once[1] = 0;
+            count_list(&loop->lists.list[at], cut, &once[0], &once[1]);
+            last = at;
+        }
+        *messages += at < 0 ? 0 : once[0];
+        *bytes += at < 0 ? 0 : once[1];
+    }
+}
+
+void hs_loop_count(const struct hs_loop *loop, int64_t cut, int64_t *messages, int64_t *bytes)
+{
+    *messages = *bytes = 0;
+    for (int i = 0; i < 2; i++)
+        for (int s = 0; s < loop->conveyor[i].channels; s++)
+            count_channel(loop, &loop->conveyor[i].channel[s], cut, messages, bytes);
 }

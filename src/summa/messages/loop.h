@@ -21,8 +21,7 @@
 #ifndef HS_SUMMA_MESSAGES_LOOP_H
 #define HS_SUMMA_MESSAGES_LOOP_H
 
-#include "summa/messages/drain.h"
-#include "summa/messages/feed.h"
+#include "summa/messages/conveyor.h"
 
 struct hs_loop_times {
     double begin, seconds, gemm, copy;
@@ -36,10 +35,8 @@ struct hs_loop {
     struct hs_variant variant;
     struct hs_panels panels;
     struct hs_cache lists;
-    struct hs_feed feed[2];
-    int feeds;
-    struct hs_drain drain;
-    int drains; /* 0 or 1 */
+    struct hs_conveyor conveyor[2]; /* of the moving operands, as they come in the alphabet: C's is the drain */
+    int feeds;                      /* how many of them are */
     int one_at_a_time;
     int sliced;       /* something may have to move during a multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
@@ -85,6 +82,10 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
                    char *buffers, double begin, int from, int to);
 /* Moves it forward (hs_advance). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
+
+/* What this process gives to MPI in one execution, without the agreement at the start, in messages of at most `cut`
+ * bytes. */
+void hs_loop_count(const struct hs_loop *loop, int64_t cut, int64_t *messages, int64_t *bytes);
 
 /* Panel buffers that a spec needs on the process that needs most. */
 int64_t hs_workspace_max(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec,

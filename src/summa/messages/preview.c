@@ -5,30 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hs_feed *feed_of(const struct hs_loop *loop, int operand)
+static const struct hs_conveyor *conveyor_of(const struct hs_loop *loop, int operand)
 {
-    for (int f = 0; f < loop->feeds; f++)
-        if (loop->feed[f].mover.operand == operand)
-            return &loop->feed[f];
-    return NULL;
+    return &loop->conveyor[operand - (loop->variant.stationary < operand)];
 }
 
 const struct hs_mover *hs_preview_mover(const struct hs_loop *loop, int operand)
 {
-    const struct hs_feed *feed = feed_of(loop, operand);
-    if (feed)
-        return &feed->mover;
-    return loop->drains && loop->drain.mover.operand == operand ? &loop->drain.mover : NULL;
+    return operand == loop->variant.stationary ? NULL : &conveyor_of(loop, operand)->mover;
 }
 
 /* C goes outwards: its channels begin with the innermost level and end with the exchange. */
 static const struct hs_channel *channel_of(const struct hs_loop *loop, int operand, int transfer)
 {
-    const struct hs_feed *feed = feed_of(loop, operand);
-    if (feed)
-        return &feed->channel[1 + transfer];
-    int levels = loop->drain.mover.levels;
-    return &loop->drain.channel[transfer == HS_EXCHANGE ? levels : levels - 1 - transfer];
+    const struct hs_conveyor *conveyor = conveyor_of(loop, operand);
+    int channel = 1 + transfer;
+    return &conveyor->channel[operand == HS_C ? conveyor->mover.levels - channel : channel];
 }
 
 int hs_preview_tier(const struct hs_mover *mover, int transfer)
@@ -122,51 +114,4 @@ hsumma_status hs_preview_hops(const struct hs_list *part, int processes, const s
     hs_put(memory, round);
     hs_lists_free(memory, &lists);
     return status;
-}
-
-struct count {
-    int64_t messages, bytes;
-};
-
-static struct count count_list(const struct hs_list *list, int64_t cut)
-{
-    struct count count = {0, 0};
-    for (int i = 0; i < list->steps; i++) {
-        if (list->step[i].kind != HS_SEND)
-            continue;
-        count.messages += list->step[i].count / cut + (list->step[i].count % cut != 0);
-        count.bytes += list->step[i].count;
-    }
-    return count;
-}
-
-static void count_channel(const struct hs_loop *loop, const struct hs_channel *channel, const struct count *of_list,
-                          struct count *sum)
-{
-    for (int o = 0; o < loop->panels.tier[channel->tier].count; o++) {
-        if (channel->list[o] < 0)
-            continue;
-        sum->messages += of_list[channel->list[o]].messages;
-        sum->bytes += of_list[channel->list[o]].bytes;
-    }
-}
-
-hsumma_status hs_preview_count(const struct hs_loop *loop, const struct hs_allocator *memory, int64_t *messages,
-                               int64_t *bytes)
-{
-    struct count sum = {0, 0};
-    struct count *of_list = hs_get(memory, (size_t)loop->lists.count + 1, sizeof *of_list);
-    if (!of_list)
-        return HSUMMA_ERR_MEMORY;
-    for (int i = 0; i < loop->lists.count; i++)
-        of_list[i] = count_list(&loop->lists.list[i], loop->comm->cut);
-    for (int f = 0; f < loop->feeds; f++)
-        for (int s = 0; s < loop->feed[f].channels; s++)
-            count_channel(loop, &loop->feed[f].channel[s], of_list, &sum);
-    for (int s = 0; loop->drains && s < loop->drain.channels; s++)
-        count_channel(loop, &loop->drain.channel[s], of_list, &sum);
-    hs_put(memory, of_list);
-    *messages = sum.messages;
-    *bytes = sum.bytes;
-    return HSUMMA_OK;
 }

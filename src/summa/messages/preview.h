@@ -50,11 +50,4 @@ struct hs_hop {
 hsumma_status hs_preview_hops(const struct hs_list *part, int processes, const struct hs_allocator *memory,
                               struct hs_hop **hop, int *hops);
 
-/*
- * What this process gives to MPI in one execution: messages and bytes, cut as the executor cuts them, without
- * the agreement at the start.  HSUMMA_ERR_MEMORY.
- */
-hsumma_status hs_preview_count(const struct hs_loop *loop, const struct hs_allocator *memory, int64_t *messages,
-                               int64_t *bytes);
-
 #endif

@@ -1,16 +1,9 @@
-/* The measuring subcommands of hsumma_bench; cmd_multiply is in benchmarks/multiply/command.h. Each reads its arguments
- * (argv[0] is its name), is collective over comm, and returns the exit status of the program, on every rank. */
+/* The subcommands of hsumma_bench. */
 #ifndef HS_BENCHMARKS_COMMANDS_H
 #define HS_BENCHMARKS_COMMANDS_H
 
-#include <mpi.h>
+#include "common/command.h"
 
-int cmd_calibrate(int argc, char **argv, MPI_Comm comm);
-int cmd_coll(int argc, char **argv, MPI_Comm comm);
-int cmd_explain(int argc, char **argv, MPI_Comm comm);
-int cmd_gemm(int argc, char **argv, MPI_Comm comm);
-int cmd_regret(int argc, char **argv, MPI_Comm comm);
-int cmd_sweep(int argc, char **argv, MPI_Comm comm);
-int cmd_tune(int argc, char **argv, MPI_Comm comm);
+extern const subcommand cmd_calibrate, cmd_coll, cmd_explain, cmd_gemm, cmd_multiply, cmd_regret, cmd_sweep, cmd_tune;
 
 #endif

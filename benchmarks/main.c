@@ -4,23 +4,10 @@
 #include <string.h>
 
 #include "commands.h"
-#include "common/command.h"
-#include "multiply/command.h"
 #include "product/pblas.h"
 
-static const struct {
-    const char *name, *help;
-    int (*run)(int argc, char **argv, MPI_Comm comm);
-} commands[] = {
-    {"calibrate", "measure the machine, for the choices that plans make", cmd_calibrate},
-    {"coll", "list, prove and print the collectives, and time them beside MPI's own", cmd_coll},
-    {"explain", "say what a product would do and cost on any grid, without running it", cmd_explain},
-    {"gemm", "time one product, beside the local GEMM rate and ScaLAPACK, and check it", cmd_gemm},
-    {"multiply", "multiply two matrices in NumPy files", cmd_multiply},
-    {"regret", "compare what the library chooses with a forced sweep of candidates", cmd_regret},
-    {"sweep", "time SUMMA and HSUMMA for every grid of groups, and plot", cmd_sweep},
-    {"tune", "measure the best candidates for a product, or all collectives, and remember the fastest", cmd_tune},
-};
+static const subcommand *const commands[] = {&cmd_calibrate, &cmd_coll,   &cmd_explain, &cmd_gemm,
+                                             &cmd_multiply,  &cmd_regret, &cmd_sweep,   &cmd_tune};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -29,7 +16,7 @@ static void print_help(void)
     printf("Usage: mpiexec -n RANKS hsumma_bench COMMAND [OPTION...]\n\n"
            "Distributed C := alpha op(A) op(B) + beta C by SUMMA and HSUMMA, and the collectives under it.\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].help);
+        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n  hsumma_bench COMMAND --help    the options of a command\n"
            "  hsumma_bench --version\n\n"
            "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
@@ -63,8 +50,8 @@ static int dispatch(int argc, char **argv, int rank)
         return COMMAND_OK;
     }
     for (int i = 0; i < COMMANDS; i++)
-        if (!strcmp(word, commands[i].name))
-            return commands[i].run(argc - 1, argv + 1, MPI_COMM_WORLD);
+        if (!strcmp(word, commands[i]->name))
+            return command_run(commands[i], argc - 1, argv + 1, MPI_COMM_WORLD);
     command_fail(MPI_COMM_WORLD, 1, "%s%s: expected one that hsumma_bench --help lists; try hsumma_bench --help",
                  argc > 1 ? "there is no command " : "no command", word);
     return COMMAND_BAD_INPUT;

@@ -30,13 +30,11 @@ static void print_help(void)
            "  --progress            show the progress bar also where standard error is not a terminal\n"
            "  -h, --help            this text\n\nOptions of the library:\n",
            LEAST_SECONDS, MOST_SECONDS, USUAL_SECONDS, QUICK_SECONDS);
-    command_print_options(stdout);
-    printf("\nExit status: 0 done, 1 it failed, 2 the input was wrong.\n");
 }
 
-static int read_output(const argument *row, command_options *options, const char *text, void *at)
+static int read_output(const argument_given *given, void *at)
 {
-    return argument_text(row, options, text, at) && *text;
+    return argument_text(given, at) && *given->text;
 }
 
 #define AT(member) .field = offsetof(calibrate_arguments, member)
@@ -46,17 +44,17 @@ static const argument own_arguments[] = {
     {"quick", .read = argument_flag, AT(quick)},
     {"format", .read = argument_word, AT(format), .words = "table||json", .expected = "table or json"},
     {"progress", .read = argument_flag, AT(progress)},
-    {"help", 'h', .read = argument_flag, AT(help)},
+    {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-static int read_arguments(calibrate_arguments *args, command_options *options, int argc, char **argv)
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
-    *args = (calibrate_arguments){.format = REPORT_TABLE};
-    int bad = command_read(options, own_arguments, args, argc, argv) || command_operands(options, argc, argv);
+    calibrate_arguments *args = of;
 
+    (void)comm;
     if (args->seconds == 0)
         args->seconds = args->quick ? QUICK_SECONDS : USUAL_SECONDS;
-    return bad;
+    return command_operands(options, argc, argv);
 }
 
 /* --- the run --------------------------------------------------------------------------------------------------------
@@ -159,29 +157,30 @@ static int carry_out(calibration *cal, const char *options)
     return COMMAND_OK;
 }
 
-int cmd_calibrate(int argc, char **argv, MPI_Comm comm)
+static int run(const void *args, const char *options, MPI_Comm comm)
 {
-    calibrate_arguments args;
-    command_options options;
-    calibration cal = {.args = &args, .comm = comm};
-    int bad, code = COMMAND_OK;
+    calibration cal = {.args = args, .comm = comm};
+    int code;
 
     MPI_Comm_rank(comm, &cal.rank);
     MPI_Comm_size(comm, &cal.size);
-    bad = read_arguments(&args, &options, argc, argv);
-    if (command_fail(comm, bad, "calibrate: %s", options.error)) {
-        code = COMMAND_BAD_INPUT;
-    } else if (args.help) {
-        if (cal.rank == 0)
-            print_help();
-    } else {
-        machine_init(&cal.mach, comm);
-        code = carry_out(&cal, options.text);
-        progress_end(&cal.bar);
-        free(cal.sample);
-        hsumma_free(&cal.ctx);
-        machine_free(&cal.mach);
-    }
-    command_options_free(&options);
+    machine_init(&cal.mach, comm);
+    code = carry_out(&cal, options);
+    progress_end(&cal.bar);
+    free(cal.sample);
+    hsumma_free(&cal.ctx);
+    machine_free(&cal.mach);
     return code;
 }
+
+const subcommand cmd_calibrate = {
+    .name = "calibrate",
+    .summary = "measure the machine, for the choices that plans make",
+    .help = print_help,
+    .ending = "Exit status: 0 done, 1 it failed, 2 the input was wrong.\n",
+    .table = own_arguments,
+    .size = sizeof(calibrate_arguments),
+    .defaults = &(const calibrate_arguments){.format = REPORT_TABLE},
+    .finish = finish,
+    .run = run,
+};

@@ -16,7 +16,7 @@ typedef struct calibrate_arguments {
     double seconds;   /* about how long it may take */
     int quick;        /* fewer sizes and shapes */
     report_format format;
-    int progress, help;
+    int progress;
 } calibrate_arguments;
 
 /* One measured time: "measured.NAME NUMBER ... SECONDS" in the file. */

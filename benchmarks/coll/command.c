@@ -1,8 +1,215 @@
-/* hsumma_bench coll: the subcommand. */
-#include "coll/command.h"
+/* hsumma_bench coll: the subcommand and its arguments. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "coll/command.h"
+#include "coll/costs.h"
 #include "commands.h"
 #include "report/plot.h"
+
+enum { MOST_RANKS = 4096 };
+
+static void print_help(void)
+{
+    printf("Usage: hsumma_bench coll --list | --dump | --verify | --from FILE [OPTION...]\n"
+           "       mpiexec -n RANKS hsumma_bench coll --op NAME [OPTION...]\n\n"
+           "Times collectives beside MPI's own: in every repetition all take their turn. A measurement is a loop of "
+           "calls\n"
+           "back to back that lasts 200 us at least, of the slowest rank. Results are checked.\n\n"
+           "What to do, if not that\n"
+           "  --list                  the algorithms\n"
+           "  --dump                  the rounds and steps of --alg for --ranks, and what they cost by the model\n"
+           "  --verify                prove all schedules, or those of --op and --alg, in this process\n"
+           "  --from FILE             what a run has printed as csv: its table and, with --plot, its drawing\n\n"
+           "What\n"
+           "  --op NAME               bcast, reduce, allreduce, allgather or reduce_scatter (default: allreduce)\n"
+           "  --alg LIST              all, auto (what the library chooses) or names, with parameters in brackets:\n"
+           "                          \"auto,dpml(l=4,k=2)\" (default: all,auto)\n"
+           "  --bytes N or FROM..TO   of the whole vector; 64k is 65536 (default: 8..1M; --dump: 1k)\n"
+           "  --factor N              from one size to the next (default: 4)\n"
+           "  --element NAME          float, double, float_complex, double_complex, int32, int64 (default: double);\n"
+           "                          the operation is the sum\n"
+           "  --root N                (default: 0)\n\n"
+           "How\n"
+           "  --repetitions N         (default: 11)\n"
+           "  --format table|csv|json (default: table; --list: table or json)\n"
+           "  --plot FILE             also draw time against size, as SVG, by gnuplot\n"
+           "  --verify-bits           also show a checksum of each result, of numbers whose sum depends\n"
+           "                          on its order: two devices that show the same have the same bits\n"
+           "  -h, --help              this text\n\n"
+           "With --device\n"
+           "  --memory device|host    where vectors lie (default: device); MPI gets them by copies to\n"
+           "                          pinned memory of the host and back; --alg knows nccl, too\n"
+           "  --init                  also time a new context and each algorithm's first call in it:\n"
+           "                          after how many calls has it made up for that against MPI\n\n"
+           "Of --dump\n"
+           "  --ranks N               (default: 8); of --verify: groups of up to so many, for a shorter proof\n"
+           "  --nodes N               blocks of consecutive ranks (default: 1 with --sockets or --room, else one per "
+           "rank)\n"
+           "  --sockets N             of each node (default: 1)\n"
+           "  --room N                bytes of shared memory that each rank has (default: 0)\n"
+           "  --rank R                the steps of this rank (default: of all, up to 8)\n"
+           "\nThe context: options of the library\n");
+}
+
+/* --- elements ----------------------------------------------------------------------------------------------------- */
+
+enum { ELEMENT_KINDS = HSUMMA_INT64 + 1 };
+
+coll_element coll_element_of(hsumma_element element)
+{
+    switch (element) {
+    case HSUMMA_FLOAT:
+        return (coll_element){"float", sizeof(float), MPI_FLOAT};
+    case HSUMMA_FLOAT_COMPLEX:
+        return (coll_element){"float_complex", 2 * sizeof(float), MPI_C_FLOAT_COMPLEX};
+    case HSUMMA_DOUBLE_COMPLEX:
+        return (coll_element){"double_complex", 2 * sizeof(double), MPI_C_DOUBLE_COMPLEX};
+    case HSUMMA_INT32:
+        return (coll_element){"int32", sizeof(int32_t), MPI_INT32_T};
+    case HSUMMA_INT64:
+        return (coll_element){"int64", sizeof(int64_t), MPI_INT64_T};
+    default:
+        return (coll_element){"double", sizeof(double), MPI_DOUBLE};
+    }
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+char *coll_word(const char *words, int i)
+{
+    for (;; i--) {
+        const char *end = words;
+
+        for (int depth = 0; *end && (depth > 0 || *end != ','); end++)
+            depth += (*end == '(') - (*end == ')');
+        if (i == 0)
+            return strndup(words, (size_t)(end - words));
+        if (!*end)
+            return NULL;
+        words = end + 1;
+    }
+}
+
+/* "8" or "8..16M" */
+static int read_range(const argument_given *given, void *at)
+{
+    coll_arguments *args = at;
+    char copy[64], *dots;
+
+    if (strlen(given->text) >= sizeof copy)
+        return 0;
+    strcpy(copy, given->text);
+    dots = strstr(copy, "..");
+    if (dots)
+        *dots = 0;
+    if (!parse_int64(copy, &args->from) || !parse_int64(dots ? dots + 2 : copy, &args->to))
+        return 0;
+    return args->from >= 0 && args->to >= args->from && args->to <= (int64_t)4 << 30;
+}
+
+static int read_element(const argument_given *given, void *at)
+{
+    for (int e = 0; e < ELEMENT_KINDS; e++)
+        if (!strcmp(given->text, coll_element_of((hsumma_element)e).name)) {
+            *(hsumma_element *)at = (hsumma_element)e;
+            return 1;
+        }
+    return 0;
+}
+
+static int read_collective(const argument_given *given, void *at)
+{
+    *(int *)at = coll_find(given->text);
+    return *(int *)at < HS_COLLECTIVES;
+}
+
+/* least: the mode */
+static int read_mode(const argument_given *given, void *at)
+{
+    coll_arguments *args = at;
+    coll_mode mode = (coll_mode)given->row->least;
+
+    if (args->mode != COLL_TIME && args->mode != mode)
+        return !command_refuse(given->options, "--list, --dump, --verify and --from: expected one of them");
+    args->mode = mode;
+    if (given->text)
+        args->again = given->text;
+    return 1;
+}
+
+#define AT(member) .field = offsetof(coll_arguments, member)
+static const argument own_arguments[] = {
+    {"list", .read = read_mode, .least = COLL_LIST, .value = WITHOUT_VALUE},
+    {"dump", .read = read_mode, .least = COLL_DUMP, .value = WITHOUT_VALUE},
+    {"verify", .read = read_mode, .least = COLL_VERIFY, .value = WITHOUT_VALUE},
+    {"from", .read = read_mode, .least = COLL_AGAIN},
+    {"op", .read = read_collective, AT(collective),
+     .expected = "bcast, reduce, allreduce, allgather or reduce_scatter"},
+    {"alg", .read = argument_text, AT(algorithm)},
+    {"bytes", .read = read_range, .expected = "a size, or FROM..TO, up to 4G"},
+    {"factor", .read = argument_int64, AT(factor), .least = 2, .most = 1 << 20},
+    {"repetitions", .read = argument_int, AT(reps), .least = 1, .most = 100000},
+    {"element", .read = read_element, AT(element),
+     .expected = "float, double, float_complex, double_complex, int32 or int64"},
+    {"root", .read = argument_int, AT(root), .least = 0, .most = INT32_MAX},
+    {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},
+    {"plot", .read = argument_text, AT(plot)},
+    {"memory", .read = argument_word, AT(host_memory), .words = "device|host", .expected = "device or host"},
+    {"verify-bits", .read = argument_flag, AT(bits)},
+    {"init", .read = argument_flag, AT(init)},
+    {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_RANKS},
+    {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_RANKS},
+    {"sockets", .read = argument_int64, AT(sockets), .least = 1, .most = MOST_RANKS},
+    {"room", .read = argument_int64, AT(shared_bytes), .least = 0, .most = INT64_MAX >> 16},
+    {"rank", .read = argument_int64, AT(rank), .least = 0, .most = MOST_RANKS - 1},
+    {"help", 'h', .read = argument_help},
+    {.name = NULL}};
+
+/* What is not given, and what does not fit together. */
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+{
+    coll_arguments *args = of;
+
+    (void)comm;
+    if (command_operands(options, argc, argv))
+        return 1;
+    if (args->collective < 0 && (args->mode == COLL_TIME || args->mode == COLL_DUMP))
+        args->collective = HS_ALLREDUCE;
+    if (!args->ranks && args->mode != COLL_VERIFY)
+        args->ranks = 8;
+    if (args->from < 0) {
+        args->from = args->mode == COLL_DUMP ? 1024 : 8;
+        args->to = args->mode == COLL_DUMP ? 1024 : 1 << 20;
+    }
+    if (args->mode != COLL_TIME && args->mode != COLL_AGAIN && args->plot)
+        return command_bad_value(options, "plot", args->plot, "a measurement with it");
+    if (args->init && args->host_memory)
+        return command_bad_value(options, "init", "with --memory host", "vectors on the device with it");
+    if (args->mode == COLL_LIST && args->format == REPORT_CSV)
+        return command_bad_value(options, "format", "csv", "table or json");
+    if ((args->mode == COLL_DUMP || args->mode == COLL_VERIFY || args->mode == COLL_AGAIN) &&
+        args->format != REPORT_TABLE)
+        return command_bad_value(options, "format", "csv or json", "table here");
+    if (args->mode != COLL_DUMP)
+        return 0;
+    if (!args->algorithm)
+        return command_refuse(options, "--dump: expected --alg NAME with it");
+    if (args->root >= args->ranks)
+        return command_refuse(options, "--root %d: expected less than --ranks %lld", args->root,
+                              (long long)args->ranks);
+    if (args->rank >= args->ranks)
+        return command_refuse(options, "--rank %lld: expected less than --ranks %lld", (long long)args->rank,
+                              (long long)args->ranks);
+    if (args->nodes > args->ranks)
+        return command_refuse(options, "--nodes %lld: expected --ranks %lld at most", (long long)args->nodes,
+                              (long long)args->ranks);
+    return 0;
+}
+
+/* --- the command ---------------------------------------------------------------------------------------------------
+ */
 
 /* What needs no other rank is done by the first; they wait. */
 static int alone(const coll_arguments *args, MPI_Comm comm)
@@ -10,9 +217,7 @@ static int alone(const coll_arguments *args, MPI_Comm comm)
     int rank, code = COMMAND_OK;
 
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && args->help)
-        coll_help();
-    else if (rank == 0)
+    if (rank == 0)
         code = args->mode == COLL_LIST    ? coll_list(args)
                : args->mode == COLL_DUMP  ? coll_dump(args)
                : args->mode == COLL_AGAIN ? coll_again(args)
@@ -21,27 +226,30 @@ static int alone(const coll_arguments *args, MPI_Comm comm)
     return code;
 }
 
-int cmd_coll(int argc, char **argv, MPI_Comm comm)
+static int run(const void *of, const char *options, MPI_Comm comm)
 {
+    const coll_arguments *args = of;
     const char *complaint = NULL;
-    coll_arguments args;
-    command_options options;
-    int rank, code, bad = coll_arguments_read(&args, &options, argc, argv);
+    int rank;
 
     MPI_Comm_rank(comm, &rank);
-    if (command_fail(comm, bad, "coll: %s", options.error)) {
-        code = COMMAND_BAD_INPUT;
-    } else {
-        if (args.plot && rank == 0 && !args.help)
-            complaint = plot_check(args.plot);
-        if (command_fail(comm, complaint != NULL, "coll: --plot %s: %s", args.plot ? args.plot : "",
-                         complaint ? complaint : ""))
-            code = COMMAND_BAD_INPUT;
-        else if (args.help || args.mode != COLL_TIME)
-            code = alone(&args, comm);
-        else
-            code = coll_time(&args, options.text, comm);
-    }
-    command_options_free(&options);
-    return code;
+    if (args->plot && rank == 0)
+        complaint = plot_check(args->plot);
+    if (command_fail(comm, complaint != NULL, "coll: --plot %s: %s", args->plot, complaint))
+        return COMMAND_BAD_INPUT;
+    return args->mode == COLL_TIME ? coll_time(args, options, comm) : alone(args, comm);
 }
+
+const subcommand cmd_coll = {
+    .name = "coll",
+    .summary = "list, prove and print the collectives, and time them beside MPI's own",
+    .help = print_help,
+    .ending = "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n",
+    .table = own_arguments,
+    .size = sizeof(coll_arguments),
+    .defaults =
+        &(const coll_arguments){
+            .collective = -1, .from = -1, .factor = 4, .reps = 11, .element = HSUMMA_DOUBLE, .sockets = 1, .rank = -1},
+    .finish = finish,
+    .run = run,
+};

@@ -21,14 +21,10 @@ typedef struct coll_arguments {
     const char *again; /* a file that a run has written as csv */
     int host_memory;   /* on a device, vectors lie on the host all the same */
     int bits, init;    /* also shown: the bits of results; what it costs to begin */
-    int help;
     /* of --dump: who would be where */
     int64_t ranks, nodes, sockets, shared_bytes, rank;
 } coll_arguments;
 
-/* arguments.c.  Reading returns nonzero, with options->error set, if something is wrong. */
-int coll_arguments_read(coll_arguments *args, command_options *options, int argc, char **argv);
-void coll_help(void);
 /* The i-th of words separated by commas outside of brackets, in memory of its own; NULL past the last (or without
  * memory). */
 char *coll_word(const char *words, int i);

@@ -7,33 +7,15 @@
 
 const char *const layout_names[LAYOUT_FIELDS] = {"m", "n", "mb", "nb", "imb", "inb", "rsrc", "csrc", "i", "j", "pad"};
 
-void arguments_init(arguments *args)
-{
-    memset(args, 0, sizeof *args);
-    args->type = HSUMMA_D;
-    args->transa = args->transb = 'N';
-    args->m = 1024;
-    args->n = args->k = -1;
-    args->alpha[0] = 1;
-    args->order = 'R';
-    args->nb = 128;
-    args->seed = 1;
-    args->reps = 5;
-    for (int x = 0; x < 3; x++)
-        for (int f = 0; f < LAYOUT_FIELDS; f++)
-            args->layout[x][f] = f < LAYOUT_RSRC ? -1 : 0;
-}
-
 /* "mb=64,inb=3" into the layouts of the matrices least..most. */
-static int read_layout(const argument *row, command_options *options, const char *text, void *at)
+static int read_layout(const argument_given *given, void *at)
 {
     static const int least[LAYOUT_FIELDS] = {
         [LAYOUT_MB] = 1, [LAYOUT_NB] = 1, [LAYOUT_IMB] = 1, [LAYOUT_INB] = 1, [LAYOUT_RSRC] = -1, [LAYOUT_CSRC] = -1};
     arguments *args = at;
-    char *copy = strdup(text), *rest = copy;
+    char *copy = strdup(given->text), *rest = copy;
     int bad = !copy;
 
-    (void)options;
     for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
         char *value = strchr(word, '=');
         int64_t number;
@@ -44,25 +26,23 @@ static int read_layout(const argument *row, command_options *options, const char
         while (field < LAYOUT_FIELDS && strcmp(word, layout_names[field]))
             field++;
         bad = !value || field == LAYOUT_FIELDS || !parse_int64(value, &number) || number < least[field];
-        for (int64_t x = row->least; !bad && x <= row->most; x++)
+        for (int64_t x = given->row->least; !bad && x <= given->row->most; x++)
             args->layout[x][field] = number;
     }
     free(copy);
     return !bad;
 }
 
-static int read_type(const argument *row, command_options *options, const char *text, void *at)
+static int read_type(const argument_given *given, void *at)
 {
-    (void)row, (void)options;
-    return parse_type(text, at);
+    return parse_type(given->text, at);
 }
 
-static int read_grid(const argument *row, command_options *options, const char *text, void *at)
+static int read_grid(const argument_given *given, void *at)
 {
     arguments *args = at;
 
-    (void)row, (void)options;
-    return parse_grid(text, &args->nprow, &args->npcol);
+    return parse_grid(given->text, &args->nprow, &args->npcol);
 }
 
 #define AT(member) .field = offsetof(arguments, member)
@@ -98,7 +78,7 @@ const argument arguments_run[] = {
      .expected = "a number of repetitions from 1 to 1000000"},
     {"check", .read = argument_flag, AT(check)},
     {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},
-    {"help", 'h', .read = argument_flag, AT(help)},
+    {"help", 'h', .read = argument_help},
     {.name = NULL}};
 const argument arguments_all[] = {
     {.rows = arguments_product}, {.rows = arguments_values}, {.rows = arguments_run}, {.name = NULL}};
@@ -111,15 +91,12 @@ int arguments_finish(arguments *args, command_options *options, int argc, char *
         args->n = args->m;
     if (args->k < 0)
         args->k = args->m;
-    if (!type_is_complex(args->type) && (args->alpha[1] != 0 || args->beta[1] != 0)) {
-        snprintf(options->error, sizeof options->error, "--alpha or --beta is complex, but type %s is real",
-                 type_name(args->type));
-        return 1;
-    }
+    if (!type_is_complex(args->type) && (args->alpha[1] != 0 || args->beta[1] != 0))
+        return command_refuse(options, "--alpha or --beta is complex, but type %s is real", type_name(args->type));
     return 0;
 }
 
-void arguments_help(FILE *file)
+void arguments_help(void)
 {
     fputs("The product C := alpha op(A) op(B) + beta C\n"
           "  -m, -n, -k SIZE         op(A) is m x k, op(B) is k x n (defaults: 1024, m, m); 4k is 4096\n"
@@ -148,5 +125,5 @@ void arguments_help(FILE *file)
           "  --check                 also check single entries and, with a strict bound, every row of C\n"
           "  --format table|csv|json (default: table)\n"
           "  -h, --help              this text\n",
-          file);
+          stdout);
 }

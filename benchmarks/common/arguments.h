@@ -3,7 +3,6 @@
 #define HS_BENCHMARKS_COMMON_ARGUMENTS_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "common/command.h"
 
@@ -39,7 +38,6 @@ typedef struct arguments {
     int reps;
     int check;
     report_format format;
-    int help;
 } arguments;
 
 /* The common options, for rows of a command's table with an `arguments` as their field. */
@@ -48,13 +46,26 @@ extern const argument arguments_values[];  /* order alpha beta seed */
 extern const argument arguments_run[];     /* reps check format help */
 extern const argument arguments_all[];     /* these three */
 
-void arguments_init(arguments *args);
+/* What they are unless they are given. */
+#define LAYOUT_DEFAULT         \
+    {                          \
+        -1, -1, -1, -1, -1, -1 \
+    }
+#define ARGUMENTS_DEFAULT(repetitions)                                                                           \
+    {                                                                                                            \
+        .type = HSUMMA_D, .transa = 'N', .transb = 'N', .m = 1024, .n = -1, .k = -1, .alpha = {1}, .order = 'R', \
+        .nb = 128, .seed = 1, .reps = (repetitions), .layout = {                                                 \
+            LAYOUT_DEFAULT,                                                                                      \
+            LAYOUT_DEFAULT,                                                                                      \
+            LAYOUT_DEFAULT                                                                                       \
+        }                                                                                                        \
+    }
 
 /* After the last option: fills in what depends on other arguments. Returns nonzero, with options->error set, if they do
  * not fit together. */
 int arguments_finish(arguments *args, command_options *options, int argc, char **argv);
 
 /* The common part of --help. */
-void arguments_help(FILE *file);
+void arguments_help(void);
 
 #endif

@@ -75,47 +75,22 @@ void store_scalar(hsumma_type type, const double value[2], void *element);
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 /*
- * The options of a subcommand: its own (name, has_arg and val as for getopt_long) and all of the library's, whose
- * values are collected in `text`. A '_' in a name of the library is a '-' on the command line. An own option hides one
- * of the library with the same name. A val that is a letter is the short option, too ('s' makes -s); others are 256 or
- * more, below COMMAND_LIBRARY. Operands and options may be mixed.
- *
- *     static const struct option own[] = {{"size", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
- *     command_options options;
- *     int bad = command_options_init(&options, own), opt;
- *     while (!bad && (opt = command_next(&options, argc, argv)) != -1) {
- *         if (opt == '?')
- *             bad = 1;                  -- options.error says why
- *         else if (opt == 's')
- *             bad = !parse_int64(optarg, &size) && command_bad_value(&options, "size", optarg, "a number");
- *     }
- *     if (command_fail(comm, bad, "%s: %s", argv[0], options.error)) ...
- *     -- operands are argv[optind..argc-1]; hsumma_create(comm, options.text, ...)
- *     command_options_free(&options);
+ * The options of a subcommand: its own, which are a table of rows, and all of the library's, whose values are collected
+ * in `text`. A '_' in a name of the library is a '-' on the command line. An own option hides one of the library with
+ * the same name. Operands, which are argv[optind..argc-1] then, and options may be mixed.
  */
 typedef struct command_options {
-    struct option *all; /* own, then the library's, then the end mark */
-    char *text;         /* "name=value name=value" of the library's options seen so far; never NULL after init */
-    size_t size;        /* bytes allocated for text */
-    char error[512];    /* why command_next returned '?'; "" if it did not */
+    char *text;      /* "name=value name=value" of the library's options seen so far; NULL without memory */
+    int help;        /* --help was given */
+    char error[512]; /* what is wrong; "" if nothing is */
 } command_options;
-
-/* The val of the library's option i is COMMAND_LIBRARY + i. */
-enum { COMMAND_LIBRARY = 0x1000 };
-
-/* Starts a scan of the command line (it resets getopt). Returns nonzero, with error set, if there is no memory. Local.
- */
-int command_options_init(command_options *options, const struct option *own);
-
-/* The val of the next own option (its argument is in optarg), -1 after the last, '?' for a bad one. Options of the
- * library are collected and not returned. Nothing is printed. */
-int command_next(command_options *options, int argc, char **argv);
 
 /* Puts the library's options into the environment, for contexts that somebody else makes later. Returns nonzero, with
  * error set, if that failed. Local. */
 int command_options_export(command_options *options);
 
-/* Sets error to "--name TEXT: expected WHAT" and returns 1. */
+/* Sets error, and returns 1; the second sets it to "--name TEXT: expected WHAT". */
+int command_refuse(command_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int command_bad_value(command_options *options, const char *name, const char *text, const char *expected);
 
 /*
@@ -126,8 +101,14 @@ int command_bad_value(command_options *options, const char *name, const char *te
  *     bad = command_read(&options, table, &args, argc, argv);
  */
 typedef struct argument argument;
+/* An option on the command line; text: its value, NULL without one. */
+typedef struct argument_given {
+    const argument *row;
+    const char *text;
+    command_options *options;
+} argument_given;
 /* Reads a value into its place; returns 0 if it is none.  options->error may say why, else the row's expected does. */
-typedef int argument_reader(const argument *row, command_options *options, const char *text, void *at);
+typedef int argument_reader(const argument_given *given, void *at);
 struct argument {
     const char *name;
     int letter; /* the short option; 0: none */
@@ -144,16 +125,37 @@ argument_reader argument_letter;                    /* a char of .words, in eith
 argument_reader argument_scalar, argument_blocking; /* parse_scalar, parse_blocking */
 argument_reader argument_seconds;                   /* a double above 0 */
 argument_reader argument_refused;                   /* not for this command: .expected is the message */
+argument_reader argument_help;                      /* sets options->help */
 
-/* Reads all options of a command line into arguments; returns nonzero, with error set, at the first bad one. */
+/* Reads all options of a command line into arguments; returns nonzero, with error set, at the first bad one. Nothing is
+ * printed. Local. */
 int command_read(command_options *options, const argument *table, void *arguments, int argc, char **argv);
 /* Nonzero, with error set, if there is an operand. */
 int command_operands(command_options *options, int argc, char **argv);
 
 void command_options_free(command_options *options);
 
-/* Prints the library's options for --help, one per paragraph: "  --name VALUE   help (default: ...)". Call it on rank
- * 0. */
-void command_print_options(FILE *file);
+/* --- the commands ------------------------------------------------------------------------------------------------ */
+
+/* A subcommand: what command_run does with it. */
+typedef struct subcommand {
+    const char *name, *summary; /* for hsumma_bench --help */
+    void (*help)(void);         /* prints, on rank 0, what comes before the library's options */
+    const char *ending;         /* what comes after them */
+    const char *hint;           /* at the end of a complaint about the command line */
+    const argument *table;
+    size_t size;          /* of the structure with its arguments */
+    const void *defaults; /* what is in it at first */
+    /* What depends on several arguments; the rest of the command line.  Nonzero, with options->error set, if they do
+     * not fit together.  Not called with --help.  Collective. */
+    int (*finish)(void *arguments, command_options *options, int argc, char **argv, MPI_Comm comm);
+    /* Does it; options: the library's.  Collective, and the same exit status on all ranks. */
+    int (*run)(const void *arguments, const char *options, MPI_Comm comm);
+    void (*release)(void *arguments); /* NULL: there is nothing to free */
+} subcommand;
+
+/* Reads the arguments (argv[0] is the name), and does what they ask for.  Collective; returns the exit status of the
+ * program, on every rank. */
+int command_run(const subcommand *what, int argc, char **argv, MPI_Comm comm);
 
 #endif

@@ -1,72 +1,14 @@
 /* The library's options on a command line; declared in command.h. */
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/command.h"
 
-static int is_own(const struct option *own, const char *name)
-{
-    for (; own->name; own++)
-        if (!strcmp(own->name, name))
-            return 1;
-    return 0;
-}
-
-/* The library's name as it is typed: '-' for '_'. In memory of its own; NULL without memory. */
-static char *typed_name(const char *name)
-{
-    char *typed = strdup(name);
-
-    for (char *c = typed; c && *c; c++)
-        if (*c == '_')
-            *c = '-';
-    return typed;
-}
-
-int command_options_init(command_options *options, const struct option *own)
-{
-    hsumma_option_info info;
-    int count = 0, theirs = 0, used;
-
-    memset(options, 0, sizeof *options);
-    while (own[count].name)
-        count++;
-    while (hsumma_option(theirs, &info))
-        theirs++;
-    options->all = calloc((size_t)(count + theirs + 1), sizeof *options->all);
-    options->text = calloc(1, 1);
-    options->size = 1;
-    if (!options->all || !options->text)
-        goto no_memory;
-    memcpy(options->all, own, (size_t)count * sizeof *own);
-    used = count;
-    for (int i = 0; i < theirs; i++) {
-        hsumma_option(i, &info);
-        char *name = typed_name(info.name);
-        if (!name)
-            goto no_memory;
-        if (is_own(own, name))
-            free(name);
-        else
-            options->all[used++] = (struct option){name, required_argument, NULL, COMMAND_LIBRARY + i};
-    }
-    optind = 0; /* GNU: a new command line, and options that follow operands are found */
-    opterr = 0; /* each rank would print */
-    return 0;
-no_memory:
-    snprintf(options->error, sizeof options->error, "no memory");
-    return 1;
-}
-
 void command_options_free(command_options *options)
 {
-    for (struct option *o = options->all; o && o->name; o++)
-        if (o->val >= COMMAND_LIBRARY)
-            free((char *)o->name);
-    free(options->all);
     free(options->text);
-    options->all = NULL;
     options->text = NULL;
 }
 
@@ -93,15 +35,223 @@ int command_options_export(command_options *options)
         bad = !variable || setenv(variable, value + 1, 1);
     }
     free(copy);
-    if (bad)
-        snprintf(options->error, sizeof options->error, "the options could not be put into the environment");
-    return bad;
+    return bad && command_refuse(options, "the options could not be put into the environment");
+}
+
+int command_refuse(command_options *options, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(options->error, sizeof options->error, format, args);
+    va_end(args);
+    return 1;
 }
 
 int command_bad_value(command_options *options, const char *name, const char *text, const char *expected)
 {
-    snprintf(options->error, sizeof options->error, "--%s %s: expected %s", name, text, expected);
+    return command_refuse(options, "--%s %s: expected %s", name, text, expected);
+}
+
+/* Appends "name=value" of the library's option i. */
+static int collect(command_options *options, int i, const char *value)
+{
+    hsumma_option_info info;
+    size_t length = strlen(options->text), more;
+    char *text;
+
+    hsumma_option(i, &info);
+    for (const char *c = value; *c; c++)
+        if (isspace((unsigned char)*c))
+            return command_refuse(options, "--%s '%s': a value cannot contain blanks", info.name, value);
+    more = strlen(info.name) + strlen(value) + 3;
+    text = realloc(options->text, length + more);
+    if (!text)
+        return command_refuse(options, "no memory");
+    snprintf(text + length, more, "%s%s=%s", length ? " " : "", info.name, value);
+    options->text = text;
+    return 0;
+}
+
+/* --- a command's table ------------------------------------------------------------------------------------------- */
+
+int argument_int64(const argument_given *given, void *at)
+{
+    int64_t number;
+
+    if (!parse_int64(given->text, &number) || number < given->row->least || number > given->row->most)
+        return 0;
+    *(int64_t *)at = number;
     return 1;
+}
+
+int argument_int(const argument_given *given, void *at)
+{
+    int64_t number;
+
+    if (!argument_int64(given, &number))
+        return 0;
+    *(int *)at = (int)number;
+    return 1;
+}
+
+/* A real number, least and most included. */
+int argument_double(const argument_given *given, void *at)
+{
+    double number;
+
+    if (!parse_double(given->text, &number) || number < (double)given->row->least || number > (double)given->row->most)
+        return 0;
+    *(double *)at = number;
+    return 1;
+}
+
+int argument_text(const argument_given *given, void *at)
+{
+    *(const char **)at = given->text;
+    return 1;
+}
+
+int argument_flag(const argument_given *given, void *at)
+{
+    (void)given;
+    return *(int *)at = 1;
+}
+
+int argument_help(const argument_given *given, void *at)
+{
+    (void)at;
+    return given->options->help = 1;
+}
+
+int argument_letter(const argument_given *given, void *at)
+{
+    int c = toupper((unsigned char)given->text[0]);
+
+    if (!c || given->text[1] || !strchr(given->row->words, c))
+        return 0;
+    *(char *)at = (char)c;
+    return 1;
+}
+
+int argument_seconds(const argument_given *given, void *at)
+{
+    return parse_double(given->text, at) && *(double *)at > 0;
+}
+
+int argument_blocking(const argument_given *given, void *at)
+{
+    return parse_blocking(given->text, at);
+}
+
+int argument_scalar(const argument_given *given, void *at)
+{
+    return parse_scalar(given->text, at);
+}
+
+int argument_refused(const argument_given *given, void *at)
+{
+    (void)at;
+    return !command_refuse(given->options, "%s", given->row->expected);
+}
+
+/* The number of a word; enums are ints here. */
+int argument_word(const argument_given *given, void *at)
+{
+    const char *word = given->row->words;
+    int number = (int)given->row->least;
+
+    for (size_t length; *word; word += length + (word[length] == '|'), number++) {
+        length = strcspn(word, "|");
+        if (length && strlen(given->text) == length && !strncmp(word, given->text, length)) {
+            *(int *)at = number;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* --- reading a command line --------------------------------------------------------------------------------------- */
+
+/* The options for getopt_long: a command's own, with the rows of its tables in line, then the library's. The val of a
+ * letter is the short option, too; the library's option i has LIBRARY + i. */
+enum { MOST_ARGUMENTS = 40, FIRST = 0x100, LIBRARY = 0x1000 };
+typedef struct scan {
+    int count; /* of own options */
+    const argument *row[MOST_ARGUMENTS];
+    char *at[MOST_ARGUMENTS];
+    struct option *all; /* own, then the library's, then the end mark */
+} scan;
+
+static int is_without_value(const argument *row)
+{
+    return row->value == WITHOUT_VALUE || row->read == argument_flag || row->read == argument_help;
+}
+
+static void flatten(scan *to, const argument *table, char *arguments)
+{
+    for (const argument *row = table; row->name || row->rows; row++) {
+        if (row->rows) {
+            flatten(to, row->rows, arguments + row->field);
+        } else if (to->count < MOST_ARGUMENTS) {
+            to->row[to->count] = row;
+            to->at[to->count++] = arguments + row->field;
+        }
+    }
+}
+
+static int is_own(const scan *in, const char *name)
+{
+    for (int i = 0; i < in->count; i++)
+        if (!strcmp(in->row[i]->name, name))
+            return 1;
+    return 0;
+}
+
+/* Starts a scan: it resets getopt. Returns 0 without memory. */
+static int begin(scan *to, const argument *table, void *arguments)
+{
+    hsumma_option_info info;
+    struct option *next;
+    int theirs = 0;
+
+    flatten(to, table, arguments);
+    while (hsumma_option(theirs, &info))
+        theirs++;
+    next = to->all = calloc((size_t)(to->count + theirs + 1), sizeof *to->all);
+    if (!next)
+        return 0;
+    for (int i = 0; i < to->count; i++) {
+        const argument *row = to->row[i];
+        int has = row->value == MAY_HAVE_VALUE ? optional_argument
+                  : is_without_value(row)      ? no_argument
+                                               : required_argument;
+
+        *next++ = (struct option){row->name, has, NULL, row->letter ? row->letter : FIRST + i};
+    }
+    for (int i = 0; hsumma_option(i, &info); i++) {
+        char *name = strdup(info.name);
+
+        if (!name)
+            return 0;
+        for (char *c = name; *c; c++) /* as it is typed */
+            *c = *c == '_' ? '-' : *c;
+        if (is_own(to, name))
+            free(name);
+        else
+            *next++ = (struct option){name, required_argument, NULL, LIBRARY + i};
+    }
+    optind = 0; /* GNU: a new command line, and options that follow operands are found */
+    opterr = 0; /* each rank would print */
+    return 1;
+}
+
+static void end(scan *of)
+{
+    for (struct option *o = of->all; o && o->name; o++)
+        if (o->val >= LIBRARY)
+            free((char *)o->name);
+    free(of->all);
 }
 
 /* ":" first, so that a missing argument is told from an unknown option, then the letters. */
@@ -120,205 +270,27 @@ static void short_options(const struct option *all, char *text, size_t size)
     text[used] = 0;
 }
 
-/* Appends "name=value" of the library's option i. */
-static int collect(command_options *options, int i, const char *value)
-{
-    hsumma_option_info info;
-    size_t length = strlen(options->text), more;
-    char *text;
-
-    hsumma_option(i, &info);
-    for (const char *c = value; *c; c++)
-        if (isspace((unsigned char)*c)) {
-            snprintf(options->error, sizeof options->error, "--%s '%s': a value cannot contain blanks", info.name,
-                     value);
-            return 1;
-        }
-    more = strlen(info.name) + strlen(value) + 3;
-    text = realloc(options->text, length + more);
-    if (!text) {
-        snprintf(options->error, sizeof options->error, "no memory");
-        return 1;
-    }
-    snprintf(text + length, more, "%s%s=%s", length ? " " : "", info.name, value);
-    options->text = text;
-    options->size = length + more;
-    return 0;
-}
-
 /* Why getopt_long returned '?' or ':'. */
-static void explain(command_options *options, int opt, const char *word)
+static int explain(command_options *options, int opt, const char *word)
 {
     char letter[3] = {'-', (char)optopt, 0};
     int is_short = optopt > 0 && optopt < 256 && strncmp(word, "--", 2);
 
     if (opt == ':')
-        snprintf(options->error, sizeof options->error, "%s needs a value", is_short ? letter : word);
-    else if (is_short)
-        snprintf(options->error, sizeof options->error, "there is no option %s", letter);
-    else if (optopt)
-        snprintf(options->error, sizeof options->error, "%s: this option takes no value", word);
-    else
-        snprintf(options->error, sizeof options->error, "there is no option %s, or it is short for several", word);
+        return command_refuse(options, "%s needs a value", is_short ? letter : word);
+    if (is_short)
+        return command_refuse(options, "there is no option %s", letter);
+    if (optopt)
+        return command_refuse(options, "%s: this option takes no value", word);
+    return command_refuse(options, "there is no option %s, or it is short for several", word);
 }
 
-int command_next(command_options *options, int argc, char **argv)
-{
-    char letters[128];
-    int opt;
-
-    options->error[0] = 0;
-    short_options(options->all, letters, sizeof letters);
-    for (;;) {
-        opt = getopt_long(argc, argv, letters, options->all, NULL);
-        if (opt == '?' || opt == ':') {
-            explain(options, opt, optind > 0 && optind <= argc ? argv[optind - 1] : "");
-            return '?';
-        }
-        if (opt < COMMAND_LIBRARY)
-            return opt;
-        if (collect(options, opt - COMMAND_LIBRARY, optarg))
-            return '?';
-    }
-}
-
-/* --- a command's table ------------------------------------------------------------------------------------------- */
-
-int argument_int64(const argument *row, command_options *options, const char *text, void *at)
-{
-    int64_t number;
-
-    (void)options;
-    if (!parse_int64(text, &number) || number < row->least || number > row->most)
-        return 0;
-    *(int64_t *)at = number;
-    return 1;
-}
-
-int argument_int(const argument *row, command_options *options, const char *text, void *at)
-{
-    int64_t number;
-
-    if (!argument_int64(row, options, text, &number))
-        return 0;
-    *(int *)at = (int)number;
-    return 1;
-}
-
-/* A real number, least and most included. */
-int argument_double(const argument *row, command_options *options, const char *text, void *at)
-{
-    double number;
-
-    (void)options;
-    if (!parse_double(text, &number) || number < (double)row->least || number > (double)row->most)
-        return 0;
-    *(double *)at = number;
-    return 1;
-}
-
-int argument_text(const argument *row, command_options *options, const char *text, void *at)
-{
-    (void)row, (void)options;
-    *(const char **)at = text;
-    return 1;
-}
-
-int argument_flag(const argument *row, command_options *options, const char *text, void *at)
-{
-    (void)row, (void)options, (void)text;
-    return *(int *)at = 1;
-}
-
-int argument_letter(const argument *row, command_options *options, const char *text, void *at)
-{
-    int c = toupper((unsigned char)text[0]);
-
-    (void)options;
-    if (!c || text[1] || !strchr(row->words, c))
-        return 0;
-    *(char *)at = (char)c;
-    return 1;
-}
-
-int argument_seconds(const argument *row, command_options *options, const char *text, void *at)
-{
-    (void)row, (void)options;
-    return parse_double(text, at) && *(double *)at > 0;
-}
-
-int argument_blocking(const argument *row, command_options *options, const char *text, void *at)
-{
-    (void)row, (void)options;
-    return parse_blocking(text, at);
-}
-
-int argument_scalar(const argument *row, command_options *options, const char *text, void *at)
-{
-    (void)row, (void)options;
-    return parse_scalar(text, at);
-}
-
-int argument_refused(const argument *row, command_options *options, const char *text, void *at)
-{
-    (void)text, (void)at;
-    snprintf(options->error, sizeof options->error, "%s", row->expected);
-    return 0;
-}
-
-/* The number of a word; enums are ints here. */
-int argument_word(const argument *row, command_options *options, const char *text, void *at)
-{
-    const char *word = row->words;
-    int number = (int)row->least;
-
-    (void)options;
-    for (size_t length; *word; word += length + (word[length] == '|'), number++) {
-        length = strcspn(word, "|");
-        if (length && strlen(text) == length && !strncmp(word, text, length)) {
-            *(int *)at = number;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* A table with the rows of its tables in line. */
-enum { MOST_ARGUMENTS = 40 };
-struct flat {
-    int count;
-    struct option own[MOST_ARGUMENTS + 1];
-    const argument *row[MOST_ARGUMENTS];
-    char *at[MOST_ARGUMENTS];
-};
-
-static void flatten(struct flat *flat, const argument *table, char *arguments)
-{
-    enum { FIRST = 0x100 };
-
-    for (const argument *row = table; row->name || row->rows; row++) {
-        int i = flat->count;
-
-        if (row->rows) {
-            flatten(flat, row->rows, arguments + row->field);
-        } else if (i < MOST_ARGUMENTS) {
-            int bare = row->value == WITHOUT_VALUE || row->read == argument_flag;
-            int has = row->value == MAY_HAVE_VALUE ? optional_argument : bare ? no_argument : required_argument;
-
-            flat->own[i] = (struct option){row->name, has, NULL, row->letter ? row->letter : FIRST + i};
-            flat->row[i] = row;
-            flat->at[i] = arguments + row->field;
-            flat->count++;
-        }
-    }
-}
-
-/* Takes one option by its row; returns nonzero if its value is bad. */
+/* Takes one own option; returns nonzero if its value is bad. */
 static int take(command_options *options, const argument *row, char *at)
 {
     char expected[80];
 
-    if (row->read(row, options, optarg, at))
+    if (row->read(&(argument_given){row, optarg, options}, at))
         return 0;
     snprintf(expected, sizeof expected, "a number from %lld to %lld", (long long)row->least, (long long)row->most);
     return options->error[0] || command_bad_value(options, row->name, optarg, row->expected ? row->expected : expected);
@@ -326,29 +298,40 @@ static int take(command_options *options, const argument *row, char *at)
 
 int command_read(command_options *options, const argument *table, void *arguments, int argc, char **argv)
 {
-    struct flat flat = {0};
+    scan of = {.count = 0};
+    char letters[128];
     int bad, opt;
 
-    flatten(&flat, table, arguments);
-    bad = command_options_init(options, flat.own);
-    while (!bad && (opt = command_next(options, argc, argv)) != -1) {
+    *options = (command_options){.text = calloc(1, 1)};
+    bad = (!begin(&of, table, arguments) || !options->text) && command_refuse(options, "no memory");
+    if (!bad)
+        short_options(of.all, letters, sizeof letters);
+    while (!bad && (opt = getopt_long(argc, argv, letters, of.all, NULL)) != -1) {
         int i = 0;
 
-        while (opt != '?' && flat.own[i].val != opt)
-            i++;
-        bad = opt == '?' || take(options, flat.row[i], flat.at[i]);
+        if (opt == '?' || opt == ':') {
+            bad = explain(options, opt, optind > 0 && optind <= argc ? argv[optind - 1] : "");
+        } else if (opt >= LIBRARY) {
+            bad = collect(options, opt - LIBRARY, optarg);
+        } else {
+            while (of.all[i].val != opt)
+                i++;
+            bad = take(options, of.row[i], of.at[i]);
+        }
     }
+    end(&of);
     return bad;
 }
 
 int command_operands(command_options *options, int argc, char **argv)
 {
-    if (optind < argc)
-        snprintf(options->error, sizeof options->error, "%s: no operand is expected", argv[optind]);
-    return optind < argc;
+    return optind < argc && command_refuse(options, "%s: no operand is expected", argv[optind]);
 }
 
-void command_print_options(FILE *file)
+/* --- a command ---------------------------------------------------------------------------------------------------- */
+
+/* The library's options, one per paragraph: "  --name VALUE   help (default: ...)". */
+static void print_options(FILE *file)
 {
     hsumma_option_info info;
 
@@ -361,4 +344,38 @@ void command_print_options(FILE *file)
             fprintf(file, " (default: %s)", info.default_value);
         fputc('\n', file);
     }
+}
+
+static void print_help(const subcommand *what)
+{
+    what->help();
+    print_options(stdout);
+    printf("\n%s", what->ending);
+}
+
+int command_run(const subcommand *what, int argc, char **argv, MPI_Comm comm)
+{
+    void *arguments = malloc(what->size);
+    command_options options;
+    int rank, bad, code = COMMAND_OK;
+
+    MPI_Comm_rank(comm, &rank);
+    if (command_fail(comm, !arguments, "%s: no memory for the arguments", what->name)) {
+        free(arguments);
+        return COMMAND_INTERNAL;
+    }
+    memcpy(arguments, what->defaults, what->size);
+    bad = command_read(&options, what->table, arguments, argc, argv) ||
+          (!options.help && what->finish(arguments, &options, argc, argv, comm));
+    if (command_fail(comm, bad, "%s: %s%s", what->name, options.error, what->hint ? what->hint : ""))
+        code = COMMAND_BAD_INPUT;
+    else if (!options.help)
+        code = what->run(arguments, options.text, comm);
+    else if (rank == 0)
+        print_help(what);
+    if (what->release)
+        what->release(arguments);
+    command_options_free(&options);
+    free(arguments);
+    return code;
 }

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "explain/command.h"
 
 enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000 };
 
-void explain_help(void)
+static void print_help(void)
 {
     printf("Usage: hsumma_bench explain [OPTION...]\n"
            "       hsumma_bench explain --collective NAME [--alg NAME] [OPTION...]\n\n"
@@ -44,20 +45,18 @@ void explain_help(void)
            "  --root N                (default: 0)\n"
            "\nThe plan: options of the library (--threads auto is one thread per process here;\n"
            "--profile FILE may be that of another machine)\n");
-    command_print_options(stdout);
-    printf("\nExit status: 0 done, 1 it failed, 2 the input was wrong.\n");
 }
 
 /* "plan,map" */
-static int read_show(const argument *row, command_options *options, const char *text, void *at)
+static int read_show(const argument_given *given, void *at)
 {
     static const char *const names[] = {"plan", "groups", "cuts", "map", "messages"};
 
     enum { SHOW_NAMES = sizeof names / sizeof *names };
 
+    const char *text = given->text;
     int *show = at;
 
-    (void)row, (void)options;
     *show = 0;
     for (;;) {
         size_t length = strcspn(text, ",");
@@ -78,7 +77,7 @@ static int read_show(const argument *row, command_options *options, const char *
 static const argument own_arguments[] = {
     {.rows = arguments_product, AT(common)},
     {"format", .read = argument_word, AT(common.format), .words = "table|csv|json", .expected = "table, csv or json"},
-    {"help", 'h', .read = argument_flag, AT(common.help)},
+    {"help", 'h', .read = argument_help},
     {"panels", .read = argument_int64, AT(panels), .least = 0, .most = INT32_MAX},
     {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
     {"all", .read = argument_flag, AT(all)},
@@ -93,17 +92,16 @@ static const argument own_arguments[] = {
     {.name = NULL}};
 
 /* What does not fit together. */
-static int finish_arguments(explain_arguments *args, command_options *options, int argc, char **argv)
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
+    explain_arguments *args = of;
     arguments *common = &args->common;
 
+    (void)comm;
     if (arguments_finish(common, options, argc, argv))
         return 1;
-    if (args->ranks && common->nprow) {
-        snprintf(options->error, sizeof options->error, "--ranks %lld: expected without --grid",
-                 (long long)args->ranks);
-        return 1;
-    }
+    if (args->ranks && common->nprow)
+        return command_refuse(options, "--ranks %lld: expected without --grid", (long long)args->ranks);
     if (!common->nprow)
         common->nprow = common->npcol = 4;
     int64_t processes = args->ranks ? args->ranks : (int64_t)common->nprow * common->npcol;
@@ -113,29 +111,34 @@ static int finish_arguments(explain_arguments *args, command_options *options, i
     if (common->format == REPORT_CSV)
         return command_bad_value(options, "format", "csv", "table or json");
     if (processes > MOST_PROCESSES)
-        snprintf(options->error, sizeof options->error, "--grid %dx%d: expected %d processes at most", common->nprow,
-                 common->npcol, MOST_PROCESSES);
-    else if (args->nodes > processes)
-        snprintf(options->error, sizeof options->error, "--nodes %lld: expected at most one for each of %lld processes",
-                 (long long)args->nodes, (long long)processes);
-    else if (args->alg && !args->collective)
-        snprintf(options->error, sizeof options->error, "--alg %s: expected --collective NAME with it", args->alg);
-    else if (args->collective && common->format != REPORT_TABLE)
-        snprintf(options->error, sizeof options->error, "--collective: only as a table");
-    else if (args->collective && args->root >= args->size)
-        snprintf(options->error, sizeof options->error, "--root %lld: expected less than --size %lld",
-                 (long long)args->root, (long long)args->size);
-    return options->error[0] != 0;
+        return command_refuse(options, "--grid %dx%d: expected %d processes at most", common->nprow, common->npcol,
+                              MOST_PROCESSES);
+    if (args->nodes > processes)
+        return command_refuse(options, "--nodes %lld: expected at most one for each of %lld processes",
+                              (long long)args->nodes, (long long)processes);
+    if (args->alg && !args->collective)
+        return command_refuse(options, "--alg %s: expected --collective NAME with it", args->alg);
+    if (args->collective && common->format != REPORT_TABLE)
+        return command_refuse(options, "--collective: only as a table");
+    if (args->collective && args->root >= args->size)
+        return command_refuse(options, "--root %lld: expected less than --size %lld", (long long)args->root,
+                              (long long)args->size);
+    return 0;
 }
 
-int explain_arguments_read(explain_arguments *args, command_options *options, int argc, char **argv)
-{
-    memset(args, 0, sizeof *args);
-    arguments_init(&args->common);
-    args->nodes = args->panels = 1;
-    args->size = 8;
-    args->bytes = -1;
-    args->show = SHOW_PLAN | SHOW_MAP | SHOW_MESSAGES;
-    return command_read(options, own_arguments, args, argc, argv) ||
-           (!args->common.help && finish_arguments(args, options, argc, argv));
-}
+const subcommand cmd_explain = {
+    .name = "explain",
+    .summary = "say what a product would do and cost on any grid, without running it",
+    .help = print_help,
+    .ending = "Exit status: 0 done, 1 it failed, 2 the input was wrong.\n",
+    .table = own_arguments,
+    .size = sizeof(explain_arguments),
+    .defaults = &(const explain_arguments){.common = ARGUMENTS_DEFAULT(5),
+                                           .nodes = 1,
+                                           .panels = 1,
+                                           .size = 8,
+                                           .bytes = -1,
+                                           .show = SHOW_PLAN | SHOW_MAP | SHOW_MESSAGES},
+    .finish = finish,
+    .run = explain_run,
+};

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "common/command.h"
 #include "explain/command.h"
 #include "report/columns.h"
@@ -320,24 +319,13 @@ static int carry_out(const explain_arguments *args, const char *options)
 }
 
 /* One rank does it all; the others wait. */
-int cmd_explain(int argc, char **argv, MPI_Comm comm)
+int explain_run(const void *args, const char *options, MPI_Comm comm)
 {
     int rank, code = COMMAND_OK;
 
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0) {
-        explain_arguments args;
-        command_options options;
-        int bad = explain_arguments_read(&args, &options, argc, argv);
-
-        if (command_fail(MPI_COMM_SELF, bad, "explain: %s", options.error))
-            code = COMMAND_BAD_INPUT;
-        else if (args.common.help)
-            explain_help();
-        else
-            code = carry_out(&args, options.text);
-        command_options_free(&options);
-    }
+    if (rank == 0)
+        code = carry_out(args, options);
     quiet_bcast(&code, 1, MPI_INT, 0, comm);
     return code;
 }

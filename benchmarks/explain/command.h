@@ -105,8 +105,8 @@ typedef struct explanation {
 } explanation;
 
 /* arguments.c.  Reading returns nonzero, with options->error set, if something is wrong. */
-void explain_help(void);
-int explain_arguments_read(explain_arguments *args, command_options *options, int argc, char **argv);
+/* The command, when its arguments are known.  Collective; an exit status. */
+int explain_run(const void *args, const char *options, MPI_Comm comm);
 
 /* Makes the loop of one process of the grid after the other and takes down what it would do.  The message is in text.
  */

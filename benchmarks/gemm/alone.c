@@ -37,13 +37,12 @@ static int create(gemm_alone *alone, const char *options)
 
 int gemm_alone_create(gemm_alone *alone, const problem *p, const char *options)
 {
-    arguments plain;
+    arguments plain = ARGUMENTS_DEFAULT(5);
     int code = COMMAND_OK;
 
     memset(alone, 0, sizeof *alone);
     alone->host.mach.node = MPI_COMM_NULL;
     alone->args = *p->args;
-    arguments_init(&plain);
     memcpy(alone->args.layout, plain.layout, sizeof plain.layout);
     alone->args.nprow = alone->args.npcol = 1;
     alone->args.nb = 0;

@@ -6,18 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "product/pblas.h"
 
 const char *const compared_names[COMPARE_COUNT] = {"plan", "call", "pdgemm", "shared", "scalapack", "device"};
 const char *const memory_names[MEMORY_COUNT] = {"default", "host", "device", "mixed"};
 
-void gemm_arguments_help(void)
+static void print_help(void)
 {
     printf("Usage: mpiexec -n RANKS hsumma_bench gemm [OPTION...]\n\n"
            "Times one distributed product: the slowest rank, from a common start, C refreshed before each run.\n"
            "In every round all contenders take their turn, so that ratios compare what was measured side by side.\n"
            "Beside it stands the GEMM rate: one process with the BLAS threads of a node, times the nodes.\n\n");
-    arguments_help(stdout);
+    arguments_help();
     printf(
         "  --api NAME              what is timed (default: plan)%s:\n"
         "                            plan       hsumma_plan_execute on a plan made before\n"
@@ -45,20 +46,17 @@ void gemm_arguments_help(void)
         "  --plant-error VALUE@I,J add VALUE to entry (I, J) of C (from 0) before the check, which must fail\n"
         "\nThe plan: options of the library\n",
         pblas_available() ? "" : "; this build has no ScaLAPACK, only plan and call");
-    command_print_options(stdout);
-    printf("\nExit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
 }
 
 /* "1e-9@3,4" */
-static int read_plant(const argument *row, command_options *options, const char *text, void *target)
+static int read_plant(const argument_given *given, void *target)
 {
     gemm_arguments *args = target;
     char copy[128], *at, *comma;
 
-    (void)row, (void)options;
-    if (strlen(text) >= sizeof copy)
+    if (strlen(given->text) >= sizeof copy)
         return 0;
-    strcpy(copy, text);
+    strcpy(copy, given->text);
     at = strchr(copy, '@');
     comma = at ? strchr(at, ',') : NULL;
     if (!comma)
@@ -70,12 +68,11 @@ static int read_plant(const argument *row, command_options *options, const char 
 }
 
 /* "shared,scalapack" */
-static int read_compare(const argument *row, command_options *options, const char *text, void *at)
+static int read_compare(const argument_given *given, void *at)
 {
-    char *copy = strdup(text), *rest = copy;
+    char *copy = strdup(given->text), *rest = copy;
     int *compare = at, bad = !copy || !*copy;
 
-    (void)row, (void)options;
     for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
         int i = 0;
 
@@ -116,31 +113,36 @@ static const char *foreign_word(const gemm_arguments *args)
 }
 
 /* What does not fit together. */
-static int finish_arguments(gemm_arguments *args, command_options *options, int argc, char **argv)
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
+    gemm_arguments *args = of;
     const double *beta = args->common.beta;
     const char *foreign = foreign_word(args);
 
+    (void)comm;
     if (arguments_finish(&args->common, options, argc, argv))
         return 1;
     if (args->plant && (args->plant_row >= args->common.m || args->plant_col >= args->common.n))
-        snprintf(options->error, sizeof options->error, "--plant-error: there is no entry (%lld, %lld) in C",
-                 (long long)args->plant_row, (long long)args->plant_col);
-    else if (args->calls > 1 && hypot(beta[0], beta[1]) > 1)
-        snprintf(options->error, sizeof options->error,
-                 "--calls %d: expected a beta of at most 1 with it, for C would overflow", args->calls);
-    else if (foreign && !pblas_available())
-        snprintf(options->error, sizeof options->error, "--%s: this hsumma_bench was built without ScaLAPACK", foreign);
-    else if (args->how == API_PDGEMM || args->compare[COMPARE_PDGEMM])
+        return command_refuse(options, "--plant-error: there is no entry (%lld, %lld) in C", (long long)args->plant_row,
+                              (long long)args->plant_col);
+    if (args->calls > 1 && hypot(beta[0], beta[1]) > 1)
+        return command_refuse(options, "--calls %d: expected a beta of at most 1 with it, for C would overflow",
+                              args->calls);
+    if (foreign && !pblas_available())
+        return command_refuse(options, "--%s: this hsumma_bench was built without ScaLAPACK", foreign);
+    if (args->how == API_PDGEMM || args->compare[COMPARE_PDGEMM])
         return command_options_export(options);
-    return options->error[0] != 0;
+    return 0;
 }
 
-int gemm_arguments_read(gemm_arguments *args, command_options *options, int argc, char **argv)
-{
-    memset(args, 0, sizeof *args);
-    arguments_init(&args->common);
-    args->calls = 1;
-    return command_read(options, own_arguments, args, argc, argv) ||
-           (!args->common.help && finish_arguments(args, options, argc, argv));
-}
+const subcommand cmd_gemm = {
+    .name = "gemm",
+    .summary = "time one product, beside the local GEMM rate and ScaLAPACK, and check it",
+    .help = print_help,
+    .ending = "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n",
+    .table = own_arguments,
+    .size = sizeof(gemm_arguments),
+    .defaults = &(const gemm_arguments){.common = ARGUMENTS_DEFAULT(5), .calls = 1},
+    .finish = finish,
+    .run = gemm_run,
+};

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "check/result.h"
-#include "commands.h"
 #include "common/command.h"
 #include "gemm/alone.h"
 #include "gemm/floor.h"
@@ -363,26 +362,11 @@ static int carry_out(run *r, const gemm_arguments *args, const char *options, MP
     return bad ? COMMAND_INTERNAL : COMMAND_OK;
 }
 
-int cmd_gemm(int argc, char **argv, MPI_Comm comm)
+int gemm_run(const void *args, const char *options, MPI_Comm comm)
 {
-    gemm_arguments args;
-    command_options options;
-    run r;
-    int rank, bad, code;
+    run r = {.p.mach.node = MPI_COMM_NULL};
+    int code = carry_out(&r, args, options, comm);
 
-    MPI_Comm_rank(comm, &rank);
-    memset(&r, 0, sizeof r);
-    r.p.mach.node = MPI_COMM_NULL;
-    bad = gemm_arguments_read(&args, &options, argc, argv);
-    if (command_fail(comm, bad, "gemm: %s", options.error)) {
-        code = COMMAND_BAD_INPUT;
-    } else if (args.common.help) {
-        if (rank == 0)
-            gemm_arguments_help();
-        code = COMMAND_OK;
-    } else {
-        code = carry_out(&r, &args, options.text, comm);
-    }
     gemm_rate_free(&r.rate);
     pblas_free(&r.blacs);
     hsumma_plan_free(&r.plan);
@@ -393,6 +377,5 @@ int cmd_gemm(int argc, char **argv, MPI_Comm comm)
     problem_free(&r.p);
     free(r.turns);
     free(r.times);
-    command_options_free(&options);
     return code;
 }

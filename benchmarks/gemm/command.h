@@ -34,8 +34,7 @@ typedef struct gemm_arguments {
     int64_t plant_row, plant_col;
 } gemm_arguments;
 
-/* Returns nonzero, with options->error set, if something is wrong. Free the options in any case. */
-int gemm_arguments_read(gemm_arguments *args, command_options *options, int argc, char **argv);
-void gemm_arguments_help(void);
+/* Measures, checks, prints: the command, when its arguments are known.  Collective; an exit status. */
+int gemm_run(const void *args, const char *options, MPI_Comm comm);
 
 #endif

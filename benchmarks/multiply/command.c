@@ -3,9 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "commands.h"
 #include "multiply/npy_io.h"
 
-void multiply_help(FILE *file)
+static void print_help(void)
 {
     fputs("Usage: mpiexec -n RANKS hsumma_bench multiply A.npy B.npy -o C.npy [options]\n"
           "\n"
@@ -36,31 +37,30 @@ void multiply_help(FILE *file)
           "meant\n"
           "in its view. Options of the library:\n"
           "\n",
-          file);
-    command_print_options(file);
-    fputs("\nExamples:\n"
-          "  mpiexec -n 4 hsumma_bench multiply A.npy B.npy -o C.npy\n"
-          "  mpiexec -n 6 hsumma_bench multiply A.npy A.npy --transa C -o gram.npy --order F --grid 2x3\n"
-          "  mpiexec -n 16 hsumma_bench multiply A.npy B.npy --alpha 0.5-2i --beta -1 -c C0.npy -o C.npy --nb 256\n"
-          "\n"
-          "Exit status: 0 done, 1 internal failure, 2 bad input (nothing was written).\n",
-          file);
+          stdout);
 }
 
-static int read_grid(const argument *row, command_options *options, const char *text, void *at)
+static const char ending[] =
+    "Examples:\n"
+    "  mpiexec -n 4 hsumma_bench multiply A.npy B.npy -o C.npy\n"
+    "  mpiexec -n 6 hsumma_bench multiply A.npy A.npy --transa C -o gram.npy --order F --grid 2x3\n"
+    "  mpiexec -n 16 hsumma_bench multiply A.npy B.npy --alpha 0.5-2i --beta -1 -c C0.npy -o C.npy --nb 256\n"
+    "\n"
+    "Exit status: 0 done, 1 internal failure, 2 bad input (nothing was written).\n";
+
+static int read_grid(const argument_given *given, void *at)
 {
     multiply_arguments *args = at;
 
-    (void)row, (void)options;
-    return parse_grid(text, &args->nprow, &args->npcol);
+    return parse_grid(given->text, &args->nprow, &args->npcol);
 }
 
-static int read_beta(const argument *row, command_options *options, const char *text, void *at)
+static int read_beta(const argument_given *given, void *at)
 {
     multiply_arguments *args = at;
 
     args->has_beta = 1;
-    return argument_scalar(row, options, text, args->beta);
+    return argument_scalar(given, args->beta);
 }
 
 #define AT(member) .field = offsetof(multiply_arguments, member)
@@ -79,55 +79,37 @@ static const argument own_arguments[] = {
     {"force", .read = argument_flag, AT(force)},
     {"progress", .read = argument_flag, AT(progress)},
     {"quiet", 'q', .read = argument_flag, AT(quiet)},
-    {"help", 'h', .read = argument_flag, AT(help)},
+    {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
 /* What must be there, and what must not. */
-static int take_operands(multiply_arguments *args, command_options *options, int count, char **operands)
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
-    const char *wrong = NULL;
+    multiply_arguments *args = of;
 
-    if (count != 2)
-        wrong = "two files are needed: A.npy B.npy";
-    else if (!args->out)
-        wrong = "an output is needed: -o C.npy";
-    else if (!args->c0 && (args->beta[0] != 0 || args->beta[1] != 0))
-        wrong = "--beta needs -c C0.npy";
-    if (wrong) {
-        snprintf(options->error, sizeof options->error, "%s", wrong);
-        return 1;
-    }
-    args->a = operands[0];
-    args->b = operands[1];
+    (void)comm;
+    if (argc - optind != 2)
+        return command_refuse(options, "two files are needed: A.npy B.npy");
+    if (!args->out)
+        return command_refuse(options, "an output is needed: -o C.npy");
+    if (!args->c0 && (args->beta[0] != 0 || args->beta[1] != 0))
+        return command_refuse(options, "--beta needs -c C0.npy");
+    args->a = argv[optind];
+    args->b = argv[optind + 1];
     if (args->c0 && !args->has_beta)
         args->beta[0] = 1;
     return 0;
 }
 
-int multiply_parse(multiply_arguments *args, command_options *options, int argc, char **argv)
-{
-    *args = (multiply_arguments){.transa = 'N', .transb = 'N', .alpha = {1, 0}, .piece = NPY_PIECE};
-    if (command_read(options, own_arguments, args, argc, argv))
-        return 1;
-    return !args->help && take_operands(args, options, argc - optind, argv + optind);
-}
-
-int cmd_multiply(int argc, char **argv, MPI_Comm comm)
-{
-    multiply_arguments args;
-    command_options options;
-    int rank, status, bad = multiply_parse(&args, &options, argc, argv);
-
-    MPI_Comm_rank(comm, &rank);
-    if (command_fail(comm, bad, "multiply: %s (see hsumma_bench multiply --help)", options.error)) {
-        status = COMMAND_BAD_INPUT;
-    } else if (args.help) {
-        if (rank == 0)
-            multiply_help(stdout);
-        status = COMMAND_OK;
-    } else {
-        status = multiply_run(&args, options.text, comm);
-    }
-    command_options_free(&options);
-    return status;
-}
+const subcommand cmd_multiply = {
+    .name = "multiply",
+    .summary = "multiply two matrices in NumPy files",
+    .help = print_help,
+    .ending = ending,
+    .hint = " (see hsumma_bench multiply --help)",
+    .table = own_arguments,
+    .size = sizeof(multiply_arguments),
+    .defaults = &(const multiply_arguments){.transa = 'N', .transb = 'N', .alpha = {1, 0}, .piece = NPY_PIECE},
+    .finish = finish,
+    .run = multiply_run,
+};

@@ -4,7 +4,6 @@
 
 #include <mpi.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "common/command.h"
 
@@ -17,20 +16,11 @@ typedef struct multiply_arguments {
     int nprow, npcol; /* 0: not given */
     int64_t nb;       /* 0: checkerboard */
     int64_t piece;    /* bytes that a rank moves in one call of MPI-IO */
-    int force, quiet, progress, help;
+    int force, quiet, progress;
 } multiply_arguments;
-
-/* Reads the command line; nonzero with options->error set if something is wrong with it. Local. Free the options
- * always. */
-int multiply_parse(multiply_arguments *args, command_options *options, int argc, char **argv);
-
-void multiply_help(FILE *file);
 
 /* Does it; `options` is text for the library. Collective; an exit status, the same on all ranks, after rank 0 has
  * printed what was wrong. */
-int multiply_run(const multiply_arguments *args, const char *options, MPI_Comm comm);
-
-/* The subcommand: argv[0] is its name. Collective, the same exit status on all ranks. */
-int cmd_multiply(int argc, char **argv, MPI_Comm comm);
+int multiply_run(const void *args, const char *options, MPI_Comm comm);
 
 #endif

@@ -381,8 +381,9 @@ static int run(job *j, const char *options)
     return status ? status : work(j);
 }
 
-int multiply_run(const multiply_arguments *args, const char *options, MPI_Comm comm)
+int multiply_run(const void *of, const char *options, MPI_Comm comm)
 {
+    const multiply_arguments *args = of;
     job j = {.args = args, .comm = comm, .path = {args->a, args->b, args->c0}};
     int status;
 

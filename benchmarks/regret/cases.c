@@ -33,8 +33,7 @@ static char *join_words(int argc, char **argv)
 
 static int no_memory(command_options *options)
 {
-    snprintf(options->error, sizeof options->error, "no memory for the cases");
-    return 1;
+    return command_refuse(options, "no memory for the cases");
 }
 
 /* A new case at the end of the list, without its text; NULL without memory. */
@@ -80,11 +79,8 @@ static int read_line(product_cases *cases, command_options *options, char *text,
         argv[argc++] = word;
     if (argc == 1)
         return 0;
-    if (argc > CASE_WORDS) {
-        snprintf(options->error, sizeof options->error, "%s:%d: more than %d words", cases->file, number,
-                 CASE_WORDS - 1);
-        return 1;
-    }
+    if (argc > CASE_WORDS)
+        return command_refuse(options, "%s:%d: more than %d words", cases->file, number, CASE_WORDS - 1);
     if (!(x = append(cases)))
         return no_memory(options);
     x->line = number;
@@ -92,7 +88,7 @@ static int read_line(product_cases *cases, command_options *options, char *text,
         return no_memory(options);
     bad = read_words(x, &scan, argc, argv);
     if (bad)
-        snprintf(options->error, sizeof options->error, "%s:%d: %.300s", cases->file, number, scan.error);
+        command_refuse(options, "%s:%d: %.300s", cases->file, number, scan.error);
     else if (!(x->options = join(cases->options, scan.text)))
         bad = no_memory(options);
     command_options_free(&scan);
@@ -107,8 +103,8 @@ static char *load(const char *path, command_options *options)
     size_t size = 0;
 
     if (!file || getdelim(&text, &size, 0, file) < 0) {
-        snprintf(options->error, sizeof options->error, "--cases %.200s: %s", path,
-                 !file || ferror(file) ? strerror(errno) : "the file is empty");
+        command_refuse(options, "--cases %.200s: %s", path,
+                       !file || ferror(file) ? strerror(errno) : "the file is empty");
         free(text);
         text = NULL;
     }
@@ -152,11 +148,7 @@ static int read_file(product_cases *cases, command_options *options, MPI_Comm co
     for (char *line, *rest = text; !bad && (line = strsep(&rest, "\n"));)
         bad = read_line(cases, options, line, ++number);
     free(text);
-    if (!bad && !cases->count) {
-        snprintf(options->error, sizeof options->error, "--cases %.200s: there is no case in it", cases->file);
-        bad = 1;
-    }
-    return bad;
+    return bad || (!cases->count && command_refuse(options, "--cases %.200s: there is no case in it", cases->file));
 }
 
 /* The command line's own case. */

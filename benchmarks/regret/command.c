@@ -1,11 +1,11 @@
 /* hsumma_bench regret: what the library chooses against a forced sweep of candidates. */
 #include "regret/command.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
-#include "common/command.h"
 
 /* What a case has made. */
 static void run_free(regret_run *run)
@@ -62,12 +62,14 @@ static int is_late(const regret_arguments *args, double begin, MPI_Comm comm)
 }
 
 /* A case that fails does not keep the others from their turn. */
-static int carry_out(const regret_arguments *args, MPI_Comm comm)
+static int run(const void *of, const char *options, MPI_Comm comm)
 {
+    const regret_arguments *args = of;
     regret_totals totals = {.cases = 0};
     double begin = MPI_Wtime();
     int worst = COMMAND_OK, rank, bad = 0;
 
+    (void)options; /* each case has them with its own */
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < args->set.count; i++) {
         if (is_late(args, begin, comm)) {
@@ -84,24 +86,70 @@ static int carry_out(const regret_arguments *args, MPI_Comm comm)
     return args->set.count > 1 && worst ? COMMAND_INTERNAL : worst;
 }
 
-int cmd_regret(int argc, char **argv, MPI_Comm comm)
-{
-    regret_arguments args;
-    command_options options;
-    int rank, bad, code;
+/* --- the command line -------------------------------------------------------------------------------------------- */
 
-    MPI_Comm_rank(comm, &rank);
-    bad = regret_arguments_read(&args, &options, argc, argv, comm);
-    if (command_fail(comm, bad, "regret: %s", options.error)) {
-        code = COMMAND_BAD_INPUT;
-    } else if (args.set.common.help) {
-        if (rank == 0)
-            regret_help();
-        code = COMMAND_OK;
-    } else {
-        code = carry_out(&args, comm);
-    }
-    cases_free(&args.set);
-    command_options_free(&options);
-    return code;
+static void print_help(void)
+{
+    printf("Usage: mpiexec -n RANKS hsumma_bench regret [OPTION...]\n\n"
+           "How good is what the library chooses?  For each case: the automatic plan; a sweep over at most %d other\n"
+           "plans, forced by options; then the best %d of them and the automatic plan in turns.  Regret is how much\n"
+           "longer the automatic plan takes than the best of the others, as the median of the rounds' ratios; a loss\n"
+           "is a regret whose quartiles do not include 1.  Communication is predicted for every plan that runs, and\n"
+           "the automatic one is timed once more with lookahead 0, where communication hides behind nothing.\n\n",
+           REGRET_CANDIDATES, REGRET_BEST);
+    arguments_help();
+    printf("  --cases FILE            cases, one on a line: options of the product, of processes and distribution and\n"
+           "                          of the library, beyond those of the command line; # begins a comment.  Without\n"
+           "                          it there is the one case of the command line\n"
+           "  --measure               also the plan that tune=measure ends with\n"
+           "  --sweep-reps N          turns of each candidate, of which the shortest counts (default: 2)\n"
+           "  --cap FACTOR            a candidate whose first turn takes FACTOR times the best so far has no other\n"
+           "                          (default: 3)\n"
+           "  --seconds S             begin no case later than S seconds after the start (default: no limit)\n"
+           "--reps counts the rounds of the last comparison (default: 7); --format: table, or json, one line per case\n"
+           "\nThe candidates: rows of cross products, refused ones and those that give the plan of another left out\n");
+    regret_candidates_help(stdout);
+    printf("  largest, others: of op(A), op(B), C; each: all group grids if they are four, else the squarest of each\n"
+           "  number of groups, nearest to the root of the processes first; middle: the first of these\n"
+           "\nThe plan: options of the library, for all plans; tuned is none unless it is given\n");
 }
+
+#define AT(member) .field = offsetof(regret_arguments, member)
+static const argument own_arguments[] = {
+    {.rows = arguments_all, AT(set.common)},
+    {"cases", .read = argument_text, AT(set.file)},
+    {"measure", .read = argument_flag, AT(measure)},
+    {"sweep-reps", .read = argument_int, AT(sweep_reps), .least = 1, .most = 1000,
+     .expected = "a number of turns from 1 to 1000"},
+    {"cap", .read = argument_double, AT(cap), .least = 1, .most = INT64_MAX, .expected = "a factor of at least 1"},
+    {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
+    {.name = NULL}};
+
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+{
+    regret_arguments *args = of;
+
+    if (args->set.common.format == REPORT_CSV)
+        return command_bad_value(options, "format", "csv", "table or json");
+    return cases_read(&args->set, "tuned=none", options, argc, argv, comm);
+}
+
+static void release(void *of)
+{
+    regret_arguments *args = of;
+
+    cases_free(&args->set);
+}
+
+const subcommand cmd_regret = {
+    .name = "regret",
+    .summary = "compare what the library chooses with a forced sweep of candidates",
+    .help = print_help,
+    .ending = "Exit status: 0 done, 1 a check or a case failed, 2 the input was wrong.\n",
+    .table = own_arguments,
+    .size = sizeof(regret_arguments),
+    .defaults = &(const regret_arguments){.set.common = ARGUMENTS_DEFAULT(7), .sweep_reps = 2, .cap = 3},
+    .finish = finish,
+    .run = run,
+    .release = release,
+};

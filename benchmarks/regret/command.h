@@ -19,11 +19,6 @@ typedef struct regret_arguments {
     double seconds; /* no case begins later; 0: no limit */
 } regret_arguments;
 
-/* arguments.c.  Collective: one rank reads the file.  Returns nonzero, with options->error set, if something is
- * wrong: a bad line of the file is named.  Free the set in any case. */
-int regret_arguments_read(regret_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm);
-void regret_help(void);
-
 /* A plan that takes turns, and its best turn. */
 typedef struct regret_plan {
     char name[96];

@@ -17,11 +17,9 @@ static void print_help(void)
            "in turns, and prints total and communication time against the number of groups G = I J. The paper's\n"
            "algorithm does not overlap the two: --lookahead 0. Beside them stands what the model predicts, and the\n"
            "groups that the library chooses by itself are marked.\n\n");
-    arguments_help(stdout);
+    arguments_help();
     printf("  --plot FILE.svg         draw it with gnuplot\n"
            "\nThe plans: options of the library (--groups and --levels are the sweep's own)\n");
-    command_print_options(stdout);
-    printf("\nExit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
 }
 
 typedef struct sweep_arguments {
@@ -36,12 +34,12 @@ static const argument own_arguments[] = {
     {"levels", .read = argument_refused, .expected = "--levels: the sweep goes through all groups by itself"},
     {.name = NULL}};
 
-static int read_arguments(sweep_arguments *args, command_options *options, int argc, char **argv)
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
-    arguments_init(&args->common);
-    args->plot = NULL;
-    return command_read(options, own_arguments, args, argc, argv) ||
-           (!args->common.help && arguments_finish(&args->common, options, argc, argv));
+    sweep_arguments *args = of;
+
+    (void)comm;
+    return arguments_finish(&args->common, options, argc, argv);
 }
 
 /* By G, then by I; SUMMA is made apart. */
@@ -244,8 +242,9 @@ static void evaluate(sweep *s)
     mark_best(s);
 }
 
-static int carry_out(sweep *s, const arguments *args, const char *options, const char *plot, MPI_Comm comm)
+static int carry_out(sweep *s, const sweep_arguments *args, const char *options, MPI_Comm comm)
 {
+    const char *plot = args->plot;
     const char *complaint = NULL;
     int code, rank, passed = 1;
 
@@ -254,7 +253,7 @@ static int carry_out(sweep *s, const arguments *args, const char *options, const
         complaint = plot_check(plot);
     if (command_fail(comm, complaint != NULL, "sweep: --plot %s: %s", plot ? plot : "", complaint ? complaint : ""))
         return COMMAND_BAD_INPUT;
-    if ((code = problem_create(&s->p, args, options, comm)))
+    if ((code = problem_create(&s->p, &args->common, options, comm)))
         return code;
     if (command_fail(comm, !make_candidates(s), "no memory for the sweep's candidates"))
         return COMMAND_INTERNAL;
@@ -285,27 +284,23 @@ static void sweep_free(sweep *s)
     problem_free(&s->p);
 }
 
-int cmd_sweep(int argc, char **argv, MPI_Comm comm)
+static int run(const void *args, const char *options, MPI_Comm comm)
 {
-    sweep_arguments args;
-    command_options options;
-    sweep s;
-    int rank, bad, code;
+    sweep s = {.p.mach.node = MPI_COMM_NULL};
+    int code = carry_out(&s, args, options, comm);
 
-    MPI_Comm_rank(comm, &rank);
-    memset(&s, 0, sizeof s);
-    s.p.mach.node = MPI_COMM_NULL;
-    bad = read_arguments(&args, &options, argc, argv);
-    if (command_fail(comm, bad, "sweep: %s", options.error)) {
-        code = COMMAND_BAD_INPUT;
-    } else if (args.common.help) {
-        if (rank == 0)
-            print_help();
-        code = COMMAND_OK;
-    } else {
-        code = carry_out(&s, &args.common, options.text, args.plot, comm);
-    }
     sweep_free(&s);
-    command_options_free(&options);
     return code;
 }
+
+const subcommand cmd_sweep = {
+    .name = "sweep",
+    .summary = "time SUMMA and HSUMMA for every grid of groups, and plot",
+    .help = print_help,
+    .ending = "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n",
+    .table = own_arguments,
+    .size = sizeof(sweep_arguments),
+    .defaults = &(const sweep_arguments){.common = ARGUMENTS_DEFAULT(5)},
+    .finish = finish,
+    .run = run,
+};

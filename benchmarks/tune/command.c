@@ -1,28 +1,143 @@
 /* hsumma_bench tune: measures what could serve, and remembers the fastest. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/schedule/registry.h"
+#include "commands.h"
 #include "tune/command.h"
 
-#include "commands.h"
-
-int cmd_tune(int argc, char **argv, MPI_Comm comm)
+static void print_help(void)
 {
-    tune_arguments args;
-    command_options options;
-    char path[TUNE_PATH];
-    int rank, code, bad = tune_arguments_read(&args, &options, argc, argv, comm);
-
-    MPI_Comm_rank(comm, &rank);
-    if (command_fail(comm, bad, "tune: %s", options.error)) {
-        code = COMMAND_BAD_INPUT;
-    } else if (args.set.common.help) {
-        if (rank == 0)
-            tune_help();
-        code = COMMAND_OK;
-    } else {
-        code = tune_find_file(&args, path, comm);
-        if (!code)
-            code = args.coll ? tune_collectives(&args, options.text, path, comm) : tune_products(&args, path, comm);
-    }
-    cases_free(&args.set);
-    command_options_free(&options);
-    return code;
+    printf(
+        "Usage: mpiexec -n RANKS hsumma_bench tune [-m M -n N -k K] [--cases FILE] [OPTION...]\n"
+        "       mpiexec -n RANKS hsumma_bench tune --coll [LIST] [--sizes FROM-TO] [--seconds S] [OPTION...]\n\n"
+        "Measures what could serve and remembers the fastest in the tuned file, which later programs read (option "
+        "tuned):\n"
+        "plans of these products on so many ranks; or, with --coll, the algorithms of the collectives.\n\n"
+        "  -o, --tuned FILE        the file; made if it is not there, else added to (default: HSUMMA_TUNED, else the\n"
+        "                          user's own, $XDG_CONFIG_HOME/hsumma/tuned or ~/.config/hsumma/tuned)\n"
+        "  --cases FILE            a product on each line, as -m, -n, -k, --type, --layout, ... say it; # begins a\n"
+        "                          comment; what the command line says holds for all\n\n"
+        "Collectives\n"
+        "  --coll [LIST]           of bcast,reduce,allreduce,allgather,reduce_scatter (default: all)\n"
+        "  --sizes FROM-TO         bytes of the whole vector, by factors of 4 (default: 8-4M)\n"
+        "  --seconds S             about so long at most (default: 30)\n\n");
+    arguments_help();
+    printf("\n--reps, --check and --format are not for this command.\n\nThe context: options of the library\n");
 }
+
+/* --- collectives -------------------------------------------------------------------------------------------------- */
+
+/* "bcast,reduce" */
+static int take_list(tune_arguments *args, command_options *options, const char *list)
+{
+    char *copy = strdup(list), *rest = copy;
+    int bad = !copy;
+
+    for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
+        int c = 0;
+
+        while (c < TUNE_COLLECTIVES && strcmp(word, hs_collective_name((enum hs_collective)c)))
+            c++;
+        bad = c == TUNE_COLLECTIVES;
+        if (!bad)
+            args->chosen[c] = 1;
+    }
+    free(copy);
+    return bad && command_bad_value(options, "coll", list,
+                                    "some of bcast, reduce, allreduce, allgather, reduce_scatter, with commas");
+}
+
+/* "8-4M" */
+static int read_sizes(const argument_given *given, void *at)
+{
+    tune_arguments *args = at;
+    char copy[64], *dash;
+
+    snprintf(copy, sizeof copy, "%s", given->text);
+    dash = strchr(copy, '-');
+    if (dash)
+        *dash = 0;
+    return strlen(given->text) < sizeof copy && dash && parse_int64(copy, &args->from) &&
+           parse_int64(dash + 1, &args->to) && args->from >= 1 && args->from <= args->to &&
+           args->to <= (int64_t)1 << 30;
+}
+
+/* The rest of the command line is of LIST. */
+static int finish_coll(tune_arguments *args, command_options *options, int argc, char **argv)
+{
+    int any = 0, bad = 0;
+
+    while (!bad && optind < argc)
+        bad = take_list(args, options, argv[optind++]);
+    for (int c = 0; c < TUNE_COLLECTIVES; c++)
+        any |= args->chosen[c];
+    for (int c = 0; !any && c < TUNE_COLLECTIVES; c++)
+        args->chosen[c] = 1;
+    return bad || (args->set.file && command_refuse(options, "--coll and --cases: expected one of them"));
+}
+
+/* --- the command line --------------------------------------------------------------------------------------------- */
+
+static int read_coll(const argument_given *given, void *at)
+{
+    tune_arguments *args = at;
+
+    args->coll = 1;
+    return !given->text || !take_list(args, given->options, given->text);
+}
+
+#define AT(member) .field = offsetof(tune_arguments, member)
+#define NOT_HERE .read = argument_refused, .expected = "--reps, --check and --format are not for this command"
+static const argument own_arguments[] = {
+    {.rows = arguments_product, AT(set.common)},
+    {.rows = arguments_values, AT(set.common)},
+    {"reps", NOT_HERE},
+    {"check", NOT_HERE, .value = WITHOUT_VALUE},
+    {"format", NOT_HERE},
+    {"help", 'h', .read = argument_help},
+    {"tuned", 'o', .read = argument_text, AT(file)},
+    {"cases", .read = argument_text, AT(set.file)},
+    {"coll", .read = read_coll, .value = MAY_HAVE_VALUE},
+    {"sizes", .read = read_sizes, .expected = "FROM-TO bytes from 1 to 1G, such as 8-4M"},
+    {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
+    {.name = NULL}};
+
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+{
+    tune_arguments *args = of;
+
+    return args->coll ? finish_coll(args, options, argc, argv) : cases_read(&args->set, "", options, argc, argv, comm);
+}
+
+static int run(const void *of, const char *options, MPI_Comm comm)
+{
+    const tune_arguments *args = of;
+    char path[TUNE_PATH];
+    int code = tune_find_file(args, path, comm);
+
+    if (code)
+        return code;
+    return args->coll ? tune_collectives(args, options, path, comm) : tune_products(args, path, comm);
+}
+
+static void release(void *of)
+{
+    tune_arguments *args = of;
+
+    cases_free(&args->set);
+}
+
+const subcommand cmd_tune = {
+    .name = "tune",
+    .summary = "measure the best candidates for a product, or all collectives, and remember the fastest",
+    .help = print_help,
+    .ending = "Exit status: 0 done, 1 the run failed, 2 the input was wrong.\n",
+    .table = own_arguments,
+    .size = sizeof(tune_arguments),
+    .defaults = &(const tune_arguments){.set.common = ARGUMENTS_DEFAULT(5), .from = 8, .to = 4 << 20, .seconds = 30},
+    .finish = finish,
+    .run = run,
+    .release = release,
+};

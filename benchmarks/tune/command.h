@@ -16,11 +16,6 @@ typedef struct tune_arguments {
     double seconds;
 } tune_arguments;
 
-/* arguments.c.  Collective, for --cases; the same outcome on all ranks.  Returns nonzero, with options->error set,
- * if something is wrong.  Free the options and the set in any case. */
-int tune_arguments_read(tune_arguments *args, command_options *options, int argc, char **argv, MPI_Comm comm);
-void tune_help(void);
-
 /* file.c: where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.
  * Collective; an exit status. */
 int tune_find_file(const tune_arguments *args, char path[TUNE_PATH], MPI_Comm comm);

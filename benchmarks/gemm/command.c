@@ -5,63 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/result.h"
 #include "common/command.h"
-#include "gemm/alone.h"
-#include "gemm/floor.h"
-#include "gemm/rate.h"
-#include "gemm/report.h"
-#include "measure/timing.h"
-#include "product/pblas.h"
-#include "product/problem.h"
 
-enum { CONTENDERS = 1 + COMPARE_COUNT };
+/* Before any plan has been asked. */
+static const hsumma_plan_info unknown = {.predicted_seconds = NAN,
+                                         .predicted_comm_seconds = NAN,
+                                         .predicted_gemm_seconds = NAN,
+                                         .predicted_copy_seconds = NAN};
 
-typedef struct contender {
-    gemm_contender who;
-    const problem *p; /* with its matrices */
-    int alone;        /* the whole product by one process: r->alone */
-    turn *turns;      /* one per round, and their seconds */
-    double *times;
-} contender;
-
-/* Everything of one run. The contenders, the measured routine first, share C but for those in memory of hsumma_malloc.
- */
-typedef struct run {
-    problem p, placed, shared; /* placed: as --memory says, if not as p */
-    const problem *measured;   /* p or placed */
-    const char *options;       /* of the context */
-    gemm_alone alone;
-    gemm_floor floor;      /* if host-resident matrices are multiplied on a device */
-    int floored, resident; /* whether so; the contender with all on the device, 0: none */
-    floor_result under;
-    pblas blacs;
-    gemm_rate rate;
-    hsumma_plan *plan;
-    hsumma_plan_info info; /* of the plan, if there is one */
-    char text[400];        /* why there is none */
-    contender contenders[CONTENDERS];
-    result results[CONTENDERS];
-    int count;
-    turn *turns; /* of all contenders */
-    double *times, *rate_times;
-} run;
-
-/* The peak of memory so far, into r: collective. */
-static void read_memory(const problem *p, result *r)
+/* The peak of memory so far, into x: collective. */
+static void read_memory(const problem *p, contender *x)
 {
     int64_t most[3] = {peak_rss(), peak_rss() - problem_bytes(p), problem_bytes(p)}, all[3];
 
     quiet_allreduce(most, all, 3, MPI_INT64_T, MPI_MAX, p->comm);
-    r->peak_rss = all[0];
-    r->peak_above = all[1];
-    r->matrices = all[2];
+    x->peak_rss = all[0];
+    x->peak_above = all[1];
+    x->matrices = all[2];
 }
 
 /* Enters a contender, and makes what it needs. Collective. */
-static int add_contender(run *r, const char *name, api how, const problem *p, int reps)
+static int add_contender(contest *r, const char *name, api how, const problem *p)
 {
-    contender *x = &r->contenders[r->count];
+    size_t first = (size_t)r->count * (size_t)r->args->common.reps;
     int code = COMMAND_OK;
 
     if (how >= API_PDGEMM && !r->blacs.made)
@@ -70,42 +36,42 @@ static int add_contender(run *r, const char *name, api how, const problem *p, in
         code = problem_plan(&r->p, NULL, &r->plan, r->text, sizeof r->text);
         command_fail(r->p.comm, code && r->text[0], "%s", r->text);
     }
-    *x = (contender){{how, r->plan, &r->blacs, p->c.local},
-                     p,
-                     0,
-                     r->turns + (size_t)r->count * (size_t)reps,
-                     r->times + (size_t)r->count * (size_t)reps};
-    r->results[r->count].name = name;
-    r->results[r->count].api = api_names[how];
-    r->count++;
+    r->contenders[r->count++] = (contender){.name = name,
+                                            .api = api_names[how],
+                                            .who = {how, r->plan, &r->blacs, p->c.local},
+                                            .p = p,
+                                            .turns = r->turns + first,
+                                            .times = r->times + first,
+                                            .info = unknown,
+                                            .sent = {-1, -1, -1}};
     return code;
 }
 
 /* All in the device's memory.  What was not asked for may find no room there. */
-static int add_resident(run *r, const gemm_arguments *args)
+static int add_resident(contest *r)
 {
-    int code = problem_share(&r->shared, &r->p, SHARE_ALL, !args->compare[COMPARE_SHARED]);
+    int asked = r->args->compare[COMPARE_SHARED], code = problem_share(&r->shared, &r->p, SHARE_ALL, !asked);
 
     if (code)
         problem_unshare(&r->shared);
     if (code)
-        return args->compare[COMPARE_SHARED] ? code : COMMAND_OK;
+        return asked ? code : COMMAND_OK;
     r->resident = r->count;
-    return add_contender(r, problem_on_device(&r->p) ? "resident" : "shared", args->how, &r->shared, args->common.reps);
+    return add_contender(r, problem_on_device(&r->p) ? "resident" : "shared", r->args->how, &r->shared);
 }
 
-static int add_alone(run *r, const gemm_arguments *args)
+static int add_alone(contest *r)
 {
     int code = gemm_alone_create(&r->alone, &r->p, r->options);
 
     if (!code)
-        code = add_contender(r, compared_names[COMPARE_DEVICE], API_PLAN, &r->p, args->common.reps);
+        code = add_contender(r, compared_names[COMPARE_DEVICE], API_PLAN, &r->p);
     r->contenders[r->count - 1].alone = !code;
     return code;
 }
 
 /* Contender i of --compare. */
-static int add_compared(run *r, const gemm_arguments *args, compared i)
+static int add_compared(contest *r, compared i)
 {
     static const api how[COMPARE_COUNT] = {
         [COMPARE_PLAN] = API_PLAN,
@@ -115,30 +81,32 @@ static int add_compared(run *r, const gemm_arguments *args, compared i)
     };
 
     if (i == COMPARE_SHARED)
-        return add_resident(r, args);
+        return add_resident(r);
     if (i == COMPARE_DEVICE)
-        return add_alone(r, args);
-    return add_contender(r, compared_names[i], how[i], how[i] >= API_PDGEMM ? &r->p : r->measured, args->common.reps);
+        return add_alone(r);
+    return add_contender(r, compared_names[i], how[i], how[i] >= API_PDGEMM ? &r->p : r->measured);
 }
 
-static int take_turn(run *r, const contender *x, int calls, turn *t)
+static int take_turn(contest *r, const contender *x, int calls, turn *t)
 {
     return x->alone ? gemm_alone_turn(&r->alone, &r->p, calls, t) : execute_turn(x->p, &x->who, calls, t);
 }
 
-static int first_turn(run *r, int calls)
+static int first_turn(contest *r)
 {
+    contender *x = &r->contenders[r->count - 1];
     turn t;
-    int code = take_turn(r, &r->contenders[r->count - 1], calls, &t);
+    int code = take_turn(r, x, r->args->calls, &t);
 
     if (!code)
-        read_memory(&r->p, &r->results[r->count - 1]);
+        read_memory(&r->p, x);
     return code;
 }
 
 /* Where A, B and C lie, and what goes with that. */
-static int place(run *r, const gemm_arguments *args)
+static int place(contest *r)
 {
+    const gemm_arguments *args = r->args;
     static const int which[MEMORY_COUNT] = {[MEMORY_DEVICE] = SHARE_ALL, [MEMORY_MIXED] = SHARE_A | SHARE_C};
     int device = problem_on_device(&r->p), code = COMMAND_OK;
     gemm_memory memory = args->memory ? args->memory : device ? MEMORY_DEVICE : MEMORY_HOST;
@@ -157,97 +125,84 @@ static int place(run *r, const gemm_arguments *args)
 }
 
 /* The warm-ups, ours first and alone, so that its memory is its own. */
-static int warm_up(run *r, const gemm_arguments *args)
+static int warm_up(contest *r)
 {
-    int code = place(r, args), before;
+    const gemm_arguments *args = r->args;
+    int code = place(r);
 
-    if (code)
-        return code;
-    code = add_contender(r, args->how == API_SCALAPACK ? "scalapack" : "hsumma", args->how, r->measured,
-                         args->common.reps);
-    if (code || (code = first_turn(r, args->calls)))
-        return code;
-    for (int i = 0; i < COMPARE_COUNT; i++) {
-        int wanted = args->compare[i] || (i == COMPARE_SHARED && r->floored);
+    if (!code)
+        code = add_contender(r, args->how == API_SCALAPACK ? "scalapack" : "hsumma", args->how, r->measured);
+    if (!code)
+        code = first_turn(r);
+    for (int i = 0; i < COMPARE_COUNT && !code; i++) {
+        int before = r->count;
 
-        before = r->count;
-        if (wanted &&
-            ((code = add_compared(r, args, (compared)i)) || (r->count > before && (code = first_turn(r, args->calls)))))
-            return code;
+        if (args->compare[i] || (i == COMPARE_SHARED && r->floored))
+            code = add_compared(r, (compared)i);
+        if (!code && r->count > before)
+            code = first_turn(r);
     }
-    if (problem_on_device(&r->p))
-        return COMMAND_OK;
+    if (code || problem_on_device(&r->p))
+        return code;
     if ((code = gemm_rate_create(&r->rate, &r->p, args->gemm_threads, args->gemm_local)))
         return code;
     gemm_rate_run(&r->rate, &r->p, args->calls);
     return COMMAND_OK;
 }
 
-/* What the plan says of itself, and what its last execution has sent; its workspace. */
-static void read_plan(run *r, result *x)
-{
-    int64_t most[3], all[3];
-
-    hsumma_plan_query(r->plan, &r->info);
-    x->node = r->info.node;
-    x->chunk = r->info.chunk;
-    memcpy(most, (int64_t[]){r->info.bytes_sent, r->info.messages_sent, (int64_t)r->info.workspace_bytes}, sizeof most);
-    quiet_allreduce(most, all, 3, MPI_INT64_T, MPI_MAX, r->p.comm);
-    x->bytes_max = all[0];
-    x->messages_max = all[1];
-    x->workspace = all[2];
-}
-
 /* After a contender's last turn. Where C has gone on through several calls there is one call more, for the check. */
-static int finish_contender(run *r, const gemm_arguments *args, int i)
+static int finish_contender(contest *r, contender *x)
 {
-    const contender *x = &r->contenders[i];
+    const gemm_arguments *args = r->args;
     const double *beta = args->common.beta;
     hsumma_status status;
     turn t;
     int code;
     void *c;
 
-    r->results[i].bytes_max = r->results[i].messages_max = r->results[i].workspace = -1;
-    if (x->who.how == API_PLAN && !x->alone)
-        read_plan(r, &r->results[i]);
+    if (x->who.how == API_PLAN && !x->alone) {
+        hsumma_plan_query(r->plan, &r->info);
+        x->node = r->info.node;
+        x->chunk = r->info.chunk;
+        x->sent = plan_sent_of(&r->p, &r->info);
+    }
     if (args->calls > 1 && (beta[0] != 0 || beta[1] != 0) && (code = take_turn(r, x, 1, &t)))
         return code;
     if (x->alone)
-        return gemm_alone_check(&r->alone, &r->p, args->common.check, &r->results[i].check);
+        return gemm_alone_check(&r->alone, &r->p, args->common.check, &x->check);
     status = problem_fetch(x->p, x->who.c, &c);
     if (command_fail(r->p.comm, status != HSUMMA_OK, "%s", hsumma_message(r->p.ctx)))
         return COMMAND_INTERNAL;
-    if (args->plant && i == 0)
+    if (args->plant && x == r->contenders)
         check_plant(x->p, c, args->plant_value, args->plant_row, args->plant_col);
-    return check_product(x->p, c, args->common.check, &r->results[i].check);
+    return check_product(x->p, c, args->common.check, &x->check);
 }
 
 /* The rounds. */
-static int measure(run *r, const gemm_arguments *args)
+static int measure(contest *r)
 {
-    int code, reps = args->common.reps;
+    int code, reps = r->args->common.reps, calls = r->args->calls;
 
     for (int round = 0; round < reps; round++) {
         for (int i = 0; i < r->count; i++) {
             contender *x = &r->contenders[i];
 
-            if ((code = take_turn(r, x, args->calls, &x->turns[round])))
+            if ((code = take_turn(r, x, calls, &x->turns[round])))
                 return code;
             x->times[round] = x->turns[round].seconds;
-            if (round == reps - 1 && (code = finish_contender(r, args, i)))
+            if (round == reps - 1 && (code = finish_contender(r, x)))
                 return code;
         }
         if (r->floored && (code = gemm_floor_turn(&r->floor, r->measured)))
             return code;
-        r->rate_times[round] = gemm_rate_run(&r->rate, &r->p, args->calls);
+        r->rate_times[round] = gemm_rate_run(&r->rate, &r->p, calls);
     }
     return COMMAND_OK;
 }
 
 /* The plan. With an API that keeps its plans to itself, one of the same arguments stands for them: made only now, so
  * that its memory and its time are in no measurement. */
-static void fill_plan(run *r, result *x)
+static void fill_plan(contest *r, contender *x)
 {
     if (!r->plan && !r->text[0] && problem_plan(&r->p, NULL, &r->plan, r->text, sizeof r->text)) {
         memmove(r->text + 6, r->text, sizeof r->text - 7);
@@ -257,14 +212,8 @@ static void fill_plan(run *r, result *x)
     if (!r->plan)
         return;
     hsumma_plan_query(r->plan, &r->info);
+    x->info = r->info;
     x->plan = r->info.line;
-    x->why = r->info.why;
-    double shown = r->info.predicted_gemm_seconds + r->info.predicted_copy_seconds;
-    x->predicted = (prediction){.all = r->info.predicted_seconds,
-                                .gemm = r->info.predicted_gemm_seconds,
-                                .copy = r->info.predicted_copy_seconds,
-                                .comm = r->info.predicted_comm_seconds,
-                                .visible = fmax(0, r->info.predicted_seconds - shown)};
 }
 
 /* The turn of the median time (of two, the shorter one): its parts add up, medians of each part would not. */
@@ -280,7 +229,7 @@ static turn typical(const contender *x, int reps)
 }
 
 /* Of the GEMM rate, as if the products were the same; on a device, of what one process alone does on its own. */
-static spread fraction_of(const run *r, const contender *x, int reps)
+static spread fraction_of(const contest *r, const contender *x, int reps)
 {
     spread all = {NAN, NAN, NAN};
     double scale = r->rate.flops > 0 ? problem_flops(&r->p) / r->rate.flops / r->rate.copies : 0;
@@ -295,77 +244,62 @@ static spread fraction_of(const run *r, const contender *x, int reps)
 }
 
 /* What a contender has shown. */
-static void fill(run *r, int i)
+static void fill(contest *r, contender *x)
 {
-    const contender *x = &r->contenders[i];
-    result *to = &r->results[i];
-    int reps = r->p.args->reps;
+    int reps = r->args->common.reps;
 
-    to->times = x->times;
-    to->predicted = (prediction){NAN, NAN, NAN, NAN, NAN};
-    to->plan = r->blacs.how;
+    x->plan = r->blacs.how;
     if (x->alone)
-        to->plan = "the whole product by one process";
+        x->plan = "the whole product by one process";
     else if (x->who.how != API_SCALAPACK)
-        fill_plan(r, to);
-    to->seconds = spread_of(x->times, reps);
-    to->gflops = to->seconds.median > 0 ? problem_flops(&r->p) / to->seconds.median * 1e-9 : 0;
-    to->ratio = spread_of_ratio(x->times, r->contenders[0].times, reps);
-    to->fraction = fraction_of(r, x, reps);
-    to->typical = typical(x, reps);
-    to->row_error = to->check.strict ? to->check.row_error : NAN;
+        fill_plan(r, x);
+    x->seconds = spread_of(x->times, reps);
+    x->gflops = x->seconds.median > 0 ? problem_flops(&r->p) / x->seconds.median * 1e-9 : 0;
+    x->ratio = spread_of_ratio(x->times, r->contenders[0].times, reps);
+    x->fraction = fraction_of(r, x, reps);
+    x->typical = typical(x, reps);
+    x->row_error = x->check.strict ? x->check.row_error : NAN;
 }
 
 /* Rounds for every contender and the GEMM rate. */
-static int make_room(run *r, int reps, MPI_Comm comm)
+static int make_room(contest *r, MPI_Comm comm)
 {
-    r->turns = calloc((size_t)reps * CONTENDERS, sizeof *r->turns);
-    r->times = calloc((size_t)reps * (CONTENDERS + 1), sizeof *r->times);
-    r->rate_times = r->times ? r->times + (size_t)reps * CONTENDERS : NULL;
-    return command_fail(comm, !r->turns || !r->times, "no memory for %d repetitions", reps);
+    size_t reps = (size_t)r->args->common.reps;
+
+    r->turns = calloc(reps * CONTENDERS, sizeof *r->turns);
+    r->times = calloc(reps * (CONTENDERS + 1), sizeof *r->times);
+    r->rate_times = r->times ? r->times + reps * CONTENDERS : NULL;
+    return command_fail(comm, !r->turns || !r->times, "no memory for %zu repetitions", reps);
 }
 
 /* Measures, checks, prints. */
-static int carry_out(run *r, const gemm_arguments *args, const char *options, MPI_Comm comm)
+static int carry_out(contest *r, MPI_Comm comm)
 {
-    gemm_report report;
-    int code, reps = args->common.reps, bad = 0;
+    int code, reps = r->args->common.reps, bad = 0;
 
-    if (make_room(r, reps, comm))
+    if (make_room(r, comm))
         return COMMAND_INTERNAL;
-    r->options = options;
-    if ((code = problem_create(&r->p, &args->common, options, comm)))
-        return code;
-    if ((code = warm_up(r, args)) || (code = measure(r, args)))
+    if ((code = problem_create(&r->p, &r->args->common, r->options, comm)) || (code = warm_up(r)) ||
+        (code = measure(r)))
         return code;
     for (int i = 0; i < r->count; i++)
-        fill(r, i);
+        fill(r, &r->contenders[i]);
+    r->rate_seconds = spread_of(r->rate_times, reps);
     if (r->resident)
         r->under = gemm_floor_judge(&r->floor, r->contenders[0].times, r->contenders[r->resident].times);
-    report = (gemm_report){.p = r->measured,
-                           .rate = &r->rate,
-                           .rate_times = r->rate_times,
-                           .rate_seconds = spread_of(r->rate_times, reps),
-                           .results = r->results,
-                           .how = args->how,
-                           .count = r->count,
-                           .calls = args->calls,
-                           .info = r->plan ? &r->info : NULL,
-                           .planted = args->plant,
-                           .floor = &r->under};
     if (r->p.rank == 0)
-        bad = !report_gemm(&report, stdout);
+        bad = !report_gemm(r, stdout);
     if (command_fail(comm, bad, "the report could not be written"))
         return COMMAND_INTERNAL;
     for (int i = 0; i < r->count; i++)
-        bad |= !r->results[i].check.passed;
+        bad |= !r->contenders[i].check.passed;
     return bad ? COMMAND_INTERNAL : COMMAND_OK;
 }
 
 int gemm_run(const void *args, const char *options, MPI_Comm comm)
 {
-    run r = {.p.mach.node = MPI_COMM_NULL};
-    int code = carry_out(&r, args, options, comm);
+    contest r = {.args = args, .options = options, .p.mach.node = MPI_COMM_NULL};
+    int code = carry_out(&r, comm);
 
     gemm_rate_free(&r.rate);
     pblas_free(&r.blacs);

@@ -1,7 +1,6 @@
 /* The GEMM rate of one node. */
 #include "gemm/rate.h"
 
-#include <cblas.h>
 #include <dirent.h>
 #include <limits.h>
 #include <math.h>
@@ -9,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scalar.h"
+#include "base/threads.h"
 #include "common/command.h"
 #include "measure/timing.h"
 
@@ -105,34 +106,13 @@ void gemm_rate_free(gemm_rate *rate)
     memset(rate, 0, sizeof *rate);
 }
 
-static enum CBLAS_TRANSPOSE cblas_op(char trans)
+static void multiply(const gemm_rate *rate, const arguments *args)
 {
-    return trans == 'N' ? CblasNoTrans : trans == 'T' ? CblasTrans : CblasConjTrans;
-}
+    const struct hs_scalar *s = &hs_scalars[args->type];
+    int64_t lda = args->transa == 'N' ? rate->m : rate->k, ldb = args->transb == 'N' ? rate->k : rate->n;
 
-static void multiply(const gemm_rate *rate, const problem *p)
-{
-    const arguments *args = p->args;
-    enum CBLAS_TRANSPOSE ta = cblas_op(args->transa), tb = cblas_op(args->transb);
-    int m = (int)rate->m, n = (int)rate->n, k = (int)rate->k;
-    int lda = args->transa == 'N' ? m : k, ldb = args->transb == 'N' ? k : n;
-
-    switch (args->type) {
-    case HSUMMA_S:
-        cblas_sgemm(CblasColMajor, ta, tb, m, n, k, 1, rate->a, lda, rate->b, ldb, 0, rate->c, m);
-        break;
-    case HSUMMA_D:
-        cblas_dgemm(CblasColMajor, ta, tb, m, n, k, 1, rate->a, lda, rate->b, ldb, 0, rate->c, m);
-        break;
-    case HSUMMA_C:
-        cblas_cgemm(CblasColMajor, ta, tb, m, n, k, p->alpha.byte, rate->a, lda, rate->b, ldb, (float[2]){0, 0},
-                    rate->c, m);
-        break;
-    case HSUMMA_Z:
-        cblas_zgemm(CblasColMajor, ta, tb, m, n, k, p->alpha.byte, rate->a, lda, rate->b, ldb, (double[2]){0, 0},
-                    rate->c, m);
-        break;
-    }
+    s->gemm(args->transa, args->transb, rate->m, rate->n, rate->k, s->one, rate->a, lda, rate->b, ldb, s->zero, rate->c,
+            rate->m);
 }
 
 /* A launcher may have bound this rank to a core or two; its BLAS threads, started long ago, have inherited that. For
@@ -167,17 +147,16 @@ double gemm_rate_run(gemm_rate *rate, const problem *p, int calls)
         return 0;
     sleeping_barrier(p->comm);
     if (p->rank == 0) {
-        int before = blas_threads(), bound;
+        int before = hs_threads_set(rate->threads), bound; /* first: threads must exist to be unbound */
 
-        blas_set_threads(rate->threads); /* first, so that the threads exist when they are unbound */
         bound = bind_threads(&p->mach.cpus, thread, had, MOST_THREADS);
         seconds = MPI_Wtime();
         for (int i = 0; i < calls; i++)
-            multiply(rate, p);
+            multiply(rate, p->args);
         seconds = (MPI_Wtime() - seconds) / calls;
         for (int i = 0; i < bound; i++)
             sched_setaffinity(thread[i], sizeof had[i], &had[i]);
-        blas_set_threads(before);
+        hs_threads_restore(before);
         if (rate->threads > 1)
             sleep_seconds(0.05); /* OpenBLAS's idle threads spin for a while: not in somebody else's turn */
     }

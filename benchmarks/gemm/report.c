@@ -1,56 +1,56 @@
 /* The three forms of the report on one product. */
-#include "gemm/report.h"
+#include "gemm/command.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/command.h"
+#include "report/product.h"
 
 /* Rows that have no product are of the local GEMM; the measured routine's ratio to itself is not shown. */
 enum { PRODUCT = 1, RATIO = 2 };
 
-static const report_column columns[] = {
-    {.title = "", REPORT_VALUE(result, name), .width = -10},
-    {"api", REPORT_VALUE(result, api)},
-    {"median_s", REPORT_VALUE(result, seconds.median), REPORT_TIMES("median")},
-    {"min_s", REPORT_VALUE(result, seconds.min), REPORT_TIMES("min")},
-    {"max_s", REPORT_VALUE(result, seconds.max), REPORT_TIMES("max")},
-    {"gflops", REPORT_VALUE(result, gflops), REPORT_SHOWN("GFLOP/s", 8, 1)},
-    {"fraction_of_gemm_rate", REPORT_VALUE(result, fraction.median), REPORT_SHOWN("of GEMM", 7, 2), .unit = "rate",
-     .when = PRODUCT},
-    {"fraction_min", REPORT_VALUE(result, fraction.min)},
-    {"fraction_max", REPORT_VALUE(result, fraction.max)},
-    {"ratio", REPORT_VALUE(result, ratio.median), .when = RATIO},
-    {"ratio_min", REPORT_VALUE(result, ratio.min), .when = RATIO},
-    {"ratio_max", REPORT_VALUE(result, ratio.max), .when = RATIO},
-    {"comm_share", REPORT_VALUE(result, typical.comm_share), REPORT_SHOWN("comm", 5, 1), .unit = "%", .factor = 100,
-     .when = PRODUCT},
-    {"comm_s", REPORT_VALUE(result, typical.comm)},
-    {"gemm_s", REPORT_VALUE(result, typical.gemm)},
-    {"copy_s", REPORT_VALUE(result, typical.copy)},
-    {"gemm_share", REPORT_VALUE(result, typical.gemm_share)},
-    {"copy_share", REPORT_VALUE(result, typical.copy_share)},
-    {"wait_share", REPORT_VALUE(result, typical.wait_share)},
-    {"library_share", REPORT_VALUE(result, typical.library_share)},
-    {"timed_share", REPORT_VALUE(result, typical.timed_share)},
-    {"predicted_s", REPORT_VALUE(result, predicted.all)},
-    {"predicted_comm_s", REPORT_VALUE(result, predicted.comm)},
-    {"predicted_gemm_s", REPORT_VALUE(result, predicted.gemm)},
-    {"predicted_copy_s", REPORT_VALUE(result, predicted.copy)},
-    {"bytes_per_rank_max", REPORT_VALUE(result, bytes_max), REPORT_SHOWN("sent/rank", 9, 0), .unit = "max",
-     .style = 'b', .when = PRODUCT},
-    {"messages_per_rank_max", REPORT_VALUE(result, messages_max), REPORT_SHOWN("messages", 8, 0), .unit = "max",
-     .when = PRODUCT},
-    {"workspace_bytes", REPORT_VALUE(result, workspace), REPORT_SHOWN("workspace", 9, 0), .style = 'b',
-     .when = PRODUCT},
-    {"residual", REPORT_VALUE(result, check.residual), REPORT_SHOWN("residual", 8, 2), .style = 'g', .when = PRODUCT},
-    {"row_error", REPORT_VALUE(result, row_error)},
-    {"peak_rss_bytes", REPORT_VALUE(result, peak_rss)},
-    {"peak_rss_above_matrices_bytes", REPORT_VALUE(result, peak_above)},
-    {"matrices_bytes", REPORT_VALUE(result, matrices)},
-    {"passed", REPORT_TRUTH(result, check.passed)},
-    {"plan", REPORT_VALUE(result, plan)},
-    REPORT_END};
+static const report_column columns[] = {{.title = "", REPORT_VALUE(contender, name), .width = -10},
+                                        {"api", REPORT_VALUE(contender, api)},
+                                        {"median_s", REPORT_VALUE(contender, seconds.median), REPORT_TIMES("median")},
+                                        {"min_s", REPORT_VALUE(contender, seconds.min), REPORT_TIMES("min")},
+                                        {"max_s", REPORT_VALUE(contender, seconds.max), REPORT_TIMES("max")},
+                                        {"gflops", REPORT_VALUE(contender, gflops), REPORT_SHOWN("GFLOP/s", 8, 1)},
+                                        {"fraction_of_gemm_rate", REPORT_VALUE(contender, fraction.median),
+                                         REPORT_SHOWN("of GEMM", 7, 2), .unit = "rate", .when = PRODUCT},
+                                        {"fraction_min", REPORT_VALUE(contender, fraction.min)},
+                                        {"fraction_max", REPORT_VALUE(contender, fraction.max)},
+                                        {"ratio", REPORT_VALUE(contender, ratio.median), .when = RATIO},
+                                        {"ratio_min", REPORT_VALUE(contender, ratio.min), .when = RATIO},
+                                        {"ratio_max", REPORT_VALUE(contender, ratio.max), .when = RATIO},
+                                        {"comm_share", REPORT_VALUE(contender, typical.comm_share),
+                                         REPORT_SHOWN("comm", 5, 1), .unit = "%", .factor = 100, .when = PRODUCT},
+                                        {"comm_s", REPORT_VALUE(contender, typical.comm)},
+                                        {"gemm_s", REPORT_VALUE(contender, typical.gemm)},
+                                        {"copy_s", REPORT_VALUE(contender, typical.copy)},
+                                        {"gemm_share", REPORT_VALUE(contender, typical.gemm_share)},
+                                        {"copy_share", REPORT_VALUE(contender, typical.copy_share)},
+                                        {"wait_share", REPORT_VALUE(contender, typical.wait_share)},
+                                        {"library_share", REPORT_VALUE(contender, typical.library_share)},
+                                        {"timed_share", REPORT_VALUE(contender, typical.timed_share)},
+                                        {"predicted_s", REPORT_VALUE(contender, info.predicted_seconds)},
+                                        {"predicted_comm_s", REPORT_VALUE(contender, info.predicted_comm_seconds)},
+                                        {"predicted_gemm_s", REPORT_VALUE(contender, info.predicted_gemm_seconds)},
+                                        {"predicted_copy_s", REPORT_VALUE(contender, info.predicted_copy_seconds)},
+                                        {"bytes_per_rank_max", REPORT_VALUE(contender, sent.bytes),
+                                         REPORT_SHOWN("sent/rank", 9, 0), .unit = "max", .style = 'b', .when = PRODUCT},
+                                        {"messages_per_rank_max", REPORT_VALUE(contender, sent.messages),
+                                         REPORT_SHOWN("messages", 8, 0), .unit = "max", .when = PRODUCT},
+                                        {"workspace_bytes", REPORT_VALUE(contender, sent.workspace),
+                                         REPORT_SHOWN("workspace", 9, 0), .style = 'b', .when = PRODUCT},
+                                        {"residual", REPORT_VALUE(contender, check.residual),
+                                         REPORT_SHOWN("residual", 8, 2), .style = 'g', .when = PRODUCT},
+                                        {"row_error", REPORT_VALUE(contender, row_error)},
+                                        {"peak_rss_bytes", REPORT_VALUE(contender, peak_rss)},
+                                        {"peak_rss_above_matrices_bytes", REPORT_VALUE(contender, peak_above)},
+                                        {"matrices_bytes", REPORT_VALUE(contender, matrices)},
+                                        {"passed", REPORT_TRUTH(contender, check.passed)},
+                                        {"plan", REPORT_VALUE(contender, plan)},
+                                        REPORT_END};
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
@@ -73,82 +73,83 @@ static json_t *check_json(const check_outcome *check)
     return object;
 }
 
-static void add_result(json_t *object, const result *r, int reps, unsigned present)
+static void add_result(json_t *object, const contender *x, int reps, unsigned present)
 {
-    report_add(object, columns, r, present);
-    json_object_set_new(object, "phases", report_phases_json(r));
-    json_object_set_new(object, "times_s", report_reals(r->times, reps));
-    if (r->why)
-        json_object_set_new(object, "why", json_string(r->why));
-    if (r->node) {
-        json_object_set_new(object, "node", json_string(r->node));
-        json_object_set_new(object, "chunk", json_integer(r->chunk));
+    report_add(object, columns, x, present);
+    json_object_set_new(object, "phases", report_phases_json(x));
+    json_object_set_new(object, "times_s", report_reals(x->times, reps));
+    if (x->info.why)
+        json_object_set_new(object, "why", json_string(x->info.why));
+    if (x->node) {
+        json_object_set_new(object, "node", json_string(x->node));
+        json_object_set_new(object, "chunk", json_integer(x->chunk));
     }
-    json_object_set_new(object, "check", check_json(&r->check));
+    json_object_set_new(object, "check", check_json(&x->check));
 }
 
-static json_t *rate_json(const gemm_report *report)
+static json_t *rate_json(const contest *run)
 {
-    const gemm_rate *rate = report->rate;
+    const gemm_rate *rate = &run->rate;
 
     return json_pack("{s:I,s:I,s:I,s:i,s:i,s:o,s:o,s:o,s:o,s:o}", "m", (json_int_t)rate->m, "n", (json_int_t)rate->n,
-                     "k", (json_int_t)rate->k, "threads", rate->threads, "nodes", report->p->mach.nodes, "median_s",
-                     report_real(report->rate_seconds.median), "min_s", report_real(report->rate_seconds.min), "max_s",
-                     report_real(report->rate_seconds.max), "gflops_per_node",
-                     report_real(rate->flops / report->rate_seconds.median * 1e-9), "times_s",
-                     report_reals(report->rate_times, report->p->args->reps));
+                     "k", (json_int_t)rate->k, "threads", rate->threads, "nodes", run->measured->mach.nodes, "median_s",
+                     report_real(run->rate_seconds.median), "min_s", report_real(run->rate_seconds.min), "max_s",
+                     report_real(run->rate_seconds.max), "gflops_per_node",
+                     report_real(rate->flops / run->rate_seconds.median * 1e-9), "times_s",
+                     report_reals(run->rate_times, run->args->common.reps));
 }
 
-static int print_json(const gemm_report *report, FILE *file)
+static int print_json(const contest *run, FILE *file)
 {
-    json_t *object = report_head_json(report->p, "gemm"), *others = json_object();
-    int reps = report->p->args->reps;
+    json_t *object = report_head_json(run->measured, "gemm"), *others = json_object();
+    int reps = run->args->common.reps;
 
-    for (int i = 1; i < report->count; i++) {
+    for (int i = 1; i < run->count; i++) {
         json_t *one = json_object();
 
-        add_result(one, &report->results[i], reps, PRODUCT | RATIO);
-        json_object_set_new(others, report->results[i].name, one);
+        add_result(one, &run->contenders[i], reps, PRODUCT | RATIO);
+        json_object_set_new(others, run->contenders[i].name, one);
     }
-    if (report->count > 1) /* the ratio is the first contender's, all else of the measured routine */
-        report_add(object, columns, &report->results[1], RATIO);
-    add_result(object, &report->results[0], reps, PRODUCT);
-    json_object_set_new(object, "calls", json_integer(report->calls));
-    if (report->info)
-        report_moves_json(report->info, object);
-    json_object_set_new(object, "gemm_rate", rate_json(report));
+    if (run->count > 1) /* the ratio is the first contender's, all else of the measured routine */
+        report_add(object, columns, &run->contenders[1], RATIO);
+    add_result(object, run->contenders, reps, PRODUCT);
+    json_object_set_new(object, "calls", json_integer(run->args->calls));
+    if (run->plan)
+        report_moves_json(&run->info, object);
+    json_object_set_new(object, "gemm_rate", rate_json(run));
     json_object_set_new(object, "contenders", others);
-    report_floor_json(report, object);
+    report_floor_json(run, object);
     return report_json(object, 0, 9, file);
 }
 
 /* --- csv ---------------------------------------------------------------------------------------------------------- */
 
-static void print_csv(const gemm_report *report, FILE *file)
+static void print_csv(const contest *run, FILE *file)
 {
-    const arguments *args = report->p->args;
+    const arguments *args = &run->args->common;
 
     fputs("contender,type,m,n,k,transa,transb,nprow,npcol,ranks,reps,calls,", file);
     report_csv_head(columns, file);
-    for (int c = 0; c < report->count; c++) {
-        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d,%d,", report->results[c].name, "sdcz"[args->type],
+    for (int c = 0; c < run->count; c++) {
+        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d,%d,", run->contenders[c].name, "sdcz"[args->type],
                 (long long)args -> m, (long long)args -> n, (long long)args -> k, args -> transa, args -> transb,
-                report -> p -> nprow, report -> p -> npcol, report -> p -> ranks, args -> reps, report -> calls);
-        report_csv_row(columns, &report->results[c], REPORT_ALL, file);
+                run -> measured -> nprow, run -> measured -> npcol, run -> measured -> ranks, args -> reps,
+                run -> args -> calls);
+        report_csv_row(columns, &run->contenders[c], REPORT_ALL, file);
     }
 }
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
 
-static void print_rate(const gemm_report *report, const report_table *table, FILE *file)
+static void print_rate(const contest *run, const report_table *table, FILE *file)
 {
-    const gemm_rate *rate = report->rate;
-    const result row = {
-        .name = "GEMM", .seconds = report->rate_seconds, .gflops = rate->flops / report->rate_seconds.median * 1e-9};
+    const gemm_rate *rate = &run->rate;
+    const contender row = {
+        .name = "GEMM", .seconds = run->rate_seconds, .gflops = rate->flops / run->rate_seconds.median * 1e-9};
     char note[200], size[80];
     int length;
 
-    if (problem_on_device(report->p))
+    if (problem_on_device(run->measured))
         return;
     if (rate->flops == 0) {
         fprintf(file, "GEMM        not measured: the product has no operations\n");
@@ -156,7 +157,7 @@ static void print_rate(const gemm_report *report, const report_table *table, FIL
     }
     snprintf(size, sizeof size, "%lld x %lld x %lld", (long long)rate->m, (long long)rate->n, (long long)rate->k);
     length = snprintf(note, sizeof note, "  one process, %d %s thread%s%s", rate->threads, blas_name(),
-                      report_plural(rate->threads), report->p->mach.nodes > 1 ? ", one node" : "");
+                      report_plural(rate->threads), run->measured->mach.nodes > 1 ? ", one node" : "");
     if (rate->local)
         length += snprintf(note + length, sizeof note - (size_t)length, ", rank 0's part: %s", size);
     if (rate->shrunk)
@@ -165,111 +166,110 @@ static void print_rate(const gemm_report *report, const report_table *table, FIL
 }
 
 /* Where the time of all ranks went. */
-static void print_shares(const result *r, FILE *file)
+static void print_shares(const contender *x, FILE *file)
 {
-    const turn *t = &r->typical;
+    const turn *t = &x->typical;
 
     if (!isfinite(t->gemm_share))
         return;
-    fprintf(file, "%-10s GEMM %.1f %%, copies %.1f %%, waits %.1f %%, all else %.1f %% of the ranks' time", r->name,
+    fprintf(file, "%-10s GEMM %.1f %%, copies %.1f %%, waits %.1f %%, all else %.1f %% of the ranks' time", x->name,
             100 * t->gemm_share, 100 * t->copy_share, 100 * t->wait_share, 100 * t->library_share);
-    if (r->node)
-        fprintf(file, "; in a node: %s", r->node);
-    if (r->chunk)
-        fprintf(file, ", %lld at a time", (long long)r->chunk);
+    if (x->node)
+        fprintf(file, "; in a node: %s", x->node);
+    if (x->chunk)
+        fprintf(file, ", %lld at a time", (long long)x->chunk);
     fputc('\n', file);
 }
 
-static void print_verdict(const result *r, FILE *file)
+static void print_verdict(const contender *x, FILE *file)
 {
-    const check_outcome *check = &r->check;
+    const check_outcome *check = &x->check;
 
     if (isnan(check->residual)) {
-        fprintf(file, "check      %s: only with --check\n", r->name);
+        fprintf(file, "check      %s: only with --check\n", x->name);
         return;
     }
-    fprintf(file, "check      %s: %s, residual %.2g (below %g)", r->name, check->passed ? "passed" : "FAILED",
+    fprintf(file, "check      %s: %s, residual %.2g (below %g)", x->name, check->passed ? "passed" : "FAILED",
             check->residual, CHECK_RESIDUAL_LIMIT);
     if (check->strict)
         fprintf(file, "; %lld entries, worst %.2g of the bound; rows, worst %.2g of the bound",
                 (long long)check->entries, check->entry_error, check->row_error);
     fputc('\n', file);
     if (check->row_error > 1 && check->col >= 0)
-        fprintf(file, "           %s: C[%lld,%lld] (from 0) is off by %.3g\n", r->name, (long long)check->row,
+        fprintf(file, "           %s: C[%lld,%lld] (from 0) is off by %.3g\n", x->name, (long long)check->row,
                 (long long)check->col, check->difference);
     else if (check->row_error > 1)
-        fprintf(file, "           %s: row %lld (from 0) is wrong\n", r->name, (long long)check->row);
+        fprintf(file, "           %s: row %lld (from 0) is wrong\n", x->name, (long long)check->row);
 }
 
 /* What was timed. */
-static void print_routine(const gemm_report *report, FILE *file)
+static void print_routine(const contest *run, FILE *file)
 {
-    const result *ours = &report->results[0];
+    const contender *ours = run->contenders;
 
-    if (report->how == API_CALL || report->how == API_PDGEMM)
+    if (run->args->how == API_CALL || run->args->how == API_PDGEMM)
         fprintf(file, "api        hsumma_%s%cgemm%s; the plan below is made of the same arguments\n",
-                report->how == API_PDGEMM ? "p" : "", "sdcz"[report->p->args->type],
-                report -> how == API_PDGEMM ? "_" : "");
-    fprintf(file, "%-10s %s\n", report->how == API_SCALAPACK ? "scalapack" : "plan", ours->plan);
-    if (ours->why && ours->why[0])
-        fprintf(file, "why        %s\n", ours->why);
-    if (report->info)
-        report_moves(report->info, "moves      ", file);
-    if (report->calls > 1)
-        fprintf(file, "calls      %d in a row in each round; times are of one call\n", report->calls);
+                run->args->how == API_PDGEMM ? "p" : "", "sdcz"[run->args->common.type],
+                run -> args -> how == API_PDGEMM ? "_" : "");
+    fprintf(file, "%-10s %s\n", run->args->how == API_SCALAPACK ? "scalapack" : "plan", ours->plan);
+    if (ours->info.why && ours->info.why[0])
+        fprintf(file, "why        %s\n", ours->info.why);
+    if (run->plan)
+        report_moves(&run->info, "moves      ", file);
+    if (run->args->calls > 1)
+        fprintf(file, "calls      %d in a row in each round; times are of one call\n", run->args->calls);
 }
 
-static void print_table(const gemm_report *report, FILE *file)
+static void print_table(const contest *run, FILE *file)
 {
-    const result *ours = &report->results[0];
+    const contender *ours = run->contenders, *end = ours + run->count;
+    int reps = run->args->common.reps;
     char text[2][200];
-    const char *unit;
-    double factor = report_time_unit(ours->seconds.median, &unit);
-    report_table table = {.columns = columns, .shown = PRODUCT, .factor = factor, .unit = unit};
+    report_table table = {.columns = columns, .shown = PRODUCT};
 
-    report_head(report->p, "gemm", file);
-    print_routine(report, file);
-    for (int i = 1; i < report->count; i++)
-        if (!strcmp(report->results[i].api, api_names[API_SCALAPACK]))
-            fprintf(file, "%-10s %s\n", report->results[i].name, report->results[i].plan);
-    if (report_memory(report->p, text[0], sizeof text[0]))
+    table.factor = report_time_unit(ours->seconds.median, &table.unit);
+    report_head(run->measured, "gemm", file);
+    print_routine(run, file);
+    for (const contender *x = ours + 1; x < end; x++)
+        if (x->who.how == API_SCALAPACK)
+            fprintf(file, "%-10s %s\n", x->name, x->plan);
+    if (report_memory(run->measured, text[0], sizeof text[0]))
         fprintf(file, "memory     %s\n", text[0]);
     fputc('\n', file);
     report_table_head(&table, NULL, file);
-    for (int i = 0; i < report->count; i++)
-        report_table_row(&table, &report->results[i], PRODUCT, NULL, file);
-    print_rate(report, &table, file);
+    for (const contender *x = ours; x < end; x++)
+        report_table_row(&table, x, PRODUCT, NULL, file);
+    print_rate(run, &table, file);
     fputc('\n', file);
-    if (report->info && isfinite(ours->predicted.all))
-        report_phases(ours, report->info, file);
-    for (int i = 1; i < report->count; i++)
-        fprintf(file, "ratio      %s / %s: %.3f (%.3f to %.3f over %d round%s); above 1: %s is faster\n",
-                report->results[i].name, ours->name, report->results[i].ratio.median, report->results[i].ratio.min,
-                report->results[i].ratio.max, report->p->args->reps, report_plural(report->p->args->reps),
-                report->how == API_SCALAPACK ? "the first" : ours->name);
-    report_floor(report, factor, unit, file);
-    for (int i = 0; i < report->count; i++)
-        print_shares(&report->results[i], file);
-    for (int i = 0; i < report->count; i++)
-        fprintf(file, "%-10s peak memory of a rank %s, %s beyond its A, B and C%s\n", report->results[i].name,
-                report_bytes(text[0], sizeof text[0], report->results[i].peak_rss),
-                report_bytes(text[1], sizeof text[1], report->results[i].peak_above),
-                i ? " (and what ran before it)" : " (MPI and the program itself included)");
-    if (report->planted)
+    if (isfinite(ours->info.predicted_seconds))
+        report_phases(ours, file);
+    for (const contender *x = ours + 1; x < end; x++)
+        fprintf(file, "ratio      %s / %s: %.3f (%.3f to %.3f over %d round%s); above 1: %s is faster\n", x->name,
+                ours->name, x->ratio.median, x->ratio.min, x->ratio.max, reps, report_plural(reps),
+                run->args->how == API_SCALAPACK ? "the first" : ours->name);
+    report_floor(run, &table, file);
+    for (const contender *x = ours; x < end; x++)
+        print_shares(x, file);
+    for (const contender *x = ours; x < end; x++)
+        fprintf(file, "%-10s peak memory of a rank %s, %s beyond its A, B and C%s\n", x->name,
+                report_bytes(text[0], sizeof text[0], x->peak_rss),
+                report_bytes(text[1], sizeof text[1], x->peak_above),
+                x > ours ? " (and what ran before it)" : " (MPI and the program itself included)");
+    if (run->args->plant)
         fprintf(file, "testing    an error was planted in %s's C\n", ours->name);
-    for (int i = 0; i < report->count; i++)
-        print_verdict(&report->results[i], file);
+    for (const contender *x = ours; x < end; x++)
+        print_verdict(x, file);
 }
 
-int report_gemm(const gemm_report *report, FILE *file)
+int report_gemm(const contest *run, FILE *file)
 {
     int good = 1;
 
-    if (report->p->args->format == REPORT_JSON)
-        good = print_json(report, file);
-    else if (report->p->args->format == REPORT_CSV)
-        print_csv(report, file);
+    if (run->args->common.format == REPORT_JSON)
+        good = print_json(run, file);
+    else if (run->args->common.format == REPORT_CSV)
+        print_csv(run, file);
     else
-        print_table(report, file);
+        print_table(run, file);
     return good && report_written(file);
 }

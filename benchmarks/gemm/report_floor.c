@@ -1,5 +1,5 @@
-/* Matrices and devices: where they lie, what copies cost; declared in report.h. */
-#include "gemm/report.h"
+/* Matrices and devices: where they lie, what copies cost; declared in command.h. */
+#include "gemm/command.h"
 
 static const char *where(const operand *x)
 {
@@ -15,9 +15,12 @@ const char *report_memory(const problem *p, char *text, size_t size)
     return text;
 }
 
-void report_floor(const gemm_report *report, double factor, const char *unit, FILE *file)
+void report_floor(const contest *run, const report_table *times, FILE *file)
 {
-    const floor_result *f = report->floor;
+    const char *unit = times->unit;
+    double factor = times->factor;
+    int reps = run->args->common.reps;
+    const floor_result *f = &run->under;
 
     if (!f->measured)
         return;
@@ -27,36 +30,31 @@ void report_floor(const gemm_report *report, double factor, const char *unit, FI
             f->copy.median * factor, unit, f->way[FLOOR_IN].median * factor, f->way[FLOOR_OUT].median * factor,
             f->way[FLOOR_OWN_IN].median * factor, f->way[FLOOR_OWN_OUT].median * factor, f->compute.median * factor,
             unit);
-    fprintf(file, "ratio      %s / the larger of both: %.3f (%.3f to %.3f over %d round%s)\n", report->results[0].name,
-            f->ratio.median, f->ratio.min, f->ratio.max, report->p->args->reps, report_plural(report->p->args->reps));
+    fprintf(file, "ratio      %s / the larger of both: %.3f (%.3f to %.3f over %d round%s)\n", run->contenders[0].name,
+            f->ratio.median, f->ratio.min, f->ratio.max, reps, report_plural(reps));
 }
 
-static json_t *spread_json(spread s)
+void report_floor_json(const contest *run, json_t *object)
 {
-    static const report_column columns[] = {{"median", REPORT_VALUE(spread, median)},
+    static const report_column spreads[] = {{"median", REPORT_VALUE(spread, median)},
                                             {"min", REPORT_VALUE(spread, min)},
                                             {"max", REPORT_VALUE(spread, max)},
                                             REPORT_END};
-
-    return report_object(columns, &s, REPORT_ALL);
-}
-
-void report_floor_json(const gemm_report *report, json_t *object)
-{
-    static const char *const way[FLOOR_WAYS] = {"in_s", "out_s", "own_pages_in_s", "own_pages_out_s"};
-    const problem *p = report->p;
-    const floor_result *f = report->floor;
-    json_t *floor;
+    static const report_column columns[] = {
+        {"copy_s", REPORT_INNER(floor_result, copy, spreads)},
+        {"compute_s", REPORT_INNER(floor_result, compute, spreads)},
+        {"ratio", REPORT_INNER(floor_result, ratio, spreads)},
+        {"in_s", REPORT_INNER(floor_result, way[FLOOR_IN], spreads)},
+        {"out_s", REPORT_INNER(floor_result, way[FLOOR_OUT], spreads)},
+        {"own_pages_in_s", REPORT_INNER(floor_result, way[FLOOR_OWN_IN], spreads)},
+        {"own_pages_out_s", REPORT_INNER(floor_result, way[FLOOR_OWN_OUT], spreads)},
+        REPORT_END};
+    const problem *p = run->measured;
 
     if (!problem_on_device(p))
         return;
     json_object_set_new(object, "device", json_string(hsumma_device(p->ctx)));
     json_object_set_new(object, "memory", json_pack("[s,s,s]", where(&p->a), where(&p->b), where(&p->c)));
-    if (!f->measured)
-        return;
-    floor = json_pack("{s:o,s:o,s:o}", "copy_s", spread_json(f->copy), "compute_s", spread_json(f->compute), "ratio",
-                      spread_json(f->ratio));
-    for (int i = 0; i < FLOOR_WAYS; i++)
-        json_object_set_new(floor, way[i], spread_json(f->way[i]));
-    json_object_set_new(object, "floor", floor);
+    if (run->under.measured)
+        json_object_set_new(object, "floor", report_object(columns, &run->under, REPORT_ALL));
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gemm/report.h"
+#include "gemm/command.h"
 
 enum { PHASES = 4 };
 
@@ -12,13 +12,22 @@ typedef struct phase {
     double predicted, measured, ratio; /* NaN: not known */
 } phase;
 
-/* The measured phases are those of the slowest rank each in the typical turn. */
-static void read_phases(const result *r, phase phases[PHASES])
+/* What of the communication the local GEMM does not hide, which is what an execution can measure. */
+static double visible(const hsumma_plan_info *info)
 {
-    const phase all[PHASES] = {{"communication", "comm", r->predicted.visible, r->typical.comm, NAN},
-                               {"GEMM", "gemm", r->predicted.gemm, r->typical.gemm, NAN},
-                               {"copies", "copy", r->predicted.copy, r->typical.copy, NAN},
-                               {"all", "all", r->predicted.all, r->typical.seconds, NAN}};
+    double seconds = info->predicted_seconds - (info->predicted_gemm_seconds + info->predicted_copy_seconds);
+
+    return seconds < 0 ? 0 : seconds;
+}
+
+/* The measured phases are those of the slowest rank each in the typical turn. */
+static void read_phases(const contender *x, phase phases[PHASES])
+{
+    const hsumma_plan_info *info = &x->info;
+    const phase all[PHASES] = {{"communication", "comm", visible(info), x->typical.comm, NAN},
+                               {"GEMM", "gemm", info->predicted_gemm_seconds, x->typical.gemm, NAN},
+                               {"copies", "copy", info->predicted_copy_seconds, x->typical.copy, NAN},
+                               {"all", "all", info->predicted_seconds, x->typical.seconds, NAN}};
 
     memcpy(phases, all, sizeof all);
     for (int i = 0; i < PHASES; i++)
@@ -32,30 +41,31 @@ static const report_column columns[] = {{.title = "phase", REPORT_VALUE(phase, n
                                         {"ratio", REPORT_VALUE(phase, ratio), REPORT_SHOWN("pred/meas", 9, 2)},
                                         REPORT_END};
 
-json_t *report_phases_json(const result *r)
+json_t *report_phases_json(const contender *x)
 {
     json_t *object = json_object();
     phase phases[PHASES];
 
-    read_phases(r, phases);
+    read_phases(x, phases);
     for (int i = 0; i < PHASES; i++)
         json_object_set_new(object, phases[i].key, report_object(columns, &phases[i], REPORT_ALL));
     return object;
 }
 
-void report_phases(const result *r, const hsumma_plan_info *info, FILE *file)
+void report_phases(const contender *x, FILE *file)
 {
+    const hsumma_plan_info *info = &x->info;
     report_table table = {.columns = columns};
     char note[400] = "", hidden[120] = "";
     phase phases[PHASES];
 
-    table.factor = report_time_unit(r->seconds.median, &table.unit);
-    read_phases(r, phases);
+    table.factor = report_time_unit(x->seconds.median, &table.unit);
+    read_phases(x, phases);
     if (info->profile && *info->profile)
         snprintf(note, sizeof note, "  by profile %s", info->profile);
-    if (info->lookahead > 0 && r->predicted.comm > r->predicted.visible * 1.01)
+    if (info->lookahead > 0 && info->predicted_comm_seconds > phases[0].predicted * 1.01)
         snprintf(hidden, sizeof hidden, "  what the GEMM does not hide of %.3f %s predicted",
-                 r->predicted.comm * table.factor, table.unit);
+                 info->predicted_comm_seconds * table.factor, table.unit);
     report_table_head(&table, note, file);
     for (int i = 0; i < PHASES; i++)
         report_table_row(&table, &phases[i], REPORT_ALL, i == 0 ? hidden : NULL, file);

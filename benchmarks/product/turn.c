@@ -113,3 +113,12 @@ int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t
         sleep_seconds(0.05); /* until idle BLAS threads have stopped spinning */
     return COMMAND_OK;
 }
+
+plan_sent plan_sent_of(const problem *p, const hsumma_plan_info *info)
+{
+    int64_t most[3];
+
+    quiet_allreduce((int64_t[]){info->bytes_sent, info->messages_sent, (int64_t)info->workspace_bytes}, most, 3,
+                    MPI_INT64_T, MPI_MAX, p->comm);
+    return (plan_sent){most[0], most[1], most[2]};
+}

@@ -33,4 +33,10 @@ typedef struct turn {
  * exit status after printing what was wrong. Collective. */
 int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t);
 
+/* What a plan's last execution has sent and its workspace: of the rank that has most of each. Collective. */
+typedef struct plan_sent {
+    int64_t bytes, messages, workspace;
+} plan_sent;
+plan_sent plan_sent_of(const problem *p, const hsumma_plan_info *info);
+
 #endif

@@ -65,7 +65,7 @@ static void *make_matrix(hsumma_type type, int64_t count)
 /* Threads of the process that multiplies. */
 static int choose_threads(const machine *mach, int threads, int local)
 {
-    if (!blas_threads() || local)
+    if (!hs_threads_now() || local)
         return 1;
     return threads ? threads : mach->node_ranks < mach->cores ? mach->node_ranks : mach->cores;
 }

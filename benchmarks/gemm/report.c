@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/threads.h"
 #include "common/command.h"
 #include "report/product.h"
 
@@ -156,7 +157,7 @@ static void print_rate(const contest *run, const report_table *table, FILE *file
         return;
     }
     snprintf(size, sizeof size, "%lld x %lld x %lld", (long long)rate->m, (long long)rate->n, (long long)rate->k);
-    length = snprintf(note, sizeof note, "  one process, %d %s thread%s%s", rate->threads, blas_name(),
+    length = snprintf(note, sizeof note, "  one process, %d %s thread%s%s", rate->threads, hs_threads_library(),
                       report_plural(rate->threads), run->measured->mach.nodes > 1 ? ", one node" : "");
     if (rate->local)
         length += snprintf(note + length, sizeof note - (size_t)length, ", rank 0's part: %s", size);

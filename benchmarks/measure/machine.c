@@ -1,4 +1,4 @@
-/* Nodes, cores, memory and BLAS threads. */
+/* Nodes, cores and memory. */
 #include "measure/machine.h"
 
 #include <limits.h>
@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/threads.h"
 #include "common/command.h"
 
 /* Cores that the ranks of a node may use together: a launcher may have given each its own. */
@@ -67,19 +66,4 @@ int64_t peak_rss(void)
     struct rusage usage;
 
     return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_maxrss * 1024;
-}
-
-int blas_threads(void)
-{
-    return hs_threads_now();
-}
-
-void blas_set_threads(int threads)
-{
-    hs_threads_set(threads);
-}
-
-const char *blas_name(void)
-{
-    return hs_threads_library();
 }

@@ -1,4 +1,4 @@
-/* What the ranks run on: nodes, cores, memory, and the threads of the BLAS. */
+/* What the ranks run on: nodes, cores and memory. */
 #ifndef HS_BENCHMARKS_MEASURE_MACHINE_H
 #define HS_BENCHMARKS_MEASURE_MACHINE_H
 
@@ -24,12 +24,5 @@ int64_t memory_available(void);
 
 /* The most memory that this process has held so far, in bytes. */
 int64_t peak_rss(void);
-
-/* Threads of the BLAS in this process (OpenBLAS, BLIS or MKL); 0 if it offers no such call. */
-int blas_threads(void);
-void blas_set_threads(int threads);
-
-/* The BLAS at hand, for people. */
-const char *blas_name(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/threads.h"
 #include "common/command.h"
 #include "hsumma_scalapack.h"
 
@@ -78,7 +79,7 @@ static const char *library_of(hsumma_pgemm *routine)
 int pblas_create(pblas *b, const problem *p)
 {
     const arguments *args = p->args;
-    int code, good, threads = blas_threads() ? p->mach.blas_share : 1;
+    int code, good, threads = hs_threads_now() ? p->mach.blas_share : 1;
 
     memset(b, 0, sizeof *b);
     if ((code = make_grid(b, p)))
@@ -90,7 +91,7 @@ int pblas_create(pblas *b, const problem *p)
         return COMMAND_BAD_INPUT;
     snprintf(b->how, sizeof b->how,
              "p%cgemm of %.60s, same grid, same distribution, same A and B, own C; %s with %d thread%s per rank",
-             "sdcz"[args->type], library_of(routines[PBLAS_SCALAPACK][args->type]), blas_name(), threads,
+             "sdcz"[args->type], library_of(routines[PBLAS_SCALAPACK][args->type]), hs_threads_library(), threads,
              threads > 1 ? "s" : "");
     return COMMAND_OK;
 }
@@ -109,7 +110,7 @@ double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, i
     hsumma_pgemm *const routine = routines[maker][p->args->type];
     const arguments *args = p->args;
     const operand *x[3] = {&p->a, &p->b, &p->c};
-    int m = (int)args->m, n = (int)args->n, k = (int)args->k, before = blas_threads(), i[3], j[3];
+    int m = (int)args->m, n = (int)args->n, k = (int)args->k, before = 0, i[3], j[3];
     double nothing[2] = {0, 0}, seconds;
     const void *local_a = p->a.local ? p->a.local : nothing, *local_b = p->b.local ? p->b.local : nothing;
 
@@ -121,14 +122,13 @@ double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, i
     }
     c = c ? c : nothing;
     if (maker == PBLAS_SCALAPACK)
-        blas_set_threads(p->mach.blas_share);
+        before = hs_threads_set(p->mach.blas_share);
     seconds = MPI_Wtime();
     for (int call = 0; call < calls; call++)
         routine(&args->transa, &args->transb, &m, &n, &k, p->alpha.byte, local_a, &i[0], &j[0], b->desc[0], local_b,
                 &i[1], &j[1], b->desc[1], p->beta.byte, c, &i[2], &j[2], b->desc[2]);
     seconds = MPI_Wtime() - seconds;
-    if (maker == PBLAS_SCALAPACK)
-        blas_set_threads(before);
+    hs_threads_restore(before);
     return seconds;
 }
 

@@ -2,18 +2,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/wait.h"
+
 enum { WIDTH = 40 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void progress_begin(progress *bar, int forced)
 {
@@ -29,7 +22,7 @@ void progress_update(progress *bar, const char *phase, double done)
     if (!bar->shown)
         return;
     permille = done > 0 ? done < 1 ? (int)(1000 * done) : 1000 : 0;
-    time = now();
+    time = hs_now();
     if (bar->phase && !strcmp(bar->phase, phase) &&
         (permille == bar->permille || (permille < 1000 && time - bar->drawn < 0.1)))
         return;

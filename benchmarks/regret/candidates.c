@@ -4,115 +4,61 @@
 
 #include "regret/command.h"
 
-enum {
-    PART_OPERAND,
-    PART_NODE,
-    PART_GROUPS,
-    PART_BLOCK,
-    PART_CHUNK,
-    PART_BCAST,
-    PART_LOOKAHEAD,
-    PART_SEGMENT,
-    PART_EXCHANGE,
-    PARTS
-};
-
-/* The option that a part of a name stands for, and what marks it in the name. */
-static const struct {
-    const char *option, *mark;
-} part[PARTS] = {
-    [PART_OPERAND] = {"stationary", ""},    [PART_NODE] = {"node", ""},        [PART_GROUPS] = {"groups", ""},
-    [PART_BLOCK] = {"block", "b"},          [PART_CHUNK] = {"chunk", "c"},     [PART_BCAST] = {"bcast", ""},
-    [PART_LOOKAHEAD] = {"lookahead", "la"}, [PART_SEGMENT] = {"segment", "s"}, [PART_EXCHANGE] = {"exchange", "to_"},
-};
-
 /*
- * Words of each part; none: the option is not given.  Operands: "largest" of op(A), op(B) and C (of equal ones C, then
- * A), the "others", "all".  Groups: a grid, or "each": every group grid of two levels that divides the grid, if they
- * are more than four the one nearest to a square of each number of groups, and of those the four whose number is
- * nearest to the root of the processes; "middle": the one that is nearest to it.
+ * Options with their words, for one node or several; an option that is not there is not given.  Operands: "largest" of
+ * op(A), op(B) and C (of equal ones C, then A), the "others", "all".  Groups: a grid, or "each": every group grid of
+ * two levels that divides the grid, if they are more than four the one nearest to a square of each number of groups,
+ * and of those the four whose number is nearest to the root of the processes; "middle": the one that is nearest to it.
  */
 static const struct row {
     int several; /* nodes; else one */
-    const char *word[PARTS];
+    const char *text;
 } rows[] = {
-    {0,
-     {[PART_OPERAND] = "all", [PART_NODE] = "shared", [PART_BLOCK] = "auto 192 384", [PART_CHUNK] = "auto 256 1024"}},
-    {0, {[PART_OPERAND] = "all", [PART_NODE] = "shared", [PART_BLOCK] = "768"}},
-    {0, {[PART_OPERAND] = "all", [PART_NODE] = "messages", [PART_LOOKAHEAD] = "0 1"}},
-    {0,
-     {[PART_OPERAND] = "largest",
-      [PART_NODE] = "messages",
-      [PART_GROUPS] = "1x1 middle",
-      [PART_BLOCK] = "128",
-      [PART_LOOKAHEAD] = "1"}},
-    {1, {[PART_OPERAND] = "all", [PART_GROUPS] = "auto"}},
-    {1,
-     {[PART_OPERAND] = "largest",
-      [PART_GROUPS] = "1x1",
-      [PART_BLOCK] = "128 256 384",
-      [PART_BCAST] = "binomial van_de_geijn chain",
-      [PART_LOOKAHEAD] = "1"}},
-    {1,
-     {[PART_OPERAND] = "largest",
-      [PART_GROUPS] = "each",
-      [PART_BLOCK] = "256",
-      [PART_BCAST] = "binomial van_de_geijn",
-      [PART_LOOKAHEAD] = "1"}},
-    {1,
-     {[PART_OPERAND] = "largest",
-      [PART_GROUPS] = "middle",
-      [PART_BLOCK] = "256",
-      [PART_BCAST] = "chain",
-      [PART_LOOKAHEAD] = "1"}},
-    {1,
-     {[PART_OPERAND] = "largest",
-      [PART_GROUPS] = "1x1 middle",
-      [PART_BLOCK] = "256",
-      [PART_BCAST] = "binomial van_de_geijn",
-      [PART_LOOKAHEAD] = "0"}},
-    {1,
-     {[PART_OPERAND] = "largest",
-      [PART_GROUPS] = "1x1",
-      [PART_BLOCK] = "256",
-      [PART_BCAST] = "chain",
-      [PART_LOOKAHEAD] = "1",
-      [PART_SEGMENT] = "16k"}},
-    {1,
-     {[PART_OPERAND] = "others",
-      [PART_GROUPS] = "1x1",
-      [PART_BLOCK] = "256",
-      [PART_BCAST] = "binomial van_de_geijn chain",
-      [PART_LOOKAHEAD] = "1"}},
-    {1,
-     {[PART_OPERAND] = "others",
-      [PART_GROUPS] = "1x1",
-      [PART_BLOCK] = "256",
-      [PART_BCAST] = "binomial",
-      [PART_LOOKAHEAD] = "0"}},
-    {1,
-     {[PART_OPERAND] = "others",
-      [PART_GROUPS] = "middle",
-      [PART_BLOCK] = "256",
-      [PART_BCAST] = "van_de_geijn",
-      [PART_LOOKAHEAD] = "1"}},
-    {1,
-     {[PART_OPERAND] = "all",
-      [PART_GROUPS] = "1x1",
-      [PART_BLOCK] = "256",
-      [PART_LOOKAHEAD] = "1",
-      [PART_EXCHANGE] = "all"}},
+    {0, "stationary: all; node: shared; block: auto 192 384; chunk: auto 256 1024;"},
+    {0, "stationary: all; node: shared; block: 768;"},
+    {0, "stationary: all; node: messages; lookahead: 0 1;"},
+    {0, "stationary: largest; node: messages; groups: 1x1 middle; block: 128; lookahead: 1;"},
+    {1, "stationary: all; groups: auto;"},
+    {1, "stationary: largest; groups: 1x1; block: 128 256 384; bcast: binomial van_de_geijn chain; lookahead: 1;"},
+    {1, "stationary: largest; groups: each; block: 256; bcast: binomial van_de_geijn; lookahead: 1;"},
+    {1, "stationary: largest; groups: middle; block: 256; bcast: chain; lookahead: 1;"},
+    {1, "stationary: largest; groups: 1x1 middle; block: 256; bcast: binomial van_de_geijn; lookahead: 0;"},
+    {1, "stationary: largest; groups: 1x1; block: 256; bcast: chain; lookahead: 1; segment: 16k;"},
+    {1, "stationary: others; groups: 1x1; block: 256; bcast: binomial van_de_geijn chain; lookahead: 1;"},
+    {1, "stationary: others; groups: 1x1; block: 256; bcast: binomial; lookahead: 0;"},
+    {1, "stationary: others; groups: middle; block: 256; bcast: van_de_geijn; lookahead: 1;"},
+    {1, "stationary: all; groups: 1x1; block: 256; lookahead: 1; exchange: all"},
 };
 
-enum { RIVAL_ROWS = sizeof rows / sizeof *rows, MOST_WORDS = 8, WORD_BYTES = 32, GRIDS = 64, EACH = 4 };
+/* What marks an option's word in a candidate's name. */
+static const struct {
+    const char *option, *mark;
+} marks[] = {{"block", "b"}, {"chunk", "c"}, {"lookahead", "la"}, {"segment", "s"}, {"exchange", "to_"}};
 
-/* What a part's words come to. */
-typedef struct part_words {
+enum {
+    RIVAL_ROWS = sizeof rows / sizeof *rows,
+    MARKS = sizeof marks / sizeof *marks,
+    MOST_PARTS = 8,
+    MOST_WORDS = 8,
+    WORD_BYTES = 32,
+    GRIDS = 64,
+    EACH = 4
+};
+
+/* An option of a row, and what its words come to. */
+typedef struct part {
+    const char *option;
+    int length; /* of its name */
     char word[MOST_WORDS][WORD_BYTES];
     int count;
-} part_words;
+} part;
 
-static void add(part_words *to, const char *word, size_t length)
+static int is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && !strncmp(text, word, length);
+}
+
+static void add(part *to, const char *word, size_t length)
 {
     if (to->count < MOST_WORDS && length < WORD_BYTES) {
         memcpy(to->word[to->count], word, length);
@@ -122,16 +68,16 @@ static void add(part_words *to, const char *word, size_t length)
 
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
-static void add_operands(part_words *to, const problem *p, const char *which)
+static void add_operands(part *to, const problem *p, const char *which, size_t length)
 {
     const arguments *args = p->args;
     const double size[3] = {(double)args->m * (double)args->k, (double)args->k * (double)args->n,
                             (double)args->m * (double)args->n};
     int largest = size[2] >= size[0] && size[2] >= size[1] ? 2 : size[0] >= size[1] ? 0 : 1;
 
-    if (strcmp(which, "others"))
+    if (!is_word(which, length, "others"))
         add(to, &"ABC"[largest], 1);
-    for (int x = 2; x >= 0 && strcmp(which, "largest"); x--)
+    for (int x = 2; x >= 0 && !is_word(which, length, "largest"); x--)
         if (x != largest)
             add(to, &"ABC"[x], 1);
 }
@@ -195,7 +141,7 @@ static int drop_farthest(const problem *p, group_grid *grid, int count)
     return count - 1;
 }
 
-static void add_groups(part_words *to, const problem *p, int most)
+static void add_groups(part *to, const problem *p, int most)
 {
     group_grid grid[GRIDS];
     char text[WORD_BYTES];
@@ -211,50 +157,71 @@ static void add_groups(part_words *to, const problem *p, int most)
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* What the words of a part stand for in this problem; none at all is one empty word. */
-static part_words expand(const problem *p, int which, const char *text)
+/* What a word stands for in this problem. */
+static void add_word(part *to, const problem *p, const char *word, size_t length)
 {
-    part_words out = {.count = 0};
+    int groups = is_word(to->option, (size_t)to->length, "groups");
 
-    if (!text)
-        add(&out, "", 0);
-    for (size_t length; text && *text; text += length + (text[length] == ' ')) {
-        length = strcspn(text, " ");
-        if (which == PART_OPERAND)
-            add_operands(&out, p, text);
-        else if (which == PART_GROUPS && strncmp(text, "each", length) == 0)
-            add_groups(&out, p, EACH);
-        else if (which == PART_GROUPS && strncmp(text, "middle", length) == 0)
-            add_groups(&out, p, 1);
-        else
-            add(&out, text, length);
+    if (is_word(to->option, (size_t)to->length, "stationary"))
+        add_operands(to, p, word, length);
+    else if (groups && is_word(word, length, "each"))
+        add_groups(to, p, EACH);
+    else if (groups && is_word(word, length, "middle"))
+        add_groups(to, p, 1);
+    else
+        add(to, word, length);
+}
+
+/* The parts of a row; returns how many there are. */
+static int read_row(const problem *p, const char *text, part parts[MOST_PARTS])
+{
+    int count = 0;
+
+    while (*text && count < MOST_PARTS) {
+        part *to = &parts[count++];
+
+        *to = (part){.option = text, .length = (int)strcspn(text, ":")};
+        text += to->length + 1;
+        while (*text == ' ') {
+            size_t length = strcspn(++text, " ;");
+
+            add_word(to, p, text, length);
+            text += length;
+        }
+        text += strspn(text, "; ");
     }
-    return out;
+    return count;
+}
+
+static const char *mark_of(const part *of)
+{
+    for (int i = 0; i < MARKS; i++)
+        if (is_word(of->option, (size_t)of->length, marks[i].option))
+            return marks[i].mark;
+    return "";
 }
 
 /* The i-th of a row's cross product, the last part changing first; 0 past its end, with what is left of i in *rest. */
 static int of_row(const problem *p, const struct row *row, int i, int *rest, char *name, size_t name_size, char *text,
                   size_t size)
 {
-    part_words each[PARTS];
-    int total = 1, used = 0, named = 0, at[PARTS];
+    part parts[MOST_PARTS];
+    int count = read_row(p, row->text, parts), total = 1, used = 0, named = 0;
 
-    for (int x = 0; x < PARTS; x++) {
-        each[x] = expand(p, x, row->word[x]);
-        total *= each[x].count;
-    }
+    for (int x = 0; x < count; x++)
+        total *= parts[x].count;
     *rest = i - total;
     if (i >= total)
         return 0;
-    for (int x = PARTS - 1; x >= 0; i /= each[x--].count)
-        at[x] = i % each[x].count;
-    for (int x = 0; x < PARTS; x++) {
-        const char *word = each[x].word[at[x]];
+    for (int x = 0; x < count; x++) {
+        const char *word;
 
-        if (!*word)
-            continue;
-        used += snprintf(text + used, size - (size_t)used, "%s%s=%s", used ? " " : "", part[x].option, word);
-        named += snprintf(name + named, name_size - (size_t)named, "%s%s%s", named ? "/" : "", part[x].mark, word);
+        total /= parts[x].count;
+        word = parts[x].word[i / total % parts[x].count];
+        used += snprintf(text + used, size - (size_t)used, "%s%.*s=%s", used ? " " : "", parts[x].length,
+                         parts[x].option, word);
+        named +=
+            snprintf(name + named, name_size - (size_t)named, "%s%s%s", named ? "/" : "", mark_of(&parts[x]), word);
     }
     return 1;
 }
@@ -274,14 +241,8 @@ void regret_candidates_help(FILE *file)
 {
     for (int several = 0; several < 2; several++) {
         fprintf(file, "  %s\n", several ? "several nodes" : "one node");
-        for (int r = 0; r < RIVAL_ROWS; r++) {
-            if (rows[r].several != several)
-                continue;
-            fputs("   ", file);
-            for (int x = 0; x < PARTS; x++)
-                if (rows[r].word[x])
-                    fprintf(file, " %s: %s%s", part[x].option, rows[r].word[x], x < PARTS - 1 ? ";" : "");
-            fputc('\n', file);
-        }
+        for (int r = 0; r < RIVAL_ROWS; r++)
+            if (rows[r].several == several)
+                fprintf(file, "    %s\n", rows[r].text);
     }
 }

@@ -46,19 +46,19 @@ enum {
 };
 
 /* An option of a row, and what its words come to. */
-typedef struct part {
+typedef struct row_part {
     const char *option;
     int length; /* of its name */
     char word[MOST_WORDS][WORD_BYTES];
     int count;
-} part;
+} row_part;
 
 static int is_word(const char *text, size_t length, const char *word)
 {
     return strlen(word) == length && !strncmp(text, word, length);
 }
 
-static void add(part *to, const char *word, size_t length)
+static void add(row_part *to, const char *word, size_t length)
 {
     if (to->count < MOST_WORDS && length < WORD_BYTES) {
         memcpy(to->word[to->count], word, length);
@@ -68,7 +68,7 @@ static void add(part *to, const char *word, size_t length)
 
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
-static void add_operands(part *to, const problem *p, const char *which, size_t length)
+static void add_operands(row_part *to, const problem *p, const char *which, size_t length)
 {
     const arguments *args = p->args;
     const double size[3] = {(double)args->m * (double)args->k, (double)args->k * (double)args->n,
@@ -141,7 +141,7 @@ static int drop_farthest(const problem *p, group_grid *grid, int count)
     return count - 1;
 }
 
-static void add_groups(part *to, const problem *p, int most)
+static void add_groups(row_part *to, const problem *p, int most)
 {
     group_grid grid[GRIDS];
     char text[WORD_BYTES];
@@ -158,7 +158,7 @@ static void add_groups(part *to, const problem *p, int most)
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 /* What a word stands for in this problem. */
-static void add_word(part *to, const problem *p, const char *word, size_t length)
+static void add_word(row_part *to, const problem *p, const char *word, size_t length)
 {
     int groups = is_word(to->option, (size_t)to->length, "groups");
 
@@ -173,14 +173,14 @@ static void add_word(part *to, const problem *p, const char *word, size_t length
 }
 
 /* The parts of a row; returns how many there are. */
-static int read_row(const problem *p, const char *text, part parts[MOST_PARTS])
+static int read_row(const problem *p, const char *text, row_part parts[MOST_PARTS])
 {
     int count = 0;
 
     while (*text && count < MOST_PARTS) {
-        part *to = &parts[count++];
+        row_part *to = &parts[count++];
 
-        *to = (part){.option = text, .length = (int)strcspn(text, ":")};
+        *to = (row_part){.option = text, .length = (int)strcspn(text, ":")};
         text += to->length + 1;
         while (*text == ' ') {
             size_t length = strcspn(++text, " ;");
@@ -193,7 +193,7 @@ static int read_row(const problem *p, const char *text, part parts[MOST_PARTS])
     return count;
 }
 
-static const char *mark_of(const part *of)
+static const char *mark_of(const row_part *of)
 {
     for (int i = 0; i < MARKS; i++)
         if (is_word(of->option, (size_t)of->length, marks[i].option))
@@ -205,7 +205,7 @@ static const char *mark_of(const part *of)
 static int of_row(const problem *p, const struct row *row, int i, int *rest, char *name, size_t name_size, char *text,
                   size_t size)
 {
-    part parts[MOST_PARTS];
+    row_part parts[MOST_PARTS];
     int count = read_row(p, row->text, parts), total = 1, used = 0, named = 0;
 
     for (int x = 0; x < count; x++)

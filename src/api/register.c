@@ -132,22 +132,22 @@ static struct hs_ref ref_of(hsumma_builder *builder, hsumma_place place)
 
 int hsumma_step_send(hsumma_builder *builder, int peer, hsumma_place from, int64_t bytes)
 {
-    return hs_emit_send(builder, peer, ref_of(builder, from), bytes);
+    return hs_emit_send(builder, peer, ref_of(builder, from), bytes, -1);
 }
 
 int hsumma_step_recv(hsumma_builder *builder, int peer, hsumma_place to, int64_t bytes)
 {
-    return hs_emit_recv(builder, peer, ref_of(builder, to), bytes);
+    return hs_emit_recv(builder, peer, ref_of(builder, to), bytes, -1);
 }
 
 int hsumma_step_copy(hsumma_builder *builder, hsumma_place to, hsumma_place from, int64_t bytes)
 {
-    return hs_emit_copy(builder, ref_of(builder, to), ref_of(builder, from), bytes);
+    return hs_emit_copy(builder, ref_of(builder, to), ref_of(builder, from), bytes, -1);
 }
 
 int hsumma_step_reduce(hsumma_builder *builder, hsumma_place to, hsumma_place left, hsumma_place right, int64_t bytes)
 {
-    return hs_emit_reduce(builder, ref_of(builder, to), ref_of(builder, left), ref_of(builder, right), bytes);
+    return hs_emit_reduce(builder, ref_of(builder, to), ref_of(builder, left), ref_of(builder, right), bytes, -1);
 }
 
 void hsumma_step_after(hsumma_builder *builder, int step, int earlier)

@@ -117,8 +117,7 @@ static void expect(struct hs_builder *builder, const char *what, int count, cons
 
 static int add(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left, struct hs_ref right, int after)
 {
-    int step = hs_emit_reduce(builder, dst, left, right, CELL * (int64_t)sizeof(float));
-    hs_after(builder, step, after);
+    int step = hs_emit_reduce(builder, dst, left, right, CELL * (int64_t)sizeof(float), after);
     return step;
 }
 
@@ -151,7 +150,7 @@ static void test_passes(void)
 
     hs_list_begin(&builder, &hs_heap);
     int first = add(&builder, sum, cell(HS_IN, 0), cell(HS_IN, 1), -1);
-    int copy = hs_emit_copy(&builder, other, cell(HS_IN, 5), CELL * (int64_t)sizeof(float));
+    int copy = hs_emit_copy(&builder, other, cell(HS_IN, 5), CELL * (int64_t)sizeof(float), -1);
     last = add(&builder, sum, sum, other, first);
     hs_after(&builder, last, copy);
     add(&builder, sum, sum, cell(HS_IN, 7), last);
@@ -168,8 +167,7 @@ static void test_passes(void)
 
     hs_list_begin(&builder, &hs_heap);
     first = add(&builder, sum, cell(HS_IN, 0), cell(HS_IN, 1), -1);
-    last = hs_emit_reduce(&builder, sum, sum, cell(HS_IN, 2), CELL / 2 * (int64_t)sizeof(float));
-    hs_after(&builder, last, first);
+    last = hs_emit_reduce(&builder, sum, sum, cell(HS_IN, 2), CELL / 2 * (int64_t)sizeof(float), first);
     expect(&builder, "a shorter sum", 2, (int[]){2, 2});
 
     hs_list_begin(&builder, &hs_heap);
@@ -206,9 +204,9 @@ static void test_random(int lists)
                           right = cell(draw(3), draw(cells));
             int step, in_turn = draw(3) > 0;
             if (draw(4) == 0 && (left.slot != dst.slot || left.at != dst.at))
-                step = hs_emit_copy(&builder, dst, left, bytes);
+                step = hs_emit_copy(&builder, dst, left, bytes, -1);
             else
-                step = hs_emit_reduce(&builder, dst, in_turn ? dst : left, right, bytes);
+                step = hs_emit_reduce(&builder, dst, in_turn ? dst : left, right, bytes, -1);
             reduces += builder.list.step[step].kind == HS_REDUCE;
             for (int before = 0; before < step; before++)
                 if (conflict(&builder.list.step[before], &builder.list.step[step]))

@@ -34,9 +34,9 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int received = -1;
     if (shape->rank > 0)
-        received = hs_emit_recv(builder, shape->rank - 1, hs_out(0), shape->bytes);
+        received = hs_emit_recv(builder, shape->rank - 1, hs_out(0), shape->bytes, -1);
     if (shape->rank + 1 < shape->size)
-        hs_after(builder, hs_emit_send(builder, shape->rank + 1, hs_out(0), shape->bytes), received);
+        hs_emit_send(builder, shape->rank + 1, hs_out(0), shape->bytes, received);
 }
 
 HS_ALG(HS_BCAST, bcast_relay, "relay", .build = build, .doc = "rank after rank: (q-1)(alpha + m beta)");

@@ -23,13 +23,13 @@ static void turn(struct hs_builder *builder, const struct hs_shape *shape, int64
     struct hs_ref from = hs_scratch(at);
     if (before_end > 0) {
         int64_t first = count < before_end ? count : before_end;
-        hs_after(builder, hs_emit_copy(builder, hs_out(place), from, first), received);
+        hs_emit_copy(builder, hs_out(place), from, first, received);
         from = hs_plus(from, first);
         place = 0, count -= first;
     } else {
         place -= shape->bytes;
     }
-    hs_after(builder, hs_emit_copy(builder, hs_out(place), from, count), received);
+    hs_emit_copy(builder, hs_out(place), from, count, received);
 }
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
@@ -37,21 +37,20 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     int rank = shape->rank, size = shape->size, sent = -1, received = -1;
     int64_t own = span(shape, rank, 1);
     struct hs_ref kept = rank == 0 ? hs_out(0) : hs_scratch(0);
-    int copied = size > 2 || rank == 0 ? hs_emit_copy(builder, kept, hs_in(0), own) : -1;
+    int copied = size > 2 || rank == 0 ? hs_emit_copy(builder, kept, hs_in(0), own, -1) : -1;
 
     if (rank > 0)
-        hs_emit_copy(builder, hs_out(hs_part_at(shape, rank)), hs_in(0), own);
+        hs_emit_copy(builder, hs_out(hs_part_at(shape, rank)), hs_in(0), own, -1);
     for (int64_t have = 1; have < size; have *= 2) {
         int64_t parts = have < size - have ? have : size - have, at = span(shape, rank, have);
         int from = (int)((rank + have) % size), to = (int)((rank - have + size) % size);
-        int send = hs_emit_send(builder, to, have == 1 ? hs_in(0) : kept, span(shape, rank, parts));
-        if (have > 1)
-            hs_after(builder, send, copied);
+        int send =
+            hs_emit_send(builder, to, have == 1 ? hs_in(0) : kept, span(shape, rank, parts), have == 1 ? -1 : copied);
         hs_after(builder, send, sent); /* and so for what was received in all rounds before */
         hs_after(builder, send, received);
         sent = send;
         int64_t count = span(shape, from, parts);
-        received = hs_emit_recv(builder, from, hs_plus(kept, at), count);
+        received = hs_emit_recv(builder, from, hs_plus(kept, at), count, -1);
         if (rank > 0)
             turn(builder, shape, at, count, received);
     }

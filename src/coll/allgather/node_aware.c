@@ -19,7 +19,7 @@ struct node_gather {
     struct hs_node_map map;
     struct hs_ref packed; /* OUT if packed order is the vector's, else SCRATCH */
     int own;              /* the parts of the own node are packed */
-    int sent, signalled;
+    int sent;
     int shared;      /* inside the node through shared memory */
     int64_t *filled; /* bytes so far in the SHARED of each place */
 };
@@ -47,20 +47,12 @@ static int fits(struct node_gather *g)
     return g->map.members > 1 && most <= g->map.shared_bytes;
 }
 
-static void signal(struct node_gather *g, int64_t value, int after)
-{
-    int signal = hs_emit_signal(g->builder, value);
-    hs_after(g->builder, signal, after);
-    hs_after(g->builder, signal, g->signalled);
-    g->signalled = signal;
-}
-
 static void own_through_shared_memory(struct node_gather *g)
 {
     const struct hs_node_map *map = &g->map;
     int64_t bytes;
     place_bytes(g, map->me, &bytes);
-    signal(g, GATHERED, hs_emit_copy(g->builder, hs_shared(0), hs_in(0), bytes));
+    hs_emit_signal_next(g->builder, GATHERED, hs_emit_copy(g->builder, hs_shared(0), hs_in(0), bytes, -1), -1);
     for (int i = 0; i < map->members; i++) {
         int place = (map->me + i) % map->members, wait = -1;
         if (!place_bytes(g, place, &bytes))
@@ -68,8 +60,7 @@ static void own_through_shared_memory(struct node_gather *g)
         if (place != map->me)
             wait = hs_emit_wait(g->builder, map->member[place], GATHERED);
         int copy = hs_emit_copy(g->builder, hs_plus(g->packed, hs_member_part_at(map, place)),
-                                place == map->me ? hs_in(0) : hs_of(map->member[place], hs_shared(0)), bytes);
-        hs_after(g->builder, copy, wait);
+                                place == map->me ? hs_in(0) : hs_of(map->member[place], hs_shared(0)), bytes, wait);
         hs_after(g->builder, copy, g->own);
         g->own = copy;
     }
@@ -108,12 +99,9 @@ static int between_nodes(struct node_gather *g, int wave, struct hs_ref dst)
     struct hs_node_step step = hs_node_step(&g->map, wave, g->map.me);
     if (step.to < 0)
         return -1;
-    int send = hs_emit_send(g->builder, step.to_rank, hs_plus(g->packed, hs_node_at(&g->map, g->map.node)),
-                            hs_node_bytes(&g->map, g->map.node));
-    hs_after(g->builder, send, g->own);
-    hs_after(g->builder, send, g->sent); /* one message at a time on the link */
-    g->sent = send;
-    return hs_emit_recv(g->builder, step.from_rank, dst, hs_node_bytes(&g->map, step.from));
+    hs_emit_send_next(g->builder, step.to_rank, hs_plus(g->packed, hs_node_at(&g->map, g->map.node)),
+                      hs_node_bytes(&g->map, g->map.node), g->own, &g->sent);
+    return hs_emit_recv(g->builder, step.from_rank, dst, hs_node_bytes(&g->map, step.from), -1);
 }
 
 static void wave_through_shared_memory(struct node_gather *g, int wave)
@@ -121,7 +109,7 @@ static void wave_through_shared_memory(struct node_gather *g, int wave)
     const struct hs_node_map *map = &g->map;
     int received = between_nodes(g, wave, hs_shared(g->filled[map->me]));
     if (received >= 0)
-        signal(g, RECEIVED + wave, received);
+        hs_emit_signal_next(g->builder, RECEIVED + wave, received, -1);
     for (int i = 0; i < map->members; i++) {
         int place = (map->me + i) % map->members, from = hs_node_step(map, wave, place).from, ready = received;
         if (from < 0 || hs_node_bytes(map, from) == 0)
@@ -146,21 +134,18 @@ static void wave_by_messages(struct node_gather *g, int wave)
         unpack(g, mine, parts, last);
     for (int i = 1; i < n; i++) {
         int to = (map->me - i + n) % n, place = (map->me + i) % n, from = hs_node_step(map, wave, place).from;
-        if (mine >= 0) {
-            int send = hs_emit_send(g->builder, map->member[to], parts, hs_node_bytes(map, mine));
-            hs_after(g->builder, send, last);
-            last = send;
-        }
+        if (mine >= 0)
+            last = hs_emit_send(g->builder, map->member[to], parts, hs_node_bytes(map, mine), last);
         if (from >= 0) {
             struct hs_ref dst = hs_plus(g->packed, hs_node_at(map, from));
-            unpack(g, from, dst, hs_emit_recv(g->builder, map->member[place], dst, hs_node_bytes(map, from)));
+            unpack(g, from, dst, hs_emit_recv(g->builder, map->member[place], dst, hs_node_bytes(map, from), -1));
         }
     }
 }
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct node_gather g = {.builder = builder, .own = -1, .sent = -1, .signalled = -1};
+    struct node_gather g = {.builder = builder, .own = -1, .sent = -1};
     if (hs_node_map(&g.map, builder, shape))
         return;
     g.packed = g.map.division->contiguous ? hs_out(0) : hs_scratch(0);

@@ -11,19 +11,17 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int rank = shape->rank, sent = -1, received = -1;
     int64_t own = hs_part_at(shape, rank);
-    int copied = hs_emit_copy(builder, hs_out(own), hs_in(0), hs_part_at(shape, rank + 1) - own);
+    int copied = hs_emit_copy(builder, hs_out(own), hs_in(0), hs_part_at(shape, rank + 1) - own, -1);
 
     for (int span = 1; span < shape->size; span *= 2) {
         int mine = rank & ~(span - 1), other = mine ^ span;
         int64_t at = hs_part_at(shape, mine), to = hs_part_at(shape, other);
-        int send =
-            hs_emit_send(builder, rank ^ span, span == 1 ? hs_in(0) : hs_out(at), hs_part_at(shape, mine + span) - at);
-        if (span > 1)
-            hs_after(builder, send, copied);
+        int send = hs_emit_send(builder, rank ^ span, span == 1 ? hs_in(0) : hs_out(at),
+                                hs_part_at(shape, mine + span) - at, span > 1 ? copied : -1);
         hs_after(builder, send, sent); /* and so for what was received in all rounds before */
         hs_after(builder, send, received);
         sent = send;
-        received = hs_emit_recv(builder, rank ^ span, hs_out(to), hs_part_at(shape, other + span) - to);
+        received = hs_emit_recv(builder, rank ^ span, hs_out(to), hs_part_at(shape, other + span) - to, -1);
     }
 }
 

@@ -128,14 +128,13 @@ static void put_in(struct dpml *d, const struct vector_chunk *chunk)
         int64_t at = partition_at(d, chunk, j);
         if (j == d->me)
             continue;
-        int copy =
-            hs_emit_copy(d->builder, shared_at(d, chunk, j), hs_in(chunk->at + at), partition_at(d, chunk, j + 1) - at);
-        hs_after(d->builder, copy, last);
-        hs_after(d->builder, copy, d->pipe.signalled); /* which comes after what was in this half before */
+        int copy = hs_emit_copy(d->builder, shared_at(d, chunk, j), hs_in(chunk->at + at),
+                                partition_at(d, chunk, j + 1) - at, last);
+        hs_after(d->builder, copy, d->builder->signalled); /* which comes after what was in this half before */
         if (copy >= 0)
             last = copy;
     }
-    hs_pipe_signal(&d->pipe, contributed(chunk->t), last, -1);
+    hs_emit_signal_next(d->builder, contributed(chunk->t), last, -1);
 }
 
 /* Phases 2 and 3 of a leader.  OUT keeps the sum of the node until the result is there. */
@@ -161,7 +160,7 @@ static void reduce(struct dpml *d, const struct vector_chunk *chunk)
     /* The peers' contributions tell that they have copied the result out that was in this half before. */
     int free = hs_emit_both(d->builder, sum.total, d->taken[chunk->half]);
     int done = between_nodes(d, mine, shared_at(d, chunk, d->me), count, free);
-    hs_pipe_signal(&d->pipe, finished(chunk->t), done, -1);
+    hs_emit_signal_next(d->builder, finished(chunk->t), done, -1);
 }
 
 /* Phase 4: from the own partition on, so that the ranks do not all read the same memory. */
@@ -175,9 +174,8 @@ static void take_out(struct dpml *d, const struct vector_chunk *chunk)
         if (count == 0)
             continue;
         int ready = j == d->me ? d->outer_done : hs_emit_wait(d->builder, d->member[j], finished(chunk->t));
-        int copy =
-            hs_emit_copy(d->builder, hs_out(chunk->at + at), j == d->me ? from : hs_of(d->member[j], from), count);
-        hs_after(d->builder, copy, ready);
+        int copy = hs_emit_copy(d->builder, hs_out(chunk->at + at), j == d->me ? from : hs_of(d->member[j], from),
+                                count, ready);
         hs_after(d->builder, copy, last);
         last = copy;
     }
@@ -213,9 +211,7 @@ static void by_messages(struct dpml *d)
         int to = (d->me - i + n) % n, from = (d->me + i) % n;
         if (to < d->leaders) {
             int64_t at = partition_at(d, &all, to);
-            int send = hs_emit_send(d->builder, d->member[to], hs_in(at), partition_at(d, &all, to + 1) - at);
-            hs_after(d->builder, send, sent);
-            sent = send < 0 ? sent : send;
+            hs_emit_send_next(d->builder, d->member[to], hs_in(at), partition_at(d, &all, to + 1) - at, -1, &sent);
         }
         if (leads(d))
             hs_sum_receive(&sum, from, d->member[from]);
@@ -226,12 +222,10 @@ static void by_messages(struct dpml *d)
     }
     for (int i = 1; i < n; i++) {
         int to = (d->me - i + n) % n, from = (d->me + i) % n;
-        int send = hs_emit_send(d->builder, d->member[to], hs_out(own), count);
-        hs_after(d->builder, send, done);
-        done = send < 0 ? done : send;
+        hs_emit_send_next(d->builder, d->member[to], hs_out(own), count, -1, &done);
         if (from < d->leaders) {
             int64_t at = partition_at(d, &all, from);
-            hs_emit_recv(d->builder, d->member[from], hs_out(at), partition_at(d, &all, from + 1) - at);
+            hs_emit_recv(d->builder, d->member[from], hs_out(at), partition_at(d, &all, from + 1) - at, -1);
         }
     }
 }
@@ -311,7 +305,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     d.chunk = topology->shared_bytes > 0 && !alone ? chunk_bytes(shape, topology->shared_bytes) : 0;
     if (d.members == 1 && d.chunk == 0)
         d.chunk = shape->bytes;
-    d.pipe = (struct hs_pipe){.builder = builder, .pitch = d.chunk, .slots = 2, .places = 1, .signalled = -1};
+    d.pipe = (struct hs_pipe){.builder = builder, .pitch = d.chunk, .slots = 2, .places = 1};
     if (d.members == 1)
         for (int64_t t = 0; t * d.chunk < shape->bytes; t++)
             between_nodes(&d, hs_in(t * d.chunk), hs_out(t * d.chunk), chunk_of(&d, t).bytes, -1);

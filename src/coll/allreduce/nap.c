@@ -82,11 +82,10 @@ static int exchange(struct hs_builder *builder, const struct hs_shape *shape, co
         to = from;
     int send = -1, receive = -1;
     if (to >= 0)
-        send = hs_emit_send(builder, hs_division_ranks(nodes, to)[own], sum, shape->bytes);
-    hs_after(builder, send, after);
+        send = hs_emit_send(builder, hs_division_ranks(nodes, to)[own], sum, shape->bytes, after);
     if (from >= 0)
-        receive = hs_emit_recv(builder, hs_division_ranks(nodes, from)[lacking ? me : own], theirs, shape->bytes);
-    hs_after(builder, receive, after);
+        receive =
+            hs_emit_recv(builder, hs_division_ranks(nodes, from)[lacking ? me : own], theirs, shape->bytes, after);
     int both = hs_emit_both(builder, send, receive);
     return both < 0 ? after : both;
 }

@@ -18,8 +18,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     int pairs = (int)(shape->size - power), folded = rank < 2 * pairs;
 
     if (folded && rank % 2 == 1) {
-        hs_emit_send(builder, rank - 1, hs_in(0), bytes);
-        hs_emit_recv(builder, rank - 1, hs_out(0), bytes);
+        hs_emit_send(builder, rank - 1, hs_in(0), bytes, -1);
+        hs_emit_recv(builder, rank - 1, hs_out(0), bytes, -1);
         return;
     }
     struct hs_ref sum = hs_in(0);
@@ -27,30 +27,24 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     left += folded;
     if (folded) {
         struct hs_ref dst = left % 2 ? hs_out(0) : hs_scratch(0);
-        int receive = hs_emit_recv(builder, rank + 1, dst, bytes);
-        reduced = hs_emit_reduce(builder, dst, sum, dst, bytes);
-        hs_after(builder, reduced, receive);
+        int receive = hs_emit_recv(builder, rank + 1, dst, bytes, -1);
+        reduced = hs_emit_reduce(builder, dst, sum, dst, bytes, receive);
         sum = dst;
         left--;
     }
     for (int64_t bit = 1; bit < power; bit *= 2, left--) {
         int other = me ^ (int)bit, peer = other < pairs ? 2 * other : other + pairs;
         struct hs_ref dst = left % 2 ? hs_out(0) : hs_scratch(0);
-        int send = hs_emit_send(builder, peer, sum, bytes);
-        hs_after(builder, send, reduced);
-        int receive = hs_emit_recv(builder, peer, dst, bytes);
-        hs_after(builder, receive, reduced);
+        int send = hs_emit_send(builder, peer, sum, bytes, reduced);
+        int receive = hs_emit_recv(builder, peer, dst, bytes, reduced);
         hs_after(builder, receive, sent); /* which has read dst, in the round before */
-        reduced =
-            other > me ? hs_emit_reduce(builder, dst, sum, dst, bytes) : hs_emit_reduce(builder, dst, dst, sum, bytes);
-        hs_after(builder, reduced, receive);
+        reduced = other > me ? hs_emit_reduce(builder, dst, sum, dst, bytes, receive)
+                             : hs_emit_reduce(builder, dst, dst, sum, bytes, receive);
         sent = send;
         sum = dst;
     }
-    if (folded) {
-        int send = hs_emit_send(builder, rank + 1, hs_out(0), bytes);
-        hs_after(builder, send, reduced);
-    }
+    if (folded)
+        hs_emit_send(builder, rank + 1, hs_out(0), bytes, reduced);
 }
 
 HS_ALG(

@@ -14,14 +14,11 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     while (bit < shape->size && !(rank & bit))
         bit *= 2;
     if (rank > 0)
-        last = hs_emit_recv(builder, (int)(rank - bit), hs_out(0), shape->bytes);
+        last = hs_emit_recv(builder, (int)(rank - bit), hs_out(0), shape->bytes, -1);
     /* One message at a time: all at once would share the link, and the largest subtree would start last. */
     for (bit /= 2; bit > 0; bit /= 2)
-        if (rank + bit < shape->size) {
-            int send = hs_emit_send(builder, (int)(rank + bit), hs_out(0), shape->bytes);
-            hs_after(builder, send, last);
-            last = send;
-        }
+        if (rank + bit < shape->size)
+            last = hs_emit_send(builder, (int)(rank + bit), hs_out(0), shape->bytes, last);
 }
 
 HS_ALG(HS_BCAST, bcast_binomial, "binomial", .build = build, .flags = HS_MANY_RANKS,

@@ -22,7 +22,7 @@ enum {
 /* Two slots at least, if there is more than one segment and memory for them; no segment if there is no memory. */
 static struct hs_pipe pipeline_of(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct hs_pipe pipe = {.builder = builder, .shape = shape, .places = 1, .signalled = -1};
+    struct hs_pipe pipe = {.builder = builder, .shape = shape, .places = 1};
     int64_t elements = shape->bytes / shape->unit, shared_bytes = shape->topology->shared_bytes / shape->unit;
     int64_t longest = (shape->segment ? shape->segment : SHARED_SEGMENT) / shape->unit;
     longest = hs_least(longest > 0 ? longest : 1, elements);
@@ -39,14 +39,13 @@ static struct hs_pipe pipeline_of(struct hs_builder *builder, const struct hs_sh
 
 static void put_segments(struct hs_pipe *pipe)
 {
+    int signalled = -1;
     for (int64_t i = 0; i < pipe->segments; i++) {
         struct hs_span span = hs_pipe_span(pipe, i);
         int read = i >= pipe->slots ? hs_emit_wait_all(pipe->builder, pipe->shape, i - pipe->slots + 1, -1) : -1;
-        int copy = hs_emit_copy(pipe->builder, hs_pipe_place(pipe, i, 0), hs_out(span.at), span.count);
-        hs_after(pipe->builder, copy, pipe->signalled);
+        int copy = hs_emit_copy(pipe->builder, hs_pipe_place(pipe, i, 0), hs_out(span.at), span.count, signalled);
         hs_after(pipe->builder, copy, read);
-        pipe->signalled = hs_emit_signal(pipe->builder, i + 1);
-        hs_after(pipe->builder, pipe->signalled, copy);
+        signalled = hs_emit_signal(pipe->builder, i + 1, copy);
     }
 }
 
@@ -57,10 +56,9 @@ static void take_segments(struct hs_pipe *pipe)
         struct hs_span span = hs_pipe_span(pipe, i);
         int there = hs_emit_wait(pipe->builder, root, i + 1);
         struct hs_ref from = hs_of(root, hs_pipe_place(pipe, i, 0));
-        int copy = hs_emit_copy(pipe->builder, hs_out(span.at), from, span.count);
-        hs_after(pipe->builder, copy, there);
+        int copy = hs_emit_copy(pipe->builder, hs_out(span.at), from, span.count, there);
         if (i + pipe->slots < pipe->segments)
-            hs_pipe_signal(pipe, i + 1, copy, -1);
+            hs_emit_signal_next(pipe->builder, i + 1, copy, -1);
     }
 }
 
@@ -68,7 +66,7 @@ static void read_root(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == shape->root) {
         hs_expose_slot(builder, HS_OUT);
-        hs_emit_signal(builder, 1);
+        hs_emit_signal(builder, 1, -1);
         hs_emit_wait_all(builder, shape, 1, -1);
         return;
     }
@@ -78,12 +76,9 @@ static void read_root(struct hs_builder *builder, const struct hs_shape *shape)
     int last = hs_emit_wait(builder, shape->root, 1);
     for (int64_t at = 0; at < shape->bytes; at += longest) {
         int64_t count = hs_least(longest, shape->bytes - at);
-        int copy = hs_emit_copy(builder, hs_out(at), hs_of(shape->root, hs_out(at)), count);
-        hs_after(builder, copy, last);
-        last = copy;
+        last = hs_emit_copy(builder, hs_out(at), hs_of(shape->root, hs_out(at)), count, last);
     }
-    int signal = hs_emit_signal(builder, 1);
-    hs_after(builder, signal, last);
+    hs_emit_signal(builder, 1, last);
 }
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)

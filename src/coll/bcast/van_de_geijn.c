@@ -22,7 +22,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
     if (rank > 0)
         last = hs_emit_recv(builder, rank - (rank & -rank), hs_out(begin),
-                            hs_part_at(shape, rank + subtree(rank, size)) - begin);
+                            hs_part_at(shape, rank + subtree(rank, size)) - begin, -1);
     while (bit < size && !(rank & bit))
         bit *= 2;
     for (bit /= 2; bit > 0; bit /= 2) {
@@ -30,10 +30,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         if (peer >= size)
             continue;
         int64_t at = hs_part_at(shape, peer);
-        int send = hs_emit_send(builder, peer, hs_out(at), hs_part_at(shape, peer + subtree(peer, size)) - at);
-        hs_after(builder, send, last); /* one message at a time, the largest subtree first */
-        if (send >= 0)
-            last = send;
+        /* the largest subtree first */
+        hs_emit_send_next(builder, peer, hs_out(at), hs_part_at(shape, peer + subtree(peer, size)) - at, -1, &last);
     }
     hs_emit_ring(builder, shape, subtree, HS_OUT, last);
 }

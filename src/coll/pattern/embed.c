@@ -33,16 +33,16 @@ static int append(const struct embedding *e, const struct hs_step *step)
     struct hs_builder *builder = e->builder;
     switch (step->kind) {
     case HS_SEND:
-        return hs_emit_send(builder, outer_rank(e, step->peer), outer_ref(e, step->left), step->count);
+        return hs_emit_send(builder, outer_rank(e, step->peer), outer_ref(e, step->left), step->count, -1);
     case HS_RECV:
-        return hs_emit_recv(builder, outer_rank(e, step->peer), outer_ref(e, step->dst), step->count);
+        return hs_emit_recv(builder, outer_rank(e, step->peer), outer_ref(e, step->dst), step->count, -1);
     case HS_COPY:
-        return hs_emit_copy(builder, outer_ref(e, step->dst), outer_ref(e, step->left), step->count);
+        return hs_emit_copy(builder, outer_ref(e, step->dst), outer_ref(e, step->left), step->count, -1);
     case HS_REDUCE:
         return hs_emit_reduce(builder, outer_ref(e, step->dst), outer_ref(e, step->left), outer_ref(e, step->right),
-                              step->count);
+                              step->count, -1);
     case HS_SIGNAL:
-        return hs_emit_signal(builder, e->how->signal + step->count);
+        return hs_emit_signal(builder, e->how->signal + step->count, -1);
     case HS_WAIT:
         return hs_emit_wait(builder, outer_rank(e, step->peer), e->how->signal + step->count);
     case HS_JOIN:

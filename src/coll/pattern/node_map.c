@@ -50,8 +50,7 @@ static int move(struct hs_builder *builder, const struct hs_node_map *map, int n
         struct hs_ref in_vector = hs_plus(vector, hs_part_at(map->shape, division->member[i]));
         struct hs_ref in_packed = hs_plus(packed, map->begin[i] - hs_node_at(map, node));
         int copy = hs_emit_copy(builder, pack ? in_packed : in_vector, pack ? in_vector : in_packed,
-                                map->begin[run] - map->begin[i]);
-        hs_after(builder, copy, after);
+                                map->begin[run] - map->begin[i], after);
         if (copy >= 0)
             after = copy;
         i = run;

@@ -22,7 +22,7 @@ int64_t hs_place_within(int64_t bytes, int64_t unit)
 
 struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t most, int64_t places, int needed)
 {
-    struct hs_pipe cut = {.shape = shape, .slots = 1, .places = places, .signalled = -1};
+    struct hs_pipe cut = {.shape = shape, .slots = 1, .places = places};
     int64_t room = shape->topology->shared_bytes / places, unit = shape->unit;
     if (most < bytes || hs_place_bytes(most, unit) > room) {
         cut.slots = needed || room / HS_PIPE_SLOTS >= unit ? HS_PIPE_SLOTS : 1;
@@ -70,15 +70,6 @@ struct hs_span hs_pipe_part(const struct hs_pipe *pipeline, int rank, int64_t se
     return span_of(pipeline, hs_part_at(pipeline->shape, rank), hs_part_at(pipeline->shape, rank + 1), segment);
 }
 
-void hs_pipe_signal(struct hs_pipe *pipeline, int64_t value, int done, int also)
-{
-    int signal = hs_emit_signal(pipeline->builder, value);
-    hs_after(pipeline->builder, signal, done);
-    hs_after(pipeline->builder, signal, also);
-    hs_after(pipeline->builder, signal, pipeline->signalled);
-    pipeline->signalled = signal;
-}
-
 int hs_emit_join_copies(struct hs_builder *builder, int first, int after)
 {
     int join = hs_emit_join(builder);
@@ -97,7 +88,7 @@ void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, voi
         int done = segment > 0 ? work(state, segment - 1, ready) : -1;
         if (segment == pipeline->segments)
             return;
-        hs_pipe_signal(pipeline, segment + 1, is_put, done);
-        ready = hs_emit_wait_all(pipeline->builder, pipeline->shape, segment + 1, pipeline->signalled);
+        hs_emit_signal_next(pipeline->builder, segment + 1, is_put, done);
+        ready = hs_emit_wait_all(pipeline->builder, pipeline->shape, segment + 1, pipeline->builder->signalled);
     }
 }

@@ -16,7 +16,6 @@ struct hs_pipe {
     int64_t segments; /* 0: there is too little room */
     int64_t pitch;    /* bytes of a place */
     int64_t slots, places;
-    int signalled; /* the last SIGNAL; -1: none */
 };
 
 /*
@@ -43,8 +42,6 @@ struct hs_span hs_pipe_span(const struct hs_pipe *pipeline, int64_t segment);
 /* Of the part of a rank. */
 struct hs_span hs_pipe_part(const struct hs_pipe *pipeline, int rank, int64_t segment);
 
-/* A SIGNAL after `done`, `also` and the SIGNAL before. */
-void hs_pipe_signal(struct hs_pipe *pipeline, int64_t value, int done, int also);
 /* A JOIN after the COPYs among the steps from `first` on, and after `after`. */
 int hs_emit_join_copies(struct hs_builder *builder, int first, int after);
 

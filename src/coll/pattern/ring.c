@@ -19,17 +19,13 @@ void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int 
         if ((out - next + size) % size >= held(next, size)) {
             int64_t at = hs_part_at(shape, out);
             struct hs_ref source = out == rank && own == HS_IN ? hs_in(0) : hs_out(at);
-            int send = hs_emit_send(builder, next, source, hs_part_at(shape, out + 1) - at);
-            hs_after(builder, send, received);
-            hs_after(builder, send, after); /* one message at a time on the link */
-            if (send >= 0)
-                after = send;
+            hs_emit_send_next(builder, next, source, hs_part_at(shape, out + 1) - at, received, &after);
         }
         received = -1;
         if ((in - rank + size) % size >= held(rank, size)) {
             int64_t at = hs_part_at(shape, in);
-            received = hs_emit_recv(builder, previous, hs_out(at), hs_part_at(shape, in + 1) - at);
-            hs_after(builder, received, posted[receives % POSTED]);
+            received =
+                hs_emit_recv(builder, previous, hs_out(at), hs_part_at(shape, in + 1) - at, posted[receives % POSTED]);
             if (received >= 0)
                 posted[receives++ % POSTED] = received;
         }
@@ -59,17 +55,14 @@ int hs_emit_ring_sums(struct hs_builder *builder, const struct hs_shape *shape, 
         int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
         int64_t out_at = hs_part_at(shape, out), in_at = hs_part_at(shape, in);
         struct hs_ref buffer = hs_scratch(i % BUFFERS * longest), before = hs_scratch((i - 1) % BUFFERS * longest);
-        int send = hs_emit_send(builder, next, i == 1 ? hs_in(out_at) : before, hs_part_at(shape, out + 1) - out_at);
-        hs_after(builder, send, reduced);
-        hs_after(builder, send, sent); /* one message at a time on the link */
+        int send = hs_emit_send_next(builder, next, i == 1 ? hs_in(out_at) : before,
+                                     hs_part_at(shape, out + 1) - out_at, reduced, &sent);
         if (send >= 0)
-            sent = read[(i - 1) % BUFFERS] = send;
+            read[(i - 1) % BUFFERS] = send;
 
         int64_t count = hs_part_at(shape, in + 1) - in_at;
-        int receive = hs_emit_recv(builder, previous, buffer, count);
-        hs_after(builder, receive, read[i % BUFFERS]);
-        reduced = hs_emit_reduce(builder, i + 1 < size ? buffer : sum, buffer, hs_in(in_at), count);
-        hs_after(builder, reduced, receive);
+        int receive = hs_emit_recv(builder, previous, buffer, count, read[i % BUFFERS]);
+        reduced = hs_emit_reduce(builder, i + 1 < size ? buffer : sum, buffer, hs_in(in_at), count, receive);
     }
     return reduced < 0 ? sent : reduced;
 }

@@ -41,8 +41,7 @@ static int put_part(void *state, int64_t segment, int after)
     const struct parts *p = state;
     struct hs_span span = hs_pipe_part(&p->pipe, p->shape->rank, segment);
     struct hs_ref from = hs_in(span.at - hs_part_at(p->shape, p->shape->rank));
-    int copy = hs_emit_copy(p->builder, hs_pipe_place(&p->pipe, segment, 0), from, span.count);
-    hs_after(p->builder, copy, after);
+    int copy = hs_emit_copy(p->builder, hs_pipe_place(&p->pipe, segment, 0), from, span.count, after);
     return copy < 0 ? after : copy;
 }
 
@@ -56,8 +55,7 @@ static int take_parts(void *state, int64_t segment, int after)
         struct hs_span span = hs_pipe_part(&p->pipe, rank, segment);
         struct hs_ref from =
             rank == me ? hs_in(span.at - hs_part_at(p->shape, me)) : hs_of(rank, hs_pipe_place(&p->pipe, segment, 0));
-        int copy = hs_emit_copy(p->builder, hs_out(span.at), from, span.count);
-        hs_after(p->builder, copy, after);
+        hs_emit_copy(p->builder, hs_out(span.at), from, span.count, after);
     }
     return hs_emit_join_copies(p->builder, first, -1);
 }
@@ -77,8 +75,7 @@ static int put_shares(void *state, int64_t segment, int after)
         int owner = (me + i) % size;
         struct hs_span span = hs_pipe_part(&p->pipe, owner, segment);
         struct hs_ref to = hs_of(owner, share_at(p, segment, owner, me));
-        int copy = hs_emit_copy(p->builder, to, hs_in(span.at), span.count);
-        hs_after(p->builder, copy, after);
+        hs_emit_copy(p->builder, to, hs_in(span.at), span.count, after);
     }
     return hs_emit_join_copies(p->builder, first, -1);
 }

@@ -90,7 +90,7 @@ static void note(struct sum *sum, int step)
 /* A signal for all that has been done since the one before. */
 static void announce(struct sum *sum)
 {
-    int signal = hs_emit_signal(sum->builder, ++sum->announced);
+    int signal = hs_emit_signal(sum->builder, ++sum->announced, -1);
     for (int i = 0; i < sum->works; i++)
         hs_after(sum->builder, signal, sum->work[i]);
     sum->works = 0;
@@ -125,14 +125,12 @@ static void add_up(struct sum *sum, int64_t chunk, struct hs_ref dst, int64_t at
     struct hs_ref left = contribution(sum, chunk, 0, at);
     int on = ready(sum, sum->shape->rank), first = ready(sum, 0), last = -1;
     if (sum->contributors == 1) {
-        last = hs_emit_copy(sum->builder, dst, left, count);
-        hs_after(sum->builder, last, first);
+        last = hs_emit_copy(sum->builder, dst, left, count, first);
         hs_after(sum->builder, last, on);
     }
     for (int r = 1; r < sum->contributors; r++, on = last, left = dst) {
         int right = ready(sum, r);
-        last = hs_emit_reduce(sum->builder, dst, left, contribution(sum, chunk, r, at), count);
-        hs_after(sum->builder, last, on);
+        last = hs_emit_reduce(sum->builder, dst, left, contribution(sum, chunk, r, at), count, on);
         hs_after(sum->builder, last, r == 1 ? first : -1);
         hs_after(sum->builder, last, right);
     }
@@ -143,8 +141,7 @@ static void add_up(struct sum *sum, int64_t chunk, struct hs_ref dst, int64_t at
 static void put(struct sum *sum, int64_t chunk, int64_t low, int64_t high, int after)
 {
     struct hs_ref source = hs_in(chunk_at(sum, chunk) + low);
-    int copy = hs_emit_copy(sum->builder, slot_of(sum, chunk, low), source, high - low);
-    hs_after(sum->builder, copy, after);
+    int copy = hs_emit_copy(sum->builder, slot_of(sum, chunk, low), source, high - low, after);
     note(sum, copy);
 }
 
@@ -180,8 +177,8 @@ static void take_chunk(struct sum *sum, int64_t chunk)
         if (count == 0 || rank == sum->taker)
             continue;
         int summed = ready(sum, rank);
-        int copy = hs_emit_copy(sum->builder, hs_out(chunk_at(sum, chunk) + at), result_of(sum, chunk, rank), count);
-        hs_after(sum->builder, copy, summed);
+        int copy =
+            hs_emit_copy(sum->builder, hs_out(chunk_at(sum, chunk) + at), result_of(sum, chunk, rank), count, summed);
         note(sum, copy);
     }
 }

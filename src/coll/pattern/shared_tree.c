@@ -118,11 +118,10 @@ static void publish(struct shared_tree *t, int64_t segment, int summed)
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
     int *taken = &t->taken[segment % t->pipe.slots];
     if (t->everybody || segment + t->pipe.slots < t->pipe.segments) /* some rank waits for it */
-        hs_pipe_signal(&t->pipe, segment + 1, summed, -1);
+        hs_emit_signal_next(t->builder, segment + 1, summed, -1);
     if (!t->everybody)
         return;
-    *taken = hs_emit_copy(t->builder, hs_out(span.at), sum_at(t, segment), span.count);
-    hs_after(t->builder, *taken, summed);
+    *taken = hs_emit_copy(t->builder, hs_out(span.at), sum_at(t, segment), span.count, summed);
 }
 
 /* The sum of all, to OUT.  Returns the WAIT for it. */
@@ -132,8 +131,7 @@ static int take(struct shared_tree *t, int64_t segment)
     int slot = (int)(segment % t->pipe.slots), there = hs_emit_wait(t->builder, t->owner, segment + 1);
     if (!t->everybody)
         return there;
-    t->taken[slot] = hs_emit_copy(t->builder, hs_out(span.at), hs_of(t->owner, sum_at(t, segment)), span.count);
-    hs_after(t->builder, t->taken[slot], there);
+    t->taken[slot] = hs_emit_copy(t->builder, hs_out(span.at), hs_of(t->owner, sum_at(t, segment)), span.count, there);
     hs_after(t->builder, t->taken[slot], t->passed[slot]);
     return there;
 }
@@ -148,10 +146,9 @@ static void pass(struct shared_tree *t, int64_t segment, int64_t level, int64_t 
     if (segment >= t->pipe.slots && parent != t->owner)
         free = hs_emit_wait(t->builder, (int)parent, segment - t->pipe.slots + 1);
     struct hs_ref to = hs_of((int)parent, hs_pipe_place(&t->pipe, segment, place));
-    int copy = hs_emit_copy(t->builder, to, summed < 0 ? hs_in(span.at) : hs_out(span.at), span.count);
-    hs_after(t->builder, copy, summed);
+    int copy = hs_emit_copy(t->builder, to, summed < 0 ? hs_in(span.at) : hs_out(span.at), span.count, summed);
     hs_after(t->builder, copy, free);
-    hs_pipe_signal(&t->pipe, segment + 1, copy, t->taken[slot]);
+    hs_emit_signal_next(t->builder, segment + 1, copy, t->taken[slot]);
     t->passed[slot] = t->levels ? copy : -1; /* which may have read OUT */
 }
 

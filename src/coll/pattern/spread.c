@@ -33,7 +33,7 @@ static int64_t segments_of(const struct hs_shape *shape)
 /* Of the reduction, whose sums go through SHARED: more segments if the shared memory asks for them. */
 static struct hs_pipe through_shared(const struct hs_shape *shape)
 {
-    struct hs_pipe pipe = {.shape = shape, .slots = HS_PIPE_SLOTS, .places = 1, .signalled = -1};
+    struct hs_pipe pipe = {.shape = shape, .slots = HS_PIPE_SLOTS, .places = 1};
     int64_t longest = hs_part_at(shape, 1), wanted = segments_of(shape);
     pipe.pitch = hs_place_within(shape->topology->shared_bytes / HS_PIPE_SLOTS, shape->unit);
     pipe.segments = (longest + pipe.pitch - 1) / pipe.pitch;
@@ -58,15 +58,15 @@ static const char *unfit_reduce(const struct hs_alg *alg, const struct hs_shape 
 static int enter(struct hs_pipe *pipe, int after)
 {
     hs_expose(pipe->builder);
-    hs_pipe_signal(pipe, 1, after, -1);
-    return hs_emit_wait_all(pipe->builder, pipe->shape, 1, pipe->signalled);
+    hs_emit_signal_next(pipe->builder, 1, after, -1);
+    return hs_emit_wait_all(pipe->builder, pipe->shape, 1, pipe->builder->signalled);
 }
 
 /* Waits until no rank reads IN or OUT any longer; `done`: this rank does not. */
 static void leave(struct hs_pipe *pipe, int64_t value, int done)
 {
-    hs_pipe_signal(pipe, value, pipe->signalled, done);
-    hs_emit_wait_all(pipe->builder, pipe->shape, value, pipe->signalled);
+    hs_emit_signal_next(pipe->builder, value, pipe->builder->signalled, done);
+    hs_emit_wait_all(pipe->builder, pipe->shape, value, pipe->builder->signalled);
 }
 
 /* dst = the sum of a span of all ranks' IN. */
@@ -99,8 +99,7 @@ static int copy_segment(struct hs_pipe *pipe, int64_t segment, int in_shared, in
             continue;
         struct hs_ref from = in_shared ? hs_pipe_place(pipe, segment, 0) : hs_out(span.at);
         int summed = hs_emit_wait(pipe->builder, rank, signal_of(segment));
-        int copy = hs_emit_copy(pipe->builder, hs_out(span.at), hs_of(rank, from), span.count);
-        hs_after(pipe->builder, copy, summed);
+        hs_emit_copy(pipe->builder, hs_out(span.at), hs_of(rank, from), span.count, summed);
     }
     return hs_emit_join_copies(pipe->builder, first, after);
 }
@@ -108,13 +107,13 @@ static int copy_segment(struct hs_pipe *pipe, int64_t segment, int in_shared, in
 static void build_allreduce(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_shape equal = equal_parts(shape);
-    struct hs_pipe pipe = {.builder = builder, .shape = &equal, .segments = segments_of(&equal), .signalled = -1};
-    int entered = enter(&pipe, -1), done = pipe.signalled;
+    struct hs_pipe pipe = {.builder = builder, .shape = &equal, .segments = segments_of(&equal)};
+    int entered = enter(&pipe, -1), done = builder->signalled;
     for (int64_t segment = 0; segment <= pipe.segments; segment++) {
         if (segment < pipe.segments) {
             struct hs_span span = hs_pipe_part(&pipe, shape->rank, segment);
             int summed = sum_span(&pipe, hs_out(span.at), span, entered);
-            hs_pipe_signal(&pipe, signal_of(segment), pipe.signalled, summed);
+            hs_emit_signal_next(builder, signal_of(segment), builder->signalled, summed);
         }
         if (segment > 0)
             done = copy_segment(&pipe, segment - 1, 0, done);
@@ -143,30 +142,32 @@ static void build_reduce(struct hs_builder *builder, const struct hs_shape *shap
             *sum = sum_span(&pipe, is_root ? hs_out(span.at) : hs_pipe_place(&pipe, segment, 0), span, free);
         }
         if (!is_root)
-            hs_pipe_signal(&pipe, signal_of(segment), pipe.signalled, *sum);
+            hs_emit_signal_next(builder, signal_of(segment), builder->signalled, *sum);
         else if (segment > 0)
-            hs_pipe_signal(&pipe, signal_of(segment - 1), pipe.signalled, copy_segment(&pipe, segment - 1, 1, before));
+            hs_emit_signal_next(builder, signal_of(segment - 1), builder->signalled,
+                                copy_segment(&pipe, segment - 1, 1, before));
     }
-    hs_emit_wait_all(builder, shape, signal_of(pipe.segments - 1), pipe.signalled); /* no rank reads IN any longer */
+    hs_emit_wait_all(builder, shape, signal_of(pipe.segments - 1),
+                     builder->signalled); /* no rank reads IN any longer */
 }
 
 static void build_reduce_scatter(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct hs_pipe pipe = {.builder = builder, .shape = shape, .segments = 1, .signalled = -1};
+    struct hs_pipe pipe = {.builder = builder, .shape = shape, .segments = 1};
     int entered = enter(&pipe, -1);
     leave(&pipe, 2, sum_span(&pipe, hs_out(0), hs_pipe_part(&pipe, shape->rank, 0), entered));
 }
 
 static void build_allgather(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct hs_pipe pipe = {.builder = builder, .shape = shape, .segments = 1, .signalled = -1};
+    struct hs_pipe pipe = {.builder = builder, .shape = shape, .segments = 1};
     struct hs_span own = hs_pipe_part(&pipe, shape->rank, 0);
-    int ready = enter(&pipe, hs_emit_copy(builder, hs_out(own.at), hs_in(0), own.count)), first = builder->list.steps;
+    int copied = hs_emit_copy(builder, hs_out(own.at), hs_in(0), own.count, -1);
+    int ready = enter(&pipe, copied), first = builder->list.steps;
     for (int i = 1; i < shape->size; i++) {
         int rank = (shape->rank + i) % shape->size;
         struct hs_span span = hs_pipe_part(&pipe, rank, 0);
-        int taken = hs_emit_copy(builder, hs_out(span.at), hs_of(rank, hs_out(span.at)), span.count);
-        hs_after(builder, taken, ready);
+        hs_emit_copy(builder, hs_out(span.at), hs_of(rank, hs_out(span.at)), span.count, ready);
     }
     leave(&pipe, 2, hs_emit_join_copies(builder, first, -1));
 }

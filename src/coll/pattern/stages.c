@@ -56,8 +56,7 @@ static int emit_alone(struct hs_builder *builder, const struct hs_stage *stage)
     int same = stage->in.slot == stage->out.slot && stage->in.at == stage->out.at;
     if (stage->collective == HS_BCAST || same)
         return stage->after;
-    int copy = hs_emit_copy(builder, stage->out, stage->in, stage->bytes);
-    hs_after(builder, copy, stage->after);
+    int copy = hs_emit_copy(builder, stage->out, stage->in, stage->bytes, stage->after);
     return copy < 0 ? stage->after : copy;
 }
 

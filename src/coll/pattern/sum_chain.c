@@ -19,10 +19,7 @@ int hs_emit_sum_chain(struct hs_builder *builder, struct hs_ref dst, const struc
     int last = after;
     if (count == 0)
         return -1;
-    for (int i = 1; i < operands; i++) {
-        int reduce = hs_emit_reduce(builder, dst, i == 1 ? operand[0] : dst, operand[i], count);
-        hs_after(builder, reduce, last);
-        last = reduce;
-    }
+    for (int i = 1; i < operands; i++)
+        last = hs_emit_reduce(builder, dst, i == 1 ? operand[0] : dst, operand[i], count, last);
     return last;
 }

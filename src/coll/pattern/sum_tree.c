@@ -72,8 +72,7 @@ static struct hs_partial_sum join(struct hs_sum *sum, const struct hs_partial_su
         partial.buffer = left->buffer >= 0 ? left->buffer : right->buffer >= 0 ? right->buffer : take(sum, 0);
         partial.at = place(sum, partial.buffer);
     }
-    partial.ready = hs_emit_reduce(sum->builder, partial.at, left->at, right->at, sum->count);
-    hs_after(sum->builder, partial.ready, left->ready);
+    partial.ready = hs_emit_reduce(sum->builder, partial.at, left->at, right->at, sum->count, left->ready);
     hs_after(sum->builder, partial.ready, right->ready);
     if (fresh)
         hs_after(sum->builder, partial.ready, sum->buffer[partial.buffer].free_after);
@@ -126,7 +125,6 @@ void hs_sum_add(struct hs_sum *sum, int leaf, struct hs_ref at, int ready)
 void hs_sum_receive(struct hs_sum *sum, int leaf, int peer)
 {
     int buffer = take(sum, 1);
-    int receive = hs_emit_recv(sum->builder, peer, place(sum, buffer), sum->count);
-    hs_after(sum->builder, receive, sum->buffer[buffer].free_after);
+    int receive = hs_emit_recv(sum->builder, peer, place(sum, buffer), sum->count, sum->buffer[buffer].free_after);
     arrive(sum, (struct hs_partial_sum){0, leaf, place(sum, buffer), buffer, receive});
 }

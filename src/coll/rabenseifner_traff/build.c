@@ -17,14 +17,9 @@ int rt_cuts(const struct hs_shape *shape, int64_t bytes, int ways)
     return bytes > rt_threshold(shape) && bytes / shape->unit >= ways;
 }
 
-int rt_send(struct rt_state *state, int peer, struct hs_ref source, int64_t count, int after)
+void rt_send(struct rt_state *state, int peer, struct hs_ref source, int64_t count, int after)
 {
-    int send = hs_emit_send(state->builder, peer, source, count);
-    hs_after(state->builder, send, after);
-    hs_after(state->builder, send, state->sent);
-    if (send >= 0)
-        state->sent = send;
-    return send;
+    hs_emit_send_next(state->builder, peer, source, count, after, &state->sent);
 }
 
 struct hs_ref rt_take(struct rt_state *state, int *turn)
@@ -44,8 +39,7 @@ int rt_bruck(struct rt_state *state, const struct rt_visit *visit, struct hs_ref
         rt_send(state, rt_mate(state->plan, visit, (visit->place - have + size) % size), area, offset[blocks],
                 received);
         received = hs_emit_recv(builder, rt_mate(state->plan, visit, (visit->place + have) % size),
-                                hs_plus(area, offset[have]), offset[have + blocks] - offset[have]);
-        hs_after(builder, received, free);
+                                hs_plus(area, offset[have]), offset[have + blocks] - offset[have], free);
         state->got[rounds++] = received;
         have += blocks;
     }
@@ -124,7 +118,6 @@ void rt_build(struct hs_builder *builder, const struct hs_shape *shape, const st
         rt_route_level(&state, &state.visit[i]);
     if (state.collective == HS_REDUCE_SCATTER) {
         int64_t at = hs_part_at(shape, shape->rank);
-        int copy = hs_emit_copy(builder, hs_out(0), hs_plus(state.work, at), hs_part_at(shape, shape->rank + 1) - at);
-        hs_after(builder, copy, state.have);
+        hs_emit_copy(builder, hs_out(0), hs_plus(state.work, at), hs_part_at(shape, shape->rank + 1) - at, state.have);
     }
 }

@@ -6,17 +6,14 @@
 
 static int receive(struct rt_state *state, int peer, struct hs_ref dst, int64_t count, int turn)
 {
-    int step = hs_emit_recv(state->builder, peer, dst, count);
-    hs_after(state->builder, step, state->area_free[turn]);
-    return step;
+    return hs_emit_recv(state->builder, peer, dst, count, state->area_free[turn]);
 }
 
 /* dst = left op right once `operand` is there and the SENDs that read dst are done. */
 static int reduce(struct rt_state *state, struct hs_ref dst, struct hs_ref left, struct hs_ref right, int64_t count,
                   int operand, int sent)
 {
-    int step = hs_emit_reduce(state->builder, dst, left, right, count);
-    hs_after(state->builder, step, operand);
+    int step = hs_emit_reduce(state->builder, dst, left, right, count, operand);
     hs_after(state->builder, step, state->have);
     hs_after(state->builder, step, sent);
     return step;
@@ -76,8 +73,7 @@ static void exchange_gathered(struct rt_state *state, const struct rt_visit *vis
         return;
     for (int i = 0; i <= size; i++)
         offset[i] = i * count;
-    int own = hs_emit_copy(builder, area, hs_plus(state->sum, visit->lo), count);
-    hs_after(builder, own, state->have);
+    int own = hs_emit_copy(builder, area, hs_plus(state->sum, visit->lo), count, state->have);
     hs_after(builder, own, state->area_free[turn]);
     int rounds = rt_bruck(state, visit, area, state->area_free[turn], offset, own);
     struct hs_ref left = hs_plus(area, offset[(size - visit->place) % size]);

@@ -6,9 +6,7 @@
 
 static int receive(struct rt_state *state, const struct rt_visit *visit, int peer, int64_t lo, int64_t hi)
 {
-    int step = hs_emit_recv(state->builder, peer, hs_plus(state->work, lo), hi - lo);
-    hs_after(state->builder, step, visit->sent);
-    return step;
+    return hs_emit_recv(state->builder, peer, hs_plus(state->work, lo), hi - lo, visit->sent);
 }
 
 static void give(struct rt_state *state, int peer, int64_t lo, int64_t hi)
@@ -71,15 +69,14 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
         int block = (me + i) % size;
         offset[i + 1] = offset[i] + rt_cut_at(shape, visit, block + 1) - rt_cut_at(shape, visit, block);
     }
-    int own = hs_emit_copy(builder, area, hs_plus(state->work, begin), end - begin);
-    hs_after(builder, own, state->have);
+    int own = hs_emit_copy(builder, area, hs_plus(state->work, begin), end - begin, state->have);
     hs_after(builder, own, state->sent); /* which waits for what is not in `have`: see gather_directly */
     hs_after(builder, own, state->area_free[turn]);
     int rounds = rt_bruck(state, visit, area, state->area_free[turn], offset, own);
     const int64_t to[] = {end, visit->lo}, from[] = {offset[1], offset[size - me]};
     const int64_t count[] = {visit->hi - end, begin - visit->lo};
     for (int i = 0; i < 2; i++) {
-        int copy = hs_emit_copy(builder, hs_plus(state->work, to[i]), hs_plus(area, from[i]), count[i]);
+        int copy = hs_emit_copy(builder, hs_plus(state->work, to[i]), hs_plus(area, from[i]), count[i], -1);
         for (int r = 0; r < rounds; r++)
             hs_after(builder, copy, state->got[r]);
         hs_after(builder, copy, state->sent); /* the SENDs from work of the reduction phase are before it */

@@ -108,7 +108,7 @@ void rt_reduce_level(struct rt_state *state, struct rt_visit *visit);
 void rt_route_level(struct rt_state *state, const struct rt_visit *visit);
 
 /* build.c: steps that both phases use. */
-int rt_send(struct rt_state *state, int peer, struct hs_ref source, int64_t count, int after);
+void rt_send(struct rt_state *state, int peer, struct hs_ref source, int64_t count, int after);
 /* The next area and, in *turn, the number under which rt_release gives it back once `step` is done. */
 struct hs_ref rt_take(struct rt_state *state, int *turn);
 /*

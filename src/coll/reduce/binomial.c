@@ -24,19 +24,16 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         int left = home_of(shape, low, span), right = home_of(shape, low + span, span);
         int home = home_of(shape, low, 2 * span);
         if (shape->rank != home) {
-            int send = hs_emit_send(builder, home, sum, shape->bytes);
-            hs_after(builder, send, reduced);
+            hs_emit_send(builder, home, sum, shape->bytes, reduced);
             return;
         }
         /* Sum and operand alternate between two places, so the first two operands can be posted at once. */
         struct hs_ref operand = hs_scratch(merges % 2 * shape->bytes);
         struct hs_ref dst = 2 * span >= shape->size ? hs_out(0) : operand;
-        int receive = hs_emit_recv(builder, home == left ? right : left, operand, shape->bytes);
-        if (merges > 1)
-            hs_after(builder, receive, reduced);
-        int reduce = home == left ? hs_emit_reduce(builder, dst, sum, operand, shape->bytes)
-                                  : hs_emit_reduce(builder, dst, operand, sum, shape->bytes);
-        hs_after(builder, reduce, receive);
+        int receive =
+            hs_emit_recv(builder, home == left ? right : left, operand, shape->bytes, merges > 1 ? reduced : -1);
+        int reduce = home == left ? hs_emit_reduce(builder, dst, sum, operand, shape->bytes, receive)
+                                  : hs_emit_reduce(builder, dst, operand, sum, shape->bytes, receive);
         hs_after(builder, reduce, reduced);
         reduced = reduce;
         sum = dst;

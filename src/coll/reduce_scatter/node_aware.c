@@ -23,20 +23,12 @@ struct node_scatter {
     int ready;            /* it is there */
     int shared;           /* inside the node through shared memory */
     int *contributed;     /* per place: the WAIT for its vector in shared memory */
-    int signalled, sent;
+    int sent;
     struct hs_ref received;                  /* what comes from the other nodes, one wave behind the other */
     int64_t own, node_sum, place_sum, local; /* own: bytes of the own part; where things lie in SCRATCH */
     int after_local;                         /* the last user of what is behind `node_sum` */
     struct hs_sum total;                     /* of the own part, over the nodes */
 };
-
-static void signal(struct node_scatter *s, int64_t value, int after)
-{
-    int signal = hs_emit_signal(s->builder, value);
-    hs_after(s->builder, signal, after);
-    hs_after(s->builder, signal, s->signalled);
-    s->signalled = signal;
-}
 
 /* Where the vector in packed order is, and where the things in SCRATCH are. */
 static void lay_out(struct node_scatter *s)
@@ -67,7 +59,7 @@ static void put_in(struct node_scatter *s)
                                     s->ready);
     if (!s->shared)
         return;
-    signal(s, CONTRIBUTED, s->ready);
+    hs_emit_signal_next(s->builder, CONTRIBUTED, s->ready, -1);
     for (int i = 0; i < s->map.members; i++)
         s->contributed[i] = i == s->map.me ? s->ready : hs_emit_wait(s->builder, s->map.member[i], CONTRIBUTED);
 }
@@ -103,9 +95,7 @@ static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
         int to = (map->me - i + n) % n, from = (map->me + i) % n;
         struct share its = wave < 0 ? part_of(s, to) : share_of(s, wave, to);
         if (!s->shared) {
-            int send = hs_emit_send(s->builder, map->member[to], hs_plus(s->packed, its.at), its.count);
-            hs_after(s->builder, send, sent);
-            sent = send < 0 ? sent : send;
+            hs_emit_send_next(s->builder, map->member[to], hs_plus(s->packed, its.at), its.count, -1, &sent);
         }
         if (mine.count > 0 && s->shared)
             hs_sum_add(&sum, from, hs_of(map->member[from], hs_plus(s->packed, mine.at)), s->contributed[from]);
@@ -142,14 +132,10 @@ static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
         return -1;
     if (map->members == 1)
         sum = hs_plus(s->packed, hs_node_at(map, step.to));
-    int send = hs_emit_send(s->builder, step.to_rank, sum, hs_node_bytes(map, step.to));
-    hs_after(s->builder, send, summed);
-    hs_after(s->builder, send, s->sent); /* one message at a time on the link */
-    if (send >= 0)
-        s->sent = send;
+    int send = hs_emit_send_next(s->builder, step.to_rank, sum, hs_node_bytes(map, step.to), summed, &s->sent);
     if (send >= 0 && map->members > 1)
         s->after_local = send; /* which reads the sum, and comes after it */
-    return hs_emit_recv(s->builder, step.from_rank, dst, hs_node_bytes(map, map->node));
+    return hs_emit_recv(s->builder, step.from_rank, dst, hs_node_bytes(map, map->node), -1);
 }
 
 /* One wave: what comes is cut into the parts of the ranks of the node. */
@@ -161,16 +147,14 @@ static void wave(struct node_scatter *s, int w)
     struct hs_ref in = hs_plus(s->received, w * node);
     int received = between_nodes(s, w, in), sent = received;
     if (s->shared && received >= 0)
-        signal(s, SUMS_RECEIVED + w, received);
+        hs_emit_signal_next(s->builder, SUMS_RECEIVED + w, received, -1);
     if (mine >= 0 && s->own > 0)
         hs_sum_add(&s->total, mine, hs_plus(in, part_of(s, map->me).at - begin), received);
     for (int i = 1; i < n; i++) {
         int to = (map->me - i + n) % n, place = (map->me + i) % n, from = hs_node_step(map, w, place).from;
         if (mine >= 0 && !s->shared) {
             struct share its = part_of(s, to);
-            int send = hs_emit_send(s->builder, map->member[to], hs_plus(in, its.at - begin), its.count);
-            hs_after(s->builder, send, sent);
-            sent = send < 0 ? sent : send;
+            hs_emit_send_next(s->builder, map->member[to], hs_plus(in, its.at - begin), its.count, -1, &sent);
         }
         if (from < 0 || s->own == 0)
             continue;
@@ -185,7 +169,7 @@ static void wave(struct node_scatter *s, int w)
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct node_scatter s = {.builder = builder, .ready = -1, .signalled = -1, .sent = -1, .after_local = -1};
+    struct node_scatter s = {.builder = builder, .ready = -1, .sent = -1, .after_local = -1};
     if (hs_node_map(&s.map, builder, shape))
         return;
     s.contributed = hs_builder_get(builder, (size_t)s.map.members, sizeof *s.contributed);

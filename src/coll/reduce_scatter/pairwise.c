@@ -20,10 +20,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     for (int i = 1; i < size; i++) {
         int to = (rank - i + size) % size, from = (int)(((int64_t)rank + i) % size);
         int64_t at = hs_part_at(shape, to);
-        int send = hs_emit_send(builder, to, hs_in(at), hs_part_at(shape, to + 1) - at);
-        hs_after(builder, send, sent); /* one message at a time on the link */
-        if (send >= 0)
-            sent = send;
+        hs_emit_send_next(builder, to, hs_in(at), hs_part_at(shape, to + 1) - at, -1, &sent);
         hs_sum_receive(&sum, from, from);
     }
 }

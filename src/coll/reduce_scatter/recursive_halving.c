@@ -44,26 +44,26 @@ static int reorder(const struct halving *h)
     int64_t bytes = h->shape->bytes;
     int last = -1;
     if (h->me < h->pairs)
-        last = hs_emit_recv(builder, h->shape->rank + 1, hs_scratch(bytes), bytes);
+        last = hs_emit_recv(builder, h->shape->rank + 1, hs_scratch(bytes), bytes, -1);
     for (int j = 0; j < 1 << h->bits; j++) {
         int acting = reversed(h, j);
         int64_t at = part_at(h, acting), count = part_at(h, acting + 1) - at;
         struct hs_ref dst = hs_scratch(h->place[j]);
-        int step = h->me < h->pairs ? hs_emit_reduce(builder, dst, hs_in(at), hs_scratch(bytes + at), count)
-                                    : hs_emit_copy(builder, dst, hs_in(at), count);
-        hs_after(builder, step, last); /* one after the other, so that the last one stands for all */
+        /* One after the other, so that the last one stands for all. */
+        int step = h->me < h->pairs ? hs_emit_reduce(builder, dst, hs_in(at), hs_scratch(bytes + at), count, last)
+                                    : hs_emit_copy(builder, dst, hs_in(at), count, last);
         if (step >= 0)
             last = step;
     }
     return last;
 }
 
-/* left op right, in the order of the ranks. */
+/* left op right, in the order of the ranks, once `received` is done. */
 static int join(const struct halving *h, int above, struct hs_ref dst, struct hs_ref mine, struct hs_ref other,
-                int64_t count)
+                int64_t count, int received)
 {
-    return above ? hs_emit_reduce(h->builder, dst, mine, other, count)
-                 : hs_emit_reduce(h->builder, dst, other, mine, count);
+    return above ? hs_emit_reduce(h->builder, dst, mine, other, count, received)
+                 : hs_emit_reduce(h->builder, dst, other, mine, count, received);
 }
 
 /* The last round's sums go to OUT, and the other part of a pair back to its rank. */
@@ -71,13 +71,12 @@ static void finish(const struct halving *h, int above, struct hs_ref mine, struc
                    int received)
 {
     int64_t own = hs_part_at(h->shape, h->shape->rank + 1) - hs_part_at(h->shape, h->shape->rank);
-    hs_after(h->builder, join(h, above, hs_out(0), mine, other, own), received);
+    join(h, above, hs_out(0), mine, other, own, received);
     if (h->me >= h->pairs)
         return;
     struct hs_ref its = hs_plus(mine, own);
-    int reduced = join(h, above, its, its, hs_plus(other, own), count - own);
-    hs_after(h->builder, reduced, received);
-    hs_after(h->builder, hs_emit_send(h->builder, h->shape->rank + 1, its, count - own), reduced);
+    int reduced = join(h, above, its, its, hs_plus(other, own), count - own, received);
+    hs_emit_send(h->builder, h->shape->rank + 1, its, count - own, reduced);
 }
 
 static void halve(const struct halving *h)
@@ -88,21 +87,17 @@ static void halve(const struct halving *h)
     for (int k = 0; k < h->bits; k++) {
         int bit = h->me >> k & 1, peer = real_rank(h, h->me ^ 1 << k), middle = (low + high) / 2;
         int64_t begin = h->place[low], cut = h->place[middle], end = h->place[high];
-        int send = hs_emit_send(builder, peer, hs_scratch(bit ? begin : cut), bit ? cut - begin : end - cut);
-        hs_after(builder, send, done);
+        hs_emit_send(builder, peer, hs_scratch(bit ? begin : cut), bit ? cut - begin : end - cut, done);
         low = bit ? middle : low;
         high = bit ? high : middle;
 
         struct hs_ref mine = hs_scratch(h->place[low]), other = hs_scratch(h->shape->bytes);
         int64_t count = h->place[high] - h->place[low];
-        int receive = hs_emit_recv(builder, peer, other, count);
-        hs_after(builder, receive, done); /* which has read `other` */
-        if (k + 1 == h->bits) {
+        int receive = hs_emit_recv(builder, peer, other, count, done); /* which has read `other` */
+        if (k + 1 == h->bits)
             finish(h, !bit, mine, other, count, receive);
-        } else {
-            done = join(h, !bit, mine, mine, other, count);
-            hs_after(builder, done, receive);
-        }
+        else
+            done = join(h, !bit, mine, mine, other, count, receive);
     }
 }
 
@@ -115,8 +110,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     h.pairs = shape->size - (1 << h.bits);
     if (rank < 2 * h.pairs && rank % 2 == 1) {
         int64_t at = hs_part_at(shape, rank);
-        hs_emit_send(builder, rank - 1, hs_in(0), shape->bytes);
-        hs_emit_recv(builder, rank - 1, hs_out(0), hs_part_at(shape, rank + 1) - at);
+        hs_emit_send(builder, rank - 1, hs_in(0), shape->bytes, -1);
+        hs_emit_recv(builder, rank - 1, hs_out(0), hs_part_at(shape, rank + 1) - at, -1);
     } else {
         h.me = rank < 2 * h.pairs ? rank / 2 : rank - h.pairs;
         h.place = hs_builder_get(builder, ((size_t)1 << h.bits) + 1, sizeof *h.place);

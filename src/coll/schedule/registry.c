@@ -127,7 +127,7 @@ hsumma_status hs_build(const struct hs_alg *alg, const struct hs_shape *shape, c
     if (alg->own || alg->flags & HS_BY_MPI || (shape->size > 1 && shape->bytes > 0))
         alg->build(&builder, &mine);
     else if (alg->collective != HS_BCAST)
-        hs_emit_copy(&builder, hs_out(0), hs_in(0), shape->bytes);
+        hs_emit_copy(&builder, hs_out(0), hs_in(0), shape->bytes, -1);
     return hs_list_finish(&builder, list);
 }
 

@@ -5,7 +5,7 @@
 
 void hs_list_begin(struct hs_builder *builder, const struct hs_allocator *memory)
 {
-    *builder = (struct hs_builder){.memory = memory};
+    *builder = (struct hs_builder){.memory = memory, .signalled = -1};
 }
 
 void hs_builder_fail(struct hs_builder *builder, hsumma_status status)
@@ -65,32 +65,41 @@ static int emit(struct hs_builder *builder, enum hs_kind kind, int peer, struct 
 
 static const struct hs_ref nowhere = {HS_IN, 0, 0};
 
-int hs_emit_send(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count)
+/* A step that waits for another one. */
+static int emit_after(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
+                      struct hs_ref right, int64_t count, int after)
 {
-    return emit(builder, HS_SEND, peer, nowhere, source, nowhere, count);
+    int step = emit(builder, kind, peer, dst, left, right, count);
+    hs_after(builder, step, after);
+    return step;
 }
 
-int hs_emit_recv(struct hs_builder *builder, int peer, struct hs_ref dst, int64_t count)
+int hs_emit_send(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count, int after)
 {
-    return emit(builder, HS_RECV, peer, dst, nowhere, nowhere, count);
+    return emit_after(builder, HS_SEND, peer, nowhere, source, nowhere, count, after);
 }
 
-int hs_emit_copy(struct hs_builder *builder, struct hs_ref dst, struct hs_ref source, int64_t count)
+int hs_emit_recv(struct hs_builder *builder, int peer, struct hs_ref dst, int64_t count, int after)
 {
-    return emit(builder, HS_COPY, -1, dst, source, nowhere, count);
+    return emit_after(builder, HS_RECV, peer, dst, nowhere, nowhere, count, after);
+}
+
+int hs_emit_copy(struct hs_builder *builder, struct hs_ref dst, struct hs_ref source, int64_t count, int after)
+{
+    return emit_after(builder, HS_COPY, -1, dst, source, nowhere, count, after);
 }
 
 int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left, struct hs_ref right,
-                   int64_t count)
+                   int64_t count, int after)
 {
-    return emit(builder, HS_REDUCE, -1, dst, left, right, count);
+    return emit_after(builder, HS_REDUCE, -1, dst, left, right, count, after);
 }
 
-int hs_emit_signal(struct hs_builder *builder, int64_t value)
+int hs_emit_signal(struct hs_builder *builder, int64_t value, int after)
 {
     if (value < 1 || value > HS_SIGNAL_MAX)
         return fail(builder, HSUMMA_ERR_INTERNAL);
-    return emit(builder, HS_SIGNAL, -1, nowhere, nowhere, nowhere, value);
+    return emit_after(builder, HS_SIGNAL, -1, nowhere, nowhere, nowhere, value, after);
 }
 
 int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value)
@@ -160,6 +169,22 @@ void hs_after(struct hs_builder *builder, int step, int dep)
     list->dep[builder->deps++] = dep;
     builder->latest = dep > builder->latest ? dep : builder->latest;
     last->deps++;
+}
+
+int hs_emit_send_next(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count, int after, int *sent)
+{
+    int send = hs_emit_send(builder, peer, source, count, after);
+    hs_after(builder, send, *sent);
+    *sent = send < 0 ? *sent : send;
+    return send;
+}
+
+void hs_emit_signal_next(struct hs_builder *builder, int64_t value, int after, int also)
+{
+    int signal = hs_emit_signal(builder, value, after);
+    hs_after(builder, signal, also);
+    hs_after(builder, signal, builder->signalled);
+    builder->signalled = signal;
 }
 
 hsumma_status hs_list_finish(struct hs_builder *builder, struct hs_list *list)

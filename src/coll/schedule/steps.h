@@ -110,9 +110,10 @@ static inline int hs_step_continues(const struct hs_list *list, int i)
 }
 
 /*
- * Building.  hs_emit_* append a step and return its index, or -1 when count is 0 (nothing to do) or when memory is
- * short (then builder->failed is set, and hs_list_finish reports it).  hs_after(builder, step, dep) makes `step`, which
- * must be the last one emitted, wait for `dep`; it does nothing when either is -1.
+ * Building.  hs_emit_* append a step that waits for step `after` (-1: for none) and return its index, or -1 when count
+ * is 0 (nothing to do) or when memory is short (then builder->failed is set, and hs_list_finish reports it).
+ * hs_after(builder, step, dep) makes `step`, which must be the last one emitted, wait for `dep`, too; it does nothing
+ * when either is -1.
  */
 struct hs_alg;
 struct hs_builder {
@@ -121,21 +122,26 @@ struct hs_builder {
     struct hs_list list;
     size_t step_capacity, dep_capacity;
     int deps, latest; /* latest: of the dependencies of the last step, -1: none */
+    int signalled;    /* the last step of hs_emit_signal_next, -1: none */
     int failed;       /* 0, or the hsumma_status that hs_list_finish will return */
     void *blocks;     /* what hs_builder_get has given */
 };
 
 void hs_list_begin(struct hs_builder *builder, const struct hs_allocator *memory);
-int hs_emit_send(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count);
-int hs_emit_recv(struct hs_builder *builder, int peer, struct hs_ref dst, int64_t count);
-int hs_emit_copy(struct hs_builder *builder, struct hs_ref dst, struct hs_ref source, int64_t count);
+int hs_emit_send(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count, int after);
+int hs_emit_recv(struct hs_builder *builder, int peer, struct hs_ref dst, int64_t count, int after);
+int hs_emit_copy(struct hs_builder *builder, struct hs_ref dst, struct hs_ref source, int64_t count, int after);
 int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left, struct hs_ref right,
-                   int64_t count);
-int hs_emit_signal(struct hs_builder *builder, int64_t value);
+                   int64_t count, int after);
+int hs_emit_signal(struct hs_builder *builder, int64_t value, int after);
 int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value);
 int hs_emit_join(struct hs_builder *builder);
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count);
 void hs_after(struct hs_builder *builder, int step, int dep);
+/* A SEND after `after` and after *sent, which it becomes if there is one: one message at a time on the link. */
+int hs_emit_send_next(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count, int after, int *sent);
+/* A SIGNAL after `after`, `also` and the one before. */
+void hs_emit_signal_next(struct hs_builder *builder, int64_t value, int after, int also);
 /* Peers may read this rank's IN and OUT; or one of the two, where that is all that they read. */
 void hs_expose(struct hs_builder *builder);
 void hs_expose_slot(struct hs_builder *builder, enum hs_slot slot);

@@ -228,9 +228,9 @@ static void build_halves(struct hs_builder *builder, const struct hs_shape *shap
 {
     int half = shape->size / 2;
     if (shape->rank < half)
-        hs_emit_send(builder, shape->rank + half, hs_out(0), shape->bytes);
+        hs_emit_send(builder, shape->rank + half, hs_out(0), shape->bytes, -1);
     else
-        hs_emit_recv(builder, shape->rank - half, hs_out(0), shape->bytes);
+        hs_emit_recv(builder, shape->rank - half, hs_out(0), shape->bytes, -1);
 }
 
 static void injection(void)
@@ -249,14 +249,14 @@ static void late(struct hs_builder *builder, const struct hs_shape *shape, int64
 {
     int before = -1;
     if (shape->rank == 1)
-        before = hs_emit_reduce(builder, hs_scratch(0), hs_out(0), hs_out(0), shape->bytes / 2);
+        before = hs_emit_reduce(builder, hs_scratch(0), hs_out(0), hs_out(0), shape->bytes / 2, -1);
     if (shape->rank < 2) {
-        hs_after(builder, hs_emit_send(builder, shape->rank + 2, hs_out(0), shape->bytes), before);
+        hs_emit_send(builder, shape->rank + 2, hs_out(0), shape->bytes, before);
         return;
     }
-    int receive = hs_emit_recv(builder, shape->rank - 2, hs_out(0), shape->bytes);
+    int receive = hs_emit_recv(builder, shape->rank - 2, hs_out(0), shape->bytes, -1);
     if (shape->rank == 2)
-        hs_after(builder, hs_emit_reduce(builder, hs_scratch(0), hs_out(0), hs_out(0), sum), receive);
+        hs_emit_reduce(builder, hs_scratch(0), hs_out(0), hs_out(0), sum, receive);
 }
 
 static void build_late(struct hs_builder *builder, const struct hs_shape *shape)
@@ -288,9 +288,9 @@ static void build_near_and_far(struct hs_builder *builder, const struct hs_shape
 {
     for (int to = 1; to <= 4; to *= 2) {
         if (shape->rank == 0)
-            hs_emit_send(builder, to, hs_out(0), shape->bytes);
+            hs_emit_send(builder, to, hs_out(0), shape->bytes, -1);
         if (shape->rank == to)
-            hs_emit_recv(builder, 0, hs_out(0), shape->bytes);
+            hs_emit_recv(builder, 0, hs_out(0), shape->bytes, -1);
     }
 }
 
@@ -315,16 +315,14 @@ static void places(void)
 static void build_shown(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {
-        int copy = hs_emit_copy(builder, hs_shared(0), hs_in(0), shape->bytes);
-        hs_after(builder, hs_emit_signal(builder, 1), copy);
+        int copy = hs_emit_copy(builder, hs_shared(0), hs_in(0), shape->bytes, -1);
+        hs_emit_signal(builder, 1, copy);
     } else {
-        int own = hs_emit_reduce(builder, hs_scratch(0), hs_in(0), hs_in(0), shape->bytes / 4);
+        int own = hs_emit_reduce(builder, hs_scratch(0), hs_in(0), hs_in(0), shape->bytes / 4, -1);
         int wait = hs_emit_wait(builder, 0, 1);
         hs_after(builder, wait, own);
-        int copy = hs_emit_copy(builder, hs_out(0), hs_of(0, hs_shared(0)), shape->bytes);
-        hs_after(builder, copy, wait);
-        int sum = hs_emit_reduce(builder, hs_out(0), hs_out(0), hs_of(0, hs_shared(0)), shape->bytes);
-        hs_after(builder, sum, copy);
+        int copy = hs_emit_copy(builder, hs_out(0), hs_of(0, hs_shared(0)), shape->bytes, wait);
+        hs_emit_reduce(builder, hs_out(0), hs_out(0), hs_of(0, hs_shared(0)), shape->bytes, copy);
     }
 }
 
@@ -348,14 +346,14 @@ static void shared_memory(void)
 static void build_silent_receiver(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank > 0)
-        hs_emit_recv(builder, 0, hs_out(0), shape->bytes);
+        hs_emit_recv(builder, 0, hs_out(0), shape->bytes, -1);
 }
 
 static void build_circle(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int peer = shape->rank ^ 1;
-    int receive = hs_emit_recv(builder, peer, hs_out(0), shape->bytes);
-    hs_after(builder, hs_emit_send(builder, peer, hs_out(0), shape->bytes), receive);
+    int receive = hs_emit_recv(builder, peer, hs_out(0), shape->bytes, -1);
+    hs_emit_send(builder, peer, hs_out(0), shape->bytes, receive);
 }
 
 static void build_deaf(struct hs_builder *builder, const struct hs_shape *shape)
@@ -365,7 +363,7 @@ static void build_deaf(struct hs_builder *builder, const struct hs_shape *shape)
 
 static void build_far_peer(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    hs_emit_send(builder, shape->size, hs_out(0), shape->bytes);
+    hs_emit_send(builder, shape->size, hs_out(0), shape->bytes, -1);
 }
 
 static void broken(void)

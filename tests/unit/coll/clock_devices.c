@@ -42,13 +42,13 @@ static double seconds(void (*build)(struct hs_builder *, const struct hs_shape *
 
 static void copy_once(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
+    hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes, -1);
 }
 
 static void copy_twice(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    hs_emit_copy(builder, hs_scratch(0), hs_in(0), shape->bytes);
+    hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes, -1);
+    hs_emit_copy(builder, hs_scratch(0), hs_in(0), shape->bytes, -1);
 }
 
 /* Rank 0 copies twice; rank 1 waits for the first copy, and copies. */
@@ -56,23 +56,21 @@ static void copy_later(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 1) {
         int wait = hs_emit_wait(builder, 0, 1);
-        hs_after(builder, hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes), wait);
+        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes, wait);
         return;
     }
-    int copy = hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes);
-    hs_after(builder, hs_emit_signal(builder, 1), copy);
-    hs_after(builder, hs_emit_copy(builder, hs_scratch(0), hs_out(0), shape->bytes), copy);
+    int copy = hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes, -1);
+    hs_emit_signal(builder, 1, copy);
+    hs_emit_copy(builder, hs_scratch(0), hs_out(0), shape->bytes, copy);
 }
 
 /* Three sums, one chain; or the third after the first alone, which then is work of its own. */
 static void sums(struct hs_builder *builder, const struct hs_shape *shape, int chain)
 {
     int64_t bytes = shape->bytes;
-    int first = hs_emit_reduce(builder, hs_out(0), hs_in(0), hs_in(0), bytes);
-    int second = hs_emit_reduce(builder, hs_out(0), hs_out(0), hs_in(0), bytes);
-    hs_after(builder, second, first);
-    int third = hs_emit_reduce(builder, hs_out(0), hs_out(0), hs_in(0), bytes);
-    hs_after(builder, third, second);
+    int first = hs_emit_reduce(builder, hs_out(0), hs_in(0), hs_in(0), bytes, -1);
+    int second = hs_emit_reduce(builder, hs_out(0), hs_out(0), hs_in(0), bytes, first);
+    int third = hs_emit_reduce(builder, hs_out(0), hs_out(0), hs_in(0), bytes, second);
     if (!chain)
         hs_after(builder, third, first);
 }

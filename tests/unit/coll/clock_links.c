@@ -60,9 +60,9 @@ static void build_two(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t bytes = shape->rank % 2 ? shape->bytes : shape->segment;
     if (shape->rank < 2)
-        hs_emit_send(builder, shape->rank + 2, hs_out(0), bytes);
+        hs_emit_send(builder, shape->rank + 2, hs_out(0), bytes, -1);
     else
-        hs_emit_recv(builder, shape->rank - 2, hs_out(0), bytes);
+        hs_emit_recv(builder, shape->rank - 2, hs_out(0), bytes, -1);
 }
 
 static double two(int64_t first, int64_t second, int nodes, const struct hs_machine *machine)

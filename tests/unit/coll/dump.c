@@ -45,18 +45,16 @@ static char *rounds_of(enum hs_collective collective, const char *name, struct h
 static void build_shared(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {
-        int copy = hs_emit_copy(builder, hs_shared(8), hs_out(0), 16);
-        hs_after(builder, hs_emit_signal(builder, 3), copy);
+        int copy = hs_emit_copy(builder, hs_shared(8), hs_out(0), 16, -1);
+        hs_emit_signal(builder, 3, copy);
     } else if (shape->rank == 1) {
         int wait = hs_emit_wait(builder, 0, 2), join = hs_emit_join(builder);
         hs_after(builder, join, wait);
-        int copy = hs_emit_copy(builder, hs_out(0), hs_of(0, hs_shared(8)), 16);
-        hs_after(builder, copy, join);
-        int reduce = hs_emit_reduce(builder, hs_scratch(0), hs_of(2, hs_in(0)), hs_of(0, hs_out(8)), 8);
-        hs_after(builder, reduce, copy);
-        hs_after(builder, hs_emit_send(builder, 2, hs_out(0), 16), reduce);
+        int copy = hs_emit_copy(builder, hs_out(0), hs_of(0, hs_shared(8)), 16, join);
+        int reduce = hs_emit_reduce(builder, hs_scratch(0), hs_of(2, hs_in(0)), hs_of(0, hs_out(8)), 8, copy);
+        hs_emit_send(builder, 2, hs_out(0), 16, reduce);
     } else {
-        hs_emit_recv(builder, 1, hs_out(0), 16);
+        hs_emit_recv(builder, 1, hs_out(0), 16, -1);
     }
 }
 

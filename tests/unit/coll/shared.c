@@ -176,11 +176,11 @@ static void build_folded(struct hs_builder *builder, const struct hs_shape *shap
     int first = shape->with.contributors, rank = shape->rank, mate = rank < first ? rank + first : rank - first,
         after = -1;
     if (rank >= first) {
-        hs_emit_send(builder, mate, hs_in(0), shape->bytes);
+        hs_emit_send(builder, mate, hs_in(0), shape->bytes, -1);
     } else {
-        after = mate < shape->size ? hs_emit_recv(builder, mate, hs_scratch(0), shape->bytes) : -1;
-        int sum = mate < shape->size ? hs_emit_reduce(builder, hs_scratch(0), hs_in(0), hs_scratch(0), shape->bytes)
-                                     : hs_emit_copy(builder, hs_scratch(0), hs_in(0), shape->bytes);
+        after = mate < shape->size ? hs_emit_recv(builder, mate, hs_scratch(0), shape->bytes, -1) : -1;
+        int sum = mate < shape->size ? hs_emit_reduce(builder, hs_scratch(0), hs_in(0), hs_scratch(0), shape->bytes, -1)
+                                     : hs_emit_copy(builder, hs_scratch(0), hs_in(0), shape->bytes, -1);
         hs_after(builder, sum, after);
         after = sum;
     }

@@ -106,15 +106,12 @@ static void parts(void)
 /* A row that uses every kind of step and slot, to be embedded. */
 static void build_all_kinds(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    int next = (shape->rank + 1) % shape->size, send = hs_emit_send(builder, next, hs_in(8), 8);
-    int receive = hs_emit_recv(builder, (shape->rank + shape->size - 1) % shape->size, hs_scratch(16), 8);
-    int copy = hs_emit_copy(builder, hs_shared(24), hs_scratch(16), 8);
-    hs_after(builder, copy, receive);
-    int signal = hs_emit_signal(builder, 3);
-    hs_after(builder, signal, copy);
+    int next = (shape->rank + 1) % shape->size, send = hs_emit_send(builder, next, hs_in(8), 8, -1);
+    int receive = hs_emit_recv(builder, (shape->rank + shape->size - 1) % shape->size, hs_scratch(16), 8, -1);
+    int copy = hs_emit_copy(builder, hs_shared(24), hs_scratch(16), 8, receive);
+    hs_emit_signal(builder, 3, copy);
     int wait = hs_emit_wait(builder, next, 3);
-    int sum = hs_emit_reduce(builder, hs_out(0), hs_of(next, hs_shared(24)), hs_of(next, hs_in(0)), 8);
-    hs_after(builder, sum, wait);
+    int sum = hs_emit_reduce(builder, hs_out(0), hs_of(next, hs_shared(24)), hs_of(next, hs_in(0)), 8, wait);
     hs_after(builder, sum, send);
     hs_expose(builder);
 }
@@ -136,7 +133,7 @@ static void embedded(void)
     int64_t scratch;
 
     hs_list_begin(&builder, &hs_heap);
-    how.after = hs_emit_copy(&builder, hs_out(0), hs_in(0), 8);
+    how.after = hs_emit_copy(&builder, hs_out(0), hs_in(0), 8, -1);
     int end = hs_embed(&builder, &alg, &inner, &how, &scratch);
     if (!tap_ok(hs_list_finish(&builder, &list) == HSUMMA_OK && list.steps == 8 && end == 7, "a list in another"))
         return;

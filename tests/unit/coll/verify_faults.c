@@ -275,15 +275,13 @@ static struct hs_list *exchange(int send_first)
     for (int r = 0; list && r < 2; r++) {
         struct hs_builder builder;
         hs_list_begin(&builder, &hs_heap);
-        int send = send_first ? hs_emit_send(&builder, 1 - r, hs_in(0), BYTES) : -1;
-        int receive = hs_emit_recv(&builder, 1 - r, hs_scratch(0), BYTES);
-        hs_after(&builder, receive, send);
+        int send = send_first ? hs_emit_send(&builder, 1 - r, hs_in(0), BYTES, -1) : -1;
+        int receive = hs_emit_recv(&builder, 1 - r, hs_scratch(0), BYTES, send);
         if (!send_first) {
-            send = hs_emit_send(&builder, 1 - r, hs_in(0), BYTES);
-            hs_after(&builder, send, receive);
+            send = hs_emit_send(&builder, 1 - r, hs_in(0), BYTES, receive);
         }
-        int reduce = r == 0 ? hs_emit_reduce(&builder, hs_out(0), hs_in(0), hs_scratch(0), BYTES)
-                            : hs_emit_reduce(&builder, hs_out(0), hs_scratch(0), hs_in(0), BYTES);
+        int reduce = r == 0 ? hs_emit_reduce(&builder, hs_out(0), hs_in(0), hs_scratch(0), BYTES, -1)
+                            : hs_emit_reduce(&builder, hs_out(0), hs_scratch(0), hs_in(0), BYTES, -1);
         hs_after(&builder, reduce, receive);
         if (hs_list_finish(&builder, &list[r]) != HSUMMA_OK)
             exit(97);

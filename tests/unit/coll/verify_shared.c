@@ -41,23 +41,19 @@ static void sum_in_shared(struct hs_builder *builder, const struct hs_shape *sha
         int wait[2] = {-1, -1};
         if (half > 0)
             wait_for_both(builder, me, 2, signal, wait);
-        int copy = hs_emit_copy(builder, hs_shared(0), hs_in(half * HALF), HALF);
-        hs_after(builder, copy, signal);
+        int copy = hs_emit_copy(builder, hs_shared(0), hs_in(half * HALF), HALF, signal);
         hs_after(builder, copy, wait[0]);
         hs_after(builder, copy, wait[1]);
-        int ready = hs_emit_signal(builder, 2 * half + 1);
-        hs_after(builder, ready, copy);
+        int ready = hs_emit_signal(builder, 2 * half + 1, copy);
         hs_after(builder, ready, signal);
         wait_for_both(builder, me, 2 * half + 1, -1, wait);
         int first =
-            hs_emit_reduce(builder, hs_out(half * HALF), of(0, me, hs_shared(0)), of(1, me, hs_shared(0)), HALF);
-        hs_after(builder, first, copy);
+            hs_emit_reduce(builder, hs_out(half * HALF), of(0, me, hs_shared(0)), of(1, me, hs_shared(0)), HALF, copy);
         hs_after(builder, first, wait[0]);
         hs_after(builder, first, wait[1]);
-        int second = hs_emit_reduce(builder, hs_out(half * HALF), hs_out(half * HALF), of(2, me, hs_shared(0)), HALF);
-        hs_after(builder, second, first);
-        signal = hs_emit_signal(builder, 2 * half + 2);
-        hs_after(builder, signal, second);
+        int second =
+            hs_emit_reduce(builder, hs_out(half * HALF), hs_out(half * HALF), of(2, me, hs_shared(0)), HALF, first);
+        signal = hs_emit_signal(builder, 2 * half + 2, second);
         hs_after(builder, signal, ready);
     }
 }
@@ -67,15 +63,12 @@ static void sum_directly(struct hs_builder *builder, const struct hs_shape *shap
 {
     int me = shape->rank, wait[2];
     hs_expose(builder);
-    int entered = hs_emit_signal(builder, 1);
+    int entered = hs_emit_signal(builder, 1, -1);
     wait_for_both(builder, me, 1, -1, wait);
-    int first = hs_emit_reduce(builder, hs_out(0), of(0, me, hs_in(0)), of(1, me, hs_in(0)), BYTES);
-    hs_after(builder, first, wait[0]);
+    int first = hs_emit_reduce(builder, hs_out(0), of(0, me, hs_in(0)), of(1, me, hs_in(0)), BYTES, wait[0]);
     hs_after(builder, first, wait[1]);
-    int second = hs_emit_reduce(builder, hs_out(0), hs_out(0), of(2, me, hs_in(0)), BYTES);
-    hs_after(builder, second, first);
-    int done = hs_emit_signal(builder, 2);
-    hs_after(builder, done, entered);
+    int second = hs_emit_reduce(builder, hs_out(0), hs_out(0), of(2, me, hs_in(0)), BYTES, first);
+    int done = hs_emit_signal(builder, 2, entered);
     hs_after(builder, done, second);
     wait_for_both(builder, me, 2, -1, wait);
 }
@@ -84,14 +77,14 @@ static void sum_directly(struct hs_builder *builder, const struct hs_shape *shap
 static void told_by_message(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {
-        int copy = hs_emit_copy(builder, hs_shared(0), hs_out(0), HALF);
+        int copy = hs_emit_copy(builder, hs_shared(0), hs_out(0), HALF, -1);
         for (int r = 1; r < RANKS; r++)
-            hs_after(builder, hs_emit_send(builder, r, hs_out(HALF), HALF), copy);
+            hs_emit_send(builder, r, hs_out(HALF), HALF, copy);
         return;
     }
-    int receive = hs_emit_recv(builder, 0, hs_out(HALF), HALF), join = hs_emit_join(builder);
+    int receive = hs_emit_recv(builder, 0, hs_out(HALF), HALF, -1), join = hs_emit_join(builder);
     hs_after(builder, join, receive);
-    hs_after(builder, hs_emit_copy(builder, hs_out(0), hs_of(0, hs_shared(0)), HALF), join);
+    hs_emit_copy(builder, hs_out(0), hs_of(0, hs_shared(0)), HALF, join);
 }
 
 static const struct hs_alg in_shared = {HS_ALLREDUCE, "in_shared", "", HS_KEEPS_ORDER | HS_UNIFORM,

@@ -3,39 +3,30 @@ the counts of a real run, errors; and the pictures of doc/algorithms.md.
 
 Environment: that of launch.py.
 """
-import json
 import math
 import os
 import subprocess
 import sys
 import tempfile
 
-from command import BENCH, refuses, said
+from command import bench, options_of, prints, refuses, report_of, said
 from launch import BUILD
-from tap import done, ok
+from tap import ok, run
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-MPIEXEC = os.environ.get("MPIEXEC", "mpiexec.mpich").split()
 # without what the user's own files say
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
 ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(ROOT, "no-such-directory")
 
 
-def run(*args, launch=()):
-    return subprocess.run([*map(str, launch), BENCH, *map(str, args)], capture_output=True, text=True, timeout=120,
-                          env=ENVIRONMENT)
+def table(line="", *args):
+    """The process of explain."""
+    return bench(0, "explain " + line, *args, env=ENVIRONMENT)
 
 
-def explain(*args):
-    """The object that explain prints; None, and a failed test, if it does not."""
-    process = run("explain", "--format", "json", *args)
-    try:
-        if process.returncode == 0 and not process.stderr:
-            return json.loads(process.stdout)
-    except ValueError:
-        pass
-    ok(False, "explain " + " ".join(map(str, args)), *said(process))
-    return None
+def explain(line="", *args):
+    """The object that explain prints."""
+    return report_of(0, "explain " + line, *args, env=ENVIRONMENT)
 
 
 # --- trees, made independently of the library's builders --------------------------------------------------------------
@@ -86,11 +77,10 @@ def test_messages():
                          ((3, 5), (1, 1))]:
         for name, tree in trees.items():
             n = 240
-            report = explain("-m", n, "--grid", "%dx%d" % grid, "--nb", "checkerboard", "--groups", "%dx%d" % groups,
-                             "--block", 4, "--outer", 8, "--bcast", name, "--lookahead", 0, "--stationary", "C",
-                             "--panels", 99)
+            report = explain(f"-m {n} --grid %dx%d --groups %dx%d" % (*grid, *groups) + " --nb checkerboard --block 4"
+                             f" --outer 8 --bcast {name} --lookahead 0 --stationary C --panels 99")
             bad = []
-            for picture in report["pictures"] if report else []:
+            for picture in report["pictures"]:
                 line_axis = 1 if picture["operand"] == "A" else 0
                 want = hsumma_messages(tree, grid, groups, line_axis, picture["owner"])
                 got = {1: [], 2: []}
@@ -103,7 +93,7 @@ def test_messages():
                 if got != want:
                     bad.append((picture["operand"], picture["pair"], got, want))
             pairs = math.lcm(*grid)
-            ok(report and not bad and len(report["pictures"]) == 2 * min(pairs, report["pairs"]),
+            ok(not bad and len(report["pictures"]) == 2 * min(pairs, report["pairs"]),
                f"messages on {grid}, groups {groups}, {name}", *bad[:3])
 
 
@@ -201,19 +191,15 @@ def test_coverage():
             for ops, alg in [("NN", "flat"), ("TN", "binomial"), ("NT", "van_de_geijn"), ("TT", "binomial")]:
                 case = Case(sizes, grid, nb, stationary, ops)
                 bad = []
-                for widths in (["--block", 4096], ["--block", 4, "--outer", 4096]):
-                    report = explain("-m", sizes["m"], "-n", sizes["n"], "-k", sizes["k"], "--grid", "%dx%d" % grid,
-                                     "--nb", nb, "--levels", levels, "--stationary", stationary, "--bcast", alg,
-                                     "--transa", ops[0], "--transb", ops[1], "--panels", 99, "--workspace-limit", "1G",
-                                     *widths)
-                    if not report:
-                        return
-                    for picture in report["pictures"]:
-                        bad += complaints(case, picture)
+                for widths in ("--block 4096", "--block 4 --outer 4096"):
+                    report = explain("-m {m} -n {n} -k {k}".format(**sizes) + f" --grid {grid[0]}x{grid[1]} --nb {nb}"
+                                     f" --levels {levels} --stationary {stationary} --bcast {alg} --transa {ops[0]}"
+                                     f" --transb {ops[1]} --panels 99 --workspace-limit 1G {widths}")
                     covered = {}
                     for picture in report["pictures"]:
+                        bad += complaints(case, picture)
                         covered[picture["operand"]] = covered.get(picture["operand"], 0) + picture["width"]
-                    if len(widths) == 2 and set(covered.values()) != {sizes[case.looped]}:
+                    if "outer" not in widths and set(covered.values()) != {sizes[case.looped]}:
                         bad.append(("not all indices", covered))
                     if len(covered) != 2 or {p["looped"] for p in report["pictures"]} != {case.looped}:
                         bad.append(("operands", covered))
@@ -235,11 +221,9 @@ def test_costs():
         for name in ("binomial", "van_de_geijn"):
             for root_g in [2 ** i for i in range(int(math.log2(root_p)) + 1)]:
                 p, g, wide = root_p ** 2, root_g ** 2, outer if 1 < root_g < root_p else b
-                report = explain("-m", n, "--grid", f"{root_p}x{root_p}", "--nb", "checkerboard", "--groups",
-                                 f"{root_g}x{root_g}", "--block", b, "--outer", wide, "--bcast", name, "--stationary",
-                                 "C", "--lookahead", 0, "--workspace-limit", "100%", "--panels", 0, "--nodes", p)
-                if not report:
-                    continue
+                report = explain(f"-m {n} --grid {root_p}x{root_p} --nb checkerboard --groups {root_g}x{root_g} --block {b}"
+                                 f" --outer {wide} --bcast {name} --stationary C --lookahead 0 --workspace-limit 100%"
+                                 f" --panels 0 --nodes {p}")
                 alpha, beta = (report["machine"][key] for key in ("alpha_s", "beta_s_per_byte"))
                 beta *= 8  # per element
                 if name == "binomial":
@@ -260,17 +244,14 @@ def test_costs():
 def test_moves():
     """What is said to happen to each operand is what the messages show."""
     for grid, stationary, args, want in [
-            ("2x2", "C", ["--layout-a", "mb=7,i=3"], ["exchanged and broadcast", "broadcast", "stays"]),
-            ("2x2", "B", ["--layout-a", "mb=7,i=3"], ["exchanged and broadcast", "stays", "reduced"]),
-            ("2x2", "A", ["--layout-c", "nb=9,csrc=1"], ["stays", "exchanged and broadcast", "reduced"]),
-            ("2x2", "A", ["--layout-c", "imb=3,rsrc=1"], ["stays", "exchanged and broadcast", "reduced and exchanged"]),
-            ("2x2", "C", ["--transa", "T"], ["exchanged and broadcast", "broadcast", "stays"]),
-            ("1x2", "C", [], ["broadcast", "local", "stays"]),
-            ("1x1", "C", [], ["local", "local", "stays"])]:
-        report = explain("-m", 70, "-k", 50, "--grid", grid, "--nb", 5, "--stationary", stationary, "--panels", 9999,
-                         *args)
-        if not report:
-            continue
+            ("2x2", "C", "--layout-a mb=7,i=3", ["exchanged and broadcast", "broadcast", "stays"]),
+            ("2x2", "B", "--layout-a mb=7,i=3", ["exchanged and broadcast", "stays", "reduced"]),
+            ("2x2", "A", "--layout-c nb=9,csrc=1", ["stays", "exchanged and broadcast", "reduced"]),
+            ("2x2", "A", "--layout-c imb=3,rsrc=1", ["stays", "exchanged and broadcast", "reduced and exchanged"]),
+            ("2x2", "C", "--transa T", ["exchanged and broadcast", "broadcast", "stays"]),
+            ("1x2", "C", "", ["broadcast", "local", "stays"]),
+            ("1x1", "C", "", ["local", "local", "stays"])]:
+        report = explain(f"-m 70 -k 50 --grid {grid} --nb 5 --stationary {stationary} --panels 9999 {args}")
         found = [report["operands"][x]["how"] for x in "abc"]
         exchanged = {x: {} for x in "ABC"}
         for picture in report["pictures"]:
@@ -281,17 +262,16 @@ def test_moves():
                         total[end] = total.get(end, 0) + m[5] * stage["panels"]
         most = [max(exchanged[x].values(), default=0) for x in "ABC"]
         said_so = [report["operands"][x]["exchange_bytes"] for x in "abc"]
-        ok(found == want, f"how A, B and C move: {grid}, stationary {stationary}, {' '.join(args)}", found)
+        ok(found == want, f"how A, B and C move: {grid}, stationary {stationary}, {args}", found)
         ok(most == said_so, "  the process that exchanges most: as many bytes as in its messages", most, said_so)
-    report = explain("-m", 96, "-n", 700, "--grid", "2x3", "--nb", 5)
-    if report:
-        times = report["predicted_stationary_s"]
-        ok(set(times) == {"a", "b", "c"} and min(times.values()) == times[report["stationary"].lower()] ==
-           report["predicted_s"], "the stationary operand of least modelled time is taken", times, report["plan"])
-    process = run("explain", "-m", 96, "--grid", "2x2", "--layout-b", "mb=7,nb=9")
+    report = explain("-m 96 -n 700 --grid 2x3 --nb 5")
+    times = report["predicted_stationary_s"]
+    ok(set(times) == {"a", "b", "c"} and min(times.values()) == times[report["stationary"].lower()] ==
+       report["predicted_s"], "the stationary operand of least modelled time is taken", times, report["plan"])
+    process = table("-m 96 --grid 2x2 --layout-b mb=7,nb=9")
     lines = [line for line in process.stdout.splitlines() if line.startswith("moves ")]
-    ok(process.returncode == 0 and len(lines) == 1 and "exchanged and" in lines[0] and "stays" in lines[0] and
-       "modelled ms with stationary A, B, C: " in lines[0], "one line of the table says it, too", *said(process))
+    prints(process, "one line of the table says it, too", len(lines) == 1 and "exchanged and" in lines[0] and
+           "stays" in lines[0] and "modelled ms with stationary A, B, C: " in lines[0])
 
 
 # --- the machine --------------------------------------------------------------------------------------------------------
@@ -302,13 +282,12 @@ def profile_text(**values):
     return "\n".join(["hsumma profile 1", "host a machine that is nowhere", *lines, "end", ""])
 
 
-def with_profile(text, *args, call=explain):
-    """What explain says with a profile of this text."""
-    with tempfile.TemporaryDirectory() as scratch:
-        path = os.path.join(scratch, "elsewhere")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return call("--profile", path, *args) if call is explain else call("explain", "--profile", path, *args)
+def with_profile(call, text, line=""):
+    """What explain, or table, says with a profile of this text."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix="-elsewhere") as file:
+        file.write(text)
+        file.flush()
+        return call(f"--profile {file.name} {line}")
 
 
 def geijn(p, b, n, alpha, beta):
@@ -319,65 +298,48 @@ def geijn(p, b, n, alpha, beta):
 
 def test_profile():
     """The profile of another machine is taken, and so are its numbers; a damaged one is refused."""
-    paper = ["--grid", "8x8", "-m", 4096, "--nb", "checkerboard", "--groups", "1x1", "--block", 64, "--bcast",
-             "van_de_geijn", "--stationary", "C", "--lookahead", 0, "--panels", 0]
     for alpha, beta in [(1e-4, 8e-9), (3e-6, 1e-9)]:
         text = profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta, node__alpha_s=alpha / 8,
                             node__beta_s_per_byte=beta / 3)
-        report = with_profile(text, *paper, "--nodes", 64)
-        if report:
-            want = geijn(64, 64, 4096, alpha, 8 * beta)
+        network, node = geijn(64, 64, 4096, alpha, 8 * beta), geijn(64, 64, 4096, alpha / 8, 8 * beta / 3)
+        for nodes, want, what in [(64, network, "by the network's alpha and beta"), (1, node, "by the node's"),
+                                  (8, (network + node) / 2, "rows, one in each node, by the node's, columns by the network's")]:
+            report = with_profile(explain, text, "--grid 8x8 -m 4096 --nb checkerboard --groups 1x1 --block 64 --bcast "
+                                  f"van_de_geijn --stationary C --lookahead 0 --panels 0 --nodes {nodes}")
             ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9) and
-               report["machine"]["profile"].endswith("elsewhere"), f"another machine's profile: alpha {alpha}",
-               report["predicted_comm_s"], want, report["machine"])
-        report = with_profile(text, *paper, "--nodes", 1)
-        if report:
-            want = geijn(64, 64, 4096, alpha / 8, 8 * beta / 3)
-            ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9),
-               "  inside one node: by the node's alpha and beta", report["predicted_comm_s"], want)
-        report = with_profile(text, *paper, "--nodes", 8)  # rows lie in a node each, columns across all of them
-        if report:
-            half = [geijn(64, 64, 4096, *link) / 2 for link in ((alpha, 8 * beta), (alpha / 8, 8 * beta / 3))]
-            ok(math.isclose(report["predicted_comm_s"], sum(half), rel_tol=1e-9),
-               "  a row in each of 8 nodes: rows by the node's, columns by the network's", report["predicted_comm_s"],
-               half)
+               report["machine"]["profile"].endswith("elsewhere"),
+               f"another machine's profile: alpha {alpha}, {nodes} nodes: {what}", report["predicted_comm_s"], want,
+               report["machine"])
     for text in ("hsumma profile 1\nnetwork.alpha_s much\nend\n", "hsumma profile 9\nend\n", "", "no profile\n",
                  "hsumma profile 1\nnetwork.alpha_s 1e-6\n"):
-        process = with_profile(text, call=run)
-        ok(process.returncode == 2 and process.stderr.count("\n") == 1 and "elsewhere" in process.stderr and
-           not process.stdout, f"refused: a profile {text[:30]!r}", *said(process))
+        refuses(with_profile(table, text), f"a profile {text[:30]!r}", "elsewhere")
 
 
 def test_condition():
     """The paper's condition: its numbers by hand, its verdict by the model's own communication times."""
     graphene = profile_text(network__alpha_s=1e-4, network__beta_s_per_byte=8e-9)
-    args = ["--grid", "8x16", "-m", 8192, "--nb", "checkerboard", "--block", 64, "--nodes", 128, "--panels", 0]
-    report = with_profile(graphene, *args)
-    if report:
-        found = report["condition"]
-        ok([found[key] for key in ("n", "b", "p", "threshold", "minimum_per_element", "minimum_per_byte")] ==
-           [8192, 64, 128, 8192, True, False] and math.isclose(found["alpha_beta_per_element"], 12500) and
-           math.isclose(found["alpha_beta_per_byte"], 1562.5), "the condition on Graphene: per element and per byte",
-           found)
-    text = with_profile(graphene, *args, call=run).stdout
-    ok("alpha/beta = 12500 (" in text and "or 1562 (per byte)" in text and "2nb/p = 8192:" in text and
-       "is a minimum per element, a maximum per byte (" in text, "  in the table, too", text)
-    report = explain("-m", 4096, "-n", 64, "--grid", "8x8", "--panels", 0)
-    ok(bool(report) and report["condition"] is None, "  not of a product that is far from square",
-       report and report["condition"])
+    line = "--grid 8x16 -m 8192 --nb checkerboard --block 64 --nodes 128 --panels 0"
+    found = with_profile(explain, graphene, line)["condition"]
+    ok([found[key] for key in ("n", "b", "p", "threshold", "minimum_per_element", "minimum_per_byte")] ==
+       [8192, 64, 128, 8192, True, False] and math.isclose(found["alpha_beta_per_element"], 12500) and
+       math.isclose(found["alpha_beta_per_byte"], 1562.5), "the condition on Graphene: per element and per byte", found)
+    process = with_profile(table, graphene, line)
+    prints(process, "  in the table, too", all(words in process.stdout for words in (
+        "alpha/beta = 12500 (", "or 1562 (per byte)", "2nb/p = 8192:",
+        "is a minimum per element, a maximum per byte (")))
+    report = explain("-m 4096 -n 64 --grid 8x8 --panels 0")
+    ok(report["condition"] is None, "  not of a product that is far from square", report["condition"])
     for alpha, beta, n, b, kind in [(1e-5, 1e-9, 2048, 32, "d"), (1e-6, 1e-9, 4096, 64, "d"),
                                     (3e-6, 1e-9, 2048, 32, "d"), (6e-6, 1e-9, 2048, 32, "z"),
                                     (6e-6, 1e-9, 2048, 32, "d")]:
-        report = with_profile(profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta), "--grid", "16x16",
-                              "-m", n, "--type", kind, "--nb", "checkerboard", "--block", b, "--outer", b, "--bcast",
-                              "van_de_geijn", "--stationary", "C", "--lookahead", 0, "--nodes", 256, "--all",
-                              "--workspace-limit", "1G", "--panels", 0)
-        if report:
-            times = {tuple(h["groups"]): h["predicted_comm_s"] for h in report["hierarchies"]}
-            ok(report["condition"]["minimum_per_byte"] == (times[4, 4] < times[1, 1]) ==
-               (alpha / beta / (16 if kind == "z" else 8) > 2 * n * b / 256),
-               f"  alpha {alpha}, n {n}, b {b}, {kind}: the model agrees on G = sqrt(p)", report["condition"],
-               times[4, 4], times[1, 1])
+        report = with_profile(explain, profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta),
+                              f"--grid 16x16 -m {n} --type {kind} --nb checkerboard --block {b} --outer {b} --bcast "
+                              "van_de_geijn --stationary C --lookahead 0 --nodes 256 --all --workspace-limit 1G --panels 0")
+        times = {tuple(h["groups"]): h["predicted_comm_s"] for h in report["hierarchies"]}
+        ok(report["condition"]["minimum_per_byte"] == (times[4, 4] < times[1, 1]) ==
+           (alpha / beta / (16 if kind == "z" else 8) > 2 * n * b / 256),
+           f"  alpha {alpha}, n {n}, b {b}, {kind}: the model agrees on G = sqrt(p)", report["condition"],
+           times[4, 4], times[1, 1])
 
 
 # --- what was chosen ----------------------------------------------------------------------------------------------------
@@ -403,41 +365,30 @@ def test_bound():
                           (4096, 1024, 2048, "4x8"), (256, 256, 256, "1x1")]:
         for kind, size in (("d", 8), ("c", 8), ("s", 4)):
             p = math.prod(map(int, grid.split("x")))
-            report = explain("-m", m, "-n", n, "-k", k, "--grid", grid, "--nb", "checkerboard", "--type", kind,
-                             "--panels", 0)
-            if report:
-                want = lower_bound(m, n, k, p) * size
-                ok(math.isclose(report["lower_bound_bytes"], want, rel_tol=1e-9, abs_tol=1e-6) and
-                   (p == 1 or math.isclose(report["bytes_to_bound"], report["bytes_per_process_max"] / want)),
-                   f"the lower bound: {m} x {n} x {k} on {grid}, {kind}", report["lower_bound_bytes"], want,
-                   report["bytes_to_bound"])
-    report = explain("-m", 2048, "--grid", "4x4", "--nb", "checkerboard", "--panels", 0)
-    text = run("explain", "-m", 2048, "--grid", "4x4", "--nb", "checkerboard", "--show", "plan").stdout
-    ok(bool(report) and f"sends {report['bytes_to_bound']:.2f} times 9.1 MiB, which some process must receive" in text,
+            report = explain(f"-m {m} -n {n} -k {k} --grid {grid} --nb checkerboard --type {kind} --panels 0")
+            want = lower_bound(m, n, k, p) * size
+            ok(math.isclose(report["lower_bound_bytes"], want, rel_tol=1e-9, abs_tol=1e-6) and
+               (p == 1 or math.isclose(report["bytes_to_bound"], report["bytes_per_process_max"] / want)),
+               f"the lower bound: {m} x {n} x {k} on {grid}, {kind}", report["lower_bound_bytes"], want,
+               report["bytes_to_bound"])
+    report = explain("-m 2048 --grid 4x4 --nb checkerboard --panels 0")
+    text = table("-m 2048 --grid 4x4 --nb checkerboard --show plan").stdout
+    ok(f"sends {report['bytes_to_bound']:.2f} times 9.1 MiB, which some process must receive" in text,
        "  in the table", text)
-
-
-def options_of(line):
-    return [word for pair in line.split() for word in ("--" + pair.split("=", 1)[0].replace("_", "-"),
-                                                      pair.split("=", 1)[1])]
 
 
 def test_rivals():
     """The next best: in order, none better than the choice, and each as dear as it is when it is asked for."""
-    for args in (["-m", 1000, "--grid", "4x4"], ["-m", 400, "-k", 40000, "--grid", "2x4", "--nodes", 2],
-                 ["-m", 3000, "-n", 500, "--grid", "8x8", "--nb", "checkerboard", "--nodes", 4, "--transb", "T"]):
-        report = explain(*args, "--panels", 0)
-        if not report:
-            continue
+    for args in ("-m 1000 --grid 4x4", "-m 400 -k 40000 --grid 2x4 --nodes 2",
+                 "-m 3000 -n 500 --grid 8x8 --nb checkerboard --nodes 4 --transb T"):
+        report = explain(args, "--panels", 0)
         times = [report["predicted_s"], *(rival["predicted_s"] for rival in report["rivals"])]
         lines = [report["plan"], *(rival["plan"] for rival in report["rivals"])]
-        ok(len(times) > 1 and times == sorted(times) and len(set(lines)) == len(lines),
-           "rivals of " + " ".join(map(str, args)), times, *lines)
+        ok(len(times) > 1 and times == sorted(times) and len(set(lines)) == len(lines), "rivals of " + args, times, *lines)
         for line, seconds in zip(lines, times):
-            again = explain(*args, "--panels", 0, *options_of(line))
-            ok(bool(again) and math.isclose(again["predicted_s"], seconds, rel_tol=1e-9), f"  {line}", seconds,
-               again and again["predicted_s"])
-        text = run("explain", *args, "--show", "plan").stdout
+            again = explain(f"{args} --panels 0 {options_of(line)}")
+            ok(math.isclose(again["predicted_s"], seconds, rel_tol=1e-9), f"  {line}", seconds, again["predicted_s"])
+        text = table(args, "--show", "plan").stdout
         first = [line for line in text.splitlines() if line.startswith("not taken   ")]
         shown = first[0][12:].split(": ")[0].split() if first else []
         ok(bool(first) and "slower" in first[0] and set(shown) == set(lines[1].split()) - set(lines[0].split()),
@@ -445,50 +396,40 @@ def test_rivals():
 
 
 def test_phases():
-    for args in (["-m", 900, "--grid", "4x4", "--lookahead", 0], ["-m", 900, "--stationary", "A", "--lookahead", 0]):
-        report = explain(*args, "--panels", 0)
-        if report:
-            parts = [report[key] for key in ("predicted_comm_s", "predicted_gemm_s", "predicted_copy_s")]
-            ok(min(parts) >= 0 and math.isclose(report["predicted_s"], sum(parts), rel_tol=1e-9),
-               "without overlap the phases add up: " + " ".join(map(str, args)), report["predicted_s"], parts)
+    for args in ("-m 900 --grid 4x4 --lookahead 0", "-m 900 --stationary A --lookahead 0"):
+        report = explain(args, "--panels", 0)
+        parts = [report[key] for key in ("predicted_comm_s", "predicted_gemm_s", "predicted_copy_s")]
+        ok(min(parts) >= 0 and math.isclose(report["predicted_s"], sum(parts), rel_tol=1e-9),
+           "without overlap the phases add up: " + args, report["predicted_s"], parts)
 
 
 def test_ranks():
     """The grid chosen is as good as the best of all that could have been asked for."""
-    for args, p in [(["-m", 1000], 12), (["-m", 200, "-k", 20000, "--nb", 32], 8),
-                    (["-m", 3000, "-n", 100, "--nb", "checkerboard"], 6), (["-m", 8], 16)]:
-        report = explain(*args, "--ranks", p, "--panels", 0)
-        if not report:
-            continue
+    for args, p in [("-m 1000", 12), ("-m 200 -k 20000 --nb 32", 8), ("-m 3000 -n 100 --nb checkerboard", 6),
+                    ("-m 8", 16)]:
+        report = explain(f"{args} --ranks {p} --panels 0")
         rows, cols = report["whole_grid"]
-        every = {}
-        for i in range(1, p + 1):
-            for j in range(1, p // i + 1):
-                one = explain(*args, "--grid", f"{i}x{j}", "--panels", 0)
-                every[i, j] = one["predicted_s"] if one else math.inf
+        every = {(i, j): explain(f"{args} --grid {i}x{j} --panels 0")["predicted_s"]
+                 for i in range(1, p + 1) for j in range(1, p // i + 1)}
         ok((rows, cols) in every and report["ranks"] == p and
            every[rows, cols] <= min(every.values()) * (1 + 1e-9),
-           f"the grid of up to {p} processes: {' '.join(map(str, args))}", (rows, cols), every)
-        text = run("explain", *args, "--ranks", p, "--show", "plan").stdout
+           f"the grid of up to {p} processes: {args}", (rows, cols), every)
+        text = table(f"{args} --ranks {p} --show plan").stdout
         ok(f"{rows} x {cols} grid, chosen of all that use up to {p} processes" in text, "  the table says so", text)
 
 
 def test_timing():
-    report = explain("--grid", "8x8", "--panels", 0, "--timing", 3)
-    if report:
-        found = report["planning"]
-        ok(found["plans"] == 3 and all(0 < found[how]["min_s"] <= found[how]["median_s"] <= found[how]["max_s"] < 10
-                                       for how in ("cold", "warm")), "planning is timed", found)
-        ok(found["warm"]["min_s"] < found["cold"]["max_s"], "  warm no slower than cold", found)
-    text = run("explain", "--show", "plan", "--timing", 2).stdout
+    found = explain("--grid 8x8 --panels 0 --timing 3")["planning"]
+    ok(found["plans"] == 3 and all(0 < found[how]["min_s"] <= found[how]["median_s"] <= found[how]["max_s"] < 10
+                                   for how in ("cold", "warm")), "planning is timed", found)
+    ok(found["warm"]["min_s"] < found["cold"]["max_s"], "  warm no slower than cold", found)
+    text = table("--show plan --timing 2").stdout
     ok("\nplanning    cold " in text and ", warm " in text and "2 plans each" in text, "  in the table", text)
 
 
 def test_all():
-    report = explain("-m", 8192, "--grid", "8x4", "--nodes", 32, "--nb", "checkerboard", "--all", "--block", 64,
-                     "--outer", 64, "--lookahead", 0, "--stationary", "C", "--bcast", "van_de_geijn", "--panels", 0)
-    if not report:
-        return
+    report = explain("-m 8192 --grid 8x4 --nodes 32 --nb checkerboard --all --block 64 --outer 64 --lookahead 0"
+                     " --stationary C --bcast van_de_geijn --panels 0")
     found = {tuple(h["groups"]): h for h in report["hierarchies"]}
     want = {(i, j) for i in (1, 2, 4, 8) for j in (1, 2, 4)}
     times = {groups: h["predicted_comm_s"] for groups, h in found.items()}
@@ -498,76 +439,62 @@ def test_all():
     ok(math.isclose(times[1, 1], times[8, 4], rel_tol=1e-12), "  G = 1 and G = p cost the same", times)
     ok(report["predicted_comm_s"] <= min(times.values()) * (1 + 1e-6), "  the choice of the library is among the least",
        report["plan"], times)
-    process = run("explain", "-m", 8192, "--grid", "8x4", "--all", "--panels", 0)
-    ok(process.returncode == 0 and process.stdout.count("<- least") == 1, "--all as a table", *said(process))
+    process = table("-m 8192 --grid 8x4 --all --panels 0")
+    prints(process, "--all as a table", process.stdout.count("<- least") == 1)
 
 
 def test_run():
     """What a real run sends, and the memory that it takes, is what was said."""
-    for grid, args in [("2x2", ["-m", 70, "--nb", 8, "--groups", "1x2", "--block", 8, "--outer", 16]),
-                       ("2x2", ["-m", 64, "-k", 90, "--nb", 5, "--stationary", "A", "--transb", "T", "--block", 16]),
-                       ("1x4", ["-m", 96, "-n", 40, "--nb", "checkerboard", "--stationary", "B", "--levels", "1x2",
-                                "--block", 12, "--transa", "T"]),
-                       ("4x1", ["-m", 80, "--nb", 7, "--stationary", "C", "--bcast", "chain", "--segment", 512])]:
-        both = [*args, "--grid", grid, "--lookahead", 1]
-        report = explain(*both)
-        real = run("gemm", "--format", "json", "--reps", 1, *both, launch=[*MPIEXEC, "-n", 4])
-        try:
-            real = json.loads(real.stdout)
-            pairs = [(report["messages_per_process_max"], real["messages_per_rank_max"]),
-                     (report["bytes_per_process_max"], real["bytes_per_rank_max"]),
-                     (report["workspace_bytes_max"], real["workspace_bytes"])]
-        except (ValueError, TypeError, KeyError):
-            pairs = [said(real)]
-        ok(len(pairs) == 3 and all(said_so == is_so for said_so, is_so in pairs),
-           f"as in a run on {grid}: {' '.join(map(str, args))}", *pairs)
+    for args in ("--grid 2x2 -m 70 --nb 8 --groups 1x2 --block 8 --outer 16",
+                 "--grid 2x2 -m 64 -k 90 --nb 5 --stationary A --transb T --block 16",
+                 "--grid 1x4 -m 96 -n 40 --nb checkerboard --stationary B --levels 1x2 --block 12 --transa T",
+                 "--grid 4x1 -m 80 --nb 7 --stationary C --bcast chain --segment 512"):
+        expected = explain(args, "--lookahead", 1)
+        real = report_of(4, "gemm --reps 1 --lookahead 1 " + args, env=ENVIRONMENT)
+        pairs = [(expected["messages_per_process_max"], real["messages_per_rank_max"]),
+                 (expected["bytes_per_process_max"], real["bytes_per_rank_max"]),
+                 (expected["workspace_bytes_max"], real["workspace_bytes"])]
+        ok(all(said_so == is_so for said_so, is_so in pairs), f"as in a run: {args}", *pairs)
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------------
 
 def test_collective():
     for size in (2, 5, 8):
-        process = run("explain", "--collective", "bcast", "--alg", "binomial", "--size", size, "--bytes", 64)
+        process = table(f"--collective bcast --alg binomial --size {size} --bytes 64")
         rounds = {}
         for step, a, b in binomial(size):
             rounds.setdefault(step, []).append((a, b))
         want = [f"{step}: " + " ".join(f"{a}>{b}" for a, b in sorted(pairs)) + " (64 each)"
                 for step, pairs in sorted(rounds.items())]
         got = [line for line in process.stdout.splitlines() if ">" in line]
-        ok(process.returncode == 0 and got == want, f"rounds of a binomial broadcast over {size}", *said(process), want)
+        prints(process, f"rounds of a binomial broadcast over {size}", got == want, want)
     for name in ("bcast", "reduce", "allreduce", "allgather"):
-        process = run("explain", "--collective", name, "--size", 7, "--bytes", "70k")
-        ok(process.returncode == 0 and len(process.stdout.splitlines()) > 4, f"the algorithms of {name}",
-           *said(process))
+        process = table(f"--collective {name} --size 7 --bytes 70k")
+        prints(process, f"the algorithms of {name}", len(process.stdout.splitlines()) > 4)
 
 
 def test_table():
-    process = run("explain", "--groups", "2x2", "--block", 64, "--lookahead", 0, "--stationary", "C")
-    ok(process.returncode == 0 and "(0,0)>(0,2)" in process.stdout and "  0  *  2  1  2" in process.stdout and
-       not process.stderr, "a picture", *said(process))
-    for args in (["--grid", "16x16"], ["--grid", "64x64"], ["-m", 0], ["-m", 10, "-k", 0], ["--grid", "1x1"],
-                 ["-m", 3, "--grid", "4x4", "--nb", 1], ["-m", "64k", "--grid", "2x2", "--nb", "checkerboard"],
-                 ["--show", "cuts,groups"], ["-m", 40, "--layout", "mb=4,nb=4,imb=3,i=2", "--show", "plan,cuts,map"],
-                 ["--type", "z", "--transa", "C", "--stationary", "C"], ["--help"]):
-        process = run("explain", *args)
-        ok(process.returncode == 0 and process.stdout and not process.stderr, "explain " + " ".join(map(str, args)),
-           *said(process))
-    process = run("explain", "-m", 64, "--nb", 8, launch=[*MPIEXEC, "-n", 2])
-    ok(process.returncode == 0 and process.stdout.count("predicted") == 1, "on two ranks one prints", *said(process))
+    process = table("--groups 2x2 --block 64 --lookahead 0 --stationary C")
+    prints(process, "a picture", "(0,0)>(0,2)" in process.stdout and "  0  *  2  1  2" in process.stdout)
+    for args in ("--grid 16x16", "--grid 64x64", "-m 0", "-m 10 -k 0", "--grid 1x1", "-m 3 --grid 4x4 --nb 1",
+                 "-m 64k --grid 2x2 --nb checkerboard", "--show cuts,groups",
+                 "-m 40 --layout mb=4,nb=4,imb=3,i=2 --show plan,cuts,map", "--type z --transa C --stationary C", "--help"):
+        process = table(args)
+        prints(process, "explain " + args, process.stdout)
+    process = bench(2, "explain -m 64 --nb 8", env=ENVIRONMENT)
+    prints(process, "on two ranks one prints", process.stdout.count("predicted") == 1)
 
 
 def test_errors():
-    for args in (["--grid", "0x2"], ["--grid", "100000x100000"], ["--nb", 0], ["--bcast", "none"], ["--groups", "3x1"],
-                 ["--groups", "x"], ["--block", 10, "--outer", 15, "--groups", "2x2"], ["--no-such-option"],
-                 ["--ranks", 0], ["--ranks", 4, "--grid", "2x2"], ["--ranks", 4, "--nodes", 5], ["--timing", 0],
-                 ["--profile", "/no/such/file"], ["--panels", -1], ["--show", "all"], ["--show", ""], ["--nodes", 0], ["--nodes", 17],
-                 ["--format", "csv"], ["--layout", "imb=0"], ["--layout-a", "rsrc=9"], ["--layout-b", "m=3"],
-                 ["--block", 512, "--workspace-limit", 100], ["operand"], ["--alg", "flat"], ["-m", "-1"],
-                 ["--layout-b", "rsrc=4294967296"], ["--layout", "i=9000000000000000000"],
-                 ["--collective", "scatter"], ["--collective", "bcast", "--alg", "none"],
-                 ["--collective", "bcast", "--root", 8], ["--collective", "bcast", "--size", 0],
-                 ["--collective", "bcast", "--format", "json"]):
-        refuses(run("explain", *args), "explain " + " ".join(map(str, args)), head="hsumma_bench: explain: ")
+    for args in ("--grid 0x2", "--grid 100000x100000", "--nb 0", "--bcast none", "--groups 3x1", "--groups x",
+                 "--block 10 --outer 15 --groups 2x2", "--no-such-option", "--ranks 0", "--ranks 4 --grid 2x2",
+                 "--ranks 4 --nodes 5", "--timing 0", "--profile /no/such/file", "--panels -1", "--show all", "--show=",
+                 "--nodes 0", "--nodes 17", "--format csv", "--layout imb=0", "--layout-a rsrc=9", "--layout-b m=3",
+                 "--block 512 --workspace-limit 100", "operand", "--alg flat", "-m -1", "--layout-b rsrc=4294967296",
+                 "--layout i=9000000000000000000", "--collective scatter", "--collective bcast --alg none",
+                 "--collective bcast --root 8", "--collective bcast --size 0", "--collective bcast --format json"):
+        refuses(table(args), "explain " + args, head="hsumma_bench: explain: ")
 
 
 def test_document():
@@ -576,13 +503,7 @@ def test_document():
     ok(process.returncode == 0, "the pictures in doc/ are those that the program prints", *said(process))
 
 
-def main():
-    for test in (test_messages, test_coverage, test_costs, test_moves, test_profile, test_condition, test_bound,
-                 test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
-                 test_errors, test_document):
-        test()
-    return done()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(test_messages, test_coverage, test_costs, test_moves, test_profile, test_condition, test_bound, test_rivals,
+                 test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table, test_errors,
+                 test_document))

@@ -7,24 +7,58 @@ import io
 import json
 import math
 import os
+import shutil
 import subprocess
+import tempfile
 
 from launch import BUILD, mpiexec
-from tap import ok
+from tap import must, ok, skip
 
 BENCH = os.path.join(BUILD, "hsumma_bench")
 
 
-def bench(ranks, *args, settings=(), path=None, env=None):
-    """The finished process; ranks = 0: without mpiexec.  settings: NAME=VALUE for it; path: its PATH."""
+def bench(ranks, line, *args, settings=(), path=None, env=None):
+    """The finished process of "hsumma_bench LINE ARGS"; the line's words have no blanks.  ranks = 0: without mpiexec.
+    settings: NAME=VALUE for it; path: its PATH."""
     launch = mpiexec(ranks, *settings) if ranks else ["/usr/bin/env", *settings]
     if path is not None:
         launch += [f"PATH={path}"]
-    return subprocess.run([*launch, BENCH, *map(str, args)], capture_output=True, text=True, timeout=300, env=env)
+    return subprocess.run([*launch, BENCH, *line.split(), *map(str, args)], capture_output=True, text=True, timeout=300,
+                          env=env)
 
 
 def said(process):
     return [f"exit code {process.returncode}", process.stdout, process.stderr]
+
+
+def prints(process, name, good=True, *remarks):
+    """A test: a run that succeeds without a word on stderr, and what else is to hold."""
+    return ok(process.returncode == 0 and not process.stderr and good, name, *remarks, *said(process))
+
+
+def report_of(ranks, line, *args, code=0, env=None):
+    """The object that a run prints with --format json.  The test ends here if it prints none or exits otherwise."""
+    process = bench(ranks, line, *args, "--format", "json", env=env)
+    found = object_of(process)
+    must(process.returncode == code and found is not None and not process.stderr,
+         f"{ranks} ranks: {' '.join([line, *map(str, args)])}", *said(process))
+    return found
+
+
+def helps(ranks, command, *words):
+    process = bench(ranks, f"{command} --help")
+    prints(process, f"{command} --help prints once", process.stdout.count("Usage") == 1 and
+           all(word in process.stdout for word in words))
+
+
+def words_of(plan):
+    """What the line of a plan says: {option: word}."""
+    return dict(word.split("=", 1) for word in plan.split() if "=" in word)
+
+
+def options_of(plan):
+    """The same as arguments of a command."""
+    return " ".join(f"--{option.replace('_', '-')} {word}" for option, word in words_of(plan).items())
 
 
 def object_of(process):
@@ -48,8 +82,41 @@ def positive(value):
     return number(value) and value > 0
 
 
-def refuses(process, name, *words, head="hsumma_bench: "):
-    """A test: one line on stderr that has these words, nothing on stdout, exit code 2."""
-    lines = process.stderr.splitlines()
-    ok(process.returncode == 2 and len(lines) == 1 and lines[0].startswith(head) and not process.stdout
-       and all(word in lines[0] for word in words), f"refused: {name}", *said(process))
+def refuses(process, name, *words, head="hsumma_bench: ", lines=1):
+    """A test: one line on stderr that has these words, or so many lines, nothing on stdout, exit code 2."""
+    said_so = process.stderr.splitlines()
+    ok(process.returncode == 2 and len(said_so) == lines and all(line.startswith(head) for line in said_so)
+       and not process.stdout and all(word in process.stderr for word in words), f"refused: {name}", *said(process))
+
+
+def draws(line, words):
+    """Tests: a run on four ranks draws with --plot what has these words; without gnuplot in the PATH it is refused."""
+    with tempfile.TemporaryDirectory() as scratch:
+        drawing = os.path.join(scratch, "it's a plot.svg")
+        if shutil.which("gnuplot"):
+            process = bench(4, line, "--plot", drawing)
+            text = read(drawing) or ""
+            prints(process, f"{line} --plot draws", "<svg" in text and "</svg>" in text and
+                   all(word in text for word in words), text[-3000:])
+        else:
+            skip(f"{line} --plot", "no gnuplot")
+        if os.path.exists(drawing):
+            os.remove(drawing)
+        refuses(bench(2, line, "--plot", drawing, path=scratch), f"{line} --plot without gnuplot", "gnuplot")
+        ok(not os.path.exists(drawing), "  and nothing is drawn")
+
+
+def write(text, *path):
+    """The path of a new file that holds this."""
+    with open(os.path.join(*path), "w", encoding="utf-8") as file:
+        file.write(text)
+    return file.name
+
+
+def read(*path):
+    """What a file holds; None: it is not there."""
+    try:
+        with open(os.path.join(*path), encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return None

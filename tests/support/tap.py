@@ -1,5 +1,6 @@
 """The Test Anything Protocol for the Python tests of this directory."""
 import sys
+import traceback
 
 _state = {"count": 0, "failed": 0}
 
@@ -19,6 +20,28 @@ def ok(good, name, *remarks):
 def skip(name, reason):
     _state["count"] += 1
     print(f"ok {_state['count']} - {name} # SKIP {reason}")
+
+
+class Ended(Exception):
+    """A test that cannot go on: what it needs has failed."""
+
+
+def must(good, name, *remarks):
+    """One test which those after it in the same function need: if it fails, they are left out."""
+    if not ok(good, name, *remarks):
+        raise Ended
+
+
+def run(*tests):
+    """Calls the tests.  One that raises an exception has failed, and the next begins.  The exit code."""
+    for test in tests:
+        try:
+            test()
+        except Ended:
+            pass
+        except Exception:  # whatever a damaged report leads to
+            ok(False, getattr(test, "__name__", "a test"), traceback.format_exc())
+    return done()
 
 
 def done():

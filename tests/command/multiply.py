@@ -14,9 +14,9 @@ import sys
 import tempfile
 import time
 
-from command import BENCH
+from command import BENCH, prints, write
 from launch import MPI, mpiexec
-from tap import done, ok, skip
+from tap import ok, run, skip
 
 try:
     import numpy as np
@@ -29,8 +29,8 @@ TYPES = [np.float32, np.float64, np.complex64, np.complex128]
 rng = np.random.default_rng(20)
 
 
-def run(ranks, *args, preload=()):
-    """multiply on so many ranks with these arguments: the finished process."""
+def multiply(ranks, *args, preload=()):
+    """The finished process on so many ranks with these arguments."""
     leaks = ["LSAN_OPTIONS=detect_leaks=0"] * bool(preload)  # MPICH's MPI-IO leaks a little after an error
     return subprocess.run([*mpiexec(ranks, *leaks, preload=preload), BENCH, "multiply", *map(str, args)],
                           capture_output=True, text=True, timeout=120)
@@ -74,24 +74,21 @@ def check_product(name, result, out, expected, scale, k, dtype, by_columns):
     found = np.load(out)
     distance = np.linalg.norm(found.astype(expected.dtype) - expected) if found.shape == expected.shape else np.inf
     bound = 4 * (k + 4) ** 0.5 * np.finfo(dtype).eps * scale
-    faults = [
-        fault
-        for fault, there in [
-            (f"type {found.dtype}", found.dtype != dtype),
-            (f"shape {found.shape} instead of {expected.shape}", found.shape != expected.shape),
-            (f"distance {distance:.3g}, at most {bound:.3g}", not distance <= bound),
-            ("the other order", stored_by_columns(out) != by_columns),
-            (f"left over: {left_over(os.path.dirname(out))}", left_over(os.path.dirname(out))),
-            (f"on standard error: {result.stderr}", result.stderr),
-            (f"on standard output: {result.stdout}", len(result.stdout.splitlines()) != 1),
-        ]
-        if there
+    found_faults = [
+        (f"type {found.dtype}", found.dtype != dtype),
+        (f"shape {found.shape} instead of {expected.shape}", found.shape != expected.shape),
+        (f"distance {distance:.3g}, at most {bound:.3g}", not distance <= bound),
+        ("the other order", stored_by_columns(out) != by_columns),
+        (f"left over: {left_over(os.path.dirname(out))}", left_over(os.path.dirname(out))),
+        (f"on standard error: {result.stderr}", result.stderr),
+        (f"on standard output: {result.stdout}", len(result.stdout.splitlines()) != 1),
     ]
+    faults = [fault for fault, there in found_faults if there]
     ok(not faults, name, *faults)
 
 
 def round_trip(directory, ranks, shape, dtype, orders="CC", trans="NN", versions=((1, 0), (1, 0)), alpha=None, beta=None,
-               c0=None, order=None, options=()):
+               c0=None, order=None, options=""):
     """Files to a file; orders are those of A and B, c0 that of C0 if there is to be one."""
     m, n, k = shape
     a = matrix(*((m, k) if trans[0] == "N" else (k, m)), dtype)
@@ -99,12 +96,9 @@ def round_trip(directory, ranks, shape, dtype, orders="CC", trans="NN", versions
     paths = {name: os.path.join(directory, name + ".npy") for name in ("A", "B", "C0", "C")}
     save(paths["A"], a, orders[0], versions[0])
     save(paths["B"], b, orders[1], versions[1])
-    args = [paths["A"], paths["B"], "-o", paths["C"], *options]
-    for side, how in zip("ab", trans):
-        args += [f"--trans{side}", how] if how != "N" else []
-    args += ["--alpha", alpha] if alpha is not None else []
-    args += ["--beta", beta] if beta is not None else []
-    args += ["--order", order] if order else []
+    asked = {"transa": trans[0].strip("N"), "transb": trans[1].strip("N"), "alpha": alpha, "beta": beta, "order": order}
+    args = [paths["A"], paths["B"], "-o", paths["C"], *options.split(),
+            *(word for option, value in asked.items() if value for word in ("--" + option, value))]
     wide = np.result_type(dtype, np.float64)
     factor = number(alpha, 1)
     expected = factor * (op(a, trans[0]).astype(wide) @ op(b, trans[1]).astype(wide))
@@ -115,11 +109,11 @@ def round_trip(directory, ranks, shape, dtype, orders="CC", trans="NN", versions
         args += ["-c", paths["C0"]]
         expected = expected + number(beta, 1) * old.astype(wide)
         scale += abs(number(beta, 1)) * np.linalg.norm(old)
-    name = f"{ranks} ranks: {m}x{n}x{k} {np.dtype(dtype).name} stored {orders}{c0 or ''} " + " ".join(map(str, args[4:]))
+    name = f"{ranks} ranks: {m}x{n}x{k} {np.dtype(dtype).name} stored {orders}{c0 or ''} " + " ".join(args[4:])
     name = re.sub(r"\S*/", "", name)
+    check_product(name, multiply(ranks, *args), paths["C"], expected, scale, k, dtype, (order or c0 or orders[0]) == "F")
     if os.path.exists(paths["C"]):
         os.remove(paths["C"])
-    check_product(name, run(ranks, *args), paths["C"], expected, scale, k, dtype, (order or c0 or orders[0]) == "F")
 
 
 def number(text, default):
@@ -135,8 +129,8 @@ def number(text, default):
 def test_round_trips(directory):
     """Every pairing of ops and orders for a type, the rest drawn from what is interesting."""
     draw = random.Random(13)
-    layouts = [(1, ()), (2, ("--nb", 3)), (3, ("--nb", "checkerboard")), (4, ("--grid", "2x2", "--nb", 16)),
-               (4, ("--grid", "4x1")), (6, ("--grid", "2x3", "--nb", 3)), (6, ("--grid", "3x2")), (2, ("--grid", "1x1"))]
+    layouts = [(1, ""), (2, "--nb 3"), (3, "--nb checkerboard"), (4, "--grid 2x2 --nb 16"), (4, "--grid 4x1"),
+               (6, "--grid 2x3 --nb 3"), (6, "--grid 3x2"), (2, "--grid 1x1")]
     shapes = [(37, 41, 53), (16, 48, 32), (7, 100, 5), (64, 3, 97), (31, 31, 31)]
     ops = list(itertools.product("NTC", "NTC"))
     orders = list(itertools.product("CF", "CF", "CF"))
@@ -156,20 +150,20 @@ def test_round_trips(directory):
 def test_conjugates(directory):
     """Both ops C in each order of the files and of the output: some are done by the library, some while reading."""
     for a, b, c in itertools.product("CF", "CF", "CF"):
-        round_trip(directory, 2, (11, 6, 9), np.complex128, a + b, "CC", order=c, options=("--nb", 4))
+        round_trip(directory, 2, (11, 6, 9), np.complex128, a + b, "CC", order=c, options="--nb 4")
 
 
 def test_odd_shapes(directory):
     round_trip(directory, 4, (1, 29, 13), np.float64, "FC")
-    round_trip(directory, 4, (29, 1, 13), np.complex64, "CF", options=("--nb", 3))
-    round_trip(directory, 3, (1, 1, 101), np.float64, "FF", options=("--nb", 16))
+    round_trip(directory, 4, (29, 1, 13), np.complex64, "CF", options="--nb 3")
+    round_trip(directory, 3, (1, 1, 101), np.float64, "FF", options="--nb 16")
     round_trip(directory, 6, (13, 17, 1), np.float32, "CC", "TT")
     round_trip(directory, 4, (5, 6, 0), np.float64, "CF")
     round_trip(directory, 2, (5, 6, 0), np.complex128, "CF", beta="2i", c0="F", order="C")
-    round_trip(directory, 4, (0, 6, 5), np.float64, "FC", options=("--nb", 3))
+    round_trip(directory, 4, (0, 6, 5), np.float64, "FC", options="--nb 3")
     round_trip(directory, 2, (4, 0, 3), np.float32, "CC")
     # collective calls that move a few elements each, and C0 turned around in such pieces
-    round_trip(directory, 4, (23, 19, 17), np.complex64, "CF", c0="C", order="F", options=("--nb", 3, "--piece", 80))
+    round_trip(directory, 4, (23, 19, 17), np.complex64, "CF", c0="C", order="F", options="--nb 3 --piece 80")
 
 
 # --- what must be refused ---------------------------------------------------------------------------------------------
@@ -185,27 +179,27 @@ def bad_files(d):
     """Files that are wrong in one way each: name, and what the message must say."""
     good = matrix(8, 8, np.float64)
     save(f"{d}/good.npy", good)
-    content = open(f"{d}/good.npy", "rb").read()
-    for name, data in [("short", content[:-8]), ("stub", content[:50]), ("empty", b""), ("long", content + b"12345678"),
-                       ("text", b"1 2 3\n4 5 6\n")]:
-        with open(f"{d}/{name}.npy", "wb") as file:
-            file.write(data)
-    np.save(f"{d}/single.npy", good.astype(np.float32))
-    np.save(f"{d}/object.npy", good.astype(object), allow_pickle=True)
-    np.save(f"{d}/big.npy", good.astype(">f8"))
-    np.save(f"{d}/int.npy", good.astype(np.int64))
-    np.save(f"{d}/vector.npy", good[0])
-    np.save(f"{d}/cube.npy", good.reshape(2, 4, 8))
-    np.save(f"{d}/record.npy", np.zeros((8, 8), [("x", "f8"), ("y", "i4")]))
-    np.save(f"{d}/narrow.npy", good[:5])
+    with open(f"{d}/good.npy", "rb") as file:
+        content = file.read()
+    for name, data, pattern in [
+            ("short", content[:-8], r"cut short: 632 bytes.* 640"), ("stub", content[:50], "cut short: 50 bytes"),
+            ("empty", b"", "not a .npy file"), ("long", content + b"12345678", "too long"),
+            ("text", b"1 2 3\n4 5 6\n", "not a .npy file"),
+            ("single", good.astype(np.float32), "good.npy is float64.*single.npy is float32"),
+            ("object", good.astype(object), "object"), ("big", good.astype(">f8"), "big-endian.*>f8"),
+            ("int", good.astype(np.int64), "int64.*supported are float32"), ("vector", good[0], "1 dimension;"),
+            ("cube", good.reshape(2, 4, 8), "3 dimensions"),
+            ("record", np.zeros((8, 8), [("x", "f8"), ("y", "i4")]), "structured"),
+            ("narrow", good[:5], r"8 x 8 and op\(B\) is 5 x 8")]:
+        if isinstance(data, bytes):
+            with open(f"{d}/{name}.npy", "wb") as file:
+                file.write(data)
+        else:
+            np.save(f"{d}/{name}.npy", data)
+        yield name, pattern
     with_header(f"{d}/huge.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (4000000000, 4000000000), }")
     os.mkdir(f"{d}/directory.npy")
-    return [("missing", "No such file"), ("short", r"cut short: 632 bytes.* 640"), ("stub", "cut short: 50 bytes"),
-            ("empty", "not a .npy file"), ("long", "too long"), ("text", "not a .npy file"),
-            ("single", "good.npy is float64.*single.npy is float32"), ("object", "object"), ("big", "big-endian.*>f8"),
-            ("int", "int64.*supported are float32"), ("vector", "1 dimension;"), ("cube", "3 dimensions"),
-            ("record", "structured"), ("narrow", r"8 x 8 and op\(B\) is 5 x 8"), ("huge", "more bytes than a file"),
-            ("directory", "directory")]
+    yield from (("huge", "more bytes than a file"), ("directory", "directory"), ("missing", "No such file"))
 
 
 def refused(name, result, out, pattern, lines=1, keep=None):
@@ -222,52 +216,42 @@ def refused(name, result, out, pattern, lines=1, keep=None):
 
 def test_bad_files(d):
     for name, pattern in bad_files(d):
-        result = run(2, f"{d}/good.npy", f"{d}/{name}.npy", "-o", f"{d}/C.npy")
+        result = multiply(2, f"{d}/good.npy", f"{d}/{name}.npy", "-o", f"{d}/C.npy")
         refused(f"{name}.npy", result, f"{d}/C.npy", pattern)
-    result = run(2, f"{d}/missing.npy", f"{d}/short.npy", "-o", f"{d}/C.npy")
+    result = multiply(2, f"{d}/missing.npy", f"{d}/short.npy", "-o", f"{d}/C.npy")
     refused("two bad files, two messages", result, f"{d}/C.npy", "missing.npy: .*\n.*short.npy: ", lines=2)
 
 
 def test_bad_arguments(d):
     good, out = f"{d}/good.npy", f"{d}/C.npy"
     for ranks, args, pattern in [
-        (2, ["--nb", "0"], "--nb 0"),
-        (2, ["--block", "0"], "block"),
-        (4, ["--grid", "2x2", "--groups", "3x1"], "3x1|group"),
-        (2, ["--grid", "2x2"], "needs 4 ranks"),
-        (2, ["--grid", "2"], "--grid 2:"),
-        (2, ["--alpha", "1i"], "imaginary"),
-        (2, ["--alpha", "one"], "--alpha one"),
-        (2, ["--beta", "2"], "-c C0.npy"),
-        (2, ["--transa", "X"], "--transa X"),
-        (2, ["--nonsense"], "--nonsense"),
-        (2, ["-c", f"{d}/narrow.npy"], "narrow.npy is 5 x 8"),
-        (2, ["-o"], "-o needs a value"),
-        (2, [good], "two files"),
-    ]:
-        refused(" ".join(args).replace(d + "/", ""), run(ranks, good, good, "-o", out, *args), out, pattern)
-    refused("no output", run(1, good, good), out, "-o C.npy")
+            (2, "--nb 0", "--nb 0"), (2, "--block 0", "block"), (4, "--grid 2x2 --groups 3x1", "3x1|group"),
+            (2, "--grid 2x2", "needs 4 ranks"), (2, "--grid 2", "--grid 2:"), (2, "--alpha 1i", "imaginary"),
+            (2, "--alpha one", "--alpha one"), (2, "--beta 2", "-c C0.npy"), (2, "--transa X", "--transa X"),
+            (2, "--nonsense", "--nonsense"), (2, f"-c {d}/narrow.npy", "narrow.npy is 5 x 8"), (2, "-o", "-o needs a value"),
+            (2, good, "two files")]:
+        refused(args.replace(d + "/", ""), multiply(ranks, good, good, "-o", out, *args.split()), out, pattern)
+    refused("no output", multiply(1, good, good), out, "-o C.npy")
 
 
 def test_output_names(d):
     good, out, nowhere = f"{d}/good.npy", f"{d}/C.npy", f"{d}/nowhere/C.npy"
-    refused("no such directory", run(2, good, good, "-o", nowhere), nowhere, "no directory")
-    refused("the output is a directory", run(2, good, good, "-o", f"{d}/directory.npy", "--force"), f"{d}/directory.npy",
-            "is a directory")
-    with open(out, "wb") as file:
-        file.write(b"precious")
-    refused("an existing file", run(2, f"{d}/missing.npy", good, "-o", out), out, "C.npy: exists.*\n.*missing", lines=2,
-            keep=b"precious")
+    refused("no such directory", multiply(2, good, good, "-o", nowhere), nowhere, "no directory")
+    refused("the output is a directory", multiply(2, good, good, "-o", f"{d}/directory.npy", "--force"),
+            f"{d}/directory.npy", "is a directory")
+    write("precious", out)
+    refused("an existing file", multiply(2, f"{d}/missing.npy", good, "-o", out), out, "C.npy: exists.*\n.*missing",
+            lines=2, keep=b"precious")
     a = np.load(good)
-    check_product("--force replaces it", run(2, good, good, "-o", out, "--force"), out, a @ a, np.linalg.norm(a) ** 2, 8,
-                  np.float64, False)
-    result = run(1, good, good, "-o", out, "--force", "--quiet")
-    ok(result.returncode == 0 and not result.stdout, "--quiet says nothing", result.stdout, result.stderr)
-    result = run(1, good, good, "-o", f"{d}/a:b \u00e9.npy", "-q", "--progress")
+    check_product("--force replaces it", multiply(2, good, good, "-o", out, "--force"), out, a @ a, np.linalg.norm(a) ** 2,
+                  8, np.float64, False)
+    result = multiply(1, good, good, "-o", out, "--force", "--quiet")
+    prints(result, "--quiet says nothing", not result.stdout)
+    result = multiply(1, good, good, "-o", f"{d}/a:b \u00e9.npy", "-q", "--progress")
     ok(result.returncode == 0 and os.path.exists(f"{d}/a:b \u00e9.npy") and "multiplying" in result.stderr,
        "a name with a colon, a forced progress bar", result.stdout, result.stderr)
-    result = run(3, "--help")
-    ok(result.returncode == 0 and result.stdout.count("Usage:") == 1 and not result.stderr, "--help, once", result.stdout)
+    result = multiply(3, "--help")
+    prints(result, "--help, once", result.stdout.count("Usage:") == 1)
 
 
 def test_full_disk(d):
@@ -284,10 +268,10 @@ def test_full_disk(d):
     try:
         save(f"{d}/large.npy", matrix(100, 100, np.float64))
         args = (2, f"{d}/large.npy", f"{d}/large.npy", "-o", f"{disk}/C.npy")
-        refused("a full disk", run(*args), f"{disk}/C.npy", "No space left")
+        refused("a full disk", multiply(*args), f"{disk}/C.npy", "No space left")
         shim = no_fallocate(d)
         if shim:
-            result = run(*args, preload=[shim])
+            result = multiply(*args, preload=[shim])
             ours = [line for line in result.stderr.splitlines() if line.startswith("hsumma_bench: ")]
             if MPI == "openmpi":  # whose MPI-IO has a line of its own, and no error: each rank finds out
                 result.stderr = "\n".join(ours)
@@ -303,10 +287,9 @@ def test_full_disk(d):
 def no_fallocate(d):
     """A library that stands for a file system which cannot reserve space; None without a compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    with open(f"{d}/shim.c", "w") as file:
-        file.write("#include <errno.h>\n#include <sys/types.h>\n"
-                   "int fallocate(int f, int m, off_t o, off_t n) { errno = EOPNOTSUPP; return f + m + o + n ? -1 : -1; }\n"
-                   "int fallocate64(int f, int m, off_t o, off_t n) { return fallocate(f, m, o, n); }\n")
+    write("#include <errno.h>\n#include <sys/types.h>\n"
+          "int fallocate(int f, int m, off_t o, off_t n) { errno = EOPNOTSUPP; return f + m + o + n ? -1 : -1; }\n"
+          "int fallocate64(int f, int m, off_t o, off_t n) { return fallocate(f, m, o, n); }\n", d, "shim.c")
     made = compiler and not subprocess.run([compiler, "-shared", "-fPIC", "-o", f"{d}/shim.so", f"{d}/shim.c"]).returncode
     return f"{d}/shim.so" if made else None
 
@@ -330,12 +313,9 @@ def test_interrupt(d):
 
 
 def main():
-    for tests in [(test_round_trips, test_conjugates, test_odd_shapes),
-                  (test_bad_files, test_bad_arguments, test_output_names, test_full_disk, test_interrupt)]:
-        with tempfile.TemporaryDirectory() as directory:
-            for test in tests:
-                test(directory)
-    return done()
+    with tempfile.TemporaryDirectory() as directory:
+        return run(test_round_trips, test_conjugates, test_odd_shapes, test_bad_files, test_bad_arguments, test_output_names,
+                   test_full_disk, test_interrupt, args=[directory])
 
 
 sys.exit(main())

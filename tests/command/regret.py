@@ -4,8 +4,8 @@ import os
 import sys
 import tempfile
 
-from command import bench
-from tap import done, ok
+from command import bench, prints, refuses, said, words_of, write
+from tap import must, ok, run
 
 CASES = """# a comment
 
@@ -15,23 +15,11 @@ CASES = """# a comment
 TEXTS = ["-m 96 --nb 16", "-m 64 -n 48 -k 200 --nb 16 --type z --transa C --layout-b mb=24"]
 
 
-def regret(*args):
-    return bench(2, "regret", *args)
-
-
-def objects(process):
-    """What the lines of a run hold; None, and a failed test, if they are no such objects."""
-    try:
-        found = [json.loads(line) for line in process.stdout.splitlines()]
-    except ValueError:
-        found = None
-    good = process.returncode == 0 and found and process.stderr == ""
-    ok(bool(good), "prints objects", process.returncode, process.stdout[-400:], process.stderr)
-    return found if good else None
-
-
-def words(line):
-    return dict(word.split("=", 1) for word in line.split())
+def objects(line, *args):
+    """What the lines of a run hold."""
+    process = bench(2, "regret --format json " + line, *args)
+    must(prints(process, "prints objects", process.stdout), "  to be looked at")
+    return [json.loads(text) for text in process.stdout.splitlines()]
 
 
 MARKS = {"la": "lookahead", "b": "block"}
@@ -39,7 +27,7 @@ MARKS = {"la": "lookahead", "b": "block"}
 
 def forced(candidate):
     """Whether a candidate's plan is what its name says."""
-    found, parts = words(candidate["plan"]), candidate["name"].split("/")
+    found, parts = words_of(candidate["plan"]), candidate["name"].split("/")
     good = found["stationary"] == parts[0] and candidate["node"] == parts[1]
     for mark, option in MARKS.items():
         for part in parts[2:]:
@@ -56,7 +44,7 @@ def check_case(found, reps, measure):
     names = [candidate["name"] for candidate in found["candidates"]]
     ok(0 < len(lines) <= 40 and len(set(lines)) == len(lines) and len(set(names)) == len(names),
        f"  at most 40 candidates, none twice ({len(lines)})", lines)
-    ok(all(map(forced, found["candidates"])) and {words(line)["stationary"] for line in lines} == set("ABC"),
+    ok(all(map(forced, found["candidates"])) and {words_of(line)["stationary"] for line in lines} == set("ABC"),
        "  their plans are what their names say", *zip(names, lines))
     ok(all(x["shortest_s"] > 0 and x["predicted_s"] > 0 and x["turns"] > 0 and x["comm_s"] >= 0
            for x in found["candidates"] + found["final"]), "  times and predictions")
@@ -84,66 +72,53 @@ def check_verdict(verdict, final, which):
         ok(0 < verdict["executions"] <= 64 and verdict["tuning_s"] > 0, "  measure: executions", verdict)
 
 
-def test_cases(path):
-    found = objects(regret("--cases", path, "--format", "json", "--reps", 3))
-    if found:
-        ok([one["case"] for one in found] == TEXTS and [one["line"] for one in found] == [3, 4] and
-           [one["type"] for one in found] == ["d", "z"] and found[1]["layout"]["b"]["mb"] == 24, "  the cases", found)
-        for one in found:
-            check_case(one, 3, False)
-        blocks = {words(x["plan"])["block"] for x in found[1]["candidates"] if x["node"] == "shared"}
-        ok("192" in blocks and len(blocks) > 1, "  several blocks, of k = 200", blocks)
-    found = objects(regret("-m", 60, "--nb", 16, "--format", "json", "--measure", "--reps", 3, "--sweep-reps", 1,
-                           "--check"))
-    if found:
-        ok(len(found) == 1 and found[0]["passed"] is True, "  one case, of the command line, checked", found)
-        check_case(found[0], 3, True)
-    found = objects(regret("-m", 64, "--nb", 8, "--node", "messages", "--format", "json", "--reps", 1))
-    if found:
-        blocking = found[0]["blocking"]
-        ok(all(x["node"] == "messages" for x in found[0]["candidates"]), "  words for all plans", found)
-        ok(words(blocking["plan"])["lookahead"] == "0" and blocking["median_comm_s"] > 0 and
-           blocking["predicted_comm_s"] > 0, "  the blocking plan", blocking)
+def test_cases(directory):
+    path = write(CASES, directory, "cases")
+    found = objects("--reps 3", "--cases", path)
+    ok([one["case"] for one in found] == TEXTS and [one["line"] for one in found] == [3, 4] and
+       [one["type"] for one in found] == ["d", "z"] and found[1]["layout"]["b"]["mb"] == 24, "  the cases", found)
+    for one in found:
+        check_case(one, 3, False)
+    blocks = {words_of(x["plan"])["block"] for x in found[1]["candidates"] if x["node"] == "shared"}
+    ok("192" in blocks and len(blocks) > 1, "  several blocks, of k = 200", blocks)
+    found = objects("-m 60 --nb 16 --measure --reps 3 --sweep-reps 1 --check")
+    ok(len(found) == 1 and found[0]["passed"] is True, "  one case, of the command line, checked", found)
+    check_case(found[0], 3, True)
+    found = objects("-m 64 --nb 8 --node messages --reps 1")
+    blocking = found[0]["blocking"]
+    ok(all(x["node"] == "messages" for x in found[0]["candidates"]), "  words for all plans", found)
+    ok(words_of(blocking["plan"])["lookahead"] == "0" and blocking["median_comm_s"] > 0 and
+       blocking["predicted_comm_s"] > 0, "  the blocking plan", blocking)
 
 
-def test_table(path):
-    process = regret("--cases", path, "--reps", 1, "--sweep-reps", 1)
+def test_table(directory):
+    path = write(CASES, directory, "cases")
+    process = bench(2, "regret --reps 1 --sweep-reps 1", "--cases", path)
     ok(process.returncode == 0 and process.stdout.count("estimate  automatic / ") == 2 and
        "\n2 cases\n" in process.stdout, "a table", process.stdout, process.stderr)
-    process = regret("--cases", path, "--reps", 1, "--sweep-reps", 1, "--seconds", "0.02")
+    process = bench(2, "regret --reps 1 --sweep-reps 1 --seconds 0.02", "--cases", path)
     ok(process.returncode == 0 and "\n1 case, 1 left out: the time was up\n" in process.stdout,
        "no case begins too late", process.stdout, process.stderr)
 
 
 def test_wrong(directory):
-    path = os.path.join(directory, "wrong")
     for text, complaint in [("-m 32\n-m 32 --nb x\n", ":2: --nb x"),
                             ("\n\n-m 32 --wrong 1\n", ":3: there is no option"),
                             ("-m 32 --reps 3\n", ":1: --help, --format"), ("-m 32 more", ":1: more: no operand"),
                             ("# nothing\n", "there is no case"), ("", "the file is empty"),
                             ("-m 1 " * 40, ":1: more than")]:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        process = regret("--cases", path)
-        ok(process.returncode == 2 and complaint in process.stderr and process.stderr.count("\n") == 1 and
-           not process.stdout, f"refused: {text[:20]!r}", process.returncode, process.stderr)
-    for args, complaint in [(["--cases", os.path.join(directory, "none")], "No such file"),
-                            (["--format", "csv"], "table or"),
-                            (["--sweep-reps", 0], "--sweep-reps 0"), (["--cap", "0.5"], "--cap 0.5"),
-                            (["--seconds", 0], "--seconds 0"), (["-m", 8, "--grid", "9x9"], "--grid 9x9")]:
-        process = regret(*args)
-        ok(process.returncode == 2 and complaint in process.stderr, f"refused: {args[0]}", process.stderr)
+        refuses(bench(2, "regret --cases", write(text, directory, "wrong")), repr(text[:20]), complaint)
+    for args, complaint in [(f"--cases {directory}/none", "No such file"), ("--format csv", "table or"),
+                            ("--sweep-reps 0", "--sweep-reps 0"), ("--cap 0.5", "--cap 0.5"),
+                            ("--seconds 0", "--seconds 0")]:
+        refuses(bench(2, "regret " + args), args, complaint)
+    process = bench(2, "regret -m 8 --grid 9x9")
+    ok(process.returncode == 2 and "--grid 9x9" in process.stderr, "a case that cannot be: refused", *said(process))
 
 
 def main():
     with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "cases")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(CASES)
-        test_cases(path)
-        test_table(path)
-        test_wrong(directory)
-    return done()
+        return run(test_cases, test_table, test_wrong, args=[directory])
 
 
 if __name__ == "__main__":

@@ -32,15 +32,15 @@ def must(good, name, *remarks):
         raise Ended
 
 
-def run(*tests):
-    """Calls the tests.  One that raises an exception has failed, and the next begins.  The exit code."""
+def run(*tests, args=()):
+    """Calls the tests with args.  One that raises an exception has failed, and the next begins.  The exit code."""
     for test in tests:
         try:
-            test()
+            test(*args)
         except Ended:
             pass
         except Exception:  # whatever a damaged report leads to
-            ok(False, getattr(test, "__name__", "a test"), traceback.format_exc())
+            ok(False, test.__name__, traceback.format_exc())
     return done()
 
 

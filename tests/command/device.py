@@ -201,7 +201,8 @@ def test_stand_in():
     how = 'build it with "make everything" and set HSUMMA_HOST_DEVICE_LIBRARY=BUILD/tests/libstand_in_device.so'
     for file, word in (("", how), ("/no/such.so", "No such file"), (__file__, "libstand_in_device.so"),
                        ("libm.so.6", "hs_stand_in_device")):
-        refuses(bench(2, "gemm --device host -m 8", settings=[f"HSUMMA_HOST_DEVICE_LIBRARY={file}"]), f"library {file}", word)
+        process = bench(2, "gemm --device host -m 8", settings=[f"HSUMMA_HOST_DEVICE_LIBRARY={file}"])
+        refuses(process, f"library {file}", word)
 
 
 def test_errors():

@@ -303,7 +303,7 @@ def test_profile():
                             node__beta_s_per_byte=beta / 3)
         network, node = geijn(64, 64, 4096, alpha, 8 * beta), geijn(64, 64, 4096, alpha / 8, 8 * beta / 3)
         for nodes, want, what in [(64, network, "by the network's alpha and beta"), (1, node, "by the node's"),
-                                  (8, (network + node) / 2, "rows, one in each node, by the node's, columns by the network's")]:
+                                  (8, (network + node) / 2, "rows in a node each by its own, columns by the network's")]:
             report = with_profile(explain, text, "--grid 8x8 -m 4096 --nb checkerboard --groups 1x1 --block 64 --bcast "
                                   f"van_de_geijn --stationary C --lookahead 0 --panels 0 --nodes {nodes}")
             ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9) and

@@ -12,10 +12,8 @@
 
 /* What is told of a block: as much as fits into CUDA's handles. */
 struct host_export {
-    int64_t process, drive, inode, bytes, offset;
-    int32_t file, check;
+    int64_t process, drive, inode, bytes, offset, file;
 };
-enum { CHECK = 0x68736d6d };
 _Static_assert(sizeof(struct host_export) <= 64 && sizeof(struct host_export) <= sizeof(struct hs_exported), "fits");
 
 /* Adds a block whose memory is known; NULL if there is no memory for its description. */
@@ -44,13 +42,34 @@ static int make_file(size_t bytes)
     return file;
 }
 
-static void *map(int file, size_t bytes)
+/* The block of a file, which is mapped; NULL and the file is closed if that cannot be.  Whoever maps another's holds a
+ * lock on it. */
+static struct host_block *add_file(struct host_device *own, int file, size_t bytes, enum hs_memory_kind kind,
+                                   int of_events)
 {
-    void *base = file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    return base == MAP_FAILED ? NULL : base;
+    struct host_block *block = NULL;
+    struct stat is;
+    if (file < 0)
+        return NULL;
+    char *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (base != MAP_FAILED && fstat(file, &is) == 0 &&
+        (kind == HS_MEMORY_DEVICE || flock(file, LOCK_SH | LOCK_NB) == 0))
+        block = add(own, &(struct host_block){.base = base,
+                                              .bytes = bytes,
+                                              .kind = kind,
+                                              .file = file,
+                                              .uses = 1,
+                                              .drive = (int64_t)is.st_dev,
+                                              .inode = (int64_t)is.st_ino,
+                                              .of_events = of_events});
+    if (!block && base != MAP_FAILED)
+        munmap(base, bytes);
+    if (!block)
+        close(file);
+    return block;
 }
 
-hsumma_status host_get(struct host_device *own, size_t bytes, int of_events, struct host_block **block)
+hsumma_status host_block_get(struct host_device *own, size_t bytes, int of_events, struct host_block **block)
 {
     bytes = bytes ? bytes : 1;
     *block = NULL;
@@ -58,39 +77,41 @@ hsumma_status host_get(struct host_device *own, size_t bytes, int of_events, str
         return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY,
                        "%zu bytes of device memory: %" PRId64 " of %" PRId64 " are left", bytes,
                        own->policy.memory - own->used, own->policy.memory);
-    struct stat is;
-    int file = make_file(bytes);
-    char *base = map(file, bytes);
-    if (base && fstat(file, &is) == 0)
-        *block = add(own, &(struct host_block){NULL, base, bytes, HS_MEMORY_DEVICE, file, 0, (int64_t)is.st_dev,
-                                               (int64_t)is.st_ino, of_events});
-    if (!*block) {
-        if (base)
-            munmap(base, bytes);
-        if (file >= 0)
-            close(file);
+    *block = add_file(own, make_file(bytes), bytes, HS_MEMORY_DEVICE, of_events);
+    if (!*block)
         return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "%zu bytes of shared memory cannot be had", bytes);
-    }
     if (!of_events) {
-        memset(base, 0xff, bytes); /* not a number, for whoever takes new memory for zeros */
+        memset((*block)->base, 0xff, bytes); /* not a number, for whoever takes new memory for zeros */
         own->used += (int64_t)bytes;
     }
     return HSUMMA_OK;
 }
 
-hsumma_status host_get_pinned(struct host_device *own, size_t bytes, void **memory)
+hsumma_status host_get(struct hs_device *device, size_t bytes, void **memory)
 {
-    bytes = bytes ? bytes : 1;
-    char *base = hs_get(own->device.memory, bytes, 1);
-    *memory = base;
-    if (base && add(own, &(struct host_block){.base = base, .bytes = bytes, .kind = HS_MEMORY_PINNED, .file = -1}))
-        return HSUMMA_OK;
-    hs_put(own->device.memory, base);
-    *memory = NULL;
-    return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "%zu bytes of pinned memory cannot be had", bytes);
+    struct host_device *own = host_enter(device);
+    struct host_block *block = NULL;
+    hsumma_status status = own->wrong ? own->wrong : host_block_get(own, bytes, 0, &block);
+    *memory = block ? block->base : NULL;
+    return host_leave(own, status);
 }
 
-/* Whoever has mapped a file holds a lock on it: nobody may free what another has mapped. */
+hsumma_status host_get_pinned(struct hs_device *device, size_t bytes, void **memory)
+{
+    struct host_device *own = host_enter(device);
+    hsumma_status status = own->wrong;
+    bytes = bytes ? bytes : 1;
+    *memory = status ? NULL : hs_get(device->memory, bytes, 1);
+    if (!status && !(*memory && add(own, &(struct host_block){
+                                             .base = *memory, .bytes = bytes, .kind = HS_MEMORY_PINNED, .file = -1}))) {
+        hs_put(device->memory, *memory);
+        *memory = NULL;
+        status = hs_fail(&device->message, HSUMMA_ERR_MEMORY, "%zu bytes of pinned memory cannot be had", bytes);
+    }
+    return host_leave(own, status);
+}
+
+/* Nobody may free what another has mapped. */
 static void check_free(struct host_device *own, const struct host_block *block)
 {
     if (block->kind == HS_MEMORY_DEVICE && !block->of_events && !own->wrong && flock(block->file, LOCK_EX | LOCK_NB))
@@ -99,10 +120,10 @@ static void check_free(struct host_device *own, const struct host_block *block)
                     (void *)block->base, block->bytes);
 }
 
-void host_put(struct host_device *own, struct host_block *block)
+void host_block_put(struct host_device *own, struct host_block *block)
 {
     struct host_block **link = &own->block;
-    if (!block || (block->kind == HS_MEMORY_OTHER && --block->uses > 0))
+    if (block->kind == HS_MEMORY_OTHER && --block->uses > 0)
         return;
     check_free(own, block);
     while (*link != block)
@@ -118,7 +139,7 @@ void host_put(struct host_device *own, struct host_block *block)
     hs_put(own->device.memory, block);
 }
 
-struct host_block *host_block_of(const struct host_device *own, const void *address)
+static struct host_block *block_of(const struct host_device *own, const void *address)
 {
     for (struct host_block *block = own->block; block; block = block->next)
         if ((uintptr_t)address - (uintptr_t)block->base < block->bytes)
@@ -126,10 +147,59 @@ struct host_block *host_block_of(const struct host_device *own, const void *addr
     return NULL;
 }
 
+/* The block whose address was given to the caller. */
+static struct host_block *block_at(const struct host_device *own, const void *base)
+{
+    struct host_block *block = block_of(own, base);
+    return block && block->base == base ? block : NULL;
+}
+
+void host_put(struct hs_device *device, void *memory)
+{
+    if (!memory)
+        return;
+    struct host_device *own = host_enter(device);
+    host_finish(own, NULL);
+    struct host_block *block = block_at(own, memory);
+    if (block)
+        host_block_put(own, block);
+    host_leave(own, HSUMMA_OK);
+}
+
+/* Does not wait: work that still speaks of it fails. */
+void host_unmap(struct hs_device *device, void *imported)
+{
+    if (!imported)
+        return;
+    struct host_device *own = host_enter(device);
+    struct host_block *block = block_at(own, imported);
+    if (block && block->kind == HS_MEMORY_OTHER)
+        host_block_put(own, block);
+    host_leave(own, HSUMMA_OK);
+}
+
+enum hs_memory_kind host_classify(struct hs_device *device, const void *address)
+{
+    struct host_device *own = host_enter(device);
+    const struct host_block *block = block_of(own, address);
+    enum hs_memory_kind kind = block ? block->kind : HS_MEMORY_HOST;
+    host_leave(own, HSUMMA_OK);
+    return kind;
+}
+
+hsumma_status host_memory_left(struct hs_device *device, int64_t *left, int64_t *total)
+{
+    struct host_device *own = host_enter(device);
+    int64_t most = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 4;
+    *total = own->policy.memory < most ? own->policy.memory : most;
+    *left = own->used < *total ? *total - own->used : 0;
+    return host_leave(own, own->wrong);
+}
+
 hsumma_status host_copies(const struct host_device *own, const char *what, const void *address, int64_t bytes,
                           struct hs_message *message)
 {
-    const struct host_block *block = host_block_of(own, address);
+    const struct host_block *block = block_of(own, address);
     int64_t left = block ? (int64_t)block->bytes - ((const char *)address - block->base) : INT64_MAX;
     if (bytes <= left)
         return HSUMMA_OK;
@@ -140,23 +210,29 @@ hsumma_status host_copies(const struct host_device *own, const char *what, const
 hsumma_status host_reaches(const struct host_device *own, const char *what, const void *address, int64_t bytes,
                            struct hs_message *message)
 {
-    const struct host_block *block = host_block_of(own, address);
+    const struct host_block *block = block_of(own, address);
     if (bytes > 0 && (!block || !hs_memory_is_reachable(block->kind)))
         return hs_fail(message, HSUMMA_ERR_DEVICE, "%s: %p is not of the device, nor mapped", what, address);
     return host_copies(own, what, address, bytes, message);
 }
 
-hsumma_status host_export(struct host_device *own, const struct host_block *block, int64_t offset,
-                          struct hs_exported *exported)
+hsumma_status host_block_export(struct host_device *own, const struct host_block *block, int64_t offset,
+                                struct hs_exported *exported)
 {
     memset(exported, 0, sizeof *exported);
     if (!block || block->kind != HS_MEMORY_DEVICE)
         return hs_fail(&own->device.message, HSUMMA_ERR_DEVICE,
                        "only what this device has given can be exported, by the address that it gave");
-    struct host_export exported_as = {getpid(), block->drive, block->inode, (int64_t)block->bytes,
-                                      offset,   block->file,  CHECK};
+    struct host_export exported_as = {getpid(), block->drive, block->inode, (int64_t)block->bytes, offset, block->file};
     memcpy(exported, &exported_as, sizeof exported_as);
     return HSUMMA_OK;
+}
+
+hsumma_status host_export_memory(struct hs_device *device, void *memory, struct hs_exported *exported)
+{
+    struct host_device *own = host_enter(device);
+    hsumma_status status = own->wrong ? own->wrong : host_block_export(own, block_at(own, memory), 0, exported);
+    return host_leave(own, status);
 }
 
 /* The file of another process's memory; -1 if it is not there any more. */
@@ -185,36 +261,34 @@ static struct host_block *known(struct host_device *own, const struct host_expor
     return block;
 }
 
-hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
-                          struct host_block **block, int64_t *offset, int64_t *process)
+hsumma_status host_block_import(struct host_device *own, const struct hs_exported *exported, int of_events,
+                                struct host_block **block, int64_t *offset, int64_t *process)
 {
     struct host_export exported_as;
-    struct hs_message *message = &own->device.message;
     *block = NULL;
     memcpy(&exported_as, exported, sizeof exported_as);
     *offset = exported_as.offset;
     *process = exported_as.process == getpid() ? 0 : exported_as.process;
-    if (exported_as.check != CHECK)
-        return hs_fail(message, HSUMMA_ERR_DEVICE, "what was exported is not what is to be imported");
+    if (own->policy.no_ipc && !of_events && *process)
+        return hs_fail(&own->device.message, HSUMMA_ERR_DEVICE, "memory of other processes cannot be mapped (noipc)");
     *block = known(own, &exported_as);
-    if (own->policy.no_ipc && !of_events && *process) {
-        *block = NULL;
-        return hs_fail(message, HSUMMA_ERR_DEVICE, "memory of other processes cannot be mapped (noipc)");
-    }
-    if (*block) {
-        (*block)->uses++;
-        return HSUMMA_OK;
-    }
-    int file = *process ? open_file(&exported_as) : -1;
-    char *base = map(file, (size_t)exported_as.bytes);
-    if (base && flock(file, LOCK_SH | LOCK_NB) == 0)
-        *block = add(own, &(struct host_block){NULL, base, (size_t)exported_as.bytes, HS_MEMORY_OTHER, file, 1,
-                                               exported_as.drive, exported_as.inode, of_events});
     if (*block)
-        return HSUMMA_OK;
-    if (base)
-        munmap(base, (size_t)exported_as.bytes);
-    if (file >= 0)
-        close(file);
-    return hs_fail(message, HSUMMA_ERR_DEVICE, "memory of process %" PRId64 " cannot be mapped", exported_as.process);
+        (*block)->uses++;
+    else if (*process)
+        *block = add_file(own, open_file(&exported_as), (size_t)exported_as.bytes, HS_MEMORY_OTHER, of_events);
+    return *block ? HSUMMA_OK
+                  : hs_fail(&own->device.message, HSUMMA_ERR_DEVICE, "memory of process %" PRId64 " cannot be mapped",
+                            exported_as.process);
+}
+
+hsumma_status host_import_memory(struct hs_device *device, const struct hs_exported *exported, void **memory)
+{
+    struct host_device *own = host_enter(device);
+    struct host_block *block = NULL;
+    int64_t offset, process;
+    hsumma_status status = own->wrong;
+    if (!status)
+        status = host_block_import(own, exported, 0, &block, &offset, &process);
+    *memory = block ? block->base : NULL;
+    return host_leave(own, status);
 }

@@ -5,7 +5,8 @@
  *
  * Work is queued.  It is done by calls that ask whether something is complete, and by a thread of the device (hands)
  * when nobody has asked for a moment: as on a GPU, work goes on whatever the process does.  One lock for all of a
- * device; functions here are called with it held, those of the table (device.c) take it.
+ * device: functions of the table, which get an hs_device, take it; those that get a host_device are called with it
+ * held.
  */
 #ifndef HS_TESTS_DEVICE_STAND_IN_PARTS_H
 #define HS_TESTS_DEVICE_STAND_IN_PARTS_H
@@ -141,51 +142,78 @@ struct host_device {
     int has_hands, closing;
 };
 
+/* device.c: every function of the table is between these two.  enter: own->wrong is the status of work that has failed,
+ * which the message tells. */
+struct host_device *host_enter(struct hs_device *device);
+hsumma_status host_leave(struct host_device *own, hsumma_status status);
+
 /* memory.c */
-hsumma_status host_get(struct host_device *own, size_t bytes, int of_events, struct host_block **block);
-hsumma_status host_get_pinned(struct host_device *own, size_t bytes, void **memory);
-void host_put(struct host_device *own, struct host_block *block);
-struct host_block *host_block_of(const struct host_device *own, const void *address);
+hsumma_status host_get(struct hs_device *device, size_t bytes, void **memory);
+hsumma_status host_get_pinned(struct hs_device *device, size_t bytes, void **memory);
+void host_put(struct hs_device *device, void *memory);
+void host_unmap(struct hs_device *device, void *imported);
+enum hs_memory_kind host_classify(struct hs_device *device, const void *address);
+hsumma_status host_memory_left(struct hs_device *device, int64_t *left, int64_t *total);
+hsumma_status host_export_memory(struct hs_device *device, void *memory, struct hs_exported *exported);
+hsumma_status host_import_memory(struct hs_device *device, const struct hs_exported *exported, void **memory);
+
+hsumma_status host_block_get(struct host_device *own, size_t bytes, int of_events, struct host_block **block);
+void host_block_put(struct host_device *own, struct host_block *block);
+hsumma_status host_block_export(struct host_device *own, const struct host_block *block, int64_t offset,
+                                struct hs_exported *exported);
+/* The same memory mapped again is the same block; of this process, the one that it has.  *process: 0 for its own. */
+hsumma_status host_block_import(struct host_device *own, const struct hs_exported *exported, int of_events,
+                                struct host_block **block, int64_t *offset, int64_t *process);
 /* Whether work can touch all of it.  `what` goes into the message. */
 hsumma_status host_reaches(const struct host_device *own, const char *what, const void *address, int64_t bytes,
                            struct hs_message *message);
 /* Whether a copy may: it must not leave the block in which it begins. */
 hsumma_status host_copies(const struct host_device *own, const char *what, const void *address, int64_t bytes,
                           struct hs_message *message);
-hsumma_status host_export(struct host_device *own, const struct host_block *block, int64_t offset,
-                          struct hs_exported *exported);
-/* The same memory mapped again is the same block; of this process, the one that it has.  *process: 0 for its own. */
-hsumma_status host_import(struct host_device *own, const struct hs_exported *exported, int of_events,
-                          struct host_block **block, int64_t *offset, int64_t *process);
 
 /* event.c */
-hsumma_status host_event_make(struct host_device *own, int shared, struct hs_event **event);
-hsumma_status host_event_import(struct host_device *own, const struct hs_exported *exported, struct hs_event **event);
-void host_event_free(struct host_device *own, struct hs_event *event);
+hsumma_status host_make_event(struct hs_device *device, int shared, struct hs_event **event);
+void host_free_event(struct hs_device *device, struct hs_event *event);
+hsumma_status host_export_event(struct hs_device *device, struct hs_event *event, struct hs_exported *exported);
+hsumma_status host_import_event(struct hs_device *device, const struct hs_exported *exported, struct hs_event **event);
+hsumma_status host_record(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
+hsumma_status host_wait(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
+hsumma_status host_complete(struct hs_device *device, struct hs_event *event, int *is);
+
 int host_event_reached(const struct hs_event *event, uint64_t generation);
 /* Forgets the events that nobody holds and no work speaks of. */
 void host_events_reap(struct host_device *own);
 
 /* stream.c */
-hsumma_status host_stream_handle(struct host_device *own, struct host_queue *queue, struct hs_stream **stream);
-hsumma_status host_stream_make(struct host_device *own, struct hs_stream **stream);
-void host_stream_free(struct host_device *own, struct hs_stream *stream);
-void host_streams_reap(struct host_device *own);
+hsumma_status host_make_stream(struct hs_device *device, struct hs_stream **stream);
+hsumma_status host_adopt_stream(struct hs_device *device, void *theirs, struct hs_stream **stream);
+void *host_show_stream(struct hs_device *device, struct hs_stream *stream);
+void host_free_stream(struct hs_device *device, struct hs_stream *stream);
+hsumma_status host_synchronize(struct hs_device *device, struct hs_stream *stream);
+
 /* A piece to be filled and put on a stream; waits while too many are queued.  *piece is NULL after an error. */
 hsumma_status host_piece(struct host_device *own, struct hs_stream *stream, enum host_kind kind,
                          struct host_piece **piece);
 void host_enqueue(struct host_device *own, struct hs_stream *stream, struct host_piece *piece);
-/* Some pieces, as the policy wants; returns whether one was done. */
-int host_drive(struct host_device *own);
-/* One piece of the queue or, where that has to wait, of each other one; returns whether one was done. */
-int host_drive_queue(struct host_device *own, struct host_queue *queue);
+/* Some pieces, as the policy wants. */
+void host_drive(struct host_device *own);
 /* Waits until the queue is empty; NULL: all. */
 void host_finish(struct host_device *own, struct host_queue *queue);
+void host_queues_reap(struct host_device *own);
 void *host_hands(void *device);
 
-/* work.c: what is put on a stream */
-hsumma_status host_check(const struct host_device *own, const struct host_piece *piece, struct hs_message *message);
+/* work.c */
+hsumma_status host_copy(struct hs_device *device, struct hs_stream *stream, void *dst, const void *src, size_t bytes);
+hsumma_status host_copy_block(struct hs_device *device, struct hs_stream *stream, void *dst, size_t dst_pitch,
+                              const void *src, size_t src_pitch, size_t bytes, size_t columns);
+hsumma_status host_combine(struct hs_device *device, struct hs_stream *stream, void *dst, const void *const *operand,
+                           int operands, int64_t count, hsumma_element element, hsumma_op op);
+hsumma_status host_update(struct hs_device *device, struct hs_stream *stream, hsumma_type type, int64_t rows,
+                          int64_t cols, const void *beta, void *c, int64_t ldc, const void *s, int64_t lds);
+hsumma_status host_gemm(struct hs_device *device, struct hs_stream *stream, hsumma_type type, char transa, char transb,
+                        int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda, const void *b,
+                        int64_t ldb, const void *beta, void *c, int64_t ldc);
+
 void host_do(struct host_device *own, struct host_piece *piece);
-extern const char *const host_names[];
 
 #endif

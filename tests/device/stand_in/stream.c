@@ -11,45 +11,65 @@
 /* As on a GPU, a process that is too far ahead waits. */
 enum { MOST_PENDING = 1024, PATIENCE = 64, POLLS_PER_LIFE = 1000 };
 
-hsumma_status host_stream_handle(struct host_device *own, struct host_queue *queue, struct hs_stream **stream)
+static hsumma_status add_handle(struct host_device *own, struct host_queue *queue, int owned, struct hs_stream **stream)
 {
-    *stream = hs_get(own->device.memory, 1, sizeof **stream);
+    *stream = queue ? hs_get(own->device.memory, 1, sizeof **stream) : NULL;
     if (!*stream)
         return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "no memory for a stream");
-    **stream = (struct hs_stream){own->stream, queue, 0};
+    **stream = (struct hs_stream){own->stream, queue, owned};
     own->stream = *stream;
     queue->handles++;
     return HSUMMA_OK;
 }
 
-hsumma_status host_stream_make(struct host_device *own, struct hs_stream **stream)
+hsumma_status host_make_stream(struct hs_device *device, struct hs_stream **stream)
 {
-    struct host_queue *queue = hs_get_zero(own->device.memory, 1, sizeof *queue);
+    struct host_device *own = host_enter(device);
+    struct host_queue *queue = own->wrong ? NULL : hs_get(device->memory, 1, sizeof *queue);
     *stream = NULL;
-    if (!queue)
-        return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "no memory for a stream");
-    *queue = (struct host_queue){.next = own->queue, .last = &queue->first};
-    own->queue = queue;
-    hsumma_status status = host_stream_handle(own, queue, stream);
-    if (!status)
-        (*stream)->owned = 1;
-    return status;
+    if (queue) {
+        *queue = (struct host_queue){.next = own->queue, .last = &queue->first};
+        own->queue = queue;
+    }
+    return host_leave(own, own->wrong ? own->wrong : add_handle(own, queue, 1, stream));
 }
 
-void host_stream_free(struct host_device *own, struct hs_stream *stream)
+/* theirs: what show has given, for another handle of the same stream. */
+hsumma_status host_adopt_stream(struct hs_device *device, void *theirs, struct hs_stream **stream)
 {
-    struct hs_stream **link = &own->stream;
-    if (!stream)
-        return;
-    while (*link != stream)
-        link = &(*link)->next;
-    *link = stream->next;
-    stream->queue->handles--;
-    stream->queue->freed |= stream->owned;
-    hs_put(own->device.memory, stream);
+    struct host_device *own = host_enter(device);
+    struct host_queue *queue = own->queue;
+    hsumma_status status = own->wrong;
+    *stream = NULL;
+    while (queue && (queue != theirs || queue->freed))
+        queue = queue->next;
+    if (!status && !queue)
+        status = hs_fail(&device->message, HSUMMA_ERR_DEVICE, "stream %p is not of this device", theirs);
+    return host_leave(own, status ? status : add_handle(own, queue, 0, stream));
 }
 
-void host_streams_reap(struct host_device *own)
+void *host_show_stream(struct hs_device *device, struct hs_stream *stream)
+{
+    (void)device;
+    return stream->queue;
+}
+
+void host_free_stream(struct hs_device *device, struct hs_stream *stream)
+{
+    struct host_device *own = host_enter(device);
+    struct hs_stream **link = &own->stream;
+    while (stream && *link != stream)
+        link = &(*link)->next;
+    if (stream) {
+        *link = stream->next;
+        stream->queue->handles--;
+        stream->queue->freed |= stream->owned;
+        hs_put(device->memory, stream);
+    }
+    host_leave(own, HSUMMA_OK);
+}
+
+void host_queues_reap(struct host_device *own)
 {
     for (struct host_queue **link = &own->queue; *link;) {
         struct host_queue *queue = *link;
@@ -148,15 +168,14 @@ static int drive_random(struct host_device *own)
     return worked;
 }
 
-int host_drive(struct host_device *own)
+void host_drive(struct host_device *own)
 {
     static int (*const drive[])(struct host_device *) = {drive_eager, drive_lazy, drive_random};
-    int worked = drive[own->policy.order](own);
-    own->asked += (uint64_t)worked;
-    return worked;
+    own->asked += (uint64_t)drive[own->policy.order](own);
 }
 
-int host_drive_queue(struct host_device *own, struct host_queue *queue)
+/* One piece of the queue or, where that has to wait, of each other one; returns whether one was done. */
+static int drive_queue(struct host_device *own, struct host_queue *queue)
 {
     int worked = step(own, queue) || step_others(own, queue);
     own->asked += (uint64_t)worked;
@@ -177,7 +196,16 @@ void host_finish(struct host_device *own, struct host_queue *queue)
 {
     int times = 0;
     while (queue ? queue->first != NULL : own->pending > 0)
-        rest(own, &times, queue ? host_drive_queue(own, queue) : step_others(own, NULL));
+        rest(own, &times, queue ? drive_queue(own, queue) : step_others(own, NULL));
+}
+
+hsumma_status host_synchronize(struct hs_device *device, struct hs_stream *stream)
+{
+    struct host_device *own = host_enter(device);
+    host_finish(own, stream->queue);
+    if (own->wrong)
+        device->message = own->why;
+    return host_leave(own, own->wrong);
 }
 
 hsumma_status host_piece(struct host_device *own, struct hs_stream *stream, enum host_kind kind,

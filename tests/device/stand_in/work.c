@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *const host_names[] = {"copy", "combine", "update", "gemm", "record", "wait"};
-
 /* Bytes from the first to the last element of a matrix. */
 static int64_t span(hsumma_type type, int64_t rows, int64_t cols, int64_t ld)
 {
@@ -60,13 +58,6 @@ static hsumma_status check_gemm(const struct host_device *own, const struct host
     return status ? status : host_reaches(own, "gemm's B", piece->gemm.b, m && n ? b : 0, message);
 }
 
-hsumma_status host_check(const struct host_device *own, const struct host_piece *piece, struct hs_message *message)
-{
-    static hsumma_status (*const check[])(const struct host_device *, const struct host_piece *,
-                                          struct hs_message *) = {check_copy, check_combine, check_update, check_gemm};
-    return check[piece->kind](own, piece, message);
-}
-
 static void do_copy(const struct host_piece *piece)
 {
     for (size_t j = 0; j < piece->copy.columns; j++)
@@ -101,20 +92,28 @@ static void do_gemm(const struct host_piece *piece)
                                       piece->gemm.ldb, &piece->gemm.beta, piece->gemm.c, piece->gemm.ldc);
 }
 
+static const struct {
+    const char *name;
+    hsumma_status (*check)(const struct host_device *own, const struct host_piece *piece, struct hs_message *message);
+    void (*act)(const struct host_piece *piece);
+} work[] = {[HOST_COPY] = {"copy", check_copy, do_copy},
+            [HOST_COMBINE] = {"combine", check_combine, do_combine},
+            [HOST_UPDATE] = {"update", check_update, do_update},
+            [HOST_GEMM] = {"gemm", check_gemm, do_gemm}};
+
 /* Memory may have gone since the work was put on its stream: looked at again. */
 static void do_work(struct host_device *own, const struct host_piece *piece)
 {
-    static void (*const work[])(const struct host_piece *) = {do_copy, do_combine, do_update, do_gemm};
     if (own->wrong)
         return;
     if (++own->worked == own->policy.fail)
         own->wrong =
             hs_fail(&own->why, HSUMMA_ERR_DEVICE, "work %" PRId64 " on its streams (%s) has failed (fail=%" PRId64 ")",
-                    own->worked, host_names[piece->kind], own->policy.fail);
+                    own->worked, work[piece->kind].name, own->policy.fail);
     else
-        own->wrong = host_check(own, piece, &own->why);
+        own->wrong = work[piece->kind].check(own, piece, &own->why);
     if (!own->wrong)
-        work[piece->kind](piece);
+        work[piece->kind].act(piece);
 }
 
 /* A generation may be over after a later one, which was recorded on another stream; it must not take its place. */
@@ -135,4 +134,70 @@ void host_do(struct host_device *own, struct host_piece *piece)
         do_work(own, piece);
     if (piece->kind == HOST_RECORD || piece->kind == HOST_WAIT)
         piece->event.event->uses--;
+}
+
+/* Puts work on a stream if its memory is the device's. */
+static hsumma_status put_work(struct hs_device *device, struct hs_stream *stream, const struct host_piece *is)
+{
+    struct host_device *own = host_enter(device);
+    struct host_piece *piece = NULL;
+    hsumma_status status = own->wrong;
+    if (!status)
+        status = work[is->kind].check(own, is, &device->message);
+    if (!status)
+        status = host_piece(own, stream, is->kind, &piece);
+    if (!status) {
+        *piece = *is;
+        host_enqueue(own, stream, piece);
+    }
+    return host_leave(own, status);
+}
+
+hsumma_status host_copy_block(struct hs_device *device, struct hs_stream *stream, void *dst, size_t dst_pitch,
+                              const void *src, size_t src_pitch, size_t bytes, size_t columns)
+{
+    struct host_piece piece = {.kind = HOST_COPY, .copy = {dst, src, dst_pitch, src_pitch, bytes, columns}};
+    return bytes && columns ? put_work(device, stream, &piece) : HSUMMA_OK;
+}
+
+hsumma_status host_copy(struct hs_device *device, struct hs_stream *stream, void *dst, const void *src, size_t bytes)
+{
+    return host_copy_block(device, stream, dst, bytes, src, bytes, bytes, 1);
+}
+
+hsumma_status host_combine(struct hs_device *device, struct hs_stream *stream, void *dst, const void *const *operand,
+                           int operands, int64_t count, hsumma_element element, hsumma_op op)
+{
+    int64_t bytes = count * (int64_t)hs_element_size(element);
+    struct host_piece piece = {
+        .kind = HOST_COMBINE,
+        .combine = {.dst = dst, .operands = operands, .bytes = bytes, .function = hs_operator_of(element, op)}};
+    if (!piece.combine.function)
+        return hs_fail(&device->message, HSUMMA_ERR_UNSUPPORTED, "no %s for %s", hs_op_name(op),
+                       hs_element_name(element));
+    if (operands < 1 || operands > HS_COMBINE_MOST)
+        return hs_fail(&device->message, HSUMMA_ERR_DEVICE, "combine: operands is %d; expected 1 to %d", operands,
+                       HS_COMBINE_MOST);
+    for (int i = 0; i < operands; i++)
+        piece.combine.operand[i] = operand[i];
+    return bytes > 0 ? put_work(device, stream, &piece) : HSUMMA_OK;
+}
+
+hsumma_status host_update(struct hs_device *device, struct hs_stream *stream, hsumma_type type, int64_t rows,
+                          int64_t cols, const void *beta, void *c, int64_t ldc, const void *s, int64_t lds)
+{
+    struct host_piece piece = {.kind = HOST_UPDATE, .update = {type, rows, cols, ldc, lds, {0}, c, s}};
+    memcpy(&piece.update.beta, beta, hs_scalars[type].size);
+    return put_work(device, stream, &piece);
+}
+
+hsumma_status host_gemm(struct hs_device *device, struct hs_stream *stream, hsumma_type type, char transa, char transb,
+                        int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda, const void *b,
+                        int64_t ldb, const void *beta, void *c, int64_t ldc)
+{
+    struct host_piece piece = {.kind = HOST_GEMM,
+                               .gemm = {type, transa, transb, m, n, k, lda, ldb, ldc, {0}, {0}, a, b, c}};
+    memcpy(&piece.gemm.alpha, alpha, hs_scalars[type].size);
+    memcpy(&piece.gemm.beta, beta, hs_scalars[type].size);
+    return put_work(device, stream, &piece);
 }

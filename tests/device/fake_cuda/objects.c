@@ -56,19 +56,25 @@ cudaError_t fake_error(cudaError_t error)
     return error;
 }
 
+cudaError_t fake_ask(const char *name, cudaError_t error)
+{
+    return fake_error((cudaError_t)fake_hit(name, error));
+}
+
 cudaError_t fake_begin(const char *name)
 {
-    int error = fake_hit(name, cudaErrorLaunchFailure);
-    if (!error && fake_cuda_current() < 0) {
-        fake_fault("%s: no context is current", name);
-        error = cudaErrorDeviceUninitialized;
-    }
-    return (cudaError_t)error;
+    cudaError_t error = fake_ask(name, cudaErrorLaunchFailure);
+    if (error || fake_cuda_current() >= 0)
+        return error;
+    fake_fault("%s: no context is current", name);
+    return fake_error(cudaErrorDeviceUninitialized);
 }
 
 cudaError_t fake_said(hsumma_status status, cudaError_t otherwise)
 {
-    return status == HSUMMA_OK ? cudaSuccess : status == HSUMMA_ERR_MEMORY ? cudaErrorMemoryAllocation : otherwise;
+    return fake_error(status == HSUMMA_OK           ? cudaSuccess
+                      : status == HSUMMA_ERR_MEMORY ? cudaErrorMemoryAllocation
+                                                    : otherwise);
 }
 
 struct hs_stream *fake_stream(cudaStream_t stream)
@@ -77,6 +83,30 @@ struct hs_stream *fake_stream(cudaStream_t stream)
     if (object && object->device != fake_cuda_current())
         fake_fault("a stream of GPU %d, while GPU %d is current", object->device, fake_cuda_current());
     return object ? object->is : NULL;
+}
+
+cudaError_t fake_take_back(const char *name, enum fake_kind kind, void *given)
+{
+    struct hs_device *host = fake_host();
+    cudaError_t error = fake_begin(name);
+    struct fake_object *object = fake_find(kind, given);
+    if (!object) {
+        fake_fault("%s: %p is not what was given", name, given);
+        return fake_error(kind >= FAKE_EVENT ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
+    }
+    if (kind == FAKE_MEMORY)
+        host->kind->put(host, object->is);
+    else if (kind == FAKE_PINNED)
+        host->kind->put_pinned(host, object->is);
+    else if (kind == FAKE_MAPPED)
+        host->kind->unmap(host, object->is);
+    else if (kind == FAKE_EVENT)
+        host->kind->free_event(host, object->is);
+    else
+        host->kind->free_stream(host, fake_stream(given));
+    if (--object->uses == 0)
+        fake_remove(object);
+    return error;
 }
 
 void fake_cuda_abandon(void)

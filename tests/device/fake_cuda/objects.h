@@ -24,8 +24,13 @@ void fake_remove(struct fake_object *object);
 
 void fake_cublas_abandon(void);
 
-/* A call that needs a context: no status, or cudaErrorInvalidContext where none is current. */
+/* A call begins: what is ordered of it.  begin: one that needs a context, or cudaErrorDeviceUninitialized where none is
+ * current. */
+cudaError_t fake_ask(const char *name, cudaError_t error);
 cudaError_t fake_begin(const char *name);
+/* A call that gives an object back.  Its error is one of earlier work: it has been done. */
+cudaError_t fake_take_back(const char *name, enum fake_kind kind, void *given);
+/* What the stand-in has answered, as an error. */
 cudaError_t fake_said(hsumma_status status, cudaError_t otherwise);
 
 #endif

@@ -4,27 +4,41 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ERROR_LIST(row)                                                                                                \
-    row(cudaSuccess) row(cudaErrorInvalidValue) row(cudaErrorMemoryAllocation) row(cudaErrorInsufficientDriver)        \
-        row(cudaErrorNoDevice) row(cudaErrorInvalidDevice) row(cudaErrorDeviceUninitialized)                           \
-            row(cudaErrorInvalidResourceHandle) row(cudaErrorNotReady) row(cudaErrorIllegalAddress)                    \
-                row(cudaErrorPeerAccessUnsupported) row(cudaErrorPeerAccessAlreadyEnabled) row(cudaErrorLaunchFailure) \
-                    row(cudaErrorNotSupported) row(cudaErrorInvalidPitchValue) row(cudaErrorMapBufferObjectFailed)     \
-                        row(cudaErrorNoKernelImageForDevice) row(cudaErrorNotPermitted)                                \
-                            row(cudaErrorSystemDriverMismatch) row(cudaErrorInvalidMemcpyDirection)                    \
-                                row(cudaErrorUnknown)
-
 const char *cudaGetErrorName(cudaError_t error)
 {
-#define ROW(name) \
-    case name:    \
-        return #name;
-    switch (error) {
-        ERROR_LIST(ROW)
-    default:
-        return "unrecognized error code";
+#define ROW(name)   \
+    {               \
+        name, #name \
     }
+    static const struct {
+        cudaError_t error;
+        const char *name;
+    } names[] = {ROW(cudaSuccess),
+                 ROW(cudaErrorInvalidValue),
+                 ROW(cudaErrorMemoryAllocation),
+                 ROW(cudaErrorInsufficientDriver),
+                 ROW(cudaErrorNoDevice),
+                 ROW(cudaErrorInvalidDevice),
+                 ROW(cudaErrorDeviceUninitialized),
+                 ROW(cudaErrorInvalidResourceHandle),
+                 ROW(cudaErrorNotReady),
+                 ROW(cudaErrorIllegalAddress),
+                 ROW(cudaErrorPeerAccessUnsupported),
+                 ROW(cudaErrorPeerAccessAlreadyEnabled),
+                 ROW(cudaErrorLaunchFailure),
+                 ROW(cudaErrorNotSupported),
+                 ROW(cudaErrorInvalidPitchValue),
+                 ROW(cudaErrorMapBufferObjectFailed),
+                 ROW(cudaErrorNoKernelImageForDevice),
+                 ROW(cudaErrorNotPermitted),
+                 ROW(cudaErrorSystemDriverMismatch),
+                 ROW(cudaErrorInvalidMemcpyDirection),
+                 ROW(cudaErrorUnknown)};
 #undef ROW
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].error == error)
+            return names[i].name;
+    return "unrecognized error code";
 }
 
 const char *cudaGetErrorString(cudaError_t error)
@@ -41,17 +55,17 @@ cudaError_t cudaGetLastError(void)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    int error = fake_hit("cudaGetDeviceCount", cudaErrorNoDevice);
+    cudaError_t error = fake_ask("cudaGetDeviceCount", cudaErrorNoDevice);
     *count = error ? 0 : fake_cuda.devices;
-    return fake_error((cudaError_t)error);
+    return error;
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *is, int device)
 {
-    int error = fake_hit("cudaGetDeviceProperties", cudaErrorInvalidDevice);
+    cudaError_t error = fake_ask("cudaGetDeviceProperties", cudaErrorInvalidDevice);
     memset(is, 0, sizeof *is);
     if (error || device < 0 || device >= fake_cuda.devices)
-        return fake_error(error ? (cudaError_t)error : cudaErrorInvalidDevice);
+        return error ? error : fake_error(cudaErrorInvalidDevice);
     snprintf(is->name, sizeof is->name, "fake of a GPU");
     is->pciBusID = 16 + device;
     is->uuid.bytes[0] = (char)(100 + device);
@@ -62,50 +76,45 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *is, int device)
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
-    int error = fake_hit("cudaDriverGetVersion", cudaErrorInvalidValue);
     *version = fake_cuda.driver;
-    return fake_error((cudaError_t)error);
+    return fake_ask("cudaDriverGetVersion", cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
-    int error = fake_hit("cudaDeviceGetAttribute", cudaErrorInvalidDevice);
+    cudaError_t error = fake_ask("cudaDeviceGetAttribute", cudaErrorInvalidDevice);
     *value = 0;
     if (device < 0 || device >= fake_cuda.devices)
-        error = cudaErrorInvalidDevice;
+        error = fake_error(cudaErrorInvalidDevice);
     else if (attribute == cudaDevAttrIpcEventSupport)
         *value = fake_cuda.shares_events;
     else if (attribute == cudaDevAttrUnifiedAddressing)
         *value = 1;
     else if (attribute == cudaDevAttrMaxPitch)
         *value = 1 << 20;
-    return fake_error((cudaError_t)error);
+    return error;
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
-    int error = fake_hit("cudaDeviceCanAccessPeer", cudaErrorInvalidDevice);
     *can = fake_cuda.peers && device != peer;
-    return fake_error((cudaError_t)error);
+    return fake_ask("cudaDeviceCanAccessPeer", cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     static int enabled[FAKE_DEVICES][FAKE_DEVICES];
-    int error = fake_begin("cudaDeviceEnablePeerAccess");
+    cudaError_t error = fake_begin("cudaDeviceEnablePeerAccess");
     if (error || flags || !fake_cuda.peers || peer == fake_cuda_current())
-        return fake_error(error ? (cudaError_t)error : cudaErrorPeerAccessUnsupported);
-    int *is = &enabled[fake_cuda_current()][peer];
-    *is += 1;
-    return fake_error(*is > 1 ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
+        return error ? error : fake_error(cudaErrorPeerAccessUnsupported);
+    return fake_error(enabled[fake_cuda_current()][peer]++ ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }
 
 #if CUDART_VERSION >= 12000
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
-    cudaError_t error = (cudaError_t)fake_hit("cudaInitDevice", cudaErrorInvalidDevice);
     (void)device, (void)device_flags, (void)flags;
-    return fake_error(error);
+    return fake_ask("cudaInitDevice", cudaErrorInvalidDevice);
 }
 #endif
 
@@ -113,19 +122,19 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
                                              unsigned long long flags, enum cudaDriverEntryPointQueryResult *found)
 {
-    int error = fake_hit("cudaGetDriverEntryPointByVersion", cudaErrorInvalidValue);
+    cudaError_t error = fake_ask("cudaGetDriverEntryPointByVersion", cudaErrorInvalidValue);
     (void)version, (void)flags;
 #else
 cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
                                     enum cudaDriverEntryPointQueryResult *found)
 {
-    int error = fake_hit("cudaGetDriverEntryPoint", cudaErrorInvalidValue);
+    cudaError_t error = fake_ask("cudaGetDriverEntryPoint", cudaErrorInvalidValue);
     (void)flags;
 #endif
     *function = NULL;
     if (!error)
         *found = fake_driver_symbol(name, function) ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
-    return fake_error((cudaError_t)error);
+    return error;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
@@ -137,24 +146,12 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
         error = fake_said(host->kind->get(host, bytes, memory), cudaErrorIllegalAddress);
     if (!error)
         fake_add(FAKE_MEMORY, *memory, bytes, 0);
-    return fake_error(error);
+    return error;
 }
 
-/* An error of a release is one of earlier work: it has been done. */
 cudaError_t cudaFree(void *memory)
 {
-    struct hs_device *host = fake_host();
-    cudaError_t error = fake_begin("cudaFree");
-    struct fake_object *object = fake_find(FAKE_MEMORY, memory);
-    if (!memory)
-        return fake_error(error);
-    if (!object) {
-        fake_fault("cudaFree: %p is not what cudaMalloc has given", memory);
-        return fake_error(cudaErrorInvalidValue);
-    }
-    fake_remove(object);
-    host->kind->put(host, memory);
-    return fake_error(error);
+    return memory ? fake_take_back("cudaFree", FAKE_MEMORY, memory) : fake_begin("cudaFree");
 }
 
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
@@ -166,21 +163,12 @@ cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
         error = fake_said(host->kind->get_pinned(host, bytes, memory), cudaErrorIllegalAddress);
     if (!error)
         fake_add(FAKE_PINNED, *memory, bytes, flags);
-    return fake_error(error);
+    return error;
 }
 
 cudaError_t cudaFreeHost(void *memory)
 {
-    struct hs_device *host = fake_host();
-    cudaError_t error = fake_begin("cudaFreeHost");
-    struct fake_object *object = fake_find(FAKE_PINNED, memory);
-    if (!object) {
-        fake_fault("cudaFreeHost: %p is not what cudaHostAlloc has given", memory);
-        return fake_error(cudaErrorInvalidValue);
-    }
-    fake_remove(object);
-    host->kind->put_pinned(host, memory);
-    return fake_error(error);
+    return fake_take_back("cudaFreeHost", FAKE_PINNED, memory);
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *is, const void *address)
@@ -189,7 +177,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *is, const voi
     const struct fake_object *object = fake_memory_at(address);
     memset(is, 0, sizeof *is);
     if (error)
-        return fake_error(error);
+        return error;
     is->type = !object                       ? cudaMemoryTypeUnregistered
                : object->kind == FAKE_PINNED ? cudaMemoryTypeHost
                                              : cudaMemoryTypeDevice;
@@ -206,5 +194,5 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
         error = fake_said(host->kind->memory_left(host, &is[0], &is[1]), cudaErrorIllegalAddress);
     *left = (size_t)is[0];
     *total = (size_t)is[1];
-    return fake_error(error);
+    return error;
 }

@@ -36,10 +36,10 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory)
     cudaError_t error = fake_begin("cudaIpcGetMemHandle");
     const struct fake_object *object = fake_find(FAKE_MEMORY, memory);
     if (error || !object)
-        return fake_error(error ? error : cudaErrorInvalidValue);
+        return error ? error : fake_error(cudaErrorInvalidValue);
     if (object->bytes % (2 << 20))
         fake_fault("cudaIpcGetMemHandle: an allocation of %zu bytes may be part of another one", object->bytes);
-    return fake_error(tell(host->kind->export_memory(host, memory, &exported), &exported, object->device, handle));
+    return tell(host->kind->export_memory(host, memory, &exported), &exported, object->device, handle);
 }
 
 cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags)
@@ -69,17 +69,7 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsig
 
 cudaError_t cudaIpcCloseMemHandle(void *memory)
 {
-    struct hs_device *host = fake_host();
-    cudaError_t error = fake_begin("cudaIpcCloseMemHandle");
-    struct fake_object *object = fake_find(FAKE_MAPPED, memory);
-    if (!object) {
-        fake_fault("cudaIpcCloseMemHandle: %p is not mapped", memory);
-        return fake_error(cudaErrorInvalidValue);
-    }
-    if (--object->uses == 0)
-        fake_remove(object);
-    host->kind->unmap(host, memory);
-    return fake_error(error);
+    return fake_take_back("cudaIpcCloseMemHandle", FAKE_MAPPED, memory);
 }
 
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
@@ -89,8 +79,8 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t even
     cudaError_t error = fake_begin("cudaIpcGetEventHandle");
     const struct fake_object *object = fake_find(FAKE_EVENT, event);
     if (error || !object || !(object->flags & cudaEventInterprocess))
-        return fake_error(error ? error : cudaErrorInvalidResourceHandle);
-    return fake_error(tell(host->kind->export_event(host, object->is, &exported), &exported, object->device, handle));
+        return error ? error : fake_error(cudaErrorInvalidResourceHandle);
+    return tell(host->kind->export_event(host, object->is, &exported), &exported, object->device, handle);
 }
 
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
@@ -110,6 +100,14 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t hand
     return fake_error(error);
 }
 
+/* The beginning of a call that speaks of a stream, which is of the current GPU. */
+static cudaError_t begin_on(const char *name, cudaStream_t stream, struct hs_stream **is)
+{
+    cudaError_t error = fake_begin(name);
+    *is = fake_stream(stream);
+    return error || *is ? error : fake_error(cudaErrorInvalidResourceHandle);
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     struct hs_device *host = fake_host();
@@ -125,37 +123,23 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    struct hs_device *host = fake_host();
-    cudaError_t error = fake_begin("cudaStreamDestroy");
-    struct hs_stream *is = fake_stream(stream);
-    if (!is) {
-        fake_fault("cudaStreamDestroy: no stream");
-        return fake_error(cudaErrorInvalidResourceHandle);
-    }
-    fake_remove(fake_find(FAKE_STREAM, stream));
-    host->kind->free_stream(host, is);
-    return fake_error(error);
+    return fake_take_back("cudaStreamDestroy", FAKE_STREAM, stream);
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
 {
-    cudaError_t error = fake_begin("cudaStreamGetFlags");
-    const struct fake_object *object = fake_find(FAKE_STREAM, stream);
-    if (!error && !object)
-        error = cudaErrorInvalidResourceHandle;
-    *flags = error ? 0 : object->flags;
-    return fake_error(error);
+    struct hs_stream *is;
+    cudaError_t error = begin_on("cudaStreamGetFlags", stream, &is);
+    *flags = error ? 0 : fake_find(FAKE_STREAM, stream)->flags;
+    return error;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     struct hs_device *host = fake_host();
-    cudaError_t error = fake_begin("cudaStreamSynchronize");
-    struct hs_stream *is = fake_stream(stream);
-    if (!error)
-        error =
-            is ? fake_said(host->kind->synchronize(host, is), cudaErrorIllegalAddress) : cudaErrorInvalidResourceHandle;
-    return fake_error(error);
+    struct hs_stream *is;
+    cudaError_t error = begin_on("cudaStreamSynchronize", stream, &is);
+    return error ? error : fake_said(host->kind->synchronize(host, is), cudaErrorIllegalAddress);
 }
 
 /* The stand-in waits for all its work when it takes memory back. */
@@ -188,47 +172,31 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-    struct hs_device *host = fake_host();
-    cudaError_t error = fake_begin("cudaEventDestroy");
-    struct fake_object *object = fake_find(FAKE_EVENT, event);
-    if (!object) {
-        fake_fault("cudaEventDestroy: no event");
-        return fake_error(cudaErrorInvalidResourceHandle);
-    }
-    host->kind->free_event(host, object->is);
-    fake_remove(object);
-    return fake_error(error);
+    return fake_take_back("cudaEventDestroy", FAKE_EVENT, event);
 }
 
-/* Both are there, and the stream is of the current GPU. */
-static cudaError_t begin_event(const char *name, cudaStream_t stream, cudaEvent_t event)
+/* The stand-in's function that records an event on a stream, or lets the stream wait for it. */
+typedef hsumma_status event_call(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
+
+static cudaError_t put_event(const char *name, event_call *call, cudaStream_t stream, cudaEvent_t event)
 {
-    cudaError_t error = fake_begin(name);
-    if (!error && (!fake_stream(stream) || !fake_find(FAKE_EVENT, event)))
-        error = cudaErrorInvalidResourceHandle;
-    return error;
+    struct hs_stream *is;
+    cudaError_t error = begin_on(name, stream, &is);
+    const struct fake_object *object = fake_find(FAKE_EVENT, event);
+    if (error || !object)
+        return error ? error : fake_error(cudaErrorInvalidResourceHandle);
+    return fake_said(call(fake_host(), is, object->is), cudaErrorIllegalAddress);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    struct hs_device *host = fake_host();
-    cudaError_t error = begin_event("cudaEventRecord", stream, event);
-    if (!error)
-        error = fake_said(host->kind->record(host, fake_stream(stream), fake_find(FAKE_EVENT, event)->is),
-                          cudaErrorIllegalAddress);
-    return fake_error(error);
+    return put_event("cudaEventRecord", fake_host()->kind->record, stream, event);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
-    struct hs_device *host = fake_host();
-    cudaError_t error = begin_event("cudaStreamWaitEvent", stream, event);
-    if (!error && flags)
-        error = cudaErrorInvalidValue;
-    if (!error)
-        error = fake_said(host->kind->wait(host, fake_stream(stream), fake_find(FAKE_EVENT, event)->is),
-                          cudaErrorIllegalAddress);
-    return fake_error(error);
+    return flags ? fake_error(cudaErrorInvalidValue)
+                 : put_event("cudaStreamWaitEvent", fake_host()->kind->wait, stream, event);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
@@ -247,29 +215,26 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     struct hs_device *host = fake_host();
-    struct hs_stream *is = fake_stream(stream);
-    cudaError_t error = fake_begin("cudaMemcpyAsync");
-    if (!error && (kind != cudaMemcpyDefault || !is))
-        error = is ? cudaErrorInvalidMemcpyDirection : cudaErrorInvalidResourceHandle;
-    if (!error)
-        error = fake_said(host->kind->copy(host, is, dst, src, bytes), cudaErrorIllegalAddress);
-    return fake_error(error);
+    struct hs_stream *is;
+    cudaError_t error = begin_on("cudaMemcpyAsync", stream, &is);
+    if (!error && kind != cudaMemcpyDefault)
+        error = fake_error(cudaErrorInvalidMemcpyDirection);
+    return error ? error : fake_said(host->kind->copy(host, is, dst, src, bytes), cudaErrorIllegalAddress);
 }
 
 cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     struct hs_device *host = fake_host();
-    struct hs_stream *is = fake_stream(stream);
-    cudaError_t error = fake_begin("cudaMemcpy2DAsync");
-    if (!error && (kind != cudaMemcpyDefault || !is))
-        error = is ? cudaErrorInvalidMemcpyDirection : cudaErrorInvalidResourceHandle;
+    struct hs_stream *is;
+    cudaError_t error = begin_on("cudaMemcpy2DAsync", stream, &is);
+    if (!error && kind != cudaMemcpyDefault)
+        error = fake_error(cudaErrorInvalidMemcpyDirection);
     if (!error && (width > dst_pitch || width > src_pitch || dst_pitch > 1 << 20 || src_pitch > 1 << 20))
-        error = cudaErrorInvalidPitchValue;
-    if (!error)
-        error = fake_said(host->kind->copy_block(host, is, dst, dst_pitch, src, src_pitch, width, height),
-                          cudaErrorIllegalAddress);
-    return fake_error(error);
+        error = fake_error(cudaErrorInvalidPitchValue);
+    return error ? error
+                 : fake_said(host->kind->copy_block(host, is, dst, dst_pitch, src, src_pitch, width, height),
+                             cudaErrorIllegalAddress);
 }
 
 const char hs_kernels_archs[] = "80 90";
@@ -294,16 +259,13 @@ cudaError_t hs_kernels_combine(const struct hs_kernels *kernels, cudaStream_t st
     static const hsumma_op ops[] = {
         [HS_KERNEL_SUM] = HSUMMA_SUM, [HS_KERNEL_MAX] = HSUMMA_MAX, [HS_KERNEL_MIN] = HSUMMA_MIN};
     struct hs_device *host = fake_host();
-    struct hs_stream *is = fake_stream(stream);
-    cudaError_t error = fake_begin("hs_kernels_combine");
+    struct hs_stream *is;
+    cudaError_t error = begin_on("hs_kernels_combine", stream, &is);
     if (kernels->combine_blocks != 100 || operands < 2 || count <= 0)
         fake_fault("hs_kernels_combine: not prepared, or %d operands of %lld elements", operands, (long long)count);
-    if (!error && !is)
-        error = cudaErrorInvalidResourceHandle;
-    if (!error)
-        error = fake_said(host->kind->combine(host, is, dst, operand, operands, count, elements[real], ops[op]),
-                          cudaErrorIllegalAddress);
-    return fake_error(error);
+    return error ? error
+                 : fake_said(host->kind->combine(host, is, dst, operand, operands, count, elements[real], ops[op]),
+                             cudaErrorIllegalAddress);
 }
 
 cudaError_t hs_kernels_update(const struct hs_kernels *kernels, cudaStream_t stream, enum hs_kernel_scalar scalar,
@@ -313,14 +275,11 @@ cudaError_t hs_kernels_update(const struct hs_kernels *kernels, cudaStream_t str
     static const hsumma_type types[] = {
         [HS_KERNEL_S] = HSUMMA_S, [HS_KERNEL_D] = HSUMMA_D, [HS_KERNEL_C] = HSUMMA_C, [HS_KERNEL_Z] = HSUMMA_Z};
     struct hs_device *host = fake_host();
-    struct hs_stream *is = fake_stream(stream);
-    cudaError_t error = fake_begin("hs_kernels_update");
+    struct hs_stream *is;
+    cudaError_t error = begin_on("hs_kernels_update", stream, &is);
     if (kernels->update_blocks != 100 || rows <= 0 || cols <= 0)
         fake_fault("hs_kernels_update: not prepared, or %lld x %lld", (long long)rows, (long long)cols);
-    if (!error && !is)
-        error = cudaErrorInvalidResourceHandle;
-    if (!error)
-        error = fake_said(host->kind->update(host, is, types[scalar], rows, cols, beta, c, ldc, s, lds),
-                          cudaErrorIllegalAddress);
-    return fake_error(error);
+    return error ? error
+                 : fake_said(host->kind->update(host, is, types[scalar], rows, cols, beta, c, ldc, s, lds),
+                             cudaErrorIllegalAddress);
 }

@@ -1,5 +1,5 @@
 /*
- * The device "cuda" without a GPU: its code over a fake of CUDA's run-time library (tests/fake_cuda).  All cases of
+ * The device "cuda" without a GPU: its code over a fake of CUDA's run-time library (fake_cuda).  All cases of
  * unit_device; errors at opening; every call of CUDA failing in its turn; the caller's own context; nothing left.
  */
 #include "support/tap.h"
@@ -11,9 +11,8 @@
 #include "support/failing_memory.h"
 
 #include <limits.h>
-#include <unistd.h>
 
-static struct hs_exported foreign[2]; /* memory and an event of another process */
+static struct device_neighbour neighbour;
 
 /* What is out after everything has been given back, and calls that CUDA would not forgive; ends the stand-in. */
 static int nothing_left(const char *label)
@@ -34,99 +33,24 @@ static int nothing_left(const char *label)
 static void test_cases(const char *policy, int late, const char *no_symbol)
 {
     struct device_fixture fixture;
-    struct hs_message message;
-    char label[64];
-    snprintf(label, sizeof label, "cuda, %s", policy);
-    setenv("HSUMMA_HOST_DEVICE", policy, 1);
     fake_cuda_reset();
     fake_cuda.no_symbol = no_symbol;
-    if (!tap_ok(fixture_open(&fixture, &hs_device_cuda, label, &message), "%s: opens: %s", label, message.text))
+    if (!tap_ok(fixture_open(&fixture, &hs_device_cuda, policy), "%s: opens: %s", policy, fixture.message.text))
         return;
-    device_test_memory(&fixture);
-    device_test_work(&fixture);
-    device_test_order(&fixture, late);
-    fixture_close(&fixture);
-    tap_ok(nothing_left(label), "%s: nothing is left, nothing was called wrongly", label);
-}
-
-/* A device that cannot be opened says why. */
-static void test_open(void)
-{
-    static const struct {
-        const char *what;
-        const char *fail; /* a call that returns */
-        int error;
-        int driver, number, no_cublas;
-        const char *no_symbol;
-        const char *text[3]; /* what the message has */
-    } cases[] = {
-        {"no device", "cudaGetDeviceCount", cudaErrorNoDevice, 13000, -1, 0, NULL, {"cudaGetDeviceCount", "NoDevice"}},
-        {"no driver",
-         "cudaGetDeviceCount",
-         cudaErrorInsufficientDriver,
-         0,
-         -1,
-         0,
-         NULL,
-         {"cudaErrorInsufficientDriver", "no driver"}},
-        {"a driver too old",
-         "cudaGetDeviceCount",
-         cudaErrorInsufficientDriver,
-         11040,
-         -1,
-         0,
-         NULL,
-         {"cudaErrorInsufficientDriver", "11.4"}},
-        {"a driver that does not fit",
-         "cudaGetDeviceCount",
-         cudaErrorSystemDriverMismatch,
-         13000,
-         -1,
-         0,
-         NULL,
-         {"cudaErrorSystemDriverMismatch"}},
-        {"a number too large", NULL, 0, 13000, 3, 0, NULL, {"GPU 3", "sees 1"}},
-        {"no cuBLAS", NULL, 0, 13000, -1, 1, NULL, {"cuBLAS", "cannot be loaded"}},
-        {"another cuBLAS", NULL, 0, 13000, -1, 0, "cublasZgemm_v2_64", {"cuBLAS has no", "cublasZgemm_v2_64"}},
-        {"another cuBLAS", NULL, 0, 13000, -1, 0, "cublasSetWorkspace_v2", {"cuBLAS has no", "cublasSetWorkspace_v2"}},
-        {"another driver", NULL, 0, 13000, -1, 0, "cuDevicePrimaryCtxRetain", {"cuDevicePrimaryCtxRetain"}},
-        {"no code for it",
-         "hs_kernels_prepare",
-         cudaErrorNoKernelImageForDevice,
-         13000,
-         -1,
-         0,
-         NULL,
-         {"cudaErrorNoKernelImageForDevice", "8.0", "80 90"}},
-    };
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct hs_device *device = NULL;
-        struct hs_message message = {""};
-        fake_cuda_reset();
-        fake_cuda.fail = cases[i].fail;
-        fake_cuda.error = cases[i].error;
-        fake_cuda.driver = cases[i].driver;
-        fake_cuda.no_cublas = cases[i].no_cublas;
-        fake_cuda.no_symbol = cases[i].no_symbol;
-        hsumma_status status = hs_device_cuda.open(cases[i].number, 0, &hs_heap, &device, &message);
-        int good = status == HSUMMA_ERR_DEVICE && !device;
-        for (int t = 0; t < 3 && cases[i].text[t]; t++)
-            good &= strstr(message.text, cases[i].text[t]) != NULL;
-        good &= nothing_left(cases[i].what);
-        tap_ok(good, "%s: %s", cases[i].what, message.text);
-    }
+    device_test_all(&fixture, late);
+    tap_ok(nothing_left(policy), "%s: nothing is left, nothing was called wrongly", policy);
 }
 
 /* Which GPU a process gets; they are told apart by their places. */
 static void test_choice(void)
 {
     char place[5][64];
+    struct hs_device *device = NULL;
+    struct hs_message message;
     int wrong = 0;
     fake_cuda_reset();
     fake_cuda.devices = 3;
     for (int i = 0; i < 5; i++) {
-        struct hs_device *device = NULL;
-        struct hs_message message;
         wrong += hs_device_cuda.open(i == 4 ? 2 : -1, i, &hs_heap, &device, &message) != HSUMMA_OK;
         strcpy(place[i], device ? device->location : "none");
         hs_device_cuda.close(device);
@@ -134,20 +58,23 @@ static void test_choice(void)
     tap_ok(!wrong && strcmp(place[0], place[1]) && strcmp(place[1], place[2]) && strcmp(place[0], place[2]) &&
                strcmp(place[0], place[3]) == 0 && strcmp(place[2], place[4]) == 0 && nothing_left("choice"),
            "the processes of a node go round its GPUs, or take the one that is named: %s, %s", place[0], place[1]);
+    hsumma_status status = hs_device_cuda.open(3, 0, &hs_heap, &device, &message);
+    tap_ok(status == HSUMMA_ERR_DEVICE && !device && strstr(message.text, "GPU 3") && strstr(message.text, "sees 3") &&
+               nothing_left("a number too large"),
+           "a number too large: %s", message.text);
 }
 
 /* What a caller has on the device, and on another one. */
 static void test_theirs(void)
 {
     struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
     void *here = NULL, *there = NULL, *pinned = NULL;
     struct hs_stream *adopted = NULL;
     cudaStream_t stream = NULL;
     unsigned char old[64] = {1, 2, 3}, back[64];
     fake_cuda_reset();
     fake_cuda.devices = 2;
-    int wrong = !fixture_open(fixture, &hs_device_cuda, "theirs", &message);
+    int wrong = !fixture_open(fixture, &hs_device_cuda, "random");
     fake_cuda_choose(1);
     wrong += cudaMalloc(&there, 4096) != cudaSuccess;
     fake_cuda_choose(0);
@@ -239,6 +166,7 @@ static hsumma_status tour_work(struct tour *tour)
     return status;
 }
 
+/* fail_at: the allocation that fails. */
 static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
 {
     *tour = (struct tour){.scarce = {.fail_at = fail_at}};
@@ -263,11 +191,11 @@ static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
     STEP(kind->export_memory(device, tour->here, &mine));
     STEP(kind->import_memory(device, &mine, &tour->same));
     STEP(kind->export_event(device, tour->shared, &mine));
-    STEP(kind->import_memory(device, &foreign[0], &tour->theirs));
+    STEP(kind->import_memory(device, &neighbour.memory, &tour->theirs));
     if (!status)
         kind->unmap(device, tour->same);
-    STEP(kind->import_memory(device, &foreign[0], &tour->same)); /* twice */
-    STEP(kind->import_event(device, &foreign[1], &tour->their_event));
+    STEP(kind->import_memory(device, &neighbour.memory, &tour->same)); /* twice */
+    STEP(kind->import_event(device, &neighbour.event, &tour->their_event));
     kind->classify(device, &left);
     return status ? status : tour_work(tour);
 }
@@ -371,99 +299,103 @@ static void test_scarce(void)
            (long long)calls - 1, wrong);
 }
 
-/* What is refused, with errors as they are met with. */
+/* Whether all parts of a text are in another; parts are between semicolons. */
+static int has_parts(const char *text, const char *parts)
+{
+    char part[64];
+    for (size_t length; *parts; parts += length + (parts[length] == ';')) {
+        length = strcspn(parts, ";");
+        snprintf(part, sizeof part, "%.*s", (int)length, parts);
+        if (!strstr(text, part))
+            return 0;
+    }
+    return 1;
+}
+
+/* What is refused, with errors as they are met with.  opens: the device itself can be opened. */
+static const struct refusal {
+    const char *what;
+    const char *fail; /* a call that returns the error */
+    int error, driver, opens;
+    const char *without; /* "libcublas", or a symbol of it or of the driver */
+    const char *text;    /* parts of the message */
+} refusals[] = {
+    {"no device", "cudaGetDeviceCount", cudaErrorNoDevice, 13000, 0, NULL, "cudaGetDeviceCount;NoDevice"},
+    {"no driver", "cudaGetDeviceCount", cudaErrorInsufficientDriver, 0, 0, NULL,
+     "cudaErrorInsufficientDriver;no driver"},
+    {"an old driver", "cudaGetDeviceCount", cudaErrorInsufficientDriver, 11040, 0, NULL,
+     "cudaErrorInsufficientDriver;11.4"},
+    {"a driver that does not fit", "cudaGetDeviceCount", cudaErrorSystemDriverMismatch, 13000, 0, NULL,
+     "cudaErrorSystemDriverMismatch"},
+    {"no cuBLAS", NULL, 0, 13000, 0, "libcublas", "cuBLAS;cannot be loaded"},
+    {"another cuBLAS", NULL, 0, 13000, 0, "cublasZgemm_v2_64", "cuBLAS has no;cublasZgemm_v2_64"},
+    {"another cuBLAS", NULL, 0, 13000, 0, "cublasSetWorkspace_v2", "cuBLAS has no;cublasSetWorkspace_v2"},
+    {"another driver", NULL, 0, 13000, 0, "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain"},
+    {"no code for it", "hs_kernels_prepare", cudaErrorNoKernelImageForDevice, 13000, 0, NULL,
+     "cudaErrorNoKernelImageForDevice;8.0;80 90"},
+    {"IPC in a container", "cudaIpcOpenMemHandle", cudaErrorInvalidResourceHandle, 13000, 1, NULL,
+     "cudaIpcOpenMemHandle;cudaErrorInvalidResourceHandle;process"},
+    {"IPC that is not there", "cudaIpcGetMemHandle", cudaErrorNotSupported, 13000, 1, NULL,
+     "cudaIpcGetMemHandle;cudaErrorNotSupported"},
+    {"a mapping that fails", "cudaIpcOpenMemHandle", cudaErrorMapBufferObjectFailed, 13000, 1, NULL,
+     "cudaErrorMapBufferObjectFailed"},
+    {"peers that cannot", "cudaIpcOpenMemHandle", cudaErrorPeerAccessUnsupported, 13000, 1, NULL,
+     "cudaErrorPeerAccessUnsupported"},
+    {"an event of another process", "cudaIpcOpenEventHandle", cudaErrorNotSupported, 13000, 1, NULL,
+     "cudaIpcOpenEventHandle;cudaErrorNotSupported"},
+    {"memory that is short", "cudaMalloc", cudaErrorMemoryAllocation, 13000, 1, NULL,
+     "cudaMalloc;cudaErrorMemoryAllocation;bytes"},
+    {"pinned memory that is short", "cudaHostAlloc", cudaErrorMemoryAllocation, 13000, 1, NULL,
+     "cudaHostAlloc;cudaErrorMemoryAllocation"},
+    {"work that has failed", "cudaStreamSynchronize", cudaErrorIllegalAddress, 13000, 1, NULL,
+     "cudaStreamSynchronize;cudaErrorIllegalAddress"},
+    {"work that fails on its stream", "work", 0, 13000, 1, NULL, "cudaErrorIllegalAddress"},
+};
+
 static void test_refusals(void)
 {
-    static const struct {
-        const char *what, *fail;
-        int error;
-        hsumma_status status;
-        const char *text[3];
-    } cases[] = {
-        {"IPC in a container",
-         "cudaIpcOpenMemHandle",
-         cudaErrorInvalidResourceHandle,
-         HSUMMA_ERR_DEVICE,
-         {"cudaIpcOpenMemHandle", "cudaErrorInvalidResourceHandle", "process"}},
-        {"IPC that is not there",
-         "cudaIpcGetMemHandle",
-         cudaErrorNotSupported,
-         HSUMMA_ERR_DEVICE,
-         {"cudaIpcGetMemHandle", "cudaErrorNotSupported"}},
-        {"a mapping that fails",
-         "cudaIpcOpenMemHandle",
-         cudaErrorMapBufferObjectFailed,
-         HSUMMA_ERR_DEVICE,
-         {"cudaErrorMapBufferObjectFailed"}},
-        {"peers that cannot",
-         "cudaIpcOpenMemHandle",
-         cudaErrorPeerAccessUnsupported,
-         HSUMMA_ERR_DEVICE,
-         {"cudaErrorPeerAccessUnsupported"}},
-        {"an event of another process",
-         "cudaIpcOpenEventHandle",
-         cudaErrorNotSupported,
-         HSUMMA_ERR_DEVICE,
-         {"cudaIpcOpenEventHandle", "cudaErrorNotSupported"}},
-        {"memory that is short",
-         "cudaMalloc",
-         cudaErrorMemoryAllocation,
-         HSUMMA_ERR_MEMORY,
-         {"cudaMalloc", "cudaErrorMemoryAllocation", "bytes"}},
-        {"pinned memory that is short",
-         "cudaHostAlloc",
-         cudaErrorMemoryAllocation,
-         HSUMMA_ERR_MEMORY,
-         {"cudaHostAlloc", "cudaErrorMemoryAllocation"}},
-        {"work that has failed",
-         "cudaStreamSynchronize",
-         cudaErrorIllegalAddress,
-         HSUMMA_ERR_DEVICE,
-         {"cudaStreamSynchronize", "cudaErrorIllegalAddress"}},
-    };
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (unsigned i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const struct refusal *is = &refusals[i];
         struct tour tour;
+        int on_stream = is->fail && strcmp(is->fail, "work") == 0;
+        setenv("HSUMMA_HOST_DEVICE", on_stream ? "eager,fail=1" : "random", 1);
         fake_cuda_reset();
-        fake_cuda.fail = cases[i].fail;
-        fake_cuda.error = cases[i].error;
+        fake_cuda.fail = is->fail;
+        fake_cuda.error = is->error;
+        fake_cuda.driver = is->driver;
+        fake_cuda.no_cublas = is->without && strcmp(is->without, "libcublas") == 0;
+        fake_cuda.no_symbol = is->without;
         hsumma_status status = tour_begin(&tour, -1);
-        int good = status == cases[i].status;
-        for (int t = 0; t < 3 && cases[i].text[t]; t++)
-            good &= strstr(tour.message.text, cases[i].text[t]) != NULL;
+        int good = status == (is->error == cudaErrorMemoryAllocation ? HSUMMA_ERR_MEMORY : HSUMMA_ERR_DEVICE);
+        good &= has_parts(tour.message.text, is->text) && (tour.fixture.device != NULL) == is->opens;
         tour_end(&tour);
-        good &= nothing_left(cases[i].what);
-        tap_ok(good, "%s: %s", cases[i].what, tour.message.text);
+        good &= nothing_left(is->what);
+        tap_ok(good, "%s: %s", is->what, tour.message.text);
     }
-    setenv("HSUMMA_HOST_DEVICE", "eager,fail=1", 1);
-    struct tour tour;
-    fake_cuda_reset();
-    hsumma_status status = tour_begin(&tour, -1);
-    tour_end(&tour);
-    int good = nothing_left("work");
-    tap_ok(good && status == HSUMMA_ERR_DEVICE && strstr(tour.message.text, "cudaErrorIllegalAddress"),
-           "work that fails on its stream: %s", tour.message.text);
-    setenv("HSUMMA_HOST_DEVICE", "lazy", 1);
+}
+
+static void test_events_of_its_own(void)
+{
+    struct device_fixture opened, *fixture = &opened;
+    struct hs_event *event = NULL;
     fake_cuda_reset();
     fake_cuda.shares_events = 0;
-    struct hs_device *device = NULL;
-    struct hs_event *event = NULL;
-    status = hs_device_cuda.open(-1, 0, &hs_heap, &device, &tour.message);
-    int shares = device && device->shares_events, made = device && !hs_device_cuda.make_event(device, 1, &event);
-    if (device)
-        hs_device_cuda.free_event(device, event);
-    hs_device_cuda.close(device);
-    tap_ok(!status && !shares && made && nothing_left("events"), "a device whose events cannot be shared has others");
+    int wrong = !fixture_open(fixture, &hs_device_cuda, "lazy");
+    int shares = fixture->device->shares_events;
+    FIXTURE_DO(fixture->kind->make_event(fixture->device, 1, &event));
+    fixture->kind->free_event(fixture->device, event);
+    fixture_close(fixture);
+    tap_ok(!wrong && !shares && nothing_left("events"), "a device whose events cannot be shared has others");
 }
 
 /* A cuBLAS without sizes of 64 bits. */
 static void test_narrow(void)
 {
     struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
     double one = 1;
     fake_cuda_reset();
     fake_cuda.no_symbol = "_64";
-    int wrong = !fixture_open(fixture, &hs_device_cuda, "narrow", &message);
+    int wrong = !fixture_open(fixture, &hs_device_cuda, "random");
     char *memory = fixture_place(fixture, &one, sizeof one);
     hsumma_status status = fixture->kind->gemm(fixture->device, fixture->stream, HSUMMA_D, 'N', 'N', 1, 1, 1, &one,
                                                memory, (int64_t)INT_MAX + 1, memory, 1, &one, memory, 1);
@@ -474,43 +406,15 @@ static void test_narrow(void)
     tap_ok(nothing_left("narrow"), "and nothing is left");
 }
 
-/* The other process: shows memory and an event, and stays until it is told. */
-static void neighbour(int to, int from)
-{
-    struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
-    struct hs_exported exported[2];
-    struct hs_event *event = NULL;
-    char byte;
-    setenv("HSUMMA_HOST_DEVICE", "eager", 1);
-    fake_cuda_reset();
-    int wrong = !fixture_open(fixture, &hs_device_cuda, "neighbour", &message);
-    static double zeros[1000];
-    char *memory = fixture_place(fixture, zeros, sizeof zeros);
-    FIXTURE_DO(fixture->kind->make_event(fixture->device, 1, &event));
-    FIXTURE_DO(fixture->kind->record(fixture->device, fixture->stream, event));
-    FIXTURE_DO(fixture->kind->export_memory(fixture->device, memory, &exported[0]));
-    FIXTURE_DO(fixture->kind->export_event(fixture->device, event, &exported[1]));
-    if (wrong || write(to, exported, sizeof exported) != sizeof exported || read(from, &byte, 1) != 0)
-        _exit(1);
-    _exit(0);
-}
-
 int main(void)
 {
-    int to[2], from[2];
-    if (pipe(to) || pipe(from))
-        return 1;
-    if (fork() == 0) {
-        close(to[1]);
-        neighbour(from[1], to[0]);
-    }
-    if (read(from[0], foreign, sizeof foreign) != sizeof foreign)
-        return 1;
-    test_open();
+    fake_cuda_reset();
+    if (!tap_ok(neighbour_start(&neighbour, &hs_device_cuda, "eager"), "another process shows memory and an event"))
+        return tap_done();
     test_choice();
     test_theirs();
     test_refusals();
+    test_events_of_its_own();
     test_narrow();
     test_scarce();
     test_failures(-1);
@@ -518,7 +422,7 @@ int main(void)
     test_cases("eager", 0, NULL);
     test_cases("lazy,hold=3600000000", 1, NULL);
     test_cases("random:4", 0, "_64");
-    close(to[1]);
+    neighbour_end(&neighbour);
     return tap_done();
 }
 

@@ -4,9 +4,6 @@
  */
 #include "support/device/cases.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 /* "hold": so long that nothing is done before somebody asks. */
 static const struct policy {
     const char *text;
@@ -18,23 +15,11 @@ static const struct policy {
 
 static const struct hs_device_kind *host;
 
-/* Opens the stand-in as HSUMMA_HOST_DEVICE=text. */
-static int open_host(struct device_fixture *fixture, const char *text, struct hs_message *message)
-{
-    setenv("HSUMMA_HOST_DEVICE", text, 1);
-    return fixture_open(fixture, host, text, message);
-}
-
 static void test_host(const struct policy *policy)
 {
     struct device_fixture fixture;
-    struct hs_message message;
-    if (!tap_ok(open_host(&fixture, policy->text, &message), "the stand-in opens with %s", policy->text))
-        return;
-    device_test_memory(&fixture);
-    device_test_work(&fixture);
-    device_test_order(&fixture, policy->late);
-    fixture_close(&fixture);
+    if (tap_ok(fixture_open(&fixture, host, policy->text), "the stand-in opens with %s", policy->text))
+        device_test_all(&fixture, policy->late);
 }
 
 static void test_cuda(void)
@@ -44,19 +29,14 @@ static void test_cuda(void)
     const struct hs_device_kind *kind = hs_device_kind_find("cuda", &message);
     if (!kind) {
         tap_skip(1, "cuda: this library has been built without CUDA");
-        return;
-    }
-    if (!fixture_open(&fixture, kind, "cuda", &message)) {
+    } else if (fixture_open(&fixture, kind, "cuda")) {
+        device_test_all(&fixture, 0);
+    } else {
         char reason[512];
-        snprintf(reason, sizeof reason, "cuda: %s", message.text);
+        snprintf(reason, sizeof reason, "cuda: %s", fixture.message.text);
         tap_skip(1, reason);
         fixture_close(&fixture);
-        return;
     }
-    device_test_memory(&fixture);
-    device_test_work(&fixture);
-    device_test_order(&fixture, 0);
-    fixture_close(&fixture);
 }
 
 /* Words that the policy knows, and others. */
@@ -68,15 +48,13 @@ static void test_words(void)
     int wrong = 0;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct device_fixture fixture;
-        struct hs_message message = {""};
-        wrong += open_host(&fixture, bad[i], &message) || !strstr(message.text, bad[i]) ||
-                 !strstr(message.text, "expected eager");
+        wrong += fixture_open(&fixture, host, bad[i]) || !strstr(fixture.message.text, bad[i]) ||
+                 !strstr(fixture.message.text, "expected eager");
         fixture_close(&fixture);
     }
     for (unsigned i = 0; i < sizeof good / sizeof *good; i++) {
         struct device_fixture fixture;
-        struct hs_message message = {""};
-        wrong += !open_host(&fixture, good[i], &message);
+        wrong += !fixture_open(&fixture, host, good[i]);
         fixture_close(&fixture);
     }
     tap_ok(wrong == 0, "HSUMMA_HOST_DEVICE: what cannot be read is named, with what was expected: %d wrong", wrong);
@@ -101,28 +79,27 @@ static void test_places(void)
 static void test_refusals(void)
 {
     struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
     void *memory = NULL, *more = NULL;
     int64_t left = 0, total = 0;
-    int wrong = !open_host(fixture, "lazy,memory=100000,noevents,event=2", &message);
+    int wrong = !fixture_open(fixture, host, "lazy,memory=100000,noevents,event=2");
     struct hs_event *event = NULL, *second = NULL;
     struct hs_exported exported;
-    FIXTURE_DO(fixture->kind->get(fixture->device, 60000, &memory));
-    FIXTURE_DO(fixture->kind->memory_left(fixture->device, &left, &total));
-    hsumma_status status = fixture->kind->get(fixture->device, 60000, &more);
+    FIXTURE_DO(host->get(fixture->device, 60000, &memory));
+    FIXTURE_DO(host->memory_left(fixture->device, &left, &total));
+    hsumma_status status = host->get(fixture->device, 60000, &more);
     tap_ok(!wrong && left == 40000 && total == 100000 && status == HSUMMA_ERR_MEMORY && !more &&
                strstr(fixture->device->message.text, "60000 bytes") && strstr(fixture->device->message.text, "40000"),
            "memory is short: %s", fixture->device->message.text);
-    fixture->kind->put(fixture->device, memory);
-    FIXTURE_DO(fixture->kind->get(fixture->device, 100000, &memory));
-    fixture->kind->put(fixture->device, memory);
-    FIXTURE_DO(fixture->kind->make_event(fixture->device, 1, &event));
-    status = fixture->kind->export_event(fixture->device, event, &exported);
+    host->put(fixture->device, memory);
+    FIXTURE_DO(host->get(fixture->device, 100000, &memory));
+    host->put(fixture->device, memory);
+    FIXTURE_DO(host->make_event(fixture->device, 1, &event));
+    status = host->export_event(fixture->device, event, &exported);
     tap_ok(!wrong && !fixture->device->shares_events && status == HSUMMA_ERR_DEVICE, "no events of others: %s",
            fixture->device->message.text);
-    status = fixture->kind->make_event(fixture->device, 0, &second);
+    status = host->make_event(fixture->device, 0, &second);
     tap_ok(status == HSUMMA_ERR_DEVICE && !second, "the second event: %s", fixture->device->message.text);
-    fixture->kind->free_event(fixture->device, event);
+    host->free_event(fixture->device, event);
     fixture_close(fixture);
 }
 
@@ -130,30 +107,29 @@ static void test_refusals(void)
 static void test_addresses(void)
 {
     struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
-    int wrong = !open_host(fixture, "lazy,hold=3600000000", &message);
+    int wrong = !fixture_open(fixture, host, "lazy,hold=3600000000");
     _Alignas(16) char here[4096] = {0};
     char *memory = fixture_place(fixture, here, 4096);
     void *pinned = NULL;
-    FIXTURE_DO(fixture->kind->get_pinned(fixture->device, 4096, &pinned));
+    FIXTURE_DO(host->get_pinned(fixture->device, 4096, &pinned));
     const void *const bad[] = {here, pinned, memory + 8};
     int found = 0;
     for (int i = 0; i < 3; i++) {
         const void *operand[2] = {memory, bad[i]};
-        found += fixture->kind->combine(fixture->device, fixture->stream, memory, operand, 2, 512, HSUMMA_DOUBLE,
-                                        HSUMMA_SUM) == HSUMMA_ERR_DEVICE;
+        found += host->combine(fixture->device, fixture->stream, memory, operand, 2, 512, HSUMMA_DOUBLE, HSUMMA_SUM) ==
+                 HSUMMA_ERR_DEVICE;
     }
     const double one = 1;
-    found += fixture->kind->gemm(fixture->device, fixture->stream, HSUMMA_D, 'N', 'T', 8, 8, 8, &one, memory, 8, memory,
-                                 8, &one, here, 8) == HSUMMA_ERR_DEVICE;
-    found += fixture->kind->update(fixture->device, fixture->stream, HSUMMA_D, 8, 8, &one, memory, 8, memory + 4088,
-                                   8) == HSUMMA_ERR_DEVICE;
-    found += fixture->kind->copy(fixture->device, fixture->stream, memory + 4000, here, 97) == HSUMMA_ERR_DEVICE;
+    found += host->gemm(fixture->device, fixture->stream, HSUMMA_D, 'N', 'T', 8, 8, 8, &one, memory, 8, memory, 8, &one,
+                        here, 8) == HSUMMA_ERR_DEVICE;
+    found += host->update(fixture->device, fixture->stream, HSUMMA_D, 8, 8, &one, memory, 8, memory + 4088, 8) ==
+             HSUMMA_ERR_DEVICE;
+    found += host->copy(fixture->device, fixture->stream, memory + 4000, here, 97) == HSUMMA_ERR_DEVICE;
     tap_ok(!wrong && found == 6 && fixture_is(fixture, memory, here, 4096),
            "work is refused on memory that is not the device's, and beyond its end: %d of 6; %s", found,
            fixture->device->message.text);
-    fixture->kind->put_pinned(fixture->device, pinned);
-    fixture->kind->put(fixture->device, memory);
+    host->put_pinned(fixture->device, pinned);
+    host->put(fixture->device, memory);
     fixture_close(fixture);
 }
 
@@ -161,30 +137,29 @@ static void test_addresses(void)
 static void test_failure(const char *text)
 {
     struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
     char here[64] = {0};
-    int wrong = !open_host(fixture, text, &message), complete = 0;
+    int wrong = !fixture_open(fixture, host, text), complete = 0;
     struct hs_event *event = NULL;
     char *memory = fixture_place(fixture, here, 64);
     const void *operand[2] = {memory, memory};
-    FIXTURE_DO(fixture->kind->make_event(fixture->device, 0, &event));
-    FIXTURE_DO(fixture->kind->copy(fixture->device, fixture->stream, memory, here, 64));
+    FIXTURE_DO(host->make_event(fixture->device, 0, &event));
+    FIXTURE_DO(host->copy(fixture->device, fixture->stream, memory, here, 64));
     hsumma_status status =
-        fixture->kind->combine(fixture->device, fixture->stream, memory, operand, 2, 8, HSUMMA_DOUBLE, HSUMMA_SUM);
+        host->combine(fixture->device, fixture->stream, memory, operand, 2, 8, HSUMMA_DOUBLE, HSUMMA_SUM);
     for (int i = 0; i < 10 && !status; i++) {
-        status = fixture->kind->record(fixture->device, fixture->stream, event);
+        status = host->record(fixture->device, fixture->stream, event);
         if (!status)
-            status = fixture->kind->complete(fixture->device, event, &complete);
+            status = host->complete(fixture->device, event, &complete);
         if (!status)
-            status = fixture->kind->synchronize(fixture->device, fixture->stream);
+            status = host->synchronize(fixture->device, fixture->stream);
     }
     void *more = here;
-    hsumma_status later = fixture->kind->get(fixture->device, 8, &more);
+    hsumma_status later = host->get(fixture->device, 8, &more);
     tap_ok(!wrong && status == HSUMMA_ERR_DEVICE && later == HSUMMA_ERR_DEVICE && !more &&
                strstr(fixture->device->message.text, "work 3") && strstr(fixture->device->message.text, "combine"),
            "%s: %s", text, fixture->device->message.text);
-    fixture->kind->free_event(fixture->device, event);
-    fixture->kind->put(fixture->device, memory);
+    host->free_event(fixture->device, event);
+    host->put(fixture->device, memory);
     fixture_close(fixture);
 }
 
@@ -192,77 +167,46 @@ static void test_failure(const char *text)
 static void test_late(void)
 {
     struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
     char here[64];
-    int wrong = !open_host(fixture, "lazy,hold=3600000000", &message);
+    int wrong = !fixture_open(fixture, host, "lazy,hold=3600000000");
     memset(here, 'a', sizeof here);
     char *memory = fixture_place(fixture, here, sizeof here);
     memset(here, 'b', sizeof here);
-    FIXTURE_DO(fixture->kind->copy(fixture->device, fixture->stream, memory, here, sizeof here));
+    FIXTURE_DO(host->copy(fixture->device, fixture->stream, memory, here, sizeof here));
     memset(here, 'c', sizeof here);
-    FIXTURE_DO(fixture->kind->synchronize(fixture->device, fixture->stream));
+    FIXTURE_DO(host->synchronize(fixture->device, fixture->stream));
     tap_ok(!wrong && fixture_is(fixture, memory, here, sizeof here), "memory of the host is read late");
     struct hs_stream *same = NULL;
-    FIXTURE_DO(fixture->kind->adopt_stream(fixture->device,
-                                           fixture->kind->show_stream(fixture->device, fixture->stream), &same));
-    fixture->kind->free_stream(fixture->device, fixture->stream);
+    FIXTURE_DO(host->adopt_stream(fixture->device, host->show_stream(fixture->device, fixture->stream), &same));
+    host->free_stream(fixture->device, fixture->stream);
     fixture->stream = same;
-    hsumma_status status = fixture->kind->copy(fixture->device, same, memory, here, sizeof here);
+    hsumma_status status = host->copy(fixture->device, same, memory, here, sizeof here);
     tap_ok(!wrong && status == HSUMMA_ERR_DEVICE && strstr(fixture->device->message.text, "freed"), "%s",
            fixture->device->message.text);
-    fixture->kind->put(fixture->device, memory);
+    host->put(fixture->device, memory);
     fixture_close(fixture);
 }
 
-/* A process of its own, which shows an event and memory, and ends before the work that the event stands for is done. */
-static void neighbour(int to, int from)
-{
-    struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
-    struct hs_exported exported[2];
-    int wrong = !open_host(fixture, "lazy,hold=3600000000", &message);
-    struct hs_event *event = NULL;
-    char here[64] = {0};
-    char *memory = fixture_place(fixture, here, 64);
-    FIXTURE_DO(fixture->kind->make_event(fixture->device, 1, &event));
-    FIXTURE_DO(fixture->kind->export_memory(fixture->device, memory, &exported[0]));
-    FIXTURE_DO(fixture->kind->export_event(fixture->device, event, &exported[1]));
-    FIXTURE_DO(fixture->kind->record(fixture->device, fixture->stream, event));
-    if (wrong || write(to, exported, sizeof exported) != sizeof exported || read(from, here, 1) != 1)
-        _exit(1);
-    _exit(0);
-}
-
-/* Whoever waits for a process that is no more hears of it; what he has mapped stays. */
+/* Whoever waits for a process that has ended before its work was done hears of it; what he has mapped stays. */
 static void test_ended(void)
 {
     struct device_fixture opened, *fixture = &opened;
-    struct hs_message message;
-    struct hs_exported exported[2];
+    struct device_neighbour neighbour;
     struct hs_event *event = NULL;
     void *memory = NULL;
-    int to[2], from[2], wrong = pipe(to) || pipe(from);
-    pid_t child = fork();
-    if (child == 0)
-        neighbour(from[1], to[0]);
-    wrong += read(from[0], exported, sizeof exported) != sizeof exported;
-    wrong += !open_host(fixture, "lazy", &message);
-    FIXTURE_DO(fixture->kind->import_memory(fixture->device, &exported[0], &memory));
-    FIXTURE_DO(fixture->kind->import_event(fixture->device, &exported[1], &event));
-    FIXTURE_DO(fixture->kind->wait(fixture->device, fixture->stream, event));
-    wrong += write(to[1], "x", 1) != 1;
-    hsumma_status status = fixture->kind->synchronize(fixture->device, fixture->stream);
+    int wrong = !neighbour_start(&neighbour, host, "lazy,hold=3600000000");
+    wrong += !fixture_open(fixture, host, "lazy");
+    FIXTURE_DO(host->import_memory(fixture->device, &neighbour.memory, &memory));
+    FIXTURE_DO(host->import_event(fixture->device, &neighbour.event, &event));
+    FIXTURE_DO(host->wait(fixture->device, fixture->stream, event));
+    neighbour_end(&neighbour);
+    hsumma_status status = host->synchronize(fixture->device, fixture->stream);
     tap_ok(!wrong && status == HSUMMA_ERR_DEVICE && strstr(fixture->device->message.text, "has ended") &&
                ((char *)memory)[63] == 0,
            "a process that ends while others wait for its work: %s", fixture->device->message.text);
-    waitpid(child, NULL, 0);
-    fixture->kind->free_event(fixture->device, event);
-    fixture->kind->unmap(fixture->device, memory);
+    host->free_event(fixture->device, event);
+    host->unmap(fixture->device, memory);
     fixture_close(fixture);
-    for (int i = 0; i < 2; i++) {
-        close(to[i]);
-        close(from[i]);
-    }
 }
 
 int main(void)

@@ -12,4 +12,7 @@ void device_test_memory(struct device_fixture *fixture);
 void device_test_work(struct device_fixture *fixture);
 void device_test_order(struct device_fixture *fixture, int late);
 
+/* All of them, and closes it. */
+void device_test_all(struct device_fixture *fixture, int late);
+
 #endif

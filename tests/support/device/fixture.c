@@ -1,16 +1,17 @@
 #include "support/device/fixture.h"
 
 #include <complex.h>
+#include <unistd.h>
 
-int fixture_open(struct device_fixture *fixture, const struct hs_device_kind *kind, const char *label,
-                 struct hs_message *message)
+int fixture_open(struct device_fixture *fixture, const struct hs_device_kind *kind, const char *policy)
 {
-    *fixture = (struct device_fixture){.kind = kind, .label = label};
-    hsumma_status status = kind->open(-1, 0, &hs_heap, &fixture->device, message);
+    setenv("HSUMMA_HOST_DEVICE", policy, 1);
+    *fixture = (struct device_fixture){.kind = kind, .label = policy};
+    hsumma_status status = kind->open(-1, 0, &hs_heap, &fixture->device, &fixture->message);
     if (!status)
         status = kind->make_stream(fixture->device, &fixture->stream);
     if (status && fixture->device)
-        *message = fixture->device->message;
+        fixture->message = fixture->device->message;
     return status == HSUMMA_OK;
 }
 
@@ -91,4 +92,47 @@ double _Complex fixture_read(hsumma_type type, const void *from)
            : type == HSUMMA_D ? *(const double *)from
            : type == HSUMMA_C ? *(const float _Complex *)from
                               : *(const double _Complex *)from;
+}
+
+static int neighbour_show(const struct hs_device_kind *kind, const char *policy, int to)
+{
+    static const char zeros[8000];
+    struct device_fixture opened, *fixture = &opened;
+    struct hs_exported exported[2];
+    struct hs_event *event = NULL;
+    int wrong = !fixture_open(fixture, kind, policy);
+    void *memory = wrong ? NULL : fixture_place(fixture, zeros, sizeof zeros);
+    if (wrong)
+        return 0;
+    FIXTURE_DO(kind->make_event(fixture->device, 1, &event));
+    FIXTURE_DO(kind->export_memory(fixture->device, memory, &exported[0]));
+    FIXTURE_DO(kind->export_event(fixture->device, event, &exported[1]));
+    FIXTURE_DO(kind->record(fixture->device, fixture->stream, event));
+    return !wrong && write(to, exported, sizeof exported) == sizeof exported;
+}
+
+int neighbour_start(struct device_neighbour *neighbour, const struct hs_device_kind *kind, const char *policy)
+{
+    struct hs_exported exported[2];
+    int to[2], from[2];
+    char byte;
+    if (pipe(to) || pipe(from))
+        return 0;
+    if (fork() == 0) {
+        close(to[1]);
+        _exit(!neighbour_show(kind, policy, from[1]) || read(to[0], &byte, 1) != 0);
+    }
+    neighbour->until = to[1];
+    close(to[0]);
+    close(from[1]);
+    int shown = read(from[0], exported, sizeof exported) == sizeof exported;
+    close(from[0]);
+    neighbour->memory = exported[0];
+    neighbour->event = exported[1];
+    return shown;
+}
+
+void neighbour_end(struct device_neighbour *neighbour)
+{
+    close(neighbour->until);
 }

@@ -17,12 +17,13 @@ struct device_fixture {
     const struct hs_device_kind *kind;
     struct hs_device *device;
     struct hs_stream *stream;
-    const char *label; /* in the tests' lines */
+    const char *label;         /* in the tests' lines */
+    struct hs_message message; /* why it does not open */
     uint64_t draw;
 };
 
-int fixture_open(struct device_fixture *fixture, const struct hs_device_kind *kind, const char *label,
-                 struct hs_message *message);
+/* policy: HSUMMA_HOST_DEVICE from now on, and the label. */
+int fixture_open(struct device_fixture *fixture, const struct hs_device_kind *kind, const char *policy);
 void fixture_close(struct device_fixture *fixture);
 int64_t fixture_draw(struct device_fixture *fixture, int64_t below);
 void fixture_noise(struct device_fixture *fixture, void *to, size_t bytes);
@@ -40,6 +41,16 @@ int fixture_is(struct device_fixture *fixture, const void *memory, const void *w
 /* A whole number as an element of a type; i times `imaginary` is added where there is such a part. */
 void fixture_value(hsumma_type type, int real, int imaginary, void *to);
 double _Complex fixture_read(hsumma_type type, const void *from);
+
+/* Another process with a device: memory of zeros, and an event that it has recorded.  It ends without a further look at
+ * its device when it is told, or when this process ends. */
+struct device_neighbour {
+    struct hs_exported memory, event;
+    int until; /* the end of a pipe whose closing it waits for */
+};
+
+int neighbour_start(struct device_neighbour *neighbour, const struct hs_device_kind *kind, const char *policy);
+void neighbour_end(struct device_neighbour *neighbour);
 
 /* In a test with a fixture and a count of what is wrong: a call that must not fail. */
 #define FIXTURE_DO(call)                                                                  \

@@ -1,4 +1,4 @@
-/* Tests of a device's streams and events. */
+/* Tests of a device's streams and events; all tests of a device. */
 #include "support/device/cases.h"
 
 #include <sched.h>
@@ -236,4 +236,12 @@ void device_test_order(struct device_fixture *fixture, int late)
     test_freed(fixture);
     test_adopted(fixture);
     test_many(fixture);
+}
+
+void device_test_all(struct device_fixture *fixture, int late)
+{
+    device_test_memory(fixture);
+    device_test_work(fixture);
+    device_test_order(fixture, late);
+    fixture_close(fixture);
 }

@@ -24,20 +24,12 @@ struct node_gather {
     int64_t *filled; /* bytes so far in the SHARED of each place */
 };
 
-static int place_bytes(const struct node_gather *g, int place, int64_t *bytes)
-{
-    *bytes = hs_member_part_at(&g->map, place + 1) - hs_member_part_at(&g->map, place);
-    return *bytes > 0;
-}
-
 /* Fills `filled` with what the places have in their SHARED, the own part and what they receive, and takes it back. */
 static int fits(struct node_gather *g)
 {
     int64_t most = 0;
     for (int i = 0; i < g->map.members; i++) {
-        int64_t bytes;
-        place_bytes(g, i, &g->filled[i]);
-        bytes = g->filled[i];
+        int64_t bytes = g->filled[i] = hs_member_bytes(&g->map, i);
         for (int w = 0; w < g->map.waves; w++) {
             int from = hs_node_step(&g->map, w, i).from;
             bytes += from < 0 ? 0 : hs_node_bytes(&g->map, from);
@@ -50,12 +42,12 @@ static int fits(struct node_gather *g)
 static void own_through_shared_memory(struct node_gather *g)
 {
     const struct hs_node_map *map = &g->map;
-    int64_t bytes;
-    place_bytes(g, map->me, &bytes);
-    hs_emit_signal_next(g->builder, GATHERED, hs_emit_copy(g->builder, hs_shared(0), hs_in(0), bytes, -1), -1);
+    int own = hs_emit_copy(g->builder, hs_shared(0), hs_in(0), hs_member_bytes(map, map->me), -1);
+    hs_emit_signal_next(g->builder, GATHERED, own, -1);
     for (int i = 0; i < map->members; i++) {
         int place = (map->me + i) % map->members, wait = -1;
-        if (!place_bytes(g, place, &bytes))
+        int64_t bytes = hs_member_bytes(map, place);
+        if (bytes == 0)
             continue;
         if (place != map->me)
             wait = hs_emit_wait(g->builder, map->member[place], GATHERED);
@@ -90,7 +82,7 @@ static void own_by_messages(struct node_gather *g)
 static void unpack(struct node_gather *g, int node, struct hs_ref from, int after)
 {
     if (from.slot != HS_OUT)
-        hs_unpack_node(g->builder, &g->map, node, hs_out(0), from, after);
+        hs_copy_node(g->builder, &g->map, node, 0, hs_out(0), from, after);
 }
 
 /* The own message of a wave; returns its RECV. */

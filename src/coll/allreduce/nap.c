@@ -127,22 +127,21 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_two_levels on = hs_two_levels(builder, shape);
-    struct hs_stage stage = {.bytes = shape->bytes, .in = hs_in(0), .out = hs_out(0), .stages = 1, .after = -1};
     struct group group[MOST_EXCHANGES];
     struct hs_ref sum = hs_scratch(0), next = hs_scratch(shape->bytes), theirs = hs_scratch(2 * shape->bytes);
     int64_t scratch = 0;
 
     if (on.members == 1) {
         struct hs_shape pairs = *shape;
+        struct hs_stage stage = hs_stage_between(&on, shape, HS_ALLREDUCE);
         pairs.with.outer = &hs_alg_allreduce_recursive_doubling;
-        stage.collective = HS_ALLREDUCE;
-        stage.between = stage.direct = 1;
-        stage.rank = on.leader;
-        stage.size = on.nodes;
-        stage.me = on.leads;
+        stage.in = hs_in(0);
+        stage.out = hs_out(0);
+        stage.direct = stage.stages = 1;
         hs_emit_stage(builder, &pairs, &stage, &scratch);
         return;
     }
+    struct hs_stage stage = {.bytes = shape->bytes, .in = hs_in(0), .after = -1};
     int steps = steps_of(&on, group);
     stage.stages = 2 * steps + 1;
     stage.direct = steps == 0;

@@ -24,24 +24,11 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_two_levels on = hs_two_levels(builder, shape);
     int segments = segments_of(shape, &on), arrived[2] = {-1, -1};
+    struct hs_stage between = hs_stage_between(&on, shape, HS_BCAST), inside = hs_stage_inside(&on, shape, HS_BCAST);
+    between.direct = inside.direct = 1;
     /* Between nodes, segments overlap with those inside: their signals would have no order. */
-    struct hs_stage between = {.collective = HS_BCAST,
-                               .between = 1,
-                               .rank = on.leader,
-                               .size = on.nodes,
-                               .me = on.leads,
-                               .root = on.root_node,
-                               .direct = 1,
-                               .stages = segments > 1 ? 0 : 2};
-    struct hs_stage inside = {.collective = HS_BCAST,
-                              .rank = on.member,
-                              .size = on.members,
-                              .me = on.me,
-                              .root = on.leader_place,
-                              .direct = 1,
-                              .stages = segments + 1,
-                              .after = -1};
-
+    between.stages = segments > 1 ? 0 : 2;
+    inside.stages = segments + 1;
     int64_t scratch = 0; /* of all stages side by side, since they overlap */
     for (int i = 0; i < segments; i++) {
         int64_t at = hs_part_equal(shape->bytes, shape->unit, segments, i);

@@ -30,29 +30,15 @@ static struct hs_ref outer_ref(const struct embedding *e, struct hs_ref ref)
 
 static int append(const struct embedding *e, const struct hs_step *step)
 {
-    struct hs_builder *builder = e->builder;
-    switch (step->kind) {
-    case HS_SEND:
-        return hs_emit_send(builder, outer_rank(e, step->peer), outer_ref(e, step->left), step->count, -1);
-    case HS_RECV:
-        return hs_emit_recv(builder, outer_rank(e, step->peer), outer_ref(e, step->dst), step->count, -1);
-    case HS_COPY:
-        return hs_emit_copy(builder, outer_ref(e, step->dst), outer_ref(e, step->left), step->count, -1);
-    case HS_REDUCE:
-        return hs_emit_reduce(builder, outer_ref(e, step->dst), outer_ref(e, step->left), outer_ref(e, step->right),
-                              step->count, -1);
-    case HS_SIGNAL:
-        return hs_emit_signal(builder, e->how->signal + step->count, -1);
-    case HS_WAIT:
-        return hs_emit_wait(builder, outer_rank(e, step->peer), e->how->signal + step->count);
-    case HS_JOIN:
-        return hs_emit_join(builder);
-    case HS_MPI:
-    case HS_KINDS:
-        break;
-    }
-    hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED); /* MPI's collectives know no part of the group */
-    return -1;
+    unsigned touches = hs_step_touches(step->kind);
+    int flag = step->kind == HS_SIGNAL || step->kind == HS_WAIT;
+    if (step->kind == HS_MPI)
+        hs_builder_fail(e->builder, HSUMMA_ERR_UNSUPPORTED); /* MPI's collectives know no part of the group */
+    return hs_emit_step(e->builder, step->kind, step->peer < 0 ? -1 : outer_rank(e, step->peer),
+                        touches & HS_TOUCHES_DST ? outer_ref(e, step->dst) : step->dst,
+                        touches & HS_TOUCHES_LEFT ? outer_ref(e, step->left) : step->left,
+                        touches & HS_TOUCHES_RIGHT ? outer_ref(e, step->right) : step->right,
+                        step->count + (flag ? e->how->signal : 0));
 }
 
 void hs_interleave(struct hs_builder *builder, const int *begin, int parts, int *step)

@@ -38,9 +38,8 @@ struct hs_node_step hs_node_step(const struct hs_node_map *map, int wave, int pl
     return result;
 }
 
-/* Both directions: `packed` and `vector` say where the packed parts and the vector begin. */
-static int move(struct hs_builder *builder, const struct hs_node_map *map, int node, struct hs_ref vector,
-                struct hs_ref packed, int pack, int after)
+int hs_copy_node(struct hs_builder *builder, const struct hs_node_map *map, int node, int pack, struct hs_ref vector,
+                 struct hs_ref packed, int after)
 {
     const struct hs_division *division = map->division;
     for (int i = division->first[node]; i < division->first[node + 1];) {
@@ -56,16 +55,4 @@ static int move(struct hs_builder *builder, const struct hs_node_map *map, int n
         i = run;
     }
     return after;
-}
-
-int hs_unpack_node(struct hs_builder *builder, const struct hs_node_map *map, int node, struct hs_ref to,
-                   struct hs_ref from, int after)
-{
-    return move(builder, map, node, to, from, 0, after);
-}
-
-int hs_pack_node(struct hs_builder *builder, const struct hs_node_map *map, int node, struct hs_ref to,
-                 struct hs_ref from, int after)
-{
-    return move(builder, map, node, from, to, 1, after);
 }

@@ -39,6 +39,11 @@ static inline int64_t hs_member_part_at(const struct hs_node_map *map, int place
     return map->begin[map->division->first[map->node] + place];
 }
 
+static inline int64_t hs_member_bytes(const struct hs_node_map *map, int place)
+{
+    return hs_member_part_at(map, place + 1) - hs_member_part_at(map, place);
+}
+
 /* What a place of the own node does in a wave. */
 struct hs_node_step {
     int to, from;           /* nodes; -1: nothing to do */
@@ -47,13 +52,10 @@ struct hs_node_step {
 struct hs_node_step hs_node_step(const struct hs_node_map *map, int wave, int place);
 
 /*
- * Copies a node's parts from packed order, the first of them at `from`, to their places in `to`, or the other way
- * round (pack).  All copies wait for `after`; the last one, which is returned, for the others; `after` if there is
- * none.
+ * Copies a node's parts from their places in `vector` to packed order, the first of them at `packed` (pack), or back.
+ * All copies wait for `after`; the last one, which is returned, for the others; `after` if there is none.
  */
-int hs_unpack_node(struct hs_builder *builder, const struct hs_node_map *map, int node, struct hs_ref to,
-                   struct hs_ref from, int after);
-int hs_pack_node(struct hs_builder *builder, const struct hs_node_map *map, int node, struct hs_ref to,
-                 struct hs_ref from, int after);
+int hs_copy_node(struct hs_builder *builder, const struct hs_node_map *map, int node, int pack, struct hs_ref vector,
+                 struct hs_ref packed, int after);
 
 #endif

@@ -60,11 +60,12 @@ static int emit_alone(struct hs_builder *builder, const struct hs_stage *stage)
     return copy < 0 ? stage->after : copy;
 }
 
-/* The shape of a stage; its topology, if it has one, is put into *topology.  0 if memory is short. */
+/* The shape of a stage, with *topology, which is NULL if it has none.  0 if memory is short. */
 static int shape_of(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
-                    struct hs_shape *inner, struct hs_topology *topology)
+                    struct hs_shape *inner, struct hs_topology **topology)
 {
     int64_t shared_bytes = share_of(shape, stage->stages);
+    *topology = NULL;
     *inner = (struct hs_shape){.rank = stage->me,
                                .size = stage->size,
                                .root = stage->root,
@@ -76,18 +77,17 @@ static int shape_of(struct hs_builder *builder, const struct hs_shape *shape, co
     /* Leaders of nodes have no memory in common; leaders of sockets may. */
     if (!shape->topology || (stage->between && shape->with.level == HS_NODE))
         return 1;
-    const struct hs_topology *part = hs_topology_of(builder, shape->topology, stage->rank, stage->size, shared_bytes);
-    if (!part)
+    *topology = hs_topology_of(builder, shape->topology, stage->rank, stage->size, shared_bytes);
+    if (!*topology)
         return 0;
-    *topology = *part;
-    topology->direct = topology->direct && stage->direct && shared_bytes > 0;
-    inner->topology = topology;
+    (*topology)->direct = (*topology)->direct && stage->direct && shared_bytes > 0;
+    inner->topology = *topology;
     return 1;
 }
 
 int hs_stage_is_named(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage)
 {
-    struct hs_topology topology = {0};
+    struct hs_topology *topology;
     struct hs_shape inner;
     if (stage->size < 2 || !shape_of(builder, shape, stage, &inner, &topology))
         return 0;
@@ -97,25 +97,24 @@ int hs_stage_is_named(struct hs_builder *builder, const struct hs_shape *shape, 
 int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
                   int64_t *scratch)
 {
+    struct hs_topology *topology;
+    struct hs_shape inner;
     if (stage->me < 0 || builder->failed)
         return stage->after;
     if (stage->size == 1)
         return emit_alone(builder, stage);
-    int64_t shared_bytes = share_of(shape, stage->stages);
-    struct hs_topology topology = {0};
-    struct hs_shape inner;
     if (!shape_of(builder, shape, stage, &inner, &topology))
         return -1;
     const struct hs_alg *alg =
         stage->between ? stage_outer(stage->collective, &inner) : stage_inner(stage->collective, &inner);
     inner.with = (struct hs_parameters){.threshold = shape->with.threshold};
-    if (alg->flags & HS_USES_LEVEL) /* its own stages would take the signals of the next ones */
-        topology.shared_bytes = topology.direct = 0;
+    if (topology && alg->flags & HS_USES_LEVEL) /* its own stages would take the signals of the next ones */
+        topology->shared_bytes = topology->direct = 0;
     struct hs_embedding embedding = {.rank = stage->rank,
                                      .in = stage->in,
                                      .out = stage->out,
                                      .scratch = *scratch,
-                                     .shared = stage->number * shared_bytes,
+                                     .shared = stage->number * share_of(shape, stage->stages),
                                      .signal = (int64_t)stage->number * HS_STAGE_SIGNALS,
                                      .after = stage->after};
     return hs_embed(builder, alg, &inner, &embedding, scratch);
@@ -141,4 +140,29 @@ struct hs_two_levels hs_two_levels(struct hs_builder *builder, const struct hs_s
     if (shape->rank == leader[levels.node])
         levels.leads = levels.node;
     return levels;
+}
+
+struct hs_stage hs_stage_inside(const struct hs_two_levels *on, const struct hs_shape *shape,
+                                enum hs_collective collective)
+{
+    return (struct hs_stage){.collective = collective,
+                             .rank = on->member,
+                             .size = on->members,
+                             .me = on->me,
+                             .root = on->leader_place,
+                             .bytes = shape->bytes,
+                             .after = -1};
+}
+
+struct hs_stage hs_stage_between(const struct hs_two_levels *on, const struct hs_shape *shape,
+                                 enum hs_collective collective)
+{
+    return (struct hs_stage){.collective = collective,
+                             .between = 1,
+                             .rank = on->leader,
+                             .size = on->nodes,
+                             .me = on->leads,
+                             .root = on->root_node,
+                             .bytes = shape->bytes,
+                             .after = -1};
 }

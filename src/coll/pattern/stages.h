@@ -60,4 +60,10 @@ struct hs_two_levels {
 /* Without a topology every rank is a node of its own. */
 struct hs_two_levels hs_two_levels(struct hs_builder *builder, const struct hs_shape *shape);
 
+/* Stages of the whole vector among the own node's ranks, whose root is the leader, and among the leaders. */
+struct hs_stage hs_stage_inside(const struct hs_two_levels *on, const struct hs_shape *shape,
+                                enum hs_collective collective);
+struct hs_stage hs_stage_between(const struct hs_two_levels *on, const struct hs_shape *shape,
+                                 enum hs_collective collective);
+
 #endif

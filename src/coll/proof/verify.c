@@ -15,12 +15,6 @@ hsumma_status hs_wrong(struct hs_proof *proof, const char *format, ...)
     return HSUMMA_ERR_INTERNAL;
 }
 
-const char *hs_kind_name(enum hs_kind kind)
-{
-    static const char *const names[HS_KINDS] = {"SEND", "RECV", "COPY", "REDUCE", "SIGNAL", "WAIT", "JOIN", "MPI"};
-    return (unsigned)kind < HS_KINDS ? names[kind] : "?";
-}
-
 const char *hs_slot_name(enum hs_slot slot)
 {
     static const char *const names[HS_SLOTS] = {"IN", "OUT", "SCRATCH", "SHARED"};

@@ -47,8 +47,7 @@ int64_t hs_slot_bytes(const struct hs_proof *proof, int rank, enum hs_slot slot)
 int hs_slot_fixed(const struct hs_proof *proof, int rank, enum hs_slot slot);
 /* Whether the collective computes sums. */
 int hs_sums(const struct hs_proof *proof);
-/* "SEND", ... and "IN", ... */
-const char *hs_kind_name(enum hs_kind kind);
+/* "IN", ... */
 const char *hs_slot_name(enum hs_slot slot);
 /* The accesses of a step, at most three; what it writes comes last. */
 int hs_accesses_of(const struct hs_step *step, int index, struct hs_access *access);

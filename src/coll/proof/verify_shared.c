@@ -42,39 +42,6 @@ struct search {
 
 enum { READ = 1, WRITTEN = 2 };
 
-static int is_kind(const struct hs_lists *lists, int g, enum hs_kind kind)
-{
-    return hs_lists_step(lists, g)->kind == kind;
-}
-
-/* Gives every step its level and its place in the order; whether all have one (there is no circle). */
-static int find_depths(struct search *s)
-{
-    const struct hs_lists *lists = s->lists;
-    int *pending = s->seen, *ready = s->order, count = 0, done = 0;
-
-    for (int g = 0; g < lists->steps; g++) {
-        s->depth[g] = 0;
-        pending[g] = hs_lists_step(lists, g)->deps + (is_kind(lists, g, HS_RECV) || is_kind(lists, g, HS_WAIT));
-        if (pending[g] == 0)
-            ready[count++] = g;
-    }
-    for (; done < count; done++) {
-        int g = ready[done], mate = is_kind(lists, g, HS_SEND) ? lists->mate[g] : -1;
-        int users = lists->first_user[g + 1] - lists->first_user[g];
-        for (int i = 0; i < users + (mate >= 0); i++) {
-            int user = i < users ? lists->user[lists->first_user[g] + i] : mate;
-            if (s->depth[user] <= s->depth[g])
-                s->depth[user] = s->depth[g] + 1;
-            if (--pending[user] == 0)
-                ready[count++] = user;
-        }
-    }
-    for (int g = 0; g < lists->steps; g++)
-        s->seen[g] = 0;
-    return done == lists->steps;
-}
-
 /* Lists what every step comes after: its dependencies, a RECV's SEND, a WAIT's SIGNAL. */
 static void find_causes(struct search *s)
 {
@@ -341,7 +308,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     collect_uses(&s);
     s.depth = hs_get(memory, steps, sizeof *s.depth);
     s.order = hs_get(memory, steps, sizeof *s.order);
-    s.seen = hs_get(memory, steps, sizeof *s.seen);
+    s.seen = hs_get_zero(memory, steps, sizeof *s.seen);
     s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
     s.found = hs_get_zero(memory, steps, sizeof *s.found);
     /* Every dependency and SIGNAL has its user; the SENDs come on top. */
@@ -355,7 +322,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
         s.ranks) {
         s.reader = s.writer + most;
         status = HSUMMA_OK;
-        if (find_depths(&s)) { /* if not, the run will tell who waits for whom */
+        if (hs_lists_levels(s.lists, 0, s.depth, s.order, s.queue)) { /* if not, the run tells who waits for whom */
             find_causes(&s);
             collect_uses(&s);
             status = check_uses(&s);

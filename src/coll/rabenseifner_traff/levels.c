@@ -1,12 +1,6 @@
 /* Plans: which groups meet in which level, and who is who. */
 #include "coll/rabenseifner_traff/rt.h"
 
-void rt_begin(struct rt_plan *plan, int size)
-{
-    plan->levels = 0;
-    plan->groups = size;
-}
-
 void rt_exchange(struct rt_plan *plan, int ways)
 {
     if (plan->groups == 1 || ways == 1)

@@ -30,34 +30,28 @@ static int power_below(int groups)
 }
 
 /* 2-1 elimination among the first pairs of neighbours leaves a power of two (Sections 1 and 4). */
-static struct rt_plan elimination_21(const struct hs_shape *shape)
+static void elimination_21(struct rt_plan *plan, const struct hs_shape *shape)
 {
-    struct rt_plan plan;
-    rt_begin(&plan, shape->size);
-    rt_eliminate(&plan, 0, shape->size - power_below(shape->size));
-    rt_halve(&plan);
-    return plan;
+    (void)shape;
+    rt_eliminate(plan, 0, plan->groups - power_below(plan->groups));
+    rt_halve(plan);
 }
 
 /* Wherever the number of groups is odd, the first three make a 3-2 step; powers of two: the butterfly. */
-static struct rt_plan elimination_32(const struct hs_shape *shape)
+static void elimination_32(struct rt_plan *plan, const struct hs_shape *shape)
 {
-    struct rt_plan plan;
-    rt_begin(&plan, shape->size);
-    rt_halve(&plan);
-    return plan;
+    (void)shape;
+    rt_halve(plan);
 }
 
 /* One level with a 3-2 step, then 2-1 steps among those that were in a pair and have had time for it. */
-static struct rt_plan elimination_32_21(const struct hs_shape *shape)
+static void elimination_32_21(struct rt_plan *plan, const struct hs_shape *shape)
 {
-    struct rt_plan plan;
-    rt_begin(&plan, shape->size);
-    rt_halve_while_even(&plan);
-    rt_exchange(&plan, 2);
-    rt_eliminate(&plan, 1, plan.groups - power_below(plan.groups));
-    rt_halve(&plan);
-    return plan;
+    (void)shape;
+    rt_halve_while_even(plan);
+    rt_exchange(plan, 2);
+    rt_eliminate(plan, 1, plan->groups - power_below(plan->groups));
+    rt_halve(plan);
 }
 
 /* The smallest prime factor of an odd number. */
@@ -70,14 +64,12 @@ static int odd_factor(int number)
 }
 
 /* The butterfly for the factor 2^n of p, then a ring for every odd prime factor, ascending. */
-static struct rt_plan small_ring(const struct hs_shape *shape)
+static void small_ring(struct rt_plan *plan, const struct hs_shape *shape)
 {
-    struct rt_plan plan;
-    rt_begin(&plan, shape->size);
-    rt_halve_while_even(&plan);
-    while (plan.groups > 1)
-        rt_exchange(&plan, odd_factor(plan.groups));
-    return plan;
+    (void)shape;
+    rt_halve_while_even(plan);
+    while (plan->groups > 1)
+        rt_exchange(plan, odd_factor(plan->groups));
 }
 
 /*
@@ -126,12 +118,12 @@ static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape)
 }
 
 /* The cheapest of: butterfly, rings for the first h - 1 odd factors, 3-2 elimination for the rest (Section 3.6). */
-static struct rt_plan cheapest(const struct hs_shape *shape)
+static void cheapest(struct rt_plan *best, const struct hs_shape *shape)
 {
-    struct rt_plan rings, best = elimination_32(shape);
-    double least = cost_of(&best, shape);
+    struct rt_plan rings = *best;
+    rt_halve(best);
+    double least = cost_of(best, shape);
 
-    rt_begin(&rings, shape->size);
     rt_halve_while_even(&rings);
     while (rings.groups > 1) {
         rt_exchange(&rings, odd_factor(rings.groups));
@@ -140,24 +132,24 @@ static struct rt_plan cheapest(const struct hs_shape *shape)
         double cost = cost_of(&plan, shape);
         if (cost < least) {
             least = cost;
-            best = plan;
+            *best = plan;
         }
     }
-    return best;
 }
 
 enum { CHEAPEST, ELIMINATION_21, ELIMINATION_32, ELIMINATION_32_21, SMALL_RING };
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    static struct rt_plan (*const recipe[])(const struct hs_shape *shape) = {
+    static void (*const recipe[])(struct rt_plan * plan, const struct hs_shape *shape) = {
         [CHEAPEST] = cheapest,
         [ELIMINATION_21] = elimination_21,
         [ELIMINATION_32] = elimination_32,
         [ELIMINATION_32_21] = elimination_32_21,
         [SMALL_RING] = small_ring,
     };
-    struct rt_plan plan = recipe[builder->alg->variant](shape);
+    struct rt_plan plan = {.groups = shape->size};
+    recipe[builder->alg->variant](&plan, shape);
     rt_build(builder, shape, &plan);
 }
 

@@ -34,11 +34,10 @@ struct rt_level {
 struct rt_plan {
     struct rt_level level[RT_LEVELS];
     int levels;
-    int groups; /* after the last level; 1 when the plan is complete */
+    int groups; /* after the last level: as many as ranks at first, 1 when the plan is complete */
 };
 
-/* levels.c: making plans.  None of them adds a level that does nothing. */
-void rt_begin(struct rt_plan *plan, int size);
+/* levels.c: making plans, which begin without levels.  None of them adds a level that does nothing. */
 void rt_exchange(struct rt_plan *plan, int ways);
 void rt_eliminate(struct rt_plan *plan, int skip, int pairs);
 /* Exchanges of two while the number of groups is even / until one group is left (with 3-2 elimination). */

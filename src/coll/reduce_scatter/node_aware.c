@@ -55,8 +55,8 @@ static void put_in(struct node_scatter *s)
 {
     if (s->packed.slot != HS_IN)
         for (int node = 0; node < s->map.nodes; node++)
-            s->ready = hs_pack_node(s->builder, &s->map, node, hs_plus(s->packed, hs_node_at(&s->map, node)), hs_in(0),
-                                    s->ready);
+            s->ready = hs_copy_node(s->builder, &s->map, node, 1, hs_in(0),
+                                    hs_plus(s->packed, hs_node_at(&s->map, node)), s->ready);
     if (!s->shared)
         return;
     hs_emit_signal_next(s->builder, CONTRIBUTED, s->ready, -1);
@@ -71,8 +71,7 @@ struct share {
 
 static struct share part_of(const struct node_scatter *s, int place)
 {
-    int64_t at = hs_member_part_at(&s->map, place);
-    return (struct share){at, hs_member_part_at(&s->map, place + 1) - at};
+    return (struct share){hs_member_part_at(&s->map, place), hs_member_bytes(&s->map, place)};
 }
 
 static struct share share_of(const struct node_scatter *s, int wave, int place)

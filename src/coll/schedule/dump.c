@@ -2,9 +2,10 @@
 
 #include "coll/schedule/lists.h"
 
-static void print_range(FILE *file, struct hs_ref ref, int64_t count)
+static void print_range(FILE *file, const char *before, struct hs_ref ref, int64_t count)
 {
     static const char *const names[HS_SLOTS] = {"in", "out", "scratch", "shared"};
+    fputs(before, file);
     if (ref.of)
         fprintf(file, "%d:", ref.of - 1);
     fprintf(file, "%s[%lld..%lld)", names[ref.slot], (long long)ref.at, (long long)(ref.at + count));
@@ -12,42 +13,22 @@ static void print_range(FILE *file, struct hs_ref ref, int64_t count)
 
 static void print_step(FILE *file, const struct hs_step *step)
 {
-    switch (step->kind) {
-    case HS_SEND:
-        fprintf(file, "SEND to %d <- ", step->peer);
-        print_range(file, step->left, step->count);
-        break;
-    case HS_RECV:
-        fprintf(file, "RECV from %d -> ", step->peer);
-        print_range(file, step->dst, step->count);
-        break;
-    case HS_SIGNAL:
-        fprintf(file, "SIGNAL %lld", (long long)step->count);
-        break;
-    case HS_WAIT:
-        fprintf(file, "WAIT for %d >= %lld", step->peer, (long long)step->count);
-        break;
-    case HS_JOIN:
-        fputs("JOIN", file);
-        break;
-    case HS_MPI:
-        fprintf(file, "MPI ");
-        print_range(file, step->dst, step->count);
-        break;
-    case HS_KINDS:
-        break;
-    case HS_COPY:
-    case HS_REDUCE:
-        fputs(step->kind == HS_COPY ? "COPY " : "REDUCE ", file);
-        print_range(file, step->dst, step->count);
-        fputs(" <- ", file);
-        print_range(file, step->left, step->count);
-        if (step->kind == HS_REDUCE) {
-            fputs(" op ", file);
-            print_range(file, step->right, step->count);
-        }
-        break;
-    }
+    unsigned touches = hs_step_touches(step->kind);
+    fputs(hs_kind_name(step->kind), file);
+    if (step->kind == HS_SEND)
+        fprintf(file, " to %d", step->peer);
+    else if (step->kind == HS_RECV)
+        fprintf(file, " from %d ->", step->peer);
+    else if (step->kind == HS_SIGNAL)
+        fprintf(file, " %lld", (long long)step->count);
+    else if (step->kind == HS_WAIT)
+        fprintf(file, " for %d >= %lld", step->peer, (long long)step->count);
+    if (touches & HS_TOUCHES_DST || step->kind == HS_MPI)
+        print_range(file, " ", step->dst, step->count);
+    if (touches & HS_TOUCHES_LEFT)
+        print_range(file, " <- ", step->left, step->count);
+    if (touches & HS_TOUCHES_RIGHT)
+        print_range(file, " op ", step->right, step->count);
 }
 
 void hs_dump_list(FILE *file, const struct hs_list *list)

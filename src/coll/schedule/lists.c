@@ -301,48 +301,41 @@ void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists)
     *lists = (struct hs_lists){0};
 }
 
-/* Later of the two; a message that has been sent in round n is received in round n at the earliest. */
-static void raise_to(int *round, int to)
+int hs_lists_levels(const struct hs_lists *lists, int sends_alone, int *level, int *order, int *pending)
 {
-    if (*round < to)
-        *round = to;
+    int count = 0, done = 0;
+    for (int g = 0; g < lists->steps; g++) {
+        const struct hs_step *step = hs_lists_step(lists, g);
+        level[g] = 0;
+        /* A RECV waits for its SEND as well, a WAIT for its SIGNAL. */
+        pending[g] = step->deps + (step->kind == HS_RECV || step->kind == HS_WAIT);
+        if (pending[g] == 0)
+            order[count++] = g;
+    }
+    for (; done < count; done++) {
+        int g = order[done], is_send = hs_lists_step(lists, g)->kind == HS_SEND;
+        int mate = is_send ? lists->mate[g] : -1, users = lists->first_user[g + 1] - lists->first_user[g];
+        level[g] += is_send || !sends_alone;
+        for (int i = 0; i < users + (mate >= 0); i++) {
+            int user = i < users ? lists->user[lists->first_user[g] + i] : mate;
+            level[user] = level[user] < level[g] ? level[g] : level[user];
+            if (--pending[user] == 0)
+                order[count++] = user;
+        }
+    }
+    return done == lists->steps;
 }
 
 hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allocator *memory, int *round)
 {
     int *pending = hs_get(memory, (size_t)lists->steps + 1, sizeof *pending);
-    int *ready = hs_get(memory, (size_t)lists->steps + 1, sizeof *ready);
-    int count = 0, done = 0, foreign = 0;
-
-    for (int g = 0; pending && ready && g < lists->steps; g++) {
-        const struct hs_step *step = hs_lists_step(lists, g);
-        round[g] = 0;
-        /* A RECV waits for its SEND as well, a WAIT for its SIGNAL. */
-        pending[g] = step->deps + (step->kind == HS_RECV || step->kind == HS_WAIT);
-        foreign |= step->kind == HS_MPI;
-        if (pending[g] == 0)
-            ready[count++] = g;
-    }
-    while (pending && ready && done < count) {
-        int g = ready[done++];
-        round[g] += hs_lists_step(lists, g)->kind == HS_SEND;
-        for (int i = lists->first_user[g]; i < lists->first_user[g + 1]; i++) {
-            raise_to(&round[lists->user[i]], round[g]);
-            if (--pending[lists->user[i]] == 0)
-                ready[count++] = lists->user[i];
-        }
-        int mate = lists->mate[g];
-        if (mate >= 0 && hs_lists_step(lists, g)->kind == HS_SEND) {
-            raise_to(&round[mate], round[g]);
-            if (--pending[mate] == 0)
-                ready[count++] = mate;
-        }
-    }
-    hsumma_status status = !pending || !ready    ? HSUMMA_ERR_MEMORY
-                           : foreign             ? HSUMMA_ERR_UNSUPPORTED
-                           : done < lists->steps ? HSUMMA_ERR_INTERNAL
-                                                 : HSUMMA_OK;
+    int *order = hs_get(memory, (size_t)lists->steps + 1, sizeof *order);
+    hsumma_status status = pending && order ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    for (int g = 0; g < lists->steps && !status; g++)
+        status = hs_lists_step(lists, g)->kind == HS_MPI ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK;
+    if (!status && !hs_lists_levels(lists, 1, round, order, pending))
+        status = HSUMMA_ERR_INTERNAL;
     hs_put(memory, pending);
-    hs_put(memory, ready);
+    hs_put(memory, order);
     return status;
 }

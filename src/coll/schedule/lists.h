@@ -57,6 +57,13 @@ void hs_mail_close(struct hs_mail *mail, int rank, int *mate);
 void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory);
 
 /*
+ * The length of the longest chain of steps, or of SENDs alone, that ends in each step, in level[lists->steps]; and
+ * order[lists->steps]: the steps, each behind all that it waits for.  0: some wait for each other in a circle, and have
+ * no place in it.  pending[lists->steps] is scratch.
+ */
+int hs_lists_levels(const struct hs_lists *lists, int sends_alone, int *level, int *order, int *pending);
+
+/*
  * The round of every step, in round[lists->steps]: the length of the longest chain of dependent messages that ends in
  * it.  A SEND counts itself; a RECV is in the round of its SEND, or later when something that it waits for is; so is a
  * WAIT with its SIGNAL, which is no message.  HSUMMA_ERR_INTERNAL if messages do not match, a WAIT has no SIGNAL or the

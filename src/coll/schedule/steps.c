@@ -3,6 +3,12 @@
 #include <limits.h>
 #include <string.h>
 
+const char *hs_kind_name(enum hs_kind kind)
+{
+    static const char *const names[HS_KINDS] = {"SEND", "RECV", "COPY", "REDUCE", "SIGNAL", "WAIT", "JOIN", "MPI"};
+    return (unsigned)kind < HS_KINDS ? names[kind] : "?";
+}
+
 void hs_list_begin(struct hs_builder *builder, const struct hs_allocator *memory)
 {
     *builder = (struct hs_builder){.memory = memory, .signalled = -1};
@@ -28,13 +34,14 @@ static void touch(struct hs_list *list, struct hs_ref ref, int64_t count)
 }
 
 /* Written in place: a step on the stack would be written and read again, which takes longer than all the rest. */
-static int emit(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
-                struct hs_ref right, int64_t count)
+int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
+                 struct hs_ref right, int64_t count)
 {
     struct hs_list *list = &builder->list;
-    if (count == 0 || builder->failed)
+    int flag = kind == HS_SIGNAL || kind == HS_WAIT;
+    if ((count == 0 && !flag) || builder->failed)
         return -1;
-    if (count < 0)
+    if (count < 0 || (flag && (count == 0 || count > HS_SIGNAL_MAX)))
         return fail(builder, HSUMMA_ERR_INTERNAL);
     if (list->steps == INT_MAX)
         return fail(builder, HSUMMA_ERR_MEMORY);
@@ -69,7 +76,7 @@ static const struct hs_ref nowhere = {HS_IN, 0, 0};
 static int emit_after(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
                       struct hs_ref right, int64_t count, int after)
 {
-    int step = emit(builder, kind, peer, dst, left, right, count);
+    int step = hs_emit_step(builder, kind, peer, dst, left, right, count);
     hs_after(builder, step, after);
     return step;
 }
@@ -97,27 +104,23 @@ int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref 
 
 int hs_emit_signal(struct hs_builder *builder, int64_t value, int after)
 {
-    if (value < 1 || value > HS_SIGNAL_MAX)
-        return fail(builder, HSUMMA_ERR_INTERNAL);
     return emit_after(builder, HS_SIGNAL, -1, nowhere, nowhere, nowhere, value, after);
 }
 
 int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value)
 {
-    if (value < 1 || value > HS_SIGNAL_MAX)
-        return fail(builder, HSUMMA_ERR_INTERNAL);
-    return emit(builder, HS_WAIT, peer, nowhere, nowhere, nowhere, value);
+    return hs_emit_step(builder, HS_WAIT, peer, nowhere, nowhere, nowhere, value);
 }
 
 int hs_emit_join(struct hs_builder *builder)
 {
-    return emit(builder, HS_JOIN, -1, nowhere, nowhere, nowhere, 1);
+    return hs_emit_step(builder, HS_JOIN, -1, nowhere, nowhere, nowhere, 1);
 }
 
 /* `count` bytes of the vector from byte `at` on, by MPI: which places that means depends on the collective. */
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count)
 {
-    return emit(builder, HS_MPI, root, hs_out(at), hs_in(at), nowhere, count);
+    return hs_emit_step(builder, HS_MPI, root, hs_out(at), hs_in(at), nowhere, count);
 }
 
 void hs_expose(struct hs_builder *builder)

@@ -38,6 +38,7 @@
 
 /* JOIN does nothing: a place where dependencies meet.  MPI: the whole collective, by MPI itself (row "mpi"). */
 enum hs_kind { HS_SEND, HS_RECV, HS_COPY, HS_REDUCE, HS_SIGNAL, HS_WAIT, HS_JOIN, HS_MPI, HS_KINDS };
+const char *hs_kind_name(enum hs_kind kind); /* "SEND", ... */
 
 /* Symbolic buffers; offsets in them are 64-bit bytes in a logical packed buffer. */
 enum hs_slot {
@@ -134,6 +135,9 @@ int hs_emit_copy(struct hs_builder *builder, struct hs_ref dst, struct hs_ref so
 int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left, struct hs_ref right,
                    int64_t count, int after);
 int hs_emit_signal(struct hs_builder *builder, int64_t value, int after);
+/* Any step, which waits for nothing yet; places that its kind does not touch, and a peer that it has not, are kept. */
+int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
+                 struct hs_ref right, int64_t count);
 int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value);
 int hs_emit_join(struct hs_builder *builder);
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count);

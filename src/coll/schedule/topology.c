@@ -98,8 +98,8 @@ void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *m
     *topology = (struct hs_topology){0};
 }
 
-const struct hs_topology *hs_topology_of(struct hs_builder *builder, const struct hs_topology *topology,
-                                         const int *rank, int size, int64_t shared_bytes)
+struct hs_topology *hs_topology_of(struct hs_builder *builder, const struct hs_topology *topology, const int *rank,
+                                   int size, int64_t shared_bytes)
 {
     struct hs_topology *part = hs_builder_get(builder, 1, sizeof *part);
     int *block = hs_builder_get(builder, 2 * division_ints(size) + 2 * (size_t)size, sizeof *block);

@@ -56,7 +56,7 @@ void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *m
  * The topology of the ranks rank[0 .. size) of another one (NULL: every rank on a node of its own), with `shared_bytes`
  * bytes of shared memory at most.  Belongs to the builder; NULL when memory is short (the builder has failed).
  */
-const struct hs_topology *hs_topology_of(struct hs_builder *builder, const struct hs_topology *topology,
-                                         const int *rank, int size, int64_t shared_bytes);
+struct hs_topology *hs_topology_of(struct hs_builder *builder, const struct hs_topology *topology, const int *rank,
+                                   int size, int64_t shared_bytes);
 
 #endif

@@ -18,8 +18,7 @@
 
 static void build_one_ring(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct rt_plan plan;
-    rt_begin(&plan, shape->size);
+    struct rt_plan plan = {.groups = shape->size};
     rt_exchange(&plan, shape->size);
     rt_build(builder, shape, &plan);
 }

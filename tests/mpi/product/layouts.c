@@ -6,12 +6,9 @@
  *
  *     mpi_layouts [CASES [FIRST]]     a case that fails is told by its number: mpi_layouts 1 NUMBER
  */
-#include "hsumma/plan/plan.h"
 #include "support/product/gemm_random.h"
 
 #include <malloc.h>
-
-enum { ROUNDED = 0 }; /* each panel buffer is rounded up to a cache line: not counted in workspace_limit */
 
 /* What a plan that shares memory says of an operand. */
 static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary)
@@ -84,27 +81,13 @@ static int64_t buffers(const hsumma_plan *plan)
     return !plan ? 0 : plan->by_node ? hs_plan_bytes(plan) : (int64_t)plan->loop.buffer_bytes;
 }
 
-/* Executes a plan: at once, or step by step and then waits. */
-static hsumma_status execute(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3], int steps)
-{
-    int done = 0;
-    if (steps == 0)
-        return gemm_begin(plan, c, local, 1);
-    hsumma_status status = gemm_begin(plan, c, local, 0);
-    for (int i = 0; !status && !done && i < steps; i++)
-        status = hsumma_plan_test(plan, &done);
-    return status ? status : hsumma_plan_wait(plan);
-}
-
 /* A case: planned, queried, executed twice; NULL, or what is wrong on this rank. */
 static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int stationary)
 {
     hsumma_plan *plan = NULL;
-    hsumma_plan_info info;
-    struct gemm_part local[3];
     const char *what = NULL;
     int possible = stationary == GEMM_AUTO || gemm_can_stay(c, "\2\0\1"[stationary]),
-        steps = draw(2) ? 1 << draw(12) : 0;
+        steps = draw(2) ? 1 << draw(12) : GEMM_AT_ONCE;
     hsumma_status status = gemm_plan_create(ctx, c, &plan);
     int empty = c->m == 0 || c->n == 0 || c->k == 0; /* then it may be that no process owns what would be replicated */
     if (!possible && (status || !empty))
@@ -112,21 +95,14 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
     else if (status)
         what = hsumma_message(ctx);
     if (plan && !what) {
-        hsumma_plan_query(plan, &info);
-        what = buffers(plan) > (int64_t)info.workspace_limit_bytes + ROUNDED ? "panel buffers above the limit"
-               : possible ? wrong_words(c, &info, stationary != GEMM_AUTO)
-                          : NULL;
+        hsumma_plan_info info = plan_query(plan);
+        what = buffers(plan) > (int64_t)info.workspace_limit_bytes ? "panel buffers above the limit"
+               : possible                                          ? wrong_words(c, &info, stationary != GEMM_AUTO)
+                                                                   : NULL;
     }
     for (int i = 0; plan && i < 2; i++) {
-        gemm_make(c, local);
-        status = execute(plan, c, local, i ? 0 : steps);
-        if (status)
-            what = hsumma_message(ctx);
-        else if (gemm_wrong(c, &local[2], 0))
-            what = "C is wrong";
-        else if (gemm_changed(c, local))
-            what = "A or B has changed";
-        gemm_drop(local);
+        const char *fault = gemm_execution_fault(plan, c, i ? GEMM_AT_ONCE : steps);
+        what = what ? what : fault;
     }
     hsumma_plan_free(&plan);
     if (!what && possible && stationary == GEMM_AUTO && !gemm_multiplies(ctx, c, 0))
@@ -173,18 +149,12 @@ static void test_cases(int64_t from, int count)
 }
 
 /* Bytes that all processes have sent, or -1 after an error. */
-static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan_info *info)
+static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c)
 {
     hsumma_plan *plan = NULL;
-    struct gemm_part local[3];
-    gemm_make(c, local);
-    int good = !gemm_plan_create(ctx, c, &plan) && !gemm_begin(plan, c, local, 1) && gemm_wrong(c, &local[2], 0) == 0;
-    memset(info, 0, sizeof *info);
-    if (plan)
-        hsumma_plan_query(plan, info);
+    int good = !gemm_plan_create(ctx, c, &plan) && gemm_executes(plan, c);
+    int64_t sum = world_reduce(plan_query(plan).bytes_sent, MPI_SUM);
     hsumma_plan_free(&plan);
-    gemm_drop(local);
-    int64_t sum = world_reduce(info->bytes_sent, MPI_SUM);
     return everywhere(good) ? sum : -1;
 }
 
@@ -195,7 +165,6 @@ static void test_bytes(hsumma_context *ctx, int count)
     for (int number = 0; number < count; number++) {
         char options[128], drawn[256];
         int64_t misplaced;
-        hsumma_plan_info info[2];
         draw_seed((uint64_t)number + 1000003);
         hsumma_grid *grid = gemm_draw_grid(ctx);
         struct gemm_case c, same;
@@ -210,7 +179,7 @@ static void test_bytes(hsumma_context *ctx, int count)
                  "ABC"[stationary], 1 + draw(9), draw(3));
         c.alpha = same.alpha = 2;
         c.options = same.options = options;
-        int64_t all = bytes_sent(ctx, &c, &info[0]), least = bytes_sent(ctx, &same, &info[1]);
+        int64_t all = bytes_sent(ctx, &c), least = bytes_sent(ctx, &same);
         cases++;
         none += misplaced == 0;
         if (all < 0 || least < 0 || all != least + misplaced) {
@@ -231,16 +200,13 @@ static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, 
 {
     char options[128];
     hsumma_plan *plan = NULL;
-    struct gemm_part local[3];
     snprintf(options, sizeof options, "stationary=%c node=messages workspace_limit=%" PRId64, "ABC"[stationary], limit);
     c->options = options;
     hsumma_status status = gemm_plan_create(ctx, c, &plan);
     const char *need = status == HSUMMA_ERR_WORKSPACE ? strstr(hsumma_message(ctx), "need ") : NULL;
     *refused = need ? atoll(need + 5) : 0;
-    gemm_make(c, local);
-    int good = !status && !gemm_begin(plan, c, local, 1) && gemm_wrong(c, &local[2], 0) == 0;
+    int good = !status && gemm_executes(plan, c);
     int64_t bytes = world_reduce(good ? buffers(plan) : 0, MPI_MAX);
-    gemm_drop(local);
     hsumma_plan_free(&plan);
     c->options = NULL;
     return everywhere(good) ? bytes : -1;
@@ -256,12 +222,12 @@ static const char *descend(hsumma_context *ctx, struct gemm_case *c, int station
     *least = 0;
     for (;;) {
         bytes = within(ctx, c, stationary, limit, &refused);
-        if (bytes < 0 || bytes > limit + ROUNDED || bytes == 0)
+        if (bytes < 0 || bytes > limit || bytes == 0)
             break;
         *least = bytes;
         limit = (bytes < limit ? bytes : limit) / 4 * 3;
     }
-    if (bytes > limit + ROUNDED)
+    if (bytes > limit)
         return "buffers above the limit";
     if (bytes < 0 && refused <= limit)
         return "no refusal that tells what is needed, or a wrong result";
@@ -334,23 +300,20 @@ static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid,
     return good && counted.out == 0 ? counted.most - share / 100 * 15 : INT32_MAX;
 }
 
-static void test_memory(const hsumma_grid *like)
+static void test_memory(void)
 {
     enum { LISTS = 128 << 10 };
-    hsumma_context *ctx = NULL; /* a fresh one: panel buffers belong to the context */
-    hsumma_grid *grid = NULL;
-    int P, Q;
+    hsumma_context *ctx; /* a fresh one: panel buffers belong to the context */
+    hsumma_grid *grid;
     int64_t most = INT32_MIN;
-    hsumma_grid_info(like, &P, &Q, NULL, NULL);
-    if (!hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) && !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid))
+    if (gemm_open(NULL, 0, 0, &ctx, &grid))
         for (int i = 0; i < 12; i++) {
             int64_t beyond = world_reduce(memory_beyond_limit(ctx, grid, i / 3, i % 3), MPI_MAX);
             most = beyond > most ? beyond : most;
         }
     tap_ok(most > INT32_MIN && most < LISTS,
            "all memory of 12 exchanged plans: %" PRId64 " bytes beyond workspace_limit at most", most);
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
+    gemm_close(&ctx, &grid);
 }
 
 /* Whether all replicas of this process's part of C have the same bits. */
@@ -365,20 +328,6 @@ static int replicas_agree(const struct gemm_case *c, int64_t hash)
             agree &= world_reduce(mine ? hash : INT64_MAX, MPI_MIN) == world_reduce(mine ? hash : -1, MPI_MAX);
         }
     return agree;
-}
-
-/* The hash of C after one execution with these options, or -1. */
-static int64_t bits(hsumma_context *ctx, struct gemm_case c, const char *options)
-{
-    hsumma_plan *plan = NULL;
-    struct gemm_part local[3];
-    c.options = options;
-    gemm_make(&c, local);
-    int good = !gemm_plan_create(ctx, &c, &plan) && !gemm_begin(plan, &c, local, 1);
-    int64_t hash = good ? gemm_hash_of_c(&c, &local[2]) : -1;
-    hsumma_plan_free(&plan);
-    gemm_drop(local);
-    return hash;
 }
 
 /* With block, stationary operand and lookahead fixed every hierarchy gives the bits of SUMMA, exchanged or not. */
@@ -400,7 +349,8 @@ static void test_bits(hsumma_context *ctx, int count)
         snprintf(words, sizeof words, "stationary=%c block=%d lookahead=%d threads=1 workspace_limit=16M",
                  "ABC"[stationary], block, ahead);
         snprintf(options, sizeof options, "%s groups=1x1 exchange=root", words);
-        int64_t summa = bits(ctx, c, options);
+        c.options = options;
+        int64_t summa = gemm_bits(ctx, &c, 1, NULL);
         copies += gemm_replicated(&c, 2);
         if (gemm_replicated(&c, 2) && !replicas_agree(&c, summa)) {
             apart++;
@@ -414,10 +364,9 @@ static void test_bits(hsumma_context *ctx, int count)
                          j, block * (1 + hierarchies % 3), hierarchies % 2 ? "chain" : "binomial",
                          64 << hierarchies % 3, hierarchies % 2 ? "root" : "all");
                 hierarchies++;
-                if (everywhere(summa >= 0 && bits(ctx, c, options) == summa))
+                if (everywhere(summa >= 0 && gemm_bits(ctx, &c, 1, NULL) == summa))
                     continue;
                 differ++;
-                c.options = options;
                 gemm_report(0, &c, number, "other bits than SUMMA");
             }
         hsumma_grid_free(&grid);
@@ -436,7 +385,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_bytes(ctx, (int)count_of_cases / 4);
     test_workspace(ctx, grid);
     test_bits(ctx, (int)count_of_cases / 8);
-    test_memory(grid);
+    test_memory();
 }
 
 int main(int argc, char **argv)

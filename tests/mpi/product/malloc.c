@@ -3,50 +3,13 @@
  * that cannot be shared or had, products, and nothing left behind.
  */
 #include "support/failing_memory.h"
-#include "support/product/gemm_case.h"
+#include "support/process.h"
+#include "support/product/gemm_library.h"
 
-#include <dirent.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum { MIB = 1 << 20, TOGETHER = 3 };
-
-/* Entries of a directory that speak of `word`. */
-static int entries(const char *path, const char *word)
-{
-    int count = 0;
-    DIR *dir = opendir(path);
-    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
-        count += strstr(entry->d_name, word) != NULL;
-    if (dir)
-        closedir(dir);
-    return count;
-}
-
-/* Lines of this process's map that speak of a segment of the library. */
-static int segments(void)
-{
-    char line[512];
-    int count = 0;
-    FILE *file = fopen("/proc/self/maps", "r");
-    while (file && fgets(line, sizeof line, file))
-        count += strstr(line, "memfd:hsumma") != NULL;
-    if (file)
-        fclose(file);
-    return count;
-}
-
-/* Bytes of address space. */
-static int64_t mapped(void)
-{
-    int64_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%" SCNd64, &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return pages * sysconf(_SC_PAGESIZE);
-}
 
 /* Whether the processes of a context share memory. */
 static int sharing(const hsumma_context *ctx)
@@ -170,24 +133,29 @@ static void test_lookup(hsumma_context *ctx)
 static void refused(hsumma_context *ctx, size_t bytes, const char *what, const char *words)
 {
     void *memory = &memory;
-    int before = segments();
+    int before = process_segments();
     hsumma_status status = hsumma_malloc(ctx, bytes, &memory);
-    int good = status == HSUMMA_ERR_MEMORY && !memory && !ctx->allocations.first && segments() == before;
+    int good = status == HSUMMA_ERR_MEMORY && !memory && !ctx->allocations.first && process_segments() == before;
     good &= strstr(hsumma_message(ctx), words) != NULL;
     tap_ok(everywhere(good), "%s: %s: %s", what, hsumma_status_string(status), hsumma_message(ctx));
 }
 
 static void test_huge(hsumma_context *ctx)
 {
-    char words[64];
-    snprintf(words, sizeof words, "%zu on process %d", (size_t)SIZE_MAX, size - 1);
-    refused(ctx, rank == size - 1 ? SIZE_MAX : 10, "one process asks for all there could be", words);
-    snprintf(words, sizeof words, "%zu on process 0", (size_t)SIZE_MAX);
-    refused(ctx, SIZE_MAX, "all do", words);
-    snprintf(words, sizeof words, "%zu on process 0", SIZE_MAX / 4 + 1);
-    refused(ctx, SIZE_MAX / 4 + 1, "a quarter of it each", words);
-    snprintf(words, sizeof words, "%zu on process 0", (size_t)1 << 56);
-    refused(ctx, (size_t)1 << 56, "more than any machine has", words);
+    const struct {
+        const char *what;
+        size_t bytes;
+        int only; /* the process that asks for so much; -1: all do */
+    } rows[] = {{"one process asks for all there could be", SIZE_MAX, size - 1},
+                {"all do", SIZE_MAX, -1},
+                {"a quarter of it each", SIZE_MAX / 4 + 1, -1},
+                {"more than any machine has", (size_t)1 << 56, -1}};
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[64];
+        int only = rows[i].only;
+        snprintf(words, sizeof words, "%zu on process %d", rows[i].bytes, only < 0 ? 0 : only);
+        refused(ctx, only < 0 || only == rank ? rows[i].bytes : 10, rows[i].what, words);
+    }
 }
 
 /* One process has no memory for its lists. */
@@ -222,11 +190,11 @@ static void test_limited(hsumma_context *ctx)
     int last = rank == size - 1;
     getrlimit(RLIMIT_AS, &limit);
     less = limit;
-    int64_t space = mapped();
+    int64_t space = process_mapped();
     less.rlim_cur = (rlim_t)space + 32 * MIB;
-    int before = segments(), good = !last || setrlimit(RLIMIT_AS, &less) == 0;
+    int before = process_segments(), good = !last || setrlimit(RLIMIT_AS, &less) == 0;
     hsumma_status status = hsumma_malloc(ctx, last ? MIB : 64 * MIB, &memory);
-    good &= status == HSUMMA_OK && memory && !is_shared(ctx, memory) && segments() == before;
+    good &= status == HSUMMA_OK && memory && !is_shared(ctx, memory) && process_segments() == before;
     for (size_t i = 0; memory && i < MIB; i += 1000)
         good &= ((char *)memory)[i] == 0;
     hsumma_mfree(ctx, memory);
@@ -237,7 +205,7 @@ static void test_limited(hsumma_context *ctx)
     setrlimit(RLIMIT_AS, &limit);
     good = hsumma_malloc(ctx, last ? 64 * MIB : MIB, &memory) == HSUMMA_OK && is_shared(ctx, memory) == sharing(ctx);
     hsumma_mfree(ctx, memory);
-    tap_ok(everywhere(good && mapped() - space < 8 * MIB), "later it can, and nothing is left of all that");
+    tap_ok(everywhere(good && process_mapped() - space < 8 * MIB), "later it can, and nothing is left of all that");
 }
 
 static void test_many(hsumma_context *ctx)
@@ -245,23 +213,23 @@ static void test_many(hsumma_context *ctx)
     enum { ROUNDS = 60, WARM = 10, HELD = 3 };
     void *held[HELD] = {NULL};
     int64_t space = 0;
-    int good = 1, files = 0, before = segments();
+    int good = 1, files = 0, before = process_segments();
     for (int i = 0; i < ROUNDS; i++) {
         if (i == WARM) {
-            space = mapped();
-            files = entries("/proc/self/fd", "");
+            space = process_mapped();
+            files = process_entries("/proc/self/fd", "");
         }
         hsumma_mfree(ctx, held[i % HELD]);
         good &= hsumma_malloc(ctx, (size_t)MIB * (size_t)(1 + rank % 2), &held[i % HELD]) == HSUMMA_OK;
         if (held[i % HELD])
             memset(held[i % HELD], i, MIB);
     }
-    int64_t grown = mapped() - space;
-    good &=
-        grown < 8 * MIB && entries("/proc/self/fd", "") == files && segments() - before == (sharing(ctx) ? HELD : 0);
+    int64_t grown = process_mapped() - space;
+    good &= grown < 8 * MIB && process_entries("/proc/self/fd", "") == files &&
+            process_segments() - before == (sharing(ctx) ? HELD : 0);
     for (int i = 0; i < HELD; i++)
         hsumma_mfree(ctx, held[i]);
-    good &= segments() == before && entries("/dev/shm", "hsumma") == 0;
+    good &= process_segments() == before && process_entries("/dev/shm", "hsumma") == 0;
     tap_ok(everywhere(good), "%d calls, %d held: no mapping or descriptor is left (%" PRId64 " bytes more on rank 0)",
            ROUNDS, HELD, grown);
 }
@@ -269,22 +237,24 @@ static void test_many(hsumma_context *ctx)
 /* What is held goes with the context, whose last holder is a grid. */
 static void test_left(void)
 {
-    hsumma_context *ctx = NULL;
-    hsumma_grid *grid = NULL;
+    hsumma_context *ctx;
+    hsumma_grid *grid;
     void *memory = NULL;
-    int before = segments();
-    int good = !hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) && !hsumma_grid_create(ctx, 1, 1, 'R', NULL, &grid);
-    int of_context = segments();
-    int64_t space = mapped();
+    int before = process_segments(), good = 1;
+    if (!gemm_open(NULL, 1, 1, &ctx, &grid))
+        return;
+    int of_context = process_segments();
+    int64_t space = process_mapped();
     for (int i = 0; i < 4; i++)
         good &= !hsumma_malloc(ctx, 16 * MIB, &memory) && memory;
-    good &= segments() == of_context + (sharing(ctx) ? 4 : 0) && mapped() - space >= 64 * MIB;
+    good &= process_segments() == of_context + (sharing(ctx) ? 4 : 0) && process_mapped() - space >= 64 * MIB;
     hsumma_free(&ctx);
     if (memory)
         ((char *)memory)[16 * MIB - 1] = 1; /* still there */
     good = everywhere(good);
     hsumma_grid_free(&grid);
-    good &= segments() == before && mapped() - space < 8 * MIB && entries("/dev/shm", "hsumma") == 0;
+    good &= process_segments() == before && process_mapped() - space < 8 * MIB &&
+            process_entries("/dev/shm", "hsumma") == 0;
     tap_ok(everywhere(good), "memory that was not freed goes with the context");
 }
 
@@ -302,66 +272,38 @@ static void test_broken(void)
     tap_ok(everywhere(good), "after a failure of MPI there is no more memory, but it can be freed");
 }
 
-/* Moves the operands of `mask` into memory of the library's, where they begin `shift` elements after its begin. */
-static int move(hsumma_context *ctx, const struct gemm_case *call, struct gemm_part local[3], int mask, int shift,
-                void *moved[3])
-{
-    int good = 1;
-    for (int x = 0; x < 3; x++) {
-        size_t unit = gemm_element_size(call->type);
-        size_t bytes = local[x].data ? (size_t)(call->desc[x].ld * local[x].cols) * unit : 0;
-        moved[x] = NULL;
-        if (!(mask >> x & 1) || hsumma_malloc(ctx, bytes + (size_t)shift * unit, &moved[x])) {
-            good &= !(mask >> x & 1);
-            continue;
-        }
-        if (local[x].data)
-            memcpy((char *)moved[x] + (size_t)shift * unit, local[x].data, bytes);
-        free(local[x].data);
-        local[x].data = bytes ? (char *)moved[x] + (size_t)shift * unit : NULL;
-    }
-    return good;
-}
-
 static int product_is_right(hsumma_context *ctx, const struct gemm_case *call, int mask, int by_plan)
 {
-    struct gemm_part local[3];
-    void *moved[3];
+    struct gemm_placed placed;
     hsumma_plan *plan = NULL;
-    gemm_make(call, local);
-    int good = move(ctx, call, local, mask, mask % 3, moved);
-    hsumma_status status = by_plan ? gemm_plan_create(ctx, call, &plan) : gemm_one_call(ctx, call, local);
+    int good = gemm_make_in_library(ctx, call, mask, 0, (size_t)(mask % 3) * gemm_element_size(call->type), &placed);
+    hsumma_status status = by_plan ? gemm_plan_create(ctx, call, &plan) : gemm_one_call(ctx, call, placed.local);
     if (by_plan && !status)
-        status = gemm_begin(plan, call, local, 1);
-    good &= status == HSUMMA_OK && gemm_wrong(call, &local[2], 0) + gemm_changed(call, local) == 0;
+        status = gemm_begin(plan, call, placed.local, 1);
+    good &= !status && gemm_wrong(call, &placed.local[2], 0) + gemm_changed(call, placed.local) == 0;
     hsumma_plan_free(&plan);
-    for (int x = 0; x < 3; x++) {
-        hsumma_mfree(ctx, moved[x]);
-        local[x].data = moved[x] ? NULL : local[x].data;
-    }
-    gemm_drop(local);
+    gemm_drop_in_library(ctx, &placed);
     return good;
 }
 
 static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
 {
+    static const struct {
+        int nb, unlike;
+        const char *what;
+    } rows[] = {{0, 0, "one block per process"}, {4, 0, "blocks of 4"}, {4, 1, "blocks unlike"}, {8, 0, "blocks of 8"}};
     for (int by_plan = 0; by_plan < 2; by_plan++)
-        for (int nb = 0; nb <= 8; nb += 4) {
+        for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
             int good = 1;
             for (int mask = 1; mask < 8; mask++) {
-                struct gemm_case c =
-                    gemm_case_of(grid, (hsumma_type)(mask % 4), "NT"[mask % 2], "NTC"[mask % 3], 21, 18, 25, nb);
-                good &= product_is_right(ctx, &c, mask, by_plan);
-                if (nb == 4) {
+                struct gemm_case c = gemm_case_of(grid, (hsumma_type)(mask % 4), "NT"[mask % 2], "NTC"[mask % 3], 21,
+                                                  18, 25, rows[i].nb);
+                if (rows[i].unlike)
                     gemm_unalign(&c, mask);
-                    good &= product_is_right(ctx, &c, mask, by_plan);
-                }
+                good &= product_is_right(ctx, &c, mask, by_plan);
             }
             tap_ok(everywhere(good), "products %s, %s, any of A, B and C in this memory",
-                   by_plan ? "by plan" : "in one call",
-                   nb == 0   ? "one block per process"
-                   : nb == 4 ? "blocks of 4, and unlike"
-                             : "blocks of 8");
+                   by_plan ? "by plan" : "in one call", rows[i].what);
         }
 }
 

@@ -5,16 +5,15 @@
  *
  *     mpi_node node=shared|nodes     nodes: MPICH is made to believe in two nodes, where messages are sent
  */
-#include "hsumma/plan/plan.h"
-#include "support/product/gemm_case.h"
+#include "support/product/gemm_library.h"
+#include "support/product/gemm_random.h"
 
 #include <unistd.h>
 
 /* What a plan that shares memory says of itself, before it has run (ran = 0) or after; NULL, or what is wrong. */
 static const char *wrong_info(const hsumma_plan *plan, int ran)
 {
-    hsumma_plan_info info;
-    hsumma_plan_query(plan, &info);
+    hsumma_plan_info info = plan_query(plan);
     if (strcmp(info.node, "shared") != 0 || strcmp(info.level[0].bcast, "none") != 0 || info.nlevels != 1)
         return "not by shared memory";
     if (info.bytes_sent || info.messages_sent)
@@ -29,23 +28,15 @@ static const char *wrong_info(const hsumma_plan *plan, int ran)
 }
 
 /* Plans a call with these options and executes it twice; NULL, or what is wrong on this rank. */
-static const char *failure(hsumma_context *ctx, struct gemm_case c, const char *options)
+static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
 {
     hsumma_plan *plan = NULL;
-    struct gemm_part local[3];
-    c.options = options;
-    if (gemm_plan_create(ctx, &c, &plan))
+    if (gemm_plan_create(ctx, c, &plan))
         return hsumma_message(ctx);
     const char *what = wrong_info(plan, 0);
     for (int i = 0; i < 2; i++) {
-        gemm_make(&c, local);
-        if (gemm_begin(plan, &c, local, 1))
-            what = hsumma_message(ctx);
-        else if (gemm_wrong(&c, &local[2], 0))
-            what = "C is wrong";
-        else if (gemm_changed(&c, local))
-            what = "A or B has changed";
-        gemm_drop(local);
+        const char *fault = gemm_execution_fault(plan, c, GEMM_AT_ONCE);
+        what = what ? what : fault;
     }
     what = what ? what : wrong_info(plan, plan->member);
     hsumma_plan_free(&plan);
@@ -53,12 +44,12 @@ static const char *failure(hsumma_context *ctx, struct gemm_case c, const char *
 }
 
 /* Counts a failure and says what it was. */
-static int failed(hsumma_context *ctx, const struct gemm_case *c, const char *options)
+static int failed(hsumma_context *ctx, struct gemm_case *c, const char *options)
 {
-    const char *what = failure(ctx, *c, options);
+    c->options = options;
+    const char *what = failure(ctx, c);
     if (what)
-        printf("# rank %d: %c%c%c %dx%dx%d %s: %s\n", rank, "sdcz"[c->type], c -> ta, c -> tb, (int)c -> m, (int)c -> n,
-               (int)c -> k, options ? options : "", what);
+        gemm_report(rank, c, 0, what);
     return !everywhere(!what);
 }
 
@@ -157,83 +148,49 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 }
 
 /* Blocks and grids on which panels have one owner each: what is in memory of the library's is read in place. */
-struct placed {
-    struct gemm_case call;
-    struct gemm_part local[3];
-    void *memory[3];
-};
 
-/* mask: the operands that every process has in the library's memory; but: those that process `rank` has elsewhere. */
-static int place(hsumma_context *ctx, struct placed *p, int mask, int but)
+/* Fills A, B and C anew, wherever they lie. */
+static void refill(const struct gemm_case *call, struct gemm_placed *placed)
 {
-    int good = 1;
-    gemm_make(&p->call, p->local);
-    for (int x = 0; x < 3; x++) {
-        size_t shift = (size_t)(x + 1) * 16,
-               bytes = (size_t)(p->call.desc[x].ld * p->local[x].cols) * gemm_element_size(p->call.type);
-        p->memory[x] = NULL;
-        if (!(mask >> x & 1))
-            continue;
-        good &= hsumma_malloc(ctx, bytes + shift, &p->memory[x]) == HSUMMA_OK;
-        if (!p->local[x].data || but >> x & 1 || !p->memory[x])
-            continue;
-        memcpy((char *)p->memory[x] + shift, p->local[x].data, bytes);
-        free(p->local[x].data);
-        p->local[x].data = (char *)p->memory[x] + shift;
-    }
-    return good;
-}
-
-static void unplace(hsumma_context *ctx, struct placed *p)
-{
-    for (int x = 0; x < 3; x++) {
-        char *at = p->local[x].data;
-        if (!p->memory[x] || at != (char *)p->memory[x] + (size_t)(x + 1) * 16)
-            free(at);
-        hsumma_mfree(ctx, p->memory[x]);
-    }
+    struct gemm_part fresh[3];
+    gemm_make(call, fresh);
+    for (int x = 0; x < 3; x++)
+        if (fresh[x].data)
+            memcpy(placed->local[x].data, fresh[x].data, fresh[x].bytes);
+    gemm_drop(fresh);
 }
 
 /* Executes it in this memory, each process after some time of its own, and changes A and B at once; the hash of C, or
- * -1.  *copied: bytes that this process has copied into shared memory. */
-static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, const char *options, int mask, int but,
-                         int64_t *copied)
+ * -1.  mask, but: see gemm_make_in_library.  *copied: bytes that this process has copied into shared memory. */
+static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int mask, int but, int64_t *copied)
 {
-    struct placed p = {.call = *call};
+    struct gemm_placed p;
     hsumma_plan *plan = NULL;
     int64_t hash = -1;
-    p.call.options = options;
-    int good = place(ctx, &p, mask, but) && gemm_plan_create(ctx, &p.call, &plan) == HSUMMA_OK && !wrong_info(plan, 0);
+    int good = gemm_make_in_library(ctx, call, mask, but, 16, &p) && gemm_plan_create(ctx, call, &plan) == HSUMMA_OK &&
+               !wrong_info(plan, 0);
     *copied = 0;
     for (int i = 0; everywhere(good) && i < 3; i++) {
-        struct gemm_part fresh[3];
-        gemm_make(&p.call, fresh);
-        for (int x = 0; x < 3; x++)
-            if (fresh[x].data)
-                memcpy(p.local[x].data, fresh[x].data,
-                       (size_t)(p.call.desc[x].ld * fresh[x].cols) * gemm_element_size(p.call.type));
-        gemm_drop(fresh);
+        refill(call, &p);
         if (i)
             usleep((unsigned)(scrambled((uint64_t)(rank * 3 + i + mask)) % 1000));
-        good = gemm_begin(plan, &p.call, p.local, 1) == HSUMMA_OK &&
-               (p.call.fractions || !gemm_wrong(&p.call, &p.local[2], 0)) && !gemm_changed(&p.call, p.local);
+        good = gemm_begin(plan, call, p.local, 1) == HSUMMA_OK &&
+               (call->fractions || !gemm_wrong(call, &p.local[2], 0)) && !gemm_changed(call, p.local);
         for (int x = 0; x < 2; x++) /* when the call has returned A and B may be changed */
             if (p.local[x].data)
-                memset(p.local[x].data, 0x7f,
-                       (size_t)(p.call.desc[x].ld * p.local[x].cols) * gemm_element_size(p.call.type));
+                memset(p.local[x].data, 0x7f, p.local[x].bytes);
         *copied += plan->node.last.bytes;
-        int64_t now = gemm_hash_of_c(&p.call, &p.local[2]);
+        int64_t now = gemm_hash_of_c(call, &p.local[2]);
         good &= i == 0 || now == hash;
         hash = now;
     }
     hsumma_plan_free(&plan);
-    unplace(ctx, &p);
+    gemm_drop_in_library(ctx, &p);
     return good ? hash : -1;
 }
 
 static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    static const char *const options = "stationary=C block=256 threads=1";
     for (int layout = 0; layout < 4; layout++) {
         struct gemm_case c =
             gemm_case_of(grid, layout % 2 ? HSUMMA_S : HSUMMA_D, "NT"[layout % 2], "NT"[layout / 2], 24, 20, 1024, 0);
@@ -247,13 +204,14 @@ static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
                     of[x == 0 ? c.ta == 'N' : c.tb != 'N'].block = of[x == 0 ? c.ta == 'N' : c.tb != 'N'].first = 256;
                 gemm_spread(&c, x, &of[0], &of[1]); /* other ld on each rank */
             }
+        c.options = "stationary=C block=256 threads=1";
         c.fractions = layout > 1;
-        int64_t plain = in_memory(ctx, &c, options, 0, 0, &all);
+        int64_t plain = in_memory(ctx, &c, 0, 0, &all);
         bad += !everywhere(plain >= 0);
         for (int mask = 1; mask < 8; mask++)
             for (int but = 0; but < 4; but++) {
                 int mine = rank % 2 ? but : 0;
-                bad += !everywhere(in_memory(ctx, &c, options, mask, mine, &copied) == plain && copied <= all);
+                bad += !everywhere(in_memory(ctx, &c, mask, mine, &copied) == plain && copied <= all);
                 if ((mask & 3) == 3 && !mine && c.ta == 'N' && c.tb == 'N')
                     bad += copied != 0 && 1024 / (layout ? 1 : P * Q) % 256 == 0;
             }
@@ -277,9 +235,9 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
             *(x ? &c.desc[2].csrc : &c.desc[2].rsrc) = -1;
         for (int y = 0; y < 3; y++)
             c.desc[y].ld = hsumma_local_rows(&c.desc[y]) + GEMM_PAD;
+        c.options = "stationary=C block=16 threads=1";
         for (int but = 0; but < 4; but += 3)
-            bad += !everywhere(
-                in_memory(ctx, &c, "stationary=C block=16 threads=1", 3, (rank + i / 4) % 2 ? but : 0, &copied) >= 0);
+            bad += !everywhere(in_memory(ctx, &c, 3, (rank + i / 4) % 2 ? but : 0, &copied) >= 0);
     }
     tap_ok(bad == 0, "replicas in the library's memory: %d wrong", bad);
 }
@@ -290,9 +248,8 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
     int bad = 0;
     char line[512] = "";
     for (int i = 0; i < 12; i++) {
-        hsumma_plan *plan = NULL, *again = NULL;
+        int64_t copied, hash[2];
         hsumma_plan_info info[2];
-        int64_t copied;
         struct gemm_case c =
             gemm_case_of(grid, (hsumma_type)(i % 4), "NT"[i % 2], "NC"[i / 2 % 2], 90, 95, 100, i % 3 * 4);
         char options[64];
@@ -301,24 +258,22 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
         c.fractions = 1;
         if (i % 5 == 4)
             gemm_unalign(&c, i);
-        int good = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
-        if (good) {
-            hsumma_plan_query(plan, &info[0]);
-            snprintf(line, sizeof line, "%s", info[0].line);
-            int64_t hash = in_memory(ctx, &c, c.options, 0, 0, &copied);
+        int good = 1;
+        for (int again = 0; again < 2; again++) {
+            hsumma_plan *plan = NULL;
+            good = good && gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
+            info[again] = plan_query(plan);
+            good &= again == 0 || strcmp(info[1].line, line) == 0;
+            if (again == 0)
+                snprintf(line, sizeof line, "%s", info[0].line);
+            hsumma_plan_free(&plan);
+            hash[again] = in_memory(ctx, &c, 0, 0, &copied);
             c.options = line;
-            good = gemm_plan_create(ctx, &c, &again) == HSUMMA_OK && hash >= 0 &&
-                   hash == in_memory(ctx, &c, line, 0, 0, &copied);
         }
-        if (again) {
-            hsumma_plan_query(again, &info[1]);
-            good &= !strcmp(info[0].line, info[1].line) && info[0].panels == info[1].panels &&
-                    info[0].chunk == info[1].chunk && info[0].workspace_bytes == info[1].workspace_bytes &&
-                    info[0].level[0].block == info[1].level[0].block && strstr(line, "node=shared");
-        }
+        good = good && hash[0] >= 0 && hash[0] == hash[1] && info[0].panels == info[1].panels &&
+               info[0].chunk == info[1].chunk && info[0].workspace_bytes == info[1].workspace_bytes &&
+               info[0].level[0].block == info[1].level[0].block && strstr(line, "node=shared");
         bad += !everywhere(good);
-        hsumma_plan_free(&plan);
-        hsumma_plan_free(&again);
     }
     tap_ok(bad == 0, "12 plans again by their lines, with the same bits, %d differ: %s", bad, line);
 }
@@ -333,14 +288,11 @@ static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
     for (int i = 0; i < 9; i++) {
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 4);
         hsumma_plan *plan = NULL;
-        hsumma_plan_info info = {.node = ""};
         char options[128];
         snprintf(options, sizeof options, "%s node=auto", words[i]);
         c.options = options;
-        good &= gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
-        if (plan)
-            hsumma_plan_query(plan, &info);
-        good &= strcmp(info.node, "messages") == 0 && gemm_multiplies(ctx, &c, 1);
+        good &= gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK && strcmp(plan_query(plan).node, "messages") == 0 &&
+                gemm_executes(plan, &c);
         hsumma_plan_free(&plan);
         c.options = words[i];
         good &= gemm_plan_create(ctx, &c, &plan) == HSUMMA_ERR_ARGUMENT && !plan &&
@@ -368,7 +320,6 @@ static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 20, 21, 22, 4);
     hsumma_plan *plan = NULL;
-    hsumma_plan_info info = {.node = ""};
     if (ctx->profile.one_node) {
         tap_skip(2, "this MPI has one node");
         return;
@@ -376,11 +327,9 @@ static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
     c.options = "node=shared";
     gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, "several nodes", "node=shared");
     c.options = NULL;
-    int good =
-        gemm_multiplies(ctx, &c, 1) && gemm_multiplies(ctx, &c, 0) && gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
-    if (plan)
-        hsumma_plan_query(plan, &info);
-    tap_ok(everywhere(good && strcmp(info.node, "messages") == 0), "on two nodes messages are sent: %s", info.node);
+    int good = gemm_multiplies(ctx, &c, 0) && gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK && gemm_executes(plan, &c);
+    tap_ok(everywhere(good && strcmp(plan_query(plan).node, "messages") == 0), "on two nodes messages are sent: %s",
+           plan_query(plan).node);
     hsumma_plan_free(&plan);
 }
 

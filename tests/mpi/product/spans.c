@@ -2,10 +2,11 @@
  * One product by several loops: plans of one problem that differ in hierarchy, algorithms, segment and lookahead take
  * turns on random spans of its innermost panels, and C has the bits of one plan that executes the whole.  Processes are
  * held back at random, so that they are in different spans at a time.
+ *
+ *     mpi_spans [PRODUCTS]     for each grid and stationary operand
  */
-#include "hsumma/plan/plan.h"
-
 #include "support/product/gemm_case.h"
+#include "support/random.h"
 
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ static int divisor(int of)
     while (of % d);
     return d;
 }
+
+static int rounds = 16; /* products per grid and stationary operand */
 
 static const double scalars[] = {0, 1, -3};
 
@@ -173,7 +176,7 @@ static void test_product(hsumma_context *ctx, struct shared *shared)
     if (world_reduce(tally.differ - differed, MPI_SUM) > 0)
         tap_diag("%d x %d, stationary %c, %c%c, %d x %d x %d by %d, alpha %g, beta %g", shared->P, shared->Q,
                  shared->stationary, call->ta, call->tb, (int)call->m, (int)call->n, (int)call->k, shared->block,
-                 call->alpha, call->beta);
+                 creal(call->alpha), call->beta);
     gemm_drop(local);
     free(buffers);
     hsumma_plan_free(&whole);
@@ -208,13 +211,10 @@ static struct shared draw_product(const hsumma_grid *grid, char stationary, int 
     return shared;
 }
 
-static void test_grid(hsumma_context *ctx, int P, int Q, int rounds)
+static void test_grid(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    hsumma_grid *grid = NULL;
-    if (!everywhere(hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid) == HSUMMA_OK)) {
-        tap_ok(0, "a grid of %d x %d", P, Q);
-        return;
-    }
+    int P, Q;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
     for (int s = 0; s < 3; s++) {
         memset(&tally, 0, sizeof tally);
         for (int turn = 0; turn < rounds; turn++) {
@@ -232,21 +232,16 @@ static void test_grid(hsumma_context *ctx, int P, int Q, int rounds)
         tap_ok(everywhere(tally.unbounded == 0), "spans end where panels of all levels do");
         tap_ok(everywhere(tally.miscounted == 0), "each span counts its own bytes and messages");
     }
-    hsumma_grid_free(&grid);
+}
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    (void)grid;
+    gemm_on_each_shape(ctx, test_grid);
 }
 
 int main(int argc, char **argv)
 {
-    hsumma_context *ctx = NULL;
-    char text[256] = "";
-    world_begin(&argc, &argv);
-    int rounds = argc > 1 ? atoi(argv[1]) : 16; /* products per grid and stationary operand */
-    if (tap_ok(everywhere(hsumma_create(MPI_COMM_WORLD, NULL, &ctx, text, sizeof text) == HSUMMA_OK),
-               "context on %d ranks %s", size, text))
-        for (int P = 1; P <= size; P++)
-            if (size % P == 0)
-                test_grid(ctx, P, size / P, rounds);
-    hsumma_free(&ctx);
-    MPI_Finalize();
-    return tap_done();
+    rounds = argc > 1 ? atoi(argv[1]) : rounds;
+    return gemm_main(argc, argv, test_all);
 }

@@ -20,20 +20,12 @@ static int right_count(const hsumma_plan *plan, int shared, int count)
     return shared ? count > 0 && count <= most : count == most;
 }
 
-/* The same in small steps, with processes that come late. */
+/* An execution in small steps, with processes that come late. */
 static int stepwise(hsumma_plan *plan, const struct gemm_case *c, int i)
 {
-    struct gemm_part local[3];
-    int done = 0, good;
-    gemm_make(c, local);
     for (double end = hs_now() + 1e-3 * ((rank + i) % 3); hs_now() < end;)
         sched_yield();
-    good = gemm_begin(plan, c, local, 0) == HSUMMA_OK;
-    for (int tests = 0; good && !done && tests < 40 * (i % 3); tests++, sched_yield())
-        good = hsumma_plan_test(plan, &done) == HSUMMA_OK;
-    good = good && hsumma_plan_wait(plan) == HSUMMA_OK && gemm_wrong(c, &local[2], 0) + gemm_changed(c, local) == 0;
-    gemm_drop(local);
-    return good;
+    return !gemm_execution_fault(plan, c, 40 * (i % 3));
 }
 
 /* --- one trial ---------------------------------------------------------------------------------------------------- */
@@ -74,7 +66,7 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
             continue;
         int candidates = plan->trial.count, shared = plan->trial.stepping, good = plan_is_alike(plan), count;
         if (candidates == 0) {
-            tap_ok(everywhere(good && plan_tuned_is(plan, "estimated") && plan_executes(plan, &c)),
+            tap_ok(everywhere(good && plan_tuned_is(plan, "estimated") && gemm_executes(plan, &c)),
                    "%s: there is no choice", words);
             hsumma_plan_free(&plan);
             continue;
@@ -85,7 +77,7 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
         tap_ok(everywhere(well_decided(plan, shared)) & plan_is_alike(plan), "the fastest serves: %s",
                plan_query(plan).line);
         const char *line = plan_query(plan).line;
-        good = plan_executes(plan, &c) && plan_executes(plan, &c) && plan_tuned_is(plan, "measured") &&
+        good = gemm_executes(plan, &c) && gemm_executes(plan, &c) && plan_tuned_is(plan, "measured") &&
                plan_query(plan).line == line && plan_query(plan).seconds > 0;
         tap_ok(everywhere(good) & plan_is_alike(plan), "and so it goes on");
         hsumma_plan_free(&plan);
@@ -121,7 +113,7 @@ static void test_freed(hsumma_context *ctx, const hsumma_grid *grid, const char 
             last = 2 * plan->trial.count;
             gemm_make(&c, local);
             for (int i = 0; i < before; i++)
-                good &= plan_executes(plan, &c);
+                good &= gemm_executes(plan, &c);
             if (running)
                 good &= gemm_begin(plan, &c, local, 0) == HSUMMA_OK;
             hsumma_plan_free(&plan);
@@ -131,42 +123,43 @@ static void test_freed(hsumma_context *ctx, const hsumma_grid *grid, const char 
     tap_ok(everywhere(good), "%s: freed after 0 to %d executions, and while the next one runs", words, last);
 }
 
-/* Two plans in turns, not in step; and one that may not start while the other runs. */
+/* Two plans in turns, not in step. */
 static void test_two(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c[2] = {gemm_case_of(grid, HSUMMA_D, 'N', 'N', 21, 23, depth(words, 25), 2),
                              gemm_case_of(grid, HSUMMA_S, 'T', 'N', 12, 33, 8, 3)};
     hsumma_plan *plan[2] = {plan_with(ctx, &c[0], words), plan_with(ctx, &c[1], words)};
-    struct gemm_part local[3];
-    int good = plan[0] && plan[1], busy = 1;
-    if (!good) {
-        hsumma_plan_free(&plan[0]);
-        hsumma_plan_free(&plan[1]);
-        return;
-    }
-    for (int i = 0; i < 48; i++)
-        good &= plan_executes(plan[i % 3 == 1], &c[i % 3 == 1]);
-    tap_ok(everywhere(good && !plan_tuned_is(plan[0], "measuring") && !plan_tuned_is(plan[1], "measuring")) &
-               plan_is_alike(plan[0]) & plan_is_alike(plan[1]),
-           "%s: two plans that alternate", words);
+    int good = plan[0] && plan[1];
+    for (int i = 0; good && i < 48; i++)
+        good = gemm_executes(plan[i % 3 == 1], &c[i % 3 == 1]);
+    for (int i = 0; i < 2; i++)
+        good = everywhere(good && !plan_tuned_is(plan[i], "measuring")) && plan_is_alike(plan[i]);
+    tap_ok(good, "%s: two plans that alternate", words);
     hsumma_plan_free(&plan[0]);
     hsumma_plan_free(&plan[1]);
-    plan[0] = plan_with(ctx, &c[0], "tune=off");
-    plan[1] = plan_with(ctx, &c[1], words);
-    for (int i = 0; good && plan[0] && plan[1] && i < 12; i++) {
-        struct gemm_part other[3];
-        int first = i % 2;
-        gemm_make(&c[first], local);
-        gemm_make(&c[!first], other);
-        good = gemm_begin(plan[first], &c[first], local, 0) == HSUMMA_OK;
-        busy &= gemm_begin(plan[!first], &c[!first], other, 1) == HSUMMA_ERR_BUSY &&
-                gemm_begin(plan[first], &c[first], local, 0) == HSUMMA_ERR_BUSY &&
-                gemm_wrong(&c[!first], &other[2], 1) == 0;
-        good = good && hsumma_plan_wait(plan[first]) == HSUMMA_OK && gemm_wrong(&c[first], &local[2], 0) == 0;
-        gemm_drop(local);
-        gemm_drop(other);
+}
+
+/* One that may not start while the other runs. */
+static void test_busy(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
+{
+    struct gemm_case c[2] = {gemm_case_of(grid, HSUMMA_D, 'N', 'N', 21, 23, depth(words, 25), 2),
+                             gemm_case_of(grid, HSUMMA_S, 'T', 'N', 12, 33, 8, 3)};
+    hsumma_plan *plan[2] = {plan_with(ctx, &c[0], "tune=off"), plan_with(ctx, &c[1], words)};
+    int good = plan[0] && plan[1];
+    for (int i = 0; good && i < 12; i++) {
+        struct gemm_part local[2][3];
+        int first = i % 2, second = !first;
+        gemm_make(&c[0], local[0]);
+        gemm_make(&c[1], local[1]);
+        good = gemm_begin(plan[first], &c[first], local[first], 0) == HSUMMA_OK;
+        good &= gemm_begin(plan[second], &c[second], local[second], 1) == HSUMMA_ERR_BUSY &&
+                gemm_begin(plan[first], &c[first], local[first], 0) == HSUMMA_ERR_BUSY &&
+                gemm_wrong(&c[second], &local[second][2], 1) == 0;
+        good &= hsumma_plan_wait(plan[first]) == HSUMMA_OK && gemm_wrong(&c[first], &local[first][2], 0) == 0;
+        gemm_drop(local[0]);
+        gemm_drop(local[1]);
     }
-    tap_ok(everywhere(good && busy), "%s: neither starts while the other runs", words);
+    tap_ok(everywhere(good), "%s: neither starts while the other runs", words);
     hsumma_plan_free(&plan[0]);
     hsumma_plan_free(&plan[1]);
 }
@@ -189,7 +182,7 @@ static void test_null(hsumma_context *ctx, const hsumma_grid *grid, const char *
         local[count % 3].data = kept;
         refused &= gemm_wrong(&c, &local[2], 1) == 0 && plan_tuned_is(plan, "measuring");
         gemm_drop(local);
-        good &= plan_executes(plan, &c);
+        good &= gemm_executes(plan, &c);
     }
     tap_ok(everywhere(refused), "%s: NULL on one process is refused on all: %s", words, hsumma_message(ctx));
     tap_ok(everywhere(good && right_count(plan, shared, count)) & plan_is_alike(plan),
@@ -207,13 +200,13 @@ static void test_outside(hsumma_context *ctx, const char *words)
     if (plan) {
         int inside = rank < size - 1, candidates = plan->trial.count;
         for (; good && count < 2 * candidates + 2; count++)
-            good = plan_executes(plan, &c);
+            good = gemm_executes(plan, &c);
         good = good && (!inside || !candidates || plan_tuned_is(plan, "measured"));
         tap_ok(everywhere(good), "%s: a grid of %d of %d processes, all of which call", words, size - 1, size);
         hsumma_plan_free(&plan);
         hsumma_plan *after = plan_with(ctx, &c, "tune=estimate");
         if (after)
-            tap_ok(everywhere(plan_executes(after, &c)), "the next plan is the same on all");
+            tap_ok(everywhere(gemm_executes(after, &c)), "the next plan is the same on all");
         hsumma_plan_free(&after);
     }
     hsumma_grid_free(&part);
@@ -226,7 +219,7 @@ static void test_idle(hsumma_context *ctx, const hsumma_grid *grid, const char *
     hsumma_plan *plan = plan_with(ctx, &c, words);
     int count = plan ? plan_decide(plan, &c) : 0;
     if (plan)
-        tap_ok(everywhere(count >= 0 && plan_executes(plan, &c)) & plan_is_alike(plan),
+        tap_ok(everywhere(count >= 0 && gemm_executes(plan, &c)) & plan_is_alike(plan),
                "%s: processes of the grid that own nothing: %d executions", words, count);
     hsumma_plan_free(&plan);
 }
@@ -260,7 +253,7 @@ static int next_alike(hsumma_context *ctx, const struct gemm_case *given)
     hsumma_plan *plan = NULL;
     c.options = "tune=estimate";
     int good = everywhere(gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK) && everywhere(plan_is_alike(plan)) &&
-               plan_executes(plan, &c);
+               gemm_executes(plan, &c);
     hsumma_plan_free(&plan);
     return good;
 }
@@ -280,7 +273,7 @@ static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, 
     else
         good = plan_is_alike(plan);
     if (!failed && everywhere(good))
-        good = plan_decide(plan, c) >= 0 && plan_executes(plan, c);
+        good = plan_decide(plan, c) >= 0 && gemm_executes(plan, c);
     *reached = (int)world_reduce(rank == victim && scarce.calls > n, MPI_MAX);
     scarce.fail_at = -1;
     hsumma_plan_free(&plan);
@@ -295,26 +288,21 @@ static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, 
     return everywhere(good);
 }
 
-static void test_memory(const char *words)
+static void test_memory(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
-    hsumma_grid *grid;
-    hsumma_context *ctx = tuned_context(NULL, "", &grid);
-    for (int mode = 0; ctx && mode < 4; mode++) {
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
+    c.options = words;
+    for (int mode = 0; mode < 4; mode++) {
         int victim = mode % 2 ? size - 1 : 0, reached = 1, bad = 0;
-        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
         int64_t n = 0, first = -1;
-        c.options = words;
         if (size == 1 && mode % 2)
             continue;
         for (; reached && bad < 3; n += n < 30 ? 1 : 1 + n / 8)
-            if (!survives(ctx, &c, victim, n, mode / 2, &reached)) {
+            if (!survives(ctx, &c, victim, n, mode / 2, &reached))
                 first = bad++ ? first : n;
-            }
         tap_ok(bad == 0, "%s: memory fails on rank %d %s, up to call %d: %d wrong, the first at call %d", words, victim,
                mode / 2 ? "for good" : "once", (int)n, bad, (int)first);
     }
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
 }
 
 static void test_all(hsumma_context *unused, const hsumma_grid *none)
@@ -325,8 +313,8 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
     (void)unused, (void)none;
     for (int w = 0; w < 4; w++) {
         hsumma_grid *grid;
-        hsumma_context *ctx = tuned_context(NULL, "", &grid);
-        if (!ctx)
+        hsumma_context *ctx;
+        if (!tuned_open(NULL, "", &ctx, &grid))
             continue;
         test_trial(ctx, grid, words[w]);
         hs_tuned_free(&ctx->tuned, &ctx->memory); /* measured again in what follows */
@@ -334,24 +322,24 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
             test_steps(ctx, grid, words[w]);
             hs_tuned_free(&ctx->tuned, &ctx->memory);
             test_two(ctx, grid, words[w]);
+            test_busy(ctx, grid, words[w]);
             test_null(ctx, grid, words[w]);
             test_accumulates(ctx, grid, words[w]);
             test_idle(ctx, grid, words[w]);
             if (size > 1)
                 test_outside(ctx, words[w]);
         }
-        hsumma_grid_free(&grid);
-        hsumma_free(&ctx);
+        gemm_close(&ctx, &grid);
     }
     for (int w = 0; w < 3; w++) {
         hsumma_grid *grid;
-        hsumma_context *ctx = tuned_context(NULL, "", &grid);
-        if (ctx)
+        hsumma_context *ctx;
+        if (tuned_open(NULL, "", &ctx, &grid))
             test_freed(ctx, grid, words[w]);
-        hsumma_grid_free(&grid);
-        hsumma_free(&ctx);
-        if (size <= 4)
-            test_memory(words[w]);
+        gemm_close(&ctx, &grid);
+        if (size <= 4 && tuned_open(NULL, "", &ctx, &grid))
+            test_memory(ctx, grid, words[w]);
+        gemm_close(&ctx, &grid);
     }
 }
 

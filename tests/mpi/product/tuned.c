@@ -6,16 +6,6 @@
 
 #include <sys/stat.h>
 
-static void put(const char *name, const char *text)
-{
-    FILE *file = rank == 0 ? fopen(tuned_path(name), "w") : NULL;
-    if (file) {
-        fputs(text, file);
-        fclose(file);
-    }
-    world_reduce(0, MPI_SUM);
-}
-
 /* The first process's view of a file, on it alone: its letters, or -1. */
 static int get(const char *name, char *text, size_t bytes)
 {
@@ -32,25 +22,47 @@ static int get(const char *name, char *text, size_t bytes)
 
 /* --- memories ----------------------------------------------------------------------------------------------------- */
 
-/* Executes a plan until it is known which candidate is the fastest; its line. */
-static int measured_line(hsumma_context *ctx, struct gemm_case *c, const char *words, char line[TUNED_WORDS])
+/* A context that may have a tuned file, and a product on its grid. */
+struct scene {
+    hsumma_context *ctx;
+    hsumma_grid *grid;
+    struct gemm_case c;
+};
+
+static int scene_open(struct scene *scene, const char *file, const char *words)
 {
-    hsumma_plan *plan = plan_with(ctx, c, words);
-    int good = plan && plan_decide(plan, c) >= 0 && plan_tuned_is(plan, "measured");
-    snprintf(line, TUNED_WORDS, "%s", plan ? plan_query(plan).line : "");
+    if (!tuned_open(file, words, &scene->ctx, &scene->grid))
+        return 0;
+    scene->c = gemm_case_of(scene->grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
+    return 1;
+}
+
+static void scene_close(struct scene *scene)
+{
+    gemm_close(&scene->ctx, &scene->grid);
+}
+
+/* Executes a plan until it is known which candidate is the fastest; its line. */
+static int measured_line(struct scene *scene, const char *words, char line[TUNED_WORDS])
+{
+    hsumma_plan *plan = plan_with(scene->ctx, &scene->c, words);
+    int good = plan && plan_decide(plan, &scene->c) >= 0 && plan_tuned_is(plan, "measured");
+    snprintf(line, TUNED_WORDS, "%s", plan_query(plan).line);
     hsumma_plan_free(&plan);
     return everywhere(good);
 }
 
-/* A plan that says how it has come about, is the same on all and right. */
-static int comes(hsumma_context *ctx, struct gemm_case *c, const char *options, const char *tuned, const char *line)
+/* A plan that says how it has come about, and in words of `why`, if there are any; is the same on all and right. */
+static int comes(struct scene *scene, const char *options, const char *tuned, const char *line, const char *why)
 {
-    hsumma_plan *plan = plan_with(ctx, c, options);
-    int good = plan && plan_tuned_is(plan, tuned) && (!line || strcmp(plan_query(plan).line, line) == 0);
+    hsumma_plan *plan = plan_with(scene->ctx, &scene->c, options);
+    hsumma_plan_info info = plan_query(plan);
+    int from_file = strstr(info.why, "tuned file") != NULL;
+    int good = plan && plan_tuned_is(plan, tuned) && (!line || strcmp(info.line, line) == 0) &&
+               (!why || from_file == (why[0] != 0));
     if (plan && !good)
-        tap_diag("%s: %s: %s [%s]", options ? options : "", plan_query(plan).tuned, plan_query(plan).line,
-                 plan_query(plan).why);
-    good = plan && everywhere(good) && plan_is_alike(plan) && plan_executes(plan, c);
+        tap_diag("%s: %s: %s [%s]", options ? options : "", info.tuned, info.line, info.why);
+    good = plan && everywhere(good) && plan_is_alike(plan) && gemm_executes(plan, &scene->c);
     hsumma_plan_free(&plan);
     return everywhere(good);
 }
@@ -67,73 +79,57 @@ static void edit(const char *name, const char *words)
             *at = 0;
             snprintf(edited, sizeof edited, "%s %s\n", text, words);
         }
-        put(name, at ? edited : text);
+        tuned_put(name, at ? edited : text, strlen(at ? edited : text));
     } else {
-        put(name, "");
+        tuned_put(name, "", 0);
     }
 }
 
+/* Plans in the context that has measured, and in the next one. */
 static void test_remembered(void)
 {
+    static const struct {
+        const char *options, *tuned, *what;
+        int64_t k;
+    } rows[] = {{NULL, "remembered", "the next plan of the context is remembered", 28},
+                {"tune=estimate", "remembered", "also where nothing is to be measured", 28},
+                {"tune=off", "estimated", "but not with tune=off", 28},
+                {"tune=estimate block=2", "estimated", "nor with a word on how", 28},
+                {"block=2", "measuring", "which is measured on its own", 28},
+                {"tune=estimate", "estimated", "nor for another product", 30}};
     char line[TUNED_WORDS], text[4096];
-    hsumma_grid *grid;
-    unlink(tuned_path("kept"));
-    world_reduce(0, MPI_SUM);
-    hsumma_context *ctx = tuned_context("kept", "tune=measure", &grid);
-    if (!ctx)
+    struct scene scene;
+    if (!scene_open(&scene, "kept", "tune=measure"))
         return;
-    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2),
-                     other = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 30, 2);
-    if (!measured_line(ctx, &c, NULL, line)) { /* nothing to choose from: nothing is remembered */
+    if (!measured_line(&scene, NULL, line)) { /* nothing to choose from: nothing is remembered */
         tap_skip(1, "one candidate");
-        hsumma_grid_free(&grid);
-        hsumma_free(&ctx);
+        scene_close(&scene);
         return;
     }
     int length = get("kept", text, sizeof text);
     tap_ok(
         everywhere(rank > 0 || (length > 0 && strncmp(text, "hsumma tuned 2\ngemm ", 20) == 0 && strstr(text, line))),
-        "the file has the line");
-    tap_ok(comes(ctx, &c, NULL, "remembered", line), "the next plan of the context is remembered: %s", line);
-    tap_ok(comes(ctx, &c, "tune=estimate", "remembered", line), "also where nothing is to be measured");
-    tap_ok(comes(ctx, &c, "tune=off", "estimated", NULL), "but not with tune=off");
-    tap_ok(comes(ctx, &c, "tune=estimate block=2", "estimated", NULL), "nor with a word on how");
-    tap_ok(comes(ctx, &c, "block=2", "measuring", NULL), "which is measured on its own");
-    tap_ok(comes(ctx, &other, "tune=estimate", "estimated", NULL), "nor for another product");
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
-
-    ctx = tuned_context("kept", "", &grid);
-    if (!ctx)
-        return;
-    for (int x = 0; x < 3; x++)
-        c.desc[x].grid = grid;
-    tap_ok(comes(ctx, &c, NULL, "remembered", line), "a second context remembers");
-    hsumma_plan *plan = plan_with(ctx, &c, NULL);
-    if (plan)
-        tap_ok(everywhere(strstr(plan_query(plan).why, "tuned file") != NULL), "and says why: %s",
-               plan_query(plan).why);
-    hsumma_plan_free(&plan);
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
+        "the file has the line: %s", line);
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        scene.c = gemm_case_of(scene.grid, HSUMMA_D, 'N', 'N', 24, 20, rows[i].k, 2);
+        int remembered = strcmp(rows[i].tuned, "remembered") == 0;
+        tap_ok(comes(&scene, rows[i].options, rows[i].tuned, remembered ? line : NULL, NULL), "%s", rows[i].what);
+    }
+    scene_close(&scene);
+    if (scene_open(&scene, "kept", ""))
+        tap_ok(comes(&scene, NULL, "remembered", line, "tuned file"), "a second context remembers, and says why");
+    scene_close(&scene);
 }
 
 /* What was measured among candidates that somebody's words have left is not the fastest of all. */
 static void test_words_apart(void)
 {
     char line[TUNED_WORDS];
-    hsumma_grid *grid;
-    unlink(tuned_path("apart"));
-    world_reduce(0, MPI_SUM);
-    hsumma_context *ctx = tuned_context("apart", "tune=measure", &grid);
-    if (!ctx)
-        return;
-    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
-    if (measured_line(ctx, &c, "node=messages block=2", line))
-        tap_ok(comes(ctx, &c, "tune=estimate", "estimated", NULL),
+    struct scene scene;
+    if (scene_open(&scene, "apart", "tune=measure") && measured_line(&scene, "node=messages block=2", line))
+        tap_ok(comes(&scene, "tune=estimate", "estimated", NULL, NULL),
                "measured with block=2: not for plans without words");
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
+    scene_close(&scene);
 }
 
 /* Lines that cannot serve (any more), and a file that cannot be read. */
@@ -142,99 +138,85 @@ static void test_passed_over(void)
     static const char *const lines[] = {"groups=3x3 block=2", "stationary=A groups=1x1 bcast=no_such_algorithm",
                                         "node=messages levels=7x7,2x2"};
     char line[TUNED_WORDS];
-    hsumma_grid *grid;
-    unlink(tuned_path("edited"));
-    world_reduce(0, MPI_SUM);
-    hsumma_context *ctx = tuned_context("edited", "tune=measure", &grid);
-    if (!ctx)
-        return;
-    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
-    int known = measured_line(ctx, &c, NULL, line);
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
+    struct scene scene;
+    int known = scene_open(&scene, "edited", "tune=measure") && measured_line(&scene, NULL, line);
+    scene_close(&scene);
     for (unsigned i = 0; known && i < sizeof lines / sizeof *lines; i++) {
         edit("edited", lines[i]);
-        ctx = tuned_context("edited", "", &grid);
-        if (!ctx)
-            return;
-        for (int x = 0; x < 3; x++)
-            c.desc[x].grid = grid;
-        tap_ok(comes(ctx, &c, NULL, "estimated", NULL), "a remembered line that does not fit is passed over: %s",
-               lines[i]);
-        hsumma_plan *plan = plan_with(ctx, &c, NULL);
-        if (plan)
-            tap_ok(everywhere(!strstr(plan_query(plan).why, "tuned file")), "and has decided nothing: %s",
-                   plan_query(plan).why);
-        hsumma_plan_free(&plan);
-        hsumma_grid_free(&grid);
-        hsumma_free(&ctx);
+        if (scene_open(&scene, "edited", ""))
+            tap_ok(comes(&scene, NULL, "estimated", NULL, ""),
+                   "a remembered line that does not fit is passed over, and has decided nothing: %s", lines[i]);
+        scene_close(&scene);
     }
 }
 
 /* --- hsumma_tune -------------------------------------------------------------------------------------------------- */
 
-static hsumma_status tune(hsumma_context *ctx, const struct gemm_case *c, const char *options, char *line, size_t bytes)
+static hsumma_status tune(const struct scene *scene, int64_t m, const char *options, char *line, size_t bytes)
 {
-    return hsumma_tune(ctx, c->type, c->ta, c->tb, c->m, c->n, c->k, &c->desc[0], &c->desc[1], &c->desc[2], options,
+    const struct gemm_case *c = &scene->c;
+    return hsumma_tune(scene->ctx, c->type, c->ta, c->tb, m, c->n, c->k, &c->desc[0], &c->desc[1], &c->desc[2], options,
                        line, bytes);
+}
+
+/* Whether there is more than one candidate. */
+static int chooses(struct scene *scene)
+{
+    hsumma_plan *plan = plan_with(scene->ctx, &scene->c, "tune=measure");
+    int many = plan && plan->trial.count > 1;
+    hsumma_plan_free(&plan);
+    return many;
 }
 
 static void test_tune(void)
 {
-    char line[TUNED_WORDS] = "", text[4096], few[8] = "";
-    hsumma_grid *grid;
-    hsumma_context *ctx = tuned_context(NULL, "", &grid);
-    if (!ctx)
+    char line[TUNED_WORDS] = "", few[8] = "";
+    struct scene scene;
+    if (!scene_open(&scene, NULL, ""))
         return;
-    struct gemm_case c = gemm_case_of(grid, HSUMMA_C, 'N', 'C', 18, 30, 22, 2);
-    hsumma_plan *plan = plan_with(ctx, &c, "tune=measure");
-    int chooses = plan && plan->trial.count > 1;
-    hsumma_plan_free(&plan);
-    hsumma_status status = tune(ctx, &c, NULL, line, sizeof line);
-    tap_ok(everywhere(!status && line[0]), "hsumma_tune without a file: %s", status ? hsumma_message(ctx) : line);
-    c.options = NULL;
-    tap_ok(comes(ctx, &c, NULL, chooses ? "remembered" : "estimated", line), "its context remembers");
-    status = tune(ctx, &c, "node=nowhere", NULL, 0);
-    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && strstr(hsumma_message(ctx), "node")), "a wrong option: %s",
-           hsumma_message(ctx));
-    struct gemm_case bad = c;
-    bad.m = -1;
-    status = tune(ctx, &bad, NULL, NULL, 0);
-    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT), "a wrong size: %s", hsumma_message(ctx));
-    status = tune(ctx, &c, NULL, few, sizeof few);
+    scene.c = gemm_case_of(scene.grid, HSUMMA_C, 'N', 'C', 18, 30, 22, 2);
+    int many = chooses(&scene);
+    hsumma_status status = tune(&scene, 18, NULL, line, sizeof line);
+    tap_ok(everywhere(!status && line[0]), "hsumma_tune without a file: %s", status ? hsumma_message(scene.ctx) : line);
+    tap_ok(comes(&scene, NULL, many ? "remembered" : "estimated", line, NULL), "its context remembers");
+    status = tune(&scene, 18, "node=nowhere", NULL, 0);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && strstr(hsumma_message(scene.ctx), "node")), "a wrong option: %s",
+           hsumma_message(scene.ctx));
+    status = tune(&scene, -1, NULL, NULL, 0);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT), "a wrong size: %s", hsumma_message(scene.ctx));
+    status = tune(&scene, 18, NULL, few, sizeof few);
     tap_ok(everywhere(!status && strlen(few) == sizeof few - 1), "a short line: \"%s\"", few);
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
+    scene_close(&scene);
+}
 
-    unlink(tuned_path("made"));
-    world_reduce(0, MPI_SUM);
-    ctx = tuned_context("made", "tune=measure", &grid);
-    if (!ctx)
+/* The file that hsumma_tune makes. */
+static void test_tune_file(void)
+{
+    char line[TUNED_WORDS] = "", text[4096];
+    struct scene scene;
+    if (!scene_open(&scene, "made", "tune=measure"))
         return;
-    for (int x = 0; x < 3; x++)
-        c.desc[x].grid = grid;
-    status = tune(ctx, &c, NULL, line, sizeof line);
-    int length = get("made", text, sizeof text);
-    tap_ok(everywhere(!status && (rank > 0 || !chooses || (length > 0 && strstr(text, line)))),
-           "hsumma_tune makes the file: %s", status ? hsumma_message(ctx) : line);
-    status = tune(ctx, &c, NULL, line, sizeof line);
-    length = get("made", text, sizeof text);
-    char *first = rank || !chooses ? NULL : strstr(text, "\ngemm ");
-    tap_ok(everywhere(!status && (rank || !chooses || (first && !strstr(first + 1, "\ngemm ")))),
-           "again: measured anew, one line");
+    int many = chooses(&scene);
+    for (int again = 0; again < 2; again++) {
+        hsumma_status status = tune(&scene, 24, NULL, line, sizeof line);
+        int length = get("made", text, sizeof text);
+        char *first = length > 0 ? strstr(text, "\ngemm ") : NULL;
+        int there = first && strstr(first, line) && !strstr(first + 1, "\ngemm ");
+        tap_ok(everywhere(!status && (rank > 0 || !many || there)), "hsumma_tune %s: %s",
+               again ? "again: measured anew, one line" : "makes the file", status ? hsumma_message(scene.ctx) : line);
+    }
     if (rank == 0) { /* what cannot be replaced, whoever asks */
         unlink(tuned_path("made"));
         mkdir(tuned_path("made"), 0700);
     }
     world_reduce(0, MPI_SUM);
-    status = tune(ctx, &c, NULL, line, sizeof line);
-    if (chooses)
-        tap_ok(everywhere(status == HSUMMA_ERR_OPTION && hsumma_message(ctx)[0]) &
-                   everywhere(rank > 0 || strstr(hsumma_message(ctx), "made")),
-               "a file that cannot be written: %s", hsumma_message(ctx));
-    tap_ok(comes(ctx, &c, NULL, chooses ? "remembered" : "estimated", line), "what was measured holds all the same");
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
+    hsumma_status status = tune(&scene, 24, NULL, line, sizeof line);
+    if (many)
+        tap_ok(everywhere(status == HSUMMA_ERR_OPTION && hsumma_message(scene.ctx)[0]) &
+                   everywhere(rank > 0 || strstr(hsumma_message(scene.ctx), "made")),
+               "a file that cannot be written: %s", hsumma_message(scene.ctx));
+    tap_ok(comes(&scene, NULL, many ? "remembered" : "estimated", line, NULL), "what was measured holds all the same");
+    scene_close(&scene);
     if (rank == 0)
         rmdir(tuned_path("made"));
 }
@@ -286,19 +268,17 @@ static void test_grids(hsumma_context *ctx)
     }
 }
 
-static void test_all(hsumma_context *unused, const hsumma_grid *none)
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    (void)unused, (void)none;
+    (void)grid;
     if (!tap_ok(tuned_directory_make(), "a directory"))
         return;
     test_remembered();
     test_words_apart();
     test_passed_over();
     test_tune();
-    hsumma_context *ctx = tuned_context_alone("tuned=none");
-    if (ctx)
-        test_grids(ctx);
-    hsumma_free(&ctx);
+    test_tune_file();
+    test_grids(ctx);
     tuned_directory_drop();
 }
 

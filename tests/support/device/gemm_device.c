@@ -19,15 +19,14 @@ int gemm_place(hsumma_context *ctx, const struct gemm_case *c, int on_device, st
     m->on_device = 0;
     for (int x = 0; x < 3; x++) {
         m->used[x] = m->home[x];
-        m->bytes[x] = (size_t)(c->desc[x].ld * m->home[x].cols) * gemm_element_size(c->type);
         if (!(on_device >> x & 1) || !m->home[x].data)
             continue;
-        if (device->kind->get(device, m->bytes[x], &m->used[x].data)) {
+        if (device->kind->get(device, m->home[x].bytes, &m->used[x].data)) {
             m->used[x] = m->home[x];
             good = 0;
             continue;
         }
-        good &= !device->kind->copy(device, ctx->stream, m->used[x].data, m->home[x].data, m->bytes[x]);
+        good &= !device->kind->copy(device, ctx->stream, m->used[x].data, m->home[x].data, m->home[x].bytes);
         m->on_device |= 1 << x;
     }
     return good;
@@ -39,7 +38,7 @@ int gemm_bring_home(hsumma_context *ctx, struct gemm_matrices *m)
     int good = 1;
     for (int x = 0; x < 3; x++)
         if (m->on_device >> x & 1)
-            good &= !device->kind->copy(device, ctx->stream, m->home[x].data, m->used[x].data, m->bytes[x]);
+            good &= !device->kind->copy(device, ctx->stream, m->home[x].data, m->used[x].data, m->home[x].bytes);
     return good && !device->kind->synchronize(device, ctx->stream);
 }
 

@@ -2,7 +2,6 @@
 #ifndef HS_TESTS_SUPPORT_DEVICE_GEMM_DEVICE_H
 #define HS_TESTS_SUPPORT_DEVICE_GEMM_DEVICE_H
 
-#include "hsumma/plan/plan.h"
 #include "support/device/test_device.h"
 #include "support/product/gemm_case.h"
 
@@ -11,7 +10,6 @@ enum { ON_A = 1, ON_B = 2, ON_C = 4, ON_ALL = 7 };
 /* The matrices of one execution: `home` of the host has what they begin with, and what has come of them. */
 struct gemm_matrices {
     struct gemm_part home[3], used[3];
-    size_t bytes[3];
     int on_device; /* which of them, of this process's parts */
 };
 

@@ -12,7 +12,7 @@ static void gemm_stored_shape(const struct gemm_case *call, int x, int64_t *rows
 struct gemm_case gemm_case_of(const hsumma_grid *grid, hsumma_type type, char ta, char tb, int64_t m, int64_t n,
                               int64_t k, int64_t nb)
 {
-    struct gemm_case call = {type, ta, tb, m, n, k, {{0}}, 2, -1, NULL, 0};
+    struct gemm_case call = {.type = type, .ta = ta, .tb = tb, .m = m, .n = n, .k = k, .alpha = 2, .beta = -1};
     for (int x = 0; x < 3; x++) {
         int64_t rows, cols;
         gemm_stored_shape(&call, x, &rows, &cols);
@@ -58,7 +58,7 @@ void gemm_unalign(struct gemm_case *call, int seed)
     }
 }
 
-static double complex gemm_entry(const struct gemm_case *call, int x, int64_t i, int64_t j)
+double complex gemm_entry(const struct gemm_case *call, int x, int64_t i, int64_t j)
 {
     uint64_t h = scrambled((uint64_t)i * 0x9e3779b97f4a7c15ULL + (uint64_t)(j * 3 + x) * 0xc2b2ae3d27d4eb4fULL + 1);
     double re = (double)(h % 7) - 3, im = (double)(h / 7 % 5) - 2;
@@ -127,14 +127,14 @@ void gemm_make(const struct gemm_case *call, struct gemm_part local[3])
 {
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *desc = &call->desc[x];
+        int64_t rows = hsumma_local_rows(desc), cols = hsumma_local_cols(desc);
         struct gemm_part *l = &local[x];
-        l->rows = hsumma_local_rows(desc);
-        l->cols = hsumma_local_cols(desc);
-        l->data = NULL; /* is allowed where nothing is owned */
-        if (l->rows * l->cols == 0)
+        *l = (struct gemm_part){.rows = rows, .cols = cols}; /* NULL is allowed where nothing is owned */
+        if (rows * cols == 0)
             continue;
-        l->data = malloc((size_t)(desc->ld * l->cols) * gemm_element_size(call->type));
-        for (int64_t c = 0; c < l->cols; c++)
+        l->bytes = (size_t)(desc->ld * (cols + 1)) * gemm_element_size(call->type);
+        l->data = malloc(l->bytes);
+        for (int64_t c = 0; c <= cols; c++)
             for (int64_t r = 0; r < desc->ld; r++)
                 gemm_store(call->type, l->data, c * desc->ld + r, initial(call, x, l, r, c));
     }
@@ -145,7 +145,7 @@ int64_t gemm_changed(const struct gemm_case *call, const struct gemm_part local[
     int64_t count = 0;
     size_t bytes = gemm_element_size(call->type);
     for (int x = 0; x < 2; x++)
-        for (int64_t c = 0; c < local[x].cols && local[x].data; c++)
+        for (int64_t c = 0; c <= local[x].cols && local[x].data; c++)
             for (int64_t r = 0; r < call->desc[x].ld; r++) {
                 double complex was;
                 gemm_store(call->type, &was, 0, initial(call, x, &local[x], r, c));
@@ -160,21 +160,36 @@ void gemm_drop(struct gemm_part local[3])
         free(local[x].data);
 }
 
+/* How far an entry of C may be from the triple loop's: not at all, but for fractions, which are rounded. */
+static double tolerance(const struct gemm_case *call)
+{
+    int single = call->type == HSUMMA_S || call->type == HSUMMA_C;
+    return !call->fractions ? 0 : (double)(call->k + 1) * (single ? 1e-6 : 2e-14);
+}
+
+/* An entry of C as it has to be. */
+static double complex product_entry(const struct gemm_case *call, int64_t i, int64_t j)
+{
+    double complex sum = 0;
+    for (int64_t l = 0; l < call->k; l++)
+        sum += op_entry(call, 0, call->ta, i, l) * op_entry(call, 1, call->tb, l, j);
+    return call->alpha * sum + call->beta * gemm_entry(call, 2, i, j);
+}
+
 int64_t gemm_wrong(const struct gemm_case *call, const struct gemm_part *local, int untouched)
 {
     int64_t count = 0, i, j;
     const hsumma_desc *desc = &call->desc[2];
-    for (int64_t c = 0; c < local->cols && local->data; c++)
+    for (int64_t c = 0; c <= local->cols && local->data; c++)
         for (int64_t r = 0; r < desc->ld; r++) {
-            double complex want = GEMM_GUARD;
-            if (gemm_inside(call, 2, local, r, c, &i, &j)) {
-                double complex sum = 0;
-                for (int64_t l = 0; l < call->k; l++)
-                    sum += op_entry(call, 0, call->ta, i, l) * op_entry(call, 1, call->tb, l, j);
-                want =
-                    untouched ? gemm_entry(call, 2, i, j) : call->alpha * sum + call->beta * gemm_entry(call, 2, i, j);
+            double complex got = gemm_load(call->type, local->data, c * desc->ld + r), want;
+            if (!gemm_inside(call, 2, local, r, c, &i, &j) || untouched) {
+                gemm_store(call->type, &want, 0, initial(call, 2, local, r, c));
+                want = gemm_load(call->type, &want, 0);
+                count += !(got == want);
+            } else {
+                count += !(cabs(got - product_entry(call, i, j)) <= tolerance(call));
             }
-            count += !(gemm_load(call->type, local->data, c * desc->ld + r) == want);
         }
     return count;
 }
@@ -192,6 +207,14 @@ int64_t gemm_hash_of_c(const struct gemm_case *c, const struct gemm_part *local)
     return (int64_t)(h >> 2);
 }
 
+hsumma_plan_info plan_query(const hsumma_plan *plan)
+{
+    hsumma_plan_info info = {.node = "", .why = "", .line = "", .local = "", .tuned = ""};
+    if (plan)
+        hsumma_plan_query(plan, &info);
+    return info;
+}
+
 hsumma_status gemm_plan_create(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan **plan)
 {
     return hsumma_plan_create(ctx, c->type, c->ta, c->tb, c->m, c->n, c->k, &c->desc[0], &c->desc[1], &c->desc[2],
@@ -201,16 +224,16 @@ hsumma_status gemm_plan_create(hsumma_context *ctx, const struct gemm_case *c, h
 hsumma_status gemm_one_call(hsumma_context *ctx, const struct gemm_case *c, const struct gemm_part local[3])
 {
     double complex z[2] = {c->alpha, c->beta};
-    float complex f[2] = {(float)c->alpha, (float)c->beta};
+    float complex f[2] = {(float complex)c->alpha, (float complex)c->beta};
     const hsumma_desc *d = c->desc;
     const void *a = local ? local[0].data : NULL, *b = local ? local[1].data : NULL;
     void *x = local ? local[2].data : NULL;
     switch (c->type) {
     case HSUMMA_S:
-        return hsumma_sgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, (float)c->alpha, a, d, b, d + 1, (float)c->beta, x,
-                            d + 2);
+        return hsumma_sgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, (float)creal(c->alpha), a, d, b, d + 1, (float)c->beta,
+                            x, d + 2);
     case HSUMMA_D:
-        return hsumma_dgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, c->alpha, a, d, b, d + 1, c->beta, x, d + 2);
+        return hsumma_dgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, creal(c->alpha), a, d, b, d + 1, c->beta, x, d + 2);
     case HSUMMA_C:
         return hsumma_cgemm(ctx, c->ta, c->tb, c->m, c->n, c->k, &f[0], a, d, b, d + 1, &f[1], x, d + 2);
     default:
@@ -227,18 +250,76 @@ hsumma_status gemm_begin(hsumma_plan *plan, const struct gemm_case *c, const str
                                                             local[2].data);
 }
 
+hsumma_status gemm_step_through(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3],
+                                int steps)
+{
+    int done = 0;
+    if (steps == GEMM_AT_ONCE)
+        return gemm_begin(plan, c, local, 1);
+    hsumma_status status = gemm_begin(plan, c, local, 0);
+    for (int i = 0; !status && !done && i < steps; i++)
+        status = hsumma_plan_test(plan, &done);
+    return status ? status : hsumma_plan_wait(plan);
+}
+
+const char *gemm_fault(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3],
+                       hsumma_status status)
+{
+    return status                        ? hsumma_message(plan->ctx)
+           : gemm_wrong(c, &local[2], 0) ? "C is wrong"
+           : gemm_changed(c, local)      ? "A or B has changed"
+                                         : NULL;
+}
+
+const char *gemm_execution_fault(hsumma_plan *plan, const struct gemm_case *c, int steps)
+{
+    struct gemm_part local[3];
+    gemm_make(c, local);
+    const char *fault = gemm_fault(plan, c, local, gemm_step_through(plan, c, local, steps));
+    gemm_drop(local);
+    return fault;
+}
+
+int gemm_executes(hsumma_plan *plan, const struct gemm_case *c)
+{
+    return !gemm_execution_fault(plan, c, GEMM_AT_ONCE);
+}
+
 int gemm_multiplies(hsumma_context *ctx, const struct gemm_case *call, int by_plan)
 {
     struct gemm_part local[3];
     hsumma_plan *plan = NULL;
+    int good;
+    if (by_plan) {
+        good = gemm_plan_create(ctx, call, &plan) == HSUMMA_OK && gemm_executes(plan, call);
+        hsumma_plan_free(&plan);
+        return good;
+    }
     gemm_make(call, local);
-    hsumma_status status = by_plan ? gemm_plan_create(ctx, call, &plan) : gemm_one_call(ctx, call, local);
-    if (by_plan && !status)
-        status = gemm_begin(plan, call, local, 1);
-    int good = status == HSUMMA_OK && gemm_wrong(call, &local[2], 0) + gemm_changed(call, local) == 0;
-    hsumma_plan_free(&plan);
+    good = gemm_one_call(ctx, call, local) == HSUMMA_OK && gemm_wrong(call, &local[2], 0) == 0 &&
+           gemm_changed(call, local) == 0;
     gemm_drop(local);
     return good;
+}
+
+int64_t gemm_bits(hsumma_context *ctx, const struct gemm_case *c, int times, hsumma_plan_info *info)
+{
+    hsumma_plan *plan = NULL;
+    int64_t bits = -1;
+    int good = gemm_plan_create(ctx, c, &plan) == HSUMMA_OK;
+    for (int i = 0; good && i < times; i++) {
+        struct gemm_part local[3];
+        gemm_make(c, local);
+        good = gemm_begin(plan, c, local, 1) == HSUMMA_OK;
+        int64_t now = gemm_hash_of_c(c, &local[2]);
+        gemm_drop(local);
+        good = good && (i == 0 || now == bits);
+        bits = now;
+    }
+    if (info)
+        *info = plan_query(plan);
+    hsumma_plan_free(&plan);
+    return good ? bits : -1;
 }
 
 void gemm_refuse(hsumma_context *ctx, const struct gemm_case *call, hsumma_status wanted, const char *what,
@@ -254,6 +335,43 @@ void gemm_refuse(hsumma_context *ctx, const struct gemm_case *call, hsumma_statu
     tap_ok(everywhere(good), "%s: %s: %s", what, hsumma_status_string(status), message);
     if (status == HSUMMA_OK)
         hsumma_plan_free(&plan);
+}
+
+int gemm_open(const char *options, int P, int Q, hsumma_context **ctx, hsumma_grid **grid)
+{
+    char text[256] = "";
+    *ctx = NULL;
+    *grid = NULL;
+    if (P == 0)
+        hsumma_grid_shape(size, &P, &Q);
+    int good = !hsumma_create(MPI_COMM_WORLD, options, ctx, text, sizeof text) &&
+               !hsumma_grid_create(*ctx, P, Q, 'R', NULL, grid);
+    if (everywhere(good))
+        return 1;
+    tap_ok(0, "a context with %s, a grid of %d x %d: %s", options ? options : "no options", P, Q,
+           *ctx ? hsumma_message(*ctx) : text);
+    gemm_close(ctx, grid);
+    return 0;
+}
+
+void gemm_close(hsumma_context **ctx, hsumma_grid **grid)
+{
+    hsumma_grid_free(grid);
+    hsumma_free(ctx);
+}
+
+void gemm_on_each_shape(hsumma_context *ctx, void (*test)(hsumma_context *, const hsumma_grid *))
+{
+    for (int P = 1; P <= size; P++) {
+        hsumma_grid *grid = NULL;
+        if (size % P)
+            continue;
+        if (everywhere(hsumma_grid_create(ctx, P, size / P, 'R', NULL, &grid) == HSUMMA_OK))
+            test(ctx, grid);
+        else
+            tap_ok(0, "a grid of %d x %d", P, size / P);
+        hsumma_grid_free(&grid);
+    }
 }
 
 int gemm_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumma_grid *))
@@ -274,13 +392,12 @@ int gemm_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumm
                 setenv(info.environment, argv[a] + length + 1, 1);
     }
     tap_ok(everywhere(early), "without MPI there is no context: %s", message);
-    hsumma_grid_shape(size, &P, &Q);
-    int good = !hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message) &&
-               !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid);
-    if (tap_ok(everywhere(good), "context on %d ranks, grid %d x %d", size, P, Q))
+    if (gemm_open(NULL, 0, 0, &ctx, &grid)) {
+        hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+        tap_ok(1, "context on %d ranks, grid %d x %d", size, P, Q);
         tests(ctx, grid);
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
+    }
+    gemm_close(&ctx, &grid);
     MPI_Finalize();
     return tap_done();
 }

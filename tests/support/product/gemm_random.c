@@ -96,17 +96,16 @@ static void draw_shared_options(int stationary, char *text, size_t room)
     snprintf(text + used, room - (size_t)used, "threads=1");
 }
 
-/* A hierarchy of one to three levels that divides the grid; block 0: all is left to the library. */
-static void draw_options(const struct gemm_case *c, int stationary, char *text, size_t room)
+void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, size_t room)
 {
-    static const char *const bcast[] = {"auto", "flat", "binomial", "van_de_geijn", "chain", "binary_tree"};
-    static const char *const reduce[] = {"auto", "binomial", "rabenseifner_traff"};
-    static const int lookahead[] = {0, 1, 1, 3}, widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
+    static const char *const bcast[] = {"auto", "flat", "binomial", "van_de_geijn", "chain", "binary_tree", "mpi"};
+    static const char *const reduce[] = {"auto", "binomial", "rabenseifner_traff", "mpi"};
+    static const int lookahead[] = {0, 1, 1, 2, 5}, widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
     int levels = draw(3), left[2] = {gemm_extent_of(c, 0), gemm_extent_of(c, 1)}, block = widths[draw(8)];
     int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
     if (block)
         used += snprintf(text + used, room - (size_t)used, "block=%d lookahead=%d bcast=%s reduce=%s ", block,
-                         lookahead[draw(4)], bcast[draw(6)], reduce[draw(3)]);
+                         lookahead[draw(5)], bcast[draw(7)], reduce[draw(4)]);
     if (block || draw(2)) {
         used += snprintf(text + used, room - (size_t)used, "segment=%d ", 1 + draw(200));
         for (int l = 0; l < levels; l++) {
@@ -129,21 +128,28 @@ static void draw_options(const struct gemm_case *c, int stationary, char *text, 
     snprintf(text + used, room - (size_t)used, "threads=1");
 }
 
-struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *options, size_t room)
+struct gemm_case gemm_draw_product(const hsumma_grid *grid, int ops, int64_t nb)
 {
     static const double scalars[] = {1, 1, 1, 0, -1, 2};
     int64_t extent[3];
     for (int dim = 0; dim < 3; dim++)
         extent[dim] = draw(8) ? 1 + draw(dim == 2 ? 60 : 40) : draw(3);
-    struct gemm_case c = gemm_case_of(grid, (hsumma_type)draw(4), "NTC"[draw(3)], "NTC"[draw(3)], extent[0], extent[1],
-                                      extent[2], 1 + draw(8));
-    gemm_draw_layouts(&c);
+    struct gemm_case c =
+        gemm_case_of(grid, (hsumma_type)draw(4), "NTC"[ops % 3], "NTC"[ops / 3], extent[0], extent[1], extent[2], nb);
     c.alpha = scalars[draw(6)];
     c.beta = scalars[draw(6)];
+    return c;
+}
+
+struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *options, size_t room)
+{
+    int ops = draw(9);
+    struct gemm_case c = gemm_draw_product(grid, ops, 1 + draw(8));
+    gemm_draw_layouts(&c);
     if (draw(2))
         draw_shared_options(stationary, options, room);
     else
-        draw_options(&c, stationary, options, room);
+        gemm_draw_hierarchy(&c, stationary, options, room);
     c.options = options;
     return c;
 }
@@ -170,7 +176,7 @@ void gemm_report(int who, const struct gemm_case *c, int64_t number, const char 
         return;
     int used = snprintf(text, sizeof text, "%c%c%c %" PRId64 " x %" PRId64 " x %" PRId64 " on %d x %d, %g, %g",
                         "sdcz"[c->type], c -> ta, c -> tb, c -> m, c -> n, c -> k, gemm_extent_of(c, 0),
-                        gemm_extent_of(c, 1), c -> alpha, c -> beta);
+                        gemm_extent_of(c, 1), creal(c->alpha), c -> beta);
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *d = &c->desc[x];
         used += snprintf(text + used, sizeof text - (size_t)used,

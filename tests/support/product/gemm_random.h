@@ -17,8 +17,15 @@ int gemm_replicated(const struct gemm_case *c, int x);
 /* C can always stay; A and B where nothing is summed or stored twice. */
 int gemm_can_stay(const struct gemm_case *c, int x);
 
+/* Type, extents and scalars; ops from 0 to 8: all pairs of transpositions. */
+struct gemm_case gemm_draw_product(const hsumma_grid *grid, int ops, int64_t nb);
+
 /* Every operand its own layout; some dimensions are spread alike in both operands that have them. */
 void gemm_draw_layouts(struct gemm_case *c);
+
+/* Words for messages: a hierarchy of one to three levels that divides the grid, and algorithms; some left to the
+ * library. */
+void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, size_t room);
 struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *options, size_t room);
 
 /* A grid of some of the ranks, in some order. */

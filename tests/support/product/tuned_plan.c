@@ -4,16 +4,21 @@ static char directory[] = "/tmp/hsumma-tune-XXXXXX";
 
 const char *tuned_path(const char *name)
 {
-    static char path[TUNED_PATH];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    return path;
+    static char path[4][TUNED_PATH];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(path[next], TUNED_PATH, "%s/%s", directory, name);
+    return path[next];
 }
 
-hsumma_plan_info plan_query(const hsumma_plan *plan)
+void tuned_put(const char *name, const char *text, size_t length)
 {
-    hsumma_plan_info info;
-    hsumma_plan_query(plan, &info);
-    return info;
+    FILE *file = rank == 0 ? fopen(tuned_path(name), "w") : NULL;
+    if (file) {
+        fwrite(text, 1, length, file);
+        fclose(file);
+    }
+    world_reduce(0, MPI_SUM);
 }
 
 int plan_tuned_is(const hsumma_plan *plan, const char *word)
@@ -21,7 +26,7 @@ int plan_tuned_is(const hsumma_plan *plan, const char *word)
     return strcmp(plan_query(plan).tuned, word) == 0;
 }
 
-static int64_t mixed(int64_t hash, const void *bytes, size_t count)
+int64_t hash_of(int64_t hash, const void *bytes, size_t count)
 {
     uint64_t h = (uint64_t)hash;
     for (size_t i = 0; i < count; i++)
@@ -32,59 +37,30 @@ static int64_t mixed(int64_t hash, const void *bytes, size_t count)
 int plan_is_alike(const hsumma_plan *plan)
 {
     hsumma_plan_info info = plan_query(plan);
-    int64_t h = mixed(1, info.line, strlen(info.line));
-    h = mixed(h, info.tuned, strlen(info.tuned));
-    h = mixed(h, &info.nrivals, sizeof info.nrivals);
+    int64_t h = hash_of(1, info.line, strlen(info.line));
+    h = hash_of(h, info.tuned, strlen(info.tuned));
+    h = hash_of(h, &info.nrivals, sizeof info.nrivals);
     for (int i = 0; i < info.nrivals; i++) {
-        h = mixed(h, info.rival[i].line, strlen(info.rival[i].line));
-        h = mixed(h, &info.rival[i].seconds, sizeof info.rival[i].seconds);
-        h = mixed(h, &info.rival[i].measured, sizeof info.rival[i].measured);
+        h = hash_of(h, info.rival[i].line, strlen(info.rival[i].line));
+        h = hash_of(h, &info.rival[i].seconds, sizeof info.rival[i].seconds);
+        h = hash_of(h, &info.rival[i].measured, sizeof info.rival[i].measured);
     }
     return world_reduce(h, MPI_MIN) == world_reduce(h, MPI_MAX);
-}
-
-int plan_executes(hsumma_plan *plan, const struct gemm_case *c)
-{
-    struct gemm_part local[3];
-    gemm_make(c, local);
-    int good = gemm_begin(plan, c, local, 1) == HSUMMA_OK && gemm_wrong(c, &local[2], 0) + gemm_changed(c, local) == 0;
-    gemm_drop(local);
-    return good;
 }
 
 int plan_decide(hsumma_plan *plan, const struct gemm_case *c)
 {
     int count = 0, good = 1;
     while (good && plan_tuned_is(plan, "measuring") && count < TUNED_MOST)
-        good = plan_executes(plan, c) && ++count;
+        good = gemm_executes(plan, c) && ++count;
     return good && count < TUNED_MOST ? count : -1;
 }
 
-hsumma_context *tuned_context_alone(const char *options)
-{
-    hsumma_context *ctx = NULL;
-    char text[256] = "";
-    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, text, sizeof text);
-    if (!everywhere(status == HSUMMA_OK)) {
-        tap_ok(0, "a context with %s: %s", options, text);
-        hsumma_free(&ctx);
-    }
-    return ctx;
-}
-
-hsumma_context *tuned_context(const char *name, const char *more, hsumma_grid **grid)
+int tuned_open(const char *name, const char *more, hsumma_context **ctx, hsumma_grid **grid)
 {
     char options[TUNED_WORDS];
-    int P, Q;
-    *grid = NULL;
     snprintf(options, sizeof options, "tuned=%s %s", name ? tuned_path(name) : "none", more);
-    hsumma_context *ctx = tuned_context_alone(options);
-    hsumma_grid_shape(size, &P, &Q);
-    if (ctx && !everywhere(hsumma_grid_create(ctx, P, Q, 'R', NULL, grid) == HSUMMA_OK)) {
-        tap_ok(0, "no grid");
-        hsumma_free(&ctx);
-    }
-    return ctx;
+    return gemm_open(options, 0, 0, ctx, grid);
 }
 
 hsumma_plan *plan_with(hsumma_context *ctx, struct gemm_case *c, const char *options)

@@ -204,7 +204,7 @@ static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *op
 static void refused(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 40, 40, 40, 8);
-    struct gemm_part none[3] = {{0, 0, NULL}, {0, 0, NULL}, {0, 0, NULL}};
+    struct gemm_part none[3] = {{0}};
     hsumma_plan *plan = NULL;
     int before = hs_threads_now(), openmp = openmp_now();
     call.options = "threads=2";

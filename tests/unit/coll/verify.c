@@ -1,9 +1,9 @@
 /*
  * Algorithms of which theory says how many messages, bytes and rounds they take: they do, for every number of ranks up
- * to 33 and some larger, every root, odd sizes, units, segments, partitions and schedules (unit_prove: all others).
+ * to 40 and some larger, every root, odd sizes, units, segments, partitions and schedules (unit_prove: all others).
  */
-#include "coll/proof/verify.h"
 #include "coll/schedule/lists.h"
+#include "support/coll_sweep.h"
 #include "support/random.h"
 #include "support/tap.h"
 
@@ -12,43 +12,11 @@
 
 enum { MOST_RANKS = 128 };
 
-/* What is gathered over all runs of an algorithm on p ranks. */
-struct tally {
-    const struct hs_alg *alg;
-    int p, runs, bad;
-    uint64_t mix; /* chooses what is not enumerated */
-    char text[400];
+/* What theory says of two ranks or more and a byte or more.  If some parts are empty, these are bounds from above. */
+struct theory {
+    int64_t messages, bytes, rounds;
+    int sooner; /* `rounds` is only a bound from above */
 };
-
-static int log2_up(int64_t n)
-{
-    int rounds = 0;
-    while (n > (int64_t)1 << rounds)
-        rounds++;
-    return rounds;
-}
-
-/* Cuts bytes into p parts: equal, irregular, all at one rank, mostly empty. */
-static const int64_t *cut(struct tally *tally, int64_t *part, int64_t elements, int64_t unit)
-{
-    int p = tally->p, kind = draw_of(&tally->mix, 5), owner = draw_of(&tally->mix, p);
-    if (kind == 0)
-        return NULL;
-    int64_t step = kind == 2 ? 1 : 8; /* coarse cuts often coincide */
-    for (int i = 0; i <= p; i++)
-        part[i] = kind == 1 ? (i > owner) * elements : draw_of(&tally->mix, elements + 1) / step * step;
-    part[0] = 0;
-    part[p] = elements;
-    for (int i = 1; i <= p; i++) /* insertion sort */
-        for (int j = i; j > 0 && part[j] < part[j - 1]; j--) {
-            int64_t swap = part[j];
-            part[j] = part[j - 1];
-            part[j - 1] = swap;
-        }
-    for (int i = 0; i <= p; i++)
-        part[i] *= unit;
-    return part;
-}
 
 static int parts_filled(const struct hs_shape *shape)
 {
@@ -67,19 +35,44 @@ static int64_t segments_of(const struct hs_shape *shape)
     return (shape->bytes + longest - 1) / longest;
 }
 
-/* What theory says of an algorithm; -1: it says nothing.  upper: rounds is only a bound from above. */
-struct theory {
-    int64_t messages, bytes, rounds;
-    int upper;
-};
+static struct theory flat(const struct hs_shape *shape)
+{
+    int p = shape->size;
+    return (struct theory){p - 1, (p - 1) * shape->bytes, 1, 0};
+}
+
+static struct theory binomial(const struct hs_shape *shape)
+{
+    int p = shape->size;
+    return (struct theory){p - 1, (p - 1) * shape->bytes, log2_up(p), 0};
+}
+
+static struct theory binomial_sum(const struct hs_shape *shape)
+{
+    struct theory theory = binomial(shape);
+    theory.sooner = (shape->size & (shape->size - 1)) != 0;
+    return theory;
+}
+
+static struct theory chain(const struct hs_shape *shape)
+{
+    int p = shape->size;
+    int64_t segments = segments_of(shape);
+    return (struct theory){(p - 1) * segments, (p - 1) * shape->bytes, p - 2 + segments, 0};
+}
+
+static struct theory binary_tree(const struct hs_shape *shape)
+{
+    int p = shape->size;
+    int64_t segments = segments_of(shape);
+    return (struct theory){(p - 1) * segments, (p - 1) * shape->bytes, 2 * (log2_up(p + 1) - 2 + segments),
+                           (p & (p + 1)) != 0};
+}
 
 static struct theory van_de_geijn(const struct hs_shape *shape)
 {
-    int p = shape->size, all = parts_filled(shape) == p;
-    struct theory theory = {-1, (p - 1) * shape->bytes, log2_up(p) + p - 1, !all};
-    if (!all)
-        return theory;
-    theory.messages = p - 1;
+    int p = shape->size;
+    struct theory theory = {p - 1, (p - 1) * shape->bytes, log2_up(p) + p - 1, 0};
     for (int r = 1; r < p; r++) {
         int tree = r & -r; /* ranks below r in the scatter, and r */
         theory.messages += p - (tree < p - r ? tree : p - r);
@@ -87,140 +80,137 @@ static struct theory van_de_geijn(const struct hs_shape *shape)
     return theory;
 }
 
-static struct theory theory_of(const struct hs_alg *alg, const struct hs_shape *shape)
+static struct theory doubling(const struct hs_shape *shape)
 {
-    int p = shape->size, power = 1 << (log2_up(p + 1) - 1);
-    int64_t m = shape->bytes, segments = segments_of(shape);
-    if (p == 1 || m == 0)
-        return (struct theory){0, 0, 0, 0};
-    if (alg->collective == HS_ALLREDUCE && strcmp(alg->name, "recursive_doubling") == 0) {
-        int64_t messages = power * log2_up(power) + 2 * (p - power);
-        return (struct theory){messages, messages * m, log2_up(power) + (p > power ? 2 : 0), p > power};
-    }
-    int64_t filled = parts_filled(shape);
-    if (alg->collective == HS_ALLREDUCE && strcmp(alg->name, "ring") == 0)
-        return (struct theory){filled == p ? 2 * filled * (p - 1) : -1, -1, 2 * (p - 1), filled < p};
-    if (alg->collective == HS_ALLGATHER && strcmp(alg->name, "ring") == 0)
-        return (struct theory){filled * (p - 1), (p - 1) * m, p - 1, filled < p};
-    if (alg->collective == HS_ALLGATHER)
-        return (struct theory){-1, (p - 1) * m, log2_up(p), filled < p};
-    if (alg->collective == HS_REDUCE_SCATTER)
-        return (struct theory){filled * (p - 1), (p - 1) * m, p - 1, 1};
-    if (strcmp(alg->name, "flat") == 0)
-        return (struct theory){p - 1, (p - 1) * m, 1, 0};
-    if (strcmp(alg->name, "binomial") == 0)
-        return (struct theory){p - 1, (p - 1) * m, log2_up(p), alg->collective == HS_REDUCE_TO && p != power};
-    if (strcmp(alg->name, "chain") == 0)
-        return (struct theory){(p - 1) * segments, (p - 1) * m, p - 2 + segments, 0};
-    if (strcmp(alg->name, "van_de_geijn") == 0)
-        return van_de_geijn(shape);
-    return (struct theory){-1, -1, -1, 0};
+    int p = shape->size, bits = log2_up(p + 1) - 1, odd = p > 1 << bits;
+    return (struct theory){doubling_messages(p), doubling_messages(p) * shape->bytes, bits + 2 * odd, odd};
 }
 
-static int has_theory(const struct hs_alg *alg)
+static struct theory reduce_bcast(const struct hs_shape *shape)
 {
-    static const struct {
-        enum hs_collective collective;
-        const char *name;
-    } known[] = {
-        {HS_BCAST, "flat"},          {HS_BCAST, "binomial"},
-        {HS_BCAST, "van_de_geijn"},  {HS_BCAST, "chain"},
-        {HS_REDUCE_TO, "binomial"},  {HS_ALLREDUCE, "recursive_doubling"},
-        {HS_ALLREDUCE, "ring"},      {HS_ALLGATHER, "ring"},
-        {HS_ALLGATHER, "bruck"},     {HS_ALLGATHER, "recursive_doubling"},
-        {HS_REDUCE_SCATTER, "ring"}, {HS_REDUCE_SCATTER, "pairwise"},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (alg->collective == known[i].collective && strcmp(alg->name, known[i].name) == 0)
-            return 1;
-    return 0;
+    int p = shape->size;
+    return (struct theory){2 * (p - 1), 2 * (p - 1) * shape->bytes, 2 * log2_up(p), (p & (p - 1)) != 0};
 }
 
-static void one(struct tally *tally, const struct hs_shape *shape, const struct hs_verify_options *options,
-                struct hs_verify_report *report)
+static struct theory ring_allreduce(const struct hs_shape *shape)
 {
-    hsumma_status status = hs_verify(tally->alg, shape, options, &hs_heap, report);
-    struct theory theory = theory_of(tally->alg, shape);
-    const char *what = NULL;
-
-    tally->runs++;
-    if (status)
-        what = report->text;
-    else if (theory.messages >= 0 && report->messages != theory.messages)
-        what = "number of messages";
-    else if (theory.bytes >= 0 && report->bytes != theory.bytes)
-        what = "bytes";
-    else if (theory.rounds >= 0 && (theory.upper ? report->rounds > theory.rounds : report->rounds != theory.rounds))
-        what = "rounds";
-    else if (tally->alg->collective == HS_ALLREDUCE && !report->same_bits)
-        what = "ranks differ in bits";
-    if (what && tally->bad++ == 0)
-        snprintf(tally->text, sizeof tally->text,
-                 "p %d root %d bytes %lld unit %lld segment %lld part %s schedule %d eager %d window %d: %s "
-                 "(%lld messages, %lld bytes, %d rounds)",
-                 shape->size, shape->root, (long long)shape->bytes, (long long)shape->unit, (long long)shape->segment,
-                 shape->part ? "given" : "equal", (int)options->schedule, options->eager, options->window, what,
-                 (long long)report->messages, (long long)report->bytes, report->rounds);
+    int64_t p = shape->size;
+    return (struct theory){2 * p * (p - 1), 2 * (p - 1) * shape->bytes, 2 * (p - 1), 0};
 }
 
-static int64_t pick_segment(struct tally *tally, int64_t bytes, int64_t unit)
+/* A message for every part and rank that is not its own. */
+static struct theory each_part(const struct hs_shape *shape)
 {
-    int64_t choices[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
-    return tally->alg->flags & HS_USES_SEGMENT ? choices[draw_of(&tally->mix, sizeof choices / sizeof *choices)] : 0;
+    int p = shape->size;
+    return (struct theory){(int64_t)parts_filled(shape) * (p - 1), (p - 1) * shape->bytes, p - 1, 0};
 }
 
-static struct hs_verify_options pick_options(struct tally *tally, int schedule, int eager)
+static struct theory logarithmic_allgather(const struct hs_shape *shape)
 {
-    static const int windows[] = {0, 0, 4, 7, 64};
-    struct hs_verify_options options = {
-        .schedule = (enum hs_schedule)schedule, .seed = draw_of(&tally->mix, 1u << 30), .eager = eager};
-    options.instances = 1 + draw_of(&tally->mix, 3) * (tally->p <= 16);
-    options.window = windows[draw_of(&tally->mix, 5)];
-    options.run = draw_of(&tally->mix, 6);
-    options.ld = options.run + draw_of(&tally->mix, 4);
-    return options;
+    int p = shape->size;
+    return (struct theory){(int64_t)p * log2_up(p), (p - 1) * shape->bytes, log2_up(p), 0};
 }
 
-/* All roots, sizes and schedules (`few`: some of them) on p ranks. */
-static void all_shapes(struct tally *tally, int few)
+static struct theory halving(const struct hs_shape *shape)
 {
-    int p = tally->p, rooted = tally->alg->collective == HS_BCAST || tally->alg->collective == HS_REDUCE_TO;
-    const int64_t counts[] = {1, 0, 3, p - 1, p, p + 1, 2 * p + 1, 41, 97};
+    int p = shape->size, bits = log2_up(p + 1) - 1, power = 1 << bits, pairs = p - power;
+    struct theory theory = {power * bits + 2 * pairs, (power - 1 + pairs) * shape->bytes, bits + 2 * (pairs > 0),
+                            pairs > 0};
+    for (int i = 0; i < pairs; i++)
+        theory.bytes += hs_part_at(shape, 2 * i + 2) - hs_part_at(shape, 2 * i + 1);
+    return theory;
+}
+
+enum { WHOLE = 1, COUNTS_PARTS = 2 }; /* all messages have the whole vector, or segments of it; empty parts are known */
+
+static const struct row {
+    enum hs_collective collective;
+    const char *name;
+    struct theory (*theory)(const struct hs_shape *shape);
+    int flags;
+} rows[] = {
+    {HS_BCAST, "flat", flat, WHOLE},
+    {HS_BCAST, "binomial", binomial, WHOLE},
+    {HS_BCAST, "van_de_geijn", van_de_geijn, 0},
+    {HS_BCAST, "chain", chain, WHOLE},
+    {HS_BCAST, "binary_tree", binary_tree, WHOLE},
+    {HS_REDUCE_TO, "binomial", binomial_sum, WHOLE},
+    {HS_ALLREDUCE, "recursive_doubling", doubling, WHOLE},
+    {HS_ALLREDUCE, "ring", ring_allreduce, 0},
+    {HS_ALLREDUCE, "reduce_bcast", reduce_bcast, WHOLE},
+    {HS_ALLGATHER, "ring", each_part, COUNTS_PARTS},
+    {HS_ALLGATHER, "bruck", logarithmic_allgather, 0},
+    {HS_ALLGATHER, "recursive_doubling", logarithmic_allgather, 0},
+    {HS_REDUCE_SCATTER, "ring", each_part, COUNTS_PARTS},
+    {HS_REDUCE_SCATTER, "pairwise", each_part, COUNTS_PARTS},
+    {HS_REDUCE_SCATTER, "recursive_halving", halving, 0},
+};
+
+static void one(struct sweep *sweep, const struct row *row, const struct hs_shape *shape)
+{
+    const struct hs_alg *alg = hs_alg_find(row->collective, row->name);
+    int all = shape->bytes == 0 || row->flags & WHOLE || parts_filled(shape) == shape->size;
+    struct theory theory = {0};
+    struct hs_verify_report report;
+
+    if (hs_alg_unfit(alg, shape) || !sweep_verify(sweep, alg, shape, &report))
+        return;
+    if (shape->size > 1 && shape->bytes > 0)
+        theory = row->theory(shape);
+    sweep_expect(sweep, shape, "bytes", report.bytes, theory.bytes);
+    sweep_at_most(sweep, shape, "messages", report.messages, theory.messages);
+    if (all || row->flags & COUNTS_PARTS)
+        sweep_expect(sweep, shape, "messages", report.messages, theory.messages);
+    sweep_at_most(sweep, shape, "rounds", report.rounds, theory.rounds);
+    if (all && !theory.sooner)
+        sweep_expect(sweep, shape, "rounds", report.rounds, theory.rounds);
+}
+
+/* All roots, sizes and schedules (of many ranks: some of them) on p ranks. */
+static void all_shapes(struct sweep *sweep, const struct row *row, int p)
+{
+    int rooted = row->collective == HS_BCAST || row->collective == HS_REDUCE_TO, many = p > 40;
+    const int64_t counts[] = {4 * p, 1, 0, 3, p - 1, p, p + 1, 2 * p + 1, 41, 97};
     int64_t part[MOST_RANKS + 1];
 
-    for (int root = 0; root < (rooted ? p : 1); root += few ? p / 3 + 1 : 1)
-        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-            if (root > 0 && p > 16 &&
-                draw_of(&tally->mix, 3)) /* every size for root 0, a third of them for the others */
+    for (int root = 0; root < (rooted ? p : 1); root += many ? p / 3 + 1 : 1)
+        for (size_t c = root > 0; c < sizeof counts / sizeof *counts; c++) {
+            if (root > 0 && p > 16 && draw_of(&sweep->mix, 3)) /* a third of the sizes for other roots */
                 continue;
-            int schedules = few || root > 0 ? 1 : 2 * HS_SCHEDULES, first = draw_of(&tally->mix, 2 * HS_SCHEDULES);
-            for (int s = first; s < first + schedules; s++) {
-                int64_t unit = (int64_t)4 << draw_of(&tally->mix, 3);
-                struct hs_shape shape = {.size = p, .root = root, .bytes = counts[c] * unit, .unit = unit};
-                shape.segment = pick_segment(tally, shape.bytes, unit);
-                shape.part = cut(tally, part, counts[c], unit);
-                if (hs_alg_unfit(tally->alg, &shape))
-                    continue;
-                struct hs_verify_options options = pick_options(tally, s / 2 % HS_SCHEDULES, s % 2);
-                struct hs_verify_report report;
-                one(tally, &shape, &options, &report);
+            for (int s = 0; s < (many || root > 0 ? 1 : 8); s++) {
+                int64_t unit = (int64_t)4 << draw_of(&sweep->mix, 3), bytes = counts[c] * unit;
+                const int64_t segments[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
+                struct hs_shape shape = {.size = p, .root = root, .bytes = bytes, .unit = unit};
+                shape.segment = segments[draw_of(&sweep->mix, 7)];
+                shape.part = sweep_cut(sweep, part, &shape);
+                one(sweep, row, &shape);
             }
         }
 }
 
-/* The sums of a reduction must be bracketed alike for all roots. */
-static void same_for_all_roots(struct tally *tally)
+/* A hash of how a row brackets sums of p ranks. */
+static uint64_t bracketing(enum hs_collective collective, const char *name, int p, int root)
 {
-    uint64_t bracketing = 0;
-    for (int root = 0; root < tally->p; root++) {
-        struct hs_shape shape = {.size = tally->p, .root = root, .bytes = 24, .unit = 8};
-        struct hs_verify_options options = {0};
-        struct hs_verify_report report;
-        one(tally, &shape, &options, &report);
-        if (root > 0 && report.bracketing != bracketing && tally->bad++ == 0)
-            snprintf(tally->text, sizeof tally->text, "p %d: root %d brackets differently", tally->p, root);
-        bracketing = report.bracketing;
+    struct hs_shape shape = {.size = p, .root = root, .bytes = 24, .unit = 8};
+    struct hs_verify_report report;
+    shape.bytes *= collective == HS_REDUCE_SCATTER ? p : 1;
+    return hs_verify(hs_alg_find(collective, name), &shape, NULL, &hs_heap, &report) ? 0 : report.bracketing;
+}
+
+static void same_trees(void)
+{
+    int roots = 0, butterfly = 0, halves = 0;
+    for (int p = 1; p <= MOST_RANKS; p += p < 40 ? 1 : 22)
+        for (int root = 0; root < p; root++)
+            roots += bracketing(HS_REDUCE_TO, "binomial", p, root) != bracketing(HS_REDUCE_TO, "binomial", p, 0);
+    tap_ok(roots == 0, "reduce binomial brackets alike for all roots");
+    for (int p = 1; p <= 64; p *= 2) {
+        butterfly += bracketing(HS_REDUCE_TO, "binomial", p, 0) != bracketing(HS_ALLREDUCE, "recursive_doubling", p, 0);
+        halves +=
+            bracketing(HS_REDUCE_SCATTER, "pairwise", p, 0) != bracketing(HS_REDUCE_SCATTER, "recursive_halving", p, 0);
     }
+    tap_ok(butterfly == 0, "and like allreduce recursive_doubling for powers of two");
+    tap_ok(halves == 0, "reduce_scatter pairwise and recursive_halving give the same bits for powers of two");
 }
 
 /*
@@ -265,7 +255,8 @@ static double tree_sum(const double *x, int low, int span, int p)
 
 static void real_numbers(int p)
 {
-    const struct hs_alg *alg = hs_alg_find(HS_REDUCE_TO, "binomial");
+    static double slot[MOST_RANKS][HS_SLOTS][2], mail[MOST_RANKS * MOST_RANKS];
+    static unsigned char full[MOST_RANKS * MOST_RANKS];
     double x[MOST_RANKS], want;
     int bad = 0;
 
@@ -275,54 +266,56 @@ static void real_numbers(int p)
     for (int root = 0; root < p; root++) {
         struct hs_shape shape = {.size = p, .root = root, .bytes = 8, .unit = 8};
         struct hs_list *list = NULL;
-        double(*slot)[HS_SLOTS][2] = calloc((size_t)p, sizeof *slot);
-        double *mail = calloc((size_t)(p * p), sizeof *mail);
-        unsigned char *full = calloc((size_t)(p * p), 1);
-        for (int i = 0; slot && i < p; i++)
+        memset(full, 0, sizeof full);
+        for (int i = 0; i < p; i++)
             slot[i][HS_IN][0] = x[i];
-        bad += !slot || !mail || !full || hs_build_all(alg, &shape, &hs_heap, &list) != HSUMMA_OK ||
+        bad += hs_build_all(hs_alg_find(HS_REDUCE_TO, "binomial"), &shape, &hs_heap, &list) != HSUMMA_OK ||
                execute(list, p, slot, mail, full) != p || memcmp(&slot[root][HS_OUT][0], &want, sizeof want) != 0;
         hs_free_all(&hs_heap, list, p);
-        free(slot);
-        free(mail);
-        free(full);
     }
     tap_ok(bad == 0, "reduce binomial, p = %d: the canonical sum, bit for bit, for every root", p);
 }
 
-/* For powers of two the butterfly brackets like the tree. */
-static void same_tree(void)
+/* Sums of neighbouring ranges are joined at once, so pairwise needs a few parts of memory, not one per rank. */
+static void pairwise_memory(void)
 {
     int bad = 0;
-    for (int p = 1; p <= 64; p *= 2) {
-        struct hs_shape shape = {.size = p, .bytes = 40, .unit = 8};
-        struct hs_verify_report tree, butterfly;
-        bad += hs_verify(hs_alg_find(HS_REDUCE_TO, "binomial"), &shape, NULL, &hs_heap, &tree) != HSUMMA_OK;
-        bad +=
-            hs_verify(hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &shape, NULL, &hs_heap, &butterfly) != HSUMMA_OK;
-        bad += tree.bracketing != butterfly.bracketing;
+    for (int p = 2; p <= MOST_RANKS; p += p < 20 ? 1 : 27) {
+        struct hs_shape shape = {.size = p, .bytes = 8 * p, .unit = 8};
+        struct hs_list *list = NULL;
+        bad += hs_build_all(hs_alg_find(HS_REDUCE_SCATTER, "pairwise"), &shape, &hs_heap, &list) != HSUMMA_OK;
+        for (int r = 0; list && r < p; r++)
+            bad += list[r].extent[HS_SCRATCH] > 8 * (2 * log2_up(p) + 2);
+        hs_free_all(&hs_heap, list, p);
     }
-    tap_ok(bad == 0, "reduce binomial and allreduce recursive_doubling give the same bits for powers of two");
+    tap_ok(bad == 0, "reduce_scatter pairwise: at most 2 log2 q + 2 parts of scratch");
+}
+
+static void many_segments(void)
+{
+    struct hs_shape shape = {.size = 3, .bytes = (int64_t)1 << 40, .unit = 8, .segment = 8};
+    struct hs_list list = {0};
+    hsumma_status status = hs_build(hs_alg_find(HS_BCAST, "binary_tree"), &shape, &hs_heap, &list);
+    tap_ok(!status && list.steps == 2 * 4096, "bcast binary_tree: at most 4096 segments, of a terabyte as well");
+    hs_list_free(&hs_heap, &list);
 }
 
 int main(void)
 {
-    const struct hs_alg *alg;
-    for (int i = 0; (alg = hs_alg_at(i)); i++)
-        for (int p = has_theory(alg) ? 1 : MOST_RANKS + 1; p <= MOST_RANKS; p = p < 33    ? p + 1
-                                                                                : p == 33 ? 64
-                                                                                : p == 64 ? 100
-                                                                                          : p + 28) {
-            struct tally tally = {.alg = alg, .p = p, .mix = (uint64_t)(1000 * i + p)};
-            all_shapes(&tally, p > 33);
-            if (alg->collective == HS_REDUCE_TO)
-                same_for_all_roots(&tally);
-            if (!tap_ok(tally.bad == 0, "%s %s, p = %d: %d runs", hs_collective_name(alg->collective), alg->name, p,
-                        tally.runs))
-                tap_diag("%s", tally.text);
-        }
+    static const int more[] = {64, 100, MOST_RANKS};
+    for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++) {
+        struct sweep sweep = {.mix = (uint64_t)(row - rows)};
+        for (int p = 1; p <= 40; p++)
+            all_shapes(&sweep, row, p);
+        for (int i = 0; i < 3; i++)
+            all_shapes(&sweep, row, more[i]);
+        sweep_end(&sweep, sweep.runs > 400, "%s %s: messages, bytes and rounds", hs_collective_name(row->collective),
+                  row->name);
+    }
     for (int p = 1; p <= 40; p += p < 9 ? 1 : 7)
         real_numbers(p);
-    same_tree();
+    same_trees();
+    pairwise_memory();
+    many_segments();
     return tap_done();
 }

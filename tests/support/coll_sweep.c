@@ -1,0 +1,153 @@
+#include "support/coll_sweep.h"
+
+#include "coll/schedule/lists.h"
+#include "support/random.h"
+#include "support/tap.h"
+
+#include <stdlib.h>
+
+struct hs_verify_options sweep_options(struct sweep *sweep, int ranks)
+{
+    static const int windows[] = {0, 0, 4, 7, 64, 1};
+    struct hs_verify_options options = {.schedule = (enum hs_schedule)draw_of(&sweep->mix, HS_SCHEDULES),
+                                        .seed = (uint64_t)draw_of(&sweep->mix, 1 << 30),
+                                        .eager = draw_of(&sweep->mix, 2),
+                                        .instances = 1 + draw_of(&sweep->mix, 3) * (ranks <= 16)};
+    options.window = windows[draw_of(&sweep->mix, sweep->no_messages ? 6 : 5)];
+    options.run = draw_of(&sweep->mix, 6);
+    options.ld = options.run + draw_of(&sweep->mix, 4);
+    return options;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+const int64_t *sweep_cut(struct sweep *sweep, int64_t *part, const struct hs_shape *shape)
+{
+    int p = shape->size, kind = draw_of(&sweep->mix, 5), owner = draw_of(&sweep->mix, p);
+    int64_t elements = shape->bytes / shape->unit, step = kind == 2 ? 1 : 8; /* coarse cuts often coincide */
+    if (kind == 0)
+        return NULL;
+    for (int i = 0; i <= p; i++)
+        part[i] = kind == 1 ? (i > owner) * elements : draw_of(&sweep->mix, (int)elements + 1) / step * step;
+    part[0] = 0;
+    part[p] = elements;
+    qsort(part, (size_t)p + 1, sizeof *part, ascending);
+    for (int i = 0; i <= p; i++)
+        part[i] *= shape->unit;
+    return part;
+}
+
+/* Describes the first that is wrong. */
+static void describe(struct sweep *sweep, const struct hs_shape *shape, const struct hs_verify_options *options,
+                     const char *what)
+{
+    static const struct hs_verify_options none;
+    const struct hs_topology *topology = shape->topology;
+    if (sweep->bad++ > 0)
+        return;
+    options = options ? options : &none;
+    snprintf(sweep->text, sizeof sweep->text,
+             "p %d root %d bytes %lld unit %lld segment %lld part %s threshold %lld l %d k %d nodes %d level %d "
+             "room %lld direct %d schedule %d eager %d window %d: %s",
+             shape->size, shape->root, (long long)shape->bytes, (long long)shape->unit, (long long)shape->segment,
+             shape->part ? "given" : "equal", (long long)shape->with.threshold, shape->with.leaders, shape->with.pieces,
+             topology ? topology->division[HS_NODE].parts : 0, (int)shape->with.level,
+             topology ? (long long)topology->shared_bytes : 0, topology ? topology->direct : 0, (int)options->schedule,
+             options->eager, options->window, what);
+}
+
+int sweep_verify(struct sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
+                 struct hs_verify_report *report)
+{
+    struct hs_verify_options options = sweep_options(sweep, shape->size);
+    hsumma_status status = hs_verify(alg, shape, &options, &hs_heap, report);
+    sweep->runs++;
+    if (status)
+        describe(sweep, shape, &options, report->text[0] ? report->text : hsumma_status_string(status));
+    return !status;
+}
+
+void sweep_fault(struct sweep *sweep, const struct hs_shape *shape, const char *what)
+{
+    describe(sweep, shape, NULL, what);
+}
+
+void sweep_expect(struct sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t want)
+{
+    char text[120];
+    snprintf(text, sizeof text, "%s: %lld, expected %lld", what, (long long)have, (long long)want);
+    if (have != want)
+        describe(sweep, shape, NULL, text);
+}
+
+void sweep_at_most(struct sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t most)
+{
+    if (have > most)
+        sweep_expect(sweep, shape, what, have, most);
+}
+
+void sweep_end(const struct sweep *sweep, int enough, const char *what, ...)
+{
+    char text[200];
+    va_list args;
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    if (!tap_ok(sweep->bad == 0 && enough, "%s: %d runs", text, sweep->runs))
+        tap_diag("%d bad, the first: %s", sweep->bad, sweep->text);
+}
+
+struct hs_topology topology_blocks(int size, int nodes, int sockets, int64_t shared_bytes, int direct)
+{
+    struct hs_topology topology;
+    if (hs_topology_blocks(&topology, size, nodes, sockets, &hs_heap))
+        exit(99);
+    topology.shared_bytes = shared_bytes;
+    topology.direct = direct;
+    return topology;
+}
+
+struct coll_work coll_work_of(const struct hs_alg *alg, const struct hs_shape *shape)
+{
+    struct coll_work work = {0};
+    struct hs_list *list;
+    if (hs_build_all(alg, shape, &hs_heap, &list))
+        return work;
+    for (int r = 0; r < shape->size; r++) {
+        int64_t summed = 0, joins = 0;
+        for (const struct hs_step *step = list[r].step; step < list[r].step + list[r].steps; step++) {
+            work.signals += step->kind == HS_SIGNAL;
+            work.copied += step->kind == HS_COPY ? step->count : 0;
+            summed += step->kind == HS_REDUCE ? step->count : 0;
+            joins += step->kind == HS_JOIN;
+        }
+        work.summed += summed;
+        work.summed_most = work.summed_most < summed ? summed : work.summed_most;
+        work.joins_most = work.joins_most < joins ? joins : work.joins_most;
+    }
+    hs_free_all(&hs_heap, list, shape->size);
+    return work;
+}
+
+int log_up(int base, int64_t n)
+{
+    int steps = 0;
+    for (int64_t reach = 1; reach < n; reach *= base)
+        steps++;
+    return steps;
+}
+
+int log2_up(int64_t n)
+{
+    return log_up(2, n);
+}
+
+int64_t doubling_messages(int n)
+{
+    int bits = log2_up((int64_t)n + 1) - 1;
+    return ((int64_t)bits << bits) + 2 * (n - (1 << bits));
+}

@@ -1,0 +1,431 @@
+/*
+ * The rows that know nodes, on nodes of many sizes, in blocks and scattered, on sockets, with messages and with shared
+ * memory inside: what the papers claim, counted from the lists: which ranks send between nodes, how often, and in how
+ * many rounds (unit_prove: all other configurations).
+ */
+#include "coll/schedule/lists.h"
+#include "support/coll_sweep.h"
+#include "support/random.h"
+#include "support/tap.h"
+
+#include <stdlib.h>
+
+enum { UNIT = 8, MOST_RANKS = 4096, MOST_NODES = 1000 };
+
+/* How ranks lie on nodes.  SOCKETS: in blocks, and the row's nodes are sockets, two on each node. */
+enum layout { BLOCKS, SOCKETS, SCATTERED, UNEVEN, UNEVEN_BLOCKS, LAYOUTS };
+
+static const char *const layout_names[] = {"blocks", "sockets", "scattered", "uneven nodes", "uneven blocks"};
+
+struct place {
+    struct hs_topology topology;
+    struct hs_shape shape;
+    const struct hs_division *nodes; /* or sockets */
+};
+
+/* Messages between nodes, counted from the lists. */
+struct traffic {
+    int64_t messages;
+    int rank_max, rounds, by_others; /* by_others: sent by ranks that are not the lowest of their node */
+};
+
+/* Names of the nodes in ascending order, or shuffled; returns the number of ranks. */
+static int name_nodes(struct sweep *sweep, enum layout layout, int nodes, int ppn, int *node)
+{
+    int size = 0;
+    for (int i = 0; i < nodes; i++)
+        for (int j = 0; j < (layout == UNEVEN_BLOCKS ? 1 + (ppn - 1 + 3 * i) % ppn : ppn); j++)
+            node[size++] = layout == UNEVEN ? draw_of(&sweep->mix, nodes) : i;
+    for (int r = size - 1; layout == SCATTERED && r > 0; r--) {
+        int other = draw_of(&sweep->mix, r + 1), swap = node[r];
+        node[r] = node[other];
+        node[other] = swap;
+    }
+    return size;
+}
+
+static void begin(struct sweep *sweep, struct place *place, enum layout layout, int nodes, int ppn, int64_t room)
+{
+    static int node[MOST_RANKS], socket[MOST_RANKS], seen[MOST_NODES];
+    int size = name_nodes(sweep, layout, nodes, ppn, node);
+    for (int i = 0; i < nodes; i++)
+        seen[i] = 0;
+    for (int r = 0; r < size; r++)
+        socket[r] = 2 * node[r] + (seen[node[r]]++ >= (ppn + 1) / 2);
+    *place = (struct place){.shape = {.size = size, .bytes = 3 * UNIT, .unit = UNIT}};
+    if (hs_topology_make(&place->topology, size, node, socket, &hs_heap))
+        exit(99);
+    place->topology.shared_bytes = room;
+    place->topology.direct = room && (nodes + ppn) % 2;
+    place->shape.topology = &place->topology;
+    place->shape.with.level = layout == SOCKETS ? HS_SOCKET : HS_NODE;
+    place->shape.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling"); /* whose messages are known */
+    place->nodes = &place->topology.division[place->shape.with.level];
+}
+
+/* Ranks of the smallest node. */
+static int smallest(const struct place *place)
+{
+    int least = place->shape.size;
+    for (int i = 0; i < place->nodes->parts; i++)
+        least = least < hs_division_size(place->nodes, i) ? least : hs_division_size(place->nodes, i);
+    return least;
+}
+
+/* The longest chain of messages between nodes: relaxes until nothing changes. */
+static int rounds_between(const struct hs_lists *lists, const struct hs_division *nodes)
+{
+    int *round = calloc((size_t)lists->steps + 1, sizeof *round), most = 0;
+    for (int changed = 1; round && changed;) {
+        changed = 0;
+        for (int g = 0; g < lists->steps; g++) {
+            const struct hs_step *step = hs_lists_step(lists, g);
+            int rank = lists->rank[g], now = 0;
+            for (int d = 0; d < step->deps; d++) {
+                int on = round[lists->base[rank] + lists->list[rank].dep[step->first_dep + d]];
+                now = on > now ? on : now;
+            }
+            now += step->kind == HS_SEND && nodes->of[step->peer] != nodes->of[rank];
+            if (step->kind == HS_RECV && round[lists->mate[g]] > now)
+                now = round[lists->mate[g]];
+            changed |= now != round[g];
+            round[g] = now;
+            most = now > most ? now : most;
+        }
+    }
+    free(round);
+    return most;
+}
+
+/* SENDs of a rank to its own node, or to others. */
+static int sends(const struct hs_list *list, const struct hs_division *nodes, int rank, int to_own)
+{
+    int count = 0;
+    for (int i = 0; i < list->steps; i++)
+        count += list->step[i].kind == HS_SEND && (nodes->of[list->step[i].peer] == nodes->of[rank]) == to_own;
+    return count;
+}
+
+static struct traffic traffic_of(const struct place *place, const struct hs_alg *alg)
+{
+    struct hs_lists lists;
+    struct traffic traffic = {0};
+    if (hs_lists_build(alg, &place->shape, &hs_heap, &lists))
+        return (struct traffic){-1, -1, -1, -1};
+    for (int r = 0; r < place->shape.size; r++) {
+        int sent = sends(&lists.list[r], place->nodes, r, 0);
+        traffic.messages += sent;
+        traffic.by_others += place->nodes->index[r] > 0 ? sent : 0;
+        traffic.rank_max = sent > traffic.rank_max ? sent : traffic.rank_max;
+    }
+    traffic.rounds = rounds_between(&lists, place->nodes);
+    hs_lists_free(&hs_heap, &lists);
+    return traffic;
+}
+
+/* ---- what is claimed ---- */
+
+/* Processes send L messages between nodes at most, in exactly L rounds. */
+static void nap(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+{
+    int n = place->nodes->parts, ppn = place->shape.size / n, steps = ppn > 1 ? log_up(ppn, n) : 0;
+    struct hs_verify_report report;
+    sweep_verify(sweep, alg, &place->shape, &report);
+    struct traffic traffic = traffic_of(place, alg);
+    if (ppn > 1) {
+        sweep_at_most(sweep, &place->shape, "messages between nodes per process", traffic.rank_max, steps);
+        sweep_expect(sweep, &place->shape, "rounds between nodes", traffic.rounds, steps);
+    } else {
+        sweep_expect(sweep, &place->shape, "messages", traffic.messages, doubling_messages(n));
+    }
+}
+
+static void smp(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+{
+    int leaders = place->nodes->parts, p = place->shape.size;
+    int64_t between = doubling_messages(leaders), inside = leaders == 1 ? doubling_messages(p) : 2 * (p - leaders);
+    struct hs_verify_report report;
+    if (!sweep_verify(sweep, alg, &place->shape, &report))
+        return;
+    struct traffic traffic = traffic_of(place, alg);
+    sweep_expect(sweep, &place->shape, "messages between nodes", traffic.messages, between);
+    sweep_expect(sweep, &place->shape, "those by others than leaders", traffic.by_others, 0);
+    if (!place->topology.shared_bytes)
+        sweep_expect(sweep, &place->shape, "messages", report.messages, inside + between);
+}
+
+/* Reduction and broadcast: a tree over the leaders and one in every node, so p - 1 messages, n - 1 between nodes. */
+static void rooted(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+{
+    uint64_t bracketing = 0;
+    place->shape.with.outer = NULL;
+    for (int root = 0; root < place->shape.size; root += 1 + draw_of(&sweep->mix, 4)) {
+        struct hs_verify_report report;
+        place->shape.root = root;
+        if (!sweep_verify(sweep, alg, &place->shape, &report))
+            continue;
+        sweep_expect(sweep, &place->shape, "messages between nodes", traffic_of(place, alg).messages,
+                     place->nodes->parts - 1);
+        if (!place->topology.shared_bytes)
+            sweep_expect(sweep, &place->shape, "messages", report.messages, place->shape.size - 1);
+        if (root > 0 && report.bracketing != bracketing)
+            sweep_fault(sweep, &place->shape, "roots bracket differently");
+        bracketing = report.bracketing;
+    }
+}
+
+/* Segments: every message of the whole vector becomes one of each segment, and the last one ends in time. */
+static void segmented(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+{
+    int64_t p = place->shape.size, leaders = place->nodes->parts;
+    place->shape.with.outer = NULL;
+    place->shape.bytes = 80 * UNIT;
+    for (int segments = 1; segments <= 40; segments = 2 * segments + 1) {
+        struct hs_verify_report report;
+        place->shape.segment = (80 + segments - 1) / segments * UNIT;
+        place->shape.root = draw_of(&sweep->mix, place->shape.size);
+        int64_t cut = (place->shape.bytes + place->shape.segment - 1) / place->shape.segment;
+        cut = leaders == 1 || leaders == p ? 1 : cut < 16 ? cut : 16;
+        if (!sweep_verify(sweep, alg, &place->shape, &report) || place->topology.shared_bytes)
+            continue;
+        sweep_expect(sweep, &place->shape, "messages", report.messages, (p - 1) * cut);
+        sweep_at_most(sweep, &place->shape, "rounds", report.rounds,
+                      log2_up(leaders) + log2_up(p) + 2 * (cut - 1) * log2_up(p));
+    }
+}
+
+/* Leaders send k times what their outer row sends, others nothing; inside a node only without shared memory. */
+static void dpml_on(struct sweep *sweep, const struct hs_alg *alg, struct place *place, int chunks)
+{
+    const struct hs_division *nodes = place->nodes;
+    struct hs_shape stage = {.size = nodes->parts, .bytes = UNIT, .unit = UNIT};
+    struct hs_list *list = NULL, *outer = NULL;
+    int bad = hs_build_all(alg, &place->shape, &hs_heap, &list) != HSUMMA_OK ||
+              hs_build_all(place->shape.with.outer, &stage, &hs_heap, &outer) != HSUMMA_OK;
+    for (int r = 0; !bad && r < place->shape.size; r++) {
+        int node = nodes->of[r], leads = nodes->index[r] < place->shape.with.leaders, rounds = 0;
+        int members = hs_division_size(nodes, node), inside = place->shape.with.leaders - leads;
+        for (int i = 0; i < outer[node].steps; i++)
+            rounds += outer[node].step[i].kind == HS_SEND;
+        inside = place->topology.shared_bytes > 0 || members == 1 ? 0 : inside + (leads ? members - 1 : 0);
+        bad |= sends(&list[r], nodes, r, 0) != (leads ? chunks * place->shape.with.pieces * rounds : 0) ||
+               sends(&list[r], nodes, r, 1) != inside;
+    }
+    sweep->runs++;
+    sweep_expect(sweep, &place->shape, "ranks with another number of messages", bad, 0);
+    hs_free_all(&hs_heap, list, place->shape.size);
+    hs_free_all(&hs_heap, outer, nodes->parts);
+}
+
+static void dpml(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+{
+    int alone = place->nodes->parts == place->shape.size;
+    for (int l = 1; l <= smallest(place); l++)
+        for (int k = 1; k <= 3; k++) {
+            place->shape.bytes = UNIT * 4 * l * k; /* no piece of a quarter is empty */
+            place->shape.with.leaders = l;
+            place->shape.with.pieces = k;
+            place->topology.shared_bytes = 0;
+            dpml_on(sweep, alg, place, 1);
+            place->topology.shared_bytes = place->shape.bytes;
+            dpml_on(sweep, alg, place, 1);
+            place->topology.shared_bytes = place->shape.bytes / 2; /* two halves: four chunks, unless all are alone */
+            dpml_on(sweep, alg, place, alone ? 1 : 4);
+        }
+}
+
+/* The bits depend on the topology alone, not on l, k or the shared memory; for powers of two they are the usual ones.
+ */
+static void dpml_bits(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+{
+    int nodes = place->nodes->parts, ppn = place->shape.size / nodes;
+    struct hs_verify_report first = {0}, report;
+    place->shape.bytes = UNIT * 37;
+    place->shape.with.outer = NULL;
+    for (int i = 0; i < 8; i++) {
+        place->topology.shared_bytes = (int64_t[]){0, 64, UNIT * 37, 1 << 20}[i % 4];
+        place->shape.with.leaders = 1 + i % ppn;
+        place->shape.with.pieces = 1 + i % 3;
+        if (sweep_verify(sweep, alg, &place->shape, &report) && i > 0 && report.bracketing != first.bracketing)
+            sweep_fault(sweep, &place->shape, "other bits than with one leader");
+        first = i == 0 ? report : first;
+    }
+    if ((nodes & (nodes - 1)) || (ppn & (ppn - 1)))
+        return;
+    place->shape.topology = NULL;
+    if (sweep_verify(sweep, hs_alg_find(HS_ALLREDUCE, "recursive_doubling"), &place->shape, &report) &&
+        report.bracketing != first.bracketing)
+        sweep_fault(sweep, &place->shape, "other bits than recursive_doubling");
+}
+
+/* One message per ordered pair of nodes, dealt out evenly; none inside a node with enough shared memory. */
+static void pairs(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+{
+    int nodes = place->nodes->parts, least = smallest(place);
+    struct hs_verify_report report;
+    place->shape.bytes = 2 * UNIT * place->shape.size;
+    place->shape.with.outer = NULL;
+    if (!sweep_verify(sweep, alg, &place->shape, &report))
+        return;
+    sweep_expect(sweep, &place->shape, "messages between nodes", report.inter_node_messages, nodes * (nodes - 1));
+    sweep_expect(sweep, &place->shape, "messages between two nodes", report.node_pair_messages_max, nodes > 1);
+    sweep_expect(sweep, &place->shape, "messages between nodes of a rank", report.inter_node_messages_rank_max,
+                 (nodes - 1 + least - 1) / least);
+    if (place->topology.shared_bytes)
+        sweep_expect(sweep, &place->shape, "messages", report.messages, report.inter_node_messages);
+}
+
+static const int64_t rooms[] = {0, 1 << 16, 200}; /* 200: one line for a stage, or none */
+
+enum { EVERY_LAYOUT = (1 << LAYOUTS) - 1, EVEN_NODES = 1 << BLOCKS | 1 << SCATTERED };
+
+static const struct claim {
+    enum hs_collective collective;
+    const char *name, *what;
+    void (*check)(struct sweep *sweep, const struct hs_alg *alg, struct place *place);
+    unsigned layouts;
+    int nodes, per_node, rooms; /* up to so many; the first so many rooms */
+} claims[] = {
+    {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << BLOCKS, 40, 16, 3},
+    {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << SCATTERED, 40, 6, 3},
+    {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << SOCKETS, 10, 8, 3},
+    {HS_ALLREDUCE, "smp", "leaders alone send between nodes", smp, EVERY_LAYOUT, 17, 9, 3},
+    {HS_REDUCE_TO, "smp", "a tree of trees", rooted, EVERY_LAYOUT, 9, 6, 3},
+    {HS_BCAST, "hierarchical", "a tree of trees", rooted, EVERY_LAYOUT, 9, 6, 3},
+    {HS_BCAST, "hierarchical", "in segments", segmented, EVERY_LAYOUT, 8, 5, 3},
+    {HS_ALLREDUCE, "dpml", "messages as the outer stage sends them", dpml, EVERY_LAYOUT, 12, 8, 1},
+    {HS_ALLREDUCE, "dpml", "the same bits for all parameters", dpml_bits, 1 << BLOCKS, 12, 8, 1},
+    {HS_ALLGATHER, "node_aware", "one message per pair of nodes", pairs, EVERY_LAYOUT & ~(1 << SOCKETS), 12, 8, 2},
+    {HS_REDUCE_SCATTER, "node_aware", "one message per pair of nodes", pairs, EVERY_LAYOUT & ~(1 << SOCKETS), 12, 8, 2},
+};
+
+/* Where the row serves a place. */
+static void claim_at(struct sweep *sweep, const struct claim *claim, enum layout layout, int nodes, int ppn,
+                     int64_t room)
+{
+    const struct hs_alg *alg = hs_alg_find(claim->collective, claim->name);
+    struct place place;
+    begin(sweep, &place, layout, nodes, ppn, room);
+    if (!hs_alg_unfit(alg, &place.shape))
+        claim->check(sweep, alg, &place);
+    hs_topology_free(&place.topology, &hs_heap);
+}
+
+static void check_claim(const struct claim *claim)
+{
+    for (int layout = 0; layout < LAYOUTS; layout++)
+        for (int i = 0; i < claim->rooms && claim->layouts >> layout & 1; i++) {
+            struct sweep sweep = {.mix = (uint64_t)(100 * layout + i)};
+            for (int n = 1; n <= claim->nodes; n += rooms[i] && n > 5 ? 7 : 1)
+                for (int ppn = 1; ppn <= claim->per_node; ppn++)
+                    claim_at(&sweep, claim, (enum layout)layout, n, ppn, rooms[i]);
+            sweep_end(&sweep, sweep.runs >= 30, "%s %s, %s, %s, room %d", hs_collective_name(claim->collective),
+                      claim->name, claim->what, layout_names[layout], (int)rooms[i]);
+        }
+}
+
+static void nap_on_many_nodes(void)
+{
+    static const int large[][2] = {{64, 4}, {100, 4}, {256, 4}, {64, 16}, {100, 16}, {256, 16}, {1000, 2}};
+    struct sweep sweep = {0};
+    for (int room = 0; room < 3; room++)
+        for (int i = 0; i < (room ? 2 : 7); i++)
+            claim_at(&sweep, &claims[0], BLOCKS, large[i][0], large[i][1], rooms[room]);
+    sweep_end(&sweep, sweep.runs == 11, "nap on many nodes");
+}
+
+static void nap_refuses(void)
+{
+    static const int uneven[] = {0, 0, 0, 1, 1};
+    const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, "nap");
+    struct hs_topology topology;
+    struct hs_shape shape = {.size = 5, .bytes = UNIT, .unit = UNIT};
+    tap_ok(hs_alg_unfit(alg, &shape) == NULL, "nap takes ranks without a topology");
+    if (hs_topology_make(&topology, 5, uneven, NULL, &hs_heap))
+        exit(99);
+    shape.topology = &topology;
+    tap_ok(hs_alg_unfit(alg, &shape) != NULL, "nap refuses nodes of different sizes");
+    hs_topology_free(&topology, &hs_heap);
+}
+
+/* ---- other rows as stages ---- */
+
+/* Every row of the collective for the stage between nodes, and for the stages inside. */
+static void any_rows(enum hs_collective collective, const char *name, int64_t room)
+{
+    const struct hs_alg *alg = hs_alg_find(collective, name), *row;
+    for (int i = 0; (row = hs_alg_at(i)); i++) {
+        struct sweep sweep = {.mix = (uint64_t)i};
+        if (row->collective != collective || row->flags & HS_BY_MPI ||
+            (collective != HS_BCAST && !(row->flags & (HS_KEEPS_ORDER | HS_KEEPS_ORDER_IF))))
+            continue;
+        for (int layout = 0; layout < LAYOUTS; layout++)
+            for (int n = 1; n <= 9; n++) {
+                struct place place;
+                struct hs_verify_report report;
+                begin(&sweep, &place, (enum layout)layout, n, n % 4 + 1, room);
+                place.shape.root = n % place.shape.size;
+                place.shape.bytes = 40 * UNIT;
+                place.shape.segment = n % 2 * 7 * UNIT;
+                place.shape.with.outer = row;
+                sweep_verify(&sweep, alg, &place.shape, &report);
+                place.shape.with.inner = row;
+                sweep_verify(&sweep, alg, &place.shape, &report);
+                hs_topology_free(&place.topology, &hs_heap);
+            }
+        sweep_end(&sweep, 1, "%s %s, stages by %s, room %d", hs_collective_name(collective), name, row->name,
+                  (int)room);
+    }
+}
+
+/* The ring neither keeps the order nor brackets alike, which dpml promises with other rows between the nodes. */
+static void dpml_outer(void)
+{
+    static const char *const names[] = {"ring", "reduce_bcast", "recursive_doubling", "dpml"};
+    int bad = 0;
+    for (int i = 0; i < 8; i++) {
+        struct hs_topology topology = topology_blocks(24, 6, 2, i % 2 << 20, 0);
+        struct hs_shape shape = {.size = 24, .bytes = UNIT * 50, .unit = UNIT, .topology = &topology};
+        struct hs_verify_report report;
+        shape.with =
+            (struct hs_parameters){.leaders = 2, .pieces = 2, .outer = hs_alg_find(HS_ALLREDUCE, names[i / 2])};
+        hsumma_status status = hs_verify(hs_alg_find(HS_ALLREDUCE, "dpml"), &shape, NULL, &hs_heap, &report);
+        bad += i / 2 == 0 ? !report.same_bits : status != HSUMMA_OK;
+        hs_topology_free(&topology, &hs_heap);
+    }
+    tap_ok(bad == 0, "dpml: ring, reduce_bcast, recursive_doubling and dpml between the nodes");
+}
+
+/* Its stages know the topology. */
+static void reduce_bcast(void)
+{
+    static const char *const stages[][2] = {{NULL, NULL}, {"smp", "hierarchical"}, {"binomial", "binary_tree"}};
+    struct sweep sweep = {0};
+    for (int i = 0; i < 24; i++) {
+        struct place place;
+        struct hs_verify_report report;
+        begin(&sweep, &place, i % 2 ? UNEVEN_BLOCKS : BLOCKS, 1 + i % 4, 4, i % 5 ? 8 * 40 : 0);
+        place.shape.bytes = UNIT * (3 + 13 * (i % 5));
+        place.shape.with.inner = stages[i % 3][0] ? hs_alg_find(HS_REDUCE_TO, stages[i % 3][0]) : NULL;
+        place.shape.with.outer = stages[i % 3][1] ? hs_alg_find(HS_BCAST, stages[i % 3][1]) : NULL;
+        sweep_verify(&sweep, hs_alg_find(HS_ALLREDUCE, "reduce_bcast"), &place.shape, &report);
+        hs_topology_free(&place.topology, &hs_heap);
+    }
+    sweep_end(&sweep, 1, "reduce_bcast with stages that know the topology");
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
+        check_claim(&claims[i]);
+    nap_on_many_nodes();
+    nap_refuses();
+    for (int i = 0; i < 3; i++) {
+        any_rows(HS_ALLREDUCE, "smp", rooms[i]);
+        any_rows(HS_REDUCE_TO, "smp", rooms[i]);
+        any_rows(HS_BCAST, "hierarchical", rooms[i]);
+    }
+    dpml_outer();
+    reduce_bcast();
+    return tap_done();
+}

@@ -1,170 +1,287 @@
 /*
- * The rows of one node over shared memory, through verify: sizes, rooms, units, roots, schedules; signals and bytes
- * copied against theory; a stage to which only some ranks contribute; and every kind of ordering in the lists, taken
- * away once.
+ * The rows of one node over shared memory, through verify: every number of ranks with rooms from too little to plenty,
+ * chunks, levels k, roots; signals, copies and sums against what their heads say; a stage to which only some ranks
+ * contribute; as stages of other rows; and every kind of ordering in the lists, taken away once.
  */
 #include "coll/pattern/embed.h"
-#include "coll/proof/verify.h"
 #include "coll/schedule/lists.h"
+#include "support/coll_sweep.h"
 #include "support/random.h"
 #include "support/tap.h"
 
 #include <string.h>
 
-static const enum hs_collective collectives[] = {HS_ALLREDUCE, HS_REDUCE_TO, HS_BCAST};
-enum { ROWS = sizeof collectives / sizeof *collectives, BIG = 65536 /* a unit with which few elements are much */ };
+enum { UNIT = 8, BIG = 65536 /* a unit with which few elements are much */ };
 
-static const struct hs_alg *row(int i)
+/* What a row does with long vectors, and how much room it may demand. */
+enum { CHUNKS = 1 /* cuts them */, EXPOSES = 2 /* may read them where they are */, BY_MESSAGES = 4, PLACES = 8 };
+
+static const struct row {
+    enum hs_collective collective;
+    const char *name;
+    int flags; /* PLACES: needs up to two elements of room for each rank, or direct reads; else three elements */
+} rows[] = {
+    {HS_ALLREDUCE, "shared", CHUNKS | EXPOSES},
+    {HS_REDUCE_TO, "shared", CHUNKS | EXPOSES},
+    {HS_BCAST, "shared", CHUNKS | EXPOSES},
+    {HS_ALLREDUCE, "shared_buffer", CHUNKS | PLACES},
+    {HS_REDUCE_TO, "shared_buffer", CHUNKS | PLACES},
+    {HS_ALLREDUCE, "binomial", CHUNKS | PLACES},
+    {HS_ALLREDUCE, "spread", CHUNKS | EXPOSES | PLACES},
+    {HS_REDUCE_TO, "spread", CHUNKS | EXPOSES | PLACES},
+    {HS_REDUCE_SCATTER, "shared_buffer", CHUNKS | PLACES},
+    {HS_REDUCE_SCATTER, "spread", EXPOSES | PLACES},
+    {HS_ALLGATHER, "shared_buffer", CHUNKS | PLACES},
+    {HS_ALLGATHER, "spread", EXPOSES | PLACES},
+    {HS_ALLREDUCE, "host_staged", BY_MESSAGES},
+    {HS_REDUCE_TO, "host_staged", BY_MESSAGES},
+    {HS_BCAST, "host_staged", BY_MESSAGES},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const struct hs_alg *find(const struct row *row)
 {
-    return hs_alg_find(collectives[i], "shared");
+    return hs_alg_find(row->collective, row->name);
 }
 
-struct tally {
-    int runs, exposed, refused, bad;
-    uint64_t mix;
-    char text[400];
+static int64_t one_of(struct sweep *sweep, const int64_t *choice, int choices)
+{
+    return choice[draw_of(&sweep->mix, choices)];
+}
+#define ONE_OF(sweep, ...) one_of(sweep, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
+
+/* Runs in several chunks, that read peers' IN or OUT, and that the row has refused. */
+struct kinds {
+    int chunked, exposed, refused;
 };
 
-static int64_t one_of(struct tally *tally, const int64_t *choice, int choices)
+/* Whether some rank signals more often than for one chunk; and whether it reads what belongs to the caller of another.
+ */
+static void note_kind(struct kinds *kinds, const struct hs_alg *alg, const struct hs_shape *shape)
 {
-    return choice[draw_of(&tally->mix, choices)];
-}
-#define ONE_OF(tally, ...) one_of(tally, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
-
-static struct hs_verify_options pick_options(struct tally *tally, int p)
-{
-    struct hs_verify_options options = {.schedule = (enum hs_schedule)draw_of(&tally->mix, HS_SCHEDULES)};
-    options.seed = draw_of(&tally->mix, 1 << 30);
-    options.eager = draw_of(&tally->mix, 2);
-    options.instances = 1 + draw_of(&tally->mix, 3) * (p <= 9);
-    options.window = (int)ONE_OF(tally, 0, 1, 4, 64);
-    options.run = draw_of(&tally->mix, 6);
-    options.ld = options.run + draw_of(&tally->mix, 4);
-    return options;
-}
-
-static void fault(struct tally *tally, const struct hs_shape *shape, const char *what)
-{
-    if (tally->bad++ == 0)
-        snprintf(tally->text, sizeof tally->text,
-                 "p %d root %d bytes %lld unit %lld room %lld direct %d segment %lld threshold %lld: %s", shape->size,
-                 shape->root, (long long)shape->bytes, (long long)shape->unit, (long long)shape->topology->shared_bytes,
-                 shape->topology->direct, (long long)shape->segment, (long long)shape->with.threshold, what);
-}
-
-/* One shape at random.  A row may refuse it only if three elements do not fit. */
-static void one(struct tally *tally, const struct hs_alg *alg, struct hs_topology *topology)
-{
-    int p = topology->size;
-    struct hs_shape shape = {.size = p, .unit = ONE_OF(tally, 1, 4, 8, 16, BIG), .topology = topology};
-    int64_t scale = shape.unit == BIG ? BIG : 1;
-    shape.root = alg->collective == HS_ALLREDUCE ? 0 : draw_of(&tally->mix, p);
-    shape.segment = alg->flags & HS_USES_SEGMENT ? scale * ONE_OF(tally, 0, 1, 24, 100, 5000) : 0;
-    shape.with.threshold = alg->flags & HS_USES_THRESHOLD ? ONE_OF(tally, 0, 1, 64, 500, 1 << 22) : 0;
-    topology->shared_bytes = scale * ONE_OF(tally, 1, 17, 48, 100, 300, 1000, 4096) + draw_of(&tally->mix, 9);
-    topology->direct = draw_of(&tally->mix, 2);
-    int64_t most = topology->shared_bytes / shape.unit *
-                       (p > 9   ? 1
-                        : p > 4 ? 2
-                                : 5) +
-                   2,
-            elements = ONE_OF(tally, 0, 1, p - 1, p, p + 1, 2 * p + 1);
-    elements = draw_of(&tally->mix, 3) ? 1 + draw_of(&tally->mix, most < 400 / p ? most : 400 / p) : elements;
-    shape.bytes = shape.unit * (elements < most ? elements : most);
-
-    struct hs_verify_options options = pick_options(tally, p);
-    struct hs_verify_report report;
     struct hs_list list;
-    hsumma_status status = hs_verify(alg, &shape, &options, &hs_heap, &report);
-    tally->runs++;
-    if (status == HSUMMA_ERR_UNSUPPORTED && topology->shared_bytes < 3 * shape.unit)
-        tally->refused++;
-    else if (status)
-        fault(tally, &shape, report.text);
-    else if (!report.same_bits || report.messages > 0)
-        fault(tally, &shape, report.messages ? "there are messages" : "the bits differ");
-    if (!status && !hs_build(alg, &shape, &hs_heap, &list)) {
-        tally->exposed += list.exposed;
-        hs_list_free(&hs_heap, &list);
-    }
+    int signals = 0;
+    if (hs_build_rank(alg, shape, shape->root, &hs_heap, &list))
+        return;
+    for (int i = 0; i < list.steps; i++)
+        signals += list.step[i].kind == HS_SIGNAL;
+    kinds->chunked += signals > 3;
+    kinds->exposed += list.exposed != 0;
+    hs_list_free(&hs_heap, &list);
 }
 
-/* Returns how many of them read peers' IN or OUT. */
-static int shapes(int i, int p)
+/* One shape at random. */
+static void one(struct sweep *sweep, const struct row *row, struct hs_topology *topology, struct kinds *kinds)
 {
-    struct tally tally = {.mix = (uint64_t)(100 * i + p)};
-    struct hs_topology topology;
-    int made = hs_topology_blocks(&topology, p, 1, 1, &hs_heap) == HSUMMA_OK;
-    for (int run = 0; made && run < (p > 9 ? 120 / p : 40); run++)
-        one(&tally, row(i), &topology);
-    if (!tap_ok(made && tally.bad == 0, "%s shared, p = %d: %d runs, %d direct, %d refused",
-                hs_collective_name(collectives[i]), p, tally.runs, tally.exposed, tally.refused))
-        tap_diag("%d bad, the first: %s", tally.bad, tally.text);
-    hs_topology_free(&topology, &hs_heap);
-    return tally.exposed;
+    const struct hs_alg *alg = find(row);
+    int p = topology->size, rooted = row->collective == HS_REDUCE_TO || row->collective == HS_BCAST;
+    int64_t unit = ONE_OF(sweep, 1, 4, 8, 16, BIG), scale = unit == BIG ? BIG : 1;
+    int64_t room = ONE_OF(sweep, 1, 3, p - 1, p, p + 1, 2 * p - 1, 2 * p, 2 * p + 1, 5 * p, 16 * p + 3, 80 * p);
+    int64_t elements = ONE_OF(sweep, 0, 1, 2, p - 1, p, p + 1, 2 * p + 1, 3 * p + 1, 40, 400 / p, 400 / p);
+    struct hs_shape shape = {.size = p, .unit = unit, .bytes = elements * unit, .topology = topology};
+    struct hs_verify_report report;
+    shape.root = rooted ? draw_of(&sweep->mix, p) : 0;
+    shape.segment = alg->flags & HS_USES_SEGMENT ? scale * ONE_OF(sweep, 0, 1, 16, 24, 100, 5000) : 0;
+    shape.with.threshold = alg->flags & HS_USES_THRESHOLD ? ONE_OF(sweep, 0, 1, 64, 500, 1 << 22) : 0;
+    shape.with.pieces = alg->flags & HS_USES_PIECES ? draw_of(&sweep->mix, 9) : 0;
+    topology->shared_bytes = room * unit + draw_of(&sweep->mix, 9);
+    topology->direct = draw_of(&sweep->mix, 2);
+    if (hs_alg_unfit(alg, &shape)) {
+        int little = topology->shared_bytes < (row->flags & PLACES ? 2 * p + 1 : 3) * unit;
+        kinds->refused++;
+        if (!little && (topology->direct || !(row->flags & PLACES)))
+            sweep_fault(sweep, &shape, hs_alg_unfit(alg, &shape));
+        return;
+    }
+    if (!sweep_verify(sweep, alg, &shape, &report))
+        return;
+    if (!(row->flags & BY_MESSAGES))
+        sweep_expect(sweep, &shape, "messages", report.messages, 0);
+    note_kind(kinds, alg, &shape);
 }
 
-/* What the ranks do, all together. */
-struct work {
-    int64_t signals, copied, summed;
+static void test_row(const struct row *row)
+{
+    struct sweep sweep = {.mix = (uint64_t)(row - rows), .no_messages = !(row->flags & BY_MESSAGES)};
+    struct kinds kinds = {0};
+    for (int p = 1; p <= (row->flags & PLACES ? 130 : 40); p += p < 20 ? 1 : p < 70 ? 7 : 20) {
+        struct hs_topology topology = topology_blocks(p, 1, 1, 0, 0);
+        for (int run = 0; run < (p < 20 ? 60 : 8); run++)
+            one(&sweep, row, &topology, &kinds);
+        hs_topology_free(&topology, &hs_heap);
+    }
+    sweep_end(&sweep,
+              (kinds.chunked >= 50 || !(row->flags & CHUNKS)) && (kinds.exposed >= 50 || !(row->flags & EXPOSES)) &&
+                  kinds.refused < 2 * sweep.runs,
+              "%s %s: %d in chunks, %d direct, %d refused", hs_collective_name(row->collective), row->name,
+              kinds.chunked, kinds.exposed, kinds.refused);
+}
+
+enum { P = 8, M = 9600, LARGE = 24 * BIG };
+
+/* shared: chunks of room / 3 bytes, or segments of room / 4; direct reads of one element, P of them in a chunk. */
+static const struct setting {
+    int64_t unit, bytes, room, segment;
+    int threshold, direct;
+} whole = {8, M, 10000, 0, M, 0}, one_chunk = {8, M, 10000, 0, 1, 0}, ten_chunks = {8, M, 3 * 960, 0, 1, 0},
+  ten_segments = {8, M, 4 * 960, 960, 0, 0}, direct_reads = {BIG, LARGE, 3 * BIG, 0, 1, 1},
+  plenty = {8, M, 1 << 20, 0, 0, 1}, four_chunks = {8, M, 1 << 20, M / 4, 0, 1};
+
+/* What P ranks do together, and the one that does most (-1: not said). */
+static const struct count {
+    const char *what;
+    enum hs_collective collective;
+    const char *name;
+    const struct setting *in;
+    int pieces;
+    struct coll_work work;
+} counts[] = {
+    {"whole", HS_ALLREDUCE, "shared", &whole, 0, {P, P *M, P * 7 * M, -1, -1}},
+    {"one chunk", HS_ALLREDUCE, "shared", &one_chunk, 0, {P * 2, 15 * M, 7 * M, -1, -1}},
+    {"ten chunks", HS_ALLREDUCE, "shared", &ten_chunks, 0, {P * 11, 15 * M, 7 * M, -1, -1}},
+    {"direct", HS_ALLREDUCE, "shared", &direct_reads, 0, {P * 4, P *LARGE, 7 * LARGE, -1, -1}},
+    {"whole", HS_REDUCE_TO, "shared", &whole, 0, {P, 7 * M, 7 * M, -1, -1}},
+    {"one chunk", HS_REDUCE_TO, "shared", &one_chunk, 0, {P * 2, 7 * M + 7 * M / P, 7 * M, -1, -1}},
+    {"ten chunks", HS_REDUCE_TO, "shared", &ten_chunks, 0, {P * 11, 7 * M + 7 * M / P, 7 * M, -1, -1}},
+    {"direct", HS_REDUCE_TO, "shared", &direct_reads, 0, {P * 4, 7 * (LARGE / P), 7 * LARGE, -1, -1}},
+    {"ten segments in four slots", HS_BCAST, "shared", &ten_segments, 0, {10 + 7 * 6, P *M, 0, -1, -1}},
+    {"direct", HS_BCAST, "shared", &direct_reads, 0, {P, 7 * LARGE, 0, -1, -1}},
+    {"p-1 copies, all sums are the root's", HS_REDUCE_TO, "shared_buffer", &plenty, 0, {P - 1, 7 * M, 7 * M, 7 * M, 1}},
+    {"p-1 copies in, p out, all sums are rank 0's",
+     HS_ALLREDUCE,
+     "shared_buffer",
+     &plenty,
+     0,
+     {P, 15 * M, 7 * M, 7 * M, 1}},
+    {"in four chunks four times the signals",
+     HS_ALLREDUCE,
+     "shared_buffer",
+     &four_chunks,
+     0,
+     {4 * P, 15 * M, 7 * M, 7 * M, 4}},
+    {"log2 p sums one after the other for rank 0", HS_ALLREDUCE, "binomial", &plenty, 0, {P, 15 * M, 7 * M, 3 * M, 3}},
+    {"a group of four, then of two", HS_ALLREDUCE, "binomial", &plenty, 2, {P, 15 * M, 7 * M, 4 * M, 2}},
+    {"all at once", HS_ALLREDUCE, "binomial", &plenty, 3, {P, 15 * M, 7 * M, 7 * M, 1}},
+    {"a slice each, p-1 slices for the root",
+     HS_REDUCE_TO,
+     "spread",
+     &plenty,
+     0,
+     {2 * P, M - M / P, 7 * M, 7 * M / P, 3}},
+    {"everybody sums a slice and copies the others",
+     HS_ALLREDUCE,
+     "spread",
+     &plenty,
+     1,
+     {3 * P, 7 * M, 7 * M, 7 * M / P, 3}},
+    {"in four pieces", HS_ALLREDUCE, "spread", &plenty, 4, {6 * P, 7 * M, 7 * M, 7 * M / P, 6}},
+    {"sums alone", HS_REDUCE_SCATTER, "spread", &plenty, 0, {2 * P, 0, 7 * M, 7 * M / P, 2}},
 };
 
-static struct work work_of(const struct hs_list *list, int p)
+static int as_said(int64_t is, int64_t want)
 {
-    struct work work = {0};
-    for (int r = 0; r < p; r++)
-        for (const struct hs_step *step = list[r].step; step < list[r].step + list[r].steps; step++) {
-            work.signals += step->kind == HS_SIGNAL;
-            work.copied += step->kind == HS_COPY ? step->count : 0;
-            work.summed += step->kind == HS_REDUCE ? step->count : 0;
-        }
-    return work;
+    return want < 0 || is == want;
 }
 
-static int same_work(struct work a, struct work b)
+static void test_count(const struct count *count)
 {
-    return a.signals == b.signals && a.copied == b.copied && a.summed == b.summed;
-}
-
-/* Signals and bytes of p ranks for m bytes in s chunks or segments. */
-static void counts(const char *what, int i, int64_t unit, int64_t threshold, int64_t shared_bytes, int direct,
-                   int64_t m, struct work want)
-{
-    enum { P = 8 };
-    struct hs_topology topology;
-    struct hs_list *list = NULL;
-    struct work work = {-1, -1, -1};
-    if (hs_topology_blocks(&topology, P, 1, 1, &hs_heap))
-        return;
-    topology.shared_bytes = shared_bytes;
-    topology.direct = direct;
-    struct hs_shape shape = {.size = P, .root = i ? 3 : 0, .bytes = m, .unit = unit, .topology = &topology};
-    shape.with.threshold = threshold;
-    shape.segment = i == 2 ? shared_bytes / 4 : 0;
-    if (!hs_build_all(row(i), &shape, &hs_heap, &list))
-        work = work_of(list, P);
-    hs_free_all(&hs_heap, list, P);
+    const struct setting *in = count->in;
+    const struct coll_work *want = &count->work;
+    struct hs_topology topology = topology_blocks(P, 1, 1, in->room, in->direct);
+    struct hs_shape shape = {.size = P, .bytes = in->bytes, .unit = in->unit, .segment = in->segment};
+    shape.root = count->collective == HS_REDUCE_TO || count->collective == HS_BCAST ? 3 : 0;
+    shape.topology = &topology;
+    shape.with = (struct hs_parameters){.threshold = in->threshold, .pieces = count->pieces};
+    struct coll_work is = coll_work_of(hs_alg_find(count->collective, count->name), &shape);
+    if (!tap_ok(is.signals == want->signals && is.copied == want->copied && is.summed == want->summed &&
+                    as_said(is.summed_most, want->summed_most) && as_said(is.joins_most, want->joins_most),
+                "%s %s (k = %d): %s", hs_collective_name(count->collective), count->name, count->pieces, count->what))
+        tap_diag("%lld signals, %lld copied, %lld summed, %lld by one, %lld joins", (long long)is.signals,
+                 (long long)is.copied, (long long)is.summed, (long long)is.summed_most, (long long)is.joins_most);
     hs_topology_free(&topology, &hs_heap);
-    if (!tap_ok(same_work(work, want), "%s shared, %s: %lld signals, %lld bytes copied, %lld summed",
-                hs_collective_name(collectives[i]), what, (long long)want.signals, (long long)want.copied,
-                (long long)want.summed))
-        tap_diag("have %lld, %lld, %lld", (long long)work.signals, (long long)work.copied, (long long)work.summed);
 }
 
-/* Of 8 ranks; m in bytes; s chunks of room / 3 bytes, or segments of room / 4. */
-static void all_counts(void)
+static void test_refusals(void)
 {
-    int64_t m = 9600, big = 24 * BIG; /* direct: a part of one element in each slot, 8 of them in a chunk */
-    counts("whole", 0, 8, 10000, 10000, 0, m, (struct work){8, 8 * m, 8 * 7 * m});
-    counts("one chunk", 0, 8, 1, 10000, 0, m, (struct work){8 * 2, 8 * m - m + 8 * m, 7 * m});
-    counts("ten chunks", 0, 8, 1, 3 * 960, 0, m, (struct work){8 * 11, 8 * m - m + 8 * m, 7 * m});
-    counts("direct", 0, BIG, 1, 3 * BIG, 1, big, (struct work){8 * 4, 8 * big, 7 * big});
-    counts("whole", 1, 8, 10000, 10000, 0, m, (struct work){8, 7 * m, 7 * m});
-    counts("one chunk", 1, 8, 1, 10000, 0, m, (struct work){8 * 2, 7 * m + 7 * m / 8, 7 * m});
-    counts("ten chunks", 1, 8, 1, 3 * 960, 0, m, (struct work){8 * 11, 7 * m + 7 * m / 8, 7 * m});
-    counts("direct", 1, BIG, 1, 3 * BIG, 1, big, (struct work){8 * 4, 7 * big / 8, 7 * big});
-    counts("ten segments in four slots", 2, 8, 0, 4 * 960, 0, m, (struct work){10 + 7 * 6, 8 * m, 0});
-    counts("direct", 2, BIG, 0, 4 * BIG, 1, big, (struct work){8, 7 * big, 0});
+    struct hs_topology topology = topology_blocks(P, 1, 1, (P - 1) * UNIT, 0);
+    struct hs_shape shape = {.size = P, .bytes = M, .unit = UNIT, .topology = &topology};
+    const char *why = hs_alg_unfit(hs_alg_find(HS_ALLREDUCE, "spread"), &shape);
+    tap_ok(why && strstr(why, "read each other's memory"), "spread where memory cannot be read: %s",
+           why ? why : "fits");
+    why = hs_alg_unfit(hs_alg_find(HS_ALLREDUCE, "shared_buffer"), &shape);
+    tap_ok(why && strstr(why, "too little shared memory"), "a buffer with less than p places: %s", why ? why : "fits");
+    hs_topology_free(&topology, &hs_heap);
+}
+
+/* The sums stand right behind each other, after one JOIN: what an executor can do as one piece of work. */
+static void test_chains(void)
+{
+    enum { SIX = 6 };
+    struct hs_topology topology = topology_blocks(SIX, 1, 1, 40 * SIX * UNIT, 1);
+    struct hs_shape shape = {.size = SIX, .bytes = 30 * SIX * UNIT, .unit = UNIT, .topology = &topology};
+    int bad = 0, chained = 0;
+    shape.with.pieces = 2;
+    for (const struct row *row = rows; row < rows + ROWS; row++) {
+        struct hs_list *list;
+        if (!(row->flags & PLACES) || row->collective == HS_ALLGATHER)
+            continue;
+        if (hs_build_all(find(row), &shape, &hs_heap, &list)) {
+            bad++;
+            continue;
+        }
+        for (int r = 0; r < SIX; r++)
+            for (int s = 0; s < list[r].steps; s++) {
+                const struct hs_step *step = &list[r].step[s];
+                if (step->kind != HS_REDUCE)
+                    continue;
+                int on = step->deps == 1 ? list[r].dep[step->first_dep] : s, next = list[r].step[on].kind == HS_REDUCE;
+                bad += next ? on != s - 1 : list[r].step[on].kind != HS_JOIN;
+                chained += next;
+            }
+        hs_free_all(&hs_heap, list, SIX);
+    }
+    tap_ok(bad == 0 && chained > 50, "every REDUCE depends on one step: a JOIN, or the REDUCE right before it");
+    hs_topology_free(&topology, &hs_heap);
+}
+
+/* How many steps of all lists write a peer's SHARED, or read a peer's IN or OUT. */
+static void count_peers(const struct hs_list *list, int size, int *writes, int *reads)
+{
+    *writes = *reads = 0;
+    for (int r = 0; r < size; r++)
+        for (const struct hs_step *step = list[r].step; step < list[r].step + list[r].steps; step++) {
+            *writes += step->kind == HS_COPY && step->dst.of > 0;
+            *reads += step->kind == HS_REDUCE && step->right.of > 0 && step->right.slot != HS_SHARED;
+        }
+}
+
+/* Inside the nodes of another row: it takes part, and the whole is right. */
+static void test_inside(const char *outer, const char *inner, int nodes, int level)
+{
+    struct sweep sweep = {0};
+    const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, outer);
+    int used = 0;
+    for (int ppn = 2; ppn <= 6; ppn++)
+        for (int turn = 0; turn < 8; turn++) {
+            int64_t room = (turn % 2 ? 300 : 30 * ppn) * UNIT;
+            struct hs_topology topology = topology_blocks(nodes * ppn, nodes, 1 + level, room, 1);
+            struct hs_shape shape = {.size = nodes * ppn, .unit = UNIT, .topology = &topology};
+            struct hs_verify_report report;
+            struct hs_list *list;
+            int writes, reads;
+            shape.bytes = (1 + turn * 5) * UNIT;
+            shape.with.level = level ? HS_SOCKET : HS_NODE;
+            shape.with.inner = hs_alg_find(HS_ALLREDUCE, inner);
+            sweep_verify(&sweep, alg, &shape, &report);
+            if (hs_build_all(alg, &shape, &hs_heap, &list))
+                continue;
+            count_peers(list, shape.size, &writes, &reads);
+            used += writes + reads > 0;
+            hs_free_all(&hs_heap, list, shape.size);
+            hs_topology_free(&topology, &hs_heap);
+        }
+    sweep_end(&sweep, used > sweep.runs / 2, "%s(inner=%s) on %d nodes%s, %d as a stage", outer, inner, nodes,
+              level ? " of sockets" : "", used);
 }
 
 /*
@@ -186,36 +303,29 @@ static void build_folded(struct hs_builder *builder, const struct hs_shape *shap
     }
     struct hs_embedding how = {
         .in = hs_scratch(0), .out = hs_out(0), .scratch = shape->bytes, .signal = 100, .after = after};
-    hs_embed(builder, row(0), shape, &how, NULL);
+    hs_embed(builder, find(&rows[0]), shape, &how, NULL);
 }
 
-static void contributors(void)
+static void test_contributors(void)
 {
     static const struct hs_alg folded = {.collective = HS_ALLREDUCE,
                                          .name = "folded",
                                          .flags = HS_USES_SHARED | HS_USES_THRESHOLD,
                                          .build = build_folded};
-    struct tally tally = {.mix = 1};
+    struct sweep sweep = {.mix = 1};
     for (int p = 2; p <= 9; p++)
         for (int first = (p + 1) / 2; first <= p; first++)
             for (int run = 0; run < 12; run++) {
-                struct hs_topology topology;
-                if (hs_topology_blocks(&topology, p, 1, 1, &hs_heap))
-                    return;
-                topology.shared_bytes = ONE_OF(&tally, 24, 100, 500);
-                struct hs_shape shape = {
-                    .size = p, .bytes = 8 * draw_of(&tally.mix, 50), .unit = 8, .topology = &topology};
-                shape.with.contributors = first;
-                shape.with.threshold = ONE_OF(&tally, 0, 1);
-                struct hs_verify_options options = pick_options(&tally, p);
+                struct hs_topology topology = topology_blocks(p, 1, 1, ONE_OF(&sweep, 24, 100, 500), 0);
                 struct hs_verify_report report;
-                tally.runs++;
-                if (hs_verify(&folded, &shape, &options, &hs_heap, &report) || !report.same_bits)
-                    fault(&tally, &shape, report.text);
+                struct hs_shape shape = {
+                    .size = p, .bytes = 8 * draw_of(&sweep.mix, 50), .unit = 8, .topology = &topology};
+                shape.with.contributors = first;
+                shape.with.threshold = ONE_OF(&sweep, 0, 1);
+                sweep_verify(&sweep, &folded, &shape, &report);
                 hs_topology_free(&topology, &hs_heap);
             }
-    if (!tap_ok(tally.bad == 0, "allreduce shared, only the first ranks contribute: %d runs", tally.runs))
-        tap_diag("%d bad, the first: %s", tally.bad, tally.text);
+    sweep_end(&sweep, 1, "allreduce shared, only the first ranks contribute");
 }
 
 /* Takes the dependencies of steps of one kind on steps of another out of a list; returns how many there were. */
@@ -238,7 +348,7 @@ static int untie(struct hs_list *list, enum hs_kind kind, enum hs_kind on)
  * Every kind of ordering in the lists of a shape must be missed when it is taken away; but where all parts are alike,
  * what a JOIN collects and the order of the SIGNALs follow from the others.
  */
-static void untied(int i, const struct hs_shape *shape)
+static void untied(const struct row *row, const struct hs_shape *shape)
 {
     int kinds = 0, missed = 0;
     for (int pair = 0; pair < HS_KINDS * HS_KINDS; pair++) {
@@ -248,11 +358,11 @@ static void untied(int i, const struct hs_shape *shape)
         int gone = 0;
         if (kind == HS_JOIN || on == HS_JOIN || (kind == HS_SIGNAL && on == HS_SIGNAL))
             continue;
-        if (hs_build_all(row(i), shape, &hs_heap, &list))
+        if (hs_build_all(find(row), shape, &hs_heap, &list))
             return;
         for (int r = 0; r < shape->size; r++)
             gone += untie(&list[r], kind, on);
-        hsumma_status status = hs_verify_lists(collectives[i], list, shape, NULL, &hs_heap, &report);
+        hsumma_status status = hs_verify_lists(row->collective, list, shape, NULL, &hs_heap, &report);
         hs_free_all(&hs_heap, list, shape->size);
         kinds += gone > 0;
         missed += gone > 0 && status == HSUMMA_ERR_INTERNAL;
@@ -260,39 +370,47 @@ static void untied(int i, const struct hs_shape *shape)
             tap_diag("kind %d need not wait for kind %d", (int)kind, (int)on);
     }
     tap_ok(kinds > 0 && missed == kinds, "%s shared, %s: each of %d kinds of ordering is needed",
-           hs_collective_name(collectives[i]), shape->topology->direct ? "direct" : "in slots", kinds);
+           hs_collective_name(row->collective), shape->topology->direct ? "direct" : "in slots", kinds);
 }
 
-static void all_untied(void)
+/* Of the rows named "shared". */
+static void test_untied(void)
 {
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < 3; i++)
         for (int direct = 0; direct < 2; direct++) {
             int64_t unit = direct ? BIG : 8;
-            struct hs_topology topology;
-            if (hs_topology_blocks(&topology, 4, 1, 1, &hs_heap))
-                return;
-            topology.shared_bytes = 12 * unit;
-            topology.direct = direct;
+            struct hs_topology topology = topology_blocks(4, 1, 1, 12 * unit, direct);
             struct hs_shape shape = {
                 .size = 4, .bytes = (direct ? 32 : 43) * unit, .unit = unit, .topology = &topology};
             shape.root = i ? 2 : 0;
             shape.segment = 2 * unit;
             shape.with.threshold = 1;
-            untied(i, &shape);
+            untied(&rows[i], &shape);
             hs_topology_free(&topology, &hs_heap);
         }
 }
 
 int main(void)
 {
-    for (int i = 0; i < ROWS; i++) {
-        int exposed = 0;
-        for (int p = 1; p <= 33; p += p < 16 ? 1 : 17)
-            exposed += shapes(i, p);
-        tap_ok(exposed >= 10, "%s shared: direct and not", hs_collective_name(collectives[i]));
-    }
-    all_counts();
-    contributors();
-    all_untied();
+    for (const struct row *row = rows; row < rows + ROWS; row++)
+        test_row(row);
+    for (const struct count *count = counts; count < counts + sizeof counts / sizeof *counts; count++)
+        test_count(count);
+    test_refusals();
+    test_chains();
+    test_contributors();
+    test_untied();
+    test_inside("smp", "shared_buffer", 1, 0);
+    test_inside("smp", "shared_buffer", 3, 0);
+    test_inside("smp", "shared_buffer", 2, 1);
+    test_inside("smp", "spread", 1, 0);
+    test_inside("smp", "spread", 3, 0);
+    test_inside("smp", "binomial", 1, 0);
+    test_inside("dpml", "shared_buffer", 1, 0);
+    test_inside("dpml", "shared_buffer", 3, 0);
+    test_inside("dpml", "shared_buffer", 2, 1);
+    test_inside("dpml", "spread", 3, 0);
+    test_inside("reduce_bcast", "shared_buffer", 1, 0);
+    test_inside("reduce_bcast", "spread", 1, 0);
     return tap_done();
 }

@@ -11,94 +11,26 @@
 #include <inttypes.h>
 
 static hsumma_context *ctx;
-static int64_t combined; /* elements that the user's operator has seen */
 
-/* One case; irregular: parts differ, and some are empty. */
-struct test {
-    const struct coll_kind *kind;
-    const char *algorithm;
-    int64_t count;
-    int root, in_place, irregular;
-};
-
-static int64_t part_of(const struct test *test, int r)
+static int run(const struct matrix_case *test)
 {
-    return !test->irregular ? test->count : r % 3 == 1 ? 0 : test->count + r;
-}
-
-static int64_t before(const struct test *test, int r)
-{
-    int64_t sum = 0;
-    for (int i = 0; i < r; i++)
-        sum += part_of(test, i);
-    return sum;
-}
-
-/* Runs it; `given` goes in, and `wanted` must come out; 1 if it does and nothing else has changed. */
-static int run(const struct test *test, hsumma_collective collective, const struct coll_buffer *given,
-               const struct coll_buffer *wanted, int64_t place)
-{
-    static int64_t counts[64];
-    size_t unit = test->kind->size, out_bytes = wanted->bytes;
-    int contributes_in_out =
-        test->in_place && collective != HSUMMA_BCAST && (collective != HSUMMA_REDUCE || rank == test->root);
-    if (contributes_in_out && out_bytes < (size_t)place + given->bytes)
-        out_bytes = (size_t)place + given->bytes;
-    struct coll_buffer in = coll_buffer(given->bytes), out = coll_buffer(out_bytes);
-    memcpy(in.data, given->data, given->bytes);
-    if (contributes_in_out || (collective == HSUMMA_BCAST && rank == test->root))
-        memcpy(out.data + place, given->data, given->bytes);
-    for (int r = 0; r < size; r++)
-        counts[r] = part_of(test, r);
-    hsumma_coll call = {.collective = collective,
-                        .in = contributes_in_out ? test->count % 2 ? NULL : out.data : in.data,
-                        .out = out.data,
-                        .count = test->count,
-                        .counts = test->irregular ? counts : NULL,
-                        .size = unit,
-                        .root = test->root,
-                        .algorithm = test->algorithm,
-                        .op = {test->kind->op, test->kind->element, coll_product, &combined, unit, 0}};
+    struct coll_buffer in = coll_buffer(test->given.bytes), out = coll_buffer(test->out_bytes);
+    memcpy(in.data, test->given.data, test->given.bytes);
+    if (test->prefilled)
+        memcpy(out.data + test->place, test->given.data, test->given.bytes);
+    hsumma_coll call = matrix_case_call(test, in.data, out.data);
     hsumma_status status = hsumma_coll_run(ctx, &call);
-    int right = !status && memcmp(out.data, wanted->data, wanted->bytes) == 0 &&
-                memcmp(in.data, given->data, given->bytes) == 0;
+    int right = !status && memcmp(out.data, test->wanted.data, test->wanted.bytes) == 0 &&
+                memcmp(in.data, test->given.data, test->given.bytes) == 0;
     right &= coll_buffer_end(&in);
     right &= coll_buffer_end(&out);
     if (!right)
-        printf("# rank %d: %s %s, %s of %" PRId64 ", root %d%s%s: %s\n", rank, test->algorithm, test->kind->name,
-               collective == HSUMMA_REDUCE ? "to a root" : "", test->count, test->root,
-               test->in_place ? ", in place" : "", test->irregular ? ", irregular" : "",
-               status ? hsumma_message(ctx) : "wrong data");
+        matrix_case_tell(test, "", status ? hsumma_message(ctx) : "wrong data");
     return right;
 }
 
-/* Prepares what goes in and what has to come out. */
-static int one(const struct test *test, hsumma_collective collective)
-{
-    const struct coll_kind *kind = test->kind;
-    size_t unit = kind->size;
-    int parted = collective == HSUMMA_ALLGATHER || collective == HSUMMA_REDUCE_SCATTER;
-    int64_t all = parted ? before(test, size) : test->count, mine = part_of(test, rank), first = before(test, rank);
-    int64_t ins = collective == HSUMMA_ALLGATHER ? mine : all, outs = collective == HSUMMA_REDUCE_SCATTER ? mine : all;
-    struct coll_buffer given = coll_buffer((size_t)ins * unit), wanted = coll_buffer((size_t)outs * unit);
-    coll_fill(kind, rank, 0, ins, given.data);
-    if (collective == HSUMMA_BCAST)
-        coll_fill(kind, test->root, 0, outs, wanted.data);
-    else if (collective == HSUMMA_ALLGATHER)
-        for (int r = 0; r < size; r++)
-            coll_fill(kind, r, 0, part_of(test, r), wanted.data + (size_t)before(test, r) * unit);
-    else if (collective == HSUMMA_REDUCE_SCATTER)
-        coll_result(kind, size, first, mine, wanted.data);
-    else if (collective == HSUMMA_ALLREDUCE || rank == test->root)
-        coll_result(kind, size, 0, all, wanted.data);
-    int right = run(test, collective, &given, &wanted, collective == HSUMMA_ALLGATHER ? first * (int64_t)unit : 0);
-    right &= coll_buffer_end(&given);
-    right &= coll_buffer_end(&wanted);
-    return right;
-}
-
-/* Bits of the sum of numbers that are not exact, from rank 0's point of view: 1 if all ranks have the same. */
-static int same_bits(const char *algorithm)
+/* The sum of numbers that are not exact: all ranks must have the same bits. */
+static int same_bits(const hsumma_algorithm_info *info, int *cases)
 {
     enum { COUNT = 3001 };
     static double in[COUNT], out[COUNT];
@@ -110,10 +42,13 @@ static int same_bits(const char *algorithm)
                         .in = in,
                         .out = out,
                         .count = COUNT,
-                        .algorithm = algorithm,
+                        .algorithm = info->name,
                         .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
-    if (hsumma_coll_run(ctx, &call))
+    if (info->collective != HSUMMA_ALLREDUCE)
         return 0;
+    ++*cases;
+    if (hsumma_coll_run(ctx, &call))
+        return 1;
     for (int i = 0; i < COUNT; i++) {
         double sum = 0;
         int64_t bits;
@@ -123,48 +58,19 @@ static int same_bits(const char *algorithm)
         hash = (int64_t)((uint64_t)hash * 31 + (uint64_t)bits);
         close &= sum - out[i] < 1e-14 * sum && out[i] - sum < 1e-14 * sum;
     }
-    return close && world_reduce(hash, MPI_MIN) == world_reduce(hash, MPI_MAX);
-}
-
-static void test_row(const hsumma_algorithm_info *info, const char *options)
-{
-    static const int64_t counts[] = {0, 1, 13, 257, 5003};
-    hsumma_collective collective = info->collective;
-    int reduces = collective != HSUMMA_BCAST && collective != HSUMMA_ALLGATHER, wrong = 0, cases = 0;
-    int rooted = collective == HSUMMA_BCAST || collective == HSUMMA_REDUCE;
-    for (int k = 0; k < (reduces ? COLL_KINDS : 2); k++)
-        for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++)
-            for (int variant = 0; variant < 4; variant++) {
-                struct test test = {&coll_kinds[k], info->name, counts[c], 0, variant & 1, 0};
-                if (rooted)
-                    test.root = variant < 2 ? (int)(c + (unsigned)k) % size : size - 1;
-                else
-                    test.irregular = variant >> 1;
-                if ((variant & 2 && collective == HSUMMA_ALLREDUCE) ||
-                    (k > 1 && (counts[c] != 257 || variant != k % 2)))
-                    continue;
-                cases++;
-                wrong += !one(&test, collective);
-            }
-    if (collective == HSUMMA_ALLREDUCE) {
-        cases++;
-        wrong += !same_bits(info->name);
-    }
-    static const char *const names[] = {"bcast", "reduce", "allreduce", "allgather", "reduce_scatter"};
-    wrong = (int)world_worst(wrong);
-    tap_ok(wrong == 0, "%s %s on %d, %s: %d cases, %d wrong", names[collective], info->name, size,
-           *options ? options : "as it is", cases, wrong);
+    return !close || world_reduce(hash, MPI_MIN) != world_reduce(hash, MPI_MAX);
 }
 
 static void test_context(const char *options)
 {
+    static const int64_t counts[] = {0, 1, 13, 257, 5003};
     char text[400] = "";
     hsumma_algorithm_info info;
     hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, text, sizeof text);
     if (!tap_ok(world_worst(status) == 0, "a context with \"%s\" %s", options, text))
         return;
     for (int i = 0; hsumma_coll_algorithm(ctx, i, &info); i++)
-        test_row(&info, options);
+        matrix_test_row(&info, options, counts, run, same_bits);
     hsumma_free(&ctx);
 }
 

@@ -1,6 +1,10 @@
 #include "support/coll/data.h"
 
+#include "support/tap.h"
+#include "support/world.h"
+
 #include <complex.h>
+#include <inttypes.h>
 
 void coll_product(void *dst, const void *left, const void *right, int64_t count, void *state)
 {
@@ -29,10 +33,10 @@ const struct coll_kind coll_kinds[COLL_KINDS] = {
 };
 
 /* Small whole numbers, so that sums are exact in any order. */
-static void coll_element(const struct coll_kind *kind, int rank, int64_t i, void *to)
+static void coll_element(const struct coll_kind *kind, int from, int64_t i, void *to)
 {
-    int64_t v = (rank * 7 + i * 5 + rank * i) % 13 - 6;
-    uint32_t m[4] = {(uint32_t)v, (uint32_t)rank + 2, (uint32_t)(i % 3), (uint32_t)(v * v + 1)};
+    int64_t v = (from * 7 + i * 5 + from * i) % 13 - 6;
+    uint32_t m[4] = {(uint32_t)v, (uint32_t)from + 2, (uint32_t)(i % 3), (uint32_t)(v * v + 1)};
     if (kind->op == HSUMMA_USER)
         memcpy(to, m, sizeof m);
     else if (kind->element == HSUMMA_FLOAT)
@@ -40,13 +44,13 @@ static void coll_element(const struct coll_kind *kind, int rank, int64_t i, void
     else if (kind->element == HSUMMA_DOUBLE)
         *(double *)to = (double)v;
     else if (kind->element == HSUMMA_FLOAT_COMPLEX)
-        *(float _Complex *)to = (float)v + (float)rank * I;
+        *(float _Complex *)to = (float)v + (float)from * I;
     else if (kind->element == HSUMMA_DOUBLE_COMPLEX)
-        *(double _Complex *)to = (double)v + (double)rank * I;
+        *(double _Complex *)to = (double)v + (double)from * I;
     else if (kind->element == HSUMMA_INT32)
         *(int32_t *)to = (int32_t)v;
     else
-        *(int64_t *)to = v + ((int64_t)rank << 40);
+        *(int64_t *)to = v + ((int64_t)from << 40);
 }
 
 #define COLL_FOLD(type)                                                                          \
@@ -76,13 +80,14 @@ static void coll_fold(const struct coll_kind *kind, void *sum, const void *value
         COLL_FOLD(int64_t);
 }
 
-void coll_fill(const struct coll_kind *kind, int rank, int64_t first, int64_t count, void *to)
+static void coll_fill(const struct coll_kind *kind, int from, int64_t first, int64_t count, void *to)
 {
     for (int64_t i = 0; i < count; i++)
-        coll_element(kind, rank, first + i, (char *)to + (size_t)i * kind->size);
+        coll_element(kind, from, first + i, (char *)to + (size_t)i * kind->size);
 }
 
-void coll_result(const struct coll_kind *kind, int size, int64_t first, int64_t count, void *to)
+/* Elements of the reduction over all ranks. */
+static void coll_result(const struct coll_kind *kind, int64_t first, int64_t count, void *to)
 {
     _Alignas(16) char value[COLL_ELEMENT];
     for (int64_t i = 0; i < count; i++) {
@@ -110,4 +115,109 @@ int coll_buffer_end(struct coll_buffer *buffer)
         whole &= buffer->memory[i] == 0xA5 && buffer->data[buffer->bytes + (size_t)i] == 0xA5;
     free(buffer->memory);
     return whole;
+}
+
+int64_t combined;
+
+const char *const coll_names[] = {"bcast", "reduce", "allreduce", "allgather", "reduce_scatter"};
+
+static int64_t part_of(const struct matrix_case *test, int r)
+{
+    return !test->irregular ? test->count : r % 3 == 1 ? 0 : test->count + r;
+}
+
+static int64_t before(const struct matrix_case *test, int r)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < r; i++)
+        sum += part_of(test, i);
+    return sum;
+}
+
+hsumma_coll matrix_case_call(const struct matrix_case *test, void *in, void *out)
+{
+    static int64_t counts[64];
+    const struct coll_kind *kind = test->kind;
+    for (int r = 0; r < size; r++)
+        counts[r] = part_of(test, r);
+    return (hsumma_coll){.collective = test->collective,
+                         .in = test->in_out ? test->count % 2 ? NULL : out : in,
+                         .out = out,
+                         .count = test->count,
+                         .counts = test->irregular ? counts : NULL,
+                         .size = kind->size,
+                         .root = test->root,
+                         .algorithm = test->algorithm,
+                         .op = {kind->op, kind->element, coll_product, &combined, kind->size, 0}};
+}
+
+void matrix_case_tell(const struct matrix_case *test, const char *where, const char *what)
+{
+    printf("# rank %d: %s %s, %s of %" PRId64 ", root %d%s%s%s: %s\n", rank, test->algorithm, test->kind->name,
+           coll_names[test->collective], test->count, test->root, test->in_place ? ", in place" : "",
+           test->irregular ? ", irregular" : "", where, what);
+}
+
+/* Prepares what goes in and what has to come out. */
+static void prepare(struct matrix_case *test)
+{
+    const struct coll_kind *kind = test->kind;
+    hsumma_collective collective = test->collective;
+    size_t unit = kind->size;
+    int parted = collective == HSUMMA_ALLGATHER || collective == HSUMMA_REDUCE_SCATTER;
+    int64_t all = parted ? before(test, size) : test->count, mine = part_of(test, rank), first = before(test, rank);
+    int64_t ins = collective == HSUMMA_ALLGATHER ? mine : all, outs = collective == HSUMMA_REDUCE_SCATTER ? mine : all;
+    char *wanted;
+
+    test->given = coll_buffer((size_t)ins * unit);
+    test->wanted = coll_buffer((size_t)outs * unit);
+    coll_fill(kind, rank, 0, ins, test->given.data);
+    wanted = (char *)test->wanted.data;
+    if (collective == HSUMMA_BCAST)
+        coll_fill(kind, test->root, 0, outs, wanted);
+    else if (collective == HSUMMA_ALLGATHER)
+        for (int r = 0; r < size; r++)
+            coll_fill(kind, r, 0, part_of(test, r), wanted + (size_t)before(test, r) * unit);
+    else if (collective == HSUMMA_REDUCE_SCATTER)
+        coll_result(kind, first, mine, wanted);
+    else if (collective == HSUMMA_ALLREDUCE || rank == test->root)
+        coll_result(kind, 0, all, wanted);
+
+    test->place = collective == HSUMMA_ALLGATHER ? (size_t)first * unit : 0;
+    test->in_out = test->in_place && collective != HSUMMA_BCAST && (collective != HSUMMA_REDUCE || rank == test->root);
+    test->prefilled = test->in_out || (collective == HSUMMA_BCAST && rank == test->root);
+    test->out_bytes = test->wanted.bytes;
+    if (test->in_out && test->out_bytes < test->place + test->given.bytes)
+        test->out_bytes = test->place + test->given.bytes;
+}
+
+void matrix_test_row(const hsumma_algorithm_info *info, const char *options, const int64_t *counts,
+                     int (*run)(const struct matrix_case *test),
+                     int (*more)(const hsumma_algorithm_info *info, int *cases))
+{
+    hsumma_collective collective = info->collective;
+    int reduces = collective != HSUMMA_BCAST && collective != HSUMMA_ALLGATHER, cases = 0, wrong = 0;
+    int rooted = collective == HSUMMA_BCAST || collective == HSUMMA_REDUCE;
+    for (int k = 0; k < (reduces ? COLL_KINDS : 2); k++)
+        for (int c = 0; c < 5; c++)
+            for (int variant = 0; variant < 4; variant++) {
+                struct matrix_case test = {&coll_kinds[k], info->name, collective, counts[c], .number = cases};
+                test.in_place = variant & 1;
+                if (rooted)
+                    test.root = variant < 2 ? (c + k) % size : size - 1;
+                else
+                    test.irregular = variant >> 1;
+                if ((variant & 2 && collective == HSUMMA_ALLREDUCE) ||
+                    (k > 1 && (counts[c] != 257 || variant != k % 2)))
+                    continue;
+                cases++;
+                prepare(&test);
+                int right = run(&test);
+                right &= coll_buffer_end(&test.given);
+                right &= coll_buffer_end(&test.wanted);
+                wrong += !right;
+            }
+    wrong = (int)world_worst(wrong + more(info, &cases));
+    tap_ok(wrong == 0, "%s %s on %d, %s: %d cases, %d wrong", coll_names[collective], info->name, size, options, cases,
+           wrong);
 }

@@ -2,8 +2,6 @@
 
 hsumma_context *ctx;
 
-int64_t combined; /* elements that the user's operator has seen */
-
 static char said[120]; /* the environment's HSUMMA_HOST_DEVICE */
 
 void coll_device_policy(const char *words, const char *more)
@@ -17,8 +15,6 @@ void coll_device_policy(const char *words, const char *more)
 const char *const coll_memory_names[] = {"host", "shared", "own"};
 
 char *coll_arena[COLL_WHERES][2]; /* for in and out */
-
-const char *const coll_names[] = {"bcast", "reduce", "allreduce", "allgather", "reduce_scatter"};
 
 hsumma_status coll_device_create(const char *options, char *text, size_t room)
 {

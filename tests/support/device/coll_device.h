@@ -11,7 +11,6 @@
 #include <inttypes.h>
 
 extern hsumma_context *ctx;
-extern int64_t combined; /* elements that the user's operator has seen */
 
 /* What devices that are opened from now on do: the environment's words, or some where it has none, and more. */
 void coll_device_policy(const char *words, const char *more);
@@ -24,7 +23,6 @@ extern const char *const coll_memory_names[];
 enum { ARENA = 1 << 20 };
 
 extern char *coll_arena[COLL_WHERES][2]; /* for in and out */
-extern const char *const coll_names[];
 
 /* A context alone. */
 hsumma_status coll_device_create(const char *options, char *text, size_t room);

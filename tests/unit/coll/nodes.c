@@ -4,7 +4,7 @@
  * many rounds (unit_prove: all other configurations).
  */
 #include "coll/schedule/lists.h"
-#include "support/coll_sweep.h"
+#include "support/coll/sweep.h"
 #include "support/random.h"
 #include "support/tap.h"
 
@@ -30,7 +30,7 @@ struct traffic {
 };
 
 /* Names of the nodes in ascending order, or shuffled; returns the number of ranks. */
-static int name_nodes(struct sweep *sweep, enum layout layout, int nodes, int ppn, int *node)
+static int name_nodes(struct coll_sweep *sweep, enum layout layout, int nodes, int ppn, int *node)
 {
     int size = 0;
     for (int i = 0; i < nodes; i++)
@@ -44,7 +44,7 @@ static int name_nodes(struct sweep *sweep, enum layout layout, int nodes, int pp
     return size;
 }
 
-static void begin(struct sweep *sweep, struct place *place, enum layout layout, int nodes, int ppn, int64_t room)
+static void begin(struct coll_sweep *sweep, struct place *place, enum layout layout, int nodes, int ppn, int64_t room)
 {
     static int node[MOST_RANKS], socket[MOST_RANKS], seen[MOST_NODES];
     int size = name_nodes(sweep, layout, nodes, ppn, node);
@@ -126,7 +126,7 @@ static struct traffic traffic_of(const struct place *place, const struct hs_alg 
 /* ---- what is claimed ---- */
 
 /* Processes send L messages between nodes at most, in exactly L rounds. */
-static void nap(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+static void nap(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int n = place->nodes->parts, ppn = place->shape.size / n, steps = ppn > 1 ? log_up(ppn, n) : 0;
     struct hs_verify_report report;
@@ -140,7 +140,7 @@ static void nap(struct sweep *sweep, const struct hs_alg *alg, struct place *pla
     }
 }
 
-static void smp(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+static void smp(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int leaders = place->nodes->parts, p = place->shape.size;
     int64_t between = doubling_messages(leaders), inside = leaders == 1 ? doubling_messages(p) : 2 * (p - leaders);
@@ -155,7 +155,7 @@ static void smp(struct sweep *sweep, const struct hs_alg *alg, struct place *pla
 }
 
 /* Reduction and broadcast: a tree over the leaders and one in every node, so p - 1 messages, n - 1 between nodes. */
-static void rooted(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+static void rooted(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     uint64_t bracketing = 0;
     place->shape.with.outer = NULL;
@@ -175,7 +175,7 @@ static void rooted(struct sweep *sweep, const struct hs_alg *alg, struct place *
 }
 
 /* Segments: every message of the whole vector becomes one of each segment, and the last one ends in time. */
-static void segmented(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+static void segmented(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int64_t p = place->shape.size, leaders = place->nodes->parts;
     place->shape.with.outer = NULL;
@@ -195,7 +195,7 @@ static void segmented(struct sweep *sweep, const struct hs_alg *alg, struct plac
 }
 
 /* Leaders send k times what their outer row sends, others nothing; inside a node only without shared memory. */
-static void dpml_on(struct sweep *sweep, const struct hs_alg *alg, struct place *place, int chunks)
+static void dpml_on(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place, int chunks)
 {
     const struct hs_division *nodes = place->nodes;
     struct hs_shape stage = {.size = nodes->parts, .bytes = UNIT, .unit = UNIT};
@@ -217,7 +217,7 @@ static void dpml_on(struct sweep *sweep, const struct hs_alg *alg, struct place 
     hs_free_all(&hs_heap, outer, nodes->parts);
 }
 
-static void dpml(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+static void dpml(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int alone = place->nodes->parts == place->shape.size;
     for (int l = 1; l <= smallest(place); l++)
@@ -236,7 +236,7 @@ static void dpml(struct sweep *sweep, const struct hs_alg *alg, struct place *pl
 
 /* The bits depend on the topology alone, not on l, k or the shared memory; for powers of two they are the usual ones.
  */
-static void dpml_bits(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+static void dpml_bits(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int nodes = place->nodes->parts, ppn = place->shape.size / nodes;
     struct hs_verify_report first = {0}, report;
@@ -259,7 +259,7 @@ static void dpml_bits(struct sweep *sweep, const struct hs_alg *alg, struct plac
 }
 
 /* One message per ordered pair of nodes, dealt out evenly; none inside a node with enough shared memory. */
-static void pairs(struct sweep *sweep, const struct hs_alg *alg, struct place *place)
+static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int nodes = place->nodes->parts, least = smallest(place);
     struct hs_verify_report report;
@@ -282,7 +282,7 @@ enum { EVERY_LAYOUT = (1 << LAYOUTS) - 1, EVEN_NODES = 1 << BLOCKS | 1 << SCATTE
 static const struct claim {
     enum hs_collective collective;
     const char *name, *what;
-    void (*check)(struct sweep *sweep, const struct hs_alg *alg, struct place *place);
+    void (*check)(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place);
     unsigned layouts;
     int nodes, per_node, rooms; /* up to so many; the first so many rooms */
 } claims[] = {
@@ -300,7 +300,7 @@ static const struct claim {
 };
 
 /* Where the row serves a place. */
-static void claim_at(struct sweep *sweep, const struct claim *claim, enum layout layout, int nodes, int ppn,
+static void claim_at(struct coll_sweep *sweep, const struct claim *claim, enum layout layout, int nodes, int ppn,
                      int64_t room)
 {
     const struct hs_alg *alg = hs_alg_find(claim->collective, claim->name);
@@ -315,7 +315,7 @@ static void check_claim(const struct claim *claim)
 {
     for (int layout = 0; layout < LAYOUTS; layout++)
         for (int i = 0; i < claim->rooms && claim->layouts >> layout & 1; i++) {
-            struct sweep sweep = {.mix = (uint64_t)(100 * layout + i)};
+            struct coll_sweep sweep = {.mix = (uint64_t)(100 * layout + i)};
             for (int n = 1; n <= claim->nodes; n += rooms[i] && n > 5 ? 7 : 1)
                 for (int ppn = 1; ppn <= claim->per_node; ppn++)
                     claim_at(&sweep, claim, (enum layout)layout, n, ppn, rooms[i]);
@@ -327,7 +327,7 @@ static void check_claim(const struct claim *claim)
 static void nap_on_many_nodes(void)
 {
     static const int large[][2] = {{64, 4}, {100, 4}, {256, 4}, {64, 16}, {100, 16}, {256, 16}, {1000, 2}};
-    struct sweep sweep = {0};
+    struct coll_sweep sweep = {0};
     for (int room = 0; room < 3; room++)
         for (int i = 0; i < (room ? 2 : 7); i++)
             claim_at(&sweep, &claims[0], BLOCKS, large[i][0], large[i][1], rooms[room]);
@@ -355,7 +355,7 @@ static void any_rows(enum hs_collective collective, const char *name, int64_t ro
 {
     const struct hs_alg *alg = hs_alg_find(collective, name), *row;
     for (int i = 0; (row = hs_alg_at(i)); i++) {
-        struct sweep sweep = {.mix = (uint64_t)i};
+        struct coll_sweep sweep = {.mix = (uint64_t)i};
         if (row->collective != collective || row->flags & HS_BY_MPI ||
             (collective != HS_BCAST && !(row->flags & (HS_KEEPS_ORDER | HS_KEEPS_ORDER_IF))))
             continue;
@@ -400,7 +400,7 @@ static void dpml_outer(void)
 static void reduce_bcast(void)
 {
     static const char *const stages[][2] = {{NULL, NULL}, {"smp", "hierarchical"}, {"binomial", "binary_tree"}};
-    struct sweep sweep = {0};
+    struct coll_sweep sweep = {0};
     for (int i = 0; i < 24; i++) {
         struct place place;
         struct hs_verify_report report;

@@ -5,7 +5,7 @@
  */
 #include "coll/pattern/embed.h"
 #include "coll/schedule/lists.h"
-#include "support/coll_sweep.h"
+#include "support/coll/sweep.h"
 #include "support/random.h"
 #include "support/tap.h"
 
@@ -44,7 +44,7 @@ static const struct hs_alg *find(const struct row *row)
     return hs_alg_find(row->collective, row->name);
 }
 
-static int64_t one_of(struct sweep *sweep, const int64_t *choice, int choices)
+static int64_t one_of(struct coll_sweep *sweep, const int64_t *choice, int choices)
 {
     return choice[draw_of(&sweep->mix, choices)];
 }
@@ -71,7 +71,7 @@ static void note_kind(struct kinds *kinds, const struct hs_alg *alg, const struc
 }
 
 /* One shape at random. */
-static void one(struct sweep *sweep, const struct row *row, struct hs_topology *topology, struct kinds *kinds)
+static void one(struct coll_sweep *sweep, const struct row *row, struct hs_topology *topology, struct kinds *kinds)
 {
     const struct hs_alg *alg = find(row);
     int p = topology->size, rooted = row->collective == HS_REDUCE_TO || row->collective == HS_BCAST;
@@ -102,7 +102,7 @@ static void one(struct sweep *sweep, const struct row *row, struct hs_topology *
 
 static void test_row(const struct row *row)
 {
-    struct sweep sweep = {.mix = (uint64_t)(row - rows), .no_messages = !(row->flags & BY_MESSAGES)};
+    struct coll_sweep sweep = {.mix = (uint64_t)(row - rows), .no_messages = !(row->flags & BY_MESSAGES)};
     struct kinds kinds = {0};
     for (int p = 1; p <= (row->flags & PLACES ? 130 : 40); p += p < 20 ? 1 : p < 70 ? 7 : 20) {
         struct hs_topology topology = topology_blocks(p, 1, 1, 0, 0);
@@ -258,7 +258,7 @@ static void count_peers(const struct hs_list *list, int size, int *writes, int *
 /* Inside the nodes of another row: it takes part, and the whole is right. */
 static void test_inside(const char *outer, const char *inner, int nodes, int level)
 {
-    struct sweep sweep = {0};
+    struct coll_sweep sweep = {0};
     const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, outer);
     int used = 0;
     for (int ppn = 2; ppn <= 6; ppn++)
@@ -312,7 +312,7 @@ static void test_contributors(void)
                                          .name = "folded",
                                          .flags = HS_USES_SHARED | HS_USES_THRESHOLD,
                                          .build = build_folded};
-    struct sweep sweep = {.mix = 1};
+    struct coll_sweep sweep = {.mix = 1};
     for (int p = 2; p <= 9; p++)
         for (int first = (p + 1) / 2; first <= p; first++)
             for (int run = 0; run < 12; run++) {

@@ -3,7 +3,7 @@
  * to 40 and some larger, every root, odd sizes, units, segments, partitions and schedules (unit_prove: all others).
  */
 #include "coll/schedule/lists.h"
-#include "support/coll_sweep.h"
+#include "support/coll/sweep.h"
 #include "support/random.h"
 #include "support/tap.h"
 
@@ -146,7 +146,7 @@ static const struct row {
     {HS_REDUCE_SCATTER, "recursive_halving", halving, 0},
 };
 
-static void one(struct sweep *sweep, const struct row *row, const struct hs_shape *shape)
+static void one(struct coll_sweep *sweep, const struct row *row, const struct hs_shape *shape)
 {
     const struct hs_alg *alg = hs_alg_find(row->collective, row->name);
     int all = shape->bytes == 0 || row->flags & WHOLE || parts_filled(shape) == shape->size;
@@ -167,7 +167,7 @@ static void one(struct sweep *sweep, const struct row *row, const struct hs_shap
 }
 
 /* All roots, sizes and schedules (of many ranks: some of them) on p ranks. */
-static void all_shapes(struct sweep *sweep, const struct row *row, int p)
+static void all_shapes(struct coll_sweep *sweep, const struct row *row, int p)
 {
     int rooted = row->collective == HS_BCAST || row->collective == HS_REDUCE_TO, many = p > 40;
     const int64_t counts[] = {4 * p, 1, 0, 3, p - 1, p, p + 1, 2 * p + 1, 41, 97};
@@ -304,7 +304,7 @@ int main(void)
 {
     static const int more[] = {64, 100, MOST_RANKS};
     for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++) {
-        struct sweep sweep = {.mix = (uint64_t)(row - rows)};
+        struct coll_sweep sweep = {.mix = (uint64_t)(row - rows)};
         for (int p = 1; p <= 40; p++)
             all_shapes(&sweep, row, p);
         for (int i = 0; i < 3; i++)

@@ -1,7 +1,7 @@
 /* Faults planted in correct lists of messages: verify must find each and name it. */
 #include "coll/schedule/lists.h"
 #include "coll/schedule/rows.h"
-#include "support/planted_fault.h"
+#include "support/coll/planted_fault.h"
 #include "support/tap.h"
 
 #include <string.h>

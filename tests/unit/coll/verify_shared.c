@@ -2,8 +2,8 @@
  */
 #include "coll/schedule/lists.h"
 #include "coll/schedule/rows.h"
-#include "support/coll_sweep.h"
-#include "support/planted_fault.h"
+#include "support/coll/planted_fault.h"
+#include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "support/coll_sweep.h"
+#include "support/coll/sweep.h"
 
 #include "coll/schedule/lists.h"
 #include "support/random.h"
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-struct hs_verify_options sweep_options(struct sweep *sweep, int ranks)
+struct hs_verify_options sweep_options(struct coll_sweep *sweep, int ranks)
 {
     static const int windows[] = {0, 0, 4, 7, 64, 1};
     struct hs_verify_options options = {.schedule = (enum hs_schedule)draw_of(&sweep->mix, HS_SCHEDULES),
@@ -25,7 +25,7 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-const int64_t *sweep_cut(struct sweep *sweep, int64_t *part, const struct hs_shape *shape)
+const int64_t *sweep_cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape)
 {
     int p = shape->size, kind = draw_of(&sweep->mix, 5), owner = draw_of(&sweep->mix, p);
     int64_t elements = shape->bytes / shape->unit, step = kind == 2 ? 1 : 8; /* coarse cuts often coincide */
@@ -42,7 +42,7 @@ const int64_t *sweep_cut(struct sweep *sweep, int64_t *part, const struct hs_sha
 }
 
 /* Describes the first that is wrong. */
-static void describe(struct sweep *sweep, const struct hs_shape *shape, const struct hs_verify_options *options,
+static void describe(struct coll_sweep *sweep, const struct hs_shape *shape, const struct hs_verify_options *options,
                      const char *what)
 {
     static const struct hs_verify_options none;
@@ -60,7 +60,7 @@ static void describe(struct sweep *sweep, const struct hs_shape *shape, const st
              options->eager, options->window, what);
 }
 
-int sweep_verify(struct sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
+int sweep_verify(struct coll_sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
                  struct hs_verify_report *report)
 {
     struct hs_verify_options options = sweep_options(sweep, shape->size);
@@ -71,12 +71,12 @@ int sweep_verify(struct sweep *sweep, const struct hs_alg *alg, const struct hs_
     return !status;
 }
 
-void sweep_fault(struct sweep *sweep, const struct hs_shape *shape, const char *what)
+void sweep_fault(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what)
 {
     describe(sweep, shape, NULL, what);
 }
 
-void sweep_expect(struct sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t want)
+void sweep_expect(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t want)
 {
     char text[120];
     snprintf(text, sizeof text, "%s: %lld, expected %lld", what, (long long)have, (long long)want);
@@ -84,13 +84,13 @@ void sweep_expect(struct sweep *sweep, const struct hs_shape *shape, const char 
         describe(sweep, shape, NULL, text);
 }
 
-void sweep_at_most(struct sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t most)
+void sweep_at_most(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t most)
 {
     if (have > most)
         sweep_expect(sweep, shape, what, have, most);
 }
 
-void sweep_end(const struct sweep *sweep, int enough, const char *what, ...)
+void sweep_end(const struct coll_sweep *sweep, int enough, const char *what, ...)
 {
     char text[200];
     va_list args;

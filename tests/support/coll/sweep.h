@@ -7,7 +7,7 @@
 
 #include "coll/proof/verify.h"
 
-struct sweep {
+struct coll_sweep {
     uint64_t mix;    /* seeds what is drawn */
     int no_messages; /* a window of one step will do */
     int runs, bad;
@@ -15,22 +15,23 @@ struct sweep {
 };
 
 /* How verify runs a shape. */
-struct hs_verify_options sweep_options(struct sweep *sweep, int ranks);
+struct hs_verify_options sweep_options(struct coll_sweep *sweep, int ranks);
 
 /* Cuts elements into shape->size parts, offsets in part[]: equal (NULL), all at one rank, irregular, many empty. */
-const int64_t *sweep_cut(struct sweep *sweep, int64_t *part, const struct hs_shape *shape);
+const int64_t *sweep_cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape);
 
 /* One run; 1 if it is right, and then the report says what it took. */
-int sweep_verify(struct sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
+int sweep_verify(struct coll_sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
                  struct hs_verify_report *report);
 
 /* Notes something wrong. */
-void sweep_fault(struct sweep *sweep, const struct hs_shape *shape, const char *what);
-void sweep_expect(struct sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t want);
-void sweep_at_most(struct sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t most);
+void sweep_fault(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what);
+void sweep_expect(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t want);
+void sweep_at_most(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have,
+                   int64_t most);
 
 /* The test: nothing was wrong, and `enough` was tried. */
-__attribute__((format(printf, 3, 4))) void sweep_end(const struct sweep *sweep, int enough, const char *what, ...);
+__attribute__((format(printf, 3, 4))) void sweep_end(const struct coll_sweep *sweep, int enough, const char *what, ...);
 
 /* hs_topology_blocks with memory that ranks share; ends the program where there is no memory. */
 struct hs_topology topology_blocks(int size, int nodes, int sockets, int64_t shared_bytes, int direct);

@@ -1,6 +1,6 @@
 /* Faults planted in the lists of a correct algorithm: verify must find each, and say in its report what is wrong. */
-#ifndef HS_TESTS_SUPPORT_PLANTED_FAULT_H
-#define HS_TESTS_SUPPORT_PLANTED_FAULT_H
+#ifndef HS_TESTS_SUPPORT_COLL_PLANTED_FAULT_H
+#define HS_TESTS_SUPPORT_COLL_PLANTED_FAULT_H
 
 #include "coll/proof/verify.h"
 

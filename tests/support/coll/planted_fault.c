@@ -1,7 +1,7 @@
-#include "support/planted_fault.h"
+#include "support/coll/planted_fault.h"
 
 #include "coll/schedule/lists.h"
-#include "support/coll_sweep.h"
+#include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <stdlib.h>

@@ -63,24 +63,6 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
     return why;
 }
 
-/* Bytes of a buffer that a list may touch; reduce: OUT is the root's alone. */
-static int64_t extent_of(const struct hs_alg *alg, const struct hs_shape *shape, enum hs_slot slot)
-{
-    int64_t own = hs_part_at(shape, shape->rank + 1) - hs_part_at(shape, shape->rank);
-    switch (alg->collective) {
-    case HS_BCAST:
-        return slot == HS_IN ? 0 : shape->bytes;
-    case HS_REDUCE_TO:
-        return slot == HS_OUT && shape->rank != shape->root ? 0 : shape->bytes;
-    case HS_ALLGATHER:
-        return slot == HS_IN ? own : shape->bytes;
-    case HS_REDUCE_SCATTER:
-        return slot == HS_OUT ? own : shape->bytes;
-    default:
-        return shape->bytes;
-    }
-}
-
 /* 1 if a list is safe to run: nothing outside of the buffers is touched and nobody outside of the group is meant. */
 static int is_safe(const struct hs_builder *builder, const struct hs_shape *shape)
 {
@@ -95,9 +77,10 @@ static int is_safe(const struct hs_builder *builder, const struct hs_shape *shap
         if (touches & HS_TOUCHES_DST && step->dst.slot == HS_IN)
             return 0;
         for (int j = 0; j < 3; j++)
-            if (touches & 1u << j &&
-                (ref[j]->at < 0 || (ref[j]->slot != HS_SCRATCH &&
-                                    ref[j]->at > extent_of(builder->alg, shape, ref[j]->slot) - step->count)))
+            if (touches & 1u << j && (ref[j]->at < 0 || (ref[j]->slot != HS_SCRATCH &&
+                                                         ref[j]->at > hs_buffer_bytes(builder->alg->collective, shape,
+                                                                                      shape->rank, ref[j]->slot) -
+                                                                          step->count)))
                 return 0;
         if (step->kind == HS_REDUCE && step->count % shape->unit)
             return 0;

@@ -10,8 +10,7 @@
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int rank = shape->rank, sent = -1, received = -1;
-    int64_t own = hs_part_at(shape, rank);
-    int copied = hs_emit_copy(builder, hs_out(own), hs_in(0), hs_part_at(shape, rank + 1) - own, -1);
+    int copied = hs_emit_copy(builder, hs_out(hs_part_at(shape, rank)), hs_in(0), hs_part_bytes(shape, rank), -1);
 
     for (int span = 1; span < shape->size; span *= 2) {
         int mine = rank & ~(span - 1), other = mine ^ span;

@@ -6,18 +6,11 @@
 #include "coll/pattern/ring.h"
 #include "coll/schedule/rows.h"
 
-static int own_part(int rank, int size)
-{
-    (void)rank, (void)size;
-    return 1;
-}
-
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    int64_t at = hs_part_at(shape, shape->rank);
-    hs_emit_ring(builder, shape, own_part, HS_IN, -1);
+    hs_emit_ring(builder, shape, NULL, HS_IN, -1);
     /* Last in the list, so that it does not delay the first messages; nothing waits for it. */
-    hs_emit_copy(builder, hs_out(at), hs_in(0), hs_part_at(shape, shape->rank + 1) - at, -1);
+    hs_emit_copy(builder, hs_out(hs_part_at(shape, shape->rank)), hs_in(0), hs_part_bytes(shape, shape->rank), -1);
 }
 
 HS_ALG(HS_ALLGATHER, allgather_ring, "ring", .build = build,

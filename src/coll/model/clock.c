@@ -122,8 +122,10 @@ static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape 
                                 const struct hs_machine *machine, const struct hs_allocator *memory, double *seconds,
                                 struct hs_clock_load *load, struct hs_clock_report *report)
 {
-    struct clock clock = {.topology = shape->topology, .signal = machine->signal, .inject = machine->inject};
-    clock.shared = machine->devices > 0;
+    struct clock clock = {.topology = shape->topology,
+                          .signal = machine->signal,
+                          .inject = machine->inject,
+                          .shared = machine->devices > 0};
     hsumma_status status = hs_clock_steps_build(&clock.steps, alg, shape, machine, memory, report);
     if (!status) {
         clock.ready = hs_get(memory, (size_t)clock.steps.steps + 1, sizeof *clock.ready);
@@ -136,7 +138,8 @@ static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape 
     if (!status)
         status = run(&clock);
     *seconds = status ? 0 : clock.end;
-    *load = clock.steps.load;
+    if (load)
+        *load = clock.steps.load;
     hs_flow_end(&clock.flow, memory);
     hs_devices_end(&clock.devices, memory);
     hs_put(memory, clock.ready);
@@ -148,8 +151,7 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
                        const struct hs_allocator *memory, struct hs_clock_report *report)
 {
     struct hs_clock_report counted = {0};
-    struct hs_clock_load load;
-    hsumma_status status = time_steps(alg, shape, machine, memory, &counted.seconds, &load, &counted);
+    hsumma_status status = time_steps(alg, shape, machine, memory, &counted.seconds, NULL, &counted);
     *report = status ? (struct hs_clock_report){0} : counted;
     return status;
 }
@@ -157,6 +159,5 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
 hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                                const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load)
 {
-    struct hs_clock_load unwanted;
-    return time_steps(alg, shape, machine, memory, seconds, load ? load : &unwanted, NULL);
+    return time_steps(alg, shape, machine, memory, seconds, load, NULL);
 }

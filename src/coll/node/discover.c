@@ -10,11 +10,6 @@
 #include <hwloc.h>
 #endif
 
-/* How the ranks lie, as comm_* find it out: names that are equal where ranks share a node or a socket. */
-struct places {
-    int *node, *socket;
-};
-
 #if HSUMMA_HAVE_HWLOC
 /* Sockets of the ranks of a node, by the processors that they may use: one process looks, for loading takes long, and
  * only if they are bound at all.  A rank that may run on several sockets counts for the first. */
@@ -76,42 +71,38 @@ static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *me
     return status;
 }
 
-/* Where everybody is.  node: the ranks that MPI says share memory with this one. */
-static hsumma_status find_places(struct hs_comm *comm, MPI_Comm node, const struct hs_allocator *memory,
-                                 struct places *places)
+/*
+ * Where everybody is: names that are equal where ranks share a node, name[0 .. size), or a socket, behind them.
+ * machine: the ranks that MPI says share memory with this one.
+ */
+static hsumma_status find_places(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory, int *name)
 {
     int mine[2] = {comm->rank, 0}, *all = hs_get(memory, (size_t)comm->size, sizeof mine);
-    hsumma_status status = socket_of_node(node, memory, &mine[1]);
-    if (MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_INT, MPI_MIN, node) != MPI_SUCCESS)
+    hsumma_status status = socket_of_node(machine, memory, &mine[1]);
+    if (MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_INT, MPI_MIN, machine) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
-    status = hs_agreed(comm->comm, all ? status : HSUMMA_ERR_MEMORY);
+    status = hs_agreed(comm->comm, all && name ? status : HSUMMA_ERR_MEMORY);
     if (!status && MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm->comm) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
-    for (int r = 0; r < comm->size && !status; r++) {
-        places->node[r] = all[2 * r];
-        places->socket[r] = all[2 * r + 1];
-    }
+    for (int i = 0; i < 2 * comm->size && !status; i++)
+        name[i % 2 * comm->size + i / 2] = all[i];
     hs_put(memory, all);
     return status;
 }
 
-/* The topology that the user has given, in place of the real one. */
-static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm node,
+/* The topology that the user has given, or the real one. */
+static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm machine,
                                    const struct hs_allocator *memory)
 {
     if (options->nodes)
         return hs_topology_blocks(&comm->topology, comm->size,
                                   options->nodes < comm->size ? options->nodes : comm->size,
                                   options->sockets > 1 ? options->sockets : 1, memory);
-    struct places places = {.node = hs_get(memory, (size_t)comm->size, 2 * sizeof(int))};
-    hsumma_status status = hs_agreed(comm->comm, places.node ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
-    if (!status) {
-        places.socket = places.node + comm->size;
-        status = find_places(comm, node, memory, &places);
-    }
+    int *name = hs_get(memory, (size_t)comm->size, 2 * sizeof *name);
+    hsumma_status status = find_places(comm, machine, memory, name);
     if (!status)
-        status = hs_topology_make(&comm->topology, comm->size, places.node, places.socket, memory);
-    hs_put(memory, places.node);
+        status = hs_topology_make(&comm->topology, comm->size, name, name + comm->size, memory);
+    hs_put(memory, name);
     return status;
 }
 

@@ -16,10 +16,8 @@ int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struc
     map->members = hs_division_size(map->division, map->node);
     map->me = map->division->index[shape->rank];
     map->waves = (map->nodes - 1 + map->members - 1) / map->members;
-    for (int i = 0; i < shape->size; i++) {
-        int rank = map->division->member[i];
-        map->begin[i + 1] = map->begin[i] + hs_part_at(shape, rank + 1) - hs_part_at(shape, rank);
-    }
+    for (int i = 0; i < shape->size; i++)
+        map->begin[i + 1] = map->begin[i] + hs_part_bytes(shape, map->division->member[i]);
     return 0;
 }
 

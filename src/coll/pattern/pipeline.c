@@ -39,11 +39,8 @@ struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t 
 
 struct hs_pipe hs_pipe_cut_parts(const struct hs_shape *shape, int64_t places)
 {
-    int64_t longest = shape->unit;
-    for (int r = 0; r < shape->size; r++) {
-        int64_t bytes = hs_part_at(shape, r + 1) - hs_part_at(shape, r);
-        longest = bytes > longest ? bytes : longest;
-    }
+    int64_t longest = hs_longest_part(shape);
+    longest = longest > 0 ? longest : shape->unit;
     return hs_pipe_cut(shape, longest, longest, places, 1);
 }
 

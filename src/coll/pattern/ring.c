@@ -10,59 +10,46 @@ void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int 
 {
     int size = shape->size, rank = shape->rank;
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
-    int received = -1, posted[POSTED] = {-1, -1};
-    int receives = 0;
+    int mine = held ? held(rank, size) : 1, theirs = held ? held(next, size) : 1;
+    int received = -1, posted[POSTED] = {-1, -1}, receives = 0;
 
     /* In round i rank r passes on part r - i + 1, which it has received in round i - 1 unless it held it before. */
     for (int i = 1; i < size; i++) {
         int out = (rank - i + 1 + size) % size, in = (rank - i + size) % size;
-        if ((out - next + size) % size >= held(next, size)) {
-            int64_t at = hs_part_at(shape, out);
-            struct hs_ref source = out == rank && own == HS_IN ? hs_in(0) : hs_out(at);
-            hs_emit_send_next(builder, next, source, hs_part_at(shape, out + 1) - at, received, &after);
+        if ((out - next + size) % size >= theirs) {
+            struct hs_ref source = out == rank && own == HS_IN ? hs_in(0) : hs_out(hs_part_at(shape, out));
+            hs_emit_send_next(builder, next, source, hs_part_bytes(shape, out), received, &after);
         }
         received = -1;
-        if ((in - rank + size) % size >= held(rank, size)) {
-            int64_t at = hs_part_at(shape, in);
-            received =
-                hs_emit_recv(builder, previous, hs_out(at), hs_part_at(shape, in + 1) - at, posted[receives % POSTED]);
+        if ((in - rank + size) % size >= mine) {
+            received = hs_emit_recv(builder, previous, hs_out(hs_part_at(shape, in)), hs_part_bytes(shape, in),
+                                    posted[receives % POSTED]);
             if (received >= 0)
                 posted[receives++ % POSTED] = received;
         }
     }
 }
 
-static int64_t longest_part(const struct hs_shape *shape)
-{
-    int64_t longest = 0;
-    for (int i = 0; i < shape->size; i++) {
-        int64_t bytes = hs_part_at(shape, i + 1) - hs_part_at(shape, i);
-        if (longest < bytes)
-            longest = bytes;
-    }
-    return longest;
-}
-
 int hs_emit_ring_sums(struct hs_builder *builder, const struct hs_shape *shape, struct hs_ref sum)
 {
     int size = shape->size, rank = shape->rank;
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
-    int64_t longest = longest_part(shape);
+    int64_t longest = hs_longest_part(shape);
     int reduced = -1, sent = -1, read[BUFFERS] = {-1, -1, -1}; /* read: the SEND that has read a buffer */
 
     /* In round i rank r passes on the sum of part r - i: what has come in round i - 1 and what it has itself. */
     for (int i = 1; i < size; i++) {
         int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
-        int64_t out_at = hs_part_at(shape, out), in_at = hs_part_at(shape, in);
         struct hs_ref buffer = hs_scratch(i % BUFFERS * longest), before = hs_scratch((i - 1) % BUFFERS * longest);
-        int send = hs_emit_send_next(builder, next, i == 1 ? hs_in(out_at) : before,
-                                     hs_part_at(shape, out + 1) - out_at, reduced, &sent);
+        int send = hs_emit_send_next(builder, next, i == 1 ? hs_in(hs_part_at(shape, out)) : before,
+                                     hs_part_bytes(shape, out), reduced, &sent);
         if (send >= 0)
             read[(i - 1) % BUFFERS] = send;
 
-        int64_t count = hs_part_at(shape, in + 1) - in_at;
+        int64_t count = hs_part_bytes(shape, in);
         int receive = hs_emit_recv(builder, previous, buffer, count, read[i % BUFFERS]);
-        reduced = hs_emit_reduce(builder, i + 1 < size ? buffer : sum, buffer, hs_in(in_at), count, receive);
+        reduced =
+            hs_emit_reduce(builder, i + 1 < size ? buffer : sum, buffer, hs_in(hs_part_at(shape, in)), count, receive);
     }
     return reduced < 0 ? sent : reduced;
 }

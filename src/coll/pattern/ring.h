@@ -5,7 +5,8 @@
 #include "coll/schedule/registry.h"
 
 /*
- * At the start rank r holds the parts [r, r + held(r, size)) of shape's vector; at the end it has all of them in OUT.
+ * At the start rank r holds the parts [r, r + held(r, size)) of shape's vector, its own alone if held is NULL; at the
+ * end it has all of them in OUT.
  * A part is passed only to a rank that lacks it.  A rank's own part is read from `own` (HS_IN, where it begins at 0, or
  * HS_OUT, at its offset), other parts that it holds from OUT.  The first SEND waits for step `after` (-1: none).
  */

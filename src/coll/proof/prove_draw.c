@@ -5,7 +5,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-uint64_t hs_draw_pick(struct hs_draw *draw, uint64_t below)
+static uint64_t pick(struct hs_draw *draw, uint64_t below)
 {
     uint64_t x = draw->mix += 0x9e3779b97f4a7c15u; /* splitmix64 */
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -17,8 +17,8 @@ hsumma_status hs_draw_begin(struct hs_draw *draw, uint64_t seed, int size, int r
                             const struct hs_allocator *memory)
 {
     *draw = (struct hs_draw){.mix = seed, .trial = trial, .shape = {.size = size, .root = root}};
-    draw->mix = hs_draw_pick(draw, UINT64_MAX) + (uint64_t)size;
-    draw->mix = hs_draw_pick(draw, UINT64_MAX) + ((uint64_t)root << 32) + (uint64_t)trial;
+    draw->mix = pick(draw, UINT64_MAX) + (uint64_t)size;
+    draw->mix = pick(draw, UINT64_MAX) + ((uint64_t)root << 32) + (uint64_t)trial;
     draw->number = hs_get(memory, (size_t)size, 2 * sizeof *draw->number);
     draw->part = hs_get(memory, (size_t)size + 1, sizeof *draw->part);
     return draw->number && draw->part ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
@@ -35,16 +35,16 @@ void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory)
 /* Cuts the vector: equal parts, all at one rank, dealt out at random among all ranks or among three. */
 static const int64_t *cut(struct hs_draw *draw, int64_t elements)
 {
-    int p = draw->shape.size, kind = (int)hs_draw_pick(draw, 5);
+    int p = draw->shape.size, kind = (int)pick(draw, 5);
     int owner[3];
     for (int i = 0; i < 3; i++)
-        owner[i] = (int)hs_draw_pick(draw, (uint64_t)p);
+        owner[i] = (int)pick(draw, (uint64_t)p);
     if (kind < 2)
         return NULL;
     for (int i = 0; i <= p; i++)
         draw->part[i] = 0;
     for (int64_t e = 0; e < elements; e++) {
-        int to = kind == 2 ? owner[0] : kind == 3 ? owner[hs_draw_pick(draw, 3)] : (int)hs_draw_pick(draw, (uint64_t)p);
+        int to = kind == 2 ? owner[0] : kind == 3 ? owner[pick(draw, 3)] : (int)pick(draw, (uint64_t)p);
         draw->part[to + 1] += draw->shape.unit;
     }
     for (int i = 0; i < p; i++)
@@ -58,14 +58,14 @@ static int64_t pick_elements(struct hs_draw *draw, const struct hs_alg *alg)
     int64_t p = draw->shape.size;
     const int64_t small[] = {p + 1, 1, 2 * p + 1, 0, p - 1, p, 41, 3, 97};
     if (p > 64 && alg->flags & HS_USES_SEGMENT)
-        return 7 + (int64_t)hs_draw_pick(draw, 30);
-    if (p > 64 && alg->flags & HS_USES_TOPOLOGY && hs_draw_pick(draw, p > 128 ? 6 : 3) != 0)
-        return 5 + (int64_t)hs_draw_pick(draw, 12);
+        return 7 + (int64_t)pick(draw, 30);
+    if (p > 64 && alg->flags & HS_USES_TOPOLOGY && pick(draw, p > 128 ? 6 : 3) != 0)
+        return 5 + (int64_t)pick(draw, 12);
     if (p > 64)
         return p > 300 ? p / 8 + 7 : draw->shape.root % 2 ? p / 2 + 1 : p + p / 3;
     if (draw->trial < (int)LENGTH(small))
         return small[(draw->trial + draw->shape.root) % (int)LENGTH(small)];
-    return small[hs_draw_pick(draw, LENGTH(small))];
+    return small[pick(draw, LENGTH(small))];
 }
 
 void hs_draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
@@ -78,17 +78,17 @@ void hs_draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
 
     /* Elements may be large: what a builder does above some size needs few of them then. */
     int seldom = alg->flags & HS_USES_TOPOLOGY && shape->size > 16;
-    shape->unit = hs_draw_pick(draw, many ? 32 : seldom ? 12 : 4) ? (int64_t)4 << hs_draw_pick(draw, 3) : 65536;
+    shape->unit = pick(draw, many ? 32 : seldom ? 12 : 4) ? (int64_t)4 << pick(draw, 3) : 65536;
     shape->bytes = elements * shape->unit;
     shape->part = cut(draw, elements);
-    int mode = draw->trial + (int)hs_draw_pick(draw, 2 * HS_SCHEDULES);
+    int mode = draw->trial + (int)pick(draw, 2 * HS_SCHEDULES);
     options->schedule = (enum hs_schedule)(mode / 2 % HS_SCHEDULES);
     options->eager = mode % 2 && !many;
-    options->seed = hs_draw_pick(draw, 1u << 30);
-    options->instances = shape->size <= 16 && hs_draw_pick(draw, 4) == 0 ? 2 + (int)hs_draw_pick(draw, 2) : 1;
-    options->window = windows[hs_draw_pick(draw, LENGTH(windows))];
-    options->run = hs_draw_pick(draw, 2) ? (int64_t)hs_draw_pick(draw, 6) : 0;
-    options->ld = options->run + (int64_t)hs_draw_pick(draw, 4);
+    options->seed = pick(draw, 1u << 30);
+    options->instances = shape->size <= 16 && pick(draw, 4) == 0 ? 2 + (int)pick(draw, 2) : 1;
+    options->window = windows[pick(draw, LENGTH(windows))];
+    options->run = pick(draw, 2) ? (int64_t)pick(draw, 6) : 0;
+    options->ld = options->run + (int64_t)pick(draw, 4);
 }
 
 /* Node and socket of every rank; returns the number of nodes. */
@@ -97,12 +97,12 @@ static void place(struct hs_draw *draw, int nodes)
     int p = draw->shape.size, *node = draw->number, *socket = node + p;
     int each = (p + nodes - 1) / nodes, scattered = draw->placement == HS_ROUND_ROBIN;
     for (int r = 0; r < p; r++) {
-        int at = draw->placement == HS_UNEVEN ? (int)hs_draw_pick(draw, (uint64_t)p) : r; /* crowded and bare nodes */
+        int at = draw->placement == HS_UNEVEN ? (int)pick(draw, (uint64_t)p) : r; /* crowded and bare nodes */
         int index = scattered ? r / nodes : r % each;
         node[r] = scattered ? r % nodes : at / each;
         socket[r] = node[r] * draw->sockets + index * draw->sockets / each;
     }
-    if (draw->placement == HS_UNEVEN && hs_draw_pick(draw, 2)) /* in ascending order, so that nodes are contiguous */
+    if (draw->placement == HS_UNEVEN && pick(draw, 2)) /* in ascending order, so that nodes are contiguous */
         for (int r = 1; r < p; r++)
             for (int i = r; i > 0 && socket[i - 1] > socket[i]; i--) {
                 int swap = socket[i - 1];
@@ -118,25 +118,25 @@ hsumma_status hs_draw_topology(struct hs_draw *draw, enum hs_placement placement
 {
     struct hs_shape *shape = &draw->shape;
     int64_t bytes = shape->bytes, unit = shape->unit;
-    const int64_t shared_sizes[] = {unit * (1 + (int64_t)hs_draw_pick(draw, 8)), bytes / 2 + unit, 64 * unit + 8,
+    const int64_t shared_sizes[] = {unit * (1 + (int64_t)pick(draw, 8)), bytes / 2 + unit, 64 * unit + 8,
                                     4 * bytes + 4096, (shape->size + 2) * bytes + 4096};
 
     draw->placement = placement;
     if (placement == HS_ALONE)
         return HSUMMA_OK;
-    draw->sockets = 1 + (int)hs_draw_pick(draw, 2);
+    draw->sockets = 1 + (int)pick(draw, 2);
     place(draw, nodes);
     hsumma_status status =
         hs_topology_make(&draw->topology, shape->size, draw->number, draw->number + shape->size, memory);
     if (status)
         return status;
-    draw->topology.shared_bytes = shared ? shared_sizes[hs_draw_pick(draw, LENGTH(shared_sizes))] : 0;
+    draw->topology.shared_bytes = shared ? shared_sizes[pick(draw, LENGTH(shared_sizes))] : 0;
     /* Many ranks take too long in many rounds. */
-    int many = shape->size > 300 || (shape->size > 96 && hs_draw_pick(draw, 16));
+    int many = shape->size > 300 || (shape->size > 96 && pick(draw, 16));
     int64_t few_rounds = shape->size <= 16 ? 0 : many ? 3 * bytes : bytes / 4;
     if (shared && draw->topology.shared_bytes < few_rounds + 3 * unit)
         draw->topology.shared_bytes += few_rounds + (shape->size > 16 ? 2 * unit : 0);
-    draw->topology.direct = shared && hs_draw_pick(draw, 2);
+    draw->topology.direct = shared && pick(draw, 2);
     shape->topology = &draw->topology;
     return HSUMMA_OK;
 }
@@ -149,7 +149,7 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
     promises |= alg->flags & HS_UNIFORM;
     while (hs_alg_at(rows))
         rows++;
-    const struct hs_alg *stage = hs_alg_at((int)hs_draw_pick(draw, (uint64_t)rows));
+    const struct hs_alg *stage = hs_alg_at((int)pick(draw, (uint64_t)rows));
     if (alg->flags & HS_USES_LEADERS &&
         stage->flags & HS_BY_LENGTH) /* parts of unlike lengths would be bracketed unlike */
         return NULL;
@@ -171,14 +171,14 @@ void hs_draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
     int split = alg->collective == HS_ALLREDUCE && !(alg->flags & HS_USES_TOPOLOGY);
 
     if (alg->flags & HS_USES_SEGMENT)
-        shape->segment = segments[hs_draw_pick(draw, LENGTH(segments))];
+        shape->segment = segments[pick(draw, LENGTH(segments))];
     if (alg->flags & HS_USES_THRESHOLD)
-        with->threshold = thresholds[hs_draw_pick(draw, LENGTH(thresholds))];
+        with->threshold = thresholds[pick(draw, LENGTH(thresholds))];
     if (alg->flags & HS_USES_LEADERS)
-        with->leaders = (int)hs_draw_pick(draw, 4) + (hs_draw_pick(draw, 4) ? 0 : 13);
+        with->leaders = (int)pick(draw, 4) + (pick(draw, 4) ? 0 : 13);
     if (alg->flags & HS_USES_PIECES)
-        with->pieces = (int)hs_draw_pick(draw, 4);
-    if (alg->flags & HS_USES_LEVEL && hs_draw_pick(draw, 3) == 0)
+        with->pieces = (int)pick(draw, 4);
+    if (alg->flags & HS_USES_LEVEL && pick(draw, 3) == 0)
         with->level = HS_SOCKET;
     if (alg->flags & HS_USES_OUTER)
         with->outer = pick_stage(draw, alg, split ? HS_BCAST : alg->collective);

@@ -23,7 +23,6 @@ struct hs_draw {
 hsumma_status hs_draw_begin(struct hs_draw *draw, uint64_t seed, int size, int root, int trial,
                             const struct hs_allocator *memory);
 void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory);
-uint64_t hs_draw_pick(struct hs_draw *draw, uint64_t below);
 /* The length of the vector, its element, and the options of verify. */
 void hs_draw_vector(struct hs_draw *draw, const struct hs_alg *alg);
 /* The nodes: shape.topology, unless the placement is HS_ALONE; shared: with shared memory. */

@@ -26,30 +26,11 @@ int hs_sums(const struct hs_proof *proof)
     return proof->collective != HS_BCAST && proof->collective != HS_ALLGATHER;
 }
 
-static int64_t part_bytes(const struct hs_proof *proof, int rank)
-{
-    return hs_part_at(proof->shape, rank + 1) - hs_part_at(proof->shape, rank);
-}
-
 int64_t hs_slot_bytes(const struct hs_proof *proof, int rank, enum hs_slot slot)
 {
-    int64_t whole = proof->shape->bytes;
-    if (slot == HS_SCRATCH || slot == HS_SHARED)
-        return slot == HS_SHARED && proof->shared ? proof->shared[rank] : proof->list[rank].extent[slot];
-    switch (proof->collective) {
-    case HS_BCAST:
-        return slot == HS_IN ? 0 : whole;
-    case HS_REDUCE_TO:
-        return slot == HS_IN || rank == proof->shape->root ? whole : 0;
-    case HS_ALLGATHER:
-        return slot == HS_IN ? part_bytes(proof, rank) : whole;
-    case HS_REDUCE_SCATTER:
-        return slot == HS_IN ? whole : part_bytes(proof, rank);
-    case HS_ALLREDUCE:
-    case HS_COLLECTIVES:
-        break;
-    }
-    return whole;
+    if (slot == HS_IN || slot == HS_OUT)
+        return hs_buffer_bytes(proof->collective, proof->shape, rank, slot);
+    return slot == HS_SHARED && proof->shared ? proof->shared[rank] : proof->list[rank].extent[slot];
 }
 
 int hs_slot_fixed(const struct hs_proof *proof, int rank, enum hs_slot slot)

@@ -1,13 +1,8 @@
 /*
  * verify: two steps of one rank that touch the same bytes, one of which writes, must not run at once: the later waits
- * for the earlier one.  For each element, an access waits for the last write before it, and a write also for the reads
- * since: the other pairs follow from these.
+ * for the earlier one.
  */
 #include "coll/proof/verify_parts.h"
-
-struct range_read {
-    int step, next; /* next: the reading before, -1: none since the last write */
-};
 
 struct hazards {
     struct hs_proof *proof;
@@ -15,9 +10,7 @@ struct hazards {
     int rank;
     int *seen, *pile, number; /* seen[]: per step, the last search to meet it */
     int *found;               /* per step: the last step that was found to wait for it, plus 1 */
-    int *writer, *reader;     /* per element of all slots: the last write, and the last reading since; -1: none */
-    struct range_read *reading;
-    int64_t readings;
+    struct hs_accessed accessed;
     int64_t first[HS_SLOTS]; /* element of each slot */
 };
 
@@ -45,31 +38,13 @@ static int waits_for(struct hazards *h, int later, int earlier)
     return 0;
 }
 
-static hsumma_status check_order(struct hazards *h, int later, int earlier)
+static hsumma_status check_order(void *state, int later, int earlier)
 {
-    if (earlier < 0 || earlier == later || waits_for(h, later, earlier))
+    struct hazards *h = state;
+    if (earlier == later || waits_for(h, later, earlier))
         return HSUMMA_OK;
     return hs_wrong(h->proof, "rank %d: steps %d (%s) and %d (%s) touch the same bytes and may run at once", h->rank,
                     earlier, hs_kind_name(h->list->step[earlier].kind), later, hs_kind_name(h->list->step[later].kind));
-}
-
-static hsumma_status add_access(struct hazards *h, const struct hs_access *access)
-{
-    int64_t unit = h->proof->shape->unit, first = h->first[access->ref.slot];
-    hsumma_status status = HSUMMA_OK;
-    for (int64_t e = first + access->ref.at / unit; e < first + access->end / unit && !status; e++) {
-        status = check_order(h, access->step, h->writer[e]);
-        if (!access->writes) {
-            h->reading[h->readings] = (struct range_read){access->step, h->reader[e]};
-            h->reader[e] = (int)h->readings++;
-            continue;
-        }
-        for (int r = h->reader[e]; r >= 0 && !status; r = h->reading[r].next)
-            status = check_order(h, access->step, h->reading[r].step);
-        h->writer[e] = access->step;
-        h->reader[e] = -1;
-    }
-    return status;
 }
 
 /* Own places that are written at all. */
@@ -86,23 +61,24 @@ static hsumma_status check_rank(struct hazards *h, int rank)
 {
     const struct hs_list *list = h->list = &h->proof->list[rank];
     hsumma_status status = HSUMMA_OK;
-    int64_t elements = 0;
+    int64_t elements = 0, unit = h->proof->shape->unit;
 
     h->rank = rank;
-    h->readings = 0;
     for (int s = 0; s < HS_SLOTS; s++) {
         h->first[s] = elements;
-        elements += hs_slot_fixed(h->proof, rank, (enum hs_slot)s) ? 0 : list->extent[s] / h->proof->shape->unit;
+        elements += hs_slot_fixed(h->proof, rank, (enum hs_slot)s) ? 0 : list->extent[s] / unit;
     }
-    for (int64_t e = 0; e < elements; e++)
-        h->writer[e] = h->reader[e] = -1;
+    hs_accessed_clear(&h->accessed, elements);
     for (int i = 0; i < list->steps; i++)
         h->found[i] = 0;
     for (int i = 0, before = -1; i < list->steps && !status; i++) {
         struct hs_access access[3];
         int n = own_accesses(h->proof, rank, i, access);
-        for (int a = 0; a < n && !status; a++)
-            status = add_access(h, &access[a]);
+        for (int a = 0; a < n && !status; a++) {
+            int64_t first = h->first[access[a].ref.slot];
+            status = hs_accessed_add(&h->accessed, i, access[a].writes, first + access[a].ref.at / unit,
+                                     first + access[a].end / unit, check_order, h);
+        }
         if (list->step[i].kind != HS_SIGNAL || status)
             continue;
         if (before >= 0 && list->step[i].count <= list->step[before].count)
@@ -116,55 +92,32 @@ static hsumma_status check_rank(struct hazards *h, int rank)
     return status;
 }
 
-static void raise_to(int64_t *most, int64_t to)
-{
-    if (*most < to)
-        *most = to;
-}
-
-/* The most steps, elements and readings that any rank has. */
-static void measure(const struct hs_proof *proof, int64_t *steps, int64_t *elements, int64_t *readings)
-{
-    for (int r = 0; r < proof->shape->size; r++) {
-        const struct hs_list *list = &proof->list[r];
-        int64_t all = 0, read = 0;
-        for (int s = 0; s < HS_SLOTS; s++)
-            all += list->extent[s] / proof->shape->unit;
-        for (int i = 0; i < list->steps; i++) {
-            struct hs_access access[3];
-            for (int a = own_accesses(proof, r, i, access) - 1; a >= 0; a--)
-                read += access[a].writes ? 0 : list->step[i].count / proof->shape->unit;
-        }
-        raise_to(steps, list->steps);
-        raise_to(elements, all);
-        raise_to(readings, read);
-    }
-}
-
 hsumma_status hs_verify_hazards(struct hs_proof *proof)
 {
     const struct hs_allocator *memory = proof->memory;
-    int64_t steps = 0, elements = 0, readings = 0;
-    hsumma_status status = HSUMMA_OK;
-
-    measure(proof, &steps, &elements, &readings);
+    int64_t steps = 0, elements = 0; /* the most that any rank has */
+    for (int r = 0; r < proof->shape->size; r++) {
+        const struct hs_list *list = &proof->list[r];
+        int64_t all = 0;
+        for (int s = 0; s < HS_SLOTS; s++)
+            all += list->extent[s] / proof->shape->unit;
+        steps = list->steps > steps ? list->steps : steps;
+        elements = all > elements ? all : elements;
+    }
     if (steps == 0)
         return HSUMMA_OK;
     struct hazards h = {.proof = proof};
     h.seen = hs_get_zero(memory, (size_t)steps, sizeof *h.seen);
     h.pile = hs_get(memory, (size_t)steps, sizeof *h.pile);
     h.found = hs_get(memory, (size_t)steps, sizeof *h.found);
-    h.writer = hs_get(memory, (size_t)elements + 1, 2 * sizeof *h.writer);
-    h.reader = h.writer ? h.writer + elements : NULL;
-    h.reading = hs_get(memory, (size_t)readings + 1, sizeof *h.reading);
-    if (!h.seen || !h.pile || !h.found || !h.writer || !h.reading || readings > INT32_MAX)
+    hsumma_status status = hs_accessed_begin(&h.accessed, elements, memory);
+    if (!h.seen || !h.pile || !h.found)
         status = HSUMMA_ERR_MEMORY;
     for (int r = 0; r < proof->shape->size && !status; r++)
         status = check_rank(&h, r);
     hs_put(memory, h.seen);
     hs_put(memory, h.pile);
     hs_put(memory, h.found);
-    hs_put(memory, h.writer);
-    hs_put(memory, h.reading);
+    hs_accessed_end(&h.accessed);
     return status;
 }

@@ -1,7 +1,7 @@
 /*
  * What the parts of verify share: verify.c (entry and verdict), verify_static.c and verify_hazard.c (each list by
- * itself), verify_shared.c (accesses to the memory of peers), verify_run.c (execution), verify_data.c (what is there at
- * the start and must be there at the end), verify_count.c.
+ * itself), verify_shared.c (accesses to the memory of peers), verify_order.c (what both of these ask), verify_run.c
+ * (execution), verify_data.c (what is there at the start and must be there at the end), verify_count.c.
  */
 #ifndef HS_COLL_PROOF_VERIFY_PARTS_H
 #define HS_COLL_PROOF_VERIFY_PARTS_H
@@ -58,6 +58,25 @@ static inline int64_t hs_view_at(const struct hs_proof *proof, enum hs_slot slot
     int64_t run = slot == HS_IN || slot == HS_OUT ? proof->options.run : 0;
     return run ? element / run * proof->options.ld + element % run : element;
 }
+
+/* verify_order.c: the last accesses to each of some elements, numbered by the caller. */
+struct hs_reading {
+    int access, next; /* next: the reading before, -1: none since the last write */
+};
+struct hs_accessed {
+    const struct hs_allocator *memory;
+    int *writer, *reader; /* per element: the last write, and the last reading since; -1: none */
+    struct hs_reading *reading;
+    size_t readings, reading_capacity;
+};
+/* For so many elements at most; HSUMMA_ERR_MEMORY.  hs_accessed_end in any case. */
+hsumma_status hs_accessed_begin(struct hs_accessed *accessed, int64_t elements, const struct hs_allocator *memory);
+void hs_accessed_end(struct hs_accessed *accessed);
+void hs_accessed_clear(struct hs_accessed *accessed, int64_t elements);
+/* Adds an access to the elements from `first` up to `end`: calls check for each one that it must come after. */
+typedef hsumma_status hs_check_order(void *state, int later, int earlier);
+hsumma_status hs_accessed_add(struct hs_accessed *accessed, int access, int writes, int64_t first, int64_t end,
+                              hs_check_order *check, void *state);
 
 /* verify_static.c: ranges, dependencies and hazards of every list by itself. */
 hsumma_status hs_verify_static(struct hs_proof *proof);

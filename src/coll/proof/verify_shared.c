@@ -2,9 +2,8 @@
  * verify: accesses to memory that ranks share.  Two of them to the same bytes of a slot, one of which writes, are in
  * order if there is a path between them over dependencies, from SENDs to their RECVs and from SIGNALs to their WAITs.
  * Each owner's slots are gone through by ascending level; a step's level is the length of the longest path to it, so no
- * path leads through a lower one.  For each element, an access comes after the last write before it, and a write also
- * after the reads since: the other pairs follow from these.  Pairs of the owner's own are left to verify_hazard.c.
- * Paths are searched backward from the later of the two, level by level.
+ * path leads through a lower one.  Pairs of the owner's own are left to verify_hazard.c.  Paths are searched backward
+ * from the later of the two, level by level.
  */
 #include "coll/proof/verify_parts.h"
 
@@ -18,10 +17,6 @@ struct use {
     int64_t at, end;
 };
 
-struct shared_read {
-    int use, next; /* next: the reading before, -1: none since the last write */
-};
-
 enum { SET_WORDS = 4 }; /* of a set of ranks, at most */
 
 struct search {
@@ -32,10 +27,8 @@ struct search {
     unsigned char *touched;   /* what peers do to a rank's slots: READ, WRITTEN */
     struct use *use;          /* by owner, then by level */
     int uses;
-    int *found;           /* per step: the last one that was found to come after it, plus 1 */
-    int *writer, *reader; /* per element of the owner's OUT and SHARED: the last write, the last reading */
-    struct shared_read *reading;
-    size_t readings, reading_capacity;
+    int *found;                  /* per step: the last one that was found to come after it, plus 1 */
+    struct hs_accessed accessed; /* by uses, to the owner's OUT and SHARED */
     uint64_t *ranks; /* per step, `words` words: those of some ranks that have a step before it, or after it */
     int words;
 };
@@ -106,8 +99,10 @@ static int index_of(const struct search *s, int g)
     return g - s->lists->base[s->lists->rank[g]];
 }
 
-static hsumma_status check_order(struct search *s, const struct use *later, const struct use *earlier)
+static hsumma_status check_order(void *state, int later_use, int earlier_use)
 {
+    struct search *s = state;
+    const struct use *later = &s->use[later_use], *earlier = &s->use[earlier_use];
     const int *rank = s->lists->rank;
     int own = rank[later->step] == later->owner && rank[earlier->step] == later->owner;
     if (own || later->step == earlier->step || comes_after(s, later->step, earlier->step))
@@ -119,56 +114,26 @@ static hsumma_status check_order(struct search *s, const struct use *later, cons
                     rank[write->step]);
 }
 
-static hsumma_status keep_reading(struct search *s, int use, int64_t element)
-{
-    void *array = s->reading;
-    if (s->readings >= INT32_MAX ||
-        hs_grow(s->proof->memory, &array, sizeof *s->reading, &s->reading_capacity, s->readings + 1))
-        return HSUMMA_ERR_MEMORY;
-    s->reading = array;
-    s->reading[s->readings] = (struct shared_read){use, s->reader[element]};
-    s->reader[element] = (int)s->readings++;
-    return HSUMMA_OK;
-}
-
 /* Elements of the owner's OUT, which stand in front of those of its SHARED. */
 static int64_t elements_of(const struct search *s, int owner, enum hs_slot slot)
 {
     return hs_slot_bytes(s->proof, owner, slot) / s->proof->shape->unit;
 }
 
-static hsumma_status add_use(struct search *s, int u)
-{
-    const struct use *use = &s->use[u];
-    int64_t unit = s->proof->shape->unit, first = use->slot == HS_SHARED ? elements_of(s, use->owner, HS_OUT) : 0;
-    hsumma_status status = HSUMMA_OK;
-    for (int64_t e = first + use->at / unit; e < first + use->end / unit && !status; e++) {
-        if (s->writer[e] >= 0)
-            status = check_order(s, use, &s->use[s->writer[e]]);
-        if (!use->writes) {
-            status = status ? status : keep_reading(s, u, e);
-            continue;
-        }
-        for (int r = s->reader[e]; r >= 0 && !status; r = s->reading[r].next)
-            status = check_order(s, use, &s->use[s->reading[r].use]);
-        s->writer[e] = u;
-        s->reader[e] = -1;
-    }
-    return status;
-}
-
 /* The uses of one owner's slots: use[first .. end). */
 static hsumma_status check_owner(struct search *s, int first, int end)
 {
     int owner = s->use[first].owner;
-    int64_t elements = elements_of(s, owner, HS_OUT) + elements_of(s, owner, HS_SHARED);
+    int64_t unit = s->proof->shape->unit, outs = elements_of(s, owner, HS_OUT);
     hsumma_status status = HSUMMA_OK;
-    s->readings = 0;
-    for (int64_t e = 0; e < elements; e++)
-        s->writer[e] = s->reader[e] = -1;
-    for (int u = first; u < end && !status; u++)
-        if (!hs_slot_fixed(s->proof, owner, s->use[u].slot))
-            status = add_use(s, u);
+    hs_accessed_clear(&s->accessed, outs + elements_of(s, owner, HS_SHARED));
+    for (int u = first; u < end && !status; u++) {
+        const struct use *use = &s->use[u];
+        int64_t base = use->slot == HS_SHARED ? outs : 0;
+        if (!hs_slot_fixed(s->proof, owner, use->slot))
+            status = hs_accessed_add(&s->accessed, u, use->writes, base + use->at / unit, base + use->end / unit,
+                                     check_order, s);
+    }
     return status;
 }
 
@@ -280,12 +245,13 @@ static hsumma_status check_uses(struct search *s)
     return status;
 }
 
-static void end_search(const struct search *s, const struct hs_allocator *memory)
+static void end_search(struct search *s, const struct hs_allocator *memory)
 {
-    void *const arrays[] = {s->depth, s->order,   s->seen, s->queue,  s->found,   s->first_cause,
-                            s->cause, s->touched, s->use,  s->writer, s->reading, s->ranks};
+    void *const arrays[] = {s->depth,       s->order, s->seen,    s->queue, s->found,
+                            s->first_cause, s->cause, s->touched, s->use,   s->ranks};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         hs_put(memory, arrays[i]);
+    hs_accessed_end(&s->accessed);
 }
 
 hsumma_status hs_verify_shared(struct hs_proof *proof)
@@ -294,7 +260,6 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     struct search s = {.proof = proof, .lists = &proof->lists};
     size_t steps = (size_t)proof->lists.steps;
     int64_t most = 0;
-    hsumma_status status = HSUMMA_ERR_MEMORY;
 
     s.touched = hs_get_zero(memory, (size_t)proof->lists.size, 1);
     if (!s.touched || !find_touched(&s)) {
@@ -315,18 +280,16 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     s.cause = hs_get(memory, (size_t)proof->lists.first_user[steps] + steps + 1, sizeof *s.cause);
     s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
     s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
-    s.writer = hs_get(memory, (size_t)most + 1, 2 * sizeof *s.writer);
     s.words = proof->lists.size <= 64 ? 1 : SET_WORDS;
     s.ranks = hs_get(memory, steps, (size_t)s.words * sizeof *s.ranks);
-    if (s.depth && s.order && s.seen && s.queue && s.found && s.cause && s.first_cause && s.use && s.writer &&
-        s.ranks) {
-        s.reader = s.writer + most;
-        status = HSUMMA_OK;
-        if (hs_lists_levels(s.lists, 0, s.depth, s.order, s.queue)) { /* if not, the run tells who waits for whom */
-            find_causes(&s);
-            collect_uses(&s);
-            status = check_uses(&s);
-        }
+    hsumma_status status = hs_accessed_begin(&s.accessed, most, memory);
+    if (!s.depth || !s.order || !s.seen || !s.queue || !s.found || !s.cause || !s.first_cause || !s.use || !s.ranks)
+        status = HSUMMA_ERR_MEMORY;
+    /* Steps that wait in a circle are left to the run, which will name them. */
+    if (!status && hs_lists_levels(s.lists, 0, s.depth, s.order, s.queue)) {
+        find_causes(&s);
+        collect_uses(&s);
+        status = check_uses(&s);
     }
     end_search(&s, memory);
     return status;

@@ -124,24 +124,14 @@ static hsumma_status check_step(struct hs_proof *proof, int rank, int i)
     return status;
 }
 
-/* What must hold for a list as a whole, before its steps are looked at. */
-static hsumma_status check_list(struct hs_proof *proof, int rank)
-{
-    const struct hs_topology *topology = proof->shape->topology;
-    const struct hs_list *list = &proof->list[rank];
-    int64_t shared_bytes = topology ? topology->shared_bytes : 0;
-
-    if (list->extent[HS_SHARED] > shared_bytes)
-        return hs_wrong(proof, "rank %d uses %lld bytes of SHARED, but there is room for %lld", rank,
-                        (long long)list->extent[HS_SHARED], (long long)shared_bytes);
-    return HSUMMA_OK;
-}
-
 hsumma_status hs_verify_static(struct hs_proof *proof)
 {
+    int64_t shared_bytes = proof->shape->topology ? proof->shape->topology->shared_bytes : 0;
     hsumma_status status = HSUMMA_OK;
     for (int r = 0; r < proof->shape->size && !status; r++) {
-        status = check_list(proof, r);
+        if (proof->list[r].extent[HS_SHARED] > shared_bytes)
+            status = hs_wrong(proof, "rank %d uses %lld bytes of SHARED, but there is room for %lld", r,
+                              (long long)proof->list[r].extent[HS_SHARED], (long long)shared_bytes);
         for (int i = 0; i < proof->list[r].steps && !status; i++)
             status = check_step(proof, r, i);
     }

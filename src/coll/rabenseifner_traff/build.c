@@ -116,8 +116,7 @@ void rt_build(struct hs_builder *builder, const struct hs_shape *shape, const st
         rt_reduce_level(&state, &state.visit[i]);
     for (int i = state.visits - 1; i >= 0; i--)
         rt_route_level(&state, &state.visit[i]);
-    if (state.collective == HS_REDUCE_SCATTER) {
-        int64_t at = hs_part_at(shape, shape->rank);
-        hs_emit_copy(builder, hs_out(0), hs_plus(state.work, at), hs_part_at(shape, shape->rank + 1) - at, state.have);
-    }
+    if (state.collective == HS_REDUCE_SCATTER)
+        hs_emit_copy(builder, hs_out(0), hs_plus(state.work, hs_part_at(shape, shape->rank)),
+                     hs_part_bytes(shape, shape->rank), state.have);
 }

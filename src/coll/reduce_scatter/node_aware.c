@@ -174,7 +174,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     s.contributed = hs_builder_get(builder, (size_t)s.map.members, sizeof *s.contributed);
     if (!s.contributed)
         return;
-    s.own = hs_part_at(shape, shape->rank + 1) - hs_part_at(shape, shape->rank);
+    s.own = hs_part_bytes(shape, shape->rank);
     lay_out(&s);
     put_in(&s);
     own_node(&s);

@@ -12,15 +12,13 @@
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int rank = shape->rank, size = shape->size, sent = -1;
-    int64_t own = hs_part_at(shape, rank);
     struct hs_sum sum;
 
-    hs_sum_begin(&sum, builder, size, hs_part_at(shape, rank + 1) - own, hs_out(0), 0, -1);
-    hs_sum_add(&sum, rank, hs_in(own), -1);
+    hs_sum_begin(&sum, builder, size, hs_part_bytes(shape, rank), hs_out(0), 0, -1);
+    hs_sum_add(&sum, rank, hs_in(hs_part_at(shape, rank)), -1);
     for (int i = 1; i < size; i++) {
         int to = (rank - i + size) % size, from = (int)(((int64_t)rank + i) % size);
-        int64_t at = hs_part_at(shape, to);
-        hs_emit_send_next(builder, to, hs_in(at), hs_part_at(shape, to + 1) - at, -1, &sent);
+        hs_emit_send_next(builder, to, hs_in(hs_part_at(shape, to)), hs_part_bytes(shape, to), -1, &sent);
         hs_sum_receive(&sum, from, from);
     }
 }

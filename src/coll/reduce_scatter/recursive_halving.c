@@ -70,7 +70,7 @@ static int join(const struct halving *h, int above, struct hs_ref dst, struct hs
 static void finish(const struct halving *h, int above, struct hs_ref mine, struct hs_ref other, int64_t count,
                    int received)
 {
-    int64_t own = hs_part_at(h->shape, h->shape->rank + 1) - hs_part_at(h->shape, h->shape->rank);
+    int64_t own = hs_part_bytes(h->shape, h->shape->rank);
     join(h, above, hs_out(0), mine, other, own, received);
     if (h->me >= h->pairs)
         return;
@@ -109,9 +109,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         h.bits++;
     h.pairs = shape->size - (1 << h.bits);
     if (rank < 2 * h.pairs && rank % 2 == 1) {
-        int64_t at = hs_part_at(shape, rank);
         hs_emit_send(builder, rank - 1, hs_in(0), shape->bytes, -1);
-        hs_emit_recv(builder, rank - 1, hs_out(0), hs_part_at(shape, rank + 1) - at, -1);
+        hs_emit_recv(builder, rank - 1, hs_out(0), hs_part_bytes(shape, rank), -1);
     } else {
         h.me = rank < 2 * h.pairs ? rank / 2 : rank - h.pairs;
         h.place = hs_builder_get(builder, ((size_t)1 << h.bits) + 1, sizeof *h.place);

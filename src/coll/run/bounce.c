@@ -21,10 +21,11 @@ hsumma_status hs_bounce_make(struct hs_bounce_buffers *bounce, struct hs_device 
 
 void hs_bounce_free(struct hs_bounce_buffers *bounce, struct hs_device *device, int keep)
 {
-    for (int i = 0; i < 2 * HS_BOUNCE_PIECES && !keep; i++)
+    if (keep)
+        return;
+    for (int i = 0; i < 2 * HS_BOUNCE_PIECES; i++)
         device->kind->free_event(device, bounce->piece[i / HS_BOUNCE_PIECES][i % HS_BOUNCE_PIECES].event);
-    if (!keep)
-        device->kind->put_pinned(device, bounce->memory);
+    device->kind->put_pinned(device, bounce->memory);
 }
 
 /* Whether others may be waiting for this step: it is the oldest instance's, and near its first unfinished one.  Lists
@@ -50,22 +51,20 @@ static struct hs_bounce_piece *take(struct hs_device_comm *on, const struct hs_i
     return free > HS_BOUNCE_URGENT || (held == 0 && is_urgent(on, instance, step)) ? found : NULL;
 }
 
-static hsumma_status post(struct hs_device_comm *on, struct hs_bounce_piece *piece, int way)
+static hsumma_status post(struct hs_bounce_piece *piece, int way)
 {
     struct hs_comm *comm = piece->instance->comm;
     char *memory = piece->buffer ? piece->buffer : piece->at;
-    int bytes = (int)piece->bytes;
-    (void)on;
+    int code, bytes = (int)piece->bytes;
     piece->state = HS_BOUNCE_POSTED;
-    if (way == RECVS)
-        return MPI_Irecv(memory, bytes, MPI_BYTE, piece->rank, piece->tag, comm->comm, &piece->request) == MPI_SUCCESS
-                   ? HSUMMA_OK
-                   : HSUMMA_ERR_MPI;
-    comm->bytes_sent += bytes;
-    comm->messages_sent++;
-    return MPI_Isend(memory, bytes, MPI_BYTE, piece->rank, piece->tag, comm->comm, &piece->request) == MPI_SUCCESS
-               ? HSUMMA_OK
-               : HSUMMA_ERR_MPI;
+    if (way == RECVS) {
+        code = MPI_Irecv(memory, bytes, MPI_BYTE, piece->rank, piece->tag, comm->comm, &piece->request);
+    } else {
+        code = MPI_Isend(memory, bytes, MPI_BYTE, piece->rank, piece->tag, comm->comm, &piece->request);
+        comm->bytes_sent += bytes;
+        comm->messages_sent++;
+    }
+    return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
 /* The piece's way between buffer and device, and an event behind it. */
@@ -89,8 +88,8 @@ hsumma_status hs_bounce_begin(struct hs_device_comm *on, struct hs_instance *ins
     if (!memory)
         return HSUMMA_ERR_INTERNAL;
     while (instance->moved[index] < step->count && (piece = take(on, instance, index, way)) != NULL) {
-        int64_t most = piece->buffer ? HS_BOUNCE_PIECE_BYTES : instance->comm->cut,
-                left = step->count - instance->moved[index];
+        int64_t left = step->count - instance->moved[index];
+        int64_t most = piece->buffer ? HS_BOUNCE_PIECE_BYTES : instance->comm->cut;
         piece->instance = instance;
         piece->step = index;
         piece->rank = hs_rank_of(instance, step->peer);
@@ -104,7 +103,7 @@ hsumma_status hs_bounce_begin(struct hs_device_comm *on, struct hs_instance *ins
         *worked = 1;
         hsumma_status status;
         if (way == RECVS && piece->buffer) {
-            status = post(on, piece, way);
+            status = post(piece, way);
         } else {
             piece->state = HS_BOUNCE_ON_STREAM;
             status = enqueue(on, piece, way);
@@ -152,7 +151,7 @@ static hsumma_status post_ready(struct hs_device_comm *on, int way, int *worked)
         if (status || !complete)
             return status;
         *worked = 1;
-        status = post(on, first, way);
+        status = post(first, way);
         if (status)
             return status;
     }

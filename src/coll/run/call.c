@@ -98,7 +98,6 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     if (!from)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "the description of the call is NULL");
     *call = (struct hs_call){.in = from->in, .out = from->out, .algorithm = from->algorithm};
-    *about = HS_CALL_COLLECTIVE;
     if ((unsigned)from->collective >= sizeof collectives / sizeof *collectives)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
                        HSUMMA_REDUCE_SCATTER);

@@ -80,11 +80,6 @@ hsumma_status hs_device_enter(struct hs_instance *instance, int *entered)
     return status;
 }
 
-static int same(struct hs_ref a, struct hs_ref b)
-{
-    return a.slot == b.slot && a.of == b.of && a.at == b.at;
-}
-
 static int apart(struct hs_ref a, struct hs_ref b, int64_t bytes)
 {
     return a.slot != b.slot || a.of != b.of || a.at + bytes <= b.at || b.at + bytes <= a.at;
@@ -95,8 +90,8 @@ static int goes_on(const struct hs_instance *instance, const struct hs_step *sum
 {
     const struct hs_step *step = &instance->bound.list->step[index];
     return step->kind == HS_REDUCE && instance->state[index] == HS_STEP_WAITING && step->count == sum->count &&
-           same(step->dst, sum->dst) && same(step->left, sum->dst) && apart(step->right, sum->dst, sum->count) &&
-           hs_deps_done(instance, step);
+           hs_same_ref(step->dst, sum->dst) && hs_same_ref(step->left, sum->dst) &&
+           apart(step->right, sum->dst, sum->count) && hs_deps_done(instance, step);
 }
 
 /* One pass for a REDUCE and those that add to its result and may begin as soon as it is done. */

@@ -152,3 +152,22 @@ int64_t hs_part_at(const struct hs_shape *shape, int i)
 {
     return shape->part ? shape->part[i] : hs_part_equal(shape->bytes, shape->unit, shape->size, i);
 }
+
+int64_t hs_longest_part(const struct hs_shape *shape)
+{
+    int64_t longest = 0;
+    for (int i = 0; i < shape->size; i++)
+        longest = longest < hs_part_bytes(shape, i) ? hs_part_bytes(shape, i) : longest;
+    return longest;
+}
+
+int64_t hs_buffer_bytes(enum hs_collective collective, const struct hs_shape *shape, int rank, enum hs_slot slot)
+{
+    if (collective == HS_BCAST && slot == HS_IN)
+        return 0;
+    if (collective == HS_REDUCE_TO && slot == HS_OUT && rank != shape->root)
+        return 0;
+    if ((collective == HS_ALLGATHER && slot == HS_IN) || (collective == HS_REDUCE_SCATTER && slot == HS_OUT))
+        return hs_part_bytes(shape, rank);
+    return shape->bytes;
+}

@@ -127,5 +127,12 @@ int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i);
 int64_t hs_segments(const struct hs_shape *shape);
 /* Byte offset where part i of the shape's vector begins, 0 <= i <= size; part = NULL: split equally. */
 int64_t hs_part_at(const struct hs_shape *shape, int i);
+static inline int64_t hs_part_bytes(const struct hs_shape *shape, int i)
+{
+    return hs_part_at(shape, i + 1) - hs_part_at(shape, i);
+}
+int64_t hs_longest_part(const struct hs_shape *shape);
+/* Bytes that a true rank has in HS_IN or HS_OUT, by the conventions above. */
+int64_t hs_buffer_bytes(enum hs_collective collective, const struct hs_shape *shape, int rank, enum hs_slot slot);
 
 #endif

@@ -1,15 +1,17 @@
 /* hsumma_bench calibrate: measures the machine and writes a profile. */
 #include "calibrate/command.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/wait.h"
-#include "calibrate/file.h"
 #include "commands.h"
+#include "report/output.h"
 
 /* --- arguments ------------------------------------------------------------------------------------------------------
  */
@@ -57,6 +59,47 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     return command_operands(options, argc, argv);
 }
 
+/* --- the file, which appears whole or not at all ---------------------------------------------------------------------
+ */
+
+/* Whether it could be written now, before time is spent on what goes into it. */
+static int check_file(const char *path, npy_error *error)
+{
+    output out = {.path = NULL};
+    int bad = output_check(path, 1, error) || output_open(&out, path, "", 0, 0, 1, error);
+
+    output_close(&out);
+    return bad ? -1 : 0;
+}
+
+/* Replaces the file, if there is one. */
+static int write_file(const char *path, const char *text, npy_error *error)
+{
+    size_t length = strlen(text);
+    output out;
+
+    if (!output_open(&out, path, text, length, (int64_t)length, 1, error))
+        return output_finish(&out, error);
+    output_close(&out);
+    return -1;
+}
+
+/* Makes the directories in front of the last '/' that are not there. */
+static int make_parents(const char *path, npy_error *error)
+{
+    char *copy = strdup(path);
+    int bad = copy ? 0 : npy_fail(error, "no memory");
+
+    for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash && !bad; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(copy, 0777) && errno != EEXIST)
+            bad = npy_fail(error, "cannot make the directory %s: %s", copy, strerror(errno));
+        *slash = '/';
+    }
+    free(copy);
+    return bad ? -1 : 0;
+}
+
 /* --- the run --------------------------------------------------------------------------------------------------------
  */
 
@@ -67,12 +110,12 @@ static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
         return npy_fail(error, "the name is too long");
     if (given) {
         strcpy(path, given);
-        return strcmp(given, "-") ? calibrate_file_check(path, error) : 0;
+        return strcmp(given, "-") ? check_file(path, error) : 0;
     }
     *path = 0;
     if (hs_config_path("profile", path, PATH_MAX) < 0)
         return npy_fail(error, "neither XDG_CONFIG_HOME nor HOME is set; expected -o FILE");
-    return calibrate_file_directories(path, error) || calibrate_file_check(path, error);
+    return make_parents(path, error) || check_file(path, error);
 }
 
 /* With the built-in profile and without remembered choices: what is there may be what is to be replaced. */
@@ -93,10 +136,12 @@ static hsumma_status make_context(calibration *cal, const char *options, char *m
 static int measure_all(calibration *cal)
 {
     static const struct {
+        const char *phase;
         int (*measure)(calibration *cal, double budget);
         double share; /* of the time */
-    } subjects[] = {{calibrate_network, 0.45},  {calibrate_memory, 0.08}, {calibrate_gemm, 0.3},
-                    {calibrate_exchange, 0.07}, {calibrate_overlap, 0.1}, {calibrate_device, 0.3}};
+    } subjects[] = {{"messages", calibrate_network, 0.45}, {"memory", calibrate_memory, 0.08},
+                    {"local GEMM", calibrate_gemm, 0.3},   {"exchange", calibrate_exchange, 0.07},
+                    {"overlap", calibrate_overlap, 0.1},   {"device", calibrate_device, 0.3}};
     int good = 1, cores = cal->mach.cores;
     double seconds = cal->args->seconds / (cal->ctx->device ? 1.3 : 1);
 
@@ -104,8 +149,12 @@ static int measure_all(calibration *cal)
     cal->crowded = cal->mach.node_ranks > cores;
     for (int f = 0; f < FITS; f++)
         cal->error[f] = (fit_error){NAN, NAN};
-    for (size_t i = 0; i < sizeof subjects / sizeof *subjects && good; i++)
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects && good; i++) {
+        cal->phase = subjects[i].phase;
         good = subjects[i].measure(cal, subjects[i].share * seconds);
+        while (cal->holds)
+            free(cal->held[--cal->holds]);
+    }
     return good;
 }
 
@@ -122,7 +171,7 @@ static const char *publish(const calibration *cal, const char *path, npy_error *
         free(text);
         return written ? NULL : "the profile could not be written";
     }
-    written = !calibrate_file_write(path, text, error);
+    written = !write_file(path, text, error);
     free(text);
     if (!written)
         return error->text;

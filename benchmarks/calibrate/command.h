@@ -60,10 +60,16 @@ typedef struct calibration {
     int out_of_memory;     /* for a sample */
     double device_rate[2]; /* flop/s of the device's product, in double and in single precision; 0: there is none */
     int device_turned;     /* its turn has been measured */
+    void *held[4];         /* by the subject at hand */
+    int holds, lacks;      /* how much of it; there was no memory for some of it */
 } calibration;
 
-/* --- measure.c: repeated trials; collective ----------------------------------------------------
+/* --- measure.c: memory and repeated trials; collective ----------------------------------------------------
  */
+
+/* Memory for the subject at hand, all its bytes 1 (small doubles), which goes with it.  NULL, and cal->lacks, if there
+ * is none. */
+void *calibrate_get(calibration *cal, size_t bytes);
 
 /* Does something so many times; returns the seconds that it took on this rank, 0 if it takes no part. */
 typedef double calibrate_trial(calibration *cal, void *state, int calls);

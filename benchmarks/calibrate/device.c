@@ -18,6 +18,7 @@ static const int64_t link_sizes[LINK_SIZES] = {256, 4 << 10, 64 << 10, 1 << 20, 
 
 typedef struct device_bench {
     struct hs_device *device;
+    void (*work)(struct device_bench *g, int i); /* of one process: the i-th piece of a trial */
     struct hs_stream *stream, *other;
     MPI_Comm mates;
     int me, first; /* in mates; whether this rank measures for its device */
@@ -42,71 +43,61 @@ static void keep(device_bench *g, hsumma_status status)
 /* --- one process ----------------------------------------------------------------------------------------------------
  */
 
-static double copy_inside(calibration *cal, void *state, int calls)
+static void copy_inside(device_bench *g, int i)
 {
-    device_bench *g = state;
-    double start = hs_now();
-
-    (void)cal;
-    if (!g->first)
-        return 0;
-    for (int i = 0; i < calls; i++)
-        keep(g, g->device->kind->copy(g->device, g->stream, g->right, g->left, (size_t)g->bytes));
-    keep(g, g->device->kind->synchronize(g->device, g->stream));
-    return hs_now() - start;
+    (void)i;
+    keep(g, g->device->kind->copy(g->device, g->stream, g->right, g->left, (size_t)g->bytes));
 }
 
-static double sum_inside(calibration *cal, void *state, int calls)
+static void sum_inside(device_bench *g, int i)
 {
-    device_bench *g = state;
     const void *terms[2] = {g->left, g->right};
-    double start = hs_now();
 
-    (void)cal;
-    if (!g->first)
-        return 0;
-    for (int i = 0; i < calls; i++)
-        keep(g, g->device->kind->combine(g->device, g->stream, g->right, terms, 2, g->bytes / (int64_t)sizeof(float),
-                                         HSUMMA_FLOAT, HSUMMA_SUM));
-    keep(g, g->device->kind->synchronize(g->device, g->stream));
-    return hs_now() - start;
+    (void)i;
+    keep(g, g->device->kind->combine(g->device, g->stream, g->right, terms, 2, g->bytes / (int64_t)sizeof(float),
+                                     HSUMMA_FLOAT, HSUMMA_SUM));
 }
 
-static double multiply_inside(calibration *cal, void *state, int calls)
+static void multiply_inside(device_bench *g, int i)
 {
-    device_bench *g = state;
     const struct hs_scalar *s = &hs_scalars[g->type];
-    double start = hs_now();
 
-    (void)cal;
-    if (!g->first)
-        return 0;
-    for (int i = 0; i < calls; i++)
-        keep(g, g->device->kind->gemm(g->device, g->stream, g->type, 'N', 'N', g->edge, g->edge, g->edge, s->one,
-                                      g->left, g->edge, g->left, g->edge, s->zero, g->right, g->edge));
-    keep(g, g->device->kind->synchronize(g->device, g->stream));
-    return hs_now() - start;
+    (void)i;
+    keep(g, g->device->kind->gemm(g->device, g->stream, g->type, 'N', 'N', g->edge, g->edge, g->edge, s->one, g->left,
+                                  g->edge, g->left, g->edge, s->zero, g->right, g->edge));
 }
 
 /* Small work that goes to and fro between two streams, each time behind an event. */
-static double hop_inside(calibration *cal, void *state, int calls)
+static void hop_inside(device_bench *g, int i)
 {
-    device_bench *g = state;
     const struct hs_device_kind *kind = g->device->kind;
     struct hs_stream *stream[2] = {g->stream, g->other};
+
+    keep(g, kind->copy(g->device, stream[i % 2], g->right, g->left, SMALL));
+    keep(g, kind->record(g->device, stream[i % 2], g->event[i % 2]));
+    keep(g, kind->wait(g->device, stream[1 - i % 2], g->event[i % 2]));
+}
+
+static double work_inside(calibration *cal, void *state, int calls)
+{
+    device_bench *g = state;
     double start = hs_now();
 
     (void)cal;
     if (!g->first)
         return 0;
-    for (int i = 0; i < calls; i++) {
-        keep(g, kind->copy(g->device, stream[i % 2], g->right, g->left, SMALL));
-        keep(g, kind->record(g->device, stream[i % 2], g->event[i % 2]));
-        keep(g, kind->wait(g->device, stream[1 - i % 2], g->event[i % 2]));
-    }
-    keep(g, kind->synchronize(g->device, g->stream));
-    keep(g, kind->synchronize(g->device, g->other));
+    for (int i = 0; i < calls; i++)
+        g->work(g, i);
+    keep(g, g->device->kind->synchronize(g->device, g->stream));
+    if (g->work == hop_inside)
+        keep(g, g->device->kind->synchronize(g->device, g->other));
     return hs_now() - start;
+}
+
+static double time_inside(calibration *cal, device_bench *g, void (*work)(device_bench *g, int i), double budget)
+{
+    g->work = work;
+    return calibrate_slowest(cal, work_inside, g, budget);
 }
 
 /* --- two processes --------------------------------------------------------------------------------------------------
@@ -196,15 +187,16 @@ static void measure_inside(calibration *cal, device_bench *g, double budget)
 {
     struct hs_machine *device = &cal->profile.device_machine;
 
-    device->shm = measure_line(cal, g, copy_inside, "device.copy", sizes, SIZES, FIT_DEVICE, 0.4 * budget);
+    g->work = copy_inside;
+    device->shm = measure_line(cal, g, work_inside, "device.copy", sizes, SIZES, FIT_DEVICE, 0.4 * budget);
     g->bytes = LARGEST;
-    device->copy = calibrate_slowest(cal, copy_inside, g, 0.1 * budget) / LARGEST;
-    device->gamma = calibrate_slowest(cal, sum_inside, g, 0.2 * budget) / LARGEST;
+    device->copy = time_inside(cal, g, copy_inside, 0.1 * budget) / LARGEST;
+    device->gamma = time_inside(cal, g, sum_inside, 0.2 * budget) / LARGEST;
     calibrate_note(cal, "device.sum", 1, (int64_t[3]){LARGEST}, device->gamma * LARGEST);
     for (int t = 0; t < 2; t++) {
         g->type = t ? HSUMMA_S : HSUMMA_D;
         for (g->edge = 256; g->edge * g->edge * 8 <= LARGEST; g->edge *= 2) {
-            double seconds = calibrate_slowest(cal, multiply_inside, g, 0.02 * budget);
+            double seconds = time_inside(cal, g, multiply_inside, 0.02 * budget);
 
             calibrate_note(cal, t ? "device.gemm float" : "device.gemm double", 1, (int64_t[3]){g->edge}, seconds);
             cal->device_rate[t] = fmax(cal->device_rate[t], 2 * pow((double)g->edge, 3) / seconds);
@@ -222,8 +214,8 @@ static void measure_hops(calibration *cal, device_bench *g, double budget)
     int two = g->share.device && g->share.shares_events, all;
 
     g->bytes = SMALL;
-    copy = calibrate_slowest(cal, copy_inside, g, budget / 4);
-    hop = calibrate_slowest(cal, hop_inside, g, budget / 4);
+    copy = time_inside(cal, g, copy_inside, budget / 4);
+    hop = time_inside(cal, g, hop_inside, budget / 4);
     calibrate_note(cal, "device.hop", 0, NULL, hop);
     quiet_allreduce(&two, &all, 1, MPI_INT, MPI_MIN, cal->comm);
     cal->profile.device_machine.signal = fmax(hop - copy, 0) + cal->profile.machine.signal;
@@ -330,7 +322,6 @@ int calibrate_device(calibration *cal, double budget)
     MPI_Win window = MPI_WIN_NULL;
     int good;
 
-    cal->phase = "device";
     if (!g.device)
         return 1;
     if (device_mates(cal->ctx, cal->comm, &g.mates))

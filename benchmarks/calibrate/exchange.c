@@ -2,8 +2,6 @@
 #include "calibrate/command.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/scalar.h"
 #include "base/threads.h"
@@ -66,29 +64,19 @@ static void fit_exchange(calibration *cal, exchange *x, double budget)
 int calibrate_exchange(calibration *cal, double budget)
 {
     size_t others = (size_t)cal->size - 1, bytes = 256 << 10;
-    exchange x = {.out = NULL};
-    int good;
+    exchange x;
 
     if (cal->size == 1)
         return 1;
     while (bytes > 8 && bytes * others > MOST_RECEIVED)
         bytes /= 2;
-    x.out = malloc(bytes);
-    x.in = malloc(bytes * others);
-    x.request = malloc(2 * others * sizeof *x.request);
-    good = x.out && x.in && x.request;
-    if (good) {
-        memset(x.out, 1, bytes);
-        memset(x.in, 1, bytes * others);
-    }
-    cal->phase = "exchange";
-    good = !command_fail(cal->comm, !good, "calibrate: no memory for an exchange with %zu others", others);
-    if (good)
-        fit_exchange(cal, &x, budget);
-    free(x.out);
-    free(x.in);
-    free(x.request);
-    return good;
+    x.out = calibrate_get(cal, bytes);
+    x.in = calibrate_get(cal, bytes * others);
+    x.request = calibrate_get(cal, 2 * others * sizeof *x.request);
+    if (command_fail(cal->comm, cal->lacks, "calibrate: no memory for an exchange with %zu others", others))
+        return 0;
+    fit_exchange(cal, &x, budget);
+    return 1;
 }
 
 /* --- beside a multiplication ----------------------------------------------------------------------------------------
@@ -189,26 +177,16 @@ int calibrate_overlap(calibration *cal, double budget)
 {
     overlap o = {.pairs = calibrate_pairs_of(&cal->ctx->comm.topology, HS_BETWEEN_NODES, cal->rank)};
     size_t reals = (size_t)3 * OVERLAP_EDGE * OVERLAP_EDGE;
-    int good;
 
     if (o.pairs.count == 0)
         return 1;
-    o.out = malloc(MESSAGE);
-    o.in = malloc((size_t)MESSAGE * MOST_MESSAGES);
-    o.a = malloc(reals * sizeof *o.a);
-    good = o.out && o.in && o.a;
-    if (good) {
-        memset(o.out, 1, MESSAGE);
-        memset(o.in, 1, (size_t)MESSAGE * MOST_MESSAGES);
-        for (size_t i = 0; i < reals; i++)
-            o.a[i] = 1.0 / (double)(i % 1000 + 1);
-    }
-    cal->phase = "overlap";
-    good = !command_fail(cal->comm, !good, "calibrate: no memory for %d messages of %d bytes", MOST_MESSAGES, MESSAGE);
-    if (good)
-        measure_overlap(cal, &o, budget);
-    free(o.out);
-    free(o.in);
-    free(o.a);
-    return good;
+    o.out = calibrate_get(cal, MESSAGE);
+    o.in = calibrate_get(cal, (size_t)MESSAGE * MOST_MESSAGES);
+    o.a = calibrate_get(cal, reals * sizeof *o.a);
+    if (command_fail(cal->comm, cal->lacks, "calibrate: no memory for %d messages of %d bytes", MOST_MESSAGES, MESSAGE))
+        return 0;
+    for (size_t i = 0; i < reals; i++)
+        o.a[i] = 1.0 / (double)(i % 1000 + 1);
+    measure_overlap(cal, &o, budget);
+    return 1;
 }

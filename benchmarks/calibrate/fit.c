@@ -4,26 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
+#include "measure/timing.h"
 
 fit_error fit_error_of(const double *fit, const double *measured, int points)
 {
-    fit_error e = {NAN, NAN};
     double *error = points > 0 ? malloc((size_t)points * sizeof *error) : NULL;
+    spread errors;
 
-    if (!error)
-        return e;
-    for (int i = 0; i < points; i++)
+    for (int i = 0; i < points && error; i++)
         error[i] = fabs(fit[i] / measured[i] - 1);
-    qsort(error, (size_t)points, sizeof *error, compare);
-    e = (fit_error){0.5 * (error[(points - 1) / 2] + error[points / 2]), error[points - 1]};
+    errors = spread_of(error, error ? points : 0);
     free(error);
-    return e;
+    return (fit_error){errors.median, errors.max};
 }
 
 /* --- least squares ------------------------------------------------------------------------------------------------ */

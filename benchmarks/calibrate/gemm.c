@@ -1,8 +1,6 @@
 /* hsumma_bench calibrate: the local GEMM, on all ranks at the same time, as in a product. */
 #include "calibrate/command.h"
 
-#include <stdlib.h>
-
 #include "base/scalar.h"
 #include "base/threads.h"
 #include "base/wait.h"
@@ -121,25 +119,19 @@ static int threads_of(const calibration *cal)
 
 int calibrate_gemm(calibration *cal, double budget)
 {
-    gemm_product p = {.a = malloc((size_t)EDGE * MOST_WIDTH * sizeof(double)),
-                      .b = malloc((size_t)EDGE * MOST_WIDTH * sizeof(double)),
-                      .c = malloc((size_t)EDGE * EDGE * sizeof(double))};
-    int good = p.a && p.b && p.c;
+    size_t operand = (size_t)EDGE * MOST_WIDTH * sizeof(double), product = (size_t)EDGE * EDGE * sizeof(double);
+    gemm_product p = {
+        .a = calibrate_get(cal, operand), .b = calibrate_get(cal, operand), .c = calibrate_get(cal, product)};
+    int before;
 
     cal->profile.threads = threads_of(cal);
-    cal->phase = "local GEMM";
-    good = !command_fail(cal->comm, !good, "calibrate: no memory for matrices of %d x %d", EDGE, EDGE);
-    if (good) {
-        int before = hs_threads_set(cal->ctx->threads);
-
-        p.type = HSUMMA_D;
-        measure_type(cal, &p, "gemm double", FIT_GEMM_D, 0.6 * budget);
-        p.type = HSUMMA_S;
-        measure_type(cal, &p, "gemm float", FIT_GEMM_S, 0.4 * budget);
-        hs_threads_restore(before);
-    }
-    free(p.a);
-    free(p.b);
-    free(p.c);
-    return good;
+    if (command_fail(cal->comm, cal->lacks, "calibrate: no memory for matrices of %d x %d", EDGE, EDGE))
+        return 0;
+    before = hs_threads_set(cal->ctx->threads);
+    p.type = HSUMMA_D;
+    measure_type(cal, &p, "gemm double", FIT_GEMM_D, 0.6 * budget);
+    p.type = HSUMMA_S;
+    measure_type(cal, &p, "gemm float", FIT_GEMM_S, 0.4 * budget);
+    hs_threads_restore(before);
+    return 1;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/wait.h"
 #include "measure/timing.h"
@@ -32,6 +33,16 @@ void calibrate_wait_word(_Atomic int64_t *word, int64_t value)
     for (int polls = 0; atomic_load_explicit(word, memory_order_acquire) < value;)
         if (++polls > HS_POLLS_BEFORE_YIELD)
             sched_yield();
+}
+
+void *calibrate_get(calibration *cal, size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (memory)
+        memset(memory, 1, bytes);
+    cal->lacks |= !memory;
+    return cal->held[cal->holds++] = memory;
 }
 
 double calibrate_clock(const calibration *cal)

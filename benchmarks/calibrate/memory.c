@@ -2,7 +2,6 @@
  * at the same time, for they share what is measured. */
 #include "calibrate/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/scalar.h"
@@ -39,26 +38,19 @@ static double walk(calibration *cal, void *state, int calls)
 static int measure_arrays(calibration *cal, double budget)
 {
     size_t bytes = (size_t)COPY_PIECE * COPY_PIECES;
-    arrays x = {.left = malloc(bytes), .right = malloc(bytes)};
-    int good = x.left && x.right;
+    arrays x = {.left = calibrate_get(cal, bytes), .right = calibrate_get(cal, bytes)};
+    double copy, sum;
 
-    good = !command_fail(cal->comm, !good, "calibrate: no memory for two arrays of %zu bytes", bytes);
-    if (good) {
-        double copy, sum;
-
-        memset(x.left, 1, bytes); /* small doubles */
-        memset(x.right, 1, bytes);
-        copy = calibrate_together(cal, walk, &x, budget / 2);
-        x.sum = 1;
-        sum = calibrate_together(cal, walk, &x, budget / 2);
-        calibrate_note(cal, "copy", 1, (int64_t[3]){COPY_PIECE}, copy);
-        calibrate_note(cal, "sum", 1, (int64_t[3]){COPY_PIECE}, sum);
-        cal->profile.machine.copy = copy / COPY_PIECE;
-        cal->profile.machine.gamma = sum / COPY_PIECE;
-    }
-    free(x.left);
-    free(x.right);
-    return good;
+    if (command_fail(cal->comm, cal->lacks, "calibrate: no memory for two arrays of %zu bytes", bytes))
+        return 0;
+    copy = calibrate_together(cal, walk, &x, budget / 2);
+    x.sum = 1;
+    sum = calibrate_together(cal, walk, &x, budget / 2);
+    calibrate_note(cal, "copy", 1, (int64_t[3]){COPY_PIECE}, copy);
+    calibrate_note(cal, "sum", 1, (int64_t[3]){COPY_PIECE}, sum);
+    cal->profile.machine.copy = copy / COPY_PIECE;
+    cal->profile.machine.gamma = sum / COPY_PIECE;
+    return 1;
 }
 
 /* --- shared memory --------------------------------------------------------------------------------------------------
@@ -164,9 +156,8 @@ static void measure_sharing(calibration *cal, sharing *s, double budget)
 int calibrate_memory(calibration *cal, double budget)
 {
     sharing s = {.shm = cal->ctx->comm.shm};
-    int good, shared, everywhere;
+    int shared, everywhere;
 
-    cal->phase = "memory";
     if (!measure_arrays(cal, budget / 2))
         return 0;
     /* a node of one rank has nobody to share with */
@@ -174,10 +165,9 @@ int calibrate_memory(calibration *cal, double budget)
     quiet_allreduce(&shared, &everywhere, 1, MPI_INT, MPI_MIN, cal->comm);
     if (!everywhere)
         return 1;
-    s.own = calloc(1, MOST_SHARED);
-    good = !command_fail(cal->comm, !s.own, "calibrate: no memory for %d bytes", MOST_SHARED);
-    if (good)
-        measure_sharing(cal, &s, budget / 2);
-    free(s.own);
-    return good;
+    s.own = calibrate_get(cal, MOST_SHARED);
+    if (command_fail(cal->comm, cal->lacks, "calibrate: no memory for %d bytes", MOST_SHARED))
+        return 0;
+    measure_sharing(cal, &s, budget / 2);
+    return 1;
 }

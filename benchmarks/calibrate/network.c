@@ -2,8 +2,6 @@
 #include "calibrate/command.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/wait.h"
 
@@ -25,22 +23,19 @@ typedef struct messages {
     calibrate_pairs pairs;
     int active; /* pairs that send */
     int64_t bytes;
+    int length; /* of a stream that counts as one call; 0: there and back */
     char *out, *in;
 } messages;
 
-static void send_to(const calibration *cal, const messages *m, int64_t bytes)
+/* A message from or to the peer. */
+static void pass(const calibration *cal, const messages *m, int sends, int64_t bytes)
 {
     MPI_Request request;
 
-    MPI_Isend(m->out, (int)bytes, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request);
-    calibrate_wait(&request, 1);
-}
-
-static void receive_from(const calibration *cal, const messages *m, int64_t bytes)
-{
-    MPI_Request request;
-
-    MPI_Irecv(m->in, (int)bytes, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request);
+    if (sends)
+        MPI_Isend(m->out, (int)bytes, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request);
+    else
+        MPI_Irecv(m->in, (int)bytes, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request);
     calibrate_wait(&request, 1);
 }
 
@@ -54,55 +49,23 @@ static void meet(const calibration *cal, const messages *m)
     calibrate_wait(request, 2);
 }
 
-static int takes_part(const messages *m)
-{
-    return m->pairs.peer >= 0 && m->pairs.number < m->active;
-}
-
-/* Seconds for so many messages one way: half of as many there and back. */
-static double ping_pong(calibration *cal, void *state, int calls)
+/* Seconds for so many messages one way: half of as many there and back; or of a stream, in which all pairs send in the
+ * same direction, with an answer at the end. */
+static double pass_all(calibration *cal, void *state, int calls)
 {
     const messages *m = state;
+    int64_t count = (int64_t)calls * (m->length ? m->length : 2);
     double start;
 
-    if (!takes_part(m))
+    if (m->pairs.peer < 0 || m->pairs.number >= m->active)
         return 0;
     meet(cal, m);
     start = hs_now();
-    for (int i = 0; i < 2 * calls; i++)
-        if (m->pairs.first == (i % 2 == 0))
-            send_to(cal, m, m->bytes);
-        else
-            receive_from(cal, m, m->bytes);
-    return (hs_now() - start) / 2;
-}
-
-/* Messages of a stream that counts as one call: enough to empty what is filled while a network is idle. */
-static int stream_length(const messages *m)
-{
-    return m->bytes < STREAM_BYTES ? (int)(STREAM_BYTES / m->bytes) : 1;
-}
-
-/* Messages after each other, all pairs in the same direction, and an answer at the end. */
-static double stream(calibration *cal, void *state, int calls)
-{
-    const messages *m = state;
-    double start;
-
-    if (!takes_part(m))
-        return 0;
-    meet(cal, m);
-    start = hs_now();
-    for (int64_t i = 0; i < (int64_t)calls * stream_length(m); i++)
-        if (m->pairs.first)
-            send_to(cal, m, m->bytes);
-        else
-            receive_from(cal, m, m->bytes);
-    if (m->pairs.first)
-        receive_from(cal, m, 0);
-    else
-        send_to(cal, m, 0);
-    return hs_now() - start;
+    for (int64_t i = 0; i < count; i++)
+        pass(cal, m, m->pairs.first == (m->length || i % 2 == 0), m->bytes);
+    if (m->length)
+        pass(cal, m, !m->pairs.first, 0);
+    return (hs_now() - start) / (m->length ? 1 : 2);
 }
 
 /* All sizes once, each in its share of the time; the fastest of all rounds counts.  Larger ones are left out when the
@@ -119,7 +82,7 @@ static void measure_round(calibration *cal, messages *m, double budget, series *
         if (left < -budget && size[i] > LEAST_OF_ALL)
             break;
         m->bytes = size[i];
-        seconds = calibrate_slowest(cal, ping_pong, m, left > 0 ? left / (sizes - i) : 0);
+        seconds = calibrate_slowest(cal, pass_all, m, left > 0 ? left / (sizes - i) : 0);
         s->bytes[i] = (double)size[i];
         s->seconds[i] = i < s->points && s->seconds[i] < seconds ? s->seconds[i] : seconds;
         s->points = i < s->points ? s->points : i + 1;
@@ -148,7 +111,9 @@ static double time_stream(calibration *cal, messages *m, int active, int64_t byt
 
     m->active = active;
     m->bytes = bytes;
-    seconds = calibrate_slowest(cal, stream, m, budget) / stream_length(m);
+    m->length = bytes < STREAM_BYTES ? (int)(STREAM_BYTES / bytes) : 1; /* empties what fills while a network is idle */
+    seconds = calibrate_slowest(cal, pass_all, m, budget) / m->length;
+    m->length = 0;
     calibrate_note(cal, "stream.network", 2, (int64_t[3]){active, bytes}, seconds);
     return seconds;
 }
@@ -239,23 +204,15 @@ int calibrate_network(calibration *cal, double budget)
     } tiers[] = {{HS_BETWEEN_NODES, "between nodes", 0.6},
                  {HS_IN_NODE, "inside nodes", 0.25},
                  {HS_IN_SOCKET, "inside sockets", 0.15}};
-    messages m = {.out = malloc(MOST_BYTES), .in = malloc(MOST_BYTES)};
-    int good = m.out && m.in;
+    messages m = {.out = calibrate_get(cal, MOST_BYTES), .in = calibrate_get(cal, MOST_BYTES)};
 
-    if (good) {
-        memset(m.out, 1, MOST_BYTES);
-        memset(m.in, 1, MOST_BYTES);
+    if (command_fail(cal->comm, cal->lacks, "calibrate: no memory for messages of %d bytes", MOST_BYTES))
+        return 0;
+    for (int i = 0; i < 3; i++) {
+        m.pairs = calibrate_pairs_of(&cal->ctx->comm.topology, tiers[i].tier, cal->rank);
+        cal->phase = tiers[i].phase;
+        if (m.pairs.count > 0)
+            measure_tier(cal, &m, tiers[i].tier, tiers[i].share * budget);
     }
-    if (!command_fail(cal->comm, !good, "calibrate: no memory for messages of %d bytes", MOST_BYTES))
-        for (int i = 0; i < 3; i++) {
-            m.pairs = calibrate_pairs_of(&cal->ctx->comm.topology, tiers[i].tier, cal->rank);
-            cal->phase = tiers[i].phase;
-            if (m.pairs.count > 0)
-                measure_tier(cal, &m, tiers[i].tier, tiers[i].share * budget);
-        }
-    else
-        good = 0;
-    free(m.out);
-    free(m.in);
-    return good;
+    return 1;
 }

@@ -16,7 +16,7 @@ typedef struct reading {
 } reading;
 
 /* What all lines have in common; 0: this one is of another run. */
-static int take_head(reading *r, const coll_row *row)
+static int take_head(reading *r, const coll_contender *row)
 {
     int op = coll_find(row->op), element = 0;
 
@@ -40,7 +40,7 @@ static int take_head(reading *r, const coll_row *row)
 static const char *add_line(reading *r, char *line)
 {
     char **more_lines = realloc(r->line, (size_t)(r->rows + 1) * sizeof *more_lines);
-    coll_row *more = realloc(r->run.row, (size_t)(r->rows + 1) * sizeof *more), *row;
+    coll_contender *more = realloc(r->run.row, (size_t)(r->rows + 1) * sizeof *more), *row;
     int groups;
 
     r->line = more_lines ? more_lines : r->line;
@@ -65,7 +65,7 @@ static const char *add_line(reading *r, char *line)
 /* Rows of all sizes have the contenders of the first one; a run that was stopped leaves a size that lacks some. */
 static const char *count_points(reading *r)
 {
-    const coll_row *row = r->run.row;
+    const coll_contender *row = r->run.row;
     int count = 0;
 
     while (count < r->rows && row[count].bytes == row[0].bytes)

@@ -60,13 +60,20 @@ static int has_parts(hsumma_collective collective)
     return collective == HSUMMA_ALLGATHER || collective == HSUMMA_REDUCE_SCATTER;
 }
 
-int64_t coll_case_bytes(const coll_arguments *args, int64_t bytes, int size)
+int coll_case_sizes(const coll_arguments *args, int ranks, int64_t bytes[COLL_SIZES])
 {
     int64_t unit = (int64_t)coll_element_of(args->element).size;
+    int count = 0;
 
     if (has_parts((hsumma_collective)args->collective))
-        unit *= size;
-    return bytes < unit ? unit : bytes - bytes % unit;
+        unit *= ranks;
+    for (int64_t size = args->from; size <= args->to && count < COLL_SIZES; size = (size ? size : 1) * args->factor) {
+        int64_t used = size < unit ? unit : size - size % unit;
+
+        if (!count || used != bytes[count - 1])
+            bytes[count++] = used;
+    }
+    return count;
 }
 
 /* What this rank ends with. */

@@ -17,8 +17,10 @@ typedef struct coll_case {
     void *there_in, *there_out;
 } coll_case;
 
-/* The largest size up to `bytes` that the ranks can share equally in whole elements, but at least one each. */
-int64_t coll_case_bytes(const coll_arguments *args, int64_t bytes, int size);
+/* The sizes of --bytes, each cut to what the ranks can share equally in whole elements, but at least one each;
+ * ascending. Returns how many. */
+enum { COLL_SIZES = 40 };
+int coll_case_sizes(const coll_arguments *args, int ranks, int64_t bytes[COLL_SIZES]);
 /* Allocates and fills; 0 without memory (on this rank).  Local. */
 int coll_case_make(coll_case *c, const coll_arguments *args, int64_t bytes, MPI_Comm comm);
 void coll_case_free(coll_case *c);

@@ -84,7 +84,7 @@ int coll_device_bits(coll_run *run, coll_case *c, coll_contender *x)
         quiet_allreduce(&bits, &least, 1, MPI_UINT64_T, MPI_MIN, run->comm);
         quiet_allreduce(&bits, &most, 1, MPI_UINT64_T, MPI_MAX, run->comm);
         quiet_allreduce(&part, &sum, 1, MPI_UINT64_T, MPI_SUM, run->comm);
-        snprintf(x->bits, sizeof x->bits, "%016" PRIx64, whole ? least : sum);
+        snprintf(x->checksum, sizeof x->checksum, "%016" PRIx64, whole ? least : sum);
         x->same = !whole || least == most;
     }
     coll_case_smooth(c);

@@ -3,9 +3,9 @@
 #include "coll/time.h"
 
 /* The row of a contender at a point; NULL: it was left out. */
-static const coll_row *row_of(const coll_run *run, int p, int i)
+static const coll_contender *row_of(const coll_run *run, int p, int i)
 {
-    const coll_row *row = &run->row[p * run->count + i];
+    const coll_contender *row = &run->row[p * run->count + i];
 
     return row->present & COLL_RAN ? row : NULL;
 }
@@ -24,7 +24,7 @@ static void write_data(const coll_run *run, FILE *pipe)
     for (int i = 0; i < run->count; i++) {
         fprintf(pipe, "$line%d << EOD\n", i);
         for (int p = 0; p < run->points; p++) {
-            const coll_row *x = row_of(run, p, i);
+            const coll_contender *x = row_of(run, p, i);
 
             if (x)
                 fprintf(pipe, "%lld %.9g %.9g %.9g\n", (long long)x->bytes, x->time.median * 1e6, x->time.lower * 1e6,

@@ -32,33 +32,35 @@ static const char *collective(const coll_run *run)
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 const report_column coll_columns[] = {
-    {"op", REPORT_VALUE(coll_row, op), .when = COLL_LINE},
-    {"element", REPORT_VALUE(coll_row, element), .when = COLL_LINE},
-    {"ranks", REPORT_VALUE(coll_row, ranks), .when = COLL_LINE},
-    {"bytes", REPORT_VALUE(coll_row, bytes), REPORT_SHOWN("bytes", 10, 0), .when = COLL_LINE},
-    {"algorithm", REPORT_VALUE(coll_row, label), REPORT_SHOWN("algorithm", -28, 0)},
-    {"calls", REPORT_VALUE(coll_row, calls), REPORT_SHOWN("calls", 6, 0), .narrow = 1, .when = COLL_RAN},
-    {"median_s", REPORT_VALUE(coll_row, time.median), REPORT_SHOWN("median us", 10, 2), .factor = 1e6,
+    {"op", REPORT_VALUE(coll_contender, op), .when = COLL_LINE},
+    {"element", REPORT_VALUE(coll_contender, element), .when = COLL_LINE},
+    {"ranks", REPORT_VALUE(coll_contender, ranks), .when = COLL_LINE},
+    {"bytes", REPORT_VALUE(coll_contender, bytes), REPORT_SHOWN("bytes", 10, 0), .when = COLL_LINE},
+    {"algorithm", REPORT_VALUE(coll_contender, label), REPORT_SHOWN("algorithm", -28, 0)},
+    {"calls", REPORT_VALUE(coll_contender, calls), REPORT_SHOWN("calls", 6, 0), .narrow = 1, .when = COLL_RAN},
+    {"median_s", REPORT_VALUE(coll_contender, time.median), REPORT_SHOWN("median us", 10, 2), .factor = 1e6,
      .when = COLL_RAN},
-    {"lower_s", REPORT_VALUE(coll_row, time.lower), REPORT_SHOWN("lower", 10, 2), .factor = 1e6, .when = COLL_RAN},
-    {"upper_s", REPORT_VALUE(coll_row, time.upper), REPORT_SHOWN("upper", 10, 2), .factor = 1e6, .when = COLL_RAN},
-    {"ratio", REPORT_VALUE(coll_row, ratio.median), REPORT_SHOWN("MPI/it", 7, 3), .when = COLL_RATIO},
-    {"ratio_lower", REPORT_VALUE(coll_row, ratio.lower), REPORT_SHOWN("lower", 7, 3), .when = COLL_RATIO},
-    {"ratio_upper", REPORT_VALUE(coll_row, ratio.upper), REPORT_SHOWN("upper", 7, 3), .when = COLL_RATIO},
-    {"right", REPORT_TRUTH(coll_row, right), .when = COLL_RAN},
-    {"repetitions", REPORT_VALUE(coll_row, reps), .when = COLL_LINE},
-    {"device", REPORT_VALUE(coll_row, device), .when = COLL_LINE},
-    {"bytes_per_s", REPORT_VALUE(coll_row, bandwidth), REPORT_SHOWN("GB/s", 7, 4), .style = 'g', .factor = 1e-9,
+    {"lower_s", REPORT_VALUE(coll_contender, time.lower), REPORT_SHOWN("lower", 10, 2), .factor = 1e6,
+     .when = COLL_RAN},
+    {"upper_s", REPORT_VALUE(coll_contender, time.upper), REPORT_SHOWN("upper", 10, 2), .factor = 1e6,
+     .when = COLL_RAN},
+    {"ratio", REPORT_VALUE(coll_contender, ratio.median), REPORT_SHOWN("MPI/it", 7, 3), .when = COLL_RATIO},
+    {"ratio_lower", REPORT_VALUE(coll_contender, ratio.lower), REPORT_SHOWN("lower", 7, 3), .when = COLL_RATIO},
+    {"ratio_upper", REPORT_VALUE(coll_contender, ratio.upper), REPORT_SHOWN("upper", 7, 3), .when = COLL_RATIO},
+    {"right", REPORT_TRUTH(coll_contender, right), .when = COLL_RAN},
+    {"repetitions", REPORT_VALUE(coll_contender, reps), .when = COLL_LINE},
+    {"device", REPORT_VALUE(coll_contender, device), .when = COLL_LINE},
+    {"bytes_per_s", REPORT_VALUE(coll_contender, bandwidth), REPORT_SHOWN("GB/s", 7, 4), .style = 'g', .factor = 1e-9,
      .when = COLL_PLACED},
-    {.title = "of copy", REPORT_VALUE(coll_row, of_copy), .width = 7, .digits = 3, .when = COLL_PLACED},
-    {"copy_bytes_per_s", REPORT_VALUE(coll_row, copy_rate), .when = COLL_LINE},
-    {"bits", REPORT_VALUE(coll_row, bits), REPORT_SHOWN("bits", -16, 0), .when = COLL_BITS},
-    {"same_on_all_ranks", REPORT_TRUTH(coll_row, same), .when = COLL_BITS},
-    {"context_s", REPORT_VALUE(coll_row, created), .when = COLL_INIT},
-    {"first_call_s", REPORT_VALUE(coll_row, first), .when = COLL_INIT},
-    {"pays_after_calls", REPORT_VALUE(coll_row, pays_after), .when = COLL_INIT},
-    {.title = "context, first call; pays after", REPORT_VALUE(coll_row, init), .width = -1, .when = COLL_INIT},
-    {"note", REPORT_VALUE(coll_row, note), .when = COLL_LINE},
+    {.title = "of copy", REPORT_VALUE(coll_contender, of_copy), .width = 7, .digits = 3, .when = COLL_PLACED},
+    {"copy_bytes_per_s", REPORT_VALUE(coll_contender, copy_rate), .when = COLL_LINE},
+    {"bits", REPORT_VALUE(coll_contender, bits), REPORT_SHOWN("bits", -16, 0), .when = COLL_BITS},
+    {"same_on_all_ranks", REPORT_TRUTH(coll_contender, same), .when = COLL_BITS},
+    {"context_s", REPORT_VALUE(coll_contender, created), .when = COLL_INIT},
+    {"first_call_s", REPORT_VALUE(coll_contender, first), .when = COLL_INIT},
+    {"pays_after_calls", REPORT_VALUE(coll_contender, pays_after), .when = COLL_INIT},
+    {.title = "context, first call; pays after", REPORT_VALUE(coll_contender, init), .width = -1, .when = COLL_INIT},
+    {"note", REPORT_VALUE(coll_contender, note), .when = COLL_LINE},
     REPORT_END};
 
 static unsigned options_of(const coll_run *run)
@@ -66,37 +68,35 @@ static unsigned options_of(const coll_run *run)
     return (run->placed ? COLL_PLACED : 0U) | (run->args->bits ? COLL_BITS : 0U) | (run->args->init ? COLL_INIT : 0U);
 }
 
-static void make_row(const coll_run *run, const coll_point *point, const coll_contender *x, coll_row *to)
+/* After how many calls the contender has made up for its beginning; -1: never, or nothing is known of it. */
+static int64_t pays_after(const coll_contender *x, const coll_contender *mpi)
 {
-    int begun = run->args->init && x->first > 0 && !x->why[0];
-    double calls = begun ? coll_pays_after(point, x) : HUGE_VAL;
+    double gain = mpi->time.median - x->time.median, spent = x->created + x->first - x->time.median;
 
-    *to = (coll_row){.op = collective(run),
-                     .element = coll_element_of(run->args->element).name,
-                     .label = coll_label(run, x),
-                     .device = run->mates != MPI_COMM_NULL ? hsumma_device(run->ctx) : NULL,
-                     .note = x->why[0] ? x->why : x->chosen,
-                     .bits = x->bits,
-                     .ranks = run->size,
-                     .calls = x->calls,
-                     .right = x->right,
-                     .reps = run->args->reps,
-                     .same = x->same,
-                     .bytes = point->bytes,
-                     .pays_after = isfinite(calls) ? (int64_t)calls : -1,
-                     .time = x->time,
-                     .ratio = x->ratio,
-                     .bandwidth = (double)point->traffic / x->time.median,
-                     .copy_rate = run->placed && !x->why[0] ? run->copy_rate : NAN,
-                     .created = x->created,
-                     .first = x->first};
+    return x->first > 0 && gain > 0 ? (int64_t)fmax(1, ceil(spent / gain)) : -1;
+}
+
+/* What has been measured, as it is printed. */
+static void complete(const coll_run *run, coll_contender *x, const coll_contender *mpi)
+{
+    x->op = collective(run);
+    x->element = coll_element_of(run->args->element).name;
+    x->label = coll_label(run, x);
+    x->device = run->mates != MPI_COMM_NULL ? hsumma_device(run->ctx) : NULL;
+    x->note = x->why[0] ? x->why : x->chosen;
+    x->bits = x->checksum;
+    x->ranks = run->size;
+    x->reps = run->args->reps;
+    x->pays_after = x->why[0] ? -1 : pays_after(x, mpi);
+    x->bandwidth = (double)x->traffic / x->time.median;
+    x->copy_rate = run->placed && !x->why[0] ? run->copy_rate : NAN;
     if (!x->why[0])
-        to->present = COLL_RAN | COLL_RATIO | (options_of(run) & ~(begun ? 0U : COLL_INIT));
+        x->present = COLL_RAN | COLL_RATIO | (options_of(run) & ~(x->first > 0 ? 0U : COLL_INIT));
 }
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-static json_t *row_json(const coll_row *row, int is_mpi)
+static json_t *row_json(const coll_contender *row, int is_mpi)
 {
     json_t *object = report_object(coll_columns, row, row->present & ~(is_mpi ? COLL_RATIO : 0U));
 
@@ -105,7 +105,7 @@ static json_t *row_json(const coll_row *row, int is_mpi)
     return object;
 }
 
-static json_t *point_json(const coll_row *row, int count)
+static json_t *point_json(const coll_contender *row, int count)
 {
     json_t *list = json_array();
 
@@ -177,9 +177,9 @@ static void begin_table(const coll_run *run, FILE *file)
 }
 
 /* What is made of other columns. */
-static coll_row shown(const coll_row *row, char text[80])
+static coll_contender shown(const coll_contender *row, char text[80])
 {
-    coll_row r = *row;
+    coll_contender r = *row;
 
     r.of_copy = row->bandwidth / row->copy_rate;
     r.init = text;
@@ -191,13 +191,13 @@ static coll_row shown(const coll_row *row, char text[80])
     return r;
 }
 
-static void point_table(const coll_run *run, const coll_row *row, FILE *file)
+static void point_table(const coll_run *run, const coll_contender *row, FILE *file)
 {
     report_table table = table_of(run);
 
     for (int i = 0; i < run->count; i++, row++) {
         char note[400], text[80];
-        const coll_row r = shown(row, text);
+        const coll_contender r = shown(row, text);
 
         if (!(row->present & COLL_RAN))
             snprintf(note, sizeof note, " left out: %s", row->note);
@@ -233,12 +233,12 @@ void coll_report_again(const coll_run *run, FILE *file)
         point_table(run, &run->row[p * run->count], file);
 }
 
-void coll_report_point(coll_run *run, const coll_point *point, FILE *file)
+void coll_report_point(coll_run *run, int point, FILE *file)
 {
-    coll_row *row = &run->row[(point - run->point) * run->count];
+    coll_contender *row = &run->row[point * run->count];
 
     for (int i = 0; i < run->count; i++)
-        make_row(run, point, &point->contender[i], &row[i]);
+        complete(run, &row[i], &row[0]);
     if (run->args->format == REPORT_JSON)
         json_array_append_new(run->sizes, point_json(row, run->count));
     else if (run->args->format == REPORT_TABLE)

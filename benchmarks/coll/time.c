@@ -181,13 +181,13 @@ static int calibrate(coll_run *run, const coll_case *c, coll_contender *x)
 }
 
 /* All repetitions; each begins with another contender. */
-static int measure_all(coll_run *run, const coll_case *c, coll_point *point)
+static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
 {
     int code = COMMAND_OK;
 
     for (int r = 0; r < run->args->reps; r++)
         for (int i = 0; i < run->count && !code; i++) {
-            coll_contender *x = &point->contender[(i + r) % run->count];
+            coll_contender *x = &row[(i + r) % run->count];
 
             if (!x->why[0])
                 code = coll_measure(run, c, x, x->calls, &x->seconds[r]);
@@ -195,81 +195,63 @@ static int measure_all(coll_run *run, const coll_case *c, coll_point *point)
     return code;
 }
 
-/* --- evaluating --------------------------------------------------------------------------------------------------- */
+/* --- one size ----------------------------------------------------------------------------------------------------- */
 
-static int measure_point(coll_run *run, coll_case *c, coll_point *point)
+/* All contenders of the size. */
+static int measure_row(coll_run *run, coll_case *c, coll_contender *row)
 {
     int reps = run->args->reps, code = COMMAND_OK;
-    double *sorted = point->seconds + (size_t)run->count * (size_t)reps;
+    int64_t traffic = run->placed ? coll_device_traffic(run, c) : 0;
 
     for (int i = 0; i < run->count && !code; i++) {
-        coll_contender *x = &point->contender[i];
+        coll_contender *x = &row[i];
 
         x->word = run->word[i];
-        x->seconds = point->seconds + (size_t)i * (size_t)reps;
+        x->seconds = run->seconds + (x - run->row) * reps;
+        x->bytes = c->bytes;
+        x->traffic = traffic;
         code = try_out(run, c, x);
         if (!code && !x->why[0])
             code = calibrate(run, c, x);
         if (!code && !x->why[0] && run->args->init && x->word && !is_nccl(x))
             code = coll_device_init(run, c, x);
     }
-    if (code || (code = measure_all(run, c, point)))
+    if (code || (code = measure_all(run, c, row)))
         return code;
     for (int i = 0; i < run->count; i++) {
-        coll_contender *x = &point->contender[i];
-
-        if (x->why[0])
+        if (row[i].why[0])
             continue;
-        x->time = quartiles_of(x->seconds, NULL, reps, sorted);
-        x->ratio = quartiles_of(point->contender[0].seconds, x->seconds, reps, sorted);
+        row[i].time = spread_of(row[i].seconds, reps);
+        row[i].ratio = spread_of_ratio(row[0].seconds, row[i].seconds, reps);
     }
     return COMMAND_OK;
 }
 
-/* --- the run ------------------------------------------------------------------------------------------------------ */
-
-static int add_point(coll_run *run, int64_t bytes)
+static int measure_point(coll_run *run, int point, int64_t bytes)
 {
-    coll_point *more = realloc(run->point, (size_t)(run->points + 1) * sizeof *more), *point = NULL;
-    coll_row *rows = realloc(run->row, (size_t)(run->points + 1) * (size_t)run->count * sizeof *rows);
-    coll_case c = {.in = NULL};
-    int good, code;
-
-    if (more) {
-        run->point = more;
-        point = &more[run->points++];
-        *point = (coll_point){.bytes = bytes};
-        point->contender = calloc((size_t)run->count, sizeof *point->contender);
-        point->seconds = calloc((size_t)(run->count + 1) * (size_t)run->args->reps, sizeof *point->seconds);
-    }
-    run->row = rows ? rows : run->row;
     const char *complaint = NULL;
-    good = more && rows && point->contender && point->seconds && coll_case_make(&c, run->args, bytes, run->comm);
-    if (command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes", (long long)bytes)) {
-        coll_case_free(&c);
-        return COMMAND_INTERNAL;
+    coll_case c = {.in = NULL};
+    int good = coll_case_make(&c, run->args, bytes, run->comm), code = COMMAND_INTERNAL;
+
+    if (!command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes", (long long)bytes)) {
+        if (run->placed)
+            complaint = coll_case_place(&c, run->ctx);
+        if (!command_fail(run->comm, complaint != NULL, "coll: %lld bytes: %s", (long long)bytes, complaint))
+            code = measure_row(run, &c, &run->row[point * run->count]);
     }
-    if (run->placed)
-        complaint = coll_case_place(&c, run->ctx);
-    if (command_fail(run->comm, complaint != NULL, "coll: %lld bytes: %s", (long long)bytes,
-                     complaint ? complaint : ""))
-        code = COMMAND_INTERNAL;
-    else if (run->placed)
-        point->traffic = coll_device_traffic(run, &c), code = measure_point(run, &c, point);
-    else
-        code = measure_point(run, &c, point);
     coll_case_free(&c);
     if (!code && run->rank == 0)
         coll_report_point(run, point, stdout);
     return code;
 }
 
+/* --- the run ------------------------------------------------------------------------------------------------------ */
+
 static int all_right(const coll_run *run)
 {
-    for (int p = 0; p < run->points; p++)
-        for (int i = 0; i < run->count; i++)
-            if (!run->point[p].contender[i].why[0] && !run->point[p].contender[i].right)
-                return 0;
+    for (int i = 0; i < run->points * run->count; i++)
+        if (!run->row[i].why[0] && !run->row[i].right)
+            return 0;
     return 1;
 }
 
@@ -290,13 +272,6 @@ static int check_words(coll_run *run)
         bad = hsumma_coll_describe(run->ctx, &call, text, sizeof text) == HSUMMA_ERR_OPTION;
     }
     return command_fail(run->comm, bad, "coll: --alg: %s", hsumma_message(run->ctx)) ? COMMAND_BAD_INPUT : COMMAND_OK;
-}
-
-double coll_pays_after(const coll_point *point, const coll_contender *x)
-{
-    double gain = point->contender[0].time.median - x->time.median, spent = x->created + x->first - x->time.median;
-
-    return gain > 0 ? fmax(1, ceil(spent / gain)) : HUGE_VAL;
 }
 
 /* What a device needs, if there is one. */
@@ -321,20 +296,22 @@ static int carry_out(coll_run *run)
 {
     const coll_arguments *args = run->args;
     const char *complaint = NULL;
+    int64_t bytes[COLL_SIZES];
     int code = prepare(run);
+    size_t rows;
 
     if (code)
         return code;
+    run->points = coll_case_sizes(args, run->size, bytes);
+    rows = (size_t)run->points * (size_t)run->count;
+    run->row = calloc(rows, sizeof *run->row);
+    run->seconds = calloc(rows * (size_t)args->reps, sizeof *run->seconds);
+    if (command_fail(run->comm, !run->row || !run->seconds, "coll: no memory for %d repetitions", args->reps))
+        return COMMAND_INTERNAL;
     if (run->rank == 0)
         coll_report_begin(run, stdout);
-    for (int64_t bytes = args->from, last = -1; bytes <= args->to && !code; bytes *= args->factor) {
-        int64_t used = coll_case_bytes(args, bytes, run->size);
-
-        if (used != last)
-            code = add_point(run, used);
-        last = used;
-        bytes += bytes == 0;
-    }
+    for (int p = 0; p < run->points && !code; p++)
+        code = measure_point(run, p, bytes[p]);
     if (code)
         return code;
     if (run->rank == 0 && !coll_report_end(run, stdout))
@@ -351,12 +328,8 @@ static void release(coll_run *run)
     coll_nccl_close(run->nccl);
     if (run->mates != MPI_COMM_NULL)
         MPI_Comm_free(&run->mates);
-    for (int p = 0; p < run->points; p++) {
-        free(run->point[p].contender);
-        free(run->point[p].seconds);
-    }
-    free(run->point);
     free(run->row);
+    free(run->seconds);
     for (int i = 0; i < run->count; i++)
         free(run->word[i]);
     free(run->word);

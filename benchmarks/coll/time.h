@@ -6,38 +6,27 @@
 #include "measure/timing.h"
 #include "report/columns.h"
 
-/* One algorithm at one size. */
+/* One algorithm at one size: measured, printed, and read again by --from. */
 typedef struct coll_contender {
     const char *word;      /* borrowed from the run; NULL: MPI's own; "nccl": NCCL's */
     char why[300];         /* why it was left out; "" if it was not */
     char chosen[300];      /* by auto: which, and why */
+    char checksum[20];     /* of the result of rough numbers */
+    double *seconds;       /* of a call, for each repetition */
+    int64_t bytes;         /* of the vector */
+    int64_t traffic;       /* of a device's memory in a call, at least; 0 without one */
     int calls;             /* of one measurement */
     int right;             /* the result */
-    double *seconds;       /* of a call, for each repetition */
-    quartiles time, ratio; /* ratio: MPI's time to this one's, repetition by repetition; above 1: faster than MPI */
-    char bits[20];         /* of the result of rough numbers; same: on all ranks that have it */
-    int same;
+    int same;              /* the checksum, on all ranks that have the result */
+    spread time, ratio;    /* ratio: MPI's time to this one's, repetition by repetition; above 1: faster than MPI */
     double created, first; /* s: a context of its own, and its first call */
-} coll_contender;
-
-typedef struct coll_point {
-    int64_t bytes;
-    int64_t traffic;           /* of a device's memory in a call, at least; 0 without one */
-    coll_contender *contender; /* MPI's first */
-    double *seconds;           /* of all contenders */
-} coll_point;
-
-/* One contender at one size, as it is printed, and read again by --from. */
-typedef struct coll_row {
-    const char *op, *element, *label, *device, *note; /* why it was left out, or what was chosen */
-    const char *bits, *init;
+    /* what else is printed; note: why it was left out, or what was chosen; the last two are made of other columns */
+    const char *op, *element, *label, *device, *note, *bits, *init;
     unsigned present; /* see below */
-    int ranks, calls, right, reps, same;
-    int64_t bytes, pays_after;
-    quartiles time, ratio;
+    int ranks, reps;
+    int64_t pays_after;
     double bandwidth, copy_rate, of_copy; /* bytes of the device's memory per second; a copy's; the fraction */
-    double created, first;
-} coll_row;
+} coll_contender;
 
 /* When a column is there: in lines of CSV and of the table; when the contender ran; beside MPI; with these options. */
 enum { COLL_LINE = 1, COLL_RAN = 2, COLL_RATIO = 4, COLL_PLACED = 8, COLL_BITS = 16, COLL_INIT = 32 };
@@ -53,10 +42,10 @@ typedef struct coll_run {
     hsumma_context *ctx;
     char **word; /* one per contender, the first NULL */
     int count;
-    coll_point *point;
-    coll_row *row; /* what is printed, on rank 0: all contenders of a point, point after point */
-    int points;
-    json_t *sizes; /* of the report as json */
+    coll_contender *row; /* all contenders of a size, MPI's first; size after size */
+    double *seconds;     /* of all */
+    int points;          /* sizes */
+    json_t *sizes;       /* of the report as json */
     /* on a device */
     int placed;       /* vectors are in its memory */
     double created;   /* s: the context, with the device's own start */
@@ -74,12 +63,10 @@ int coll_call(coll_run *run, const coll_case *c, const coll_contender *x);
 int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds);
 /* How many calls of so many seconds make a measurement long enough. */
 int coll_calls(double seconds, int most);
-/* After how many calls the contender has made up for its beginning; HUGE_VAL: never. */
-double coll_pays_after(const coll_point *point, const coll_contender *x);
 
 /* report.c: the head, a point as soon as it has been measured, the end.  Call them on rank 0. */
 void coll_report_begin(coll_run *run, FILE *file);
-void coll_report_point(coll_run *run, const coll_point *point, FILE *file);
+void coll_report_point(coll_run *run, int point, FILE *file);
 /* Returns 0 if writing failed. */
 int coll_report_end(coll_run *run, FILE *file);
 /* The table of a run that has been read: its device's name is in run->options. */

@@ -231,16 +231,15 @@ static turn typical(const contender *x, int reps)
 /* Of the GEMM rate, as if the products were the same; on a device, of what one process alone does on its own. */
 static spread fraction_of(const contest *r, const contender *x, int reps)
 {
-    spread all = {NAN, NAN, NAN};
     double scale = r->rate.flops > 0 ? problem_flops(&r->p) / r->rate.flops / r->rate.copies : 0;
 
     for (int i = 0; i < r->count; i++)
         if (r->contenders[i].alone)
             return spread_of_ratio(r->contenders[i].times, x->times, reps);
     if (problem_on_device(&r->p))
-        return all;
-    all = spread_of_ratio(r->rate_times, x->times, reps);
-    return (spread){all.median * scale, all.min * scale, all.max * scale};
+        return spread_of(NULL, 0);
+    spread all = spread_of_ratio(r->rate_times, x->times, reps);
+    return (spread){.median = all.median * scale, .min = all.min * scale, .max = all.max * scale};
 }
 
 /* What a contender has shown. */

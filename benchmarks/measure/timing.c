@@ -12,30 +12,32 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* At a fraction of the way through sorted values. */
+static double at(const double *value, int n, double fraction)
+{
+    double place = fraction * (n - 1);
+    int i = (int)place;
+
+    return i + 1 < n ? value[i] + (place - i) * (value[i + 1] - value[i]) : value[n - 1];
+}
+
 /* The spread of an array that may be reordered. */
 static spread spread_sort(double *values, int n)
 {
-    spread s = {NAN, NAN, NAN};
-
     if (n < 1)
-        return s;
+        return (spread){NAN, NAN, NAN, NAN, NAN};
     qsort(values, (size_t)n, sizeof *values, compare);
-    s.min = values[0];
-    s.max = values[n - 1];
-    s.median = n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-    return s;
+    return (spread){at(values, n, 0.5), values[0], values[n - 1], at(values, n, 0.25), at(values, n, 0.75)};
 }
 
 spread spread_of_ratio(const double *over, const double *under, int n)
 {
-    spread s = {NAN, NAN, NAN};
     double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);
+    spread s;
 
-    if (!values)
-        return s;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && values; i++)
         values[i] = under ? over[i] / under[i] : over[i];
-    s = spread_sort(values, n);
+    s = spread_sort(values, values ? n : 0);
     free(values);
     return s;
 }
@@ -49,23 +51,6 @@ double fast_median(double *values, int n)
 {
     spread_sort(values, n);
     return spread_sort(values, (n + 1) / 2).median;
-}
-
-/* At a fraction of the way through sorted values. */
-static double at(const double *value, int n, double fraction)
-{
-    double place = fraction * (n - 1);
-    int i = (int)place;
-
-    return i + 1 < n ? value[i] + (place - i) * (value[i + 1] - value[i]) : value[n - 1];
-}
-
-quartiles quartiles_of(const double *over, const double *under, int n, double *sorted)
-{
-    for (int i = 0; i < n; i++)
-        sorted[i] = under ? over[i] / under[i] : over[i];
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    return (quartiles){at(sorted, n, 0.25), at(sorted, n, 0.5), at(sorted, n, 0.75)};
 }
 
 void sleep_seconds(double seconds)

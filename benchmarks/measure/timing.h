@@ -4,9 +4,9 @@
 
 #include <mpi.h>
 
-/* Where the values lie; all NaN when there are none. */
+/* Where the values lie, the middle half from lower to upper; all NaN when there are none. */
 typedef struct spread {
-    double median, min, max;
+    double median, min, max, lower, upper;
 } spread;
 
 spread spread_of(const double *values, int n);
@@ -17,14 +17,6 @@ spread spread_of_ratio(const double *over, const double *under, int n);
 
 /* The median of the faster half, which comes first then: what others do on a machine only ever makes it slower. */
 double fast_median(double *values, int n);
-
-/* The middle half of values. */
-typedef struct quartiles {
-    double lower, median, upper;
-} quartiles;
-
-/* Of over[i] / under[i]; under = NULL: of over[i].  sorted has room for n, at least one. */
-quartiles quartiles_of(const double *over, const double *under, int n, double *sorted);
 
 /* Sleeps; a signal may end it early. */
 void sleep_seconds(double seconds);

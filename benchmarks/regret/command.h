@@ -35,7 +35,7 @@ typedef struct regret_plan {
 /* A plan of the library's choice against the best of the others in the final. */
 typedef struct regret_verdict {
     const regret_plan *plan, *best; /* plan NULL: not asked for; best NULL: there is no other */
-    double ratio, lower, upper;     /* median and quartiles over the rounds of plan's time / best's */
+    spread ratio;                   /* of plan's time to best's, round by round */
     int executions;                 /* until it was measured; tune=measure */
     double tuning_seconds;
 } regret_verdict;

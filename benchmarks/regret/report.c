@@ -45,9 +45,9 @@ static const report_column best_columns[] = {{"best", REPORT_VALUE(regret_plan, 
                                              REPORT_END};
 
 static const report_column verdict_columns[] = {
-    {"ratio", REPORT_VALUE(regret_verdict, ratio)},
-    {"ratio_lower", REPORT_VALUE(regret_verdict, lower)},
-    {"ratio_upper", REPORT_VALUE(regret_verdict, upper)},
+    {"ratio", REPORT_VALUE(regret_verdict, ratio.median)},
+    {"ratio_lower", REPORT_VALUE(regret_verdict, ratio.lower)},
+    {"ratio_upper", REPORT_VALUE(regret_verdict, ratio.upper)},
     {"executions", REPORT_VALUE(regret_verdict, executions), .when = MEASURED},
     {"tuning_s", REPORT_VALUE(regret_verdict, tuning_seconds), .when = MEASURED},
     REPORT_END};
@@ -61,8 +61,8 @@ static json_t *verdict_json(const regret_run *run, int which)
         return json_null();
     object = report_object(choice_columns, v->plan, REPORT_ALL);
     json_object_update_new(object, json_pack("{s:n,s:n,s:n,s:s?,s:f,s:b}", "best", "best_plan", "best_median_s",
-                                             "tuned", run->automatic[which].info.tuned, "regret", v->ratio - 1, "loss",
-                                             regret_is_loss(v)));
+                                             "tuned", run->automatic[which].info.tuned, "regret", v->ratio.median - 1,
+                                             "loss", regret_is_loss(v)));
     if (v->best)
         report_add(object, best_columns, v->best, REPORT_ALL);
     report_add(object, verdict_columns, v, which == REGRET_MEASURE ? MEASURED : 0);
@@ -117,11 +117,11 @@ static void print_verdict(const regret_run *run, int which, FILE *file)
     if (!v->best)
         fprintf(file, "nothing to choose from\n");
     else
-        fprintf(file, "%s / %s: %.3f (quartiles %.3f, %.3f): %s\n", v->plan->name, v->best->name, v->ratio, v->lower,
-                v->upper,
-                regret_is_loss(v) ? "a loss"
-                : v->upper < 1    ? "a gain"
-                                  : "no gap beyond the spread");
+        fprintf(file, "%s / %s: %.3f (quartiles %.3f, %.3f): %s\n", v->plan->name, v->best->name, v->ratio.median,
+                v->ratio.lower, v->ratio.upper,
+                regret_is_loss(v)    ? "a loss"
+                : v->ratio.upper < 1 ? "a gain"
+                                     : "no gap beyond the spread");
 }
 
 static void print_table(const regret_run *run, FILE *file)
@@ -178,9 +178,9 @@ void regret_add(regret_totals *totals, const regret_run *run)
 
         if (!v->plan)
             continue;
-        totals->within[i] += v->ratio <= 1.1;
+        totals->within[i] += v->ratio.median <= 1.1;
         totals->losses[i] += regret_is_loss(v);
-        totals->worst[i] = fmax(totals->worst[i], v->ratio - 1);
+        totals->worst[i] = fmax(totals->worst[i], v->ratio.median - 1);
     }
 }
 

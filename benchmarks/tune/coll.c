@@ -231,8 +231,8 @@ static void report(const tuning *run, hsumma_collective collective, int lines, c
 /* The rules into the file, by rank 0: a run that is stopped keeps what is done. */
 static int remember(const tuning *run, hsumma_collective collective)
 {
-    char line[TUNE_SIZES][TUNE_LINE];
-    const char *text[TUNE_SIZES];
+    char line[COLL_SIZES][TUNE_LINE];
+    const char *text[COLL_SIZES];
     struct hs_message message = {""};
     hsumma_status status = HSUMMA_OK;
     int lines;
@@ -248,22 +248,20 @@ static int remember(const tuning *run, hsumma_collective collective)
 }
 
 /* The sizes that the ranks can share, ascending; how many. */
-static int sizes_of(const tuning *run, hsumma_collective collective, int64_t bytes[TUNE_SIZES])
+static int sizes_of(const tuning *run, hsumma_collective collective, int64_t bytes[COLL_SIZES])
 {
-    const coll_arguments what = {.collective = (int)collective, .element = HSUMMA_DOUBLE};
-    int count = 0;
+    const coll_arguments what = {.collective = (int)collective,
+                                 .element = HSUMMA_DOUBLE,
+                                 .from = run->args->from,
+                                 .to = run->args->to,
+                                 .factor = 4};
 
-    for (int64_t size = run->args->from; size <= run->args->to && count < TUNE_SIZES; size *= 4) {
-        int64_t used = coll_case_bytes(&what, size, run->size);
-        if (!count || used != bytes[count - 1])
-            bytes[count++] = used;
-    }
-    return count;
+    return coll_case_sizes(&what, run->size, bytes);
 }
 
 static int tune_one(tuning *run, hsumma_collective collective)
 {
-    int64_t bytes[TUNE_SIZES];
+    int64_t bytes[COLL_SIZES];
     int count = sizes_of(run, collective, bytes), code = COMMAND_OK;
 
     run->count = 0;
@@ -284,10 +282,10 @@ static int tune_one(tuning *run, hsumma_collective collective)
 
 static int carry_out(tuning *run)
 {
-    int64_t bytes[TUNE_SIZES];
+    int64_t bytes[COLL_SIZES];
     int code = COMMAND_OK;
 
-    run->point = calloc(TUNE_SIZES, sizeof *run->point);
+    run->point = calloc(COLL_SIZES, sizeof *run->point);
     if (command_fail(run->comm, !run->point, "tune: no memory"))
         return COMMAND_INTERNAL;
     for (int c = 0; c < TUNE_COLLECTIVES; c++)

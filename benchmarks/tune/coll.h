@@ -6,7 +6,7 @@
 #include "coll/schedule/topology.h"
 #include "tune/command.h"
 
-enum { TUNE_WORDS = 24, TUNE_WORD = 160, TUNE_SIZES = 32, TUNE_ROUNDS = 31 };
+enum { TUNE_WORDS = 24, TUNE_WORD = 160, TUNE_ROUNDS = 31 };
 
 /* A word at one size. */
 typedef struct tune_entrant {
@@ -34,9 +34,9 @@ int tune_words(hsumma_collective collective, const struct hs_topology *topology,
  */
 void tune_choose(tune_point *point, int points);
 /* Writes lines "COLLECTIVE RANKS NODES RANGE WORD" for points that have been chosen for; the i-th is line[i], of at
- * most TUNE_SIZES.  Returns how many. */
+ * most COLL_SIZES.  Returns how many. */
 enum { TUNE_LINE = 320 };
 int tune_rules(hsumma_collective collective, int ranks, int nodes, const tune_point *point, int points,
-               char line[TUNE_SIZES][TUNE_LINE]);
+               char line[COLL_SIZES][TUNE_LINE]);
 
 #endif

@@ -57,7 +57,7 @@ static void write_bytes(int64_t bytes, char *text, size_t size)
 }
 
 int tune_rules(hsumma_collective collective, int ranks, int nodes, const tune_point *point, int points,
-               char line[TUNE_SIZES][TUNE_LINE])
+               char line[COLL_SIZES][TUNE_LINE])
 {
     int count = 0;
     int64_t from = points && point[0].bytes <= smallest * ranks ? 0 : points ? point[0].bytes : 0, to;

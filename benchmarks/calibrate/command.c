@@ -201,7 +201,7 @@ static int carry_out(calibration *cal, const char *options)
     progress_end(&cal->bar);
     if (cal->rank == 0)
         complaint = publish(cal, path, &error);
-    if (command_fail(cal->comm, complaint != NULL, "calibrate: %s: %s", path, complaint ? complaint : ""))
+    if (command_fail(cal->comm, complaint != NULL, "calibrate: %s: %s", path, complaint))
         return COMMAND_INTERNAL;
     return COMMAND_OK;
 }

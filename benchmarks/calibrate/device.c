@@ -9,7 +9,6 @@
 #include "base/scalar.h"
 #include "base/wait.h"
 #include "coll/node/device_share.h"
-#include "measure/device_mates.h"
 
 enum { LARGEST = 128 << 20, SMALL = 64, SIZES = 6, LINK_SIZES = 5, DEVICE_TAG = 9 };
 

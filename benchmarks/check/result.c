@@ -124,9 +124,10 @@ static void locate(const problem *p, const part *pc, const void *c, check_outcom
 typedef struct work {
     part a, b, c;
     vector x, y, z, d;                /* x: n, y = op(B) x: k, z = op(A) y: m, then d: m */
+    double *bounds;                   /* one allocation, for: */
     double *norm_a, *norm_b, *norm_c; /* row sums of the moduli of op(A): m, op(B): k, C0: m */
     double *v_b, *v;                  /* row sums of squares of op(B): k; V_i without the scalars, then with: m */
-    double *v_c;
+    double *v_c;                      /* row sums of squares of C0: m */
 } work;
 
 static int work_init(work *w, const problem *p, const int copy[2])
@@ -134,20 +135,23 @@ static int work_init(work *w, const problem *p, const int copy[2])
     static const int first[2];
     const arguments *args = p->args;
     int complex = type_is_complex(args->type);
-    size_t m = (size_t)args->m + 1, k = (size_t)args->k + 1;
+    size_t m = (size_t)args->m, k = (size_t)args->k;
     int good;
 
     memset(w, 0, sizeof *w);
     good = part_init(&w->a, p, &p->a, first) & part_init(&w->b, p, &p->b, first) & part_init(&w->c, p, &p->c, copy);
     good &= vector_init(&w->x, args->n, 0) & vector_init(&w->y, args->k, complex);
     good &= vector_init(&w->z, args->m, complex) & vector_init(&w->d, args->m, complex);
-    w->norm_a = calloc(m, sizeof(double));
-    w->norm_b = calloc(k, sizeof(double));
-    w->norm_c = calloc(m, sizeof(double));
-    w->v_b = calloc(k, sizeof(double));
-    w->v = calloc(m, sizeof(double));
-    w->v_c = calloc(m, sizeof(double));
-    return good && w->norm_a && w->norm_b && w->norm_c && w->v_b && w->v && w->v_c;
+    w->bounds = calloc(4 * m + 2 * k + 1, sizeof *w->bounds);
+    if (!good || !w->bounds)
+        return 0;
+    w->norm_a = w->bounds;
+    w->norm_c = w->norm_a + m;
+    w->v = w->norm_c + m;
+    w->v_c = w->v + m;
+    w->norm_b = w->v_c + m;
+    w->v_b = w->norm_b + k;
+    return 1;
 }
 
 static void work_free(work *w)
@@ -159,12 +163,7 @@ static void work_free(work *w)
     vector_free(&w->y);
     vector_free(&w->z);
     vector_free(&w->d);
-    free(w->norm_a);
-    free(w->norm_b);
-    free(w->norm_c);
-    free(w->v_b);
-    free(w->v);
-    free(w->v_c);
+    free(w->bounds);
 }
 
 static double largest(const double *values, int64_t n)

@@ -22,17 +22,22 @@ void vector_free(vector *x)
     free(x->re);
 }
 
-/* Where lo..lo+length-1 lies among count increasing values. Returns how many, the first place in *first. */
-static int64_t select_range(const int64_t *values, int64_t count, int64_t lo, int64_t length, int64_t *first)
+/* The places among lo..lo+length-1 of `count` local rows or columns, and the first of these; returns how many. */
+static int64_t find_places(const hsumma_desc *desc, int64_t (*global)(const hsumma_desc *, int64_t), int64_t count,
+                           int64_t lo, int64_t length, int64_t *place, int64_t *first)
 {
-    int64_t begin = 0, end;
+    int64_t found = 0;
 
-    while (begin < count && values[begin] < lo)
-        begin++;
-    for (end = begin; end < count && values[end] < lo + length;)
-        end++;
-    *first = begin;
-    return end - begin;
+    for (int64_t l = 0; l < count; l++) {
+        int64_t at = global(desc, l);
+
+        if (at < lo || at >= lo + length)
+            continue;
+        if (!found)
+            *first = l;
+        place[found++] = at;
+    }
+    return found;
 }
 
 void part_copies(const problem *p, const operand *of, int copies[2])
@@ -55,14 +60,8 @@ int part_init(part *x, const problem *p, const operand *of, const int copy[2])
     x->im = malloc((size_t)(rows + 1) * sizeof *x->im);
     if (!x->row || !x->col || !x->re || !x->im)
         return 0;
-    for (int64_t i = 0; i < rows; i++)
-        x->row[i] = hsumma_global_row(&of->desc, i);
-    for (int64_t j = 0; j < cols; j++)
-        x->col[j] = hsumma_global_col(&of->desc, j);
-    x->rows = select_range(x->row, rows, of->desc.i, other ? 0 : of->rows, &x->first_row);
-    x->cols = select_range(x->col, cols, of->desc.j, other ? 0 : of->cols, &x->first_col);
-    memmove(x->row, x->row + x->first_row, (size_t)x->rows * sizeof *x->row);
-    memmove(x->col, x->col + x->first_col, (size_t)x->cols * sizeof *x->col);
+    x->rows = find_places(&of->desc, hsumma_global_row, rows, of->desc.i, other ? 0 : of->rows, x->row, &x->first_row);
+    x->cols = find_places(&of->desc, hsumma_global_col, cols, of->desc.j, other ? 0 : of->cols, x->col, &x->first_col);
     return 1;
 }
 

@@ -115,7 +115,7 @@ int coll_again(const coll_arguments *args)
         else if (args->plot)
             complaint = coll_plot(&r.run, args->plot);
     }
-    command_fail(MPI_COMM_SELF, complaint != NULL, "coll: --from %s: %s", args->again, complaint ? complaint : "");
+    command_fail(MPI_COMM_SELF, complaint != NULL, "coll: --from %s: %s", args->again, complaint);
     for (int i = 0; i < r.rows; i++)
         free(r.line[i]);
     free(r.line);

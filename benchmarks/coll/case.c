@@ -29,30 +29,20 @@ static int64_t result(const coll_case *c, int rank, int64_t i)
 /* Reals first .. first + bytes of rank's contribution (rank < 0: of the sum) to `to`. */
 static void write_numbers(const coll_case *c, int rank, int64_t first, unsigned char *to, size_t bytes)
 {
-    int single = c->element.type == MPI_FLOAT || c->element.type == MPI_C_FLOAT_COMPLEX;
-    int integer = c->element.type == MPI_INT32_T ? 4 : c->element.type == MPI_INT64_T ? 8 : 0;
-    size_t size = integer ? (size_t)integer : single ? sizeof(float) : sizeof(double);
+    size_t size = c->element.part;
 
     for (size_t i = 0; i < bytes / size; i++) {
         int64_t value = result(c, rank, first + (int64_t)i);
 
-        if (integer == 4)
+        if (c->element.is_integer && size == 4)
             ((int32_t *)to)[i] = (int32_t)value;
-        else if (integer)
+        else if (c->element.is_integer)
             ((int64_t *)to)[i] = value;
-        else if (single)
+        else if (size == 4)
             ((float *)to)[i] = (float)value;
         else
             ((double *)to)[i] = (double)value;
     }
-}
-
-/* Reals in `bytes` bytes. */
-static int64_t reals(const coll_case *c, int64_t bytes)
-{
-    int complex_type = c->element.type == MPI_C_FLOAT_COMPLEX || c->element.type == MPI_C_DOUBLE_COMPLEX;
-
-    return bytes / (int64_t)c->element.size * (complex_type ? 2 : 1);
 }
 
 static int has_parts(hsumma_collective collective)
@@ -79,7 +69,7 @@ int coll_case_sizes(const coll_arguments *args, int ranks, int64_t bytes[COLL_SI
 /* What this rank ends with. */
 static void expect(coll_case *c)
 {
-    int64_t part = reals(c, c->bytes) / c->size;
+    int64_t part = c->bytes / (int64_t)c->element.part / c->size; /* reals of a rank's part */
 
     switch (c->call.collective) {
     case HSUMMA_BCAST:
@@ -206,16 +196,15 @@ static void tell_device(coll_case *c)
 
 void coll_case_roughen(coll_case *c)
 {
-    int single = c->element.type == MPI_FLOAT || c->element.type == MPI_C_FLOAT_COMPLEX;
-    int integer = c->element.type == MPI_INT32_T || c->element.type == MPI_INT64_T;
-    size_t size = single || c->element.type == MPI_INT32_T ? 4 : 8;
+    size_t size = c->element.part;
 
     for (size_t i = 0; i < c->in_bytes / size; i++) {
         uint64_t h = generate_mix((uint64_t)c->rank << 40 ^ i);
         float narrow = (float)(h >> 40) * 0x1p-24f - 0.5f;
         double wide = (double)(h >> 11) * 0x1p-53 - 0.5;
+        const void *number = c->element.is_integer ? (void *)&h : size == 4 ? (void *)&narrow : (void *)&wide;
 
-        memcpy(c->in + i * size, integer ? (void *)&h : single ? (void *)&narrow : (void *)&wide, size);
+        memcpy(c->in + i * size, number, size);
     }
     tell_device(c);
 }

@@ -59,20 +59,16 @@ enum { ELEMENT_KINDS = HSUMMA_INT64 + 1 };
 
 coll_element coll_element_of(hsumma_element element)
 {
-    switch (element) {
-    case HSUMMA_FLOAT:
-        return (coll_element){"float", sizeof(float), MPI_FLOAT};
-    case HSUMMA_FLOAT_COMPLEX:
-        return (coll_element){"float_complex", 2 * sizeof(float), MPI_C_FLOAT_COMPLEX};
-    case HSUMMA_DOUBLE_COMPLEX:
-        return (coll_element){"double_complex", 2 * sizeof(double), MPI_C_DOUBLE_COMPLEX};
-    case HSUMMA_INT32:
-        return (coll_element){"int32", sizeof(int32_t), MPI_INT32_T};
-    case HSUMMA_INT64:
-        return (coll_element){"int64", sizeof(int64_t), MPI_INT64_T};
-    default:
-        return (coll_element){"double", sizeof(double), MPI_DOUBLE};
-    }
+    const coll_element elements[ELEMENT_KINDS] = {
+        [HSUMMA_FLOAT] = {"float", MPI_FLOAT, 4, 4, 0},
+        [HSUMMA_DOUBLE] = {"double", MPI_DOUBLE, 8, 8, 0},
+        [HSUMMA_FLOAT_COMPLEX] = {"float_complex", MPI_C_FLOAT_COMPLEX, 8, 4, 0},
+        [HSUMMA_DOUBLE_COMPLEX] = {"double_complex", MPI_C_DOUBLE_COMPLEX, 16, 8, 0},
+        [HSUMMA_INT32] = {"int32", MPI_INT32_T, 4, 4, 1},
+        [HSUMMA_INT64] = {"int64", MPI_INT64_T, 8, 8, 1},
+    };
+
+    return elements[element];
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */

@@ -32,8 +32,9 @@ char *coll_word(const char *words, int i);
 /* What --element says. */
 typedef struct coll_element {
     const char *name;
-    size_t size;
     MPI_Datatype type;
+    size_t size, part; /* of an element, and of its real or imaginary part */
+    int is_integer;
 } coll_element;
 coll_element coll_element_of(hsumma_element element);
 

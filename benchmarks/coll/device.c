@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "measure/device_mates.h"
-
 enum { COPIES = 9, MOST_COPIED = 256 << 20, LEAST_COPIED = 64 << 20 };
 
 /* --- who and how fast --------------------------------------------------------------------------------------------- */

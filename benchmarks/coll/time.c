@@ -87,9 +87,8 @@ int coll_call(coll_run *run, const coll_case *c, const coll_contender *x)
     hsumma_status status;
     const char *complaint = call_often(run, c, x, 1, &status);
 
-    return command_fail(run->comm, complaint != NULL, "coll: %s: %s", coll_label(run, x), complaint ? complaint : "")
-               ? COMMAND_INTERNAL
-               : COMMAND_OK;
+    return command_fail(run->comm, complaint != NULL, "coll: %s: %s", coll_label(run, x), complaint) ? COMMAND_INTERNAL
+                                                                                                     : COMMAND_OK;
 }
 
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
@@ -108,8 +107,7 @@ int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *
     quiet_allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, run->comm);
     *seconds = all[0];
     if (all[1] > 0) {
-        command_fail(run->comm, mine[1] > 0, "%s: %s: %s", run->command, coll_label(run, x),
-                     complaint ? complaint : "");
+        command_fail(run->comm, mine[1] > 0, "%s: %s: %s", run->command, coll_label(run, x), complaint);
         return COMMAND_INTERNAL;
     }
     return COMMAND_OK;
@@ -153,7 +151,7 @@ static int try_out(coll_run *run, coll_case *c, coll_contender *x)
         snprintf(x->why, sizeof x->why, "%s", complaint);
         return COMMAND_OK;
     }
-    if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint ? complaint : ""))
+    if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint))
         return status == HSUMMA_ERR_OPTION || status == HSUMMA_ERR_ARGUMENT ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
     right = coll_case_right(c);
     quiet_allreduce(&right, &x->right, 1, MPI_INT, MPI_MIN, run->comm);
@@ -318,7 +316,7 @@ static int carry_out(coll_run *run)
         complaint = "the report could not be written";
     if (run->rank == 0 && args->plot && !complaint)
         complaint = coll_plot(run, args->plot);
-    if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint ? complaint : ""))
+    if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint))
         return COMMAND_INTERNAL;
     return all_right(run) ? COMMAND_OK : COMMAND_INTERNAL;
 }

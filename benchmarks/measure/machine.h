@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "hsumma/context/context.h"
+
 typedef struct machine {
     MPI_Comm node;  /* the ranks that share this rank's memory; freed by machine_free */
     int nodes;      /* nodes of the communicator */
@@ -24,5 +26,9 @@ int64_t memory_available(void);
 
 /* The most memory that this process has held so far, in bytes. */
 int64_t peak_rss(void);
+
+/* The ranks whose device is this rank's, in their order; free it with MPI_Comm_free.  Collective over comm; an exit
+ * status, after printing. */
+int device_mates(const hsumma_context *ctx, MPI_Comm comm, MPI_Comm *mates);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/command.h"
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -71,4 +73,12 @@ void sleeping_barrier(MPI_Comm comm)
         if (pause < 500e-6)
             pause *= 1.5;
     }
+}
+
+int is_past(double end, MPI_Comm comm)
+{
+    int past = MPI_Wtime() > end;
+
+    quiet_bcast(&past, 1, MPI_INT, 0, comm);
+    return past;
 }

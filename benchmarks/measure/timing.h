@@ -25,4 +25,7 @@ void sleep_seconds(double seconds);
  * the cores (quiet_barrier answers at once, but spins where nobody else wants the core). */
 void sleeping_barrier(MPI_Comm comm);
 
+/* Whether MPI_Wtime of rank 0 is past `end`: the same on all ranks. */
+int is_past(double end, MPI_Comm comm);
+
 #endif

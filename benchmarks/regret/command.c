@@ -52,15 +52,6 @@ out:
     return code;
 }
 
-/* Whether the time is up, by rank 0's clock. */
-static int is_late(const regret_arguments *args, double begin, MPI_Comm comm)
-{
-    int late = args->seconds > 0 && MPI_Wtime() - begin > args->seconds;
-
-    quiet_bcast(&late, 1, MPI_INT, 0, comm);
-    return late;
-}
-
 /* A case that fails does not keep the others from their turn. */
 static int run(const void *of, const char *options, MPI_Comm comm)
 {
@@ -72,7 +63,7 @@ static int run(const void *of, const char *options, MPI_Comm comm)
     (void)options; /* each case has them with its own */
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < args->set.count; i++) {
-        if (is_late(args, begin, comm)) {
+        if (args->seconds > 0 && is_past(begin + args->seconds, comm)) {
             totals.left_out = args->set.count - i;
             break;
         }

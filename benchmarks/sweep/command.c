@@ -251,7 +251,7 @@ static int carry_out(sweep *s, const sweep_arguments *args, const char *options,
     MPI_Comm_rank(comm, &rank);
     if (plot && rank == 0)
         complaint = plot_check(plot);
-    if (command_fail(comm, complaint != NULL, "sweep: --plot %s: %s", plot ? plot : "", complaint ? complaint : ""))
+    if (command_fail(comm, complaint != NULL, "sweep: --plot %s: %s", plot, complaint))
         return COMMAND_BAD_INPUT;
     if ((code = problem_create(&s->p, &args->common, options, comm)))
         return code;
@@ -267,7 +267,7 @@ static int carry_out(sweep *s, const sweep_arguments *args, const char *options,
         complaint = "the report could not be written";
     if (rank == 0 && plot && !complaint)
         complaint = sweep_plot(s, plot);
-    if (command_fail(comm, complaint != NULL, "sweep: %s", complaint ? complaint : ""))
+    if (command_fail(comm, complaint != NULL, "sweep: %s", complaint))
         return COMMAND_INTERNAL;
     for (int i = 0; i < s->count; i++)
         passed &= !s->candidates[i].checked || s->candidates[i].check.passed;

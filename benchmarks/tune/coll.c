@@ -67,12 +67,11 @@ static void add(tune_point *point, const char *word)
 static void enter(const tuning *run, const coll_case *c, tune_point *point)
 {
     const char *list[TUNE_WORDS];
-    int64_t least[TUNE_WORDS];
     char word[TUNE_WORD];
-    int count = tune_words(c->call.collective, run->topology, list, least);
+    int count = tune_words(c->call.collective, run->topology, c->bytes, list);
 
     for (int i = 0; i < count; i++)
-        if (c->bytes >= least[i] && fits(run, c, list[i]))
+        if (fits(run, c, list[i]))
             add(point, list[i]);
     point->model = -1;
     if (!model_word(run, c, word))
@@ -128,21 +127,12 @@ static void leave_out(tune_point *point)
         point->entrant[i].out = i != point->model && shortest[i] > far_behind * best;
 }
 
-/* Whether rank 0's clock has passed this time. */
-static int is_late(const tuning *run, double end)
-{
-    int late = MPI_Wtime() > end;
-
-    quiet_bcast(&late, 1, MPI_INT, 0, run->comm);
-    return late;
-}
-
 /* Turns until the point's share of the time is over; each begins with another word. */
 static int take_turns(const tuning *run, const coll_case *c, tune_point *point, double end)
 {
     int code = COMMAND_OK;
 
-    for (int r = 0; r < TUNE_ROUNDS && !code && (r < LEAST_ROUNDS || !is_late(run, end)); r++) {
+    for (int r = 0; r < TUNE_ROUNDS && !code && (r < LEAST_ROUNDS || !is_past(end, run->comm)); r++) {
         if (r == FIRST_ROUNDS)
             leave_out(point);
         for (int i = 0; i < point->count && !code; i++) {

@@ -6,7 +6,7 @@
 #include "coll/schedule/topology.h"
 #include "tune/command.h"
 
-enum { TUNE_WORDS = 24, TUNE_WORD = 160, TUNE_ROUNDS = 31 };
+enum { TUNE_WORDS = 32, TUNE_WORD = 160, TUNE_ROUNDS = 31 };
 
 /* A word at one size. */
 typedef struct tune_entrant {
@@ -25,10 +25,10 @@ typedef struct tune_point {
     int chosen, next; /* the word of the rule, and the best of the others; -1: there is none */
 } tune_point;
 
-/* words.c: those for a collective where the ranks are like this, without the model's; how many.  least: bytes of
- * the vector from which on a word is of interest. */
-int tune_words(hsumma_collective collective, const struct hs_topology *topology, const char *list[TUNE_WORDS],
-               int64_t least[TUNE_WORDS]);
+/* words.c: those of interest for a collective of so many bytes where the ranks are like this, without the model's; how
+ * many. */
+int tune_words(hsumma_collective collective, const struct hs_topology *topology, int64_t bytes,
+               const char *list[TUNE_WORDS]);
 
 /* rules.c.  Chooses for ascending sizes: the model's word, then the neighbour's, unless another is clearly faster.
  */

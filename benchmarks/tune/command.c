@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/schedule/registry.h"
+#include "coll/costs.h"
 #include "commands.h"
+#include "hsumma/tuned/tuned.h"
 #include "tune/command.h"
 
 static void print_help(void)
@@ -36,11 +37,9 @@ static int take_list(tune_arguments *args, command_options *options, const char 
     int bad = !copy;
 
     for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
-        int c = 0;
+        int c = coll_find(word);
 
-        while (c < TUNE_COLLECTIVES && strcmp(word, hs_collective_name((enum hs_collective)c)))
-            c++;
-        bad = c == TUNE_COLLECTIVES;
+        bad = c >= TUNE_COLLECTIVES;
         if (!bad)
             args->chosen[c] = 1;
     }
@@ -111,11 +110,62 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     return args->coll ? finish_coll(args, options, argc, argv) : cases_read(&args->set, "", options, argc, argv, comm);
 }
 
+/* --- the file ----------------------------------------------------------------------------------------------------- */
+
+/* NULL, or what is wrong. */
+static const char *name_file(const tune_arguments *args, char path[TUNE_PATH])
+{
+    const char *said = args->file ? args->file : getenv("HSUMMA_TUNED");
+    int length;
+
+    if (said && (args->file || (*said && strcmp(said, "auto"))))
+        length = snprintf(path, TUNE_PATH, "%s", said);
+    else
+        length = hs_config_path("tuned", path, TUNE_PATH);
+    if (length < 0)
+        return "neither XDG_CONFIG_HOME nor HOME is set; expected -o FILE";
+    if (length >= TUNE_PATH)
+        return "the name is too long";
+    if (!length || strchr(path, '"') || !strcmp(path, "none") || !strcmp(path, "auto"))
+        return "expected the name of a file, without quotation marks, and not none or auto (./none is one)";
+    return NULL;
+}
+
+/* Where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.  Collective; an exit
+ * status. */
+static int find_file(const tune_arguments *args, char path[TUNE_PATH], MPI_Comm comm)
+{
+    const char *complaint = NULL;
+    int rank;
+
+    memset(path, 0, TUNE_PATH);
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        complaint = name_file(args, path);
+    if (command_fail(comm, complaint != NULL, "tune: -o \"%s\": %s", path, complaint))
+        return COMMAND_BAD_INPUT;
+    quiet_bcast(path, TUNE_PATH, MPI_CHAR, 0, comm);
+    return COMMAND_OK;
+}
+
+char *tune_options(const char *options, const char *path, const char *more)
+{
+    size_t size = strlen(options) + strlen(path) + strlen(more) + sizeof " tuned=\"\" ";
+    char *text = malloc(size);
+
+    if (text)
+        snprintf(text, size, "%s tuned=\"%s\" %s", options, path, more);
+    return text;
+}
+
+/* --- the command ---------------------------------------------------------------------------------------------------
+ */
+
 static int run(const void *of, const char *options, MPI_Comm comm)
 {
     const tune_arguments *args = of;
     char path[TUNE_PATH];
-    int code = tune_find_file(args, path, comm);
+    int code = find_file(args, path, comm);
 
     if (code)
         return code;

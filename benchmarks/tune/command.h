@@ -16,9 +16,6 @@ typedef struct tune_arguments {
     double seconds;
 } tune_arguments;
 
-/* file.c: where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.
- * Collective; an exit status. */
-int tune_find_file(const tune_arguments *args, char path[TUNE_PATH], MPI_Comm comm);
 /* "options tuned=PATH more" in memory of its own; NULL without memory. */
 char *tune_options(const char *options, const char *path, const char *more);
 

@@ -15,9 +15,7 @@ static int segments_of(const struct hs_shape *shape, const struct hs_two_levels 
 {
     if (shape->segment == 0 || on->nodes == 1 || on->nodes == shape->size)
         return 1;
-    int64_t longest = shape->segment < shape->unit ? 1 : shape->segment / shape->unit;
-    int64_t elements = shape->bytes / shape->unit, segments = elements / longest + (elements % longest != 0);
-    return segments < MOST_STAGE_SEGMENTS ? (int)segments : MOST_STAGE_SEGMENTS;
+    return (int)hs_least(hs_segments(shape), MOST_STAGE_SEGMENTS);
 }
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)

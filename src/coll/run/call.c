@@ -108,6 +108,9 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     if (rooted && (from->root < 0 || from->root >= size))
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "root is %d; expected 0 to %d", from->root, size - 1);
     call->root = rooted ? from->root : 0;
+    call->is_root = rooted && rank == call->root;
+    call->has_in = call->collective != HS_BCAST;
+    call->has_out = call->collective != HS_REDUCE_TO || call->is_root;
     *about = HS_CALL_COUNT;
     if (from->size > INT32_MAX)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "elements of %zu bytes; expected at most %d", from->size,
@@ -122,24 +125,21 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     }
     *about = HS_CALL_COUNT;
     hsumma_status status = read_counts(from, rank, size, call, message);
-    call->in_place = call->collective != HS_BCAST && (!call->in || call->in == call->out) &&
-                     (call->collective != HS_REDUCE_TO || rank == call->root);
+    call->in_place = call->has_in && call->has_out && (!call->in || call->in == call->out);
     return status;
 }
 
 hsumma_status hs_call_check_pointers(const struct hs_call *call, int rank, int *about, struct hs_message *message)
 {
-    int reads = call->collective != HS_BCAST && !call->in_place;
-    int writes = call->collective != HS_REDUCE_TO || rank == call->root;
     int64_t in_out = call->in_place && call->in_place_at + call->in_bytes > call->out_bytes
                          ? call->in_place_at + call->in_bytes
                          : call->out_bytes;
     *about = HS_CALL_IN;
-    if (reads && !call->in && call->in_bytes > 0)
+    if (call->has_in && !call->in_place && !call->in && call->in_bytes > 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "in is NULL on process %d, which contributes %" PRId64 " bytes",
                        rank, call->in_bytes);
     *about = HS_CALL_OUT;
-    if (writes && !call->out && in_out > 0)
+    if (call->has_out && !call->out && in_out > 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "out is NULL on process %d, which gets %" PRId64 " bytes", rank,
                        in_out);
     *about = HS_CALL_NOTHING;

@@ -10,8 +10,9 @@
 
 struct hs_call {
     enum hs_collective collective;
-    int reduces; /* has an operator */
-    int root;
+    int reduces;           /* has an operator */
+    int root, is_root;     /* is_root: this rank is; of collectives without a root 0 */
+    int has_in, has_out;   /* this rank contributes IN; it has an OUT of its own */
     int64_t unit, bytes;   /* of an element, and of the whole vector */
     const int64_t *counts; /* elements per rank; NULL: all alike, or no parts */
     const void *in;

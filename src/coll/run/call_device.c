@@ -9,24 +9,12 @@ static enum hs_memory_kind kind_of(const struct hs_device_comm *on, const void *
     return at ? on->device->kind->classify(on->device, at) : HS_MEMORY_HOST;
 }
 
-/* A rank that is not the root of a reduction has no OUT of its own. */
-static int has_out(const struct hs_call *call, int rank)
-{
-    return call->out_bytes > 0 && (call->collective != HS_REDUCE_TO || rank == call->root);
-}
-
-static int has_in(const struct hs_call *call)
-{
-    return call->in_bytes > 0 && call->collective != HS_BCAST;
-}
-
-int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call, int rank)
+int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call)
 {
     if (!on || call->bytes == 0)
         return 0;
-    int out = call->collective != HS_REDUCE_TO || rank == call->root || call->in_place;
-    int in = call->collective != HS_BCAST && !call->in_place; /* a pointer tells, also one to nothing */
-    return (out && hs_memory_is_reachable(kind_of(on, call->out))) ||
+    int in = call->has_in && !call->in_place; /* a pointer tells, also one to nothing */
+    return (call->has_out && hs_memory_is_reachable(kind_of(on, call->out))) ||
            (in && hs_memory_is_reachable(kind_of(on, call->in)));
 }
 
@@ -94,15 +82,15 @@ static struct buffer_part part_of(const struct hs_signature *signature, enum hs_
 static struct buffer_part in_part(const struct hs_signature *signature, const struct hs_call *call)
 {
     char *at = call->in_place ? (char *)call->out + (call->out ? call->in_place_at : 0) : (char *)call->in;
-    struct buffer_part part = part_of(signature, HS_IN, at, has_in(call) ? call->in_bytes : 0);
+    struct buffer_part part = part_of(signature, HS_IN, at, call->has_in ? call->in_bytes : 0);
     part.needs |= call->in_place && part.bytes;
     return part;
 }
 
 /* Without an OUT of its own a rank has it in SCRATCH, unless peers are to read it. */
-static struct buffer_part out_part(const struct hs_signature *signature, const struct hs_call *call, int rank)
+static struct buffer_part out_part(const struct hs_signature *signature, const struct hs_call *call)
 {
-    if (has_out(call, rank))
+    if (call->has_out)
         return part_of(signature, HS_OUT, call->out, call->out_bytes);
     struct buffer_part part = {.bytes = call->collective == HS_REDUCE_TO ? signature->list.extent[HS_OUT] : 0};
     part.pool = part.needs = !signature->on_host && part.bytes && signature->list.exposed & 1u << HS_OUT;
@@ -112,9 +100,8 @@ static struct buffer_part out_part(const struct hs_signature *signature, const s
 size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs_call *call)
 {
     unsigned exposed = signature->on_host ? 0 : signature->list.exposed;
-    int64_t out = call->out_bytes;
-    return (exposed & 1u << HS_IN && has_in(call) ? hs_aligned((size_t)call->in_bytes) : 0) +
-           (exposed & 1u << HS_OUT ? hs_aligned((size_t)out) : 0);
+    return (exposed & 1u << HS_IN && call->has_in ? hs_aligned((size_t)call->in_bytes) : 0) +
+           (exposed & 1u << HS_OUT ? hs_aligned((size_t)call->out_bytes) : 0);
 }
 
 /* Where the stand-in of a part lies; *at counts the bytes taken of the pool (1) or of the operation's own memory. */
@@ -127,11 +114,11 @@ static char *stand(const struct hs_operation *operation, const struct buffer_par
     return place;
 }
 
-hsumma_status hs_device_call_need(struct hs_operation *operation, const struct hs_call *call, int rank)
+hsumma_status hs_device_call_need(struct hs_operation *operation, const struct hs_call *call)
 {
     const struct hs_signature *signature = operation->signature;
     const struct hs_device_comm *on = signature->device;
-    const struct buffer_part part[2] = {in_part(signature, call), out_part(signature, call, rank)};
+    const struct buffer_part part[2] = {in_part(signature, call), out_part(signature, call)};
     size_t bytes = 0;
     for (int i = 0; i < 2; i++)
         bytes += part[i].needs && !part[i].pool ? hs_aligned((size_t)part[i].bytes) : 0;
@@ -144,14 +131,14 @@ hsumma_status hs_device_call_need(struct hs_operation *operation, const struct h
     return status;
 }
 
-static void bind(struct hs_operation *operation, const struct hs_call *call, int rank)
+static void bind(struct hs_operation *operation, const struct hs_call *call)
 {
     struct hs_device_io *io = &operation->io;
     const struct hs_signature *signature = operation->signature;
-    const struct buffer_part in = in_part(signature, call), out = out_part(signature, call, rank);
+    const struct buffer_part in = in_part(signature, call), out = out_part(signature, call);
     void **slot = operation->binding.slot;
     size_t at[2] = {0, 0};
-    int source = call->collective == HS_BCAST && rank == call->root; /* OUT is what it gives */
+    int source = call->collective == HS_BCAST && call->is_root; /* OUT is what it gives */
     *io = (struct hs_device_io){.event = io->event};
     slot[HS_IN] = in.needs ? stand(operation, &in, at) : in.at;
     if (in.needs)
@@ -166,12 +153,12 @@ static void bind(struct hs_operation *operation, const struct hs_call *call, int
     io->hold = !signature->on_host && (in.host || out.host);
 }
 
-hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, int rank,
-                                   struct hs_comm *comm, const struct hs_binding *binding)
+hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, struct hs_comm *comm,
+                                   const struct hs_binding *binding)
 {
     struct hs_device_comm *on = operation->signature->device;
     operation->binding = *binding;
-    bind(operation, call, rank);
+    bind(operation, call);
     operation->phase = RUNS;
     if (!operation->signature->on_host) {
         operation->binding.device = on;

@@ -9,21 +9,12 @@ enum { DEVICE_SHARED_BYTES = 4 << 20 };
 /* The members of the node as processes of the machine, where hsumma_malloc shares. */
 static hsumma_status find_on_machine(struct hs_device_comm *on, MPI_Comm machine)
 {
-    int members = on->shm->members;
-    int *member = hs_get(on->memory, (size_t)members, sizeof *member);
-    on->machine = hs_get(on->memory, (size_t)members, sizeof *on->machine);
-    MPI_Group mates = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
-    hsumma_status status = member && on->machine ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    for (int m = 0; m < members && !status; m++)
-        member[m] = m;
-    if (!status && (MPI_Comm_group(on->mates, &mates) != MPI_SUCCESS || MPI_Comm_group(machine, &all) != MPI_SUCCESS ||
-                    MPI_Group_translate_ranks(mates, members, member, all, on->machine) != MPI_SUCCESS))
+    int mine = 0;
+    on->machine = hs_get(on->memory, (size_t)on->shm->members, sizeof *on->machine);
+    hsumma_status status = hs_agreed(on->mates, on->machine ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    if (!status && (MPI_Comm_rank(machine, &mine) != MPI_SUCCESS ||
+                    MPI_Allgather(&mine, 1, MPI_INT, on->machine, 1, MPI_INT, on->mates) != MPI_SUCCESS))
         status = HSUMMA_ERR_MPI;
-    if (mates != MPI_GROUP_NULL)
-        MPI_Group_free(&mates);
-    if (all != MPI_GROUP_NULL)
-        MPI_Group_free(&all);
-    hs_put(on->memory, member);
     return status;
 }
 
@@ -131,9 +122,8 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
     if (!broken) {
         hs_device_share_free(&on->pool, on->memory);
         hs_device_share_free(&on->share, on->memory);
-    }
-    if (!broken)
         hs_shm_free_memory(on->shm, on->memory);
+    }
     hs_put(on->memory, on->machine);
     hs_bounce_free(&on->bounce, on->device, broken);
     on->device->kind->free_event(on->device, on->pulse);

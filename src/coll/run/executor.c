@@ -173,37 +173,15 @@ static int is_held(const struct held *held, int peer)
     return 0;
 }
 
-/* Begins one step if it may begin; local steps are done at once. */
-static hsumma_status try_step(struct hs_instance *instance, int index, struct held *held, int *worked)
+/* Begins a step in memory of the host; local steps are done at once. */
+static hsumma_status host_step(struct hs_instance *instance, int index, int *worked)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
-    int message = step->kind == HS_SEND || step->kind == HS_RECV;
-    struct held *mine = message ? &held[step->kind == HS_RECV] : NULL;
-    if (instance->state[index] == HS_STEP_UNDER_WAY && !instance->bound.device) {
-        if (instance->moved[index] < step->count) /* more pieces to come */
-            mine->peer[mine->count++] = step->peer;
-        return HSUMMA_OK;
-    }
-    int begun = instance->state[index] == HS_STEP_UNDER_WAY;
-    if (!begun && (!hs_deps_done(instance, step) || (message && is_held(mine, step->peer)))) {
-        if (message)
-            mine->peer[mine->count++] = step->peer;
-        return HSUMMA_OK;
-    }
-    if (instance->bound.device) {
-        hsumma_status status = hs_device_step(instance, index, worked);
-        if (message && instance->moved[index] < step->count)
-            mine->peer[mine->count++] = step->peer;
-        return status;
-    }
-    if (message || step->kind == HS_MPI) {
-        *worked = 1;
-        hsumma_status status = post(instance, index);
-        if (!status && message && instance->moved[index] < step->count)
-            mine->peer[mine->count++] = step->peer;
-        return status;
-    }
     hsumma_status status = HSUMMA_OK;
+    if (step->kind == HS_SEND || step->kind == HS_RECV || step->kind == HS_MPI) {
+        *worked = 1;
+        return post(instance, index);
+    }
     if (step->kind == HS_COPY || step->kind == HS_REDUCE)
         status = compute(instance, step);
     else if (step->kind == HS_SIGNAL)
@@ -213,6 +191,25 @@ static hsumma_status try_step(struct hs_instance *instance, int index, struct he
         return hs_shm_broken(instance->bound.shm, hs_member_of(instance, step->peer)) ? HSUMMA_ERR_MPI : HSUMMA_OK;
     *worked = 1;
     hs_step_finish(instance, index);
+    return status;
+}
+
+/* Begins a step if it may begin; on a device also goes on with it. */
+static hsumma_status try_step(struct hs_instance *instance, int index, struct held *held, int *worked)
+{
+    const struct hs_step *step = &instance->bound.list->step[index];
+    int message = step->kind == HS_SEND || step->kind == HS_RECV;
+    int begun = instance->state[index] == HS_STEP_UNDER_WAY;
+    struct held *mine = &held[step->kind == HS_RECV];
+    hsumma_status status = HSUMMA_OK;
+    if (begun || (hs_deps_done(instance, step) && !(message && is_held(mine, step->peer)))) {
+        if (instance->bound.device)
+            status = hs_device_step(instance, index, worked);
+        else if (!begun)
+            status = host_step(instance, index, worked);
+    }
+    if (message && instance->moved[index] < step->count) /* more pieces to come */
+        mine->peer[mine->count++] = step->peer;
     return status;
 }
 

@@ -177,7 +177,6 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
 {
     const struct hs_signature *signature = operation->signature;
     char *scratch = operation->scratch;
-    int elsewhere = call->collective == HS_REDUCE_TO && team->group.me != call->root; /* no OUT of its own */
     operation->op = call->op;
     *binding = (struct hs_binding){
         .list = &signature->list,
@@ -191,7 +190,7 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
     };
     if (call->in_place)
         binding->slot[HS_IN] = operation->copy;
-    if (elsewhere && scratch)
+    if (!call->has_out && scratch)
         binding->slot[HS_OUT] = scratch + hs_aligned((size_t)signature->list.extent[HS_SCRATCH]);
     struct hs_shm *shm = signature->device && !signature->on_host ? signature->device->shm : team->comm->shm;
     if (hs_signature_shares(signature) && shm) {
@@ -223,9 +222,8 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
         team->first = operation;
     team->last = operation;
     bind(team, operation, call, &binding);
-    hsumma_status status = operation->signature->device
-                               ? hs_device_call_start(operation, call, team->group.me, team->comm, &binding)
-                               : hs_start(&operation->instance, team->comm, &binding);
+    hsumma_status status = operation->signature->device ? hs_device_call_start(operation, call, team->comm, &binding)
+                                                        : hs_start(&operation->instance, team->comm, &binding);
     if (status) {
         hs_team_fail(team, status);
         return hs_fail(message, status, "%s%sa collective could not be started", team->failure.text,
@@ -267,7 +265,7 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
         hs_team_fail(team, status);
         return hs_fail(message, status, "%s", team->failure.text);
     }
-    here.on_device = !mine && hs_call_is_on_device(team->comm->device, call, team->group.me);
+    here.on_device = !mine && hs_call_is_on_device(team->comm->device, call);
     struct hs_signature *signature = mine ? NULL : hs_team_find(team, call);
     if (!mine)
         mine = hs_call_check_pointers(call, team->group.me, &about, message);
@@ -301,7 +299,7 @@ hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call,
     struct hs_signature_maker made = hs_team_maker(team);
     struct hs_call mine = *call;
     struct hs_chosen chosen;
-    mine.on_device = hs_call_is_on_device(team->comm->device, call, team->group.me);
+    mine.on_device = hs_call_is_on_device(team->comm->device, call);
     hsumma_status status = hs_signature_choose(&made, &mine, &chosen, message);
     if (status)
         return status;

@@ -136,7 +136,7 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
                                 struct hs_message *message)
 {
     if (operation->signature->device) {
-        hsumma_status status = hs_device_call_need(operation, call, team->group.me);
+        hsumma_status status = hs_device_call_need(operation, call);
         return status ? hs_fail(message, status, "no memory to stand in for the caller's: %s",
                                 operation->signature->device->device->message.text)
                       : HSUMMA_OK;

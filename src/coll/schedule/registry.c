@@ -2,6 +2,7 @@
 
 #include "coll/schedule/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ADDRESS(symbol) &hs_alg_##symbol,
@@ -47,17 +48,9 @@ void hs_alg_names(const struct hs_registry *own, enum hs_collective collective, 
     const struct hs_alg *alg;
     size_t used = 0;
     text[0] = 0;
-    for (int i = 0; (alg = hs_alg_at_in(own, i)); i++) {
-        size_t length = strlen(alg->name);
-        if (alg->collective != collective || used + length + 3 > size)
-            continue;
-        if (used) {
-            memcpy(text + used, ", ", 2);
-            used += 2;
-        }
-        memcpy(text + used, alg->name, length + 1);
-        used += length;
-    }
+    for (int i = 0; (alg = hs_alg_at_in(own, i)); i++)
+        if (alg->collective == collective && used + strlen(alg->name) + 3 <= size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", alg->name);
 }
 
 const char *hs_collective_name(enum hs_collective collective)

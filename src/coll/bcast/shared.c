@@ -9,7 +9,6 @@
  * bytes, one signal of each rank.
  */
 #include "coll/pattern/pipeline.h"
-#include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
 enum {

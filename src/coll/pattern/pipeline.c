@@ -1,6 +1,5 @@
 #include "coll/pattern/pipeline.h"
 
-#include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
 static int64_t grain_of(int64_t unit)
@@ -67,14 +66,23 @@ struct hs_span hs_pipe_part(const struct hs_pipe *pipeline, int rank, int64_t se
     return span_of(pipeline, hs_part_at(pipeline->shape, rank), hs_part_at(pipeline->shape, rank + 1), segment);
 }
 
-int hs_emit_join_copies(struct hs_builder *builder, int first, int after)
+int hs_emit_join_of(struct hs_builder *builder, enum hs_kind kind, int first, int after)
 {
     int join = hs_emit_join(builder);
     for (int i = first; i < join; i++)
-        if (builder->list.step[i].kind == HS_COPY)
+        if (builder->list.step[i].kind == kind)
             hs_after(builder, join, i);
     hs_after(builder, join, after);
     return join;
+}
+
+int hs_emit_wait_all(struct hs_builder *builder, const struct hs_shape *shape, int64_t value, int after)
+{
+    int first = builder->list.steps;
+    for (int r = 0; r < shape->size; r++)
+        if (r != shape->rank)
+            hs_emit_wait(builder, r, value);
+    return hs_emit_join_of(builder, HS_WAIT, first, after);
 }
 
 void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, void *state)

@@ -42,8 +42,10 @@ struct hs_span hs_pipe_span(const struct hs_pipe *pipeline, int64_t segment);
 /* Of the part of a rank. */
 struct hs_span hs_pipe_part(const struct hs_pipe *pipeline, int rank, int64_t segment);
 
-/* A JOIN after the COPYs among the steps from `first` on, and after `after`. */
-int hs_emit_join_copies(struct hs_builder *builder, int first, int after);
+/* A JOIN after the steps of a kind from `first` on, and after `after` (-1: nothing else). */
+int hs_emit_join_of(struct hs_builder *builder, enum hs_kind kind, int first, int after);
+/* That of WAITs for a signal of each other rank of the shape. */
+int hs_emit_wait_all(struct hs_builder *builder, const struct hs_shape *shape, int64_t value, int after);
 
 /*
  * What a rank does with a segment, once step `after` is done (-1: at once): fills its places, or works on what all have

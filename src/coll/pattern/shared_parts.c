@@ -57,7 +57,7 @@ static int take_parts(void *state, int64_t segment, int after)
             rank == me ? hs_in(span.at - hs_part_at(p->shape, me)) : hs_of(rank, hs_pipe_place(&p->pipe, segment, 0));
         hs_emit_copy(p->builder, hs_out(span.at), from, span.count, after);
     }
-    return hs_emit_join_copies(p->builder, first, -1);
+    return hs_emit_join_of(p->builder, HS_COPY, first, -1);
 }
 
 /* In the SHARED of `owner`, where `rank` puts its share. */
@@ -77,7 +77,7 @@ static int put_shares(void *state, int64_t segment, int after)
         struct hs_ref to = hs_of(owner, share_at(p, segment, owner, me));
         hs_emit_copy(p->builder, to, hs_in(span.at), span.count, after);
     }
-    return hs_emit_join_copies(p->builder, first, -1);
+    return hs_emit_join_of(p->builder, HS_COPY, first, -1);
 }
 
 static int add_shares(void *state, int64_t segment, int after)

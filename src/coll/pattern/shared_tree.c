@@ -90,7 +90,7 @@ static struct hs_ref sum_at(const struct shared_tree *t, int64_t segment)
 static int add_children(struct shared_tree *t, int64_t segment, int64_t stride, int *place, int after)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
-    int first = t->builder->list.steps, operands = 0, waits = 0;
+    int first = t->builder->list.steps, operands = 0;
     int last = t->me == t->owner && stride * t->radix >= t->size;
     struct hs_ref dst = last && t->everybody ? sum_at(t, segment) : hs_out(span.at);
     for (int64_t rank = lowest(t, stride); operands < t->radix && rank < t->size; rank += stride, operands++) {
@@ -98,15 +98,12 @@ static int add_children(struct shared_tree *t, int64_t segment, int64_t stride, 
             t->operand[operands] = stride == 1 ? hs_in(span.at) : hs_out(span.at);
             continue;
         }
-        waits += hs_emit_wait(t->builder, (int)rank, segment + 1) >= 0;
+        hs_emit_wait(t->builder, (int)rank, segment + 1);
         t->operand[operands] = hs_pipe_place(&t->pipe, segment, (*place)++);
     }
     if (operands == 1)
         return after;
-    int ready = hs_emit_join(t->builder);
-    for (int i = 0; i < waits; i++)
-        hs_after(t->builder, ready, first + i);
-    hs_after(t->builder, ready, after);
+    int ready = hs_emit_join_of(t->builder, HS_WAIT, first, after);
     if (last)
         hs_after(t->builder, ready, t->taken[segment % t->pipe.slots]);
     return hs_emit_sum_chain(t->builder, dst, t->operand, operands, span.count, ready);

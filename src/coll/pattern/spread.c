@@ -101,7 +101,7 @@ static int copy_segment(struct hs_pipe *pipe, int64_t segment, int in_shared, in
         int summed = hs_emit_wait(pipe->builder, rank, signal_of(segment));
         hs_emit_copy(pipe->builder, hs_out(span.at), hs_of(rank, from), span.count, summed);
     }
-    return hs_emit_join_copies(pipe->builder, first, after);
+    return hs_emit_join_of(pipe->builder, HS_COPY, first, after);
 }
 
 static void build_allreduce(struct hs_builder *builder, const struct hs_shape *shape)
@@ -169,7 +169,7 @@ static void build_allgather(struct hs_builder *builder, const struct hs_shape *s
         struct hs_span span = hs_pipe_part(&pipe, rank, 0);
         hs_emit_copy(builder, hs_out(span.at), hs_of(rank, hs_out(span.at)), span.count, ready);
     }
-    leave(&pipe, 2, hs_emit_join_copies(builder, first, -1));
+    leave(&pipe, 2, hs_emit_join_of(builder, HS_COPY, first, -1));
 }
 
 #define FLAGS (HS_KNOWS_NODES | HS_FOR_DEVICES)

@@ -7,30 +7,26 @@ static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_sh
     return alg && !(alg->flags & HS_BY_MPI) && !hs_alg_unfit(alg, stage) ? alg : NULL;
 }
 
-/* What the caller named, for this collective. */
-static const struct hs_alg *named(const struct hs_alg *alg, enum hs_collective collective, const struct hs_shape *stage)
+/* What the caller named, for the stage's collective. */
+static const struct hs_alg *named(const struct hs_stage *stage, const struct hs_shape *shape)
 {
-    if (alg && alg->collective != collective)
-        alg = hs_alg_find(collective, alg->name);
-    return fitting(alg, stage);
+    const struct hs_alg *alg = stage->between ? shape->with.outer : shape->with.inner;
+    if (alg && alg->collective != stage->collective)
+        alg = hs_alg_find(stage->collective, alg->name);
+    return fitting(alg, shape);
 }
 
-static const struct hs_alg *stage_inner(enum hs_collective collective, const struct hs_shape *stage)
+/* The row of a stage; shape: its own. */
+static const struct hs_alg *row_of(const struct hs_stage *stage, const struct hs_shape *shape)
 {
-    const struct hs_alg *alg = named(stage->with.inner, collective, stage);
-    if (!alg && stage->topology && stage->topology->shared_bytes > 0)
-        alg = fitting(hs_alg_shared(collective), stage);
-    return alg ? alg : hs_alg_safe(collective);
-}
-
-static const struct hs_alg *stage_outer(enum hs_collective collective, const struct hs_shape *stage)
-{
-    const struct hs_alg *alg = named(stage->with.outer, collective, stage);
+    const struct hs_alg *alg = named(stage, shape);
     /* Like recursive doubling up to b bytes, in parts beyond; brackets alike for parts of any length, which dpml needs.
      */
-    if (!alg && collective == HS_ALLREDUCE)
+    if (!alg && stage->between && stage->collective == HS_ALLREDUCE)
         alg = &hs_alg_allreduce_elimination_32;
-    return alg ? alg : hs_alg_safe(collective);
+    if (!alg && !stage->between && shape->topology && shape->topology->shared_bytes > 0)
+        alg = fitting(hs_alg_shared(stage->collective), shape);
+    return alg ? alg : hs_alg_safe(stage->collective);
 }
 
 int hs_emit_both(struct hs_builder *builder, int a, int b)
@@ -91,7 +87,7 @@ int hs_stage_is_named(struct hs_builder *builder, const struct hs_shape *shape, 
     struct hs_shape inner;
     if (stage->size < 2 || !shape_of(builder, shape, stage, &inner, &topology))
         return 0;
-    return named(stage->between ? shape->with.outer : shape->with.inner, stage->collective, &inner) != NULL;
+    return named(stage, &inner) != NULL;
 }
 
 int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
@@ -105,8 +101,7 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
         return emit_alone(builder, stage);
     if (!shape_of(builder, shape, stage, &inner, &topology))
         return -1;
-    const struct hs_alg *alg =
-        stage->between ? stage_outer(stage->collective, &inner) : stage_inner(stage->collective, &inner);
+    const struct hs_alg *alg = row_of(stage, &inner);
     inner.with = (struct hs_parameters){.threshold = shape->with.threshold};
     if (topology && alg->flags & HS_USES_LEVEL) /* its own stages would take the signals of the next ones */
         topology->shared_bytes = topology->direct = 0;

@@ -4,9 +4,6 @@
 
 #include "coll/schedule/registry.h"
 
-/* A JOIN after a WAIT for a signal of each other rank of the shape, and after `after` (-1: nothing else). */
-int hs_emit_wait_all(struct hs_builder *builder, const struct hs_shape *shape, int64_t value, int after);
-
 /*
  * dst = ((operand[0] op operand[1]) op operand[2]) ..., by REDUCEs right behind each other, the first after `after` and
  * each other one after the one before it; two operands at least.  An executor may do them all as one step.  No operand

@@ -138,11 +138,10 @@ static hsumma_status reduce(struct proof_run *run, int instance, int g)
     return HSUMMA_OK;
 }
 
-/* Copies what step `reader` reads to where `to` is. */
-static hsumma_status copy(struct proof_run *run, int instance, int reader, struct cell_range to)
+/* Copies what step `reader` reads, from `from` to `to`. */
+static hsumma_status copy(struct proof_run *run, int reader, struct cell_range from, struct cell_range to)
 {
     const struct hs_step *step = hs_lists_step(run->lists, reader);
-    struct cell_range from = place_of(run, instance, reader, step->left);
     for (int64_t i = 0, elements = step->count / run->proof->shape->unit; i < elements; i++) {
         const struct hs_cell *cell = cell_at(run, &from, i);
         if (cell->end == 0)
@@ -160,7 +159,7 @@ static hsumma_status compute(struct proof_run *run, int instance, int g)
     if (step->kind == HS_REDUCE)
         return reduce(run, instance, g);
     if (step->kind == HS_COPY)
-        status = copy(run, instance, g, place_of(run, instance, g, step->dst));
+        status = copy(run, g, place_of(run, instance, g, step->left), place_of(run, instance, g, step->dst));
     complete(run, instance, g);
     return status;
 }
@@ -186,7 +185,8 @@ static hsumma_status begin(struct proof_run *run, int instance, int g)
         push(run, instance, kind == HS_SEND ? g : mate, 1);
     if (kind == HS_RECV || !run->proof->options.eager)
         return HSUMMA_OK;
-    hsumma_status status = copy(run, instance, g, eager_of(run, instance, g));
+    struct cell_range from = place_of(run, instance, g, hs_lists_step(run->lists, g)->left);
+    hsumma_status status = copy(run, g, from, eager_of(run, instance, g));
     complete(run, instance, g);
     return status;
 }
@@ -194,18 +194,13 @@ static hsumma_status begin(struct proof_run *run, int instance, int g)
 /* Moves a message whose SEND and RECV have both begun. */
 static hsumma_status transfer(struct proof_run *run, int instance, int send)
 {
-    int receive = run->lists->mate[send];
-    const struct hs_step *step = hs_lists_step(run->lists, receive);
-    struct cell_range dst = place_of(run, instance, receive, step->dst), eager = eager_of(run, instance, send);
-    hsumma_status status = HSUMMA_OK;
-
-    if (run->proof->options.eager) {
-        for (int64_t i = 0, elements = step->count / run->proof->shape->unit; i < elements; i++)
-            *cell_at(run, &dst, i) = *cell_at(run, &eager, i);
-    } else {
-        status = copy(run, instance, send, dst);
+    int receive = run->lists->mate[send], eager = run->proof->options.eager;
+    struct cell_range dst = place_of(run, instance, receive, hs_lists_step(run->lists, receive)->dst);
+    struct cell_range from =
+        eager ? eager_of(run, instance, send) : place_of(run, instance, send, hs_lists_step(run->lists, send)->left);
+    hsumma_status status = copy(run, send, from, dst);
+    if (!eager)
         complete(run, instance, send);
-    }
     complete(run, instance, receive);
     return status;
 }

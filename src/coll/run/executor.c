@@ -278,7 +278,7 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
         return HSUMMA_OK;
     int complete = 0, on_device = instance->bound.device != NULL;
     if (!status)
-        status = on_device ? hs_device_collect(instance, worked) : collect(instance, worked);
+        status = on_device ? hs_bounce_progress(instance->bound.device, worked) : collect(instance, worked);
     if (!status)
         status = begin_steps(instance, worked);
     if (!status && instance->left == 0 && on_device)

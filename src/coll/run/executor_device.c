@@ -224,11 +224,6 @@ hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worke
     return HSUMMA_ERR_INTERNAL;
 }
 
-hsumma_status hs_device_collect(struct hs_instance *instance, int *worked)
-{
-    return hs_bounce_progress(instance->bound.device, worked);
-}
-
 /* What comes behind the list: results to where the caller wants them, and the event that frees the slot. */
 static hsumma_status put_end(struct hs_instance *instance)
 {

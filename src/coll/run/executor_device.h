@@ -29,7 +29,6 @@ void hs_device_begin(struct hs_instance *instance);
 hsumma_status hs_device_enter(struct hs_instance *instance, int *entered);
 /* Begins a step whose dependencies are done, or goes on with it. */
 hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worked);
-hsumma_status hs_device_collect(struct hs_instance *instance, int *worked);
 hsumma_status hs_device_end(struct hs_instance *instance, int *complete);
 
 #endif

@@ -72,60 +72,64 @@ static int64_t in_slabs(const struct hs_run_of_panels *run, const struct interva
     return slab + element(run->role->loop_axis, interval->inside, 0, *ld);
 }
 
-void hs_pack(const struct hs_run_of_panels *run, const struct hs_matrix *from, int64_t length, char *slabs)
+/* The places of a block of elements; in a message it is tight. */
+enum place { MATRIX, MESSAGE, SLABS };
+static const struct way {
+    enum place from, to;
+} ways[] = {[HS_MATRIX_TO_MESSAGE] = {MATRIX, MESSAGE}, [HS_MESSAGE_TO_SLABS] = {MESSAGE, SLABS},
+            [HS_SLABS_TO_MESSAGE] = {SLABS, MESSAGE},   [HS_MESSAGE_TO_MATRIX] = {MESSAGE, MATRIX},
+            [HS_MATRIX_TO_SLABS] = {MATRIX, SLABS},     [HS_SLABS_TO_MATRIX] = {SLABS, MATRIX}};
+
+/* Indices of the pinned dimension: where they begin in the matrix and in slabs of `length`. */
+struct pinned {
+    int64_t held, wanted, count, length;
+};
+
+/* An interval of the looped dimension by one of the pinned dimension; *message ends behind it. */
+static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step step, const struct interval *interval,
+                       struct pinned pinned, const struct hs_matrix *matrix, char **message, char *slabs,
+                       const void *beta)
+{
+    const struct way *way = &ways[step];
+    size_t size = run->scalar->size;
+    int axis = run->role->loop_axis;
+    int64_t rows = axis == 0 ? interval->length : pinned.count, cols = axis == 0 ? pinned.count : interval->length, lds;
+    int64_t slab = in_slabs(run, interval, pinned.length, &lds);
+    struct hs_matrix at[] = {[MATRIX] = {NULL, 0}, [MESSAGE] = {*message, rows}, [SLABS] = {NULL, lds}};
+    if (matrix)
+        at[MATRIX] = (struct hs_matrix){
+            matrix->base + size * (size_t)element(axis, interval->local, pinned.held, matrix->ld), matrix->ld};
+    if (slabs)
+        at[SLABS].base = slabs + size * (size_t)(slab + element(axis, 0, pinned.wanted, lds));
+    const struct hs_matrix *to = &at[way->to], *from = &at[way->from];
+    if (way->to == MATRIX)
+        run->scalar->update(rows, cols, beta, to->base, to->ld, from->base, from->ld);
+    else
+        hs_copy_block(size, rows, cols, to->base, to->ld, from->base, from->ld);
+    if (*message)
+        *message += size * (size_t)(rows * cols);
+}
+
+/* All of the pinned dimension, which the owner has in the order of the slabs. */
+static void move_whole(const struct hs_run_of_panels *run, enum hs_exchange_step step, const struct hs_matrix *matrix,
+                       int64_t length, char *slabs, const void *beta)
 {
     struct intervals all = intervals_of(run);
     struct interval interval;
-    size_t size = run->scalar->size;
-    int loop_axis = run->role->loop_axis;
-    while (length > 0 && next_interval(&all, &interval)) {
-        int64_t ld, at = in_slabs(run, &interval, length, &ld);
-        const char *source = from->base + (size_t)element(loop_axis, interval.local, 0, from->ld) * size;
-        int64_t rows = loop_axis == 0 ? interval.length : length, cols = loop_axis == 0 ? length : interval.length;
-        hs_copy_block(size, rows, cols, slabs + (size_t)at * size, ld, source, from->ld);
-    }
+    char *message = NULL;
+    while (length > 0 && next_interval(&all, &interval))
+        move_block(run, step, &interval, (struct pinned){0, 0, length, length}, matrix, &message, slabs, beta);
+}
+
+void hs_pack(const struct hs_run_of_panels *run, const struct hs_matrix *from, int64_t length, char *slabs)
+{
+    move_whole(run, HS_MATRIX_TO_SLABS, from, length, slabs, NULL);
 }
 
 void hs_unpack(const struct hs_run_of_panels *run, const char *slabs, int64_t length, const void *beta,
                const struct hs_matrix *to)
 {
-    struct intervals all = intervals_of(run);
-    struct interval interval;
-    size_t size = run->scalar->size;
-    int loop_axis = run->role->loop_axis;
-    while (length > 0 && next_interval(&all, &interval)) {
-        int64_t ld, at = in_slabs(run, &interval, length, &ld);
-        char *target = to->base + (size_t)element(loop_axis, interval.local, 0, to->ld) * size;
-        int64_t rows = loop_axis == 0 ? interval.length : length, cols = loop_axis == 0 ? length : interval.length;
-        run->scalar->update(rows, cols, beta, target, to->ld, slabs + (size_t)at * size, ld);
-    }
-}
-
-/* One block of an exchange: an interval of the looped dimension by one of the pinned dimension. */
-static void exchange_block(const struct hs_run_of_panels *run, enum hs_exchange_step step, int64_t rows, int64_t cols,
-                           char *message, char *matrix, int64_t ldm, char *slab, int64_t lds, const void *beta)
-{
-    size_t size = run->scalar->size;
-    switch (step) {
-    case HS_MATRIX_TO_MESSAGE:
-        hs_copy_block(size, rows, cols, message, rows, matrix, ldm);
-        break;
-    case HS_MESSAGE_TO_SLABS:
-        hs_copy_block(size, rows, cols, slab, lds, message, rows);
-        break;
-    case HS_SLABS_TO_MESSAGE:
-        hs_copy_block(size, rows, cols, message, rows, slab, lds);
-        break;
-    case HS_MESSAGE_TO_MATRIX:
-        run->scalar->update(rows, cols, beta, matrix, ldm, message, rows);
-        break;
-    case HS_MATRIX_TO_SLABS:
-        hs_copy_block(size, rows, cols, slab, lds, matrix, ldm);
-        break;
-    case HS_SLABS_TO_MATRIX:
-        run->scalar->update(rows, cols, beta, matrix, ldm, slab, lds);
-        break;
-    }
+    move_whole(run, HS_SLABS_TO_MATRIX, to, length, (char *)slabs, beta); /* only read */
 }
 
 void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step step, int q, int i, char *message,
@@ -134,27 +138,14 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
     const struct hs_role *role = run->role;
     struct intervals all = intervals_of(run);
     struct interval interval;
-    size_t size = run->scalar->size;
-    int64_t length = hs_axis_count(role->want, i);
-    int uses_matrix = step != HS_MESSAGE_TO_SLABS && step != HS_SLABS_TO_MESSAGE;
-    int uses_slabs = step != HS_MATRIX_TO_MESSAGE && step != HS_MESSAGE_TO_MATRIX;
-    int uses_message = !uses_matrix || !uses_slabs;
+    struct pinned pinned = {.length = hs_axis_count(role->want, i)};
     while (next_interval(&all, &interval)) {
-        int64_t ld, at = in_slabs(run, &interval, length, &ld), begin, count;
         struct hs_overlap walk = hs_overlap_begin(role->own, q, role->want, i, 0, role->own->n);
-        while (hs_overlap_next(&walk, INT64_MAX, &begin, &count)) {
-            int64_t rows = role->loop_axis == 0 ? interval.length : count;
-            int64_t cols = role->loop_axis == 0 ? count : interval.length;
-            char *in_matrix = NULL, *in_slab = NULL;
-            if (uses_matrix)
-                in_matrix = matrix->base + size * (size_t)element(role->loop_axis, interval.local,
-                                                                  hs_axis_before(role->own, q, begin), matrix->ld);
-            if (uses_slabs)
-                in_slab =
-                    slabs + size * (size_t)(at + element(role->loop_axis, 0, hs_axis_before(role->want, i, begin), ld));
-            exchange_block(run, step, rows, cols, message, in_matrix, uses_matrix ? matrix->ld : 0, in_slab, ld, beta);
-            if (uses_message)
-                message += size * (size_t)(rows * cols);
+        int64_t begin;
+        while (hs_overlap_next(&walk, INT64_MAX, &begin, &pinned.count)) {
+            pinned.held = hs_axis_before(role->own, q, begin);
+            pinned.wanted = hs_axis_before(role->want, i, begin);
+            move_block(run, step, &interval, pinned, matrix, &message, slabs, beta);
         }
     }
 }

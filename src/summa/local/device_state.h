@@ -109,21 +109,6 @@ static inline int64_t hs_local_piece(const struct hs_local *local)
     return local->limits.piece > column ? local->limits.piece : column;
 }
 
-/* By its letter: a difference of addresses would bring the BLAS into a program that multiplies nothing. */
-static inline hsumma_type hs_local_type(const struct hs_local *local)
-{
-    switch (local->product.scalar->letter) {
-    case 's':
-        return HSUMMA_S;
-    case 'd':
-        return HSUMMA_D;
-    case 'c':
-        return HSUMMA_C;
-    default:
-        return HSUMMA_Z;
-    }
-}
-
 /* Which tile of operand x a multiplication needs. */
 static inline int64_t hs_local_tile(const struct hs_local *local, int x, const struct hs_job *job)
 {

@@ -1,7 +1,6 @@
 #include "summa/local/local.h"
 
 #include "base/threads.h"
-#include "base/wait.h"
 #include "summa/local/device_state.h"
 
 #include <string.h>
@@ -38,6 +37,7 @@ void hs_local_free(struct hs_local *local)
 {
     if (!local)
         return;
+    hs_local_stop(local);
     hs_local_release(local);
     hs_put(local->memory, local);
 }
@@ -286,7 +286,7 @@ static hsumma_status multiply(struct hs_local *local, const struct hs_job *job)
             k = hs_tile_range(&local->tiling, HS_K, job->l, &ignored);
     const void *beta = !job->first ? scalar->one : slot[HS_TILES_C] ? scalar->zero : &product->beta;
     if (!status)
-        status = kind->gemm(device, local->multiply, hs_local_type(local), product->op[0], product->op[1], m, n, k,
+        status = kind->gemm(device, local->multiply, local->product.scalar->type, product->op[0], product->op[1], m, n, k,
                             &product->alpha, at[0], ld[0], at[1], ld[1], beta, at[2], ld[2]);
     for (int x = 0; !status && x < 2; x++)
         if (slot[x])
@@ -319,7 +319,7 @@ static hsumma_status is_complete(struct hs_local *local, int *complete)
     const struct hs_device_kind *kind = local->device->kind;
     hsumma_status status = HSUMMA_OK;
     if (!local->ending && product->extent[HS_K] == 0)
-        status = kind->update(local->device, local->multiply, hs_local_type(local), product->extent[HS_M],
+        status = kind->update(local->device, local->multiply, local->product.scalar->type, product->extent[HS_M],
                               product->extent[HS_N], &product->beta, product->c, product->ldc, NULL, 0);
     if (!status && !local->ending)
         status = kind->record(local->device, local->multiply, local->ended);
@@ -378,23 +378,4 @@ hsumma_status hs_local_advance(void *state, int *worked, int *done)
 int hs_local_is_busy(const struct hs_local *local)
 {
     return local && local->running && local->on_device;
-}
-
-hsumma_status hs_local_gemm(struct hs_local *local, const struct hs_scalar *scalar, char transa, char transb, int64_t m,
-                            int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda, const void *b,
-                            int64_t ldb, const void *beta, void *c, int64_t ldc)
-{
-    struct hs_product product = {.scalar = scalar,
-                                 .op = {transa, transb},
-                                 .extent = {m, n, k},
-                                 .a = a,
-                                 .b = b,
-                                 .c = c,
-                                 .lda = lda,
-                                 .ldb = ldb,
-                                 .ldc = ldc};
-    memcpy(&product.alpha, alpha, scalar->size);
-    memcpy(&product.beta, beta, scalar->size);
-    hs_local_start(local, &product);
-    return hs_wait(hs_local_advance, local);
 }

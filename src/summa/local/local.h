@@ -84,9 +84,4 @@ int hs_local_is_busy(const struct hs_local *local);
 /* Leaves it as it is; its operands are not used any more. */
 void hs_local_stop(struct hs_local *local);
 
-/* A whole product.  The note or the status tells what went wrong. */
-hsumma_status hs_local_gemm(struct hs_local *local, const struct hs_scalar *scalar, char transa, char transb, int64_t m,
-                            int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda, const void *b,
-                            int64_t ldb, const void *beta, void *c, int64_t ldc);
-
 #endif

@@ -183,7 +183,7 @@ static hsumma_status send_tile(struct hs_local *local, struct hs_pinned_piece *p
     if (add) {
         status = kind->wait(device, local->out, add->ready);
         if (!status)
-            status = kind->update(device, local->out, hs_local_type(local), region->rows, region->cols, &product->beta,
+            status = kind->update(device, local->out, local->product.scalar->type, region->rows, region->cols, &product->beta,
                                   add->at, region->pitch, slot->at, region->pitch);
     }
     if (!status)

@@ -85,9 +85,6 @@ void hs_local_release(struct hs_local *local)
     struct hs_device *device = local->device;
     const struct hs_device_kind *kind = device->kind;
     struct hs_stream *const stream[] = {local->in, local->multiply, local->out};
-    for (unsigned i = 0; i < sizeof stream / sizeof *stream; i++)
-        if (stream[i])
-            kind->synchronize(device, stream[i]);
     for (int x = 0; x < HS_TILES; x++)
         for (int i = 0; i < HS_TILES_MOST; i++) {
             kind->free_event(device, local->slot[x][i].ready);

@@ -5,6 +5,7 @@
  * and the device counts what is asked of it and lets one call fail.
  */
 #include "summa/local/local.h"
+#include "base/wait.h"
 #include "gpu/devices.h"
 #include "summa/local/tiles.h"
 
@@ -245,8 +246,19 @@ static hsumma_status run(struct hs_local *local, const struct test_case *t, int6
     make(t, &x[2], 2, e[0], e[1]);
     gemm_store(t->type, &alpha, 0, t->alpha);
     gemm_store(t->type, &beta, 0, t->beta);
-    hsumma_status status = hs_local_gemm(local, scalar, t->op[0], t->op[1], e[0], e[1], e[2], &alpha, x[0].data,
-                                         x[0].ld, x[1].data, x[1].ld, &beta, x[2].data, x[2].ld);
+    const struct hs_product product = {.scalar = scalar,
+                                       .op = {t->op[0], t->op[1]},
+                                       .extent = {e[0], e[1], e[2]},
+                                       .alpha = alpha,
+                                       .beta = beta,
+                                       .a = x[0].data,
+                                       .b = x[1].data,
+                                       .c = x[2].data,
+                                       .lda = x[0].ld,
+                                       .ldb = x[1].ld,
+                                       .ldc = x[2].ld};
+    hs_local_start(local, &product);
+    hsumma_status status = hs_wait(hs_local_advance, local);
     scalar->gemm(t->op[0], t->op[1], e[0], e[1], e[2], &alpha, x[0].host, x[0].ld, x[1].host, x[1].ld, &beta, x[2].host,
                  x[2].ld);
     *wrong = compare(t, &x[2], x[2].data);

@@ -51,11 +51,6 @@ static int openblas_serial(void)
     return openblas_get_parallel && openblas_get_parallel() == SERIAL;
 }
 
-static int openblas_get(void)
-{
-    return openblas_get_num_threads();
-}
-
 static int openblas_swap(int state)
 {
     int before = openblas_get_num_threads();
@@ -85,17 +80,6 @@ static int blis_swap(int state)
     return before > 0 ? (int)before : 0;
 }
 
-/* A number for the calling thread, which wins over the one for all unless it is 0. */
-static int mkl_get(void)
-{
-    return MKL_Get_Max_Threads();
-}
-
-static int mkl_swap(int state)
-{
-    return MKL_Set_Num_Threads_Local(state);
-}
-
 typedef void function(void);
 
 static const struct library {
@@ -109,46 +93,39 @@ static const struct library {
     const char *chosen[8];     /* variables of the environment that it obeys */
     const char *overlooked[3]; /* and that its other builds obey: who sets them means this one, too */
 } libraries[] = {
-    {"OpenBLAS",
-     (function *)openblas_get_num_threads,
-     (function *)openblas_set_num_threads,
-     openmp_is_there,
-     NULL,
-     openmp_get,
-     openmp_swap,
-     HALF + 1,
-     {"OMP_NUM_THREADS"},
-     {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS"}},
-    {"OpenBLAS",
-     (function *)openblas_get_num_threads,
-     (function *)openblas_set_num_threads,
-     NULL,
-     openblas_serial,
-     openblas_get,
-     openblas_swap,
-     1,
-     {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"},
-     {NULL}},
-    {"BLIS",
-     (function *)bli_thread_get_num_threads,
-     (function *)bli_thread_set_num_threads,
-     NULL,
-     blis_serial,
-     blis_get,
-     blis_swap,
-     1,
-     {"BLIS_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_JC_NT", "BLIS_PC_NT", "BLIS_IC_NT", "BLIS_JR_NT", "BLIS_IR_NT"},
-     {NULL}},
-    {"MKL",
-     (function *)MKL_Get_Max_Threads,
-     (function *)MKL_Set_Num_Threads_Local,
-     NULL,
-     NULL,
-     mkl_get,
-     mkl_swap,
-     1,
-     {"MKL_NUM_THREADS", "MKL_DOMAIN_NUM_THREADS", "OMP_NUM_THREADS"},
-     {NULL}},
+    {.name = "OpenBLAS",
+     .first = (function *)openblas_get_num_threads,
+     .second = (function *)openblas_set_num_threads,
+     .is_there = openmp_is_there,
+     .get = openmp_get,
+     .swap = openmp_swap,
+     .one = HALF + 1,
+     .chosen = {"OMP_NUM_THREADS"},
+     .overlooked = {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS"}},
+    {.name = "OpenBLAS",
+     .first = (function *)openblas_get_num_threads,
+     .second = (function *)openblas_set_num_threads,
+     .serial = openblas_serial,
+     .get = openblas_get_num_threads,
+     .swap = openblas_swap,
+     .one = 1,
+     .chosen = {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"}},
+    {.name = "BLIS",
+     .first = (function *)bli_thread_get_num_threads,
+     .second = (function *)bli_thread_set_num_threads,
+     .serial = blis_serial,
+     .get = blis_get,
+     .swap = blis_swap,
+     .one = 1,
+     .chosen = {"BLIS_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_JC_NT", "BLIS_PC_NT", "BLIS_IC_NT", "BLIS_JR_NT",
+                "BLIS_IR_NT"}},
+    {.name = "MKL",
+     .first = (function *)MKL_Get_Max_Threads,
+     .second = (function *)MKL_Set_Num_Threads_Local,
+     .get = MKL_Get_Max_Threads,
+     .swap = MKL_Set_Num_Threads_Local, /* for the calling thread: it wins over the number for all unless it is 0 */
+     .one = 1,
+     .chosen = {"MKL_NUM_THREADS", "MKL_DOMAIN_NUM_THREADS", "OMP_NUM_THREADS"}},
 };
 
 /* Whether two functions lie in one shared object. */

@@ -75,11 +75,16 @@ static inline struct hs_cuda *hs_cuda_of(struct hs_device *device)
 
 /*
  * Makes the device's context the calling thread's current one, and puts back what was there.  Contexts, not numbers:
- * cudaSetDevice would make a context on whatever device it puts back, were it never used before.  leave comes also
- * after an enter that has failed.
+ * cudaSetDevice would make a context on whatever device it puts back, were it never used before.  What is done between
+ * says in status how it has gone; leave comes also after an enter that has failed, and returns the status.
  */
-hsumma_status hs_cuda_enter(struct hs_cuda *cuda, void **before);
-hsumma_status hs_cuda_leave(struct hs_cuda *cuda, void *before, hsumma_status status); /* returns the status */
+struct hs_cuda_visit {
+    struct hs_cuda *cuda;
+    void *before; /* the context to be put back */
+    hsumma_status status;
+};
+struct hs_cuda_visit hs_cuda_enter(struct hs_device *device);
+hsumma_status hs_cuda_leave(const struct hs_cuda_visit *visit);
 
 /* The status of an error, whose name and call go into the message; `call` is its name.  Nobody finds it later. */
 hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaError_t error);

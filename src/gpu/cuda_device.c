@@ -19,21 +19,23 @@ static hsumma_status driver_said(struct hs_message *message, const char *call, i
     return hs_cuda_said(message, call, (cudaError_t)error);
 }
 
-hsumma_status hs_cuda_enter(struct hs_cuda *cuda, void **before)
+struct hs_cuda_visit hs_cuda_enter(struct hs_device *device)
 {
-    hsumma_status status = driver_said(&cuda->device.message, "cuCtxGetCurrent", cuda->get_current(before));
-    if (status)
-        *before = cuda->context;
-    else if (*before != cuda->context)
-        status = driver_said(&cuda->device.message, "cuCtxSetCurrent", cuda->set_current(cuda->context));
-    return status;
+    struct hs_cuda *cuda = hs_cuda_of(device);
+    struct hs_cuda_visit visit = {.cuda = cuda};
+    visit.status = driver_said(&device->message, "cuCtxGetCurrent", cuda->get_current(&visit.before));
+    if (visit.status)
+        visit.before = cuda->context;
+    else if (visit.before != cuda->context)
+        visit.status = driver_said(&device->message, "cuCtxSetCurrent", cuda->set_current(cuda->context));
+    return visit;
 }
 
-hsumma_status hs_cuda_leave(struct hs_cuda *cuda, void *before, hsumma_status status)
+hsumma_status hs_cuda_leave(const struct hs_cuda_visit *visit)
 {
-    if (before != cuda->context)
-        cuda->set_current(before);
-    return status;
+    if (visit->before != visit->cuda->context)
+        visit->cuda->set_current(visit->before);
+    return visit->status;
 }
 
 void hs_cuda_location(const struct cudaDeviceProp *is, char *place, size_t size)
@@ -158,16 +160,17 @@ static hsumma_status look(struct hs_cuda *cuda)
 static void close_cuda(struct hs_device *device)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    void *before;
     if (!device)
         return;
-    int entered = cuda->context && !hs_cuda_enter(cuda, &before);
-    if (!entered) /* the handle is the context's */
+    struct hs_cuda_visit visit = {.cuda = cuda, .status = HSUMMA_ERR_DEVICE};
+    if (cuda->context)
+        visit = hs_cuda_enter(device);
+    if (visit.status) /* the handle is the context's */
         cuda->blas.handle = NULL;
     hs_cublas_unload(&cuda->blas);
     hs_cuda_forget(cuda);
-    if (entered)
-        hs_cuda_leave(cuda, before, HSUMMA_OK);
+    if (cuda->context)
+        hs_cuda_leave(&visit);
     hs_put(device->memory, cuda);
 }
 
@@ -175,7 +178,6 @@ static hsumma_status open_cuda(int number, int local_rank, const struct hs_alloc
                                struct hs_message *message)
 {
     struct hs_cuda *cuda = hs_get_zero(memory, 1, sizeof *cuda);
-    void *before = NULL;
     *device = NULL;
     if (!cuda)
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a device");
@@ -186,8 +188,10 @@ static hsumma_status open_cuda(int number, int local_rank, const struct hs_alloc
     if (!status)
         status = take_context(cuda, message);
     if (!status) {
-        status = hs_cuda_enter(cuda, &before);
-        status = hs_cuda_leave(cuda, before, status ? status : look(cuda));
+        struct hs_cuda_visit visit = hs_cuda_enter(&cuda->device);
+        if (!visit.status)
+            visit.status = look(cuda);
+        status = hs_cuda_leave(&visit);
         if (status)
             *message = cuda->device.message;
     }

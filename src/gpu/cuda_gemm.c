@@ -127,22 +127,22 @@ hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, h
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
     int opa = op_of(type, transa), opb = op_of(type, transb), error;
-    void *before, *handle, *gemm = cuda->blas.gemm[type];
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = turn_to(cuda, stream);
-    hs_cuda_leave(cuda, before, status);
-    if (status || m <= 0 || n <= 0)
-        return status;
+    void *handle, *gemm = cuda->blas.gemm[type];
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status)
+        visit.status = turn_to(cuda, stream);
+    hs_cuda_leave(&visit);
+    if (visit.status || m <= 0 || n <= 0)
+        return visit.status;
     if (k <= 0 || hs_scalars[type].is_zero(alpha))
         return hs_cuda_update(device, stream, type, m, n, beta, c, ldc, NULL, 0);
     if (!cuda->blas.wide && !(fits(m) && fits(n) && fits(k) && fits(lda) && fits(ldb) && fits(ldc)))
         return hs_fail(&device->message, HSUMMA_ERR_UNSUPPORTED,
                        "a product of %lld x %lld x %lld: this cuBLAS has no sizes or leading dimensions beyond 2^31-1",
                        (long long)m, (long long)n, (long long)k);
-    status = hs_cuda_enter(cuda, &before);
-    if (status)
-        return hs_cuda_leave(cuda, before, status);
+    visit = hs_cuda_enter(device);
+    if (visit.status)
+        return hs_cuda_leave(&visit);
     handle = cuda->blas.handle;
     if (cuda->blas.wide) {
         gemm_wide *function;
@@ -153,5 +153,6 @@ hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, h
         memcpy(&function, &gemm, sizeof function);
         error = function(handle, opa, opb, (int)m, (int)n, (int)k, alpha, a, (int)lda, b, (int)ldb, beta, c, (int)ldc);
     }
-    return hs_cuda_leave(cuda, before, said(cuda, gemm_names[type], error));
+    visit.status = said(cuda, gemm_names[type], error);
+    return hs_cuda_leave(&visit);
 }

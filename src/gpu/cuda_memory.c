@@ -21,29 +21,27 @@ hsumma_status hs_cuda_get(struct hs_device *device, size_t bytes, void **memory)
     struct hs_cuda *cuda = hs_cuda_of(device);
     struct hs_cuda_block *block = hs_get_zero(device->memory, 1, sizeof *block);
     size_t whole = bytes ? bytes + (driver_block - bytes % driver_block) % driver_block : driver_block;
-    void *before;
     *memory = NULL;
     if (!block || whole < bytes) {
         hs_put(device->memory, block);
         return hs_fail(&device->message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of a GPU's", bytes);
     }
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status) {
-        status = HS_CUDA_TRY(cuda, cudaMalloc, memory, whole);
-        if (status == HSUMMA_ERR_MEMORY) {
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status) {
+        visit.status = HS_CUDA_TRY(cuda, cudaMalloc, memory, whole);
+        if (visit.status == HSUMMA_ERR_MEMORY) {
             size_t free = 0, total = 0;
             if (cudaMemGetInfo(&free, &total) != cudaSuccess)
                 cudaGetLastError();
-            hs_fail(&device->message, status,
+            hs_fail(&device->message, visit.status,
                     "cudaMalloc: cudaErrorMemoryAllocation (out of memory): %zu bytes; %zu of %zu are free on %s",
                     whole, free, total, device->name);
         }
     }
-    hs_cuda_leave(cuda, before, status);
-    if (status) {
+    if (hs_cuda_leave(&visit)) {
         hs_put(device->memory, block);
         *memory = NULL;
-        return status;
+        return visit.status;
     }
     *block = (struct hs_cuda_block){.next = cuda->block, .base = *memory, .bytes = whole};
     cuda->block = block;
@@ -54,11 +52,11 @@ hsumma_status hs_cuda_get(struct hs_device *device, size_t bytes, void **memory)
 void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block)
 {
     struct hs_cuda_block **link = &cuda->block;
-    void *before;
     while (*link != block)
         link = &(*link)->next;
     *link = block->next;
-    if (!hs_cuda_enter(cuda, &before)) {
+    struct hs_cuda_visit visit = hs_cuda_enter(&cuda->device);
+    if (!visit.status) {
         cudaDeviceSynchronize();
         if (block->importers)
             cudaIpcCloseMemHandle(block->base);
@@ -66,7 +64,7 @@ void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block)
             cudaFree(block->base);
         cudaGetLastError();
     }
-    hs_cuda_leave(cuda, before, HSUMMA_OK);
+    hs_cuda_leave(&visit);
     hs_put(cuda->device.memory, block);
 }
 
@@ -86,27 +84,24 @@ void hs_cuda_forget(struct hs_cuda *cuda)
 
 hsumma_status hs_cuda_get_pinned(struct hs_device *device, size_t bytes, void **memory)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
-    void *before;
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
     *memory = NULL;
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = HS_CUDA_TRY(cuda, cudaHostAlloc, memory, bytes ? bytes : 1, cudaHostAllocPortable);
-    return hs_cuda_leave(cuda, before, status);
+    if (!visit.status)
+        visit.status = HS_CUDA_TRY(visit.cuda, cudaHostAlloc, memory, bytes ? bytes : 1, cudaHostAllocPortable);
+    return hs_cuda_leave(&visit);
 }
 
 void hs_cuda_put_pinned(struct hs_device *device, void *memory)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
-    void *before;
     if (!memory)
         return;
-    if (!hs_cuda_enter(cuda, &before)) {
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status) {
         cudaDeviceSynchronize();
         cudaFreeHost(memory);
         cudaGetLastError();
     }
-    hs_cuda_leave(cuda, before, HSUMMA_OK);
+    hs_cuda_leave(&visit);
 }
 
 hsumma_status hs_cuda_reach(struct hs_cuda *cuda, int other)
@@ -133,16 +128,18 @@ enum hs_memory_kind hs_cuda_classify(struct hs_device *device, const void *addre
     struct hs_cuda *cuda = hs_cuda_of(device);
     const struct hs_cuda_block *block = block_at(cuda, address);
     struct cudaPointerAttributes is = {.type = cudaMemoryTypeUnregistered};
-    void *before;
     if (block)
         return block->importers ? HS_MEMORY_OTHER : HS_MEMORY_DEVICE;
-    if (!address || hs_cuda_enter(cuda, &before))
+    if (!address)
+        return HS_MEMORY_HOST;
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (visit.status)
         return HS_MEMORY_HOST;
     if (HS_CUDA_TRY(cuda, cudaPointerGetAttributes, &is, address))
         is.type = cudaMemoryTypeUnregistered;
     if (is.type == cudaMemoryTypeDevice && is.device != cuda->number)
         hs_cuda_reach(cuda, is.device); /* if it cannot, the work that tries says so */
-    hs_cuda_leave(cuda, before, HSUMMA_OK);
+    hs_cuda_leave(&visit);
     if (is.type == cudaMemoryTypeDevice)
         return is.device == cuda->number ? HS_MEMORY_DEVICE : HS_MEMORY_OTHER;
     return is.type == cudaMemoryTypeManaged ? HS_MEMORY_OTHER
@@ -152,13 +149,11 @@ enum hs_memory_kind hs_cuda_classify(struct hs_device *device, const void *addre
 
 hsumma_status hs_cuda_memory_left(struct hs_device *device, int64_t *free, int64_t *total)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
     size_t now = 0, all = 0;
-    void *before;
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = HS_CUDA_TRY(cuda, cudaMemGetInfo, &now, &all);
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status)
+        visit.status = HS_CUDA_TRY(visit.cuda, cudaMemGetInfo, &now, &all);
     *free = (int64_t)now;
     *total = (int64_t)all;
-    return hs_cuda_leave(cuda, before, status);
+    return hs_cuda_leave(&visit);
 }

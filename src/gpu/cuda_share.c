@@ -23,13 +23,16 @@ static int64_t process_space(void)
     return stat("/proc/self/ns/pid", &is) == 0 ? (int64_t)is.st_ino : 0;
 }
 
-static void describe(const struct hs_cuda *cuda, struct cuda_export *exported_as, const void *address, size_t bytes)
+/* What CUDA's handle does not say. */
+static void describe(const struct hs_device *device, struct cuda_export *exported_as, const void *address, size_t bytes,
+                     struct hs_exported *exported)
 {
-    memcpy(exported_as->location, cuda->device.location, sizeof exported_as->location);
+    memcpy(exported_as->location, device->location, sizeof exported_as->location);
     exported_as->process = getpid();
     exported_as->space = process_space();
     exported_as->address = (uintptr_t)address;
     exported_as->bytes = bytes;
+    memcpy(exported, exported_as, sizeof *exported_as);
 }
 
 static int is_mine(const struct cuda_export *exported_as)
@@ -39,10 +42,8 @@ static int is_mine(const struct cuda_export *exported_as)
 
 hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, struct hs_exported *exported)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
-    const struct hs_cuda_block *block = cuda->block;
+    const struct hs_cuda_block *block = hs_cuda_of(device)->block;
     struct cuda_export exported_as = {.bytes = 0};
-    void *before;
     memset(exported, 0, sizeof *exported);
     while (block && (block->base != memory || block->importers))
         block = block->next;
@@ -50,14 +51,12 @@ hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, stru
         return hs_fail(&device->message, HSUMMA_ERR_DEVICE,
                        "memory at %p cannot be exported: it is not the beginning of what this device has given",
                        memory);
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = HS_CUDA_TRY(cuda, cudaIpcGetMemHandle, &exported_as.handle.memory, memory);
-    if (!status) {
-        describe(cuda, &exported_as, memory, block->bytes);
-        memcpy(exported, &exported_as, sizeof exported_as);
-    }
-    return hs_cuda_leave(cuda, before, status);
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status)
+        visit.status = HS_CUDA_TRY(visit.cuda, cudaIpcGetMemHandle, &exported_as.handle.memory, memory);
+    if (!visit.status)
+        describe(device, &exported_as, memory, block->bytes, exported);
+    return hs_cuda_leave(&visit);
 }
 
 /* Adds to a message whose memory or event it is. */
@@ -108,43 +107,35 @@ static hsumma_status map(struct hs_cuda *cuda, const struct cuda_export *exporte
 
 hsumma_status hs_cuda_import_memory(struct hs_device *device, const struct hs_exported *exported, void **memory)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
     struct cuda_export exported_as;
-    void *before;
     *memory = NULL;
     memcpy(&exported_as, exported, sizeof exported_as);
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = allow(cuda, &exported_as);
-    if (!status && is_mine(&exported_as))
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status)
+        visit.status = allow(visit.cuda, &exported_as);
+    if (!visit.status && is_mine(&exported_as))
         *memory = (void *)(uintptr_t)exported_as.address;
-    else if (!status)
-        status = map(cuda, &exported_as, memory);
-    return hs_cuda_leave(cuda, before, status);
+    else if (!visit.status)
+        visit.status = map(visit.cuda, &exported_as, memory);
+    return hs_cuda_leave(&visit);
 }
 
 hsumma_status hs_cuda_export_event(struct hs_device *device, struct hs_event *event, struct hs_exported *exported)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
     struct cuda_export exported_as = {.bytes = 0};
-    void *before;
     memset(exported, 0, sizeof *exported);
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = HS_CUDA_TRY(cuda, cudaIpcGetEventHandle, &exported_as.handle.event, event->event);
-    if (!status) {
-        describe(cuda, &exported_as, event->event, 0);
-        memcpy(exported, &exported_as, sizeof exported_as);
-    }
-    return hs_cuda_leave(cuda, before, status);
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status)
+        visit.status = HS_CUDA_TRY(visit.cuda, cudaIpcGetEventHandle, &exported_as.handle.event, event->event);
+    if (!visit.status)
+        describe(device, &exported_as, event->event, 0, exported);
+    return hs_cuda_leave(&visit);
 }
 
 hsumma_status hs_cuda_import_event(struct hs_device *device, const struct hs_exported *exported,
                                    struct hs_event **event)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
     struct cuda_export exported_as;
-    void *before;
     memcpy(&exported_as, exported, sizeof exported_as);
     *event = hs_get_zero(device->memory, 1, sizeof **event);
     if (!*event)
@@ -153,17 +144,17 @@ hsumma_status hs_cuda_import_event(struct hs_device *device, const struct hs_exp
         **event = (struct hs_event){(cudaEvent_t)(uintptr_t)exported_as.address, 1};
         return HSUMMA_OK;
     }
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status) {
-        status = HS_CUDA_TRY(cuda, cudaIpcOpenEventHandle, &(*event)->event, exported_as.handle.event);
-        if (status)
-            cannot(device, status, "an event", &exported_as);
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status) {
+        visit.status = HS_CUDA_TRY(visit.cuda, cudaIpcOpenEventHandle, &(*event)->event, exported_as.handle.event);
+        if (visit.status)
+            cannot(device, visit.status, "an event", &exported_as);
     }
-    if (status) {
+    if (visit.status) {
         hs_put(device->memory, *event);
         *event = NULL;
     }
-    return hs_cuda_leave(cuda, before, status);
+    return hs_cuda_leave(&visit);
 }
 
 void hs_cuda_unmap(struct hs_device *device, void *imported)

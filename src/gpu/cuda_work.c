@@ -3,14 +3,12 @@
 
 hsumma_status hs_cuda_copy(struct hs_device *device, struct hs_stream *stream, void *dst, const void *src, size_t bytes)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
-    void *before;
     if (!bytes || dst == src)
         return HSUMMA_OK;
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = HS_CUDA_TRY(cuda, cudaMemcpyAsync, dst, src, bytes, cudaMemcpyDefault, stream->stream);
-    return hs_cuda_leave(cuda, before, status);
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status)
+        visit.status = HS_CUDA_TRY(visit.cuda, cudaMemcpyAsync, dst, src, bytes, cudaMemcpyDefault, stream->stream);
+    return hs_cuda_leave(&visit);
 }
 
 /* Pitches that CUDA has no copy for: column by column. */
@@ -29,18 +27,17 @@ hsumma_status hs_cuda_copy_block(struct hs_device *device, struct hs_stream *str
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
     size_t narrow = dst_pitch < src_pitch ? dst_pitch : src_pitch, wide = dst_pitch + src_pitch - narrow;
-    void *before;
     if (!bytes || !columns)
         return HSUMMA_OK;
     if (columns == 1 || (dst_pitch == bytes && src_pitch == bytes))
         return hs_cuda_copy(device, stream, dst, src, bytes * columns);
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status && (narrow < bytes || wide > cuda->pitch_most))
-        status = copy_columns(cuda, stream, dst, dst_pitch, src, src_pitch, bytes, columns);
-    else if (!status)
-        status = HS_CUDA_TRY(cuda, cudaMemcpy2DAsync, dst, dst_pitch, src, src_pitch, bytes, columns, cudaMemcpyDefault,
-                             stream->stream);
-    return hs_cuda_leave(cuda, before, status);
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status && (narrow < bytes || wide > cuda->pitch_most))
+        visit.status = copy_columns(cuda, stream, dst, dst_pitch, src, src_pitch, bytes, columns);
+    else if (!visit.status)
+        visit.status = HS_CUDA_TRY(cuda, cudaMemcpy2DAsync, dst, dst_pitch, src, src_pitch, bytes, columns,
+                                   cudaMemcpyDefault, stream->stream);
+    return hs_cuda_leave(&visit);
 }
 
 /* What elements are made of, and how many there are in one. */
@@ -58,8 +55,6 @@ static const enum hs_kernel_op ops[HS_OPS] = {
 hsumma_status hs_cuda_combine(struct hs_device *device, struct hs_stream *stream, void *dst, const void *const *operand,
                               int operands, int64_t count, hsumma_element element, hsumma_op op)
 {
-    struct hs_cuda *cuda = hs_cuda_of(device);
-    void *before;
     if (!hs_operator_of(element, op))
         return hs_fail(&device->message, HSUMMA_ERR_UNSUPPORTED, "no %s for %s", hs_op_name(op),
                        hs_element_name(element));
@@ -67,11 +62,11 @@ hsumma_status hs_cuda_combine(struct hs_device *device, struct hs_stream *stream
         return HSUMMA_OK;
     if (operands == 1)
         return hs_cuda_copy(device, stream, dst, operand[0], (size_t)count * hs_element_size(element));
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = HS_CUDA_TRY(cuda, hs_kernels_combine, &cuda->kernels, stream->stream, dst, operand, operands,
-                             count * reals[element].each, reals[element].real, ops[op]);
-    return hs_cuda_leave(cuda, before, status);
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status)
+        visit.status = HS_CUDA_TRY(visit.cuda, hs_kernels_combine, &visit.cuda->kernels, stream->stream, dst, operand,
+                                   operands, count * reals[element].each, reals[element].real, ops[op]);
+    return hs_cuda_leave(&visit);
 }
 
 hsumma_status hs_cuda_update(struct hs_device *device, struct hs_stream *stream, hsumma_type type, int64_t rows,
@@ -79,13 +74,11 @@ hsumma_status hs_cuda_update(struct hs_device *device, struct hs_stream *stream,
 {
     static const enum hs_kernel_scalar scalars[] = {
         [HSUMMA_S] = HS_KERNEL_S, [HSUMMA_D] = HS_KERNEL_D, [HSUMMA_C] = HS_KERNEL_C, [HSUMMA_Z] = HS_KERNEL_Z};
-    struct hs_cuda *cuda = hs_cuda_of(device);
-    void *before;
     if (rows <= 0 || cols <= 0)
         return HSUMMA_OK;
-    hsumma_status status = hs_cuda_enter(cuda, &before);
-    if (!status)
-        status = HS_CUDA_TRY(cuda, hs_kernels_update, &cuda->kernels, stream->stream, scalars[type], rows, cols, beta,
-                             c, ldc, s, lds);
-    return hs_cuda_leave(cuda, before, status);
+    struct hs_cuda_visit visit = hs_cuda_enter(device);
+    if (!visit.status)
+        visit.status = HS_CUDA_TRY(visit.cuda, hs_kernels_update, &visit.cuda->kernels, stream->stream, scalars[type],
+                                   rows, cols, beta, c, ldc, s, lds);
+    return hs_cuda_leave(&visit);
 }

@@ -172,19 +172,11 @@ template <class R> struct alignas(2 * sizeof(R)) complex {
     R x, y;
 };
 
-__device__ float times(float l, float r)
+template <class R> __device__ R times(R l, R r)
 {
     return l * r;
 }
-__device__ double times(double l, double r)
-{
-    return l * r;
-}
-__device__ float sum_of(float l, float r)
-{
-    return l + r;
-}
-__device__ double sum_of(double l, double r)
+template <class R> __device__ R sum_of(R l, R r)
 {
     return l + r;
 }

@@ -86,26 +86,6 @@ static int serve_reduction(const void *in, void *out, MPI_Count count, MPI_Datat
     return serve(record, &call, function, count * size, error);
 }
 
-PMPI_EXPORT int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    int error;
-
-    if (serve_reduction(in, out, count, type, op, 0, comm, PMPI_ALLREDUCE_CALL, &error))
-        return error;
-    count_passed(PMPI_ALLREDUCE_CALL, count, type);
-    return PMPI_Allreduce(in, out, count, type, op, comm);
-}
-
-PMPI_EXPORT int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
-{
-    int error;
-
-    if (serve_reduction(in, out, count, type, op, root, comm, PMPI_REDUCE_CALL, &error))
-        return error;
-    count_passed(PMPI_REDUCE_CALL, count, type);
-    return PMPI_Reduce(in, out, count, type, op, root, comm);
-}
-
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
 /* The type for a buffer that is MPI_BOTTOM, which MPICH does not pack: the same elements from *buffer on. */
@@ -171,49 +151,41 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
     return serve(record, &call, PMPI_BCAST_CALL, call.count, error);
 }
 
-PMPI_EXPORT int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    int error;
+/* --- MPI's names ----------------------------------------------------------------------------------------------------
+ */
 
-    if (serve_bcast(buffer, count, type, root, comm, &error))
-        return error;
-    count_passed(PMPI_BCAST_CALL, count, type);
-    return PMPI_Bcast(buffer, count, type, root, comm);
-}
+/* With counts of 32 bits and of 64: a process may call the ones where another calls the others. */
+#define FUNCTIONS(suffix, integer)                                                                                \
+    PMPI_EXPORT int MPI_Allreduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op, \
+                                          MPI_Comm comm)                                                          \
+    {                                                                                                             \
+        int error;                                                                                                \
+        if (serve_reduction(in, out, count, type, op, 0, comm, PMPI_ALLREDUCE_CALL, &error))                      \
+            return error;                                                                                         \
+        count_passed(PMPI_ALLREDUCE_CALL, count, type);                                                           \
+        return PMPI_Allreduce##suffix(in, out, count, type, op, comm);                                            \
+    }                                                                                                             \
+    PMPI_EXPORT int MPI_Reduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op,    \
+                                       int root, MPI_Comm comm)                                                   \
+    {                                                                                                             \
+        int error;                                                                                                \
+        if (serve_reduction(in, out, count, type, op, root, comm, PMPI_REDUCE_CALL, &error))                      \
+            return error;                                                                                         \
+        count_passed(PMPI_REDUCE_CALL, count, type);                                                              \
+        return PMPI_Reduce##suffix(in, out, count, type, op, root, comm);                                         \
+    }                                                                                                             \
+    PMPI_EXPORT int MPI_Bcast##suffix(void *buffer, integer count, MPI_Datatype type, int root, MPI_Comm comm)    \
+    {                                                                                                             \
+        int error;                                                                                                \
+        if (serve_bcast(buffer, count, type, root, comm, &error))                                                 \
+            return error;                                                                                         \
+        count_passed(PMPI_BCAST_CALL, count, type);                                                               \
+        return PMPI_Bcast##suffix(buffer, count, type, root, comm);                                               \
+    }
 
-/* --- counts of 64 bits: a process may call these where another calls those above ---------------------------------- */
-
+FUNCTIONS(, int)
 #if MPI_VERSION >= 4
-PMPI_EXPORT int MPI_Allreduce_c(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    int error;
-
-    if (serve_reduction(in, out, count, type, op, 0, comm, PMPI_ALLREDUCE_CALL, &error))
-        return error;
-    count_passed(PMPI_ALLREDUCE_CALL, count, type);
-    return PMPI_Allreduce_c(in, out, count, type, op, comm);
-}
-
-PMPI_EXPORT int MPI_Reduce_c(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
-                             MPI_Comm comm)
-{
-    int error;
-
-    if (serve_reduction(in, out, count, type, op, root, comm, PMPI_REDUCE_CALL, &error))
-        return error;
-    count_passed(PMPI_REDUCE_CALL, count, type);
-    return PMPI_Reduce_c(in, out, count, type, op, root, comm);
-}
-
-PMPI_EXPORT int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    int error;
-
-    if (serve_bcast(buffer, count, type, root, comm, &error))
-        return error;
-    count_passed(PMPI_BCAST_CALL, count, type);
-    return PMPI_Bcast_c(buffer, count, type, root, comm);
-}
+FUNCTIONS(_c, MPI_Count)
 #endif
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */

@@ -110,8 +110,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     hs_option_write(HS_OPT_DEVICE, settings, word, sizeof word);
     if (!wish || status == HSUMMA_ERR_MPI)
         return hs_fail(&ctx->message, status, "device=%s: %s", word, why.text);
-    size_t used = strlen(ctx->note);
-    snprintf(ctx->note + used, sizeof ctx->note - used, "%sno device: %.*s", used ? "; " : "", 300, why.text);
+    hs_append(ctx->note, sizeof ctx->note, "%sno device: %.*s", ctx->note[0] ? "; " : "", 300, why.text);
     return HSUMMA_OK;
 }
 
@@ -143,10 +142,9 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
         hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
     if (status || !ctx->comm.device->note.text[0])
         return status;
-    size_t used = strlen(ctx->note);
-    snprintf(ctx->note + used, sizeof ctx->note - used,
-             "%sdevice memory is not shared, so what needs that goes through memory of the host: %.*s",
-             used ? "; " : "", 300, ctx->comm.device->note.text);
+    hs_append(ctx->note, sizeof ctx->note,
+              "%sdevice memory is not shared, so what needs that goes through memory of the host: %.*s",
+              ctx->note[0] ? "; " : "", 300, ctx->comm.device->note.text);
     return HSUMMA_OK;
 }
 
@@ -189,13 +187,6 @@ void hs_context_close_device(hsumma_context *ctx)
     ctx->turned = NULL;
 }
 
-/* A failure of this process's device. */
-static hsumma_status failed(hsumma_context *ctx, hsumma_status status)
-{
-    return status ? hs_fail(&ctx->message, status, "process %d: %s", ctx->comm.rank, ctx->device->message.text)
-                  : HSUMMA_OK;
-}
-
 static hsumma_status no_device(hsumma_context *ctx)
 {
     return hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED, "the context has no device (option device)");
@@ -219,7 +210,7 @@ hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
         status = device->kind->wait(device, next, ctx->turned);
     device->kind->free_stream(device, status ? next : ctx->stream);
     ctx->stream = status ? ctx->stream : next;
-    return failed(ctx, status);
+    return hs_context_device_said(ctx, status);
 }
 
 void *hsumma_stream(const hsumma_context *ctx)
@@ -229,7 +220,8 @@ void *hsumma_stream(const hsumma_context *ctx)
 
 hsumma_status hsumma_synchronize(hsumma_context *ctx)
 {
-    return ctx->device ? failed(ctx, ctx->device->kind->synchronize(ctx->device, ctx->stream)) : no_device(ctx);
+    return ctx->device ? hs_context_device_said(ctx, ctx->device->kind->synchronize(ctx->device, ctx->stream))
+                       : no_device(ctx);
 }
 
 hsumma_status hsumma_copy(hsumma_context *ctx, void *dst, const void *src, size_t bytes)
@@ -241,7 +233,7 @@ hsumma_status hsumma_copy(hsumma_context *ctx, void *dst, const void *src, size_
         return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL, with %zu bytes to copy", dst ? "src" : "dst",
                        bytes);
     hsumma_status status = bytes ? device->kind->copy(device, ctx->stream, dst, src, bytes) : HSUMMA_OK;
-    return failed(ctx, status ? status : device->kind->synchronize(device, ctx->stream));
+    return hs_context_device_said(ctx, status ? status : device->kind->synchronize(device, ctx->stream));
 }
 
 const char *hsumma_device(const hsumma_context *ctx)

@@ -91,9 +91,8 @@ static char *read_file(const struct hs_allocator *memory, const char *path)
 
 static void add_note(struct found_files *found_files, const struct found *found, const char *why)
 {
-    size_t used = strlen(found_files->note);
-    snprintf(found_files->note + used, sizeof found_files->note - used, "%s%s %s: %s; %s", used ? "; " : "",
-             found->what, shown(found->path, SHOWN_PATH), why, found->use);
+    hs_append(found_files->note, sizeof found_files->note, "%s%s %s: %s; %s", found_files->note[0] ? "; " : "",
+              found->what, shown(found->path, SHOWN_PATH), why, found->use);
 }
 
 static void no_memory(struct found_files *found_files, const struct found *found)

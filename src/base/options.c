@@ -28,7 +28,10 @@ struct option_row {
 struct option_type {
     int (*read)(const struct option_row *row, const char *text, void *at);
     void (*write)(const struct option_row *row, const void *at, char *text, size_t size);
-    int stays_text; /* read only checks it; the field is in struct hs_texts */
+    /* of lists: reads one element from *text on, adds it, and leaves *text behind it */
+    int (*read_element)(const struct option_row *row, const char **text, void *at);
+    int has_factors; /* numbers: of bytes or flops, 64k */
+    int stays_text;  /* read only checks it; the field is in struct hs_texts */
 };
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
@@ -93,23 +96,14 @@ static int read_word(const struct option_row *row, const char *text, void *at)
     return i < 0 ? -1 : 0;
 }
 
+/* A word, or a number; sizes may have a factor. */
 static int read_number(const struct option_row *row, const char *text, void *at)
 {
     int64_t value;
     if (read_word(row, text, at) == 0)
         return 0;
-    if (whole_number(&text, row->least, row->most, &value) || *text)
-        return -1;
-    put_number(row, at, value);
-    return 0;
-}
-
-static int read_size(const struct option_row *row, const char *text, void *at)
-{
-    int64_t value;
-    if (read_word(row, text, at) == 0)
-        return 0;
-    if (hs_size_text(text, row->least, &value) || value > row->most)
+    if (row->type->has_factors ? hs_size_text(text, row->least, &value) || value > row->most
+                               : whole_number(&text, row->least, row->most, &value) || *text)
         return -1;
     put_number(row, at, value);
     return 0;
@@ -135,7 +129,7 @@ static void write_number(const struct option_row *row, const void *at, char *tex
 
 static const struct option_type word_type = {.read = read_word, .write = write_number};
 static const struct option_type number_type = {.read = read_number, .write = write_number};
-static const struct option_type size_type = {.read = read_size, .write = write_number}; /* of bytes or flops: 64k */
+static const struct option_type size_type = {.read = read_number, .write = write_number, .has_factors = 1};
 
 /* A percentage up to the row's .most, or bytes. */
 static int read_part(const struct option_row *row, const char *text, void *at)
@@ -164,67 +158,66 @@ static const struct option_type part_type = {.read = read_part, .write = write_p
 
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
-/* IxJ,IxJ,... up to the row's .most, or its word, which is none. */
-static int read_grids(const struct option_row *row, const char *text, void *at)
+/* The row's word, which is an empty list, or elements with commas between. */
+static int read_list(const struct option_row *row, const char *text, void *at)
+{
+    memset(at, 0, row->width);
+    if (strcmp(text, row->words[0].text) == 0)
+        return 0;
+    for (;; text++) {
+        if (row->type->read_element(row, &text, at))
+            return -1;
+        if (*text != ',')
+            return *text ? -1 : 0;
+    }
+}
+
+/* IxJ, up to the row's .most. */
+static int read_grid(const struct option_row *row, const char **text, void *at)
 {
     struct hs_group_grids *grids = at;
-    grids->count = 0;
-    if (strcmp(text, row->words[0].text) == 0)
-        return 0;
-    for (;; text++) {
-        int64_t rows, cols;
-        if (grids->count == row->most || whole_number(&text, 1, INT32_MAX, &rows) || *text++ != 'x' ||
-            whole_number(&text, 1, INT32_MAX, &cols))
-            return -1;
-        grids->grid[grids->count][0] = (int)rows;
-        grids->grid[grids->count++][1] = (int)cols;
-        if (*text != ',')
-            return *text ? -1 : 0;
-    }
+    int64_t rows, cols;
+    if (grids->count == row->most || whole_number(text, 1, INT32_MAX, &rows) || *(*text)++ != 'x' ||
+        whole_number(text, 1, INT32_MAX, &cols))
+        return -1;
+    grids->grid[grids->count][0] = (int)rows;
+    grids->grid[grids->count++][1] = (int)cols;
+    return 0;
 }
 
-static int read_widths(const struct option_row *row, const char *text, void *at)
+static int read_width(const struct option_row *row, const char **text, void *at)
 {
     struct hs_widths *widths = at;
-    widths->count = 0;
-    if (strcmp(text, row->words[0].text) == 0)
-        return 0;
-    for (;; text++) {
-        if (widths->count == row->most || whole_number(&text, 1, INT32_MAX, &widths->width[widths->count]))
-            return -1;
-        widths->count++;
-        if (*text != ',')
-            return *text ? -1 : 0;
-    }
+    if (widths->count == row->most || whole_number(text, 1, INT32_MAX, &widths->width[widths->count]))
+        return -1;
+    widths->count++;
+    return 0;
 }
 
-static int read_names(const struct option_row *row, const char *text, void *at)
+/* NAME; or outer=NAME and then inner=NAME. */
+static int read_name(const struct option_row *row, const char **text, void *at)
 {
     static const char *const prefix[] = {"outer=", "inner="};
     struct hs_names *names = at;
-    memset(names, 0, sizeof *names);
-    if (strcmp(text, row->words[0].text) == 0)
-        return 0;
-    names->outer_inner = strncmp(text, prefix[0], 6) == 0;
-    for (;; text++) {
-        if (names->outer_inner) {
-            if (names->count == 2 || strncmp(text, prefix[names->count], 6) != 0)
-                return -1;
-            text += 6;
-        }
-        size_t length = strcspn(text, ",");
-        if (length == 0 || length >= HS_NAME_TEXT || names->count == HS_LEVELS)
+    (void)row;
+    if (names->count == 0)
+        names->outer_inner = strncmp(*text, prefix[0], 6) == 0;
+    if (names->outer_inner) {
+        if (names->count == 2 || strncmp(*text, prefix[names->count], 6) != 0)
             return -1;
-        memcpy(names->name[names->count++], text, length);
-        text += length;
-        if (!*text)
-            return names->outer_inner && names->count != 2 ? -1 : 0;
+        *text += 6;
     }
+    size_t length = strcspn(*text, ",");
+    if (length == 0 || length >= HS_NAME_TEXT || names->count == HS_LEVELS)
+        return -1;
+    memcpy(names->name[names->count++], *text, length);
+    *text += length;
+    return names->outer_inner && names->count == 1 && !**text ? -1 : 0;
 }
 
-static const struct option_type grids_type = {.read = read_grids};
-static const struct option_type widths_type = {.read = read_widths};
-static const struct option_type names_type = {.read = read_names};
+static const struct option_type grids_type = {.read = read_list, .read_element = read_grid};
+static const struct option_type widths_type = {.read = read_list, .read_element = read_width};
+static const struct option_type names_type = {.read = read_list, .read_element = read_name};
 
 /* --- texts and others --------------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 hsumma_status hs_fail(struct hs_message *message, hsumma_status status, const char *format, ...)
 {
@@ -12,6 +13,15 @@ hsumma_status hs_fail(struct hs_message *message, hsumma_status status, const ch
         va_end(args);
     }
     return status;
+}
+
+void hs_append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
 }
 
 const char *hsumma_status_string(hsumma_status status)

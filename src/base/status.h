@@ -13,4 +13,7 @@ struct hs_message {
 hsumma_status hs_fail(struct hs_message *message, hsumma_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Adds to a text that has room for `size` letters, cut where it does not fit. */
+void hs_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -63,13 +63,6 @@ int hs_cuda_find(const char *place)
     return -1;
 }
 
-/* Adds to what the message says. */
-static void add(struct hs_message *message, const char *format, int a, int b, int c, int d)
-{
-    size_t used = strlen(message->text);
-    snprintf(message->text + used, sizeof message->text - used, format, a, b, c, d);
-}
-
 /* Which device, of those that the process sees. */
 static hsumma_status choose(int number, int local_rank, int *chosen, struct hs_message *message)
 {
@@ -77,10 +70,11 @@ static hsumma_status choose(int number, int local_rank, int *chosen, struct hs_m
     cudaError_t error = cudaGetDeviceCount(&count);
     hsumma_status status = hs_cuda_said(message, "cudaGetDeviceCount", error);
     if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver)
-        add(message, ": the driver is one for CUDA %d.%d, this library has been built with %d.%d", driver / 1000,
-            driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+        hs_append(message->text, sizeof message->text,
+                  ": the driver is one for CUDA %d.%d, this library has been built with %d.%d", driver / 1000,
+                  driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
     else if (error == cudaErrorInsufficientDriver)
-        add(message, ": there is no driver (libcuda.so.1)", 0, 0, 0, 0);
+        hs_append(message->text, sizeof message->text, ": there is no driver (libcuda.so.1)");
     if (!status && (count < 1 || number >= count))
         status = hs_fail(message, HSUMMA_ERR_DEVICE, "there is no GPU %d: this process sees %d", number, count);
     *chosen = number >= 0 ? number : count > 0 ? local_rank % count : 0;
@@ -148,11 +142,10 @@ static hsumma_status look(struct hs_cuda *cuda)
 #endif
     if (!status) {
         status = hs_cuda_said(message, "kernels", hs_kernels_prepare(cuda->number, &cuda->kernels));
-        size_t used = strlen(message->text);
         if (status)
-            snprintf(message->text + used, sizeof message->text - used,
-                     ": %s has compute capability %d.%d; built for %s and what comes after the last (CUDA_ARCHS)",
-                     cuda->device.name, is.major, is.minor, hs_kernels_archs);
+            hs_append(message->text, sizeof message->text,
+                      ": %s has compute capability %d.%d; built for %s and what comes after the last (CUDA_ARCHS)",
+                      cuda->device.name, is.major, is.minor, hs_kernels_archs);
     }
     return status;
 }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +10,8 @@
 
 struct log_line {
     char text[1536]; /* more than the longest */
-    size_t length;
 };
-
-__attribute__((format(printf, 2, 3))) static void add(struct log_line *line, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(line->text + line->length, sizeof line->text - line->length, format, list);
-    va_end(list);
-    if (length > 0)
-        line->length += (size_t)length;
-    if (line->length >= sizeof line->text)
-        line->length = sizeof line->text - 1;
-}
+#define ADD(line, ...) hs_append((line)->text, sizeof(line)->text, __VA_ARGS__)
 
 int hs_log_open(void)
 {
@@ -45,9 +32,9 @@ static void add_scalar(struct log_line *line, const char *name, hsumma_type type
     const double *d = value;
     int single = type == HSUMMA_S || type == HSUMMA_C;
     if (type == HSUMMA_S || type == HSUMMA_D)
-        add(line, " --%s %.17g", name, single ? (double)*f : *d);
+        ADD(line, " --%s %.17g", name, single ? (double)*f : *d);
     else
-        add(line, " --%s \"(%.17g,%.17g)\"", name, single ? (double)f[0] : d[0], single ? (double)f[1] : d[1]);
+        ADD(line, " --%s \"(%.17g,%.17g)\"", name, single ? (double)f[0] : d[0], single ? (double)f[1] : d[1]);
 }
 
 static void add_layout(struct log_line *line, const struct hs_arguments *args, int x)
@@ -56,26 +43,26 @@ static void add_layout(struct log_line *line, const struct hs_arguments *args, i
     const struct hs_matrix_argument *matrix = &args->matrix[x];
     struct hs_axis rows = hs_argument_axis(args, x, 0);
     int64_t local = hs_axis_count(&rows, args->coord[0]), pad = matrix->entry[HS_LLD] - (local > 1 ? local : 1);
-    add(line, " --layout-%c ", "abc"[x]);
+    ADD(line, " --layout-%c ", "abc"[x]);
     for (int e = HS_ROWS; e < HS_LLD; e++)
-        add(line, "%s=%d,", names[e], matrix->entry[e]);
-    add(line, "i=%" PRId64 ",j=%" PRId64 ",pad=%" PRId64, matrix->first[0], matrix->first[1], pad > 0 ? pad : 0);
+        ADD(line, "%s=%d,", names[e], matrix->entry[e]);
+    ADD(line, "i=%" PRId64 ",j=%" PRId64 ",pad=%" PRId64, matrix->first[0], matrix->first[1], pad > 0 ? pad : 0);
 }
 
 void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_arguments *args)
 {
     struct log_line line;
-    line.length = 0;
-    add(&line, "mpiexec -n %d hsumma_bench gemm", args->shape[0] * args->shape[1]);
+    line.text[0] = 0;
+    ADD(&line, "mpiexec -n %d hsumma_bench gemm", args->shape[0] * args->shape[1]);
     for (int d = 0; d < 3; d++)
-        add(&line, " -%c %" PRId64, "mnk"[d], args -> extent[d]);
-    add(&line, " --type %c --transa %c --transb %c", "sdcz"[call->type], args -> op[0], args -> op[1]);
+        ADD(&line, " -%c %" PRId64, "mnk"[d], args -> extent[d]);
+    ADD(&line, " --type %c --transa %c --transb %c", "sdcz"[call->type], args -> op[0], args -> op[1]);
     add_scalar(&line, "alpha", call->type, call->alpha);
     add_scalar(&line, "beta", call->type, call->beta);
-    add(&line, " --grid %dx%d", args->shape[0], args->shape[1]);
+    ADD(&line, " --grid %dx%d", args->shape[0], args->shape[1]);
     for (int x = 0; x < 3; x++)
         add_layout(&line, args, x);
-    add(&line, "\n");
-    ssize_t written = write(file, line.text, line.length); /* one piece: other processes may append, too */
-    (void)written;                                         /* a full disk must not end the multiplication */
+    ADD(&line, "\n");
+    ssize_t written = write(file, line.text, strlen(line.text)); /* one piece: other processes may append, too */
+    (void)written;                                               /* a full disk must not end the multiplication */
 }

@@ -7,6 +7,12 @@ struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis)
                      : hs_axis_make(desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]);
 }
 
+hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status)
+{
+    return status ? hs_fail(&ctx->message, status, "process %d: %s", ctx->comm.rank, ctx->device->message.text)
+                  : HSUMMA_OK;
+}
+
 void hs_context_release(hsumma_context *ctx)
 {
     if (--ctx->holders == 0)

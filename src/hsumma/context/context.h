@@ -63,6 +63,9 @@ struct hsumma_grid {
 /* The rows (0) or columns (1) of a whole described matrix; its fields must be valid. */
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
 
+/* The status of a call of this process's device, whose message becomes the context's. */
+hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status);
+
 /* One holder less. */
 void hs_context_release(hsumma_context *ctx);
 void hs_grid_release(hsumma_grid *grid);

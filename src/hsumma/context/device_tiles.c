@@ -53,9 +53,7 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, int number, int o
     hsumma_status status = on ? HSUMMA_OK : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a plan");
     if (on) {
         *on = (struct hs_node_device){.device = ctx->device, .owner = owner, .bytes = bytes};
-        status = make_streams(on);
-        if (status)
-            hs_fail(message, status, "process %d: %s", ctx->comm.rank, ctx->device->message.text);
+        status = hs_context_device_said(ctx, make_streams(on));
     }
     /* running: what has been started may have begun with the memory that there is */
     struct hs_verdict verdict =

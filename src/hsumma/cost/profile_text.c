@@ -1,7 +1,8 @@
 /* The profile's file: one table says what it may hold, for reading and for writing. */
 #include "hsumma/cost/profile.h"
 
-#include <locale.h>
+#include "base/plain_numbers.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -231,30 +232,13 @@ static hsumma_status read_all(struct profile_reading *reading)
     return status;
 }
 
-/* Numbers have a point, whatever the user's language; of this thread only.  (locale_t)0: nothing has been changed. */
-static locale_t begin_numbers(locale_t *before)
-{
-    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (plain)
-        *before = uselocale(plain);
-    return plain;
-}
-
-static void end_numbers(locale_t plain, locale_t before)
-{
-    if (!plain)
-        return;
-    uselocale(before);
-    freelocale(plain);
-}
-
 hsumma_status hs_profile_read(const char *text, const char *host, struct hs_profile *profile,
                               struct hs_message *message)
 {
     struct profile_reading reading = {.rest = text, .host = host, .profile = hs_profile_builtin, .message = message};
-    locale_t before = (locale_t)0, plain = begin_numbers(&before);
+    struct hs_plain_numbers numbers = hs_plain_numbers_begin();
     hsumma_status status = read_all(&reading);
-    end_numbers(plain, before);
+    hs_plain_numbers_end(numbers);
     if (status)
         return status;
     reading.profile.one_node = profile->one_node;
@@ -295,7 +279,7 @@ static void add_real(struct writing *writing, double value)
 int hs_profile_write(const struct hs_profile *profile, const char *host, char *text, size_t size)
 {
     struct writing writing = {.text = text, .size = size};
-    locale_t before = (locale_t)0, plain = begin_numbers(&before);
+    struct hs_plain_numbers numbers = hs_plain_numbers_begin();
     add(&writing, "hsumma profile %d\n", VERSION);
     if (host && *host)
         add(&writing, "host %s\n", host);
@@ -309,6 +293,6 @@ int hs_profile_write(const struct hs_profile *profile, const char *host, char *t
         add(&writing, "\n");
     }
     add(&writing, "end\n");
-    end_numbers(plain, before);
+    hs_plain_numbers_end(numbers);
     return (int)writing.length;
 }

@@ -2,50 +2,38 @@
 #include "hsumma/plan/plan.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+/* A text that grows. */
 struct plan_text {
     char *at;
-    size_t left;
+    size_t size;
 };
+#define ADD(text, ...) hs_append((text).at, (text).size, __VA_ARGS__)
 
-static void add(struct plan_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct plan_text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(text->at, text->left, format, args);
-    va_end(args);
-    size_t used = length < 0 ? 0 : (size_t)length < text->left ? (size_t)length : text->left - 1;
-    text->at += used;
-    text->left -= used;
-}
-
-static void add_names(struct plan_text *text, const char *option, const struct hs_spec *spec,
+static void add_names(struct plan_text text, const char *option, const struct hs_spec *spec,
                       const struct hs_alg *const alg[])
 {
     int alike = 1;
     for (int l = 1; l < spec->levels; l++)
         alike &= alg[l] == alg[0];
-    add(text, " %s=", option);
+    ADD(text, " %s=", option);
     for (int l = 0; l < (alike ? 1 : spec->levels); l++)
-        add(text, "%s%s", l ? "," : "", alg[l]->name);
+        ADD(text, "%s%s", l ? "," : "", alg[l]->name);
 }
 
 /* What all plans have. */
 static void write_rest(int threads, const struct hs_options *options, struct plan_text text)
 {
     if (threads)
-        add(&text, " threads=%d", threads);
+        ADD(text, " threads=%d", threads);
     else
-        add(&text, " threads=user");
+        ADD(text, " threads=user");
     if (options->said_by[HS_OPT_WORKSPACE_LIMIT]) {
         char limit[HS_NAME_TEXT];
         hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, limit, sizeof limit);
-        add(&text, " workspace_limit=%s", limit);
+        ADD(text, " workspace_limit=%s", limit);
     }
 }
 
@@ -54,32 +42,32 @@ static void write_line(const struct hs_choice *choice, int part, int threads, co
                        struct plan_text text)
 {
     const struct hs_spec *spec = &choice->spec;
-    add(&text, "stationary=%c", "ABC"[spec->stationary]);
+    ADD(text, "stationary=%c", "ABC"[spec->stationary]);
     if (spec->node != HS_NODE_MESSAGES) {
-        add(&text, " node=%s block=%" PRId64, hs_option_word(HS_OPT_NODE, spec->node), spec->width[0]);
+        ADD(text, " node=%s block=%" PRId64, hs_option_word(HS_OPT_NODE, spec->node), spec->width[0]);
         if (spec->chunked >= 0)
-            add(&text, " chunk=%" PRId64, spec->chunk);
+            ADD(text, " chunk=%" PRId64, spec->chunk);
         write_rest(threads, options, text);
         return;
     }
     if (part)
-        add(&text, " groups=auto");
+        ADD(text, " groups=auto");
     else if (spec->levels == 1)
-        add(&text, " groups=1x1");
+        ADD(text, " groups=1x1");
     for (int l = 0; !part && l < spec->levels - 1; l++)
-        add(&text, "%s%dx%d", l ? "," : " levels=", spec->factors[0].size[l], spec->factors[1].size[l]);
-    add(&text, " block=%" PRId64, spec->width[spec->levels - 1]);
+        ADD(text, "%s%dx%d", l ? "," : " levels=", spec->factors[0].size[l], spec->factors[1].size[l]);
+    ADD(text, " block=%" PRId64, spec->width[spec->levels - 1]);
     for (int l = 0; l < spec->levels - 1; l++)
-        add(&text, "%s%" PRId64, l ? "," : " outer=", spec->width[l]);
-    add_names(&text, "bcast", spec, spec->bcast);
-    add_names(&text, "reduce", spec, spec->reduce);
+        ADD(text, "%s%" PRId64, l ? "," : " outer=", spec->width[l]);
+    add_names(text, "bcast", spec, spec->bcast);
+    add_names(text, "reduce", spec, spec->reduce);
     if (choice->prediction.exchanges)
-        add(&text, " exchange=%s", spec->spread ? "all" : "root");
-    add(&text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
+        ADD(text, " exchange=%s", spec->spread ? "all" : "root");
+    ADD(text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
     if (spec->slice == INT64_MAX)
-        add(&text, " slice=none");
+        ADD(text, " slice=none");
     else
-        add(&text, " slice=%" PRId64, spec->slice);
+        ADD(text, " slice=%" PRId64, spec->slice);
     write_rest(threads, options, text);
 }
 
@@ -97,20 +85,20 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
         hsumma_option(shown[i], &info);
         int ruled = by == HS_BY_DEFAULT && ((shown[i] == HS_OPT_BCAST && plan->choice.by_rule[0]) ||
                                             (shown[i] == HS_OPT_REDUCE && plan->choice.by_rule[1]));
-        add(&text, "%s%s: %s", i ? ", " : "", info.name, ruled ? "rules for collectives" : sayer[by]);
+        ADD(text, "%s%s: %s", i ? ", " : "", info.name, ruled ? "rules for collectives" : sayer[by]);
     }
-    add(&text, "; workspace limit: %s",
+    ADD(text, "; workspace limit: %s",
         options->said_by[HS_OPT_WORKSPACE_LIMIT] ? sayer[options->said_by[HS_OPT_WORKSPACE_LIMIT]] : "default");
-    add(&text, "; profile: %s, %d candidates", plan->ctx->profile.source, plan->ranking.considered);
+    ADD(text, "; profile: %s, %d candidates", plan->ctx->profile.source, plan->ranking.considered);
     if (plan->disobeyed)
-        add(&text, "; what was remembered of this product cannot be obeyed");
+        ADD(text, "; what was remembered of this product cannot be obeyed");
     if (plan->device.why_not)
-        add(&text, "; device: staged through the host (%s)", plan->device.why_not);
+        ADD(text, "; device: staged through the host (%s)", plan->device.why_not);
     if (plan->ctx->note[0])
-        add(&text, "; %s", plan->ctx->note);
+        ADD(text, "; %s", plan->ctx->note);
     const char *note = hs_local_note(plan->ctx->local);
     if (plan->ctx->local)
-        add(&text, "; local GEMM: %s%s%s", hs_plan_maker(plan), note[0] ? ", because " : "", note);
+        ADD(text, "; local GEMM: %s%s%s", hs_plan_maker(plan), note[0] ? ", because " : "", note);
 }
 
 const char *hs_plan_maker(const hsumma_plan *plan)

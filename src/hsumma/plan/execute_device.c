@@ -61,13 +61,9 @@ void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution)
 
 hsumma_status hs_plan_end(hsumma_plan *plan)
 {
-    hsumma_context *ctx = plan->ctx;
-    const struct hs_node_product *node = &hs_plan_holder(plan)->device.node;
     if (plan->failure || !plan->member)
         return plan->failure;
     if (!plan->on_device)
         return hs_staging_store(plan);
-    return node->failed
-               ? hs_fail(&ctx->message, node->failed, "process %d: %s", ctx->comm.rank, ctx->device->message.text)
-               : HSUMMA_OK;
+    return hs_context_device_said(plan->ctx, hs_plan_holder(plan)->device.node.failed);
 }

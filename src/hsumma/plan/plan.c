@@ -178,12 +178,11 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     }
     if (!status && plan->grid->shared.directory.entry)
         plan->agreement.directory = &plan->grid->shared.directory;
-    if (!status && plan->by_node) {
-        if (plan->member)
-            status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, &ctx->memory, message);
+    if (!status && plan->member && plan->by_node)
+        status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, &ctx->memory, message);
+    if (status || plan->by_node)
         return status;
-    }
-    if (!status && plan->member)
+    if (plan->member)
         status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
     if (!status && hs_workspace_want(ctx, plan->loop.buffer_bytes))
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of workspace", plan->loop.buffer_bytes);
@@ -266,30 +265,24 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status && !verdict.alike)
         status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
                          "processes have given different sizes, descriptors, operations or options");
-    if (status) {
-        hs_plan_destroy(plan);
-        return status;
-    }
-    status = connect(plan);
+    if (!status)
+        status = connect(plan);
     if (!status)
         status = hs_plan_device_join(plan, &settings);
-    if (status) {
-        hs_plan_destroy(plan);
-        return status;
+    if (!status) {
+        plan->workspace_max = verdict.value;
+        if (!request->silent)
+            hs_plan_describe(plan, &options);
+        if (settings.explain && ctx->comm.rank == 0 && !request->choice)
+            print_plan(plan);
+        if (settings.tune == HS_TUNE_MEASURE && !request->alone && !request->choice && !plan->remembered)
+            status = hs_trial_begin(plan, request, &options);
     }
-    plan->workspace_max = verdict.value;
-    if (!request->silent)
-        hs_plan_describe(plan, &options);
-    if (settings.explain && ctx->comm.rank == 0 && !request->choice)
-        print_plan(plan);
-    if (settings.tune == HS_TUNE_MEASURE && !request->alone && !request->choice && !plan->remembered)
-        status = hs_trial_begin(plan, request, &options);
-    if (status) {
+    if (status)
         hs_plan_destroy(plan);
-        return status;
-    }
-    *result = plan;
-    return HSUMMA_OK;
+    else
+        *result = plan;
+    return status;
 }
 
 void hs_plan_destroy(hsumma_plan *plan)

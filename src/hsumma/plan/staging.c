@@ -83,13 +83,6 @@ static hsumma_status copy(hsumma_plan *plan, int x, const struct hs_matrix *to, 
                                     (size_t)from->ld * size, (size_t)rows * size, (size_t)cols);
 }
 
-static hsumma_status reported(hsumma_plan *plan, hsumma_status status)
-{
-    return status ? hs_fail(&plan->ctx->message, status, "process %d: %s", plan->ctx->comm.rank,
-                            plan->ctx->device->message.text)
-                  : HSUMMA_OK;
-}
-
 hsumma_status hs_staging_load(hsumma_plan *plan)
 {
     const struct hs_problem *problem = &plan->problem;
@@ -106,7 +99,7 @@ hsumma_status hs_staging_load(hsumma_plan *plan)
     }
     if (!status && full)
         status = device->kind->synchronize(device, plan->ctx->stream);
-    return reported(plan, status);
+    return hs_context_device_said(plan->ctx, status);
 }
 
 hsumma_status hs_staging_store(hsumma_plan *plan)
@@ -118,7 +111,7 @@ hsumma_status hs_staging_store(hsumma_plan *plan)
     hsumma_status status = copy(plan, HS_C, &staging->own[HS_C], &plan->matrix[HS_C]);
     if (!status)
         status = device->kind->synchronize(device, plan->ctx->stream);
-    return reported(plan, status);
+    return hs_context_device_said(plan->ctx, status);
 }
 
 void hs_staging_drop(hsumma_plan *plan)

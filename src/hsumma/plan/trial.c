@@ -94,19 +94,18 @@ static int span_length(const hsumma_plan *plan)
 static void plan_spans(struct hs_trial *trial)
 {
     const hsumma_plan *first = trial->plan[0];
-    int sharers = 0, longest = 0;
+    int longest = 0;
     for (int i = 0; i < trial->count; i++) {
-        const hsumma_plan *plan = trial->plan[i];
-        if (!shares_panels(first, plan))
+        if (!shares_panels(first, trial->plan[i]))
             continue;
-        sharers++;
-        longest = span_length(plan) > longest ? span_length(plan) : longest;
+        trial->sharer[trial->sharers++] = i;
+        longest = span_length(trial->plan[i]) > longest ? span_length(trial->plan[i]) : longest;
     }
     const struct hs_spec *spec = &first->choice.spec;
     int dim = first->choice.spec.stationary == HS_C ? HS_K : first->choice.spec.stationary == HS_A ? HS_N : HS_M;
     int64_t panels = first->problem.extent[dim] / spec->width[spec->levels - 1]; /* or more */
-    trial->stepping = sharers > 1 && 2 * (int64_t)STEPPED_ROUNDS * sharers * longest <= panels;
-    trial->spans = STEPPED_ROUNDS * sharers;
+    trial->spans = STEPPED_ROUNDS * trial->sharers;
+    trial->stepping = trial->sharers > 1 && 2 * (int64_t)trial->spans * longest <= panels;
 }
 
 hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request, const struct hs_options *options)
@@ -272,27 +271,24 @@ hsumma_status hs_trial_advance(hsumma_plan *holder, double seconds, int *worked,
     return status;
 }
 
-/* The span-th of those who share: 0 is the plan itself. */
-static int sharer(const struct hs_trial *trial, int span)
+/* Whose turn a span is. */
+static int sharer_of(const struct hs_trial *trial, int span)
 {
-    int sharers = trial->spans / STEPPED_ROUNDS, wanted = span % sharers, i = 0;
-    for (;; i++)
-        if (shares_panels(trial->plan[0], trial->plan[i]) && wanted-- == 0)
-            return i;
+    return trial->sharer[span % trial->sharers];
 }
 
 /* Where a span that begins at `from` may end and all who share may go on. */
 static int span_end(const struct hs_trial *trial, int from)
 {
     int to = from, before = -1;
-    for (int i = 0; i < trial->count; i++)
-        if (shares_panels(trial->plan[0], trial->plan[i]) && from + span_length(trial->plan[i]) > to)
-            to = from + span_length(trial->plan[i]);
+    for (int i = 0; i < trial->sharers; i++) {
+        int end = from + span_length(trial->plan[trial->sharer[i]]);
+        to = end > to ? end : to;
+    }
     while (to != before) {
         before = to;
-        for (int i = 0; i < trial->count; i++)
-            if (shares_panels(trial->plan[0], trial->plan[i]))
-                to = hs_loop_boundary(&trial->plan[i]->loop, to);
+        for (int i = 0; i < trial->sharers; i++)
+            to = hs_loop_boundary(&trial->plan[trial->sharer[i]]->loop, to);
     }
     return to;
 }
@@ -332,8 +328,8 @@ static void finish_sharing(hsumma_plan *holder)
     struct hs_trial *trial = &holder->trial;
     trial->stepping = 0;
     trial->executions++;
-    for (int i = 0; i < trial->count; i++)
-        trial->out[i] = i != trial->turn && shares_panels(holder, trial->plan[i]);
+    for (int i = 0; i < trial->sharers; i++)
+        trial->out[trial->sharer[i]] = trial->sharer[i] != trial->turn;
     trial->plan[trial->turn]->loop.last = trial->together;
     trial->served = trial->turn;
     if (left_in(trial) == 1) {
@@ -351,7 +347,7 @@ hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)
     int complete = 1, last = trial->span == trial->spans;
     *done = 0;
     if (trial->deciding < 0) {
-        int now = last ? trial->turn : sharer(trial, trial->span);
+        int now = last ? trial->turn : sharer_of(trial, trial->span);
         struct hs_loop *loop = &trial->plan[now]->loop;
         if (holder->member)
             status = hs_loop_advance(loop, worked, &complete);
@@ -369,14 +365,12 @@ hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)
         trial->step[now] = trial->step[now] == 0 || (one > 0 && one < trial->step[now]) ? one : trial->step[now];
         *worked = 1;
         if (++trial->span < trial->spans) {
-            start_span(holder, sharer(trial, trial->span), holder->member ? span_end(trial, trial->to) : HS_ALL);
+            start_span(holder, sharer_of(trial, trial->span), holder->member ? span_end(trial, trial->to) : HS_ALL);
             return HSUMMA_OK;
         }
     }
     status = agree_on(trial, trial->step, worked, &complete);
-    if (!status && complete) {
-        for (int i = 0; i < trial->count; i++)
-            trial->out[i] = !shares_panels(holder, trial->plan[i]);
+    if (!status && complete) { /* others have no time of a step */
         trial->turn = fastest(trial, trial->step, 0);
         start_span(holder, trial->turn, HS_ALL);
     }

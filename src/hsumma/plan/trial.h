@@ -36,6 +36,8 @@ struct hs_trial {
     int to_remember;               /* in the context */
     int remembers;                 /* nobody's words have left candidates out */
     int stepping;                  /* candidates share the first execution: it is to come, or under way */
+    int sharer[HS_RANKED];         /* those who do, */
+    int sharers;                   /* so many; the first is 0 */
     int span, spans, from, to;     /* the span under way, and how many there are before the last one */
     struct hs_loop_times together; /* of the spans so far */
     struct hs_agreement agreement; /* over the whole grid */

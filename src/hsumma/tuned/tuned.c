@@ -1,28 +1,13 @@
 #include "hsumma/tuned/tuned.h"
 
 #include "base/options.h"
+#include "base/plain_numbers.h"
 #include "coll/select/select.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Numbers in files have a point, whatever the program's language is. */
-static locale_t plain_numbers(locale_t *plain)
-{
-    *plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    return *plain ? uselocale(*plain) : (locale_t)0;
-}
-
-static void own_numbers(locale_t plain, locale_t before)
-{
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
-}
 
 static int is_seconds(double seconds)
 {
@@ -151,9 +136,9 @@ hsumma_status hs_tuned_read(struct hs_tuned *tuned, const char *text, const stru
     hsumma_status status = hs_tuned_check_head(text, message);
     if (status)
         return status;
-    locale_t plain, own = plain_numbers(&plain);
+    struct hs_plain_numbers numbers = hs_plain_numbers_begin();
     status = read_lines(tuned, text, memory, message);
-    own_numbers(plain, own);
+    hs_plain_numbers_end(numbers);
     if (status)
         tuned->count = before;
     return status == HSUMMA_ERR_MEMORY ? hs_fail(message, status, "tuned: no memory for the products") : status;
@@ -197,8 +182,8 @@ hsumma_status hs_tuned_put(struct hs_tuned *tuned, const char *key, double secon
 
 int hs_tuned_write(const struct hs_tuned_entry *entry, char *text, size_t size)
 {
-    locale_t plain, own = plain_numbers(&plain);
+    struct hs_plain_numbers numbers = hs_plain_numbers_begin();
     int length = snprintf(text, size, "%s %s %.9g %s", hs_tuned_gemm, entry->key, entry->seconds, entry->line);
-    own_numbers(plain, own);
+    hs_plain_numbers_end(numbers);
     return length;
 }

@@ -1,8 +1,7 @@
 #include "hsumma/plan/plan_device.h"
 
 #include "hsumma/plan/plan.h"
-#include "hsumma/search/candidate.h"
-#include "hsumma/search/choose_device.h"
+#include "hsumma/search/choose_node.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 #include "hsumma/search/choose_node.h"
 
-#include "summa/node/shape.h"
+#include "summa/node/on_device.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -12,13 +13,38 @@
  */
 enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
 
+/*
+ * On devices panels are as wide as a GPU's GEMM likes, so that C is read and written seldom and calls are few; narrower
+ * ones where memory is short.  C stays, unless another operand in its place leaves less than a part (clearly) to copy:
+ * only C is written once and needs no partial results.
+ */
+enum { WIDE = 2048 };
+static const double clearly = 0.5;
+
+/*
+ * What is given up when memory is short, in this order.  Panels narrower than the knee of the local GEMM read and write
+ * C more often, shorter chunks let the BLAS pack the other operand more often, which costs more; without lookahead
+ * copying and multiplying take turns.
+ */
+struct sacrifice {
+    enum { LOOKAHEAD_TO, WIDTH_TO, CHUNK_TO, NOTHING_LEFT } what;
+    int64_t to;
+};
+static const struct sacrifice of_host[] = {{WIDTH_TO, 384}, {CHUNK_TO, 1024}, {WIDTH_TO, 192},   {CHUNK_TO, 512},
+                                           {WIDTH_TO, 96},  {CHUNK_TO, 256},  {LOOKAHEAD_TO, 0}, {CHUNK_TO, 64},
+                                           {WIDTH_TO, 8},   {CHUNK_TO, 1},    {WIDTH_TO, 1},     {NOTHING_LEFT, 0}};
+static const struct sacrifice of_device[] = {{WIDTH_TO, 1024},  {LOOKAHEAD_TO, 1}, {WIDTH_TO, 64},
+                                             {LOOKAHEAD_TO, 0}, {WIDTH_TO, 1},     {NOTHING_LEFT, 0}};
+
 struct sizes {
     const struct hs_problem *problem;
     const struct hs_settings *settings;
-    const struct hs_profile *profile;
-    const struct hs_sharing *sharing;
-    int threads, knees;
+    int on_device;
+    const struct sacrifice *sacrifices;
     int64_t most; /* bytes of all processes */
+    /* on the host */
+    const struct hs_profile *profile;
+    int in_place, threads, knees;
     /* of the stationary operand that is looked at */
     const struct hs_variant *variant;
     struct hs_spec *spec;
@@ -27,6 +53,12 @@ struct sizes {
 static int64_t bytes_of(const struct sizes *sizes)
 {
     return hs_node_size(sizes->problem, sizes->variant, sizes->spec);
+}
+
+static int64_t looped_extent(const struct sizes *sizes)
+{
+    int64_t extent = sizes->problem->extent[sizes->variant->looped];
+    return extent > 0 ? extent : 1;
 }
 
 /* The operand that comes in chunks: of those that are copied the one with the longest pinned dimension; -1: none. */
@@ -47,18 +79,6 @@ static int choose_chunked(const struct hs_variant *variant)
     return chunked;
 }
 
-/*
- * What is given up when memory is short, in this order.  Panels narrower than the knee of the local GEMM read and write
- * C more often, shorter chunks let the BLAS pack the other operand more often, which costs more; without lookahead
- * copying and multiplying take turns.
- */
-static const struct sacrifice {
-    enum { LOOKAHEAD_TO, WIDTH_TO, CHUNK_TO } what;
-    int64_t to;
-} sacrifices[] = {{WIDTH_TO, 384}, {CHUNK_TO, 1024}, {WIDTH_TO, 192},   {CHUNK_TO, 512},
-                  {WIDTH_TO, 96},  {CHUNK_TO, 256},  {LOOKAHEAD_TO, 0}, {CHUNK_TO, 64},
-                  {WIDTH_TO, 8},   {CHUNK_TO, 1},    {WIDTH_TO, 1}};
-
 /* Cuts of `whole` one more than now, but not shorter than `to`. */
 static int cut_finer(int64_t *length, int64_t whole, int64_t to)
 {
@@ -69,18 +89,29 @@ static int cut_finer(int64_t *length, int64_t whole, int64_t to)
     return 1;
 }
 
+/* Panels a notch narrower, but not narrower than `to`: on devices half as wide, else cut once more. */
+static int narrow(const struct sizes *sizes, int64_t to)
+{
+    int64_t *width = &sizes->spec->width[0];
+    if (!sizes->on_device)
+        return cut_finer(width, looped_extent(sizes), to);
+    if (*width <= to)
+        return 0;
+    int64_t half = hs_even_cut(looped_extent(sizes), (*width + 1) / 2, 64);
+    *width = half < to ? to : half;
+    return 1;
+}
+
 /* Smaller by one notch; 0: nothing is left to give up.  What the caller has fixed stays. */
 static int shrink(const struct sizes *sizes)
 {
     struct hs_spec *spec = sizes->spec;
-    for (unsigned i = 0; i < sizeof sacrifices / sizeof *sacrifices; i++) {
-        const struct sacrifice *next = &sacrifices[i];
+    for (const struct sacrifice *next = sizes->sacrifices; next->what != NOTHING_LEFT; next++) {
         if (next->what == LOOKAHEAD_TO && spec->lookahead > next->to) {
             spec->lookahead--;
             return 1;
         }
-        if (next->what == WIDTH_TO && !sizes->settings->block &&
-            cut_finer(&spec->width[0], sizes->problem->extent[sizes->variant->looped], next->to))
+        if (next->what == WIDTH_TO && !sizes->settings->block && narrow(sizes, next->to))
             return 1;
         if (next->what == CHUNK_TO && !sizes->settings->chunk && spec->chunked >= 0 &&
             cut_finer(&spec->chunk, hs_axis_count_max(sizes->variant->role[spec->chunked].want), next->to))
@@ -103,23 +134,22 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
             if (axis->nb % pieces == 0)
                 return axis->nb / pieces;
     }
-    return hs_even_cut(sizes->problem->extent[sizes->variant->looped], wanted, 8);
+    return hs_even_cut(looped_extent(sizes), wanted, 8);
 }
 
 /*
  * Stationary C loops over k in panels and hands A or B over in chunks of its rows or columns; the others loop over
  * columns or rows of C, in panels as wide as the partial results may be, and hand over chunks of k.
  */
-static void choose_cuts(const struct sizes *sizes)
+static void choose_cuts_on_host(const struct sizes *sizes)
 {
     const struct hs_settings *settings = sizes->settings;
     struct hs_spec *spec = sizes->spec;
-    int64_t whole = sizes->problem->extent[sizes->variant->looped], panel = sizes->knees * sizes->profile->knee;
+    int64_t whole = looped_extent(sizes), panel = sizes->knees * sizes->profile->knee;
     int over_k = sizes->variant->looped == HS_K;
-    whole = whole > 0 ? whole : 1;
-    spec->width[0] = !over_k                    ? hs_min(whole, INT32_MAX)
-                     : sizes->sharing->in_place ? block_panel(sizes, panel)
-                                                : hs_even_cut(whole, panel, 8);
+    spec->width[0] = !over_k           ? hs_min(whole, INT32_MAX)
+                     : sizes->in_place ? block_panel(sizes, panel)
+                                       : hs_even_cut(whole, panel, 8);
     spec->width[0] = hs_min(settings->block ? settings->block : spec->width[0], whole);
     spec->lookahead = 1;
     spec->chunked = choose_chunked(sizes->variant);
@@ -132,20 +162,26 @@ static void choose_cuts(const struct sizes *sizes)
     spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
 }
 
-void hs_node_spec_begin(struct hs_spec *spec, const struct hs_problem *problem, const struct hs_settings *settings,
-                        int stationary, int mode)
+/* Where no process reads anything of another's there is one panel, if it can be. */
+static void choose_cuts_on_device(const struct sizes *sizes)
 {
-    spec->stationary = stationary;
-    spec->node = mode;
-    spec->levels = 1;
-    spec->slice = INT64_MAX;
-    spec->segment = settings->segment;
-    for (int axis = 0; axis < 2; axis++)
-        hs_factors_make(&spec->factors[axis], problem->grid.extent[axis], 0, NULL);
+    const struct hs_variant *variant = sizes->variant;
+    struct hs_spec *spec = sizes->spec;
+    int64_t whole = looped_extent(sizes), width = sizes->settings->block;
+    int resident = !variant->role[HS_C].moves;
+    for (int x = 0; x < 2; x++)
+        resident &= !variant->role[x].moves || hs_supply_resident(&variant->role[x]);
+    if (!width)
+        width = resident ? INT32_MAX : hs_even_cut(whole, WIDE, 64);
+    spec->width[0] = hs_min(width, whole);
+    spec->lookahead = HS_NODE_LOOKAHEAD;
+    spec->chunked = -1;
 }
 
-double hs_node_copies(const struct hs_problem *problem, const struct hs_variant *variant,
-                      struct hs_prediction *prediction)
+/* Elements that the process with most to do copies: into tiles, and partial results out of them.  Says in the
+ * prediction how each operand moves. */
+static double count_copies(const struct hs_problem *problem, const struct hs_variant *variant,
+                           struct hs_prediction *prediction)
 {
     double elements = 0;
     for (int x = 0; x < 3; x++) {
@@ -166,7 +202,7 @@ double hs_node_copies(const struct hs_problem *problem, const struct hs_variant 
 }
 
 /* Bytes that a process packs, by the BLAS, and that it copies, at most. */
-static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
+static void predict_on_host(const struct sizes *sizes, struct hs_prediction *prediction)
 {
     const struct hs_problem *problem = sizes->problem;
     const struct hs_profile *profile = sizes->profile;
@@ -187,7 +223,7 @@ static void predict(const struct sizes *sizes, struct hs_prediction *prediction)
     }
     prediction->gemm = calls * hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type,
                                                sizes->threads, call[0], call[1], call[2]);
-    prediction->copy = hs_node_copies(problem, variant, prediction) * size * profile->machine.copy;
+    prediction->copy = count_copies(problem, variant, prediction) * size * profile->machine.copy;
     prediction->comm = prediction->copy;
     prediction->seconds = prediction->gemm + prediction->copy;
 }
@@ -212,31 +248,58 @@ static void give_back(const struct sizes *sizes, int64_t chunk)
     }
 }
 
-static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, struct hs_message *message)
+/* Too much memory, or, with negative bytes, too many steps. */
+static hsumma_status refuse(const struct sizes *sizes, int64_t bytes, struct hs_message *message)
+{
+    const struct hs_spec *spec = sizes->spec;
+    char chunks[40] = "";
+    if (!sizes->on_device)
+        snprintf(chunks, sizeof chunks, " in chunks of %" PRId64, spec->chunk);
+    const char *or_chunk = sizes->on_device ? "" : " or chunk";
+    if (bytes < 0)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "panels of %" PRId64 "%s make more than %d steps (larger block%s)",
+                       spec->width[0], chunks, (int)HS_NODE_STEPS, or_chunk);
+    return hs_fail(message, HSUMMA_ERR_WORKSPACE,
+                   "panels of %" PRId64 "%s need %" PRId64 " bytes of %s memory; the limit allows %" PRId64
+                   " (smaller block%s, or a larger workspace_limit)",
+                   spec->width[0], chunks, bytes, sizes->on_device ? "device" : "shared", sizes->most, or_chunk);
+}
+
+/* The sizes for one stationary operand; on a device the elements that are copied are all that is known of its costs. */
+static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, int64_t *bytes,
+                             double *elements, struct hs_message *message)
 {
     struct hs_variant variant;
     struct hs_spec *spec = &choice->spec;
+    memset(choice, 0, sizeof *choice);
     hsumma_status status = hs_variant_make(sizes->problem, stationary, &variant, message);
     if (status)
         return status;
     sizes->variant = &variant;
     sizes->spec = spec;
-    hs_node_spec_begin(spec, sizes->problem, sizes->settings, stationary, HS_NODE_SHARED);
-    choose_cuts(sizes);
+    spec->stationary = stationary;
+    spec->node = sizes->on_device ? HS_NODE_DEVICE : HS_NODE_SHARED;
+    spec->levels = 1;
+    spec->slice = INT64_MAX;
+    spec->segment = sizes->settings->segment;
+    for (int axis = 0; axis < 2; axis++)
+        hs_factors_make(&spec->factors[axis], sizes->problem->grid.extent[axis], 0, NULL);
+    if (sizes->on_device)
+        choose_cuts_on_device(sizes);
+    else
+        choose_cuts_on_host(sizes);
     int64_t wanted = spec->chunk;
-    while (bytes_of(sizes) > sizes->most)
+    while ((*bytes = bytes_of(sizes)) > sizes->most)
         if (!shrink(sizes))
-            return hs_fail(message, HSUMMA_ERR_WORKSPACE,
-                           "panels of %" PRId64 " in chunks of %" PRId64 " need %" PRId64
-                           " bytes of shared memory; the limit allows %" PRId64
-                           " (smaller block or chunk, or a larger workspace_limit)",
-                           spec->width[0], spec->chunk, bytes_of(sizes), sizes->most);
-    give_back(sizes, wanted);
+            return refuse(sizes, *bytes, message);
+    if (!sizes->on_device)
+        give_back(sizes, wanted);
     if (bytes_of(sizes) < 0)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                       "panels of %" PRId64 " in chunks of %" PRId64 " make more than %d steps (larger block or chunk)",
-                       spec->width[0], spec->chunk, (int)HS_NODE_STEPS);
-    predict(sizes, &choice->prediction);
+        return refuse(sizes, -1, message);
+    if (sizes->on_device)
+        *elements = count_copies(sizes->problem, &variant, &choice->prediction);
+    else
+        predict_on_host(sizes, &choice->prediction);
     return HSUMMA_OK;
 }
 
@@ -251,11 +314,11 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
     most = (uint64_t)most > sharing->bytes ? (int64_t)sharing->bytes : most;
     struct sizes sizes = {.problem = problem,
                           .settings = chooser->settings,
+                          .sacrifices = of_host,
+                          .most = most,
                           .profile = chooser->profile,
-                          .sharing = sharing,
-                          .threads = chooser->planner->threads,
-                          .knees = KNEES,
-                          .most = most};
+                          .in_place = sharing->in_place,
+                          .threads = chooser->planner->threads};
     int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
     chooser->refused = HSUMMA_OK;
     for (int i = 0; i < 3; i++) {
@@ -264,9 +327,9 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
         for (int w = 0; w < widths; w++) {
             struct hs_choice choice;
             struct hs_message reason = {""};
-            memset(&choice, 0, sizeof choice);
+            int64_t bytes;
             sizes.knees = knees[w];
-            hsumma_status status = look_at(&sizes, hs_stay_order[i], &choice, &reason);
+            hsumma_status status = look_at(&sizes, hs_stay_order[i], &choice, &bytes, NULL, &reason);
             hs_refuse(chooser, status, &reason);
             if (status)
                 continue;
@@ -277,4 +340,35 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
     if (found)
         chooser->message->text[0] = 0;
     return found ? HSUMMA_OK : chooser->refused;
+}
+
+hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs_settings *settings, int64_t most,
+                               struct hs_choice *choice, int64_t *bytes, struct hs_message *message)
+{
+    struct sizes sizes = {
+        .problem = problem, .settings = settings, .on_device = 1, .sacrifices = of_device, .most = most};
+    hsumma_status first = HSUMMA_OK;
+    double fewest = -1;
+    for (int i = 0; i < 3; i++) {
+        struct hs_choice other;
+        struct hs_message reason = {""};
+        int64_t needs;
+        double elements = 0;
+        if (!hs_may_stay(settings, hs_stay_order[i]))
+            continue;
+        hsumma_status status = look_at(&sizes, hs_stay_order[i], &other, &needs, &elements, &reason);
+        if (status && !first) {
+            first = status;
+            *message = reason;
+        }
+        if (status || (fewest >= 0 && elements >= fewest * (choice->spec.stationary == HS_C ? clearly : 1)))
+            continue;
+        fewest = elements;
+        *choice = other;
+        *bytes = needs;
+    }
+    if (fewest < 0)
+        return first;
+    message->text[0] = 0;
+    return HSUMMA_OK;
 }

@@ -12,13 +12,11 @@
  */
 hsumma_status hs_choose_node(struct hs_chooser *chooser);
 
-/* What all specs of products inside one node have in common, on devices, too; mode: HS_NODE_SHARED or HS_NODE_DEVICE.
+/*
+ * How the processes of a node multiply on devices (summa/node/on_device.h).  most: bytes of tiles that a grid may have;
+ * *bytes: that the choice needs.  A pure function of its arguments.  Errors as of hs_choose.
  */
-void hs_node_spec_begin(struct hs_spec *spec, const struct hs_problem *problem, const struct hs_settings *settings,
-                        int stationary, int mode);
-/* Elements that the process with most to do copies: into tiles, and partial results out of them.  Says in the
- * prediction how each operand moves. */
-double hs_node_copies(const struct hs_problem *problem, const struct hs_variant *variant,
-                      struct hs_prediction *prediction);
+hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs_settings *settings, int64_t most,
+                               struct hs_choice *choice, int64_t *bytes, struct hs_message *message);
 
 #endif

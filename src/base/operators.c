@@ -12,37 +12,37 @@ enum { UNROLLED = 16 };
 #define LARGER(l, r) ((l) > (r) ? (l) : (r))
 #define SMALLER(l, r) ((l) < (r) ? (l) : (r))
 
-#define OPERATOR(name, type, op)                                                                 \
-    static void name(void *dst, const void *left, const void *right, int64_t bytes, void *state) \
-    {                                                                                            \
-        int64_t count = bytes / (int64_t)sizeof(type), i = 0;                                    \
-        type *d = dst;                                                                           \
-        const type *l = left, *r = right;                                                        \
-        (void)state;                                                                             \
-        for (; i + UNROLLED <= count; i += UNROLLED) {                                           \
-            type x[UNROLLED], y[UNROLLED];                                                       \
-            memcpy(x, l + i, sizeof x);                                                          \
-            memcpy(y, r + i, sizeof y);                                                          \
-            for (int j = 0; j < UNROLLED; j++)                                                   \
-                x[j] = op(x[j], y[j]);                                                           \
-            memcpy(d + i, x, sizeof x);                                                          \
-        }                                                                                        \
-        for (; i < count; i++)                                                                   \
-            d[i] = op(l[i], r[i]);                                                               \
+#define OPERATOR(linkage, name, type, op)                                                         \
+    linkage void name(void *dst, const void *left, const void *right, int64_t bytes, void *state) \
+    {                                                                                             \
+        int64_t count = bytes / (int64_t)sizeof(type), i = 0;                                     \
+        type *d = dst;                                                                            \
+        const type *l = left, *r = right;                                                         \
+        (void)state;                                                                              \
+        for (; i + UNROLLED <= count; i += UNROLLED) {                                            \
+            type x[UNROLLED], y[UNROLLED];                                                        \
+            memcpy(x, l + i, sizeof x);                                                           \
+            memcpy(y, r + i, sizeof y);                                                           \
+            for (int j = 0; j < UNROLLED; j++)                                                    \
+                x[j] = op(x[j], y[j]);                                                            \
+            memcpy(d + i, x, sizeof x);                                                           \
+        }                                                                                         \
+        for (; i < count; i++)                                                                    \
+            d[i] = op(l[i], r[i]);                                                                \
     }
 
-OPERATOR(sum_float, float, PLUS)
-OPERATOR(max_float, float, LARGER)
-OPERATOR(min_float, float, SMALLER)
-OPERATOR(sum_double, double, PLUS)
-OPERATOR(max_double, double, LARGER)
-OPERATOR(min_double, double, SMALLER)
-OPERATOR(sum_uint32, uint32_t, PLUS) /* as signed ones, but an overflow is defined: it wraps */
-OPERATOR(max_int32, int32_t, LARGER)
-OPERATOR(min_int32, int32_t, SMALLER)
-OPERATOR(sum_uint64, uint64_t, PLUS)
-OPERATOR(max_int64, int64_t, LARGER)
-OPERATOR(min_int64, int64_t, SMALLER)
+OPERATOR(, hs_sum_float, float, PLUS)
+OPERATOR(static, max_float, float, LARGER)
+OPERATOR(static, min_float, float, SMALLER)
+OPERATOR(, hs_sum_double, double, PLUS)
+OPERATOR(static, max_double, double, LARGER)
+OPERATOR(static, min_double, double, SMALLER)
+OPERATOR(static, sum_uint32, uint32_t, PLUS) /* as signed ones, but an overflow is defined: it wraps */
+OPERATOR(static, max_int32, int32_t, LARGER)
+OPERATOR(static, min_int32, int32_t, SMALLER)
+OPERATOR(static, sum_uint64, uint64_t, PLUS)
+OPERATOR(static, max_int64, int64_t, LARGER)
+OPERATOR(static, min_int64, int64_t, SMALLER)
 
 /* Complex numbers are two reals to a sum. */
 static const struct element_row {
@@ -50,10 +50,10 @@ static const struct element_row {
     size_t size;
     hs_combine *op[HS_OPS];
 } table[HS_ELEMENTS] = {
-    [HSUMMA_FLOAT] = {"float", 4, {sum_float, max_float, min_float}},
-    [HSUMMA_DOUBLE] = {"double", 8, {sum_double, max_double, min_double}},
-    [HSUMMA_FLOAT_COMPLEX] = {"float complex", 8, {sum_float, NULL, NULL}},
-    [HSUMMA_DOUBLE_COMPLEX] = {"double complex", 16, {sum_double, NULL, NULL}},
+    [HSUMMA_FLOAT] = {"float", 4, {hs_sum_float, max_float, min_float}},
+    [HSUMMA_DOUBLE] = {"double", 8, {hs_sum_double, max_double, min_double}},
+    [HSUMMA_FLOAT_COMPLEX] = {"float complex", 8, {hs_sum_float, NULL, NULL}},
+    [HSUMMA_DOUBLE_COMPLEX] = {"double complex", 16, {hs_sum_double, NULL, NULL}},
     [HSUMMA_INT32] = {"int32", 4, {sum_uint32, max_int32, min_int32}},
     [HSUMMA_INT64] = {"int64", 8, {sum_uint64, max_int64, min_int64}},
 };

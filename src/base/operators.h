@@ -12,6 +12,8 @@ enum { HS_ELEMENTS = HSUMMA_INT64 + 1, HS_OPS = HSUMMA_MIN + 1 };
 size_t hs_element_size(hsumma_element element);
 const char *hs_element_name(hsumma_element element);
 const char *hs_op_name(hsumma_op op);
+/* Of real elements, or of the parts of complex ones; without state. */
+hs_combine hs_sum_float, hs_sum_double;
 /* Without state.  NULL: there is no such operator for these elements. */
 hs_combine *hs_operator_of(hsumma_element element, hsumma_op op);
 

@@ -21,6 +21,11 @@ struct hs_group {
 
 /* Distance in the rank table between neighbours along an axis (0: down a column, 1: along a row). */
 int hs_grid_stride(const struct hs_grid *grid, int axis);
+/* The place in the rank table of the process with these coordinates, on the axis `axis` and on the other one. */
+static inline int hs_grid_index(const struct hs_grid *grid, int axis, int on_axis, int on_other)
+{
+    return axis == 0 ? on_axis * grid->extent[1] + on_other : on_other * grid->extent[1] + on_axis;
+}
 /* The whole grid; me is meaningless outside it. */
 struct hs_group hs_grid_all(const struct hs_grid *grid);
 

@@ -44,9 +44,6 @@ int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struc
             how.local = HS_OTHERS;
     }
     hs_repeat_locally(call, &how, shim->threads);
-    hs_remember(shim, call, NULL, how.ld);
-    shim->last.local = how.local;
-    for (int x = 0; x < 3; x++)
-        shim->last.offset[x] = how.offset[x];
+    hs_remember(shim, call, &how);
     return 1;
 }

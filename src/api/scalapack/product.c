@@ -95,8 +95,6 @@ static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct
 
 static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)
 {
-    hsumma_context *ctx = shim->ctx;
-    hsumma_plan *plan;
     hsumma_desc desc[3];
     for (int x = 0; x < 3; x++)
         desc[x] = describe(args, x, shim->grid);
@@ -109,23 +107,20 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
                                        .silent = !shim->explain};
     if (leave(shim, call, &request))
         return;
-    const int64_t ld[3] = {desc[0].ld, desc[1].ld, desc[2].ld};
-    hs_forget(shim); /* the cache may let its plan go now */
-    hsumma_status status = hs_plan_cached(ctx, &request, &plan);
-    if (status) {
-        complain(shim, call->type, status);
-        give_up(call, args->context, status, 1);
+    struct hs_repeated how = {.ld = {desc[0].ld, desc[1].ld, desc[2].ld}};
+    shim->last.count = 0; /* the cache may let its plan go now */
+    hsumma_status status = hs_plan_cached(shim->ctx, &request, &how.plan);
+    int c_is_intact = status != HSUMMA_OK;
+    if (!status && shim->explain)
+        hs_explain(shim, &request, how.plan);
+    if (!status)
+        status = hs_plan_run(how.plan, call->alpha, call->data, how.ld, call->beta);
+    if (!status) {
+        hs_remember(shim, call, &how);
         return;
     }
-    if (shim->explain)
-        hs_explain(shim, &request, plan);
-    status = hs_plan_run(plan, call->alpha, call->data, ld, call->beta);
-    if (status) {
-        complain(shim, call->type, status);
-        give_up(call, args->context, status, 0);
-        return;
-    }
-    hs_remember(shim, call, plan, ld);
+    complain(shim, call->type, status);
+    give_up(call, args->context, status, c_is_intact);
 }
 
 static int repeat(const struct hs_pgemm *call)

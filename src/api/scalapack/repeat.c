@@ -45,15 +45,9 @@ int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
     return hs_plan_run(last->plan, call->alpha, call->data, last->ld, call->beta) == HSUMMA_OK;
 }
 
-void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_plan *plan, const int64_t ld[3])
+void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how)
 {
     int plain = shim->log < 0 && !shim->explain && shim->left == 0;
-    shim->last.plan = plan;
+    shim->last = *how;
     shim->last.count = plain ? gather(call, shim->last.raw) : 0;
-    memcpy(shim->last.ld, ld, sizeof shim->last.ld);
-}
-
-void hs_forget(struct hs_shim *shim)
-{
-    shim->last.count = 0;
 }

@@ -146,8 +146,7 @@ int hs_shim_first_time(enum hs_matter matter);
 /* Does the call if it is the last one again, whatever the matrices hold: 1 if so.  Context and communicator are good.
  */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call);
-void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_plan *plan, const int64_t ld[3]);
-void hs_forget(struct hs_shim *shim);
+void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how);
 /* Does a call whose matrices all lie on one process, without any other: 1 if they do. */
 enum { HS_OTHERS = 1, HS_MINE };
 /* And again. */

@@ -37,6 +37,6 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 }
 
 HS_ALG(
-    HS_BCAST, bcast_van_de_geijn, "van_de_geijn", .build = build,
+    HS_BCAST, bcast_van_de_geijn, "van_de_geijn", .build = build, .flags = HS_LIKE_MPI,
     .doc =
         "binomial scatter, ring allgather: (log2 q + q-1) alpha + 2(1 - 1/q) m beta; HSUMMA (ICPP 2013), Section IV");

@@ -230,19 +230,18 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
     return key.cost;
 }
 
-/* MPI does not say what its collectives do: they are priced as the cheaper of two that it may well use. */
+/* MPI does not say what its collectives do: they are priced as the cheapest of those that it may well use. */
 static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                    const struct hs_line *line, enum hs_collective collective, int64_t bytes,
                                    int64_t unit, hsumma_status *status)
 {
-    static const char *const stand_ins[] = {"binomial", "van_de_geijn"};
     struct hs_cost least = {-1, {0, 0}};
-    for (int i = 0; i < 2; i++) {
-        const struct hs_alg *alg = hs_alg_find(collective, stand_ins[i]);
-        struct hs_cost cost = {-1, {0, 0}};
-        if (alg)
-            cost = hs_price(memo, lines, line, alg, bytes, unit, 0, status);
-        if (alg && (least.seconds < 0 || cost.seconds < least.seconds))
+    const struct hs_alg *row;
+    for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
+        if (row->collective != collective || !(row->flags & HS_LIKE_MPI))
+            continue;
+        struct hs_cost cost = hs_price(memo, lines, line, row, bytes, unit, 0, status);
+        if (least.seconds < 0 || cost.seconds < least.seconds)
             least = cost;
     }
     return least;

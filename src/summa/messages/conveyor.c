@@ -146,9 +146,8 @@ void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *ar
     if (!mover->role->exchanged)
         return;
     int64_t line = hs_tier_width_max(mover->panels, mover->tier0) * (int64_t)mover->problem->scalar->size;
-    int64_t held = line * hs_mover_gives(mover), taken = line * hs_mover_takings(mover);
-    conveyor->outgoing = hs_arena_take(arena, (size_t)(is_drain(mover) ? taken : held));
-    conveyor->incoming = hs_arena_take(arena, (size_t)(is_drain(mover) ? held : taken));
+    conveyor->outgoing = hs_arena_take(arena, (size_t)(line * hs_mover_lines(mover, !is_drain(mover))));
+    conveyor->incoming = hs_arena_take(arena, (size_t)(line * hs_mover_lines(mover, is_drain(mover))));
 }
 
 void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta, int from, int to)

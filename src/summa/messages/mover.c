@@ -26,6 +26,12 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec)
     mover->tier0 = mover->levels ? mover->tier[0] : spec->levels - 1;
 }
 
+static int index_of_me(const struct hs_mover *mover)
+{
+    const struct hs_grid *grid = &mover->problem->grid;
+    return hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+}
+
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
                    const struct hs_spec *spec, const struct hs_panels *panels, int operand)
 {
@@ -43,7 +49,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     mover->spread =
         spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
     keep_levels(mover, spec);
-    int me = grid->coord[0] * grid->extent[1] + grid->coord[1];
+    int me = index_of_me(mover);
     int step = hs_grid_stride(grid, mover->role->line_axis);
     for (int l = 0; l < mover->levels; l++) {
         int digit = hs_digit(&mover->factors, l, mover->line), stride = mover->factors.stride[l] * step;
@@ -85,11 +91,6 @@ int64_t hs_mover_exchange_bytes(const struct hs_mover *mover, const struct hs_sp
            hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, role->take_max[mover->spread]);
 }
 
-int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o)
-{
-    return hs_tier_width(mover->panels, tier, o) * mover->length * (int64_t)mover->problem->scalar->size;
-}
-
 struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int o)
 {
     const struct hs_tier *of = &mover->panels->tier[tier];
@@ -124,6 +125,7 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
 {
     const struct hs_tier *tier = &mover->panels->tier[mover->tier[level]];
     const struct hs_alg *alg = mover->alg[level];
+    int64_t unit = (int64_t)mover->problem->scalar->size;
     int true_root = (alg->flags & HS_TRUE_ROOT) != 0, size = mover->factors.size[level], me = mover->group[level].me;
     hsumma_status status = HSUMMA_OK;
     for (int o = 0; !status && o < tier->count; o++) {
@@ -136,8 +138,8 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
                                   .rank = true_root ? me : (me - digit + size) % size,
                                   .size = size,
                                   .root = true_root ? digit : 0,
-                                  .bytes = hs_mover_bytes(mover, mover->tier[level], o),
-                                  .unit = (int64_t)mover->problem->scalar->size,
+                                  .bytes = hs_tier_width(mover->panels, mover->tier[level], o) * mover->length * unit,
+                                  .unit = unit,
                                   .segment = segment};
         status = hs_cache_get(lists, &key, &list[o]);
     }
@@ -154,27 +156,17 @@ int hs_mover_takes(const struct hs_mover *mover, int pair)
     return mover->spread || hs_mover_root(mover, pair) == mover->line;
 }
 
-/* The process that holds (own_axis: q) or takes (want_axis: i) the panels of a pair. */
+/* The process that holds the panels of a pair, at q on their own axis; and the one that takes them, at i on the wanted.
+ */
 static int holder_of(const struct hs_mover *mover, int pair, int q)
 {
-    int coord[2];
-    coord[mover->role->own_axis] = q;
-    coord[mover->role->loop_axis] = mover->panels->pairs.pair[pair].owner[mover->index];
-    return coord[0] * mover->problem->grid.extent[1] + coord[1];
+    int owner = mover->panels->pairs.pair[pair].owner[mover->index];
+    return hs_grid_index(&mover->problem->grid, mover->role->own_axis, q, owner);
 }
 
 static int taker_of(const struct hs_mover *mover, int line, int i)
 {
-    int coord[2];
-    coord[mover->role->want_axis] = i;
-    coord[mover->role->line_axis] = line;
-    return coord[0] * mover->problem->grid.extent[1] + coord[1];
-}
-
-static int index_of_me(const struct hs_mover *mover)
-{
-    const struct hs_grid *grid = &mover->problem->grid;
-    return grid->coord[0] * grid->extent[1] + grid->coord[1];
+    return hs_grid_index(&mover->problem->grid, mover->role->want_axis, i, line);
 }
 
 /* Lines of the pinned dimension that pass between holder q and taker i; from one of several replicas only. */
@@ -209,28 +201,19 @@ void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
     mover->gives = mover->takes = NULL;
 }
 
-/* Lines of this process with others; with itself only where the way to itself is not the same for all pairs. */
-static int64_t lines(const struct hs_mover *mover, const int64_t *with, int others, int self)
+int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder)
 {
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    const int64_t *with = as_holder ? mover->gives : mover->takes;
+    int others = grid->extent[as_holder ? role->want_axis : role->own_axis];
+    int self = grid->coord[as_holder ? role->own_axis : role->want_axis];
     int64_t sum = 0;
-    for (int other = 0; other < others; other++)
-        if (mover->spread || mover->role->own_axis != mover->role->want_axis || other != self)
+    for (int other = 0; other < others;
+         other++) /* with itself only where the way there is not the same for all pairs */
+        if (mover->spread || role->own_axis != role->want_axis || other != self)
             sum += with[other];
     return sum;
-}
-
-int64_t hs_mover_gives(const struct hs_mover *mover)
-{
-    const struct hs_role *role = mover->role;
-    return lines(mover, mover->gives, mover->problem->grid.extent[role->want_axis],
-                 mover->problem->grid.coord[role->own_axis]);
-}
-
-int64_t hs_mover_takings(const struct hs_mover *mover)
-{
-    const struct hs_role *role = mover->role;
-    return lines(mover, mover->takes, mover->problem->grid.extent[role->own_axis],
-                 mover->problem->grid.coord[role->want_axis]);
 }
 
 /* Whether what this process holds for takers i is packed: not what it alone takes. */

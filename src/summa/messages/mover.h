@@ -51,8 +51,6 @@ int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec
                               int tier, int64_t length);
 /* And of those of an exchange, at most. */
 int64_t hs_mover_exchange_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs);
-/* Bytes of tier panel o on this process. */
-int64_t hs_mover_bytes(const struct hs_mover *mover, int tier, int o);
 struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int o);
 /* The pair of tier panel o. */
 int hs_mover_pair(const struct hs_mover *mover, int tier, int o);
@@ -70,9 +68,8 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
  */
 hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
 void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
-/* Lines of the pinned dimension that this process packs as a holder and unpacks as a taker at most. */
-int64_t hs_mover_gives(const struct hs_mover *mover);
-int64_t hs_mover_takings(const struct hs_mover *mover);
+/* Lines of the pinned dimension that this process packs as a holder, or unpacks as a taker, at most. */
+int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder);
 int hs_mover_holds(const struct hs_mover *mover, int pair);
 int hs_mover_takes(const struct hs_mover *mover, int pair);
 hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward, struct hs_cache *lists, int *list);

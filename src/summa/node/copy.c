@@ -281,7 +281,7 @@ static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct
     for (int q = 0; q < problem->grid.extent[out->role->line_axis]; q++) {
         if (hs_axis_count(k, q) == 0)
             continue;
-        int index = hs_node_index(problem, out->role->want_axis, p, q);
+        int index = hs_grid_index(&problem->grid, out->role->want_axis, p, q);
         char *tile = hs_supply_slot(node, out, panel * node->chunks, index);
         struct result_block block = block_of(out, c, tile, scalar->size, pinned, looped);
         if (node->device)

@@ -208,7 +208,7 @@ static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_
         at[role->loop_axis] = local;
         at[role->own_axis] = range[role->pinned].begin;
     } else {
-        int p = x == HS_C ? hs_node_index(node->problem, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
+        int p = x == HS_C ? hs_grid_index(&node->problem->grid, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
         return (struct hs_matrix){hs_supply_slot(node, supply, step, p), supply->ld};
     }
     return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};

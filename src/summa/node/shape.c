@@ -70,12 +70,6 @@ char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply 
     return node->tiles + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
 }
 
-int hs_node_index(const struct hs_problem *problem, int axis, int on_axis, int on_other)
-{
-    int row = axis == 0 ? on_axis : on_other, col = axis == 0 ? on_other : on_axis;
-    return row * problem->grid.extent[1] + col;
-}
-
 /* Columns of 1 KiB multiples apart would meet in the same lines of the caches. */
 static int64_t leading(int64_t rows, int64_t size)
 {

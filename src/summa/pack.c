@@ -73,12 +73,12 @@ static int64_t in_slabs(const struct hs_run_of_panels *run, const struct interva
 }
 
 /* The places of a block of elements; in a message it is tight. */
-enum place { MATRIX, MESSAGE, SLABS };
+enum place { IN_MATRIX, IN_MESSAGE, IN_SLABS };
 static const struct way {
     enum place from, to;
-} ways[] = {[HS_MATRIX_TO_MESSAGE] = {MATRIX, MESSAGE}, [HS_MESSAGE_TO_SLABS] = {MESSAGE, SLABS},
-            [HS_SLABS_TO_MESSAGE] = {SLABS, MESSAGE},   [HS_MESSAGE_TO_MATRIX] = {MESSAGE, MATRIX},
-            [HS_MATRIX_TO_SLABS] = {MATRIX, SLABS},     [HS_SLABS_TO_MATRIX] = {SLABS, MATRIX}};
+} ways[] = {[HS_MATRIX_TO_MESSAGE] = {IN_MATRIX, IN_MESSAGE}, [HS_MESSAGE_TO_SLABS] = {IN_MESSAGE, IN_SLABS},
+            [HS_SLABS_TO_MESSAGE] = {IN_SLABS, IN_MESSAGE},   [HS_MESSAGE_TO_MATRIX] = {IN_MESSAGE, IN_MATRIX},
+            [HS_MATRIX_TO_SLABS] = {IN_MATRIX, IN_SLABS},     [HS_SLABS_TO_MATRIX] = {IN_SLABS, IN_MATRIX}};
 
 /* Indices of the pinned dimension: where they begin in the matrix and in slabs of `length`. */
 struct pinned {
@@ -95,14 +95,14 @@ static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step
     int axis = run->role->loop_axis;
     int64_t rows = axis == 0 ? interval->length : pinned.count, cols = axis == 0 ? pinned.count : interval->length, lds;
     int64_t slab = in_slabs(run, interval, pinned.length, &lds);
-    struct hs_matrix at[] = {[MATRIX] = {NULL, 0}, [MESSAGE] = {*message, rows}, [SLABS] = {NULL, lds}};
+    struct hs_matrix at[] = {[IN_MATRIX] = {NULL, 0}, [IN_MESSAGE] = {*message, rows}, [IN_SLABS] = {NULL, lds}};
     if (matrix)
-        at[MATRIX] = (struct hs_matrix){
+        at[IN_MATRIX] = (struct hs_matrix){
             matrix->base + size * (size_t)element(axis, interval->local, pinned.held, matrix->ld), matrix->ld};
     if (slabs)
-        at[SLABS].base = slabs + size * (size_t)(slab + element(axis, 0, pinned.wanted, lds));
+        at[IN_SLABS].base = slabs + size * (size_t)(slab + element(axis, 0, pinned.wanted, lds));
     const struct hs_matrix *to = &at[way->to], *from = &at[way->from];
-    if (way->to == MATRIX)
+    if (way->to == IN_MATRIX)
         run->scalar->update(rows, cols, beta, to->base, to->ld, from->base, from->ld);
     else
         hs_copy_block(size, rows, cols, to->base, to->ld, from->base, from->ld);

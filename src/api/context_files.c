@@ -1,4 +1,4 @@
-#include "api/context_files.h"
+#include "api/context_parts.h"
 
 #include "coll/node/agree_mpi.h"
 

@@ -1,8 +1,7 @@
 /* Algorithms of the user's own: rows of the registry whose builder is the user's, and the steps that it may use. */
-#include "api/register.h"
+#include "api/context_parts.h"
 #include "base/options.h"
 #include "coll/proof/verify.h"
-#include "hsumma/context/context.h"
 
 #include <inttypes.h>
 #include <stdio.h>

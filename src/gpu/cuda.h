@@ -92,11 +92,12 @@ hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaErr
 
 /* Which of the devices that this process sees is at a place; -1: none. */
 int hs_cuda_find(const char *place);
-void hs_cuda_location(const struct cudaDeviceProp *is, char *place, size_t size);
 
 /* cuBLAS: load does not set it up; end only where it has been. */
 hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message);
 void hs_cublas_unload(struct hs_cublas *blas);
+/* What begins at an address, imported or this device's own; NULL: nothing. */
+struct hs_cuda_block *hs_cuda_block_of(const struct hs_cuda *cuda, const void *base, int imported);
 /* Ends an allocation, or a mapping; all of them. */
 void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block);
 void hs_cuda_forget(struct hs_cuda *cuda);

@@ -38,7 +38,7 @@ hsumma_status hs_cuda_leave(const struct hs_cuda_visit *visit)
     return visit->status;
 }
 
-void hs_cuda_location(const struct cudaDeviceProp *is, char *place, size_t size)
+static void tell_location(const struct cudaDeviceProp *is, char *place, size_t size)
 {
     int at = snprintf(place, size, "%04x:%02x:%02x GPU-", (unsigned)is->pciDomainID, (unsigned)is->pciBusID,
                       (unsigned)is->pciDeviceID);
@@ -55,7 +55,7 @@ int hs_cuda_find(const char *place)
         count = 0;
     for (int i = 0; i < count; i++)
         if (cudaGetDeviceProperties(&is, i) == cudaSuccess) {
-            hs_cuda_location(&is, here, sizeof here);
+            tell_location(&is, here, sizeof here);
             if (strcmp(here, place) == 0)
                 return i;
         }
@@ -132,7 +132,7 @@ static hsumma_status look(struct hs_cuda *cuda)
     if (status)
         return status;
     snprintf(cuda->device.name, sizeof cuda->device.name, "%.*s", (int)sizeof cuda->device.name - 1, is.name);
-    hs_cuda_location(&is, cuda->device.location, sizeof cuda->device.location);
+    tell_location(&is, cuda->device.location, sizeof cuda->device.location);
     cuda->pitch_most = is.memPitch;
     cuda->generation = is.major;
     cuda->device.shares_events = 1;

@@ -16,6 +16,14 @@ static struct hs_cuda_block *block_at(const struct hs_cuda *cuda, const void *ad
     return block;
 }
 
+struct hs_cuda_block *hs_cuda_block_of(const struct hs_cuda *cuda, const void *base, int imported)
+{
+    struct hs_cuda_block *block = cuda->block;
+    while (block && (block->base != base || imported != (block->importers > 0)))
+        block = block->next;
+    return block;
+}
+
 hsumma_status hs_cuda_get(struct hs_device *device, size_t bytes, void **memory)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
@@ -71,8 +79,8 @@ void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block)
 void hs_cuda_put(struct hs_device *device, void *memory)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    struct hs_cuda_block *block = block_at(cuda, memory);
-    if (block && block->base == memory && !block->importers)
+    struct hs_cuda_block *block = hs_cuda_block_of(cuda, memory, 0);
+    if (block)
         hs_cuda_release(cuda, block);
 }
 

@@ -42,11 +42,9 @@ static int is_mine(const struct cuda_export *exported_as)
 
 hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, struct hs_exported *exported)
 {
-    const struct hs_cuda_block *block = hs_cuda_of(device)->block;
+    const struct hs_cuda_block *block = hs_cuda_block_of(hs_cuda_of(device), memory, 0);
     struct cuda_export exported_as = {.bytes = 0};
     memset(exported, 0, sizeof *exported);
-    while (block && (block->base != memory || block->importers))
-        block = block->next;
     if (!block)
         return hs_fail(&device->message, HSUMMA_ERR_DEVICE,
                        "memory at %p cannot be exported: it is not the beginning of what this device has given",
@@ -160,10 +158,8 @@ hsumma_status hs_cuda_import_event(struct hs_device *device, const struct hs_exp
 void hs_cuda_unmap(struct hs_device *device, void *imported)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    struct hs_cuda_block *block = cuda->block;
-    while (imported && block && (block->base != imported || !block->importers))
-        block = block->next;
-    if (!imported || !block)
+    struct hs_cuda_block *block = hs_cuda_block_of(cuda, imported, 1);
+    if (!block)
         return; /* this process's own */
     if (block->importers > 1)
         block->importers--;

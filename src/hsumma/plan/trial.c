@@ -9,8 +9,10 @@
 enum { STEPPED_ROUNDS = 2 };
 static const double margin = 0.98; /* a rival has to be so much faster: less is noise */
 
-void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
-                  char key[HS_TUNED_KEY])
+/* What identifies a product in the tuned file: global arguments, places, threads, workspace.  Alike on all processes.
+ */
+static void make_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
+                     char key[HS_TUNED_KEY])
 {
     const int *grid = request->desc[0]->grid->grid.extent;
     const long long m = request->extent[0], n = request->extent[1], k = request->extent[2];
@@ -36,7 +38,7 @@ int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request,
     char key[HS_TUNED_KEY];
     if (ctx->tuned.count == 0 || options->settings.tune == HS_TUNE_OFF || hs_options_plan_said(options))
         return 0;
-    hs_trial_key(ctx, request, options, key);
+    make_key(ctx, request, options, key);
     const struct hs_tuned_entry *entry = hs_tuned_find(&ctx->tuned, key);
     *remembered = *options;
     return entry && !hs_options_apply(remembered, entry->line, HS_BY_TUNED, NULL);
@@ -128,7 +130,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
     }
     ctx->trials++;
     trial->remembers = !hs_options_plan_said(options);
-    hs_trial_key(ctx, request, options, trial->key);
+    make_key(ctx, request, options, trial->key);
     trial->deciding = -1;
     trial->plan[0] = plan;
     trial->count = 1;

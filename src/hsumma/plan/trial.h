@@ -44,11 +44,6 @@ struct hs_trial {
     char key[HS_TUNED_KEY];
 };
 
-/* What identifies a product in the tuned file: global arguments, places, threads, workspace.  Alike on all processes.
- */
-void hs_trial_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
-                  char key[HS_TUNED_KEY]);
-
 /* 1: a plan for the request is remembered and the caller's options leave open how; *remembered has
  * its options as well. */
 int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,

@@ -298,19 +298,15 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
 /* Looks at one stationary operand: variant, owners, candidates. */
 static hsumma_status look_at(struct hs_chooser *chooser, int stationary)
 {
-    const struct hs_axis *axis[2];
     struct hs_choice best;
-    int movers = 0, found = 0;
+    int found = 0;
     struct hs_message reason;
     hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, &reason);
     if (status) {
         hs_refuse(chooser, status, &reason);
         return hs_is_own_failure(status) ? status : HSUMMA_OK;
     }
-    for (int x = 0; x < 3; x++)
-        if (chooser->variant.role[x].moves)
-            axis[movers++] = chooser->variant.role[x].looped;
-    status = hs_pairs_make(axis[0], axis[1], chooser->planner->memory, &chooser->pairs);
+    status = hs_variant_pairs(&chooser->variant, chooser->planner->memory, &chooser->pairs);
     if (!status)
         status = search(chooser, &best, &found);
     hs_pairs_free(chooser->planner->memory, &chooser->pairs);

@@ -286,8 +286,8 @@ static hsumma_status multiply(struct hs_local *local, const struct hs_job *job)
             k = hs_tile_range(&local->tiling, HS_K, job->l, &ignored);
     const void *beta = !job->first ? scalar->one : slot[HS_TILES_C] ? scalar->zero : &product->beta;
     if (!status)
-        status = kind->gemm(device, local->multiply, local->product.scalar->type, product->op[0], product->op[1], m, n, k,
-                            &product->alpha, at[0], ld[0], at[1], ld[1], beta, at[2], ld[2]);
+        status = kind->gemm(device, local->multiply, local->product.scalar->type, product->op[0], product->op[1], m, n,
+                            k, &product->alpha, at[0], ld[0], at[1], ld[1], beta, at[2], ld[2]);
     for (int x = 0; !status && x < 2; x++)
         if (slot[x])
             status = kind->record(device, local->multiply, slot[x]->free);

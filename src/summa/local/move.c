@@ -183,8 +183,8 @@ static hsumma_status send_tile(struct hs_local *local, struct hs_pinned_piece *p
     if (add) {
         status = kind->wait(device, local->out, add->ready);
         if (!status)
-            status = kind->update(device, local->out, local->product.scalar->type, region->rows, region->cols, &product->beta,
-                                  add->at, region->pitch, slot->at, region->pitch);
+            status = kind->update(device, local->out, local->product.scalar->type, region->rows, region->cols,
+                                  &product->beta, add->at, region->pitch, slot->at, region->pitch);
     }
     if (!status)
         status = kind->copy_block(device, local->out, region->at, (size_t)region->ld * size, add ? add->at : slot->at,

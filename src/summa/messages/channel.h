@@ -34,12 +34,6 @@ static inline int hs_channel_open(const struct hs_channel *channel)
     return channel->next < channel->end && channel->next - channel->done < channel->slots;
 }
 
-/* Passes over a panel that needs no instance here. */
-static inline void hs_channel_skip(struct hs_channel *channel)
-{
-    channel->next++;
-}
-
 static inline int hs_channel_idle(const struct hs_channel *channel)
 {
     return channel->done == channel->next;

@@ -277,7 +277,7 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
         else
             hs_feed_fill(conveyor, o);
     }
-    hs_channel_skip(channel);
+    channel->next++; /* it needs no instance here */
     return HSUMMA_OK;
 }
 

@@ -5,15 +5,17 @@
 
 #include <string.h>
 
+hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs_allocator *memory,
+                               struct hs_pairs *pairs)
+{
+    int first = variant->stationary == HS_A ? HS_B : HS_A, second = variant->stationary == HS_C ? HS_B : HS_C;
+    return hs_pairs_make(variant->role[first].looped, variant->role[second].looped, memory, pairs);
+}
+
 static hsumma_status make_panels(struct hs_loop *loop, const struct hs_allocator *memory)
 {
-    const struct hs_axis *axis[2];
-    int movers = 0;
-    for (int x = 0; x < 3; x++)
-        if (loop->variant.role[x].moves)
-            axis[movers++] = loop->variant.role[x].looped;
     struct hs_pairs pairs;
-    hsumma_status status = hs_pairs_make(axis[0], axis[1], memory, &pairs);
+    hsumma_status status = hs_variant_pairs(&loop->variant, memory, &pairs);
     return status ? status : hs_panels_make(&pairs, loop->spec->levels, loop->spec->width, memory, &loop->panels);
 }
 

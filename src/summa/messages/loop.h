@@ -58,6 +58,10 @@ struct hs_loop {
     struct hs_loop_times times, last; /* of this span so far, and of the last complete one */
 };
 
+/* Where the blocks of a variant's two moving operands meet. */
+hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs_allocator *memory,
+                               struct hs_pairs *pairs);
+
 /* problem and spec must outlive the loop.  Local; what fails has left nothing behind. */
 hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *problem, const struct hs_spec *spec,
                            struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message);

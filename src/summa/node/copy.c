@@ -10,15 +10,15 @@
  * Runs: indices that follow each other in two places, one at a time.  `from` counts in the part that process p of axis
  * x has; `to` in the part of process q of axis y, or (y is NULL) from the first index of the walk.
  */
+struct index_run {
+    int64_t from, to, length;
+};
+
 struct runs {
     struct hs_overlap walk;
     int64_t first;
-    int pending;
-    int64_t from, to, length; /* of the run that is pending */
-};
-
-struct index_run {
-    int64_t from, to, length;
+    int pending; /* the next one is known */
+    struct index_run next;
 };
 
 static struct runs runs_begin(const struct hs_axis *x, int p, const struct hs_axis *y, int q, int64_t begin,
@@ -32,23 +32,20 @@ static int runs_next(struct runs *runs, struct index_run *run)
     const struct hs_overlap *walk = &runs->walk;
     int64_t begin, length;
     int found = runs->pending;
-    *run = (struct index_run){.from = runs->from, .to = runs->to, .length = runs->length};
+    *run = runs->next;
     runs->pending = 0;
-    while (hs_overlap_next(&runs->walk, INT64_MAX, &begin, &length)) {
-        int64_t from = hs_axis_before(walk->x, walk->p, begin);
-        int64_t to = walk->y ? hs_axis_before(walk->y, walk->q, begin) : begin - runs->first;
-        if (!found) {
-            *run = (struct index_run){.from = from, .to = to, .length = length};
-            found = 1;
-        } else if (from == run->from + run->length && to == run->to + run->length) {
+    while (!runs->pending && hs_overlap_next(&runs->walk, INT64_MAX, &begin, &length)) {
+        struct index_run next = {.from = hs_axis_before(walk->x, walk->p, begin),
+                                 .to = walk->y ? hs_axis_before(walk->y, walk->q, begin) : begin - runs->first,
+                                 .length = length};
+        if (!found)
+            *run = next;
+        else if (next.from == run->from + run->length && next.to == run->to + run->length)
             run->length += length;
-        } else {
+        else
             runs->pending = 1;
-            runs->from = from;
-            runs->to = to;
-            runs->length = length;
-            break;
-        }
+        runs->next = next;
+        found = 1;
     }
     return found;
 }
@@ -60,23 +57,6 @@ static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, s
     int64_t begin = hs_axis_global(role->want, p, part.begin);
     int64_t end = hs_axis_global(role->want, p, part.begin + part.length - 1) + 1;
     return runs_begin(role->own, own, role->want, p, begin, end);
-}
-
-/* One block of C as its owner stores it and in a partial result. */
-struct result_block {
-    char *matrix, *tile;
-    int64_t rows, cols;
-};
-
-static struct result_block block_of(const struct hs_supply *supply, const struct hs_matrix *matrix, char *tile,
-                                    size_t size, struct index_run pinned, struct index_run looped)
-{
-    int loop_rows = supply->role->loop_axis == 0;
-    struct index_run r = loop_rows ? looped : pinned, c = loop_rows ? pinned : looped;
-    return (struct result_block){.matrix = matrix->base + (size_t)(r.from + c.from * matrix->ld) * size,
-                                 .tile = tile + (size_t)(r.to + c.to * supply->ld) * size,
-                                 .rows = r.length,
-                                 .cols = c.length};
 }
 
 /*
@@ -139,11 +119,10 @@ static void copy_columns(struct copying *copying, struct index_run columns, char
     }
 }
 
-static struct runs looped_runs(const struct copying *copying)
+/* What a process has of a panel. */
+static struct runs looped_runs(const struct hs_role *role, const int coord[2], struct hs_range panel)
 {
-    const struct hs_role *role = copying->supply->role;
-    return runs_begin(role->looped, copying->coord[role->loop_axis], NULL, 0, copying->panel.begin,
-                      copying->panel.begin + copying->panel.length);
+    return runs_begin(role->looped, coord[role->loop_axis], NULL, 0, panel.begin, panel.begin + panel.length);
 }
 
 /* The next run of what this process has of a part of line p; what is aligned is one run, and blocks need no look. */
@@ -186,7 +165,7 @@ static int by_row(const void *x, const void *y)
 static void flush_pinned(struct copying *copying, char *tiles)
 {
     struct index_run columns;
-    struct runs runs = looped_runs(copying);
+    struct runs runs = looped_runs(copying->supply->role, copying->coord, copying->panel);
     qsort(copying->strip, (size_t)copying->strips, sizeof *copying->strip, by_row);
     while (runs_next(&runs, &columns))
         copy_columns(copying, columns, tiles);
@@ -235,7 +214,7 @@ static void flush_looped(struct copying *copying, int64_t step, int first, int e
 static void copy_looped_rows(struct copying *copying, int64_t step, int first, int end, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
-    struct runs runs = looped_runs(copying);
+    struct runs runs = looped_runs(copying->supply->role, copying->coord, copying->panel);
     struct index_run rows;
     while (runs_next(&runs, &rows)) {
         if (copying->strips == STRIPS)
@@ -277,17 +256,20 @@ static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct
     const struct hs_scalar *scalar = problem->scalar;
     const struct hs_axis *k = node->variant.axis[HS_K];
     const struct hs_matrix *c = &node->matrix[HS_C];
+    int rows_looped = out->role->loop_axis == 0;
+    struct index_run rows = rows_looped ? looped : pinned, cols = rows_looped ? pinned : looped;
+    char *sum = c->base + (size_t)(rows.from + cols.from * c->ld) * scalar->size;
     const void *beta = &node->beta;
     for (int q = 0; q < problem->grid.extent[out->role->line_axis]; q++) {
         if (hs_axis_count(k, q) == 0)
             continue;
         int index = hs_grid_index(&problem->grid, out->role->want_axis, p, q);
-        char *tile = hs_supply_slot(node, out, panel * node->chunks, index);
-        struct result_block block = block_of(out, c, tile, scalar->size, pinned, looped);
+        const char *part = hs_supply_slot(node, out, panel * node->chunks, index) +
+                           (size_t)(rows.to + cols.to * out->ld) * scalar->size;
         if (node->device)
-            hs_node_device_update(node, block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
+            hs_node_device_update(node, rows.length, cols.length, beta, sum, c->ld, part, out->ld);
         else
-            scalar->update(block.rows, block.cols, beta, block.matrix, c->ld, block.tile, out->ld);
+            scalar->update(rows.length, cols.length, beta, sum, c->ld, part, out->ld);
         beta = scalar->one;
     }
 }
@@ -305,8 +287,7 @@ void hs_node_sum(struct hs_node_product *node, int64_t panel)
             continue;
         struct runs outer = pinned_runs(out, coord[role->own_axis], p, part);
         while (runs_next(&outer, &pinned)) {
-            struct runs inner =
-                runs_begin(role->looped, coord[role->loop_axis], NULL, 0, range.begin, range.begin + range.length);
+            struct runs inner = looped_runs(role, coord, range);
             while (runs_next(&inner, &looped))
                 sum_block(node, panel, p, pinned, looped);
         }

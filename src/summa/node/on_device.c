@@ -67,18 +67,12 @@ void hs_node_device_enter(struct hs_node_product *node, int rank)
     await_event(node, node->device->products, rank, HS_NODE_COMPLETE);
 }
 
-void hs_node_device_await(struct hs_node_product *node, struct hs_stream *stream, int rank, enum hs_counter counter,
-                          int64_t step)
-{
-    await_event(node, stream, rank, event_of(counter, step));
-}
-
 void hs_node_device_await_all(struct hs_node_product *node, struct hs_stream *stream, const struct hs_peers *peers,
                               int owner, enum hs_counter counter, int64_t steps)
 {
     for (int i = 0; steps > 0 && i < peers->count; i++)
         if (owner < 0 || owner == peers->coord[i])
-            hs_node_device_await(node, stream, peers->rank[i], counter, steps - 1);
+            await_event(node, stream, peers->rank[i], event_of(counter, steps - 1));
 }
 
 void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream, enum hs_counter counter, int64_t step)
@@ -163,7 +157,7 @@ void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const s
         hs_node_device_await_all(node, stream, &node->out.givers, -1, HS_SUMMED,
                                  hs_supply_free_after(node, &node->out, step) / node->chunks);
     multiply(node, range, a, b, beta, c);
-    hs_node_device_await(node, stream, me(node), HS_FILLED, step);
+    await_event(node, stream, me(node), event_of(HS_FILLED, step));
     hs_node_device_mark(node, stream, HS_USED, step);
 }
 

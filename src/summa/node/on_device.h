@@ -47,10 +47,7 @@ void hs_node_device_begin(struct hs_node_product *node);
 /* What has used the memory before, on another rank, is awaited. */
 void hs_node_device_enter(struct hs_node_product *node, int rank);
 
-/* The stream waits for the work behind a word of a rank's: step counts from 0. */
-void hs_node_device_await(struct hs_node_product *node, struct hs_stream *stream, int rank, enum hs_counter counter,
-                          int64_t step);
-/* Likewise for that of all peers behind `steps` steps; of those at `owner`, if it is not negative. */
+/* The stream waits for the work of all peers behind `steps` steps; of those at `owner`, if it is not negative. */
 void hs_node_device_await_all(struct hs_node_product *node, struct hs_stream *stream, const struct hs_peers *peers,
                               int owner, enum hs_counter counter, int64_t steps);
 /* The work of a step has been put on the stream. */

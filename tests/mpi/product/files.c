@@ -6,7 +6,7 @@
 #include "support/product/tuned_plan.h"
 
 #include "api/context_create.h"
-#include "api/context_files.h"
+#include "api/context_parts.h"
 
 #include <errno.h>
 #include <sys/stat.h>

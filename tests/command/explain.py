@@ -207,39 +207,7 @@ def test_coverage():
                    *bad[:3])
 
 
-# --- costs ------------------------------------------------------------------------------------------------------------
-
-def bcast_cost(name, size, m, alpha, beta):
-    if name == "binomial":
-        return math.log2(size) * (alpha + m * beta)
-    return (math.log2(size) + size - 1) * alpha + 2 * (1 - 1 / size) * m * beta
-
-
-def test_costs():
-    """Communication by the formulas of the HSUMMA paper (Section IV), beta per byte."""
-    for n, root_p, b, outer in [(4096, 4, 64, 256), (8192, 8, 128, 128), (65536, 16, 256, 1024), (16384, 32, 64, 512)]:
-        for name in ("binomial", "van_de_geijn"):
-            for root_g in [2 ** i for i in range(int(math.log2(root_p)) + 1)]:
-                p, g, wide = root_p ** 2, root_g ** 2, outer if 1 < root_g < root_p else b
-                report = explain(f"-m {n} --grid {root_p}x{root_p} --nb checkerboard --groups {root_g}x{root_g} --block {b}"
-                                 f" --outer {wide} --bcast {name} --stationary C --lookahead 0 --workspace-limit 100%"
-                                 f" --panels 0 --nodes {p}")
-                alpha, beta = (report["machine"][key] for key in ("alpha_s", "beta_s_per_byte"))
-                beta *= 8  # per element
-                if name == "binomial":
-                    want = (math.log2(g) * (n / wide * alpha + n * n / root_p * beta) +
-                            math.log2(p / g) * (n / b * alpha + n * n / root_p * beta))
-                else:
-                    want = ((math.log2(g) + 2 * (root_g - 1)) * n / wide * alpha
-                            + 4 * (1 - 1 / root_g) * n * n / root_p * beta
-                            + (math.log2(p / g) + 2 * (root_p / root_g - 1)) * n / b * alpha
-                            + 4 * (1 - root_g / root_p) * n * n / root_p * beta)
-                by_parts = 2 * (n / wide * bcast_cost(name, root_g, n * wide / root_p, alpha, beta)
-                                + n / b * bcast_cost(name, root_p // root_g, n * b / root_p, alpha, beta))
-                got = report["predicted_comm_s"]
-                ok(math.isclose(got, want, rel_tol=1e-9) and math.isclose(got, by_parts, rel_tol=1e-9),
-                   f"{name}, n = {n}, p = {p}, G = {g}: {got:.6g} s", got, want, by_parts)
-
+# --- moves ------------------------------------------------------------------------------------------------------------
 
 def test_moves():
     """What is said to happen to each operand is what the messages show."""
@@ -297,19 +265,20 @@ def geijn(p, b, n, alpha, beta):
 
 
 def test_profile():
-    """The profile of another machine is taken, and so are its numbers; a damaged one is refused."""
+    """The profile of another machine is taken, and so are its numbers, in the paper's sum for SUMMA with van de Geijn
+    broadcasts on 8 x 8 processes: (log2 q + q - 1) alpha and 2 (1 - 1/q) m beta on each axis, for each of 64 panels."""
     for alpha, beta in [(1e-4, 8e-9), (3e-6, 1e-9)]:
         text = profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta, node__alpha_s=alpha / 8,
                             node__beta_s_per_byte=beta / 3)
-        network, node = geijn(64, 64, 4096, alpha, 8 * beta), geijn(64, 64, 4096, alpha / 8, 8 * beta / 3)
+        network, node = (2 * 64 * (10 * a + 2 * 7 / 8 * 64 * 512 * 8 * b) for a, b in ((alpha, beta), (alpha / 8, beta / 3)))
         for nodes, want, what in [(64, network, "by the network's alpha and beta"), (1, node, "by the node's"),
                                   (8, (network + node) / 2, "rows in a node each by its own, columns by the network's")]:
             report = with_profile(explain, text, "--grid 8x8 -m 4096 --nb checkerboard --groups 1x1 --block 64 --bcast "
                                   f"van_de_geijn --stationary C --lookahead 0 --panels 0 --nodes {nodes}")
-            ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9) and
-               report["machine"]["profile"].endswith("elsewhere"),
-               f"another machine's profile: alpha {alpha}, {nodes} nodes: {what}", report["predicted_comm_s"], want,
-               report["machine"])
+            machine = report["machine"]
+            ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9) and machine["profile"].endswith("elsewhere")
+               and [machine["alpha_s"], machine["beta_s_per_byte"]] == [alpha, beta],
+               f"another machine's profile: alpha {alpha}, {nodes} nodes: {what}", report["predicted_comm_s"], want, machine)
     for text in ("hsumma profile 1\nnetwork.alpha_s much\nend\n", "hsumma profile 9\nend\n", "", "no profile\n",
                  "hsumma profile 1\nnetwork.alpha_s 1e-6\n"):
         refuses(with_profile(table, text), f"a profile {text[:30]!r}", "elsewhere")
@@ -504,6 +473,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_costs, test_moves, test_profile, test_condition, test_bound, test_rivals,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_rivals,
                  test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table, test_errors,
                  test_document))

@@ -44,11 +44,6 @@ static void count(struct losses *losses, double is, double was, double allowed, 
     losses->cases++;
     losses->any += loss > 1e-9;
     losses->above += loss > allowed;
-    if (getenv("SHOW_LOSSES") && loss > 1e-9) {
-        char text[700];
-        plan_question_describe(q, text, sizeof text);
-        tap_diag("LOSS %.6f (inject %g) %s", loss, q->profile.machine.inject, text);
-    }
     if (loss > losses->worst) {
         losses->worst = loss;
         plan_question_describe(q, losses->at, sizeof losses->at);

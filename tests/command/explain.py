@@ -397,13 +397,13 @@ def test_timing():
 
 
 def test_all():
-    report = explain("-m 8192 --grid 8x4 --nodes 32 --nb checkerboard --all --block 64 --outer 64 --lookahead 0"
+    report = explain("-m 1024 --grid 8x4 --nodes 32 --nb checkerboard --all --block 16 --outer 16 --lookahead 0"
                      " --stationary C --bcast van_de_geijn --panels 0")
     found = {tuple(h["groups"]): h for h in report["hierarchies"]}
     want = {(i, j) for i in (1, 2, 4, 8) for j in (1, 2, 4)}
     times = {groups: h["predicted_comm_s"] for groups, h in found.items()}
     marked = [groups for groups, h in found.items() if h["least_communication"]]
-    ok(set(found) == want and len(marked) == 1 and times[marked[0]] <= min(times.values()) * (1 + 1e-9),
+    ok(set(found) == want and len(marked) == 1 and times[marked[0]] <= min(times.values()) * (1 + 1e-9) < times[1, 1],
        "--all: every grid of groups, the least marked", times, marked)
     ok(math.isclose(times[1, 1], times[8, 4], rel_tol=1e-12), "  G = 1 and G = p cost the same", times)
     ok(report["predicted_comm_s"] <= min(times.values()) * (1 + 1e-6), "  the choice of the library is among the least",

@@ -72,39 +72,24 @@ static hsumma_status make_plan(explanation *e, const char *options, hsumma_plan 
                               &e->desc[1], &e->desc[2], options, plan);
 }
 
-/* By G, then by I. */
-static int compare_hierarchies(const void *a, const void *b)
-{
-    const hierarchy *x = a, *y = b;
-
-    return x->groups != y->groups ? x->groups - y->groups : x->rows - y->rows;
-}
-
 /* Every I x J; one that the library refuses is shown with its reason. */
 static hsumma_status make_hierarchies(explanation *e)
 {
+    group_grid *grids = group_grids(e->whole[0], e->whole[1], &e->hierarchy_count);
     hierarchy *least = NULL;
     char options[64];
-    size_t most = 0;
 
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 1; i <= e->whole[0]; i++)
-            for (int j = 1; j <= e->whole[1]; j++) {
-                if (e->whole[0] % i || e->whole[1] % j)
-                    continue;
-                most += pass == 0;
-                if (pass == 1)
-                    e->hierarchies[e->hierarchy_count++] = (hierarchy){.rows = i, .cols = j, .groups = i * j};
-            }
-        if (pass == 0 && !(e->hierarchies = calloc(most, sizeof *e->hierarchies)))
-            return HSUMMA_ERR_MEMORY;
+    e->hierarchies = calloc((size_t)e->hierarchy_count + 1, sizeof *e->hierarchies);
+    if (!grids || !e->hierarchies) {
+        free(grids);
+        e->hierarchy_count = 0;
+        return HSUMMA_ERR_MEMORY;
     }
-    qsort(e->hierarchies, (size_t)e->hierarchy_count, sizeof *e->hierarchies, compare_hierarchies);
     for (int i = 0; i < e->hierarchy_count; i++) {
         hierarchy *h = &e->hierarchies[i];
 
-        snprintf(h->name, sizeof h->name, "%dx%d", h->rows, h->cols);
-        snprintf(options, sizeof options, "groups=%s", h->name);
+        h->grid = grids[i];
+        snprintf(options, sizeof options, "groups=%s", h->grid.name);
         if (make_plan(e, options, &h->plan)) {
             snprintf(h->message, sizeof h->message, "%s", hsumma_message(e->ctx));
             continue;
@@ -117,6 +102,7 @@ static hsumma_status make_hierarchies(explanation *e)
     }
     if (least)
         least->least = 1;
+    free(grids);
     return HSUMMA_OK;
 }
 

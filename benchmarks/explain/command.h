@@ -8,6 +8,7 @@
 #include "common/arguments.h"
 #include "hsumma/plan/plan.h"
 #include "measure/timing.h"
+#include "product/group_grids.h"
 #include "summa/messages/preview.h"
 
 /* Larger grids are neither drawn nor counted. */
@@ -29,8 +30,7 @@ typedef struct explain_arguments {
 
 /* One way of grouping the grid, for SHOW_GROUPS. */
 typedef struct hierarchy {
-    int rows, cols, groups;
-    char name[24];
+    group_grid grid;
     int64_t outer, block; /* of the first level if there are several, else -1; of the last */
     hsumma_plan *plan;    /* NULL if the library refuses it */
     hsumma_plan_info info;

@@ -82,7 +82,7 @@ static json_t *hierarchies_json(const explanation *e)
 
     for (int i = 0; i < e->hierarchy_count; i++) {
         const hierarchy *h = &e->hierarchies[i];
-        json_t *one = json_pack("{s:[i,i],s:i,s:b}", "groups", h->rows, h->cols, "g", h->rows * h->cols,
+        json_t *one = json_pack("{s:[i,i],s:i,s:b}", "groups", h->grid.rows, h->grid.cols, "g", h->grid.groups,
                                 "least_communication", h->least);
 
         if (h->plan)

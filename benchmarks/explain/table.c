@@ -4,6 +4,7 @@
 #include "common/command.h"
 #include "explain/command.h"
 #include "report/columns.h"
+#include "report/product.h"
 
 enum { LINE = 110, TABLE_COLUMNS = 16, CUTS_PRINTED = 96 };
 
@@ -14,16 +15,10 @@ static const char operand_name[] = "ABC", dim_name[] = "mnk";
 static void print_head(const explanation *e, FILE *file)
 {
     const arguments *args = &e->args->common;
-    const char *mark[3] = {"", "^T", "^H"};
 
     fprintf(file, "hsumma_bench explain: C := A%s B%s, m = %lld, n = %lld, k = %lld, %s\n",
-            mark[args->transa == 'N'   ? 0
-                 : args->transa == 'T' ? 1
-                                       : 2],
-            mark[args->transb == 'N'   ? 0
-                 : args->transb == 'T' ? 1
-                                       : 2],
-            (long long)args->m, (long long)args->n, (long long)args->k, type_name(args->type));
+            report_op_mark(args->transa), report_op_mark(args->transb), (long long)args->m, (long long)args->n,
+            (long long)args->k, type_name(args->type));
     fprintf(file, "%d x %d grid", e->whole[0], e->whole[1]);
     if (e->args->ranks)
         fprintf(file, ", chosen of all that use up to %lld processes,", (long long)e->args->ranks);
@@ -36,30 +31,19 @@ static void print_head(const explanation *e, FILE *file)
         fprintf(file, "one block per process\n\n");
 }
 
+#define SECONDS .digits = 4, .factor = REPORT_TIME, .narrow = 1, .when = PLANNED
 static void print_hierarchies(const explanation *e, FILE *file)
 {
     enum { PLANNED = 1 };
 
     static const report_column columns[] = {
-        {.title = "groups", REPORT_VALUE(hierarchy, name), .width = -8},
-        {.title = "G", REPORT_VALUE(hierarchy, groups), .width = 5, .narrow = 1},
+        {.title = "groups", REPORT_VALUE(hierarchy, grid.name), .width = -8},
+        {.title = "G", REPORT_VALUE(hierarchy, grid.groups), .width = 5, .narrow = 1},
         {.title = "stationary", REPORT_VALUE(hierarchy, info.stationary), .width = -10, .when = PLANNED},
         {.title = "outer", REPORT_VALUE(hierarchy, outer), .width = 7, .narrow = 1, .when = PLANNED},
         {.title = "block", REPORT_VALUE(hierarchy, block), .width = 7, .narrow = 1, .when = PLANNED},
-        {.title = "communication",
-         REPORT_VALUE(hierarchy, info.predicted_comm_seconds),
-         .width = 14,
-         .digits = 4,
-         .factor = REPORT_TIME,
-         .narrow = 1,
-         .when = PLANNED},
-        {.title = "in all",
-         REPORT_VALUE(hierarchy, info.predicted_seconds),
-         .width = 12,
-         .digits = 4,
-         .factor = REPORT_TIME,
-         .narrow = 1,
-         .when = PLANNED},
+        {.title = "communication", REPORT_VALUE(hierarchy, info.predicted_comm_seconds), .width = 14, SECONDS},
+        {.title = "in all", REPORT_VALUE(hierarchy, info.predicted_seconds), .width = 12, SECONDS},
         REPORT_END};
     report_table table = {.columns = columns, .shown = PLANNED};
     const char *unit;

@@ -17,54 +17,57 @@ static int is_present(const report_column *column, unsigned present)
     return !column->when || column->when & present;
 }
 
-/* A number, as the widest of its kind; 0 if it is unknown, or the column holds no number. */
-static int real_of(const report_column *column, const void *row, double *value)
+/* What lies in a row: a real number, an integer or a text. */
+typedef struct cell {
+    enum { CELL_REAL, CELL_INTEGER, CELL_TEXT } form;
+    int known;
+    double real;
+    int64_t integer;
+    const char *text;
+    char letter[2]; /* room for the text of a letter */
+} cell;
+
+static void read_cell(const report_column *column, const void *row, cell *to)
 {
     const char *at = (const char *)row + column->at;
 
-    if (column->kind == REPORT_REAL)
-        *value = *(const double *)at;
-    return column->kind == REPORT_REAL;
-}
-
-static int integer_of(const report_column *column, const void *row, int64_t *value)
-{
-    const char *at = (const char *)row + column->at;
-
+    *to = (cell){.form = CELL_TEXT};
     switch (column->kind) {
+    case REPORT_REAL:
+        to->form = CELL_REAL;
+        to->real = *(const double *)at;
+        break;
     case REPORT_WIDE:
-        *value = *(const int64_t *)at;
-        return 1;
+        to->form = CELL_INTEGER;
+        to->integer = *(const int64_t *)at;
+        break;
     case REPORT_SIZE:
-        *value = (int64_t) * (const size_t *)at;
-        return 1;
+        to->form = CELL_INTEGER;
+        to->integer = (int64_t) * (const size_t *)at;
+        break;
     case REPORT_INT:
-        *value = *(const int *)at;
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-/* A text, or the name of a truth value; a letter goes to `letter`.  NULL: unknown. */
-static const char *text_of(const report_column *column, const void *row, char letter[2])
-{
-    const char *at = (const char *)row + column->at;
-
-    switch (column->kind) {
+        to->form = CELL_INTEGER;
+        to->integer = *(const int *)at;
+        break;
     case REPORT_FLAG:
-        return *(const int *)at ? "true" : "false";
+        to->text = *(const int *)at ? "true" : "false";
+        break;
     case REPORT_TEXT:
-        return *(const char *const *)at;
+        to->text = *(const char *const *)at;
+        break;
     case REPORT_CHARS:
-        return at;
+        to->text = at;
+        break;
     case REPORT_LETTER:
-        letter[0] = *at;
-        letter[1] = 0;
-        return letter;
-    default:
-        return NULL;
+        to->letter[0] = *at;
+        to->text = to->letter;
+        break;
+    case REPORT_OBJECT:
+        break;
     }
+    to->known = to->form == CELL_REAL      ? isfinite(to->real)
+                : to->form == CELL_INTEGER ? to->integer >= 0 || column->kind == REPORT_INT
+                                           : to->text != NULL;
 }
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
@@ -90,21 +93,18 @@ json_t *report_reals(const double *values, int count)
 
 static json_t *value_json(const report_column *column, const void *row)
 {
-    const char *text;
-    char letter[2];
-    int64_t integer;
-    double real;
+    cell value;
 
     if (column->kind == REPORT_OBJECT)
         return report_object(column->inner, (const char *)row + column->at, REPORT_ALL);
     if (column->kind == REPORT_FLAG)
         return json_boolean(*(const int *)((const char *)row + column->at));
-    if (real_of(column, row, &real))
-        return report_real(real);
-    if (integer_of(column, row, &integer))
-        return column->kind == REPORT_INT ? json_integer(integer) : report_integer(integer);
-    text = text_of(column, row, letter);
-    return text ? json_string(text) : json_null();
+    read_cell(column, row, &value);
+    if (!value.known)
+        return json_null();
+    return value.form == CELL_REAL      ? json_real(value.real)
+           : value.form == CELL_INTEGER ? json_integer(value.integer)
+                                        : json_string(value.text);
 }
 
 void report_add(json_t *object, const report_column *columns, const void *row, unsigned present)
@@ -165,20 +165,17 @@ static void csv_text(const char *text, FILE *file)
 
 static void csv_value(const report_column *column, const void *row, FILE *file)
 {
-    const char *text;
-    char letter[2];
-    int64_t integer;
-    double real;
+    cell value;
 
-    if (real_of(column, row, &real)) {
-        if (isfinite(real))
-            fprintf(file, "%.9g", real);
-    } else if (integer_of(column, row, &integer)) {
-        if (integer >= 0 || column->kind == REPORT_INT)
-            fprintf(file, "%lld", (long long)integer);
-    } else if ((text = text_of(column, row, letter))) {
-        csv_text(text, file);
-    }
+    read_cell(column, row, &value);
+    if (!value.known)
+        return;
+    if (value.form == CELL_REAL)
+        fprintf(file, "%.9g", value.real);
+    else if (value.form == CELL_INTEGER)
+        fprintf(file, "%lld", (long long)value.integer);
+    else
+        csv_text(value.text, file);
 }
 
 void report_csv_head(const report_column *columns, FILE *file)
@@ -264,35 +261,24 @@ int report_csv_read(const report_column *columns, char *line, void *row)
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
-static const char *number_text(const report_table *table, const report_column *column, double value, char *text)
+/* A value as the table shows it, in text or elsewhere. */
+static const char *cell_text(const report_table *table, const report_column *column, const cell *value, char *text)
 {
     double factor = column->factor == REPORT_TIME ? table->factor : column->factor != 0 ? column->factor : 1;
 
-    if (!isfinite(value))
-        return isinf(value) ? "inf" : table->blank ? table->blank : "-";
-    snprintf(text, VALUE_TEXT, column->style == 'g' ? "%.*g" : "%.*f", column->digits, value * factor);
+    if (value->form == CELL_INTEGER && column->style == 'b')
+        return report_bytes(text, VALUE_TEXT, value->integer);
+    if (value->form == CELL_REAL && isinf(value->real))
+        return "inf";
+    if (!value->known)
+        return table->blank ? table->blank : "-";
+    if (value->form == CELL_TEXT)
+        return value->text;
+    if (value->form == CELL_INTEGER)
+        snprintf(text, VALUE_TEXT, "%lld", (long long)value->integer);
+    else
+        snprintf(text, VALUE_TEXT, column->style == 'g' ? "%.*g" : "%.*f", column->digits, value->real * factor);
     return text;
-}
-
-/* A value as the table shows it. */
-static const char *cell_text(const report_table *table, const report_column *column, const void *row, char *text)
-{
-    const char *found;
-    int64_t integer;
-    double real;
-
-    if (real_of(column, row, &real))
-        return number_text(table, column, real, text);
-    if (integer_of(column, row, &integer)) {
-        if (column->style == 'b')
-            return report_bytes(text, VALUE_TEXT, integer);
-        if (integer < 0 && column->kind != REPORT_INT)
-            return table->blank ? table->blank : "-";
-        snprintf(text, VALUE_TEXT, "%lld", (long long)integer);
-        return text;
-    }
-    found = text_of(column, row, text);
-    return found ? found : table->blank ? table->blank : "-";
 }
 
 static int is_shown(const report_table *table, const report_column *column)
@@ -340,16 +326,23 @@ void report_table_row(const report_table *table, const void *row, unsigned prese
     const report_column *column = table->columns, *end = column;
     int due = 0, first = 1;
     char text[VALUE_TEXT];
+    cell value;
 
     for (; !is_end(column); column++)
         if (is_shown(table, column) && is_present(column, present))
             end = column + 1;
-    for (column = table->columns; column < end; column++)
-        if (is_shown(table, column)) {
-            print_cell(column, first, is_present(column, present) ? cell_text(table, column, row, text) : "", &due,
-                       file);
-            first = 0;
+    for (column = table->columns; column < end; column++) {
+        if (!is_shown(table, column))
+            continue;
+        const char *shown = "";
+
+        if (is_present(column, present)) {
+            read_cell(column, row, &value);
+            shown = cell_text(table, column, &value, text);
         }
+        print_cell(column, first, shown, &due, file);
+        first = 0;
+    }
     if (note && *note)
         fprintf(file, "%*s%s", due, "", note);
     fputc('\n', file);

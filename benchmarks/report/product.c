@@ -11,7 +11,7 @@ static void print_scalar(FILE *file, hsumma_type type, const double value[2])
         fprintf(file, "%g", value[0]);
 }
 
-static const char *op_mark(char trans)
+const char *report_op_mark(char trans)
 {
     return trans == 'N' ? "" : trans == 'T' ? "^T" : "^H";
 }
@@ -78,7 +78,7 @@ void report_head(const problem *p, const char *command, FILE *file)
 
     fprintf(file, "hsumma_bench %s: C := ", command);
     print_scalar(file, args->type, args->alpha);
-    fprintf(file, " A%s B%s + ", op_mark(args->transa), op_mark(args->transb));
+    fprintf(file, " A%s B%s + ", report_op_mark(args->transa), report_op_mark(args->transb));
     print_scalar(file, args->type, args->beta);
     fprintf(file, " C, m = %lld, n = %lld, k = %lld, %s\n", (long long)args->m, (long long)args->n, (long long)args->k,
             type_name(args->type));

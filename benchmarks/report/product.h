@@ -13,6 +13,9 @@ json_t *report_head_json(const problem *p, const char *command);
 /* Of these, the command and what is multiplied. */
 json_t *report_arguments_json(const arguments *args, const char *command);
 
+/* "^T" of 'T', "^H" of 'C', "" of 'N'. */
+const char *report_op_mark(char trans);
+
 /* "A broadcast, B exchanged and broadcast (2.1 MiB, 0.4 ms), C stays; modelled ms with stationary A, B, C: ..." after
  * `label`, and the same as keys of a json object. */
 void report_moves(const hsumma_plan_info *info, const char *label, FILE *file);

@@ -7,7 +7,6 @@
 
 #include "commands.h"
 #include "common/command.h"
-#include "product/turn.h"
 #include "report/plot.h"
 
 static void print_help(void)
@@ -42,50 +41,26 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     return arguments_finish(&args->common, options, argc, argv);
 }
 
-/* By G, then by I; SUMMA is made apart. */
-static int compare(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-
-    return x->groups != y->groups ? x->groups - y->groups : x->rows - y->rows;
-}
-
 /* SUMMA and every I x J. Returns 0 without memory. */
 static int make_candidates(sweep *s)
 {
-    int nprow = s->p.nprow, npcol = s->p.npcol, reps = s->p.args->reps, most = 1;
+    int reps = s->p.args->reps, count;
+    group_grid *grids = group_grids(s->p.nprow, s->p.npcol, &count);
 
-    for (int i = 1; i <= nprow; i++)
-        for (int j = 1; j <= npcol; j++)
-            most += nprow % i == 0 && npcol % j == 0;
-    s->candidates = calloc((size_t)most, sizeof *s->candidates);
-    if (!s->candidates)
-        return 0;
-    strcpy(s->candidates[0].name, "SUMMA");
-    s->count = 1;
-    for (int i = 1; i <= nprow; i++)
-        for (int j = 1; j <= npcol; j++) {
-            candidate *c = &s->candidates[s->count];
-
-            if (nprow % i || npcol % j)
-                continue;
-            s->count++;
-            c->rows = i;
-            c->cols = j;
-            c->groups = i * j;
-            snprintf(c->name, sizeof c->name, "%dx%d", i, j);
-        }
-    qsort(s->candidates + 1, (size_t)s->count - 1, sizeof *s->candidates, compare);
+    s->candidates = calloc((size_t)count + 1, sizeof *s->candidates);
+    s->count = grids && s->candidates ? count + 1 : 0;
+    for (int i = 0; i < s->count; i++)
+        s->candidates[i].grid = i ? grids[i - 1] : (group_grid){.name = "SUMMA"};
+    free(grids);
     for (int i = 0; i < s->count; i++) {
         candidate *c = &s->candidates[i];
 
-        c->times = calloc((size_t)reps * 3, sizeof *c->times);
-        if (!c->times)
+        if (!(c->times = calloc((size_t)reps * 3, sizeof *c->times)))
             return 0;
         c->comms = c->times + reps;
         c->gemms = c->comms + reps;
     }
-    return 1;
+    return s->count > 0;
 }
 
 /* A plan without groups; info's texts go with the plan. */
@@ -130,7 +105,7 @@ static void choose(sweep *s)
         cols = info.level[0].cols;
     }
     for (int i = 0; i < s->count && info.nlevels <= 2; i++)
-        s->candidates[i].chosen = s->candidates[i].rows == rows && s->candidates[i].cols == cols;
+        s->candidates[i].chosen = s->candidates[i].grid.rows == rows && s->candidates[i].grid.cols == cols;
     hsumma_plan_free(&plan);
 }
 
@@ -144,7 +119,7 @@ static int make_plans(sweep *s)
     for (int i = 0; i < s->count; i++) {
         candidate *c = &s->candidates[i];
 
-        snprintf(options, sizeof options, "groups=%s", c->rows ? c->name : "1x1");
+        snprintf(options, sizeof options, "groups=%s", c->grid.rows ? c->grid.name : "1x1");
         code = problem_plan(&s->p, options, &c->plan, c->message, sizeof c->message);
         if (code)
             hsumma_plan_free(&c->plan);
@@ -193,7 +168,7 @@ static void mark_best(sweep *s)
 
     for (int i = 1; i < s->count; i++) {
         candidate *c = &s->candidates[i];
-        int same = best_of_g && best_of_g->groups == c->groups;
+        int same = best_of_g && best_of_g->grid.groups == c->grid.groups;
 
         if (!c->plan)
             continue;
@@ -220,20 +195,11 @@ static void evaluate(sweep *s)
 
     for (int i = 0; i < s->count; i++) {
         candidate *c = &s->candidates[i];
-        hsumma_plan_info info;
-        int64_t most[3], all[3];
 
         if (!c->plan)
             continue;
-        hsumma_plan_query(c->plan, &info);
-        memcpy(most, (int64_t[]){info.bytes_sent, info.messages_sent, (int64_t)info.workspace_bytes}, sizeof most);
-        quiet_allreduce(most, all, 3, MPI_INT64_T, MPI_MAX, s->p.comm);
-        c->bytes_max = all[0];
-        c->messages_max = all[1];
-        c->workspace = all[2];
-        c->line = info.line;
-        c->predicted_s = info.predicted_seconds;
-        c->predicted_comm_s = info.predicted_comm_seconds;
+        hsumma_plan_query(c->plan, &c->info);
+        c->sent = plan_sent_of(&s->p, &c->info);
         c->total = spread_of(c->times, reps);
         c->comm = spread_of(c->comms, reps);
         c->gemm = spread_of(c->gemms, reps);

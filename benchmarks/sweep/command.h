@@ -6,22 +6,21 @@
 
 #include "check/result.h"
 #include "measure/timing.h"
-#include "product/problem.h"
+#include "product/group_grids.h"
+#include "product/turn.h"
 
 /* One way of grouping the grid. */
 typedef struct candidate {
-    char name[24];          /* "SUMMA", or the groups, "2x4" */
-    char mark[3];           /* what a table says of best_of_g and best */
-    int rows, cols, groups; /* of the grid of groups, and how many there are; 0 for SUMMA */
+    group_grid grid; /* of groups; zeros, with the name "SUMMA", for SUMMA */
+    char mark[3];    /* what a table says of best_of_g and best */
     hsumma_plan *plan;
-    const char *line;      /* the plan in one line */
+    hsumma_plan_info info;
     char message[400];     /* why there is no plan */
     double *times, *comms; /* one per round: total and communication, of the slowest rank each */
     double *gemms;
     spread total, comm, gemm;
     spread ratio; /* SUMMA's time to this one's, round by round */
-    int64_t bytes_max, messages_max, workspace;
-    double predicted_s, predicted_comm_s;
+    plan_sent sent;
     int best_of_g, best; /* the fastest of those with as many groups, of all of HSUMMA */
     int chosen;          /* the library's own choice of groups */
     int checked;
@@ -37,7 +36,7 @@ typedef struct automatic {
 
 typedef struct sweep {
     problem p;
-    candidate *candidates; /* SUMMA first, then by G = rows * cols, then by rows */
+    candidate *candidates; /* SUMMA first, then in the order of group_grids */
     int count;
     automatic own;
 } sweep;

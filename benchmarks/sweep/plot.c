@@ -27,13 +27,15 @@ static void write_data(const sweep *s, FILE *pipe)
         const candidate *c = &s->candidates[i];
 
         if (c->plan && c->best_of_g)
-            fprintf(pipe, "%d %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", c->groups, c->total.median, c->total.min,
-                    c->total.max, c->comm.median, c->comm.min, c->comm.max, c->predicted_s, c->predicted_comm_s);
+            fprintf(pipe, "%d %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", c->grid.groups, c->total.median, c->total.min,
+                    c->total.max, c->comm.median, c->comm.min, c->comm.max, c->info.predicted_seconds,
+                    c->info.predicted_comm_seconds);
     }
     fputs("EOD\n", pipe);
     const candidate *chosen = chosen_of(s);
     if (chosen)
-        fprintf(pipe, "$chosen << EOD\n%d %.9g\nEOD\n", chosen->rows ? chosen->groups : 1, chosen->total.median);
+        fprintf(pipe, "$chosen << EOD\n%d %.9g\nEOD\n", chosen->grid.rows ? chosen->grid.groups : 1,
+                chosen->total.median);
 }
 
 static void write_commands(const void *what, FILE *pipe)

@@ -10,11 +10,11 @@ enum { WITH_GROUPS = 1, WITH_PLAN = 2, WITH_CHECK = 4, WITHOUT_PLAN = 8 };
 
 static const report_column columns[] = {
     {.title = "", REPORT_VALUE(candidate, mark), .width = 2},
-    {.title = "I x J", REPORT_VALUE(candidate, name), .width = -8, .narrow = 1},
-    {"groups", REPORT_VALUE(candidate, name), .when = WITH_GROUPS},
-    {"i", REPORT_VALUE(candidate, rows), .when = WITH_GROUPS},
-    {"j", REPORT_VALUE(candidate, cols), .when = WITH_GROUPS},
-    {"g", REPORT_VALUE(candidate, groups), REPORT_SHOWN("G", 6, 0), .narrow = 1, .when = WITH_GROUPS},
+    {.title = "I x J", REPORT_VALUE(candidate, grid.name), .width = -8, .narrow = 1},
+    {"groups", REPORT_VALUE(candidate, grid.name), .when = WITH_GROUPS},
+    {"i", REPORT_VALUE(candidate, grid.rows), .when = WITH_GROUPS},
+    {"j", REPORT_VALUE(candidate, grid.cols), .when = WITH_GROUPS},
+    {"g", REPORT_VALUE(candidate, grid.groups), REPORT_SHOWN("G", 6, 0), .narrow = 1, .when = WITH_GROUPS},
     {"best_of_g", REPORT_TRUTH(candidate, best_of_g), .when = WITH_GROUPS},
     {"best", REPORT_TRUTH(candidate, best), .when = WITH_GROUPS},
     {"median_s", REPORT_VALUE(candidate, total.median), REPORT_TIMES("total"), .when = WITH_PLAN},
@@ -24,26 +24,28 @@ static const report_column columns[] = {
     {"comm_min_s", REPORT_VALUE(candidate, comm.min), .when = WITH_PLAN},
     {"comm_max_s", REPORT_VALUE(candidate, comm.max), .when = WITH_PLAN},
     {"gemm_s", REPORT_VALUE(candidate, gemm.median), REPORT_TIMES("gemm"), .when = WITH_PLAN},
-    {"predicted_s", REPORT_VALUE(candidate, predicted_s), REPORT_TIMES("model"), .when = WITH_PLAN},
-    {"predicted_comm_s", REPORT_VALUE(candidate, predicted_comm_s), REPORT_TIMES("its comm"), .when = WITH_PLAN},
+    {"predicted_s", REPORT_VALUE(candidate, info.predicted_seconds), REPORT_TIMES("model"), .when = WITH_PLAN},
+    {"predicted_comm_s", REPORT_VALUE(candidate, info.predicted_comm_seconds), REPORT_TIMES("its comm"),
+     .when = WITH_PLAN},
     {"ratio", REPORT_VALUE(candidate, ratio.median), REPORT_SHOWN("ratio", 6, 3), .when = WITH_PLAN},
     {"ratio_min", REPORT_VALUE(candidate, ratio.min), REPORT_SHOWN("min", 6, 3), .when = WITH_PLAN},
     {"ratio_max", REPORT_VALUE(candidate, ratio.max), REPORT_SHOWN("max", 6, 3), .when = WITH_PLAN},
-    {"bytes_per_rank_max", REPORT_VALUE(candidate, bytes_max), REPORT_SHOWN("sent/rank", 9, 0), .style = 'b',
+    {"bytes_per_rank_max", REPORT_VALUE(candidate, sent.bytes), REPORT_SHOWN("sent/rank", 9, 0), .style = 'b',
      .when = WITH_PLAN},
-    {"messages_per_rank_max", REPORT_VALUE(candidate, messages_max), REPORT_SHOWN("messages", 8, 0), .when = WITH_PLAN},
-    {"workspace_bytes", REPORT_VALUE(candidate, workspace), .when = WITH_PLAN},
+    {"messages_per_rank_max", REPORT_VALUE(candidate, sent.messages), REPORT_SHOWN("messages", 8, 0),
+     .when = WITH_PLAN},
+    {"workspace_bytes", REPORT_VALUE(candidate, sent.workspace), .when = WITH_PLAN},
     {"residual", REPORT_VALUE(candidate, check.residual), REPORT_SHOWN("residual", 8, 2), .style = 'g',
      .when = WITH_CHECK},
     {"passed", REPORT_TRUTH(candidate, check.passed), .when = WITH_CHECK},
     {"chosen", REPORT_TRUTH(candidate, chosen)},
-    {"plan", REPORT_VALUE(candidate, line), .when = WITH_PLAN},
+    {"plan", REPORT_VALUE(candidate, info.line), .when = WITH_PLAN},
     {"error", REPORT_VALUE(candidate, message), .when = WITHOUT_PLAN},
     REPORT_END};
 
 static unsigned present(const candidate *c)
 {
-    return (c->rows ? WITH_GROUPS : 0U) | (c->plan ? WITH_PLAN : WITHOUT_PLAN) |
+    return (c->grid.rows ? WITH_GROUPS : 0U) | (c->plan ? WITH_PLAN : WITHOUT_PLAN) |
            (c->plan && c->checked ? WITH_CHECK : 0U);
 }
 
@@ -76,7 +78,7 @@ static void print_csv(const sweep *s, FILE *file)
     for (int i = 0; i < s->count; i++) {
         const candidate *c = &s->candidates[i];
 
-        fprintf(file, "%s,", c->rows ? "HSUMMA" : "SUMMA");
+        fprintf(file, "%s,", c->grid.rows ? "HSUMMA" : "SUMMA");
         report_csv_row(columns, c, WITH_GROUPS | present(c), file);
     }
 }
@@ -108,7 +110,7 @@ static void print_table(const sweep *s, FILE *file)
     fprintf(file, "%d grouping%s I x J of the grid in turns, %d round%s after one warm-up\n", s->count - 1,
             s->count > 2 ? "s" : "", s->p.args->reps, report_plural(s->p.args->reps));
     if (s->candidates[0].plan)
-        fprintf(file, "SUMMA's plan  %s\n", s->candidates[0].line);
+        fprintf(file, "SUMMA's plan  %s\n", s->candidates[0].info.line);
     if (s->own.line[0])
         fprintf(file, "automatic     %s\n", s->own.line);
     if (s->own.shared[0])

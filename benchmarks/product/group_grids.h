@@ -1,0 +1,13 @@
+/* The grids I x J of groups that divide a grid of processes. */
+#ifndef HS_BENCHMARKS_PRODUCT_GROUP_GRIDS_H
+#define HS_BENCHMARKS_PRODUCT_GROUP_GRIDS_H
+
+typedef struct group_grid {
+    int rows, cols, groups; /* groups = rows * cols */
+    char name[24];          /* "2x4" */
+} group_grid;
+
+/* All of them, by their number of groups, then by rows; NULL without memory. */
+group_grid *group_grids(int nprow, int npcol, int *count);
+
+#endif

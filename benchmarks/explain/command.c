@@ -6,6 +6,7 @@
 
 #include "common/command.h"
 #include "explain/command.h"
+#include "product/problem.h"
 #include "report/columns.h"
 
 /* The grid of the library without this process, which may take part in every call all the same. */
@@ -27,11 +28,6 @@ static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol)
     return grid;
 }
 
-static int within_int(int64_t value)
-{
-    return value > INT32_MAX ? INT32_MAX : (int)value;
-}
-
 /* The descriptor of operand x; what --layout says is checked by the library. */
 static hsumma_status describe(explanation *e, int x, struct hs_message *message)
 {
@@ -51,16 +47,7 @@ static hsumma_status describe(explanation *e, int x, struct hs_message *message)
         hsumma_desc_init(d, e->grid, size[0], size[1], args->nb, args->nb);
     else
         hsumma_desc_checkerboard(d, e->grid, size[0], size[1]);
-    if (layout[LAYOUT_MB] > 0)
-        d->mb = d->imb = layout[LAYOUT_MB];
-    if (layout[LAYOUT_NB] > 0)
-        d->nb = d->inb = layout[LAYOUT_NB];
-    d->imb = layout[LAYOUT_IMB] > 0 ? layout[LAYOUT_IMB] : d->imb;
-    d->inb = layout[LAYOUT_INB] > 0 ? layout[LAYOUT_INB] : d->inb;
-    d->rsrc = within_int(layout[LAYOUT_RSRC]);
-    d->csrc = within_int(layout[LAYOUT_CSRC]);
-    d->i = layout[LAYOUT_I];
-    d->j = layout[LAYOUT_J];
+    layout_apply(d, layout);
     return HSUMMA_OK;
 }
 
@@ -192,11 +179,11 @@ static int is_squarish(int64_t a, int64_t b)
 static condition condition_of(const explanation *e)
 {
     const arguments *args = &e->args->common;
-    const struct hs_machine *machine = &e->ctx->profile.machine;
-    const struct hs_link *link = &machine->network;
+    const struct hs_machine *model = &e->ctx->profile.machine;
+    const struct hs_link *link = &model->network;
 
-    if (e->args->nodes == 1 && machine->node.beta > 0)
-        link = &machine->node;
+    if (e->args->nodes == 1 && model->node.beta > 0)
+        link = &model->node;
     condition c = {.n = llround(cbrt((double)args->m * (double)args->n * (double)args->k)),
                    .b = e->info.level[e->info.nlevels - 1].block,
                    .p = e->processes};

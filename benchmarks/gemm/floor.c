@@ -16,11 +16,6 @@ static struct hs_device *device_of(const problem *p)
     return p->ctx->device;
 }
 
-static const operand *operand_of(const problem *p, int x)
-{
-    return x == 0 ? &p->a : x == 1 ? &p->b : &p->c;
-}
-
 static int is_read(const problem *p, int x)
 {
     return x < 2 || p->args->beta[0] != 0 || p->args->beta[1] != 0;
@@ -36,7 +31,7 @@ int gemm_floor_create(gemm_floor *floor, const problem *p, int reps)
     floor->reps = reps;
     floor->piece = FLOOR_PIECE;
     for (int x = 0; x < 3; x++) {
-        const operand *o = operand_of(p, x);
+        const operand *o = &p->x[x];
         int64_t bytes = o->shared ? 0 : (int64_t)o->bytes;
 
         floor->in += is_read(p, x) ? bytes : 0;
@@ -86,7 +81,7 @@ static hsumma_status copy_own(const gemm_floor *floor, const problem *p, int out
     hsumma_status status = HSUMMA_OK;
 
     for (int x = 0; x < 3 && !status; x++) {
-        const operand *o = operand_of(p, x);
+        const operand *o = &p->x[x];
         int used = !o->shared && (out ? x == 2 : is_read(p, x));
 
         for (size_t at = 0; used && at < o->bytes && !status; at += floor->piece) {

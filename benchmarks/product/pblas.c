@@ -84,9 +84,9 @@ int pblas_create(pblas *b, const problem *p)
     memset(b, 0, sizeof *b);
     if ((code = make_grid(b, p)))
         return code;
-    good = convert(b->desc[0], b->context, &p->a.desc) & convert(b->desc[1], b->context, &p->b.desc) &
-           convert(b->desc[2], b->context, &p->c.desc);
-    good &= args->m <= INT_MAX && args->n <= INT_MAX && args->k <= INT_MAX;
+    good = args->m <= INT_MAX && args->n <= INT_MAX && args->k <= INT_MAX;
+    for (int o = 0; o < 3; o++)
+        good &= convert(b->desc[o], b->context, &p->x[o].desc);
     if (command_fail(p->comm, !good, "p?gemm: a size does not fit in ScaLAPACK's 32-bit integers"))
         return COMMAND_BAD_INPUT;
     snprintf(b->how, sizeof b->how,
@@ -109,7 +109,6 @@ double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, i
 {
     hsumma_pgemm *const routine = routines[maker][p->args->type];
     const arguments *args = p->args;
-    const operand *x[3] = {&p->a, &p->b, &p->c};
     int m = (int)args->m, n = (int)args->n, k = (int)args->k, before = 0, i[3], j[3];
     double nothing[2] = {0, 0}, seconds;
     const void *local_a = p->a.local ? p->a.local : nothing, *local_b = p->b.local ? p->b.local : nothing;
@@ -117,8 +116,8 @@ double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, i
     if (p->row < 0) /* BLACS has no context here */
         return 0;
     for (int o = 0; o < 3; o++) {
-        i[o] = (int)x[o]->desc.i + 1;
-        j[o] = (int)x[o]->desc.j + 1;
+        i[o] = (int)p->x[o].desc.i + 1;
+        j[o] = (int)p->x[o].desc.j + 1;
     }
     c = c ? c : nothing;
     if (maker == PBLAS_SCALAPACK)

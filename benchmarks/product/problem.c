@@ -7,35 +7,44 @@
 #include "common/command.h"
 #include "product/generate.h"
 
+static int within_int(int64_t value)
+{
+    return value > INT32_MAX ? INT32_MAX : (int)value;
+}
+
+void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS])
+{
+    if (layout[LAYOUT_MB] > 0)
+        desc->mb = desc->imb = layout[LAYOUT_MB];
+    if (layout[LAYOUT_NB] > 0)
+        desc->nb = desc->inb = layout[LAYOUT_NB];
+    if (layout[LAYOUT_IMB] > 0)
+        desc->imb = layout[LAYOUT_IMB];
+    if (layout[LAYOUT_INB] > 0)
+        desc->inb = layout[LAYOUT_INB];
+    desc->rsrc = within_int(layout[LAYOUT_RSRC]);
+    desc->csrc = within_int(layout[LAYOUT_CSRC]);
+    desc->i = layout[LAYOUT_I];
+    desc->j = layout[LAYOUT_J];
+}
+
 /* The descriptor of one operand. The fields were at least checked for their sign; what depends on the grid is checked
  * here, because the matrices are made before the library sees the descriptor. Returns a complaint or NULL. */
 static const char *describe(operand *x, const problem *p, const int64_t *layout)
 {
     hsumma_desc *d = &x->desc;
-    int64_t i = layout[LAYOUT_I], j = layout[LAYOUT_J];
-    int64_t m = layout[LAYOUT_M] < 0 ? i + x->rows : layout[LAYOUT_M];
-    int64_t n = layout[LAYOUT_N] < 0 ? j + x->cols : layout[LAYOUT_N];
+    int64_t least_m = layout[LAYOUT_I] + x->rows, m = layout[LAYOUT_M] < 0 ? least_m : layout[LAYOUT_M];
+    int64_t least_n = layout[LAYOUT_J] + x->cols, n = layout[LAYOUT_N] < 0 ? least_n : layout[LAYOUT_N];
 
     if (p->args->nb)
         hsumma_desc_init(d, p->grid, m, n, p->args->nb, p->args->nb);
     else
         hsumma_desc_checkerboard(d, p->grid, m, n);
-    if (m < i + x->rows || n < j + x->cols)
+    if (m < least_m || n < least_n)
         return "m or n: the whole matrix is smaller than i, j and the operand need";
-    d->i = i;
-    d->j = j;
-    if (layout[LAYOUT_MB] > 0)
-        d->mb = d->imb = layout[LAYOUT_MB];
-    if (layout[LAYOUT_NB] > 0)
-        d->nb = d->inb = layout[LAYOUT_NB];
-    if (layout[LAYOUT_IMB] > 0)
-        d->imb = layout[LAYOUT_IMB];
-    if (layout[LAYOUT_INB] > 0)
-        d->inb = layout[LAYOUT_INB];
-    if (layout[LAYOUT_RSRC] >= p->nprow || layout[LAYOUT_CSRC] >= p->npcol)
+    layout_apply(d, layout);
+    if (d->rsrc >= p->nprow || d->csrc >= p->npcol)
         return "rsrc or csrc: no such row or column of the grid";
-    d->rsrc = (int)layout[LAYOUT_RSRC];
-    d->csrc = (int)layout[LAYOUT_CSRC];
     d->ld = hsumma_local_rows(d) + layout[LAYOUT_PAD];
     if (d->ld < 1)
         d->ld = 1;
@@ -60,12 +69,14 @@ static int count_bytes(operand *x, hsumma_type type)
 /* Refuses what would not fit before the system starts to kill processes. */
 static int check_memory(problem *p)
 {
-    int counted =
-        count_bytes(&p->a, p->args->type) & count_bytes(&p->b, p->args->type) & count_bytes(&p->c, p->args->type);
-    double need = (double)problem_bytes(p), all = 0, free_bytes = (double)memory_available();
+    double need, all = 0, free_bytes = (double)memory_available();
+    int counted = 1;
 
+    for (int i = 0; i < 3; i++)
+        counted &= count_bytes(&p->x[i], p->args->type);
     if (command_fail(p->comm, !counted, "the matrices are too large to count their bytes"))
         return COMMAND_BAD_INPUT;
+    need = (double)problem_bytes(p);
     quiet_allreduce(&need, &all, 1, MPI_DOUBLE, MPI_SUM, p->mach.node);
     quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* or each rank would name another number */
     if (command_fail(p->comm, all > free_bytes, "the matrices need %.1f GiB on one node, and %.1f GiB are free",
@@ -74,22 +85,11 @@ static int check_memory(problem *p)
     return COMMAND_OK;
 }
 
-static int allocate(operand *x)
-{
-    void *memory = NULL;
-
-    if (x->bytes && posix_memalign(&memory, 64, x->bytes))
-        return 0;
-    x->local = memory;
-    return 1;
-}
-
 static int make_operands(problem *p)
 {
     const arguments *args = p->args;
-    operand *x[3] = {&p->a, &p->b, &p->c};
     const char *complaint = NULL;
-    int code, good, at = 0;
+    int code, good = 1, at = 0;
 
     p->a.rows = args->transa == 'N' ? args->m : args->k;
     p->a.cols = args->transa == 'N' ? args->k : args->m;
@@ -98,19 +98,20 @@ static int make_operands(problem *p)
     p->c.rows = args->m;
     p->c.cols = args->n;
     for (int i = 0; i < 3 && !complaint; at = i++) {
-        x[i]->matrix = MATRIX_A + i;
-        complaint = describe(x[i], p, args->layout[i]);
+        p->x[i].matrix = MATRIX_A + i;
+        complaint = describe(&p->x[i], p, args->layout[i]);
     }
     if (command_fail(p->comm, complaint != NULL, "--layout of %c: %s", 'A' + at, complaint ? complaint : ""))
         return COMMAND_BAD_INPUT;
     if ((code = check_memory(p)))
         return code;
-    good = allocate(&p->a) && allocate(&p->b) && allocate(&p->c);
+    for (int i = 0; i < 3; i++)
+        good &= !p->x[i].bytes || !posix_memalign(&p->x[i].local, 64, p->x[i].bytes);
     if (command_fail(p->comm, !good, "no memory for %lld bytes of matrices", (long long)problem_bytes(p)))
         return COMMAND_BAD_INPUT;
     for (int i = 0; i < 3; i++)
-        if (x[i]->local)
-            generate_local(args->type, args->seed, x[i]->matrix, &x[i]->desc, x[i]->local);
+        if (p->x[i].local)
+            generate_local(args->type, args->seed, p->x[i].matrix, &p->x[i].desc, p->x[i].local);
     return COMMAND_OK;
 }
 
@@ -149,9 +150,8 @@ int problem_create(problem *p, const arguments *args, const char *options, MPI_C
 
 void problem_free(problem *p)
 {
-    free(p->a.local);
-    free(p->b.local);
-    free(p->c.local);
+    for (int i = 0; i < 3; i++)
+        free(p->x[i].local);
     hsumma_grid_free(&p->grid);
     hsumma_free(&p->ctx);
     machine_free(&p->mach);
@@ -179,24 +179,23 @@ static hsumma_status copy(const problem *p, void *to, const void *from, size_t b
 
 int problem_share(problem *shared, const problem *p, int which, int quiet)
 {
-    operand *x[3] = {&shared->a, &shared->b, &shared->c};
-    const operand *from[3] = {&p->a, &p->b, &p->c};
+    operand *x = shared->x;
     hsumma_status status = HSUMMA_OK;
     int code, worst;
 
     *shared = *p;
     for (int i = 0; i < 3; i++)
         if (which & 1 << i) {
-            x[i]->shared = 1;
-            x[i]->host = problem_on_device(p) ? x[i]->local : NULL;
-            x[i]->local = NULL;
+            x[i].shared = 1;
+            x[i].host = problem_on_device(p) ? x[i].local : NULL;
+            x[i].local = NULL;
         }
     for (int i = 0; i < 3 && !status; i++)
-        if (x[i]->shared)
-            status = hsumma_malloc(p->ctx, x[i]->bytes, &x[i]->local);
+        if (x[i].shared)
+            status = hsumma_malloc(p->ctx, x[i].bytes, &x[i].local);
     for (int i = 0; i < 2 && !status; i++) /* C is refreshed before each product */
-        if (x[i]->shared)
-            status = copy(p, x[i]->local, from[i]->local, x[i]->bytes);
+        if (x[i].shared)
+            status = copy(p, x[i].local, p->x[i].local, x[i].bytes);
     code = command_code(status);
     quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);
     if (worst && !quiet)
@@ -206,11 +205,9 @@ int problem_share(problem *shared, const problem *p, int which, int quiet)
 
 void problem_unshare(problem *shared)
 {
-    operand *x[3] = {&shared->a, &shared->b, &shared->c};
-
     for (int i = 0; i < 3 && shared->ctx; i++)
-        if (x[i]->shared)
-            hsumma_mfree(shared->ctx, x[i]->local);
+        if (shared->x[i].shared)
+            hsumma_mfree(shared->ctx, shared->x[i].local);
     shared->ctx = NULL;
 }
 

@@ -32,8 +32,16 @@ typedef struct problem {
         double align;
         char byte[16];
     } alpha, beta; /* one element of the type each */
-    operand a, b, c;
+    union {
+        struct {
+            operand a, b, c;
+        };
+        operand x[3]; /* these three */
+    };
 } problem;
+
+/* Blocks, offsets and sources of a matrix as --layout has them. */
+void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS]);
 
 /* Makes everything and fills A, B and C; options are the library's, for the context. Collective. Returns an exit status
  * of command.h, the same on every rank, after rank 0 has printed what was wrong. problem_free undoes it, always. */

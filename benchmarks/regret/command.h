@@ -6,7 +6,7 @@
 
 #include "check/result.h"
 #include "measure/timing.h"
-#include "product/problem.h"
+#include "product/turn.h"
 #include "regret/cases.h"
 
 enum { REGRET_CANDIDATES = 40, REGRET_BEST = 3, REGRET_FINALS = REGRET_BEST + 2, REGRET_WORDS = 1024 };
@@ -25,10 +25,9 @@ typedef struct regret_plan {
     hsumma_plan *plan; /* NULL: there is none */
     hsumma_plan_info info;
     int turns;
-    double seconds, comm, gemm; /* of one call */
-    double comm_share;          /* of the ranks' time */
-    int in_set;                 /* it is one of the candidates */
-    double *times, *comms;      /* of the final rounds; NULL: not in the final */
+    turn last, best;
+    int in_set;            /* it is one of the candidates */
+    double *times, *comms; /* of the final rounds; NULL: not in the final */
     spread total, final_comm;
 } regret_plan;
 

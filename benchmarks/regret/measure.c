@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/command.h"
-#include "product/turn.h"
 #include "regret/command.h"
 
 /* A turn lasts at least this long: shorter products are made several times in it. */
@@ -39,19 +38,14 @@ static int must_plan(regret_run *run, regret_plan *x, const char *name, const ch
     return code;
 }
 
-static int take_turn(regret_run *run, regret_plan *x, int calls, turn *t)
+static int take_turn(regret_run *run, regret_plan *x, int calls)
 {
-    int code = execute_turn(&run->p, &(gemm_contender){API_PLAN, x->plan, NULL, run->p.c.local}, calls, t);
+    int code = execute_turn(&run->p, &(gemm_contender){API_PLAN, x->plan, NULL, run->p.c.local}, calls, &x->last);
 
     if (code)
         return code;
-    if (!x->turns || t->seconds < x->seconds) {
-        x->seconds = t->seconds;
-        x->comm = t->comm;
-        x->gemm = t->gemm;
-        x->comm_share = t->comm_share;
-    }
-    x->turns++;
+    if (!x->turns++ || x->last.seconds < x->best.seconds)
+        x->best = x->last;
     return COMMAND_OK;
 }
 
@@ -75,19 +69,18 @@ static int start(regret_run *run)
     const arguments *args = &run->which->args;
     regret_plan *x = &run->automatic[REGRET_ESTIMATE];
     int most = hypot(args->beta[0], args->beta[1]) <= 1 ? MOST_REPEATS : 1;
-    turn t;
     int code = must_plan(run, x, "automatic", "tune=estimate");
 
     run->verdict[REGRET_ESTIMATE].plan = x;
     run->calls = 1;
     for (int i = 0; i < WARM_UPS && !code; i++) {
-        code = take_turn(run, x, run->calls, &t);
-        if (!code && x->seconds * run->calls < shortest_turn)
-            run->calls = (int)fmin(most, ceil(shortest_turn / fmax(x->seconds, 1e-9)));
+        code = take_turn(run, x, run->calls);
+        if (!code && x->best.seconds * run->calls < shortest_turn)
+            run->calls = (int)fmin(most, ceil(shortest_turn / fmax(x->best.seconds, 1e-9)));
     }
     x->turns = 0;
     for (int i = 0; i < run->of->sweep_reps && !code; i++)
-        code = take_turn(run, x, run->calls, &t);
+        code = take_turn(run, x, run->calls);
     return code;
 }
 
@@ -96,7 +89,6 @@ static int tune(regret_run *run)
 {
     regret_plan *x = &run->automatic[REGRET_MEASURE];
     regret_verdict *verdict = &run->verdict[REGRET_MEASURE];
-    turn t;
     int code = must_plan(run, x, "measured", "tune=measure"), done = 0;
     double begin = MPI_Wtime();
 
@@ -105,7 +97,7 @@ static int tune(regret_run *run)
         hsumma_plan_query(x->plan, &x->info);
         done = verdict->executions > 1 && agreed(run, x->info.tuned && strcmp(x->info.tuned, "measuring"));
         if (!done) {
-            code = take_turn(run, x, 1, &t);
+            code = take_turn(run, x, 1);
             verdict->executions++;
         }
     }
@@ -114,7 +106,7 @@ static int tune(regret_run *run)
     verdict->tuning_seconds = MPI_Wtime() - begin;
     hsumma_plan_query(x->plan, &x->info);
     x->turns = 0;
-    return take_turn(run, x, run->calls, &t);
+    return take_turn(run, x, run->calls);
 }
 
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
@@ -166,16 +158,15 @@ static int try_out(regret_run *run, regret_plan *x, double best)
 {
     int most = run->of->sweep_reps, code;
     double first = 0;
-    turn t;
 
     for (int i = 0; i < most; i++) {
-        if ((code = take_turn(run, x, run->calls, &t)))
+        if ((code = take_turn(run, x, run->calls)))
             return code;
         if (i == 0)
-            first = t.seconds;
+            first = x->last.seconds;
         if (i == 0 && first > run->of->cap * best)
             break;
-        if (i == 1 && first > 2 * t.seconds)
+        if (i == 1 && first > 2 * x->last.seconds)
             most++;
     }
     return COMMAND_OK;
@@ -183,12 +174,12 @@ static int try_out(regret_run *run, regret_plan *x, double best)
 
 static int sweep_set(regret_run *run)
 {
-    double best = run->automatic[REGRET_ESTIMATE].seconds;
+    double best = run->automatic[REGRET_ESTIMATE].best.seconds;
     int code = make_set(run);
 
     for (int i = 0; i < run->count && !code; i++) {
         code = try_out(run, &run->set[i], best);
-        best = fmin(best, run->set[i].seconds);
+        best = fmin(best, run->set[i].best.seconds);
     }
     return code;
 }
@@ -199,7 +190,6 @@ static int time_blocking(regret_run *run)
     const regret_plan *from = &run->automatic[REGRET_ESTIMATE];
     char words[REGRET_WORDS], text[400];
     double comms[BLOCKING_TURNS];
-    turn t;
 
     if (!from->info.node || strcmp(from->info.node, "messages"))
         return COMMAND_OK;
@@ -207,10 +197,10 @@ static int time_blocking(regret_run *run)
     if (make_plan(run, &run->blocking, "blocking", words, text, sizeof text))
         return COMMAND_OK; /* for want of workspace, say */
     for (int i = 0; i < BLOCKING_TURNS; i++) {
-        int code = take_turn(run, &run->blocking, run->calls, &t);
+        int code = take_turn(run, &run->blocking, run->calls);
         if (code)
             return code;
-        comms[i] = t.comm;
+        comms[i] = run->blocking.last.comm;
     }
     run->blocking_comm = spread_of(comms, BLOCKING_TURNS).median;
     return COMMAND_OK;
@@ -229,7 +219,7 @@ static regret_plan *next_best(regret_run *run)
 
         for (int f = 0; f < run->finals && !in_final; f++)
             in_final = is_same(x, run->final[f]);
-        if (!in_final && (!best || x->seconds < best->seconds))
+        if (!in_final && (!best || x->best.seconds < best->best.seconds))
             best = x;
     }
     return best;
@@ -257,7 +247,6 @@ static void choose_finals(regret_run *run)
 static int final_rounds(regret_run *run)
 {
     int reps = run->which->args.reps, code;
-    turn t;
 
     run->final_times = calloc((size_t)reps * REGRET_FINALS * 2, sizeof *run->final_times);
     if (command_fail(run->p.comm, !run->final_times, "no memory for %d rounds", reps))
@@ -270,10 +259,10 @@ static int final_rounds(regret_run *run)
         for (int i = 0; i < run->finals; i++) {
             regret_plan *x = run->final[(i + r) % run->finals];
 
-            if ((code = take_turn(run, x, run->calls, &t)))
+            if ((code = take_turn(run, x, run->calls)))
                 return code;
-            x->times[r] = t.seconds;
-            x->comms[r] = t.comm;
+            x->times[r] = x->last.seconds;
+            x->comms[r] = x->last.comm;
         }
     for (int f = 0; f < run->finals; f++) {
         run->final[f]->total = spread_of(run->final[f]->times, reps);
@@ -304,9 +293,8 @@ int regret_is_loss(const regret_verdict *verdict)
 /* The automatic plan's result, of a product on its own. */
 static int check(regret_run *run)
 {
-    turn t;
-    int code = execute_turn(
-        &run->p, &(gemm_contender){API_PLAN, run->automatic[REGRET_ESTIMATE].plan, NULL, run->p.c.local}, 1, &t);
+    regret_plan alone = run->automatic[REGRET_ESTIMATE];
+    int code = take_turn(run, &alone, 1);
 
     run->checked = 1;
     return code ? code : check_product(&run->p, run->p.c.local, 1, &run->check);

@@ -23,10 +23,10 @@ static const report_column plan_columns[] = {
     {"turns", REPORT_VALUE(regret_plan, turns)},
     {"lookahead", REPORT_VALUE(regret_plan, info.lookahead)},
     {"node", REPORT_VALUE(regret_plan, info.node)},
-    {"shortest_s", REPORT_VALUE(regret_plan, seconds)},
-    {"comm_s", REPORT_VALUE(regret_plan, comm)},
-    {"gemm_s", REPORT_VALUE(regret_plan, gemm)},
-    {"comm_share", REPORT_VALUE(regret_plan, comm_share)},
+    {"shortest_s", REPORT_VALUE(regret_plan, best.seconds)},
+    {"comm_s", REPORT_VALUE(regret_plan, best.comm)},
+    {"gemm_s", REPORT_VALUE(regret_plan, best.gemm)},
+    {"comm_share", REPORT_VALUE(regret_plan, best.comm_share)},
     {"predicted_gemm_s", REPORT_VALUE(regret_plan, info.predicted_gemm_seconds)},
     REPORT_END};
 

@@ -38,7 +38,7 @@ int gemm_floor_create(gemm_floor *floor, const problem *p, int reps)
         floor->out += x == 2 ? bytes : 0;
     }
     for (int way = 0; way < FLOOR_WAYS; way++)
-        good = (floor->times[way] = calloc((size_t)reps, sizeof(double))) && good;
+        good &= (floor->times[way] = calloc((size_t)reps, sizeof(double))) != NULL;
     status = device->kind->get_pinned(device, floor->piece, &floor->pinned);
     if (!status) {
         memset(floor->pinned, 0, floor->piece);

@@ -72,22 +72,15 @@ static int choose_threads(const machine *mach, int threads, int local)
 
 int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, int local)
 {
-    int64_t size[4] = {0};
     int good = 1;
 
     memset(rate, 0, sizeof *rate);
     rate->threads = choose_threads(&p->mach, threads, local);
     rate->local = local;
     rate->copies = local ? p->nprow * p->npcol : p->mach.nodes;
-    if (p->rank == 0) {
+    if (p->rank == 0)
         choose_size(rate, p, local);
-        memcpy(size, (int64_t[]){rate->m, rate->n, rate->k, rate->shrunk}, sizeof size);
-    }
-    quiet_bcast(size, 4, MPI_INT64_T, 0, p->comm);
-    rate->m = size[0];
-    rate->n = size[1];
-    rate->k = size[2];
-    rate->shrunk = (int)size[3];
+    quiet_bcast(rate, (int)sizeof *rate, MPI_BYTE, 0, p->comm);
     rate->flops = (type_is_complex(p->args->type) ? 8.0 : 2.0) * (double)rate->m * (double)rate->n * (double)rate->k;
     if (p->rank == 0 && rate->flops > 0) {
         rate->a = make_matrix(p->args->type, rate->m * rate->k);

@@ -34,6 +34,7 @@ typedef struct job {
     output out;            /* rank 0's */
     progress bar;          /* rank 0's */
     const char *phase;
+    npy_transfer transfer;
     double seconds[3]; /* reading, multiplying, writing */
 } job;
 
@@ -243,7 +244,7 @@ static void conjugate(const file_operand *o, hsumma_type type)
             ((double *)o->local)[2 * i + 1] *= -1;
 }
 
-static int read_all(job *j, npy_transfer *transfer)
+static int read_all(job *j)
 {
     npy_error error = {""};
     int uses_c0 = j->path[C0] && (j->args->beta[0] != 0 || j->args->beta[1] != 0);
@@ -251,13 +252,13 @@ static int read_all(job *j, npy_transfer *transfer)
     for (int i = 0; i < 2; i++) {
         int file = i ? A + B - j->first : j->first;
         j->phase = file == A ? "reading A" : "reading B";
-        int bad = npy_read(transfer, j->path[file], &j->head[file], &j->in[i].desc, 0, j->in[i].local, &error);
+        int bad = npy_read(&j->transfer, j->path[file], &j->head[file], &j->in[i].desc, 0, j->in[i].local, &error);
         if (phase_failed(j, bad, j->path[file], &error))
             return COMMAND_BAD_INPUT;
         conjugate(&j->in[i], j->result.type);
     }
     j->phase = "reading C0";
-    int bad = uses_c0 && npy_read(transfer, j->path[C0], &j->head[C0], &j->c.desc,
+    int bad = uses_c0 && npy_read(&j->transfer, j->path[C0], &j->head[C0], &j->c.desc,
                                   j->head[C0].fortran != j->result.fortran, j->c.local, &error);
     return phase_failed(j, bad, uses_c0 ? j->path[C0] : "", &error) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
@@ -295,10 +296,11 @@ static int execute(job *j)
         status = hsumma_plan_execute(j->plan, alpha, j->in[0].local, j->in[1].local, beta, j->c.local);
     if (status)
         progress_end(&j->bar);
+    quiet_barrier(j->comm); /* the time is that of the slowest */
     return report(j, status, hsumma_message(j->ctx));
 }
 
-static int write_result(job *j, npy_transfer *transfer)
+static int write_result(job *j)
 {
     const char *out = j->args->out;
     char *temporary;
@@ -315,7 +317,7 @@ static int write_result(job *j, npy_transfer *transfer)
         memcpy(temporary, j->out.temporary, (size_t)length);
     quiet_bcast(temporary, length, MPI_CHAR, 0, j->comm);
     j->phase = "writing C";
-    bad = npy_write(transfer, temporary, &j->result, &j->c.desc, j->c.local, &error);
+    bad = npy_write(&j->transfer, temporary, &j->result, &j->c.desc, j->c.local, &error);
     free(temporary);
     if (phase_failed(j, bad, out, &error))
         return COMMAND_BAD_INPUT;
@@ -326,23 +328,18 @@ static int write_result(job *j, npy_transfer *transfer)
 /* From reading to writing, with times. */
 static int work(job *j)
 {
-    npy_transfer transfer = {j->comm, j->args->piece, show, j};
-    double start = MPI_Wtime();
-    int status = read_all(j, &transfer);
+    static int (*const steps[3])(job *) = {read_all, execute, write_result};
 
-    j->seconds[0] = MPI_Wtime() - start;
-    if (status)
-        return status;
-    start = MPI_Wtime();
-    status = execute(j);
-    quiet_barrier(j->comm);
-    j->seconds[1] = MPI_Wtime() - start;
-    if (status)
-        return status;
-    start = MPI_Wtime();
-    status = write_result(j, &transfer);
-    j->seconds[2] = MPI_Wtime() - start;
-    return status;
+    j->transfer = (npy_transfer){j->comm, j->args->piece, show, j};
+    for (int i = 0; i < 3; i++) {
+        double start = MPI_Wtime();
+        int status = steps[i](j);
+
+        j->seconds[i] = MPI_Wtime() - start;
+        if (status)
+            return status;
+    }
+    return COMMAND_OK;
 }
 
 static void summarise(const job *j)
@@ -362,15 +359,10 @@ static void summarise(const job *j)
 static int run(job *j, const char *options)
 {
     npy_error error = {""};
-    int status = inspect_files(j), bad;
+    int status, bad;
 
-    if (!status)
-        status = check_types(j);
-    if (!status)
-        status = check_shapes(j);
-    if (!status)
-        status = make_plan(j, options);
-    if (status)
+    if ((status = inspect_files(j)) || (status = check_types(j)) || (status = check_shapes(j)) ||
+        (status = make_plan(j, options)))
         return status;
     /* before the long work, so that a full disk or a directory without permission is found now */
     bad = j->rank == 0 && npy_create(&j->out, j->args->out, &j->result, j->args->force, &error);

@@ -124,8 +124,8 @@ double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, i
         before = hs_threads_set(p->mach.blas_share);
     seconds = MPI_Wtime();
     for (int call = 0; call < calls; call++)
-        routine(&args->transa, &args->transb, &m, &n, &k, p->alpha.byte, local_a, &i[0], &j[0], b->desc[0], local_b,
-                &i[1], &j[1], b->desc[1], p->beta.byte, c, &i[2], &j[2], b->desc[2]);
+        routine(&args->transa, &args->transb, &m, &n, &k, &p->alpha, local_a, &i[0], &j[0], b->desc[0], local_b, &i[1],
+                &j[1], b->desc[1], &p->beta, c, &i[2], &j[2], b->desc[2]);
     seconds = MPI_Wtime() - seconds;
     hs_threads_restore(before);
     return seconds;

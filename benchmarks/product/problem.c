@@ -135,8 +135,8 @@ int problem_create(problem *p, const arguments *args, const char *options, MPI_C
     if (command_fail(comm, (int64_t)p->nprow * p->npcol > p->ranks, "--grid %dx%d needs %lld ranks, and there are %d",
                      p->nprow, p->npcol, (long long)p->nprow * p->npcol, p->ranks))
         return COMMAND_BAD_INPUT;
-    store_scalar(args->type, args->alpha, p->alpha.byte);
-    store_scalar(args->type, args->beta, p->beta.byte);
+    store_scalar(args->type, args->alpha, &p->alpha);
+    store_scalar(args->type, args->beta, &p->beta);
     status = hsumma_create(comm, options, &p->ctx, message, sizeof message);
     if (command_fail(comm, status != HSUMMA_OK, "%s", message[0] ? message : hsumma_status_string(status)))
         return status == HSUMMA_ERR_INTERNAL ? COMMAND_INTERNAL : COMMAND_BAD_INPUT;

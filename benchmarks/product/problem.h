@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "base/scalar.h"
 #include "common/arguments.h"
 #include "hsumma.h"
 #include "measure/machine.h"
@@ -27,11 +28,8 @@ typedef struct problem {
     hsumma_context *ctx;
     hsumma_grid *grid;
     int nprow, npcol;
-    int row, col; /* of this rank in the grid; -1 outside */
-    union {
-        double align;
-        char byte[16];
-    } alpha, beta; /* one element of the type each */
+    int row, col;               /* of this rank in the grid; -1 outside */
+    union hs_value alpha, beta; /* one element of the type each */
     union {
         struct {
             operand a, b, c;

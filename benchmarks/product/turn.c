@@ -15,26 +15,20 @@ static hsumma_status one_call(const problem *p, void *c)
     const arguments *args = p->args;
     const hsumma_desc *a = &p->a.desc, *b = &p->b.desc, *to = &p->c.desc;
     char ta = args->transa, tb = args->transb;
-    float single[2];
-    double alpha, beta;
 
-    memcpy(&single[0], p->alpha.byte, sizeof single[0]);
-    memcpy(&single[1], p->beta.byte, sizeof single[1]);
-    memcpy(&alpha, p->alpha.byte, sizeof alpha);
-    memcpy(&beta, p->beta.byte, sizeof beta);
     switch (args->type) {
     case HSUMMA_S:
-        return hsumma_sgemm(p->ctx, ta, tb, args->m, args->n, args->k, single[0], p->a.local, a, p->b.local, b,
-                            single[1], c, to);
+        return hsumma_sgemm(p->ctx, ta, tb, args->m, args->n, args->k, p->alpha.s, p->a.local, a, p->b.local, b,
+                            p->beta.s, c, to);
     case HSUMMA_D:
-        return hsumma_dgemm(p->ctx, ta, tb, args->m, args->n, args->k, alpha, p->a.local, a, p->b.local, b, beta, c,
-                            to);
+        return hsumma_dgemm(p->ctx, ta, tb, args->m, args->n, args->k, p->alpha.d, p->a.local, a, p->b.local, b,
+                            p->beta.d, c, to);
     case HSUMMA_C:
-        return hsumma_cgemm(p->ctx, ta, tb, args->m, args->n, args->k, p->alpha.byte, p->a.local, a, p->b.local, b,
-                            p->beta.byte, c, to);
+        return hsumma_cgemm(p->ctx, ta, tb, args->m, args->n, args->k, &p->alpha, p->a.local, a, p->b.local, b,
+                            &p->beta, c, to);
     default:
-        return hsumma_zgemm(p->ctx, ta, tb, args->m, args->n, args->k, p->alpha.byte, p->a.local, a, p->b.local, b,
-                            p->beta.byte, c, to);
+        return hsumma_zgemm(p->ctx, ta, tb, args->m, args->n, args->k, &p->alpha, p->a.local, a, p->b.local, b,
+                            &p->beta, c, to);
     }
 }
 
@@ -53,7 +47,7 @@ static double multiply(const problem *p, const gemm_contender *who, int calls, d
             *last = MPI_Wtime();
         *status = who->how == API_CALL
                       ? one_call(p, who->c)
-                      : hsumma_plan_execute(who->plan, p->alpha.byte, p->a.local, p->b.local, p->beta.byte, who->c);
+                      : hsumma_plan_execute(who->plan, &p->alpha, p->a.local, p->b.local, &p->beta, who->c);
     }
     if (!*status)
         *status = problem_settle(p);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "product/group_grids.h"
 #include "regret/command.h"
 
 /*
@@ -84,14 +85,10 @@ static void add_operands(row_part *to, const problem *p, const char *which, size
 
 /* --- group grids -------------------------------------------------------------------------------------------------- */
 
-typedef struct group_grid {
-    int rows, cols;
-} group_grid;
-
 /* How far the number of groups is from the root of the processes, as a factor. */
 static double from_root(const problem *p, const group_grid *grid)
 {
-    return fabs(log((double)grid->rows * grid->cols / sqrt((double)p->nprow * p->npcol)));
+    return fabs(log(grid->groups / sqrt((double)p->nprow * p->npcol)));
 }
 
 static double from_square(const group_grid *grid)
@@ -107,7 +104,7 @@ static int all_grids(const problem *p, group_grid *grid)
     for (int i = 1; i <= p->nprow; i++)
         for (int j = 1; j <= p->npcol; j++)
             if (p->nprow % i == 0 && p->npcol % j == 0 && i * j > 1 && (i < p->nprow || j < p->npcol) && count < GRIDS)
-                grid[count++] = (group_grid){i, j};
+                grid[count++] = (group_grid){.rows = i, .cols = j, .groups = i * j};
     return count;
 }
 
@@ -119,7 +116,7 @@ static int keep_squarest(group_grid *grid, int count)
     for (int i = 0; i < count; i++) {
         int same = 0;
 
-        while (same < kept && grid[same].rows * grid[same].cols != grid[i].rows * grid[i].cols)
+        while (same < kept && grid[same].groups != grid[i].groups)
             same++;
         if (same == kept)
             grid[kept++] = grid[i];

@@ -5,12 +5,10 @@ Environment: that of launch.py, SANITIZE.
 import collections
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 
-from launch import BUILD, MPI, mpiexec
-from tap import ok, skip
+from launch import BUILD, mpiexec
 
 SANITIZE = os.environ.get("SANITIZE")
 SHIM = os.path.join(BUILD, "libhsumma_scalapack.so")
@@ -55,31 +53,3 @@ def ended(process, limit):
 def complaints(process):
     """The shim's messages: it has left a call to ScaLAPACK, or worse."""
     return [line for line in process.err.splitlines() if re.match(r"hsumma\b", line)][:5]
-
-
-def find(program):
-    """The path of a program that calls this MPI's ScaLAPACK.  None, after a skipped test: there is none."""
-    path = shutil.which(program)
-    if not path:
-        skip(program, f"there is no {program}")
-        return None
-    libraries = subprocess.run(["ldd", path], capture_output=True, text=True).stdout
-    if f"libscalapack-{MPI}." not in libraries:
-        skip(program, f"{program} does not use the ScaLAPACK of {MPI}")
-        return None
-    return path
-
-
-def same_energy(name, pattern, ranks, limit, fill, program, *args):
-    """An application that prints an energy in Hartree (the group of pattern) prints the same, whatever it exits with."""
-    plain, ours = with_and_without(ranks, limit, fill, program, *args)
-    energies = [re.findall(pattern, process.out)[-1:] for process in (plain, ours)]
-    broken = ended(plain, limit) or ["it prints no energy"] * (not energies[0])
-    if broken:
-        skip(name, f"without the shim: {broken[0]}")
-        return
-    end = ["exit code " + str(ours.code), *ours.out.splitlines()[-10:], *ours.err.splitlines()[-10:]]
-    same = energies[1] and abs(float(energies[0][0]) - float(energies[1][0])) <= 1e-10
-    ok(same, f"{name}: the same energy", f"without {energies[0]}, with {energies[1]}", *end)
-    ok(ours.calls and not plain.calls and not complaints(ours),
-       f"  {len(ours.calls)} calls of p?gemm, none left to ScaLAPACK", *complaints(ours))

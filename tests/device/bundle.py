@@ -11,6 +11,7 @@ import sys
 import tarfile
 import tempfile
 
+from command import said
 from tap import done, ok, skip
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
@@ -22,10 +23,6 @@ CLEAN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent"}
 
 def run(*command, cwd="/", env=None, seconds=300):
     return subprocess.run(command, capture_output=True, text=True, timeout=seconds, cwd=cwd, env=env or CLEAN)
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout, process.stderr]
 
 
 def why_not():

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+from command import said
 from launch import BUILD, MPIEXEC, mpiexec, scalapack_testers
 from tap import done, ok, skip
 
@@ -19,10 +20,6 @@ def launch(ranks, program, *args, preload=True, settings=(), cwd=None):
     """The finished process."""
     command = [*mpiexec(ranks, *settings, preload=[PMPI] * preload), program, *args]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=cwd)
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout[-2000:], process.stderr[-2000:]]
 
 
 def counts(text):

@@ -36,16 +36,35 @@ struct hs_problem model_problem(const struct model_product *product)
     return problem;
 }
 
-struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
-                                   const struct hs_profile *profile, const struct hs_topology *nodes)
+struct hs_prediction model_price(const struct hs_problem *problem, const struct hs_spec *spec,
+                                 const struct hs_profile *profile, const struct hs_topology *nodes, int64_t *workspace)
 {
     static struct hs_clock_memo memo;
-    struct hs_prediction prediction = {.seconds = NAN, .comm = NAN};
-    struct hs_problem problem = model_problem(product);
+    const struct hs_prediction none = {.seconds = NAN, .comm = NAN};
+    struct hs_prediction prediction = none;
     struct hs_variant variant;
     struct hs_pairs pairs;
     struct hs_line_table lines;
     struct hs_message message;
+    int x = spec->stationary == HS_A ? HS_B : HS_A, y = spec->stationary == HS_C ? HS_B : HS_C;
+    if (hs_variant_make(problem, spec->stationary, &variant, &message) ||
+        hs_pairs_make(variant.role[x].looped, variant.role[y].looped, &hs_heap, &pairs))
+        return none;
+    hs_clock_memo_begin(&memo, profile, &hs_heap);
+    hsumma_status status = hs_line_table_init(&lines, nodes, profile->one_node, &problem->grid, &hs_heap);
+    if (!status)
+        status = hs_predict(&memo, &lines, problem, &variant, spec, &pairs, 1, &prediction);
+    if (workspace)
+        *workspace = hs_workspace_max(problem, &variant, spec, &pairs);
+    hs_line_table_free(&lines, &hs_heap);
+    hs_pairs_free(&hs_heap, &pairs);
+    return status ? none : prediction;
+}
+
+struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
+                                   const struct hs_profile *profile, const struct hs_topology *nodes)
+{
+    struct hs_problem problem = model_problem(product);
     struct hs_spec spec = {.stationary = how->stationary,
                            .levels = how->levels + 1,
                            .segment = 1 << 20,
@@ -59,19 +78,6 @@ struct hs_prediction model_predict(const struct model_product *product, const st
     }
     for (int axis = 0; axis < 2; axis++)
         if (!hs_factors_make(&spec.factors[axis], product->extent[axis], how->levels, &how->groups[axis]))
-            return prediction;
-    if (hs_variant_make(&problem, how->stationary, &variant, &message))
-        return prediction;
-    int x = how->stationary == HS_A ? HS_B : HS_A, y = how->stationary == HS_C ? HS_B : HS_C;
-    if (hs_pairs_make(variant.role[x].looped, variant.role[y].looped, &hs_heap, &pairs))
-        return prediction;
-    hs_clock_memo_begin(&memo, profile, &hs_heap);
-    hsumma_status status = hs_line_table_init(&lines, nodes, profile->one_node, &problem.grid, &hs_heap);
-    if (!status)
-        status = hs_predict(&memo, &lines, &problem, &variant, &spec, &pairs, 1, &prediction);
-    hs_line_table_free(&lines, &hs_heap);
-    hs_pairs_free(&hs_heap, &pairs);
-    if (status)
-        prediction.seconds = prediction.comm = NAN;
-    return prediction;
+            return (struct hs_prediction){.seconds = NAN, .comm = NAN};
+    return model_price(&problem, &spec, profile, nodes, NULL);
 }

@@ -22,6 +22,11 @@ struct model_product model_product_square(int64_t n, int q);
 /* Views point into nothing, so a problem may be copied; variants and pairs point into the problem. */
 struct hs_problem model_problem(const struct model_product *product);
 
+/* What a spec costs; not a number if that cannot be said.  nodes: NULL: each process on a node of its own, or with
+ * profile->one_node all on one.  workspace: bytes; may be NULL. */
+struct hs_prediction model_price(const struct hs_problem *problem, const struct hs_spec *spec,
+                                 const struct hs_profile *profile, const struct hs_topology *nodes, int64_t *workspace);
+
 /* How a product is to be done; what is not said is SUMMA by binomial trees without lookahead. */
 struct model_how {
     int stationary, levels; /* outer ones: 0 or 1 */
@@ -31,7 +36,6 @@ struct model_how {
     int lookahead, spread;
 };
 
-/* nodes: NULL: each process on a node of its own, or with profile->one_node all on one. */
 struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
                                    const struct hs_profile *profile, const struct hs_topology *nodes);
 

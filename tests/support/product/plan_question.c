@@ -57,32 +57,14 @@ hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo
 
 double plan_cost_of(const struct plan_question *q, const struct hs_spec *spec, int64_t *bytes)
 {
-    static struct hs_clock_memo cold;
     struct hs_problem problem = model_problem(&q->product);
-    struct hs_variant variant;
-    struct hs_pairs pairs;
-    struct hs_line_table lines;
     struct hs_topology topology;
-    struct hs_prediction prediction = {.seconds = -1};
-    struct hs_message message;
-    int x = spec->stationary == HS_A ? HS_B : HS_A, y = spec->stationary == HS_C ? HS_B : HS_C;
-    hs_clock_memo_begin(&cold, &q->profile, &hs_heap);
     if (q->nodes && topology_of(q, &topology))
-        return -1;
-    if (hs_variant_make(&problem, spec->stationary, &variant, &message) ||
-        hs_pairs_make(variant.role[x].looped, variant.role[y].looped, &hs_heap, &pairs))
-        return -1;
-    hsumma_status status =
-        hs_line_table_init(&lines, q->nodes ? &topology : NULL, q->profile.one_node, &problem.grid, &hs_heap);
-    if (!status)
-        status = hs_predict(&cold, &lines, &problem, &variant, spec, &pairs, 1, &prediction);
-    if (bytes)
-        *bytes = hs_workspace_max(&problem, &variant, spec, &pairs);
-    hs_line_table_free(&lines, &hs_heap);
-    hs_pairs_free(&hs_heap, &pairs);
+        return INFINITY;
+    struct hs_prediction prediction = model_price(&problem, spec, &q->profile, q->nodes ? &topology : NULL, bytes);
     if (q->nodes)
         hs_topology_free(&topology, &hs_heap);
-    return status ? -1 : prediction.seconds;
+    return prediction.seconds >= 0 ? prediction.seconds : INFINITY;
 }
 
 /* A factor from 1/16 to 16. */

@@ -24,7 +24,7 @@ hsumma_status plan_read_words(const char *words, struct hs_settings *settings, s
 hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo, struct hs_ranking *ranking,
                        struct hs_message *message);
 
-/* What a spec costs on the question's machine; *bytes: workspace. */
+/* What a spec costs on the question's machine, infinity if that cannot be said; *bytes: workspace. */
 double plan_cost_of(const struct plan_question *q, const struct hs_spec *spec, int64_t *bytes);
 struct plan_question plan_question_draw(int most);
 void plan_question_describe(const struct plan_question *q, char *text, size_t size);

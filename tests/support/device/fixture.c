@@ -1,6 +1,5 @@
 #include "support/device/fixture.h"
 
-#include <complex.h>
 #include <unistd.h>
 
 int fixture_open(struct device_fixture *fixture, const struct hs_device_kind *kind, const char *policy)
@@ -72,26 +71,6 @@ int fixture_is(struct device_fixture *fixture, const void *memory, const void *w
         }
     free(is);
     return right;
-}
-
-void fixture_value(hsumma_type type, int real, int imaginary, void *to)
-{
-    if (type == HSUMMA_S)
-        *(float *)to = (float)real;
-    else if (type == HSUMMA_D)
-        *(double *)to = real;
-    else if (type == HSUMMA_C)
-        *(float _Complex *)to = (float)real + (float)imaginary * (float _Complex)I;
-    else
-        *(double _Complex *)to = real + imaginary * I;
-}
-
-double _Complex fixture_read(hsumma_type type, const void *from)
-{
-    return type == HSUMMA_S   ? *(const float *)from
-           : type == HSUMMA_D ? *(const double *)from
-           : type == HSUMMA_C ? *(const float _Complex *)from
-                              : *(const double _Complex *)from;
 }
 
 static int neighbour_show(const struct hs_device_kind *kind, const char *policy, int to)

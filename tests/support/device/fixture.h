@@ -1,6 +1,6 @@
 /*
- * What the tests of devices share: a device with a stream, bytes that say where they come from, exact numbers of any
- * type.  A device's memory is looked at by copying it out and synchronizing.
+ * What the tests of devices share: a device with a stream, bytes that say where they come from.  A device's memory is
+ * looked at by copying it out and synchronizing.
  */
 #ifndef HS_TESTS_SUPPORT_DEVICE_FIXTURE_H
 #define HS_TESTS_SUPPORT_DEVICE_FIXTURE_H
@@ -37,10 +37,6 @@ int fixture_fetch(struct device_fixture *fixture, void *to, const void *memory, 
 
 /* Whether device memory has these contents. */
 int fixture_is(struct device_fixture *fixture, const void *memory, const void *wanted, size_t bytes);
-
-/* A whole number as an element of a type; i times `imaginary` is added where there is such a part. */
-void fixture_value(hsumma_type type, int real, int imaginary, void *to);
-double _Complex fixture_read(hsumma_type type, const void *from);
 
 /* Another process with a device: memory of zeros, and an event that it has recorded.  It ends without a further look at
  * its device when it is told, or when this process ends. */

@@ -1,7 +1,7 @@
 /* Tests of a device's work: combinations, updates, products. */
 #include "support/device/cases.h"
+#include "support/entry.h"
 
-#include <complex.h>
 #include <math.h>
 
 enum { COMBINE_COUNT = 1031, COMBINE_SLACK = 8, COMBINE_BYTES = (COMBINE_COUNT + COMBINE_SLACK) * 16 };
@@ -126,24 +126,13 @@ static void test_combine(struct device_fixture *fixture)
 static void matrix_fill(struct device_fixture *fixture, hsumma_type type, void *to, int64_t elements)
 {
     for (int64_t i = 0; i < elements; i++)
-        fixture_value(type, (int)fixture_draw(fixture, 9) - 4, (int)fixture_draw(fixture, 9) - 4,
-                      (char *)to + i * (int64_t)hs_scalars[type].size);
+        gemm_store(type, to, i, (double)fixture_draw(fixture, 9) - 4 + ((double)fixture_draw(fixture, 9) - 4) * I);
 }
 
 static void matrix_nan(hsumma_type type, void *to, int64_t rows, int64_t cols, int64_t ld)
 {
     for (int64_t j = 0; j < cols; j++)
         memset((char *)to + j * ld * (int64_t)hs_scalars[type].size, 0xff, (size_t)rows * hs_scalars[type].size);
-}
-
-static void matrix_set(hsumma_type type, void *matrix, int64_t i, double _Complex value)
-{
-    fixture_value(type, (int)creal(value), (int)cimag(value), (char *)matrix + i * (int64_t)hs_scalars[type].size);
-}
-
-static double _Complex matrix_get(hsumma_type type, const void *matrix, int64_t i)
-{
-    return fixture_read(type, (const char *)matrix + i * (int64_t)hs_scalars[type].size);
 }
 
 /* C = beta C + S; factor: 0, 1, or another. */
@@ -155,8 +144,8 @@ static int one_update(struct device_fixture *fixture, const struct lent *lent, h
     int64_t ldc = rows + fixture_draw(fixture, 4), lds = rows + fixture_draw(fixture, 4);
     union hs_value beta;
     int wrong = 0;
-    fixture_value(type, factor, factor > 1 ? 2 : 0, &beta);
-    double _Complex b = fixture_read(type, &beta);
+    gemm_store(type, &beta, 0, factor + (factor > 1 ? 2 * I : 0));
+    double _Complex b = gemm_load(type, &beta, 0);
     matrix_fill(fixture, type, c, ldc * cols);
     matrix_fill(fixture, type, s, lds * cols);
     if (factor == 0)
@@ -166,9 +155,9 @@ static int one_update(struct device_fixture *fixture, const struct lent *lent, h
     fixture_store(fixture, from, s, (size_t)(lds * cols) * size);
     for (int64_t j = 0; j < cols; j++)
         for (int64_t i = 0; i < rows; i++)
-            matrix_set(type, c, j * ldc + i,
-                       (factor ? b * matrix_get(type, c, j * ldc + i) : 0) +
-                           (with_s ? matrix_get(type, s, j * lds + i) : 0));
+            gemm_store(type, c, j * ldc + i,
+                       (factor ? b * gemm_load(type, c, j * ldc + i) : 0) +
+                           (with_s ? gemm_load(type, s, j * lds + i) : 0));
     FIXTURE_DO(fixture->kind->update(fixture->device, fixture->stream, type, rows, cols, &beta, to, ldc,
                                      with_s ? from : NULL, with_s ? lds : 0));
     memset(&beta, 0x55, sizeof beta); /* has been read */
@@ -198,7 +187,7 @@ static void test_update(struct device_fixture *fixture)
 static double _Complex turned(const struct dense_product *p, const void *x, char trans, int64_t ld, int64_t i,
                               int64_t j)
 {
-    double _Complex value = matrix_get(p->type, x, trans == 'N' ? j * ld + i : i * ld + j);
+    double _Complex value = gemm_load(p->type, x, trans == 'N' ? j * ld + i : i * ld + j);
     return trans == 'C' ? conj(value) : value;
 }
 
@@ -210,8 +199,8 @@ static void model_product(const struct dense_product *p, double _Complex alpha, 
             double _Complex sum = 0;
             for (int64_t l = 0; l < p->k; l++)
                 sum += turned(p, a, p->transa, p->lda, i, l) * turned(p, b, p->transb, p->ldb, l, j);
-            sum = alpha * sum + (p->factor ? beta * matrix_get(p->type, c, j * p->ldc + i) : 0);
-            matrix_set(p->type, c, j * p->ldc + i, sum);
+            sum = alpha * sum + (p->factor ? beta * gemm_load(p->type, c, j * p->ldc + i) : 0);
+            gemm_store(p->type, c, j * p->ldc + i, sum);
         }
 }
 
@@ -239,8 +228,8 @@ static int one_product(struct device_fixture *fixture, const struct lent *lent, 
     size_t bytes_c = (size_t)(p->ldc * p->n) * size;
     union hs_value alpha, beta;
     int wrong = 0;
-    fixture_value(p->type, 2, -1, &alpha);
-    fixture_value(p->type, p->factor, p->factor > 1 ? 1 : 0, &beta);
+    gemm_store(p->type, &alpha, 0, 2 - I);
+    gemm_store(p->type, &beta, 0, p->factor + (p->factor > 1 ? I : 0));
     matrix_fill(fixture, p->type, a, p->lda * cols_a);
     matrix_fill(fixture, p->type, b, p->ldb * cols_b);
     matrix_fill(fixture, p->type, c, p->ldc * p->n);
@@ -250,7 +239,7 @@ static int one_product(struct device_fixture *fixture, const struct lent *lent, 
     fixture_store(fixture, da, a, bytes_a);
     fixture_store(fixture, db, b, bytes_b);
     fixture_store(fixture, dc, c, bytes_c);
-    model_product(p, fixture_read(p->type, &alpha), a, b, fixture_read(p->type, &beta), c);
+    model_product(p, gemm_load(p->type, &alpha, 0), a, b, gemm_load(p->type, &beta, 0), c);
     FIXTURE_DO(fixture->kind->gemm(fixture->device, fixture->stream, p->type, p->transa, p->transb, p->m, p->n, p->k,
                                    &alpha, da, p->lda, db, p->ldb, &beta, dc, p->ldc));
     memset(&alpha, 0x55, sizeof alpha); /* have been read */

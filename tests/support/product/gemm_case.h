@@ -7,10 +7,10 @@
 
 #include "base/wait.h"
 #include "hsumma/plan/plan.h"
+#include "support/entry.h"
 #include "support/random.h"
 #include "support/tap.h"
 #include "support/world.h"
-#include <complex.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,9 +56,6 @@ void gemm_unalign(struct gemm_case *call, int seed);
 
 /* An entry of an operand, as it is stored. */
 double complex gemm_entry(const struct gemm_case *call, int x, int64_t i, int64_t j);
-size_t gemm_element_size(hsumma_type type);
-void gemm_store(hsumma_type type, void *at, int64_t index, double complex v);
-double complex gemm_load(hsumma_type type, const void *at, int64_t index);
 
 /* Whether the local element belongs to the operand, and which of its entries it is (as stored). */
 int gemm_inside(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c, int64_t *i,

@@ -1,5 +1,7 @@
 #include "support/scalapack/fuzz_data.h"
 
+#include "support/entry.h"
+
 static double fuzz_entry(const struct fuzz_case *c, int x, int i, int j, int imaginary)
 {
     if (x == FUZZ_B && c->store == FUZZ_TWINS)
@@ -12,25 +14,23 @@ static double fuzz_entry(const struct fuzz_case *c, int x, int i, int j, int ima
     return (h & 1 ? 0.5 : -0.5) * (1 + (double)(h >> 44) / (1 << 20)); /* 21 bits, of modulus 1/2 to 1 */
 }
 
+static hsumma_type fuzz_type(const struct fuzz_case *c)
+{
+    return fuzz_single(c) ? (fuzz_complex(c) ? HSUMMA_C : HSUMMA_S) : fuzz_complex(c) ? HSUMMA_Z : HSUMMA_D;
+}
+
 void fuzz_put(const struct fuzz_case *c, void *at, double re, double im)
 {
-    if (fuzz_single(c))
-        memcpy(at, (float[]){(float)re, (float)im}, sizeof(float) << fuzz_complex(c));
-    else
-        memcpy(at, (double[]){re, im}, sizeof(double) << fuzz_complex(c));
+    double complex entry;
+    gemm_store(fuzz_type(c), &entry, 0, CMPLX(re, im));
+    memcpy(at, &entry, gemm_element_size(fuzz_type(c))); /* which need not be aligned */
 }
 
 void fuzz_get(const struct fuzz_case *c, const void *at, double value[2])
 {
-    float narrow[2] = {0, 0};
-    value[0] = value[1] = 0;
-    if (!fuzz_single(c)) {
-        memcpy(value, at, sizeof(double) << fuzz_complex(c));
-        return;
-    }
-    memcpy(narrow, at, sizeof(float) << fuzz_complex(c));
-    value[0] = narrow[0];
-    value[1] = narrow[1];
+    double complex entry = gemm_load(fuzz_type(c), at, 0);
+    value[0] = creal(entry);
+    value[1] = cimag(entry);
 }
 
 /* A quiet NaN for each place. */

@@ -1,5 +1,7 @@
 #include "support/scalapack/pgemm_call.h"
 
+#include "support/entry.h"
+
 struct pgemm_aborted pgemm_aborted;
 
 int pgemm_singles; /* calls of ScaLAPACK's psgemm_ */
@@ -76,24 +78,11 @@ void pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, c
             &call->first[2][0], &call->first[2][1], call->desc[2]);
 }
 
-static double load(int type, const double *at, int i)
-{
-    return type % 2 ? at[i] : (double)((const float *)at)[i];
-}
-
-static void store(int type, double *at, int i, double value)
-{
-    if (type % 2)
-        at[i] = value;
-    else
-        ((float *)at)[i] = (float)value;
-}
-
 /* Small integers, so that sums are exact in any order. */
-static void fill(int type, double *at, uint64_t seed)
+static void fill(hsumma_type word, double *at, uint64_t seed)
 {
     for (int i = 0; i < PGEMM_WORDS; i++)
-        store(type, at, i, draw_of(&seed, 7) - 3);
+        gemm_store(word, at, i, draw_of(&seed, 7) - 3);
 }
 
 double pgemm_matrix[3][PGEMM_WORDS];
@@ -103,23 +92,24 @@ int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other)
     int no_product = (call->alpha[0] == 0 && call->alpha[1] == 0) || call->extent[2] == 0, good = 1;
     int no_c = call->beta[0] == 0 && call->beta[1] == 0;
     static double reference[PGEMM_WORDS];
+    const hsumma_type word = type % 2 ? HSUMMA_D : HSUMMA_S; /* of which complex entries have two */
     double *a = pgemm_matrix[0], *b = pgemm_matrix[1], *c = pgemm_matrix[2];
-    fill(type, a, (uint64_t)rank + 1);
-    fill(type, b, (uint64_t)rank + 11);
-    fill(type, c, (uint64_t)rank + 21);
+    fill(word, a, (uint64_t)rank + 1);
+    fill(word, b, (uint64_t)rank + 11);
+    fill(word, c, (uint64_t)rank + 21);
     memcpy(reference, c, sizeof reference);
     pgemm_run(pgemm_theirs[type], type, call, a, b, reference);
     for (int i = 0; i < PGEMM_WORDS; i++) {
-        if (no_c && load(type, reference, i) != load(type, c, i))
-            store(type, c, i, NAN);
+        if (no_c && gemm_load(word, reference, i) != gemm_load(word, c, i))
+            gemm_store(word, c, i, NAN);
         if (no_product) {
-            store(type, a, i, NAN);
-            store(type, b, i, NAN);
+            gemm_store(word, a, i, NAN);
+            gemm_store(word, b, i, NAN);
         }
     }
     pgemm_run(other, type, call, a, b, c);
     for (int i = 0; i < PGEMM_WORDS; i++)
-        good &= load(type, c, i) == load(type, reference, i);
+        good &= gemm_load(word, c, i) == gemm_load(word, reference, i);
     return good;
 }
 

@@ -33,6 +33,26 @@ static double wanted_of(const struct one_of_many *one, int64_t i)
     return sum;
 }
 
+static hsumma_coll sum(const void *in, void *out, int64_t count, const char *algorithm)
+{
+    return (hsumma_coll){.collective = HSUMMA_ALLREDUCE,
+                         .in = in,
+                         .out = out,
+                         .count = count,
+                         .algorithm = algorithm,
+                         .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+}
+
+/* How many of a sum's elements are wrong. */
+static int wrong_sums(const double *out, int number, int64_t count)
+{
+    const struct one_of_many one = {.call = {.collective = HSUMMA_ALLREDUCE}, .number = number, .elements = count};
+    int wrong = 0;
+    for (int64_t i = 0; i < count; i++)
+        wrong += out[i] != wanted_of(&one, i);
+    return wrong;
+}
+
 /*
  * Calls one upon another, from the same memory: what one reads is overwritten behind it, by work on the stream, and its
  * result is copied away behind it.  Nobody waits in between.
@@ -143,21 +163,14 @@ static int long_together(void)
         status |= hsumma_copy(ctx, memory[n], data, EACH * sizeof *data);
     }
     for (int n = 0; n < CALLS && !status; n++) {
-        const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
-                                  .in = memory[n],
-                                  .out = (double *)memory[n] + EACH,
-                                  .count = EACH,
-                                  .algorithm = "shared",
-                                  .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+        const hsumma_coll call = sum(memory[n], (double *)memory[n] + EACH, EACH, "shared");
         status = hsumma_coll_start(ctx, &call, &request[n]);
     }
     for (int n = 0; n < CALLS && !status; n++)
         status |= hsumma_coll_wait(&request[n]);
     for (int n = 0; n < CALLS && !status; n++) {
-        const struct one_of_many one = {.call = {.collective = HSUMMA_ALLREDUCE}, .number = n, .elements = EACH};
         status |= hsumma_copy(ctx, data, (double *)memory[n] + EACH, EACH * sizeof *data);
-        for (int i = 0; i < EACH; i++)
-            wrong |= data[i] != wanted_of(&one, i);
+        wrong |= wrong_sums(data, n, EACH);
     }
     for (int n = 0; n < CALLS; n++)
         kind->put(ctx->device, memory[n]);
@@ -173,21 +186,14 @@ static int short_sums(void)
     int wrong = 0;
     hsumma_status status = HSUMMA_OK;
     for (int n = 0; n < CALLS && !status; n++) {
-        const struct one_of_many one = {.call = {.collective = HSUMMA_ALLREDUCE}, .number = n, .elements = EACH};
-        const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
-                                  .in = coll_arena[IN_OWN][0],
-                                  .out = coll_arena[IN_OWN][1],
-                                  .count = EACH,
-                                  .algorithm = "shared",
-                                  .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+        const hsumma_coll call = sum(coll_arena[IN_OWN][0], coll_arena[IN_OWN][1], EACH, "shared");
         for (int i = 0; i < EACH; i++)
             in[i] = value_of(n, rank, i);
         status = hsumma_copy(ctx, coll_arena[IN_OWN][0], in, sizeof in);
         usleep((unsigned)((n * 7 + rank * 5) % 4) * 300);
         status |= hsumma_coll_run(ctx, &call);
         status |= hsumma_copy(ctx, out, coll_arena[IN_OWN][1], sizeof out);
-        for (int i = 0; i < EACH; i++)
-            wrong |= out[i] != wanted_of(&one, i);
+        wrong |= wrong_sums(out, n, EACH);
     }
     return !status && !wrong;
 }
@@ -294,11 +300,7 @@ static void test_descriptions(void)
 {
     if (!coll_device_open(""))
         return;
-    hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
-                        .in = coll_arena[IN_OWN][0],
-                        .out = coll_arena[IN_OWN][1],
-                        .count = 1000,
-                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    hsumma_coll call = sum(coll_arena[IN_OWN][0], coll_arena[IN_OWN][1], 1000, NULL);
     int right = says(&call, "in device memory", 1);
     call.algorithm = "mpi";
     right &= says(&call, "through memory of the host: MPI does it", 1);
@@ -318,12 +320,7 @@ static void test_no_ipc(void)
         coll_device_policy("", "");
         return;
     }
-    const hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
-                              .in = coll_arena[IN_OWN][0],
-                              .out = coll_arena[IN_OWN][1],
-                              .count = 1000,
-                              .algorithm = "shared",
-                              .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    const hsumma_coll call = sum(coll_arena[IN_OWN][0], coll_arena[IN_OWN][1], 1000, "shared");
     int right =
         strstr(ctx->note, "device memory is not shared") != NULL && says(&call, "through memory of the host", 1);
     tap_ok(world_worst(!right) == 0, "memory that cannot be shared is told: %s", ctx->note);
@@ -346,12 +343,8 @@ static void test_failure(const char *options, const char *algorithm, hsumma_coll
     void *memory[2] = {NULL, NULL};
     for (int i = 0; i < 2 && !status; i++)
         status = hsumma_malloc(ctx, 40000, &memory[i]);
-    hsumma_coll call = {.collective = collective,
-                        .in = memory[0],
-                        .out = memory[1],
-                        .count = collective == HSUMMA_BCAST ? 40000 : 5000,
-                        .algorithm = algorithm,
-                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
+    hsumma_coll call = sum(memory[0], memory[1], collective == HSUMMA_BCAST ? 40000 : 5000, algorithm);
+    call.collective = collective;
     int calls = 0;
     while (!status && calls++ < 100)
         status = hsumma_coll_run(ctx, &call);

@@ -240,12 +240,27 @@ static void test_proofs(void)
            "prove, shapes that are none, and the smallest: %s", text);
 }
 
+/* A broadcast by a row of the user's; `words` are in its description. */
+static void broadcasts(const char *algorithm, const char *words, const char *what)
+{
+    hsumma_coll call = {
+        .collective = HSUMMA_BCAST, .out = out, .count = 100, .size = 8, .root = size - 1, .algorithm = algorithm};
+    char text[400] = "";
+    int bad = 0;
+    for (int i = 0; i < 100; i++)
+        out[i] = rank == size - 1 ? i : -1;
+    bad += hsumma_coll_describe(ctx, &call, text, sizeof text) != HSUMMA_OK || !strstr(text, words);
+    bad += hsumma_coll_run(ctx, &call) != HSUMMA_OK;
+    for (int i = 0; i < 100; i++)
+        bad += out[i] != i;
+    tap_ok(world_worst(bad) == 0, "%s: %s: %d wrong", what, bad ? hsumma_message(ctx) : text, bad);
+}
+
 static void test_own(void)
 {
     enum wrong wrong = RIGHT, broken = NO_SUCH_PEER;
     hsumma_algorithm star = {HSUMMA_BCAST, "star", "a star", HSUMMA_TRUE_ROOT, not_on_three, build_star, &wrong};
     hsumma_algorithm_info info, last = {0};
-    char text[400] = "";
     int bad = hsumma_coll_register(ctx, &star) != HSUMMA_OK;
     bad += hsumma_coll_register(ctx, &star) != HSUMMA_ERR_ARGUMENT;
     tap_ok(bad == 0, "registered once: %s", hsumma_message(ctx));
@@ -267,21 +282,13 @@ static void test_own(void)
                last.flags == HSUMMA_TRUE_ROOT,
            "the listing ends with it: %d algorithms, %s", rows, last.name);
 
-    hsumma_coll call = {
-        .collective = HSUMMA_BCAST, .out = out, .count = 100, .size = 8, .root = size - 1, .algorithm = "star"};
-    bad = 0;
-    for (int i = 0; i < 100; i++)
-        out[i] = rank == size - 1 ? i : -1;
-    bad += hsumma_coll_describe(ctx, &call, text, sizeof text) != HSUMMA_OK;
-    bad += !strstr(text, size == 3 ? "instead of star (by the call): three are too many" : "star, by the call");
-    bad += hsumma_coll_run(ctx, &call) != HSUMMA_OK;
-    for (int i = 0; i < 100; i++)
-        bad += out[i] != i;
-    tap_ok(world_worst(bad) == 0, "and it runs: %s: %d wrong", text, bad);
+    broadcasts("star", size == 3 ? "instead of star (by the call): three are too many" : "star, by the call",
+               "and it runs");
 
     hsumma_algorithm unsafe = {HSUMMA_BCAST, "unsafe", NULL, HSUMMA_TRUE_ROOT, NULL, build_star, &broken};
     bad = hsumma_coll_register(ctx, &unsafe) != HSUMMA_OK;
-    call.algorithm = "unsafe";
+    hsumma_coll call = {
+        .collective = HSUMMA_BCAST, .out = out, .count = 100, .size = 8, .root = size - 1, .algorithm = "unsafe"};
     if (size > 1)
         refused(&call, HSUMMA_ERR_ARGUMENT, 0, "", "one that names a peer outside");
     tap_ok(bad == 0, "which could be registered");
@@ -315,21 +322,9 @@ static void test_as_a_stage(void)
 {
     enum wrong right = RIGHT;
     const hsumma_algorithm star = {HSUMMA_BCAST, "star", "", HSUMMA_TRUE_ROOT, NULL, build_star, &right};
-    int64_t vector[50], bad = hsumma_coll_register(ctx, &star) != HSUMMA_OK;
-    char text[300] = "";
-    hsumma_coll call = {.collective = HSUMMA_BCAST,
-                        .out = vector,
-                        .count = 50,
-                        .size = sizeof *vector,
-                        .root = size - 1,
-                        .algorithm = "hierarchical(outer=star)"};
-    for (int i = 0; i < 50; i++)
-        vector[i] = rank == size - 1 ? i : -1;
-    bad += hsumma_coll_describe(ctx, &call, text, sizeof text) || !strstr(text, "outer=star") ||
-           hsumma_coll_run(ctx, &call) != HSUMMA_OK;
-    for (int i = 0; i < 50; i++)
-        bad += vector[i] != i;
-    tap_ok(world_worst(bad) == 0, "and as the stage between nodes: %s", bad ? hsumma_message(ctx) : text);
+    hsumma_status status = hsumma_coll_register(ctx, &star);
+    tap_ok(world_worst(status) == 0, "registered for a stage");
+    broadcasts("hierarchical(outer=star)", "outer=star", "and as the stage between nodes");
 }
 
 int main(int argc, char **argv)

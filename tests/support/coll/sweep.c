@@ -4,6 +4,7 @@
 #include "support/random.h"
 #include "support/tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct hs_verify_options sweep_options(struct coll_sweep *sweep, int ranks)
@@ -131,6 +132,34 @@ struct coll_work coll_work_of(const struct hs_alg *alg, const struct hs_shape *s
     }
     hs_free_all(&hs_heap, list, shape->size);
     return work;
+}
+
+double price_of(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                struct hs_clock_load *load)
+{
+    double seconds = 0;
+    hsumma_status status = hs_clock_seconds(alg, shape, machine, &hs_heap, &seconds, load);
+    return status ? -(double)status : seconds;
+}
+
+double price_of_steps(void (*build)(struct hs_builder *, const struct hs_shape *), int size, int nodes, int64_t bytes,
+                      const struct hs_machine *machine)
+{
+    static const int own; /* rows that are not built in are built as they are on one rank, too */
+    struct hs_alg alg = {HS_ALLREDUCE, "steps", "", HS_TRUE_ROOT | HS_KNOWS_NODES, .build = build, .own = &own};
+    struct hs_topology topology = topology_blocks(size, nodes, 2, 1 << 20, 1);
+    struct hs_shape shape = {.size = size, .bytes = bytes, .unit = 8, .topology = &topology};
+    double seconds = price_of(&alg, &shape, machine, NULL);
+    hs_topology_free(&topology, &hs_heap);
+    return seconds;
+}
+
+int same_price(double is, double want)
+{
+    if (fabs(is - want) <= 1e-12 * fabs(want))
+        return 1;
+    tap_diag("%.17g instead of %.17g", is, want);
+    return 0;
 }
 
 int log_up(int base, int64_t n)

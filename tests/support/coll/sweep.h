@@ -5,6 +5,7 @@
 #ifndef HS_TESTS_SUPPORT_COLL_SWEEP_H
 #define HS_TESTS_SUPPORT_COLL_SWEEP_H
 
+#include "coll/model/clock.h"
 #include "coll/proof/verify.h"
 
 struct coll_sweep {
@@ -44,6 +45,17 @@ struct coll_work {
 
 /* All zero if the row cannot be built. */
 struct coll_work coll_work_of(const struct hs_alg *alg, const struct hs_shape *shape);
+
+/* Seconds on the clock; negative: it refuses.  load: may be NULL. */
+double price_of(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                struct hs_clock_load *load);
+
+/* Of the steps that `build` emits, for ranks in blocks on nodes of two sockets, which share memory. */
+double price_of_steps(void (*build)(struct hs_builder *, const struct hs_shape *), int size, int nodes, int64_t bytes,
+                      const struct hs_machine *machine);
+
+/* Whether two prices differ by rounding only. */
+int same_price(double is, double want);
 
 /* The least e with base^e >= n. */
 int log_up(int base, int64_t n);

@@ -1,18 +1,10 @@
 /* The clock against the closed forms of the papers: what the schedules cost, and what they are said to cost. */
-#include "coll/model/clock.h"
+#include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <math.h>
 
 static const struct hs_machine machine = {.alpha = 3.0e-6, .beta = 1.1e-9, .gamma = 0.7e-9, .copy = 0};
-
-static int log2_up(int size)
-{
-    int rounds = 0;
-    while (size > 1 << rounds)
-        rounds++;
-    return rounds;
-}
 
 /* The formulas: q ranks, m bytes, in so many segments. */
 typedef double (*formula)(double q, double m, double segments);
@@ -35,39 +27,29 @@ FORMULA(parts_of_sums, (q - 1) * (alpha + m / q * (beta + gamma)))
 FORMULA(ring_twice, 2 * (q - 1) * (alpha + m / q * beta) + (1 - 1 / q) * m * gamma)
 FORMULA(doubling, rounds *alpha + (1 - 1 / q) * m * beta)
 FORMULA(halving, rounds *alpha + (1 - 1 / q) * m * (beta + gamma))
-FORMULA(halving_and_doubling, 2 * rounds * alpha + 2 * (1 - 1 / q) * m * beta + (1 - 1 / q) * m * gamma)
 
 enum sizes { ANY, POWERS, FULL_TREES }; /* numbers of ranks for which a formula is exact; FULL_TREES: 2^i - 1 */
-enum { WHOLE = 1 << 30, PARTS = 1 };    /* thresholds: vectors are never halved, always */
 
 static const struct row {
     enum hs_collective collective;
     const char *name;
     formula formula;
     enum sizes sizes;
-    int64_t threshold;
 } rows[] = {
-    {HS_BCAST, "flat", flat, ANY, 0},
-    {HS_BCAST, "binomial", binomial, ANY, 0},
-    {HS_BCAST, "van_de_geijn", van_de_geijn, POWERS, 0},
-    {HS_BCAST, "chain", chain, ANY, 0},
-    {HS_BCAST, "binary_tree", binary_tree, FULL_TREES, 0},
-    {HS_REDUCE_TO, "binomial", tree_of_sums, POWERS, 0},
-    {HS_ALLREDUCE, "recursive_doubling", tree_of_sums, POWERS, 0},
-    {HS_ALLREDUCE, "reduce_bcast", there_and_back, POWERS, 0},
-    {HS_ALLREDUCE, "ring", ring_twice, ANY, 0},
-    {HS_ALLREDUCE, "butterfly", tree_of_sums, POWERS, WHOLE},
-    {HS_ALLREDUCE, "butterfly", halving_and_doubling, POWERS, PARTS},
-    {HS_ALLREDUCE, "elimination_21", halving_and_doubling, POWERS, PARTS},
-    {HS_ALLREDUCE, "elimination_32", halving_and_doubling, POWERS, PARTS},
-    {HS_ALLREDUCE, "elimination_32_21", halving_and_doubling, POWERS, PARTS},
-    {HS_ALLREDUCE, "small_ring", halving_and_doubling, POWERS, PARTS},
-    {HS_ALLREDUCE, "rabenseifner_traff", halving_and_doubling, POWERS, PARTS},
-    {HS_ALLGATHER, "ring", parts, ANY, 0},
-    {HS_ALLGATHER, "bruck", doubling, ANY, 0},
-    {HS_ALLGATHER, "recursive_doubling", doubling, POWERS, 0},
-    {HS_REDUCE_SCATTER, "recursive_halving", halving, POWERS, 0},
-    {HS_REDUCE_SCATTER, "ring", parts_of_sums, ANY, 0},
+    {HS_BCAST, "flat", flat, ANY},
+    {HS_BCAST, "binomial", binomial, ANY},
+    {HS_BCAST, "van_de_geijn", van_de_geijn, POWERS},
+    {HS_BCAST, "chain", chain, ANY},
+    {HS_BCAST, "binary_tree", binary_tree, FULL_TREES},
+    {HS_REDUCE_TO, "binomial", tree_of_sums, POWERS},
+    {HS_ALLREDUCE, "recursive_doubling", tree_of_sums, POWERS},
+    {HS_ALLREDUCE, "reduce_bcast", there_and_back, POWERS},
+    {HS_ALLREDUCE, "ring", ring_twice, ANY},
+    {HS_ALLGATHER, "ring", parts, ANY},
+    {HS_ALLGATHER, "bruck", doubling, ANY},
+    {HS_ALLGATHER, "recursive_doubling", doubling, POWERS},
+    {HS_REDUCE_SCATTER, "recursive_halving", halving, POWERS},
+    {HS_REDUCE_SCATTER, "ring", parts_of_sums, ANY},
 };
 
 static int next_size(enum sizes sizes, int q)
@@ -86,7 +68,6 @@ static void compare(const struct row *row)
             int64_t bytes = (int64_t)8 * 64 * 27 * 5 * q * segments; /* whatever divides it has to divide it */
             struct hs_shape shape = {.size = q, .root = q / 3, .bytes = bytes, .unit = 8, .segment = bytes / segments};
             struct hs_clock_report report;
-            shape.with.threshold = row->threshold;
             failed |= hs_clock(alg, &shape, &machine, &hs_heap, &report) != HSUMMA_OK;
             double want = row->formula(q, (double)bytes, segments);
             double deviation = want > 0 ? fabs(report.seconds - want) / want : fabs(report.seconds);
@@ -148,17 +129,14 @@ static void bounds(void)
         for (int q = 1; q <= 40; q += q < 18 ? 1 : 11)
             for (int nodes = 0; nodes <= q && nodes <= 9;
                  nodes += 3) { /* 0: on nodes of their own; one 3rd: without room */
-                struct hs_topology topology = {0};
-                int blocks = nodes == 3 ? 1 : nodes;
-                bad += nodes && hs_topology_blocks(&topology, q, blocks, 2, &hs_heap) != HSUMMA_OK;
-                topology.shared_bytes = nodes == 9 ? 0 : 64;
+                struct hs_topology topology =
+                    topology_blocks(q, nodes == 3 || !nodes ? 1 : nodes, 2, nodes == 9 ? 0 : 64, 0);
                 for (int64_t elements = 0; elements < 300; elements = 5 * elements + 3) {
                     struct hs_shape shape = {.size = q, .bytes = 8 * elements, .unit = 8, .segment = 64};
                     shape.topology = nodes ? &topology : NULL;
                     bad += out_of_bounds(alg, &shape, nodes ? &tiers : &machine);
                 }
-                if (nodes)
-                    hs_topology_free(&topology, &hs_heap);
+                hs_topology_free(&topology, &hs_heap);
             }
         tap_ok(bad == 0, "%s %s: no faster than its busiest port, node and processor",
                hs_collective_name(alg->collective), alg->name);
@@ -200,28 +178,6 @@ static void best_segment(void)
 }
 
 /* The machine's parts one by one, on schedules of a few steps. */
-static double seconds(void (*build)(struct hs_builder *, const struct hs_shape *), int size, int nodes, int64_t bytes,
-                      const struct hs_machine *m)
-{
-    struct hs_alg alg = {.collective = HS_BCAST, .name = "small", .flags = HS_TRUE_ROOT, .build = build};
-    struct hs_topology topology;
-    struct hs_shape shape = {.size = size, .bytes = bytes, .unit = 8, .topology = &topology};
-    struct hs_clock_report report = {0};
-    if (hs_topology_blocks(&topology, size, nodes, 2, &hs_heap))
-        return -1;
-    topology.shared_bytes = bytes;
-    hsumma_status status = hs_clock(&alg, &shape, m, &hs_heap, &report);
-    hs_topology_free(&topology, &hs_heap);
-    return status ? -(double)status : report.seconds;
-}
-
-static int near(double is, double want)
-{
-    if (fabs(is - want) <= 1e-12 * fabs(want))
-        return 1;
-    tap_diag("%.17g instead of %.17g", is, want);
-    return 0;
-}
 
 /* The first half of the ranks, which is one node, sends to the second half, rank by rank. */
 static void build_halves(struct hs_builder *builder, const struct hs_shape *shape)
@@ -239,7 +195,8 @@ static void injection(void)
     for (int k = 1; k <= 9; k++)
         for (int64_t bytes = 8; bytes <= 1 << 20; bytes *= 32) {
             double m = (double)bytes, shared = k * m * tiers.inject, alone = m * tiers.beta;
-            good &= near(seconds(build_halves, 2 * k, 2, bytes, &tiers), tiers.alpha + fmax(shared, alone));
+            good &=
+                same_price(price_of_steps(build_halves, 2 * k, 2, bytes, &tiers), tiers.alpha + fmax(shared, alone));
         }
     tap_ok(good, "k messages leave a node together in alpha + max(k s / R_N, s / R_b)");
 }
@@ -277,9 +234,9 @@ static void late_message(void)
 {
     const struct hs_machine m = {.alpha = 2e-6, .beta = 1e-9, .gamma = 0.8e-9, .inject = 1e-9};
     double bytes = 1 << 16, d = m.gamma * bytes / 2, whole = m.alpha + 2 * bytes * m.beta;
-    tap_ok(near(seconds(build_late_sum, 4, 2, 1 << 16, &m), whole - d + m.gamma * bytes),
+    tap_ok(same_price(price_of_steps(build_late_sum, 4, 2, 1 << 16, &m), whole - d + m.gamma * bytes),
            "a message shares its node with one that comes later only from then on");
-    tap_ok(near(seconds(build_late, 4, 2, 1 << 16, &m), whole),
+    tap_ok(same_price(price_of_steps(build_late, 4, 2, 1 << 16, &m), whole),
            "and that one has the node again when the first has left");
 }
 
@@ -298,16 +255,16 @@ static void places(void)
 {
     struct hs_machine m = {
         .alpha = 4e-6, .beta = 2e-9, .node = {.alpha = 2e-6, .beta = 1e-9}, .socket = {.alpha = 1e-6, .beta = 0.5e-9}};
-    int good = near(seconds(build_near_and_far, 8, 2, 8000, &m), 7e-6 + 3.5e-9 * 8000);
+    int good = same_price(price_of_steps(build_near_and_far, 8, 2, 8000, &m), 7e-6 + 3.5e-9 * 8000);
     m.socket = (struct hs_link){0};
-    good &= near(seconds(build_near_and_far, 8, 2, 8000, &m), 8e-6 + 4e-9 * 8000);
+    good &= same_price(price_of_steps(build_near_and_far, 8, 2, 8000, &m), 8e-6 + 4e-9 * 8000);
     m.node = (struct hs_link){0};
-    good &= near(seconds(build_near_and_far, 8, 2, 8000, &m), 12e-6 + 6e-9 * 8000);
+    good &= same_price(price_of_steps(build_near_and_far, 8, 2, 8000, &m), 12e-6 + 6e-9 * 8000);
     tap_ok(good, "socket, node and network have prices of their own, or that of the next wider one");
     m.ports = 2;
-    good = near(seconds(build_near_and_far, 8, 2, 8000, &m), 8e-6 + 4e-9 * 8000);
+    good = same_price(price_of_steps(build_near_and_far, 8, 2, 8000, &m), 8e-6 + 4e-9 * 8000);
     m.ports = 3;
-    good &= near(seconds(build_near_and_far, 8, 2, 8000, &m), 4e-6 + 2e-9 * 8000);
+    good &= same_price(price_of_steps(build_near_and_far, 8, 2, 8000, &m), 4e-6 + 2e-9 * 8000);
     tap_ok(good, "a rank with so many ports sends so many messages at the same time");
 }
 
@@ -333,12 +290,12 @@ static void shared_memory(void)
     slow.gamma = 1e-6; /* so slow that rank 1 is the last to be ready */
     plain.shm = (struct hs_link){0};
     tap_ok(copy + tiers.signal > sum / 4 &&
-               near(seconds(build_shown, 2, 1, 8000, &tiers), 2 * copy + tiers.signal + sum),
+               same_price(price_of_steps(build_shown, 2, 1, 8000, &tiers), 2 * copy + tiers.signal + sum),
            "a WAIT ends when the SIGNAL has come through; shared copies cost a' + n b', sums gamma");
-    tap_ok(near(seconds(build_shown, 2, 1, 8000, &slow), copy + 1.25 * n * slow.gamma),
+    tap_ok(same_price(price_of_steps(build_shown, 2, 1, 8000, &slow), copy + 1.25 * n * slow.gamma),
            "or when its rank is ready for it");
-    tap_ok(near(seconds(build_shown, 2, 1, 8000, &plain),
-                fmax(sum / 4, n * plain.copy + plain.signal) + n * plain.copy + sum),
+    tap_ok(same_price(price_of_steps(build_shown, 2, 1, 8000, &plain),
+                      fmax(sum / 4, n * plain.copy + plain.signal) + n * plain.copy + sum),
            "without a price of their own shared copies are copies");
 }
 

@@ -2,7 +2,7 @@
  * Devices that ranks share, on the clock: cases that can be computed by hand, and all rows: with a device for each rank
  * they take what they take without, with fewer no less than a device has to do.
  */
-#include "coll/model/clock.h"
+#include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <math.h>
@@ -10,35 +10,6 @@
 /* Of a device: launch, per byte copied through shared memory, copied, summed; a turn. */
 static const struct hs_machine device = {
     .alpha = 1e-3, .gamma = 3e-9, .copy = 2e-9, .shm = {.alpha = 5e-6, .beta = 1e-9}, .devices = 1, .turn = 40e-6};
-
-static int near(double is, double want)
-{
-    return fabs(is - want) <= 1e-12 * fabs(want);
-}
-
-static double seconds_of(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *m,
-                         struct hs_clock_load *load)
-{
-    double seconds;
-    return hs_clock_seconds(alg, shape, m, &hs_heap, &seconds, load) ? -1 : seconds;
-}
-
-/* On `nodes` nodes of ranks/nodes ranks each. */
-static double seconds(void (*build)(struct hs_builder *, const struct hs_shape *), int ranks, int nodes, int64_t bytes,
-                      const struct hs_machine *m)
-{
-    static const int own; /* rows that are not built in are built as they are on one rank, too */
-    struct hs_alg alg = {
-        .collective = HS_ALLREDUCE, .name = "case", .flags = HS_USES_TOPOLOGY, .build = build, .own = &own};
-    struct hs_topology topology;
-    if (hs_topology_blocks(&topology, ranks, nodes, 1, &hs_heap))
-        return -1;
-    topology.shared_bytes = topology.direct = 1 << 20;
-    struct hs_shape shape = {.size = ranks, .bytes = bytes, .unit = 8, .topology = &topology};
-    double seconds = seconds_of(&alg, &shape, m, NULL);
-    hs_topology_free(&topology, &hs_heap);
-    return seconds;
-}
 
 static void copy_once(struct hs_builder *builder, const struct hs_shape *shape)
 {
@@ -93,26 +64,30 @@ static void cases(void)
     four.devices = 4;
     double a = m.shm.alpha, t = m.turn, copy = a + N * m.copy, sum = N * m.gamma;
 
-    tap_ok(near(seconds(copy_once, 1, 1, N, &m), copy), "one rank alone: a launch and its bytes");
-    tap_ok(near(seconds(copy_once, 2, 1, N, &m), 2 * copy + t), "two ranks on one device: one after the other, a turn");
-    tap_ok(near(seconds(copy_once, 2, 1, N, &two), copy), "two ranks on two devices: at the same time");
-    tap_ok(near(seconds(copy_once, 2, 2, N, &m), copy), "two ranks on two nodes: likewise");
-    tap_ok(near(seconds(copy_once, 3, 1, N, &two), 2 * copy + t) &&
-               near(seconds(copy_once, 4, 1, N, &two), 2 * copy + t) &&
-               near(seconds(copy_once, 5, 1, N, &two), 3 * copy + 2 * t) &&
-               near(seconds(copy_once, 2, 1, N, &four), copy),
+    tap_ok(same_price(price_of_steps(copy_once, 1, 1, N, &m), copy), "one rank alone: a launch and its bytes");
+    tap_ok(same_price(price_of_steps(copy_once, 2, 1, N, &m), 2 * copy + t),
+           "two ranks on one device: one after the other, a turn");
+    tap_ok(same_price(price_of_steps(copy_once, 2, 1, N, &two), copy), "two ranks on two devices: at the same time");
+    tap_ok(same_price(price_of_steps(copy_once, 2, 2, N, &m), copy), "two ranks on two nodes: likewise");
+    tap_ok(same_price(price_of_steps(copy_once, 3, 1, N, &two), 2 * copy + t) &&
+               same_price(price_of_steps(copy_once, 4, 1, N, &two), 2 * copy + t) &&
+               same_price(price_of_steps(copy_once, 5, 1, N, &two), 3 * copy + 2 * t) &&
+               same_price(price_of_steps(copy_once, 2, 1, N, &four), copy),
            "3, 4 and 5 ranks on two devices are dealt in blocks; two on four have one each");
-    tap_ok(near(seconds(copy_twice, 2, 1, N, &m), 4 * copy + 3 * t), "what is ready first is done first: three turns");
-    tap_ok(near(seconds(copy_later, 2, 1, N, &m), 3 * copy + t),
+    tap_ok(same_price(price_of_steps(copy_twice, 2, 1, N, &m), 4 * copy + 3 * t),
+           "what is ready first is done first: three turns");
+    tap_ok(same_price(price_of_steps(copy_later, 2, 1, N, &m), 3 * copy + t),
            "of what is ready at the same time the lower rank's is done first: one turn");
     m.signal = 1e-6;
-    tap_ok(near(seconds(copy_later, 2, 1, N, &m), 3 * copy + t), "and before what is ready a bit later");
+    tap_ok(same_price(price_of_steps(copy_later, 2, 1, N, &m), 3 * copy + t), "and before what is ready a bit later");
     m.turn = 0;
-    tap_ok(near(seconds(copy_twice, 2, 1, N, &m), 4 * copy), "a turn may cost nothing");
-    tap_ok(near(seconds(sum_chain, 1, 1, N, &m), a + 3 * sum), "a chain of sums is launched once");
-    tap_ok(near(seconds(sum_two, 1, 1, N, &m), 2 * a + 3 * sum), "a sum that waits for more is launched on its own");
+    tap_ok(same_price(price_of_steps(copy_twice, 2, 1, N, &m), 4 * copy), "a turn may cost nothing");
+    tap_ok(same_price(price_of_steps(sum_chain, 1, 1, N, &m), a + 3 * sum), "a chain of sums is launched once");
+    tap_ok(same_price(price_of_steps(sum_two, 1, 1, N, &m), 2 * a + 3 * sum),
+           "a sum that waits for more is launched on its own");
     m.devices = 0;
-    tap_ok(near(seconds(copy_twice, 2, 1, N, &m), 2 * N * m.copy) && near(seconds(sum_chain, 1, 1, N, &m), 3 * sum),
+    tap_ok(same_price(price_of_steps(copy_twice, 2, 1, N, &m), 2 * N * m.copy) &&
+               same_price(price_of_steps(sum_chain, 1, 1, N, &m), 3 * sum),
            "without devices there are neither launches nor turns");
 }
 
@@ -126,17 +101,14 @@ static void designs(void)
     int good = 1, apart = 1;
     many.devices = 16;
     for (int p = 2; p <= 16; p++) {
-        struct hs_topology topology;
+        struct hs_topology topology = topology_blocks(p, 1, 1, 1 << 20, 0);
         struct hs_clock_load load;
-        if (hs_topology_blocks(&topology, p, 1, 1, &hs_heap))
-            return;
-        topology.shared_bytes = 1 << 20;
         struct hs_shape shape = {.size = p, .bytes = N, .unit = 8, .topology = &topology};
         const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, "shared_buffer");
         double in = (p - 1) * w + (p - 2) * t, reduce = t + a + (p - 1) * sum, out = own + (p - 1) * (t + w);
-        good &= near(seconds_of(alg, &shape, &device, &load), in + reduce + out);
-        good &= near(load.most, (p - 1) * w + a + (p - 1) * sum + p * w) && near(load.mean, load.most);
-        apart &= near(seconds_of(alg, &shape, &many, NULL), w + a + (p - 1) * sum + w);
+        good &= same_price(price_of(alg, &shape, &device, &load), in + reduce + out);
+        good &= same_price(load.most, (p - 1) * w + a + (p - 1) * sum + p * w) && same_price(load.mean, load.most);
+        apart &= same_price(price_of(alg, &shape, &many, NULL), w + a + (p - 1) * sum + w);
         hs_topology_free(&topology, &hs_heap);
     }
     tap_ok(good, "shared_buffer on one device: all copies in, one sum, all copies out, 2 (p-1) turns");
@@ -161,28 +133,24 @@ static void rows(void)
         for (int p = 1; p <= 17; p++)
             for (int nodes = 1; nodes <= p && nodes <= 3; nodes++)
                 for (int inject = 0; inject < 2; inject++) {
-                    struct hs_topology topology;
+                    struct hs_topology topology = topology_blocks(p, nodes, 1, 40000, p % 2);
                     struct hs_machine m = tiers;
                     struct hs_clock_load load;
-                    if (hs_topology_blocks(&topology, p, nodes, 1, &hs_heap))
-                        return;
-                    topology.shared_bytes = 40000;
-                    topology.direct = p % 2;
                     m.inject = inject ? m.inject : 0;
                     struct hs_shape shape = {.size = p, .bytes = 8000, .unit = 8, .topology = &topology};
                     double plain =
-                        alg->flags & HS_BY_MPI || hs_alg_unfit(alg, &shape) ? -1 : seconds_of(alg, &shape, &m, NULL);
+                        alg->flags & HS_BY_MPI || hs_alg_unfit(alg, &shape) ? -1 : price_of(alg, &shape, &m, NULL);
                     if (plain >= 0) {
                         m.devices = p;
                         m.turn = 1;
-                        double own = seconds_of(alg, &shape, &m, NULL);
+                        double own = price_of(alg, &shape, &m, NULL);
                         alike += fabs(own - plain) <= 1e-12 * plain;
                         unlike += fabs(own - plain) > 1e-12 * plain;
                         m.devices = 1;
                         m.turn = 0;
-                        double one = seconds_of(alg, &shape, &m, NULL);
+                        double one = price_of(alg, &shape, &m, NULL);
                         const struct hs_machine work = {.gamma = m.gamma, .copy = m.copy, .shm = m.shm, .devices = 1};
-                        seconds_of(alg, &shape, &work, &load); /* messages cost nothing: the busiest device is left */
+                        price_of(alg, &shape, &work, &load); /* messages cost nothing: the busiest device is left */
                         fewer++;
                         faster += one < load.most * (1 - 1e-12) || one < 0.9 * plain;
                         contended += one > 1.5 * plain;

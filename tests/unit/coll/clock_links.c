@@ -1,5 +1,5 @@
 /* The clock with links that price long messages apart, and on machines that are faster in one thing. */
-#include "coll/model/clock.h"
+#include "support/coll/sweep.h"
 #include "support/random.h"
 #include "support/tap.h"
 
@@ -16,21 +16,6 @@ static double price(const struct hs_link *link, double bytes)
     return bytes > (double)link->eager ? link->alpha_long + bytes * link->beta_long : link->alpha + bytes * link->beta;
 }
 
-static int near(double is, double want)
-{
-    if (fabs(is - want) <= 1e-12 * fabs(want))
-        return 1;
-    tap_diag("%.17g instead of %.17g", is, want);
-    return 0;
-}
-
-static double seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine)
-{
-    double is = -1;
-    hsumma_status status = hs_clock_seconds(alg, shape, machine, &hs_heap, &is, NULL);
-    return status ? -(double)status : is;
-}
-
 static void closed_forms(void)
 {
     const struct hs_alg *binomial = hs_alg_find(HS_BCAST, "binomial"), *halves = hs_alg_find(HS_BCAST, "van_de_geijn");
@@ -39,16 +24,16 @@ static void closed_forms(void)
     for (int q = 2, rounds = 1; q <= 128; q *= 2, rounds++)
         for (int64_t bytes = EAGER / 8; bytes <= 512 * EAGER; bytes *= 2) {
             struct hs_shape shape = {.size = q, .bytes = bytes, .unit = 8};
-            good &= near(seconds(binomial, &shape, &two_prices), rounds * price(link, (double)bytes));
+            good &= same_price(price_of(binomial, &shape, &two_prices, NULL), rounds * price(link, (double)bytes));
             shape.bytes += 8;
-            good &= near(seconds(binomial, &shape, &two_prices), rounds * price(link, (double)bytes + 8));
+            good &= same_price(price_of(binomial, &shape, &two_prices, NULL), rounds * price(link, (double)bytes + 8));
             if (bytes % (8 * q))
                 continue;
             shape.bytes = bytes;
             double want = (q - 1) * price(link, (double)bytes / q);
             for (int part = 2; part <= q; part *= 2)
                 want += price(link, (double)bytes / part);
-            parted &= near(seconds(halves, &shape, &two_prices), want);
+            parted &= same_price(price_of(halves, &shape, &two_prices, NULL), want);
             mixed += bytes / q <= EAGER && bytes / 2 > EAGER;
         }
     tap_ok(good, "binomial: log2 q messages, above `eager` bytes each for alpha_long + n beta_long");
@@ -69,11 +54,9 @@ static double two(int64_t first, int64_t second, int nodes, const struct hs_mach
 {
     struct hs_alg alg = {
         .collective = HS_BCAST, .name = "two", .flags = HS_TRUE_ROOT | HS_USES_SEGMENT, .build = build_two};
-    struct hs_topology topology;
+    struct hs_topology topology = topology_blocks(4, nodes, 2, 0, 0);
     struct hs_shape shape = {.size = 4, .bytes = second, .segment = first, .unit = 8, .topology = &topology};
-    if (hs_topology_blocks(&topology, 4, nodes, 2, &hs_heap))
-        return -1;
-    double is = seconds(&alg, &shape, machine);
+    double is = price_of(&alg, &shape, machine, NULL);
     hs_topology_free(&topology, &hs_heap);
     return is;
 }
@@ -86,8 +69,8 @@ static void sharing(void)
         for (int64_t bytes = EAGER / 4; bytes <= 4 * EAGER; bytes += EAGER / 4) {
             int is_long = bytes > EAGER;
             double n = (double)bytes, beta = is_long ? m.network.beta_long : m.beta;
-            good &= near(two(bytes, bytes, 2, &m),
-                         (is_long ? m.network.alpha_long : m.alpha) + fmax(2 * n * m.inject, n * beta));
+            good &= same_price(two(bytes, bytes, 2, &m),
+                               (is_long ? m.network.alpha_long : m.alpha) + fmax(2 * n * m.inject, n * beta));
         }
     tap_ok(good, "two messages leave a node together in alpha + max(2 n inject, n beta), both of their length");
 
@@ -96,8 +79,8 @@ static void sharing(void)
         .network = {.alpha = 1e-6, .beta = 2e-9, .eager = EAGER, .alpha_long = 1e-6, .beta_long = 0.5e-9},
         .inject = 0.6e-9};
     double together = 4000 * m.beta, rest = 40000 - together / (2 * m.inject);
-    good = near(two(4000, 40000, 2, &m), m.alpha + together + rest * m.inject);
-    good &= near(two(40000, 4000, 2, &m), m.alpha + together + rest * m.inject);
+    good = same_price(two(4000, 40000, 2, &m), m.alpha + together + rest * m.inject);
+    good &= same_price(two(40000, 4000, 2, &m), m.alpha + together + rest * m.inject);
     tap_ok(good, "a short and a long one share, each no faster than its own beta");
 }
 
@@ -108,8 +91,8 @@ static void places(void)
         .node = {.alpha = 1e-6, .beta = 1e-9, .eager = EAGER, .alpha_long = 5e-6, .beta_long = 3e-10}};
     int good = 1;
     for (int64_t bytes = EAGER / 2; bytes <= 4 * EAGER; bytes += EAGER / 2) {
-        good &= near(two(bytes, bytes, 1, &m), price(&m.node, (double)bytes));
-        good &= near(two(bytes, bytes, 2, &m), 4e-6 + (double)bytes * 2e-9);
+        good &= same_price(two(bytes, bytes, 1, &m), price(&m.node, (double)bytes));
+        good &= same_price(two(bytes, bytes, 2, &m), 4e-6 + (double)bytes * 2e-9);
     }
     tap_ok(good, "every link has an `eager` of its own");
 }
@@ -144,11 +127,11 @@ static double slower(const struct hs_alg *alg, const struct hs_shape *shape, con
 {
     struct hs_clock_report report;
     struct hs_machine faster = *machine;
-    double *part, most = 0, before = seconds(alg, shape, machine);
+    double *part, most = 0, before = price_of(alg, shape, machine, NULL);
     *bad += hs_clock(alg, shape, machine, &hs_heap, &report) != HSUMMA_OK || report.seconds != before;
     for (int i = 0; (part = part_of(&faster, i)); i++, faster = *machine) {
         *part *= draw_fraction() < 0.3 ? 0.999 : 0.05 + 0.95 * draw_fraction();
-        double after = seconds(alg, shape, &faster);
+        double after = price_of(alg, shape, &faster, NULL);
         *bad += after < 0;
         most = before > 0 ? fmax(most, after / before - 1) : most;
     }
@@ -162,15 +145,11 @@ static double monotonous(int inject, int draws)
     double most = 0;
     int runs = 0, bad = 0, at = 0, rows = 0;
     for (int i = 0; (alg = hs_alg_at(i)); i++)
-        for (int draw = 0; draw < draws; draw++) {
+        for (int turn = 0; turn < draws; turn++) {
             int q = 1 + (int)(draw_fraction() * draw_fraction() * 40), nodes = 1 + (int)(draw_fraction() * q);
             struct hs_shape shape = {.size = q, .root = (int)(draw_fraction() * q), .unit = 8, .segment = 256};
-            struct hs_topology topology;
+            struct hs_topology topology = topology_blocks(q, nodes, 2, draw(2) * 512, draw(2));
             struct hs_machine machine;
-            if (hs_topology_blocks(&topology, q, nodes, 2, &hs_heap))
-                continue;
-            topology.shared_bytes = draw_fraction() < 0.5 ? 0 : 512;
-            topology.direct = draw_fraction() < 0.5;
             shape.topology = draw_fraction() < 0.2 ? NULL : &topology;
             shape.bytes = 8 * (int64_t)(draw_fraction() * draw_fraction() * 400);
             draw_machine(&machine, inject);

@@ -1,5 +1,5 @@
 /* Counts above 2^31 and 2^32 in the lists of every row: elements of some GiB, so that verify stays symbolic. */
-#include "coll/proof/verify.h"
+#include "support/coll/sweep.h"
 #include "support/tap.h"
 
 int main(void)
@@ -10,18 +10,15 @@ int main(void)
         char text[240] = "";
         for (int p = 2; p <= 9 && !(alg->flags & HS_BY_MPI); p++)
             for (int shared_bytes = 0; shared_bytes < 3; shared_bytes++) {
-                struct hs_topology topology;
+                struct hs_topology topology = topology_blocks(p, shared_bytes ? 1 : (p + 2) / 3, 1,
+                                                              shared_bytes ? (int64_t)40 << 30 : 0, shared_bytes == 2);
                 struct hs_verify_report report;
-                if (hs_topology_blocks(&topology, p, shared_bytes ? 1 : (p + 2) / 3, 1, &hs_heap))
-                    return 1;
                 struct hs_shape shape = {.size = p,
                                          .root = p / 2,
                                          .bytes = (int64_t)11 * 5 << 30,
                                          .unit = (int64_t)5 << 30,
                                          .topology = &topology,
                                          .with = {.threshold = 1}};
-                topology.shared_bytes = shared_bytes ? (int64_t)40 << 30 : 0;
-                topology.direct = shared_bytes == 2;
                 if (!hs_alg_unfit(alg, &shape)) {
                     runs++;
                     if (hs_verify(alg, &shape, NULL, &hs_heap, &report) && bad++ == 0)

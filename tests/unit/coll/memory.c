@@ -1,7 +1,6 @@
 /* The collective layer with memory that runs out, at every place where it can. */
-#include "coll/model/clock.h"
-#include "coll/proof/verify.h"
 #include "coll/schedule/dump.h"
+#include "support/coll/sweep.h"
 #include "support/failing_memory.h"
 #include "support/tap.h"
 
@@ -51,45 +50,51 @@ static hsumma_status use_dump(const struct hs_alg *alg, const struct hs_shape *s
     return status;
 }
 
+static const struct {
+    const char *name;
+    hsumma_status (*use)(const struct hs_alg *, const struct hs_shape *, const struct hs_allocator *);
+} users[] = {
+    {"build", use_build}, {"verify", use_verify}, {"clock", use_clock}, {"flow", use_flow}, {"dump", use_dump}};
+
+/* Fails at one place after the other; adds what went wrong, and counts the places. */
+static void fail(int user, const struct hs_alg *alg, const struct hs_shape *shape, int *bad, int *most)
+{
+    hsumma_status status = HSUMMA_ERR_MEMORY;
+    for (int n = 0; status == HSUMMA_ERR_MEMORY; n++) {
+        struct failing_memory scarce = {.fail_at = n};
+        struct hs_allocator allocator = {failing_memory_get, failing_memory_put, &scarce};
+        status = users[user].use(alg, shape, &allocator);
+        *bad += scarce.out != 0 || (status != HSUMMA_OK && status != HSUMMA_ERR_MEMORY);
+        *most = n > *most ? n : *most;
+    }
+}
+
+/* Every row where it can serve: on several nodes, with room and without, or on one. */
 int main(void)
 {
-    static const struct {
-        const char *name;
-        hsumma_status (*use)(const struct hs_alg *, const struct hs_shape *, const struct hs_allocator *);
-    } users[] = {
-        {"build", use_build}, {"verify", use_verify}, {"clock", use_clock}, {"flow", use_flow}, {"dump", use_dump}};
+    struct hs_topology places[] = {topology_blocks(8, 2, 1, 64 * UNIT, 1), topology_blocks(8, 1, 1, 64 * UNIT, 1),
+                                   topology_blocks(12, 6, 1, 0, 0), topology_blocks(12, 6, 1, 1 << 16, 0)};
+    enum { PLACES = sizeof places / sizeof *places };
     const struct hs_alg *alg;
-    struct hs_topology topology[2]; /* two nodes, and one */
-
-    for (int i = 0; i < 2; i++) {
-        if (hs_topology_blocks(&topology[i], 8, 2 - i, 1, &hs_heap) != HSUMMA_OK)
-            return 99;
-        topology[i].shared_bytes = 64 * UNIT;
-        topology[i].direct = 1;
-    }
     for (int u = 0; u < (int)(sizeof users / sizeof *users); u++) {
-        int bad = 0, most = 0;
+        int bad = 0, most = 0, served = 0;
         for (int a = 0; (alg = hs_alg_at(a)); a++) {
-            struct hs_shape shape = {.size = 8, .bytes = 29 * UNIT, .unit = UNIT, .segment = 8 * UNIT};
-            shape.topology = &topology[0];
-            if (alg->flags & HS_BY_MPI)
-                continue;
-            if (hs_alg_unfit(alg, &shape)) /* only one node will do */
-                shape.topology = &topology[1];
-            hsumma_status status = HSUMMA_ERR_MEMORY;
-            for (int n = 0; status == HSUMMA_ERR_MEMORY; n++) {
-                struct failing_memory scarce = {.fail_at = n};
-                struct hs_allocator allocator = {failing_memory_get, failing_memory_put, &scarce};
-                status = users[u].use(alg, &shape, &allocator);
-                bad += scarce.out != 0 || (status != HSUMMA_OK && status != HSUMMA_ERR_MEMORY);
-                most = n > most ? n : most;
+            int before = served;
+            for (int i = 0; i < PLACES && !(alg->flags & HS_BY_MPI); i++) {
+                struct hs_shape shape = {.rank = 2, .size = places[i].size, .bytes = 29 * UNIT, .unit = UNIT};
+                shape.segment = 8 * UNIT;
+                shape.topology = &places[i];
+                if (hs_alg_unfit(alg, &shape) || (i > 1 && !(alg->flags & HS_USES_TOPOLOGY)))
+                    continue;
+                served++;
+                fail(u, alg, &shape, &bad, &most);
             }
-            bad += status != HSUMMA_OK;
+            bad += served == before && !(alg->flags & HS_BY_MPI);
         }
         tap_ok(bad == 0, "%s: memory that fails at any of up to %d places is a status and is all given back",
                users[u].name, most);
     }
-    for (int i = 0; i < 2; i++)
-        hs_topology_free(&topology[i], &hs_heap);
+    for (int i = 0; i < PLACES; i++)
+        hs_topology_free(&places[i], &hs_heap);
     return tap_done();
 }

@@ -193,10 +193,12 @@ static void routing(void)
         double n = paper_log2_up(p);
         bad += differ(clock_of(reduce, &setting, 1), paper_butterfly(&setting));
         bad += differ(clock_of(reduce, &whole, 1), paper_butterfly(&whole));
+        bad += differ(clock_of(allreduce("rabenseifner_traff"), &setting, 1), paper_butterfly(&setting));
+        bad += differ(clock_of(allreduce("rabenseifner_traff"), &whole, 1), paper_butterfly(&whole));
         slow += differ(clock_of(scatter, &whole, 1), paper_butterfly(&whole));
         slow += clock_of(scatter, &setting, 1) > paper_cost(&setting, 2 * n, 1 + 3 / sqrt(p), 1) + 1e-9;
     }
-    tap_ok(bad == 0, "reduce to rank 0: as the allreduce");
+    tap_ok(bad == 0, "allreduce and reduce to rank 0: as the butterfly");
     tap_ok(slow == 0, "reduce_scatter: routing moves at most 3/sqrt(p) of the vector, and nothing for m <= b");
 }
 

@@ -58,42 +58,45 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
            "after all that a good call is right");
 }
 
-static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
+static void refuse_options(hsumma_context *ctx, const hsumma_grid *grid, const char *options, hsumma_status wanted,
+                           const char *word, const char *other)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+    c.options = options;
+    gemm_refuse(ctx, &c, wanted, options, word, other);
+}
+
+static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
+{
     int P, Q;
     char text[96], word[32];
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-    c.options = "block=2 nonsense=1";
-    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "nonsense=1", "option");
-    c.options = "lookahead=1000";
-    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "lookahead", "\"1000\"");
-    c.options = "bcast=pigeon";
-    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "bcast=pigeon", "van_de_geijn");
-    c.options = "reduce=pigeon";
-    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "reduce=pigeon", "binomial");
+    refuse_options(ctx, grid, "block=2 nonsense=1", HSUMMA_ERR_OPTION, "nonsense=1", "option");
+    refuse_options(ctx, grid, "lookahead=1000", HSUMMA_ERR_OPTION, "lookahead", "\"1000\"");
+    refuse_options(ctx, grid, "bcast=pigeon", HSUMMA_ERR_OPTION, "bcast=pigeon", "van_de_geijn");
+    refuse_options(ctx, grid, "reduce=pigeon", HSUMMA_ERR_OPTION, "reduce=pigeon", "binomial");
     snprintf(text, sizeof text, "groups=%dx1", P + 1);
     snprintf(word, sizeof word, "%dx%d", P, Q);
-    c.options = text;
-    gemm_refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, text + 7, word);
+    refuse_options(ctx, grid, text, HSUMMA_ERR_ARGUMENT, text + 7, word);
     snprintf(text, sizeof text, "levels=1x1,1x%d", Q + 1);
-    gemm_refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, "divide", word);
+    refuse_options(ctx, grid, text, HSUMMA_ERR_ARGUMENT, "divide", word);
     if (size == 1) {
         tap_skip(3, "needs a grid of more than one process");
         return;
     }
     snprintf(text, sizeof text, "groups=%dx%d outer=7 block=2", P, Q);
-    gemm_refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, c.options, "outer panels of 7", "2");
+    refuse_options(ctx, grid, text, HSUMMA_ERR_ARGUMENT, "outer panels of 7", "2");
     snprintf(text, sizeof text, "groups=%dx%d bcast=flat,flat,flat", P, Q);
-    gemm_refuse(ctx, &c, HSUMMA_ERR_OPTION, c.options, "bcast names 3", "2 levels");
-    c.options = "workspace_limit=1 block=2 stationary=C lookahead=0";
-    gemm_refuse(ctx, &c, HSUMMA_ERR_WORKSPACE, c.options, "panels of 2", "workspace_limit allows 1 ");
+    refuse_options(ctx, grid, text, HSUMMA_ERR_OPTION, "bcast names 3", "2 levels");
+    refuse_options(ctx, grid, "workspace_limit=1 block=2 stationary=C lookahead=0", HSUMMA_ERR_WORKSPACE, "panels of 2",
+                   "workspace_limit allows 1 ");
 }
+
+static const char *const stays[] = {"stationary=A", "stationary=B", "stationary=C", NULL};
 
 /* Layouts that are not aligned are served with any stationary operand; of replicas only C can stay. */
 static void test_alignment(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    static const char *const stays[] = {"stationary=A", "stationary=B", "stationary=C", NULL};
     int P, Q;
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
     for (int s = 0; s < 4; s++) {
@@ -118,10 +121,11 @@ static void test_alignment(hsumma_context *ctx, const hsumma_grid *grid)
         tap_ok(everywhere(gemm_multiplies(ctx, &c, 1) && gemm_multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
     }
     /* choosing must not leave traces of what was turned down */
-    hsumma_context *fresh = NULL;
-    hsumma_grid *own = NULL;
-    int good = hsumma_create(MPI_COMM_WORLD, NULL, &fresh, NULL, 0) == HSUMMA_OK && hsumma_message(fresh)[0] == 0 &&
-               hsumma_grid_create(fresh, P, Q, 'R', NULL, &own) == HSUMMA_OK;
+    hsumma_context *fresh;
+    hsumma_grid *own;
+    if (!gemm_open(NULL, P, Q, &fresh, &own))
+        return;
+    int good = hsumma_message(fresh)[0] == 0;
     struct gemm_case c = gemm_case_of(own, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
     if (P > 1)
         c.desc[2].rsrc = -1;
@@ -131,8 +135,7 @@ static void test_alignment(hsumma_context *ctx, const hsumma_grid *grid)
     good &= gemm_multiplies(fresh, &c, 1);
     tap_ok(everywhere(good && hsumma_message(fresh)[0] == 0),
            "C stays where only C can; without an error no message: \"%s\"", hsumma_message(fresh));
-    hsumma_grid_free(&own);
-    hsumma_free(&fresh);
+    gemm_close(&fresh, &own);
 }
 
 /* What only one rank has got wrong is told to all; the others say who it was. */
@@ -264,7 +267,6 @@ static void test_outside(hsumma_context *ctx)
 
 static void test_nothing(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    static const char *const stays[] = {"stationary=A", "stationary=B", "stationary=C", NULL};
     static const int64_t extent[][3] = {{0, 5, 6}, {5, 0, 6}, {5, 6, 0}, {0, 0, 0}, {1, 1, 1}, {7, 6, 5}};
     for (int s = 0; s < 4; s++) {
         int good = 1;
@@ -301,24 +303,21 @@ static void test_environment(void)
     setenv("HSUMMA_BLOCK", rank ? "9" : "5", 1);
     for (int who = 0; who < 4; who++) {
         static const char *const sayer[] = {"environment", "context", "caller", "caller"};
-        hsumma_grid *grid = NULL;
+        hsumma_grid *grid;
         hsumma_plan *plan = NULL;
-        hsumma_plan_info info;
-        int good = !hsumma_create(MPI_COMM_WORLD, who & 1 ? "block=6" : "", &ctx, NULL, 0) &&
-                   !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
-        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 40, 41, 42, 4);
         char word[32];
+        if (!gemm_open(who & 1 ? "block=6" : "", 1, size, &ctx, &grid))
+            continue;
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 40, 41, 42, 4);
         c.options = who & 2 ? "stationary=C\tblock=7" : NULL;
-        good = good && !gemm_plan_create(ctx, &c, &plan);
-        if (good)
-            hsumma_plan_query(plan, &info);
+        int good = !gemm_plan_create(ctx, &c, &plan);
+        hsumma_plan_info info = plan_query(plan);
         snprintf(word, sizeof word, "block: %s", sayer[who]);
         good = good && info.level[info.nlevels - 1].block == (who & 2 ? 7 : who & 1 ? 6 : 5) && strstr(info.why, word);
         tap_ok(everywhere(good), "block said by the environment%s%s: %s", who & 1 ? ", the context" : "",
-               who & 2 ? ", the caller" : "", plan ? info.why : "");
+               who & 2 ? ", the caller" : "", info.why);
         hsumma_plan_free(&plan);
-        hsumma_grid_free(&grid);
-        hsumma_free(&ctx);
+        gemm_close(&ctx, &grid);
     }
     unsetenv("HSUMMA_BLOCK");
 }
@@ -341,19 +340,13 @@ static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
 static int repeats(hsumma_context *ctx, struct gemm_case c, char *line, size_t length)
 {
     hsumma_plan *plan = NULL, *again = NULL;
-    hsumma_plan_info info, copy;
     int good = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
-    snprintf(line, length, "%s", hsumma_message(ctx));
-    if (good) {
-        hsumma_plan_query(plan, &info);
-        snprintf(line, length, "%s", info.line);
-        c.options = line;
-        good = gemm_plan_create(ctx, &c, &again) == HSUMMA_OK;
-    }
-    if (again) {
-        hsumma_plan_query(again, &copy);
-        good = same_plan(&info, &copy);
-    }
+    hsumma_plan_info info = plan_query(plan);
+    snprintf(line, length, "%s", good ? info.line : hsumma_message(ctx));
+    c.options = line;
+    good = good && gemm_plan_create(ctx, &c, &again) == HSUMMA_OK;
+    hsumma_plan_info copy = plan_query(again);
+    good = good && same_plan(&info, &copy);
     hsumma_plan_free(&plan);
     hsumma_plan_free(&again);
     return good;
@@ -407,28 +400,32 @@ static void test_odds(void)
     tap_ok(everywhere(good), "names of statuses, version, shapes of grids");
 }
 
+/* A plan that is refused everywhere for what one rank alone has otherwise. */
+static void refuse_unlike(hsumma_context *ctx, const struct gemm_case *c, const hsumma_desc *a, const char *what,
+                          int victim)
+{
+    hsumma_plan *plan = NULL;
+    hsumma_status status = hsumma_plan_create(ctx, c->type, c->ta, c->tb, c->m, c->n, c->k, a, &c->desc[1], &c->desc[2],
+                                              c->options, &plan);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "%s on rank %d: %s", what, victim, hsumma_message(ctx));
+}
+
 /* Arguments that one rank alone has otherwise: the calls fail everywhere, and nobody waits. */
 static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim)
 {
-    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 14, 16, 3), other = c;
+    const struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 14, 16, 3);
+    struct gemm_case other = c;
     struct gemm_part local[3];
     hsumma_plan *plan = NULL;
     hsumma_context *none = NULL;
     int mine = rank == victim;
-    const hsumma_desc *a = mine ? NULL : &c.desc[0];
-    hsumma_status status =
-        hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', 12, 14, 16, a, &c.desc[1], &c.desc[2], NULL, &plan);
-    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "a NULL descriptor on rank %d: %s", victim,
-           hsumma_message(ctx));
+    refuse_unlike(ctx, &c, mine ? NULL : &c.desc[0], "a NULL descriptor", victim);
     other.m = mine ? 11 : 12;
-    status = gemm_plan_create(ctx, &other, &plan);
-    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "another m on rank %d: %s", victim, hsumma_message(ctx));
+    refuse_unlike(ctx, &other, &c.desc[0], "another m", victim);
     other = c;
     other.options = mine ? "block=3" : "block=4";
-    status = gemm_plan_create(ctx, &other, &plan);
-    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "other options on rank %d: %s", victim,
-           hsumma_message(ctx));
-    status = hsumma_create(MPI_COMM_WORLD, mine ? "block=0" : NULL, &none, NULL, 0);
+    refuse_unlike(ctx, &other, &c.desc[0], "other options", victim);
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, mine ? "block=0" : NULL, &none, NULL, 0);
     tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !none), "a context with bad options on rank %d: %s", victim,
            hsumma_status_string(status));
     gemm_make(&c, local);

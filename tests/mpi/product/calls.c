@@ -12,21 +12,34 @@
 
 enum { MOST = 5000 };
 
-struct tally {
-    int calls, wrong;
+/* Where calls are made, and how many have been, and how many were wrong. */
+struct place {
+    MPI_Comm comm;
+    int rank, size, calls, wrong;
 };
 
-static void check(struct tally *t, int good, const char *what, int count, MPI_Comm comm)
+static struct place place_of(MPI_Comm comm)
 {
-    int rank, size;
+    struct place at = {.comm = comm};
+    MPI_Comm_rank(comm, &at.rank);
+    MPI_Comm_size(comm, &at.size);
+    return at;
+}
 
-    t->calls++;
+/* What has been counted elsewhere counts here, too. */
+static void count_in(struct place *at, const struct place *other)
+{
+    at->calls += other->calls;
+    at->wrong += other->wrong;
+}
+
+static void check(struct place *at, int good, const char *what, int count)
+{
+    at->calls++;
     if (good)
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    printf("wrong: %s of %d on rank %d of %d\n", what, count, rank, size);
-    t->wrong++;
+    printf("wrong: %s of %d on rank %d of %d\n", what, count, at->rank, at->size);
+    at->wrong++;
 }
 
 /* --- reductions --------------------------------------------------------------------------------------------------- */
@@ -45,79 +58,72 @@ static void fill(double *x, int count, int rank)
         x[i] = rank + i % 7;
 }
 
-static void test_sums(struct tally *t, int count, MPI_Comm comm)
+static void test_sums(struct place *at, int count)
 {
     static double in[MOST], out[MOST];
-    int rank, size;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    const int rank = at->rank, size = at->size;
     fill(in, count, rank);
     memset(out, 0, sizeof out);
-    MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
-    check(t, sum_is(out, count, size, 1), "MPI_Allreduce", count, comm);
+    MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, at->comm);
+    check(at, sum_is(out, count, size, 1), "MPI_Allreduce", count);
     fill(out, count, rank);
-    MPI_Allreduce(MPI_IN_PLACE, out, count, MPI_DOUBLE, MPI_SUM, comm);
-    check(t, sum_is(out, count, size, 1), "MPI_Allreduce in place", count, comm);
+    MPI_Allreduce(MPI_IN_PLACE, out, count, MPI_DOUBLE, MPI_SUM, at->comm);
+    check(at, sum_is(out, count, size, 1), "MPI_Allreduce in place", count);
     for (int root = 0; root<size; root += size> 1 ? size - 1 : 1) {
         memset(out, 0, sizeof out);
-        MPI_Reduce(in, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root, comm);
-        check(t, rank != root || sum_is(out, count, size, 1), "MPI_Reduce", count, comm);
+        MPI_Reduce(in, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root, at->comm);
+        check(at, rank != root || sum_is(out, count, size, 1), "MPI_Reduce", count);
         if (root && count > 64) /* MPICH 4.0.2 itself dies then, in place */
             continue;
         fill(out, count, rank);
         MPI_Reduce(rank == root ? MPI_IN_PLACE : out, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root,
-                   comm);
-        check(t, rank != root || sum_is(out, count, size, 1), "MPI_Reduce in place", count, comm);
+                   at->comm);
+        check(at, rank != root || sum_is(out, count, size, 1), "MPI_Reduce in place", count);
     }
 }
 
 /* Whoever waits in a collective has to let MPI deliver what the program has sent before. */
-static void test_own_messages(struct tally *t, MPI_Comm comm)
+static void test_own_messages(struct place *at)
 {
     enum { MESSAGES = 20, BYTES = 200000 };
     static char data[BYTES];
     MPI_Request request[MESSAGES];
     double one = 1, sum = 0;
-    int rank, size;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    const int rank = at->rank, size = at->size;
     for (int i = 0; i < MESSAGES && size > 1; i++) {
         if (rank == 0)
-            MPI_Isend(data, BYTES, MPI_CHAR, 1, 5, comm, &request[i]);
+            MPI_Isend(data, BYTES, MPI_CHAR, 1, 5, at->comm, &request[i]);
         else if (rank == 1)
-            MPI_Recv(data, BYTES, MPI_CHAR, 0, 5, comm, MPI_STATUS_IGNORE);
+            MPI_Recv(data, BYTES, MPI_CHAR, 0, 5, at->comm, MPI_STATUS_IGNORE);
     }
-    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, at->comm);
     if (rank == 0 && size > 1)
         MPI_Waitall(MESSAGES, request, MPI_STATUSES_IGNORE);
-    check(t, sum == size, "a collective beside messages under way", 1, comm);
+    check(at, sum == size, "a collective beside messages under way", 1);
 }
 
 /* Nothing, described in two ways; and an error of one process alone, which MPI tells it without the others. */
-static void test_nothing(struct tally *t, MPI_Comm comm)
+static void test_nothing(struct place *at)
 {
     MPI_Datatype empty;
     MPI_Comm own;
-    int rank, size, code = MPI_SUCCESS, value = 7;
+    const int rank = at->rank, size = at->size;
+    int code = MPI_SUCCESS, value = 7;
 #ifdef OMPI_MAJOR_VERSION /* 4.1.4 itself leaves such a message to the next communicator */
     const int one = 0;
 #else
     const int one = 1;
 #endif
 
-    MPI_Comm_dup(comm, &own); /* its first call is the test */
-    MPI_Comm_rank(own, &rank);
-    MPI_Comm_size(own, &size);
+    MPI_Comm_dup(at->comm, &own); /* its first call is the test */
     MPI_Type_contiguous(0, MPI_INT, &empty);
     MPI_Type_commit(&empty);
     MPI_Bcast(&value, rank == 0 ? one : 0, rank == 0 ? empty : MPI_INT, 0, own);
-    check(t, value == 7, "MPI_Bcast of nothing", 0, comm);
+    check(at, value == 7, "MPI_Bcast of nothing", 0);
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     if (rank == 0)
         code = MPI_Bcast(&value, 1, MPI_INT, size + 3, own);
-    check(t, rank > 0 || code != MPI_SUCCESS, "a wrong root on one process", 1, comm);
+    check(at, rank > 0 || code != MPI_SUCCESS, "a wrong root on one process", 1);
     MPI_Bcast(&value, 1, MPI_INT, size - 1, own);
     MPI_Type_free(&empty);
     MPI_Comm_free(&own);
@@ -128,7 +134,6 @@ static void compose(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const int64_t *a = in;
     int64_t *b = inout;
-
     (void)type;
     for (int i = 0; i < 2 * *length; i += 2) {
         b[i + 1] = (a[i] * b[i + 1] + a[i + 1]) % 1009;
@@ -145,15 +150,13 @@ static void largest(void *in, void *inout, int *length, MPI_Datatype *type)
 }
 
 /* Operators of the program's own; those on a derived type are passed on by the preloaded library. */
-static void test_own_operators(struct tally *t, MPI_Comm comm)
+static void test_own_operators(struct place *at)
 {
     int64_t mine[2], all[2], expected[2] = {1, 0};
-    int rank, size, value, result, one = 1;
+    const int rank = at->rank, size = at->size;
+    int value, result, one = 1;
     MPI_Datatype map;
     MPI_Op op, max;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
     MPI_Type_contiguous(2, MPI_INT64_T, &map);
     MPI_Type_commit(&map);
     MPI_Op_create(compose, 0, &op);
@@ -165,13 +168,13 @@ static void test_own_operators(struct tally *t, MPI_Comm comm)
     }
     mine[0] = rank + 2;
     mine[1] = 3 * rank + 1;
-    MPI_Allreduce(mine, all, 1, map, op, comm);
-    check(t, all[0] == expected[0] && all[1] == expected[1], "an operator on a derived type", 1, comm);
+    MPI_Allreduce(mine, all, 1, map, op, at->comm);
+    check(at, all[0] == expected[0] && all[1] == expected[1], "an operator on a derived type", 1);
     value = 10 * rank;
-    MPI_Allreduce(&value, &result, 1, MPI_INT, max, comm);
-    check(t, result == 10 * (size - 1), "an operator of its own", 1, comm);
-    MPI_Reduce(&value, &result, 1, MPI_INT, max, size - 1, comm);
-    check(t, rank != size - 1 || result == 10 * (size - 1), "MPI_Reduce with an operator of its own", 1, comm);
+    MPI_Allreduce(&value, &result, 1, MPI_INT, max, at->comm);
+    check(at, result == 10 * (size - 1), "an operator of its own", 1);
+    MPI_Reduce(&value, &result, 1, MPI_INT, max, size - 1, at->comm);
+    check(at, rank != size - 1 || result == 10 * (size - 1), "MPI_Reduce with an operator of its own", 1);
     MPI_Op_free(&op);
     MPI_Op_free(&max);
     MPI_Type_free(&map);
@@ -186,91 +189,83 @@ static void first_of(void *in, void *inout, int *length, MPI_Datatype *type)
             ((int64_t *)inout)[i] = ((int64_t *)in)[i];
 }
 
-static void test_order(struct tally *t, int count, MPI_Comm comm)
+static void test_order(struct place *at, int count)
 {
     static int64_t in[MOST], out[MOST];
-    int rank, size, good = 1;
+    const int rank = at->rank, size = at->size;
+    int good = 1;
     MPI_Op op;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
     for (int i = 0; i < count; i++)
         in[i] = i % size <= rank ? 100 * i + rank + 1 : 0;
     MPI_Op_create(first_of, 0, &op);
-    MPI_Allreduce(in, out, count, MPI_INT64_T, op, comm);
+    MPI_Allreduce(in, out, count, MPI_INT64_T, op, at->comm);
     for (int i = 0; i < count; i++)
         good &= out[i] == 100 * i + i % size + 1;
-    check(t, good, "MPI_Allreduce that keeps the order", count, comm);
+    check(at, good, "MPI_Allreduce that keeps the order", count);
     MPI_Op_free(&op);
 }
 
-static void test_other_operators(struct tally *t, MPI_Comm comm)
+static void test_other_operators(struct place *at)
 {
     struct {
         double value;
         int place;
     } mine, all;
-    int rank, size, yes, result;
+    const int rank = at->rank, size = at->size;
+    int yes, result;
     unsigned u, sum;
     float in[3], out[3];
     double complex_in[4] = {1, 2, 3, 4}, complex_out[4];
     short s, least;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
     yes = rank != size - 1;
-    MPI_Allreduce(&yes, &result, 1, MPI_INT, MPI_LAND, comm);
-    check(t, result == 0, "MPI_LAND", 1, comm);
+    MPI_Allreduce(&yes, &result, 1, MPI_INT, MPI_LAND, at->comm);
+    check(at, result == 0, "MPI_LAND", 1);
     mine.value = -rank;
     mine.place = rank;
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
-    check(t, all.place == size - 1, "MPI_MINLOC", 1, comm);
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE_INT, MPI_MINLOC, at->comm);
+    check(at, all.place == size - 1, "MPI_MINLOC", 1);
     u = 4000000000U;
-    MPI_Allreduce(&u, &sum, 1, MPI_UNSIGNED, MPI_SUM, comm);
-    check(t, sum == (unsigned)size * u, "MPI_UNSIGNED", 1, comm);
+    MPI_Allreduce(&u, &sum, 1, MPI_UNSIGNED, MPI_SUM, at->comm);
+    check(at, sum == (unsigned)size * u, "MPI_UNSIGNED", 1);
     for (int i = 0; i < 3; i++)
         in[i] = (float)(rank * (i - 1));
-    MPI_Allreduce(in, out, 3, MPI_FLOAT, MPI_MAX, comm);
-    check(t, out[0] == 0 && out[2] == (float)(size - 1), "MPI_MAX of float", 3, comm);
-    MPI_Allreduce(in, out, 3, MPI_FLOAT, MPI_MIN, comm);
-    check(t, out[0] == (float)(1 - size) && out[2] == 0, "MPI_MIN of float", 3, comm);
-    MPI_Allreduce(complex_in, complex_out, 2, MPI_C_DOUBLE_COMPLEX, MPI_SUM, comm);
-    check(t, complex_out[3] == 4.0 * size, "complex", 2, comm);
-    MPI_Allreduce(complex_in, complex_out, 2, MPI_C_DOUBLE_COMPLEX, MPI_PROD, comm);
+    MPI_Allreduce(in, out, 3, MPI_FLOAT, MPI_MAX, at->comm);
+    check(at, out[0] == 0 && out[2] == (float)(size - 1), "MPI_MAX of float", 3);
+    MPI_Allreduce(in, out, 3, MPI_FLOAT, MPI_MIN, at->comm);
+    check(at, out[0] == (float)(1 - size) && out[2] == 0, "MPI_MIN of float", 3);
+    MPI_Allreduce(complex_in, complex_out, 2, MPI_C_DOUBLE_COMPLEX, MPI_SUM, at->comm);
+    check(at, complex_out[3] == 4.0 * size, "complex", 2);
+    MPI_Allreduce(complex_in, complex_out, 2, MPI_C_DOUBLE_COMPLEX, MPI_PROD, at->comm);
     s = (short)(5 - rank);
-    MPI_Allreduce(&s, &least, 1, MPI_SHORT, MPI_MIN, comm);
-    check(t, least == 6 - size, "MPI_SHORT", 1, comm);
+    MPI_Allreduce(&s, &least, 1, MPI_SHORT, MPI_MIN, at->comm);
+    check(at, least == 6 - size, "MPI_SHORT", 1);
 }
 
 /* --- broadcasts --------------------------------------------------------------------------------------------------- */
 
-static void test_bcast(struct tally *t, int count, MPI_Comm comm)
+static void test_bcast(struct place *at, int count)
 {
     static int x[2 * MOST];
-    int rank, size, good = 1;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    const int rank = at->rank, size = at->size;
+    int good = 1;
     for (int root = 0; root < size; root++) {
         for (int i = 0; i < count; i++)
             x[i] = rank == root ? i + root : -1;
-        MPI_Bcast(x, count, MPI_INT, root, comm);
+        MPI_Bcast(x, count, MPI_INT, root, at->comm);
         for (int i = 0; i < count; i++)
             good &= x[i] == i + root;
     }
-    check(t, good, "MPI_Bcast", count, comm);
+    check(at, good, "MPI_Bcast", count);
 }
 
 /* Every rank describes the same integers otherwise: with gaps, as bytes in a row, or backwards. */
-static void test_bcast_types(struct tally *t, int count, MPI_Comm comm)
+static void test_bcast_types(struct place *at, int count)
 {
     static int x[2 * MOST];
-    int rank, size, good = 1, stride = 1, used;
+    const int rank = at->rank, size = at->size;
+    int good = 1, stride = 1, used;
     int length[MOST], place[MOST];
     MPI_Datatype type;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
     for (int i = 0; i < count; i++) {
         length[i] = 1;
         place[i] = count - 1 - i;
@@ -289,7 +284,7 @@ static void test_bcast_types(struct tally *t, int count, MPI_Comm comm)
             used = rank % 3 == 2 ? count - 1 - i : stride * i;
             x[used] = rank == root ? 3 * i + root : -1;
         }
-        MPI_Bcast(x, 1, type, root, comm);
+        MPI_Bcast(x, 1, type, root, at->comm);
         for (int i = 0; i < count; i++) {
             used = rank % 3 == 2 ? count - 1 - i : stride * i;
             good &= x[used] == 3 * i + root;
@@ -298,128 +293,125 @@ static void test_bcast_types(struct tally *t, int count, MPI_Comm comm)
             for (int i = 0; i < count; i++)
                 good &= x[2 * i + 1] == -1;
     }
-    check(t, good, "MPI_Bcast of unlike types", count, comm);
+    check(at, good, "MPI_Bcast of unlike types", count);
     MPI_Type_free(&type);
 }
 
 /* Addresses from MPI_BOTTOM. */
-static void test_bottom(struct tally *t, MPI_Comm comm)
+static void test_bottom(struct place *at)
 {
-    int rank, a, b, length[2] = {1, 1};
+    const int rank = at->rank;
+    int a, b, length[2] = {1, 1};
     MPI_Aint place[2];
     MPI_Datatype type, parts[2] = {MPI_INT, MPI_INT};
-
-    MPI_Comm_rank(comm, &rank);
     a = rank ? 0 : 17;
     b = rank ? 0 : 23;
     MPI_Get_address(&a, &place[0]);
     MPI_Get_address(&b, &place[1]);
     MPI_Type_create_struct(2, length, place, parts, &type);
     MPI_Type_commit(&type);
-    MPI_Bcast(MPI_BOTTOM, 1, type, 0, comm);
-    check(t, a == 17 && b == 23, "MPI_Bcast from MPI_BOTTOM", 1, comm);
+    MPI_Bcast(MPI_BOTTOM, 1, type, 0, at->comm);
+    check(at, a == 17 && b == 23, "MPI_Bcast from MPI_BOTTOM", 1);
     MPI_Type_free(&type);
 }
 
 /* Many small calls of changing kinds, roots and communicators, one right after the other. */
-static void test_sequence(struct tally *t, const MPI_Comm *comms, int number, int length)
+static void test_sequence(struct place *places, int number, int length)
 {
+    static const char *const names[] = {"sequence: MPI_Bcast", "sequence: MPI_Reduce", "sequence: MPI_Allreduce"};
     uint64_t sequence = 12345;
     double in[16], out[16];
-
     for (int i = 0; i < length; i++) {
-        MPI_Comm comm = comms[draw_of(&sequence, number)];
-        int rank, size, root, kind = draw_of(&sequence, 3), count = 1 + draw_of(&sequence, 16), good = 1;
-
-        MPI_Comm_rank(comm, &rank);
-        MPI_Comm_size(comm, &size);
-        root = draw_of(&sequence, 1024) % size;
+        struct place *at = &places[draw_of(&sequence, number)];
+        const int rank = at->rank, size = at->size;
+        int kind = draw_of(&sequence, 3), count = 1 + draw_of(&sequence, 16), good = 1;
+        int root = draw_of(&sequence, 1024) % size;
         for (int k = 0; k < count; k++) {
             in[k] = i + rank + k;
             out[k] = kind == 0 && rank == root ? i + k : -1;
         }
         if (kind == 0)
-            MPI_Bcast(out, count, MPI_DOUBLE, root, comm);
+            MPI_Bcast(out, count, MPI_DOUBLE, root, at->comm);
         else if (kind == 1)
-            MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, root, comm);
+            MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, root, at->comm);
         else
-            MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
+            MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, at->comm);
         for (int k = 0; k < count; k++)
             good &= (kind == 1 && rank != root) ||
                     out[k] == (kind == 0 ? i + k : size * (double)(i + k) + size * (size - 1) / 2);
-        check(t, good,
-              kind == 0   ? "sequence: MPI_Bcast"
-              : kind == 1 ? "sequence: MPI_Reduce"
-                          : "sequence: MPI_Allreduce",
-              count, comm);
+        check(at, good, names[kind], count);
     }
 }
 
 /* --- communicators ------------------------------------------------------------------------------------------------ */
 
-static void test_all(struct tally *t, MPI_Comm comm)
+static void test_all(struct place *at)
 {
     static const int counts[] = {0, 1, 2, 7, 64, 1000, MOST};
-
     for (int i = 0; i < (int)(sizeof counts / sizeof *counts); i++) {
-        test_sums(t, counts[i], comm);
-        test_bcast(t, counts[i], comm);
-        test_order(t, counts[i], comm);
+        test_sums(at, counts[i]);
+        test_bcast(at, counts[i]);
+        test_order(at, counts[i]);
         if (counts[i])
-            test_bcast_types(t, counts[i], comm);
+            test_bcast_types(at, counts[i]);
     }
-    test_own_operators(t, comm);
-    test_own_messages(t, comm);
-    test_nothing(t, comm);
-    test_other_operators(t, comm);
-    test_bottom(t, comm);
+    test_own_operators(at);
+    test_own_messages(at);
+    test_nothing(at);
+    test_other_operators(at);
+    test_bottom(at);
 }
 
-static void test_communicators(struct tally *t)
+static void test_communicators(struct place *world)
 {
-    int rank, size, value, sum;
+    const int rank = world->rank, size = world->size;
+    int value, sum;
     MPI_Comm comm, half, inter;
-
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < 20; i++) { /* made, used and freed */
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        test_sums(t, 5, comm);
+        struct place copy = place_of(comm);
+        test_sums(&copy, 5);
+        count_in(world, &copy);
         MPI_Comm_free(&comm);
     }
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
-    test_all(t, half);
-    test_sums(t, 3, MPI_COMM_WORLD);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comm);
+    struct place places[3] = {place_of(MPI_COMM_WORLD), place_of(half), place_of(comm)};
+    test_all(&places[1]);
+    test_sums(&places[0], 3);
     if (size > 1) {
         /* the first of each side has the highest rank */
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, size - 1 - (size + rank) % 2, 0, &inter);
         value = rank % 2 + 1;
         MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter); /* the sum of the other side */
-        check(t, sum == (2 - rank % 2) * ((size + rank % 2) / 2), "an intercommunicator", 1, half);
+        check(&places[1], sum == (2 - rank % 2) * ((size + rank % 2) / 2), "an intercommunicator", 1);
         MPI_Comm_free(&inter);
     }
-    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comm);
-    test_sequence(t, (MPI_Comm[]){MPI_COMM_WORLD, half, comm}, 3, 3000);
+    test_sequence(places, 3, 3000);
     MPI_Comm_free(&comm);
     MPI_Comm_dup(half, &comm); /* never freed */
-    test_sums(t, 11, comm);
+    struct place kept = place_of(comm);
+    test_sums(&kept, 11);
     MPI_Comm_free(&half);
-    test_sums(t, 11, comm);
+    test_sums(&kept, 11);
+    count_in(world, &kept);
+    for (int i = 0; i < 3; i++)
+        count_in(world, &places[i]);
 }
 
 int main(int argc, char **argv)
 {
-    struct tally mine = {0, 0}, all;
-    int rank, provided, level = argc > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
-
+    int provided, level = argc > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, level, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    test_all(&mine, MPI_COMM_WORLD);
-    test_all(&mine, MPI_COMM_SELF);
-    test_communicators(&mine);
-    MPI_Reduce(&mine, &all, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("%s %d calls, %d wrong\n", all.wrong ? "failed:" : "ok", all.calls, all.wrong);
+    struct place world = place_of(MPI_COMM_WORLD), self = place_of(MPI_COMM_SELF);
+    test_all(&world);
+    test_all(&self);
+    count_in(&world, &self);
+    test_communicators(&world);
+    int mine[2] = {world.calls, world.wrong}, all[2];
+    MPI_Reduce(mine, all, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (world.rank == 0)
+        printf("%s %d calls, %d wrong\n", all[1] ? "failed:" : "ok", all[0], all[1]);
     MPI_Finalize();
-    return mine.wrong != 0;
+    return world.wrong != 0;
 }

@@ -6,77 +6,101 @@
 
 #include <sched.h>
 
+/* A plan and the matrices of its next execution. */
+struct run {
+    struct gemm_case call;
+    struct gemm_part local[3];
+    hsumma_plan *plan;
+};
+
+/* 0: there is no plan. */
+static int run_make(hsumma_context *ctx, struct run *run, struct gemm_case call)
+{
+    *run = (struct run){.call = call};
+    gemm_make(&run->call, run->local);
+    return gemm_plan_create(ctx, &run->call, &run->plan) == HSUMMA_OK;
+}
+
+static void run_free(struct run *run)
+{
+    hsumma_plan_free(&run->plan);
+    gemm_drop(run->local);
+}
+
+/* wait: until it is complete. */
+static hsumma_status run_begin(struct run *run, int wait)
+{
+    return gemm_begin(run->plan, &run->call, run->local, wait);
+}
+
+/* Whether C is right; or, with `untouched`, as it was. */
+static int run_right(const struct run *run, int untouched)
+{
+    return gemm_wrong(&run->call, &run->local[2], untouched) == 0;
+}
+
 static void test_busy(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 18, 22, 2);
-    struct gemm_part x[3], y[3];
-    hsumma_plan *plan[2] = {NULL, NULL};
-    gemm_make(&c, x);
-    gemm_make(&c, y);
-    int good = gemm_multiplies(ctx, &c, 0), done = 0;
-    good &= !gemm_plan_create(ctx, &c, &plan[0]) && !gemm_plan_create(ctx, &c, &plan[1]);
-    good = good && !hsumma_plan_wait(plan[0]) && !hsumma_plan_test(plan[0], &done) && done; /* nothing was started */
+    struct run x, y;
+    int done = 0, good = gemm_multiplies(ctx, &c, 0);
+    good &= run_make(ctx, &x, c) & run_make(ctx, &y, c);
+    good = good && !hsumma_plan_wait(x.plan) && !hsumma_plan_test(x.plan, &done) && done; /* nothing was started */
     if (!everywhere(good)) {
         tap_ok(0, "two plans");
         return;
     }
-    int refused = gemm_begin(plan[0], &c, x, 0) == HSUMMA_OK && gemm_begin(plan[1], &c, y, 0) == HSUMMA_ERR_BUSY &&
-                  strstr(hsumma_message(ctx), "started") && gemm_begin(plan[0], &c, x, 0) == HSUMMA_ERR_BUSY &&
-                  gemm_begin(plan[1], &c, y, 1) == HSUMMA_ERR_BUSY && gemm_one_call(ctx, &c, y) == HSUMMA_ERR_BUSY;
-    good = hsumma_plan_wait(plan[0]) == HSUMMA_OK && gemm_wrong(&c, &x[2], 0) == 0 && gemm_wrong(&c, &y[2], 1) == 0;
+    int refused = run_begin(&x, 0) == HSUMMA_OK && run_begin(&y, 0) == HSUMMA_ERR_BUSY &&
+                  strstr(hsumma_message(ctx), "started") && run_begin(&x, 0) == HSUMMA_ERR_BUSY &&
+                  run_begin(&y, 1) == HSUMMA_ERR_BUSY && gemm_one_call(ctx, &c, y.local) == HSUMMA_ERR_BUSY;
+    good = hsumma_plan_wait(x.plan) == HSUMMA_OK && run_right(&x, 0) && run_right(&y, 1);
     tap_ok(everywhere(refused), "while a plan is on its way no other may start: %s", hsumma_message(ctx));
     tap_ok(everywhere(good), "the first is not disturbed, the other's C unchanged");
-    good = gemm_begin(plan[1], &c, y, 1) == HSUMMA_OK && gemm_wrong(&c, &y[2], 0) == 0;
-    hsumma_plan_free(&plan[0]);
+    good = run_begin(&y, 1) == HSUMMA_OK && run_right(&y, 0);
     tap_ok(everywhere(good), "afterwards the other runs");
-    gemm_drop(x);
-    gemm_make(&c, x);
-    good = gemm_begin(plan[1], &c, x, 0) == HSUMMA_OK;
-    hsumma_plan_free(&plan[1]);
-    good = good && !plan[1] && gemm_wrong(&c, &x[2], 0) == 0;
+    run_free(&x);
+    run_free(&y);
+}
+
+/* Frees what is not there, too. */
+static void test_freed(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    struct run run;
+    int good = run_make(ctx, &run, gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 18, 22, 2)) && run_begin(&run, 0) == 0;
+    hsumma_plan_free(&run.plan);
+    good = good && !run.plan && run_right(&run, 0);
     tap_ok(everywhere(good), "a plan that is freed while it runs is waited for");
-    hsumma_plan_free(&plan[1]);
+    run_free(&run);
     hsumma_plan_free(NULL);
-    gemm_drop(x);
-    gemm_drop(y);
 }
 
 /* Frees the context and the grid first, in the middle of an execution, too. */
 static void test_lifetimes(void)
 {
     for (int in_flight = 0; in_flight < 2; in_flight++) {
-        hsumma_context *ctx = NULL;
-        hsumma_grid *grid = NULL;
-        hsumma_plan *plan = NULL;
-        struct gemm_part local[3];
-        int good = !hsumma_create(MPI_COMM_WORLD, "lookahead=1 block=2", &ctx, NULL, 0) &&
-                   !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
+        hsumma_context *ctx;
+        hsumma_grid *grid;
+        struct run run;
+        if (!gemm_open("lookahead=1 block=2", 1, size, &ctx, &grid))
+            return;
         struct gemm_case c = gemm_case_of(grid, HSUMMA_C, 'T', 'N', 12, 13, 14, 3);
-        gemm_make(&c, local);
-        good &= gemm_multiplies(ctx, &c, 0);
-        good &= !gemm_plan_create(ctx, &c, &plan);
+        int good = gemm_multiplies(ctx, &c, 0);
+        good &= run_make(ctx, &run, c);
         if (!everywhere(good)) {
             tap_ok(0, "a plan that is to outlive its context");
             return;
         }
         if (in_flight)
-            good = !gemm_begin(plan, &c, local, 0);
-        hsumma_free(&ctx);
-        hsumma_grid_free(&grid);
+            good = !run_begin(&run, 0);
+        gemm_close(&ctx, &grid);
         good = good && !ctx && !grid;
         if (in_flight)
-            good &= !hsumma_plan_wait(plan) && gemm_wrong(&c, &local[2], 0) == 0;
-        for (int i = 0; i < 2; i++) {
-            gemm_drop(local);
-            /* the descriptors' grid is held by the plan only */
-            gemm_make(&c, local);
-            good &= !gemm_begin(plan, &c, local, 1) && gemm_wrong(&c, &local[2], 0) == 0;
-        }
-        gemm_drop(local);
-        hsumma_plan_free(&plan);
-        hsumma_free(&ctx);
+            good &= !hsumma_plan_wait(run.plan) && run_right(&run, 0);
+        for (int i = 0; i < 2; i++) /* the descriptors' grid is held by the plan only */
+            good &= gemm_executes(run.plan, &c);
+        run_free(&run);
+        gemm_close(&ctx, &grid); /* once more */
         hsumma_free(NULL);
-        hsumma_grid_free(&grid);
         tap_ok(everywhere(good), "a plan outlives its context and grid%s", in_flight ? ", freed while it runs" : "");
     }
 }
@@ -171,8 +195,8 @@ static void test_cache(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good), "%d shapes in turn on grids that come and go, other ld and scalars in each call", SHAPES);
 }
 
-/* Contexts on parts of the processes, with unlike work, and two contexts on all of them. */
-static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
+/* Contexts on parts of the processes, with unlike work. */
+static void test_parts(void)
 {
     MPI_Comm part;
     hsumma_context *own = NULL;
@@ -188,44 +212,37 @@ static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
         good &= gemm_multiplies(own, &c, i % 2);
     }
     tap_ok(everywhere(good), "even and odd ranks multiply apart, in communicators that have been freed");
-    hsumma_grid_free(&line);
-    hsumma_free(&own);
+    gemm_close(&own, &line);
+}
 
+/* Two contexts on all processes. */
+static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
+{
     hsumma_context *both[2] = {ctx, NULL};
-    const hsumma_grid *on[2] = {grid, NULL};
-    hsumma_plan *plan[2] = {NULL, NULL};
-    struct gemm_case c[2];
-    struct gemm_part local[2][3];
-    hsumma_grid *other = NULL;
-    good = !hsumma_create(MPI_COMM_WORLD, "block=2 lookahead=2", &both[1], NULL, 0) &&
-           !hsumma_grid_create(both[1], size, 1, 'R', NULL, &other);
-    on[1] = other;
-    for (int i = 0; other && i < 6; i++) {
+    hsumma_grid *other;
+    struct run run[2];
+    int good = 1;
+    if (!gemm_open("block=2 lookahead=2", size, 1, &both[1], &other))
+        return;
+    const hsumma_grid *on[2] = {grid, other};
+    for (int i = 0; i < 6; i++) {
         struct gemm_case one = gemm_case_of(on[i % 2], HSUMMA_D, 'N', 'N', 9 + i, 8, 7, 2);
         good &= gemm_multiplies(both[i % 2], &one, i / 3);
     }
     tap_ok(everywhere(good), "two contexts used alternately");
-    for (int i = 0; other && i < 2; i++) {
-        c[i] = gemm_case_of(on[i], HSUMMA_D, 'T', 'N', 20 + i, 21, 22, 3);
-        gemm_make(&c[i], local[i]);
-        good &= !gemm_plan_create(both[i], &c[i], &plan[i]);
-    }
+    for (int i = 0; i < 2; i++)
+        good &= run_make(both[i], &run[i], gemm_case_of(on[i], HSUMMA_D, 'T', 'N', 20 + i, 21, 22, 3));
     if (everywhere(good)) {
         int done[2] = {0, 0};
-        good = !gemm_begin(plan[rank % 2], &c[rank % 2], local[rank % 2], 0) && /* not in the same order everywhere */
-               !gemm_begin(plan[1 - rank % 2], &c[1 - rank % 2], local[1 - rank % 2], 0);
+        good = !run_begin(&run[rank % 2], 0) && !run_begin(&run[1 - rank % 2], 0); /* in another order elsewhere */
         for (double end = hs_now() + PATIENCE_S; good && !(done[0] && done[1]) && hs_now() < end; sched_yield())
-            good = !hsumma_plan_test(plan[0], &done[0]) && !hsumma_plan_test(plan[1], &done[1]);
-        good =
-            good && done[0] && done[1] && gemm_wrong(&c[0], &local[0][2], 0) + gemm_wrong(&c[1], &local[1][2], 0) == 0;
+            good = !hsumma_plan_test(run[0].plan, &done[0]) && !hsumma_plan_test(run[1].plan, &done[1]);
+        good = good && done[0] && done[1] && run_right(&run[0], 0) && run_right(&run[1], 0);
     }
-    for (int i = 0; other && i < 2; i++)
-        gemm_drop(local[i]);
     tap_ok(everywhere(good), "two contexts with plans on their way at the same time");
-    hsumma_plan_free(&plan[0]);
-    hsumma_plan_free(&plan[1]);
-    hsumma_grid_free(&other);
-    hsumma_free(&both[1]);
+    run_free(&run[0]);
+    run_free(&run[1]);
+    gemm_close(&both[1], &other);
 }
 
 /*
@@ -235,24 +252,22 @@ static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
 static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 18, 22, 2), bad = c;
-    struct gemm_part local[3];
-    hsumma_plan *plan = NULL, *refused = NULL;
-    int done = 0;
-    gemm_make(&c, local);
-    int good = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
+    struct run run;
+    hsumma_plan *refused = NULL;
+    int done = 0, good = run_make(ctx, &run, c);
     bad.desc[0].ld = rank == 0 ? 0 : bad.desc[0].ld;
     for (double end = hs_now() + (rank == 1 ? 0.3 : 0); hs_now() < end;)
         sched_yield();
-    good = good && gemm_begin(plan, &c, local, 0) == HSUMMA_OK;
+    good = good && run_begin(&run, 0) == HSUMMA_OK;
     for (double end = hs_now() + 0.1; good && !done && hs_now() < end; sched_yield())
-        good = hsumma_plan_test(plan, &done) == HSUMMA_OK;
+        good = hsumma_plan_test(run.plan, &done) == HSUMMA_OK;
     hsumma_status status = gemm_plan_create(ctx, &bad, &refused), result = HSUMMA_OK;
     for (double end = hs_now() + PATIENCE_S; !result && !done && hs_now() < end; sched_yield())
-        result = hsumma_plan_test(plan, &done);
+        result = hsumma_plan_test(run.plan, &done);
     int ended = everywhere(done || result);
     tap_ok(everywhere(good && status == HSUMMA_ERR_ARGUMENT), "a plan is refused while another is on its way: %s",
            hsumma_status_string(status));
-    tap_ok(everywhere(done && !result && gemm_wrong(&c, &local[2], 0) == 0), "which is not disturbed: %s on rank 0%s",
+    tap_ok(everywhere(done && !result && run_right(&run, 0)), "which is not disturbed: %s on rank 0%s",
            hsumma_status_string(result), ended ? "" : ", and some rank waits for ever");
     if (!ended) { /* nothing can be freed: a rank would wait */
         tap_done();
@@ -260,43 +275,36 @@ static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
             sched_yield();
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    hsumma_plan_free(&plan);
-    gemm_drop(local);
+    run_free(&run);
 }
 
 /* A process outside the first plan's grid counts it as running, too: all refuse the second one alike. */
 static void test_busy_outside(hsumma_context *ctx, const hsumma_grid *grid)
 {
     hsumma_grid *first = NULL;
-    int good = hsumma_grid_create(ctx, 1, size - 1, 'R', NULL, &first) == HSUMMA_OK;
-    struct gemm_case c = gemm_case_of(first, HSUMMA_D, 'N', 'N', 20, 18, 22, 2),
-                     d = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 9, 8, 7, 2);
-    struct gemm_part x[3], y[3];
-    hsumma_plan *plan[2] = {NULL, NULL};
-    int done = 0;
-    gemm_make(&c, x);
-    gemm_make(&d, y);
-    good = good && !gemm_plan_create(ctx, &c, &plan[0]) && !gemm_plan_create(ctx, &d, &plan[1]);
-    good = good && gemm_begin(plan[0], &c, x, 0) == HSUMMA_OK && gemm_begin(plan[1], &d, y, 0) == HSUMMA_ERR_BUSY;
+    struct run x, y;
+    int done = 0, good = hsumma_grid_create(ctx, 1, size - 1, 'R', NULL, &first) == HSUMMA_OK;
+    good &= run_make(ctx, &x, gemm_case_of(first, HSUMMA_D, 'N', 'N', 20, 18, 22, 2)) &
+            run_make(ctx, &y, gemm_case_of(grid, HSUMMA_D, 'N', 'N', 9, 8, 7, 2));
+    good = good && run_begin(&x, 0) == HSUMMA_OK && run_begin(&y, 0) == HSUMMA_ERR_BUSY;
     while (good && !done)
-        good = hsumma_plan_test(plan[0], &done) == HSUMMA_OK;
-    good = good && gemm_wrong(&c, &x[2], 0) == 0 && gemm_begin(plan[1], &d, y, 1) == HSUMMA_OK &&
-           gemm_wrong(&d, &y[2], 0) == 0;
+        good = hsumma_plan_test(x.plan, &done) == HSUMMA_OK;
+    good = good && run_right(&x, 0) && run_begin(&y, 1) == HSUMMA_OK && run_right(&y, 0);
     tap_ok(everywhere(good), "a process outside the grid of the running plan refuses another one, too");
-    hsumma_plan_free(&plan[0]);
-    hsumma_plan_free(&plan[1]);
+    run_free(&x);
+    run_free(&y);
     hsumma_grid_free(&first);
-    gemm_drop(x);
-    gemm_drop(y);
 }
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
     test_busy(ctx, grid);
+    test_freed(ctx, grid);
     test_lifetimes();
     test_one_call(ctx, grid);
     test_cache(ctx, grid);
     test_like(ctx, grid);
+    test_parts();
     test_contexts(ctx, grid);
     if (size > 1) {
         test_busy_outside(ctx, grid);

@@ -10,13 +10,12 @@
 #include "coll/node/device_share.h"
 #include "hsumma/context/context.h"
 #include "support/failing_memory.h"
+#include "support/process.h"
 #include "support/tap.h"
 #include "support/world.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { WORDS = 1000, BYTES = WORDS * 8 };
 static const char LATE[] = "lazy,hold=3600000000"; /* nothing is done before somebody asks */
@@ -28,23 +27,19 @@ static int is_host; /* the stand-in itself: its words are in the messages */
 static int held(void)
 {
     hs_device_kind_find("host", NULL); /* the fake gives back what it has */
-    char line[512], path[300], target[512];
-    int count = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && fgets(line, sizeof line, maps))
-        count += strstr(line, "memfd:hsumma") != NULL;
-    if (maps)
-        fclose(maps);
-    DIR *dir = opendir("/proc/self/fd");
-    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
-        snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
-        ssize_t length = readlink(path, target, sizeof target - 1);
-        target[length > 0 ? length : 0] = 0;
-        count += strstr(target, "memfd:hsumma") != NULL;
-    }
-    if (dir)
-        closedir(dir);
-    return count;
+    return process_segments() + process_segment_files();
+}
+
+/* In the tests' lines; who: a process, or -1 for all of them. */
+static const char *whom(int who)
+{
+    return who < 0 ? "all processes" : "one process";
+}
+
+/* Whether this process is among those. */
+static int is_mine(int who)
+{
+    return who < 0 || who == rank;
 }
 
 /* A device of each process with its memory and events shared by all. */
@@ -213,8 +208,8 @@ static void test_refused(const char *what, const char *policy, int who, hsumma_s
 {
     struct party party;
     int before = held();
-    hsumma_status status = party_begin(&party, who < 0 || who == rank ? policy : "random", -1);
-    int mine = who < 0 || who == rank;
+    hsumma_status status = party_begin(&party, is_mine(who) ? policy : "random", -1);
+    int mine = is_mine(who);
     int good = status == wanted &&
                strstr(party.message.text, !mine     ? "another process"
                                           : is_host ? text
@@ -223,14 +218,13 @@ static void test_refused(const char *what, const char *policy, int who, hsumma_s
     if (!good)
         printf("# rank %d: %d: %s\n", rank, (int)status, party.message.text);
     good &= party_end(&party) && held() == before;
-    tap_ok(everywhere(good), "%s on %s: %s, and nothing is left", what, who < 0 ? "all processes" : "one process",
-           hsumma_status_string(wanted));
+    tap_ok(everywhere(good), "%s on %s: %s, and nothing is left", what, whom(who), hsumma_status_string(wanted));
 }
 
 static void test_no_events(int who)
 {
     struct party party;
-    int good = party_begin(&party, who < 0 || who == rank ? "noevents" : "random", -1) == HSUMMA_OK;
+    int good = party_begin(&party, is_mine(who) ? "noevents" : "random", -1) == HSUMMA_OK;
     good &= !party.share.shares_events;
     for (int r = 0; good && r < size; r++)
         good &= (party.share.memory[r] != NULL) == (bytes_of(r) > 0);
@@ -271,20 +265,41 @@ static void test_scarce(void)
            (int)failed - 1);
 }
 
+/* Processes that are not meant have a device that works as it likes. */
 static hsumma_status create(const char *policy, int who, hsumma_context **ctx, char *message, size_t bytes)
 {
-    setenv("HSUMMA_HOST_DEVICE", who < 0 || who == rank ? policy : "random", 1);
+    *ctx = NULL;
+    setenv("HSUMMA_HOST_DEVICE", is_mine(who) ? policy : "random", 1);
     return hsumma_create(MPI_COMM_WORLD, option, ctx, message, bytes);
+}
+
+/* A context with a device, or NULL and a failed test. */
+static hsumma_context *context_of(const char *policy, int who)
+{
+    hsumma_context *ctx;
+    char message[512] = "";
+    if (everywhere(create(policy, who, &ctx, message, sizeof message) == HSUMMA_OK))
+        return ctx;
+    tap_ok(0, "%s: a context with a device: %s", policy, message);
+    hsumma_free(&ctx);
+    return NULL;
+}
+
+/* What this process has copied to `memory`, and what comes back from there. */
+static int copies_back(hsumma_context *ctx, const void *memory, const int64_t *words)
+{
+    static int64_t back[WORDS];
+    memset(back, 0, sizeof back);
+    return !hsumma_copy(ctx, back, memory, BYTES) && memcmp(words, back, BYTES) == 0;
 }
 
 /* hsumma_malloc, hsumma_copy, streams. */
 static void test_context(const char *policy)
 {
-    hsumma_context *ctx = NULL;
-    char message[512] = "";
-    static int64_t words[WORDS], back[WORDS];
-    int before = held(), good = create(policy, -1, &ctx, message, sizeof message) == HSUMMA_OK;
-    if (!tap_ok(everywhere(good), "%s: a context with a device: %s", policy, message))
+    static int64_t words[WORDS];
+    int before = held(), good = 1;
+    hsumma_context *ctx = context_of(policy, -1);
+    if (!ctx)
         return;
     void *memory[3] = {NULL};
     good = hsumma_device(ctx)[0] && strcmp(hsumma_device(ctx), "none") != 0;
@@ -293,19 +308,16 @@ static void test_context(const char *policy)
                 kind->classify(ctx->device, memory[i]) == HS_MEMORY_DEVICE;
     fill(words, rank, 3);
     good &= !hsumma_copy(ctx, memory[0], words, BYTES) && !hsumma_copy(ctx, memory[2], memory[0], BYTES) &&
-            !hsumma_copy(ctx, back, memory[2], BYTES) && !hsumma_copy(ctx, back, back, 0) &&
-            memcmp(words, back, BYTES) == 0;
+            copies_back(ctx, memory[2], words) && !hsumma_copy(ctx, words, words, 0);
     tap_ok(everywhere(good), "%s: copies into memory of the device, inside it, and out: %s", policy,
            hsumma_message(ctx));
-    everywhere(1);
     good = 1;
     for (int r = 0; r < size; r++) {
         const char *theirs = ctx->allocations.first->share.memory[r];
         fill(words, r, 3);
-        good &= theirs && !hsumma_copy(ctx, back, theirs, BYTES) && memcmp(words, back, BYTES) == 0;
+        good &= theirs && copies_back(ctx, theirs, words);
     }
     tap_ok(everywhere(good), "%s: and the others see it: %s", policy, hsumma_message(ctx));
-    everywhere(1);
     hsumma_mfree(ctx, memory[1]);
     hsumma_mfree(ctx, memory[0]);
     good = !hsumma_malloc(ctx, 100, &memory[1]) && !hsumma_synchronize(ctx);
@@ -317,34 +329,29 @@ static void test_context(const char *policy)
 /* What is put on one stream is done before what comes later on the next. */
 static void test_streams(int is_real)
 {
-    hsumma_context *ctx = NULL;
-    char message[512] = "";
-    static int64_t words[WORDS], back[WORDS];
+    static int64_t words[WORDS];
     struct hs_stream *own = NULL;
     void *memory = NULL;
-    int good = create(LATE, -1, &ctx, message, sizeof message) == HSUMMA_OK && !hsumma_malloc(ctx, BYTES, &memory);
-    if (!tap_ok(everywhere(good), "a context for streams: %s", message))
+    hsumma_context *ctx = context_of(LATE, -1);
+    if (!ctx)
         return;
     fill(words, rank, 5);
-    good = !kind->make_stream(ctx->device, &own) && hsumma_stream(ctx) &&
-           !kind->copy(ctx->device, ctx->stream, memory, words, BYTES) &&
-           !hsumma_set_stream(ctx, kind->show_stream(ctx->device, own)) &&
-           hsumma_stream(ctx) == kind->show_stream(ctx->device, own) && !hsumma_copy(ctx, back, memory, BYTES) &&
-           memcmp(words, back, BYTES) == 0;
+    int good = !hsumma_malloc(ctx, BYTES, &memory) && !kind->make_stream(ctx->device, &own) && hsumma_stream(ctx) &&
+               !kind->copy(ctx->device, ctx->stream, memory, words, BYTES) &&
+               !hsumma_set_stream(ctx, kind->show_stream(ctx->device, own)) &&
+               hsumma_stream(ctx) == kind->show_stream(ctx->device, own) && copies_back(ctx, memory, words);
     tap_ok(everywhere(good), "a stream of the caller's comes after what was on the context's: %s", hsumma_message(ctx));
     fill(words, rank, 6);
     good = !kind->copy(ctx->device, own, memory, words, BYTES) && !hsumma_set_stream(ctx, NULL) &&
-           hsumma_stream(ctx) != kind->show_stream(ctx->device, own) && !hsumma_copy(ctx, back, memory, BYTES) &&
-           memcmp(words, back, BYTES) == 0 && !hsumma_synchronize(ctx);
-    tap_ok(everywhere(good), "and the context's own after the caller's: %s", hsumma_message(ctx));
-    if (is_real) /* CUDA does not forgive that */
-        good = 1;
-    else
-        good = hsumma_set_stream(ctx, words) == HSUMMA_ERR_DEVICE && strstr(hsumma_message(ctx), "tream") &&
-               hsumma_stream(ctx) && !hsumma_copy(ctx, back, memory, BYTES);
-    tap_ok(everywhere(good), "what is no stream is refused, and the old one stays: %s", hsumma_message(ctx));
-    good = !hsumma_set_stream(ctx, hsumma_stream(ctx)) && !hsumma_copy(ctx, back, memory, BYTES) &&
+           hsumma_stream(ctx) != kind->show_stream(ctx->device, own) && copies_back(ctx, memory, words) &&
            !hsumma_synchronize(ctx);
+    tap_ok(everywhere(good), "and the context's own after the caller's: %s", hsumma_message(ctx));
+    if (!is_real) { /* CUDA does not forgive that */
+        good = hsumma_set_stream(ctx, words) == HSUMMA_ERR_DEVICE && strstr(hsumma_message(ctx), "tream") &&
+               hsumma_stream(ctx) && copies_back(ctx, memory, words);
+        tap_ok(everywhere(good), "what is no stream is refused, and the old one stays: %s", hsumma_message(ctx));
+    }
+    good = !hsumma_set_stream(ctx, hsumma_stream(ctx)) && copies_back(ctx, memory, words) && !hsumma_synchronize(ctx);
     tap_ok(everywhere(good), "the stream that it has, once more: %s", hsumma_message(ctx));
     kind->free_stream(ctx->device, own);
     hsumma_free(&ctx);
@@ -353,7 +360,7 @@ static void test_streams(int is_real)
 /* A word that cannot be read, on one process or on all. */
 static void test_bad_word(int who)
 {
-    hsumma_context *ctx = NULL;
+    hsumma_context *ctx;
     char message[512] = "", name[32];
     int before = held();
     hsumma_status status = create("lazy,later", who, &ctx, message, sizeof message);
@@ -365,37 +372,33 @@ static void test_bad_word(int who)
 
 static void test_short(int who)
 {
-    hsumma_context *ctx = NULL;
-    char message[512] = "";
+    hsumma_context *ctx = context_of("lazy,memory=5000000", who);
     void *memory = &ctx, *less = NULL;
-    int good = create("lazy,memory=5000000", who, &ctx, message, sizeof message) == HSUMMA_OK;
-    hsumma_status status = ctx ? hsumma_malloc(ctx, 6000000, &memory) : HSUMMA_ERR_INTERNAL;
-    good &= status == HSUMMA_ERR_MEMORY && !memory;
-    if (ctx && (who < 0 || who == rank))
+    if (!ctx)
+        return;
+    int good = hsumma_malloc(ctx, 6000000, &memory) == HSUMMA_ERR_MEMORY && !memory && hsumma_message(ctx)[0];
+    if (is_mine(who))
         good &= strstr(hsumma_message(ctx), is_host ? "6000000 bytes" : "cudaErrorMemoryAllocation") != NULL;
-    good &= ctx && hsumma_message(ctx)[0] && !hsumma_malloc(ctx, 90000, &less) && less;
-    tap_ok(everywhere(good), "device memory is short on %s: %s", who < 0 ? "all processes" : "one process",
-           ctx ? hsumma_message(ctx) : message);
+    tap_ok(everywhere(good && !hsumma_malloc(ctx, 90000, &less) && less), "device memory is short on %s: %s", whom(who),
+           hsumma_message(ctx));
     hsumma_free(&ctx);
 }
 
 /* Where memory cannot be shared each process has its own. */
 static void test_alone(int who)
 {
-    hsumma_context *ctx = NULL;
-    char message[512] = "";
-    static int64_t words[WORDS], back[WORDS];
+    static int64_t words[WORDS];
     void *memory = NULL;
     int before = held();
-    int good = create("lazy,noipc", who, &ctx, message, sizeof message) == HSUMMA_OK &&
-               !hsumma_malloc(ctx, BYTES, &memory) && memory;
+    hsumma_context *ctx = context_of("lazy,noipc", who);
+    if (!ctx)
+        return;
     fill(words, rank, 9);
-    good &= ctx && !hsumma_copy(ctx, memory, words, BYTES) && !hsumma_copy(ctx, back, memory, BYTES) &&
-            memcmp(words, back, BYTES) == 0;
+    int good = !hsumma_malloc(ctx, BYTES, &memory) && memory && !hsumma_copy(ctx, memory, words, BYTES) &&
+               copies_back(ctx, memory, words);
     good = everywhere(good);
-    if (ctx)
-        hsumma_mfree(ctx, memory);
-    good &= ctx && !hsumma_malloc(ctx, 10, &memory);
+    hsumma_mfree(ctx, memory);
+    good &= !hsumma_malloc(ctx, 10, &memory);
     hsumma_free(&ctx);
     tap_ok(everywhere(good && held() == before), "memory that %s cannot share is had all the same, and goes again",
            who < 0 ? "the processes" : "one process");
@@ -403,22 +406,22 @@ static void test_alone(int who)
 
 static void test_failure(int who)
 {
-    hsumma_context *ctx = NULL;
-    char message[512] = "", name[32];
+    char name[32];
     static int64_t words[WORDS];
     void *memory = NULL;
-    int before = held(), mine = who < 0 || who == rank;
-    int good = create("lazy,fail=2", who, &ctx, message, sizeof message) == HSUMMA_OK &&
-               !hsumma_malloc(ctx, BYTES, &memory) && !hsumma_copy(ctx, memory, words, BYTES);
-    hsumma_status status = ctx ? hsumma_copy(ctx, words, memory, BYTES) : HSUMMA_ERR_INTERNAL;
+    int before = held();
+    hsumma_context *ctx = context_of("lazy,fail=2", who);
+    if (!ctx)
+        return;
+    int good = !hsumma_malloc(ctx, BYTES, &memory) && !hsumma_copy(ctx, memory, words, BYTES);
+    hsumma_status status = hsumma_copy(ctx, words, memory, BYTES);
     snprintf(name, sizeof name, "process %d", rank);
-    good &= status == (mine ? HSUMMA_ERR_DEVICE : HSUMMA_OK);
-    if (mine && ctx)
+    good &= status == (is_mine(who) ? HSUMMA_ERR_DEVICE : HSUMMA_OK);
+    if (is_mine(who))
         good &= strstr(hsumma_message(ctx), name) &&
                 strstr(hsumma_message(ctx), is_host ? "work 2" : "cudaErrorIllegalAddress") &&
                 hsumma_synchronize(ctx) == HSUMMA_ERR_DEVICE;
-    tap_ok(everywhere(good), "work that fails on %s: %s", who < 0 ? "all processes" : "one process",
-           ctx ? hsumma_message(ctx) : message);
+    tap_ok(everywhere(good), "work that fails on %s: %s", whom(who), hsumma_message(ctx));
     hsumma_free(&ctx);
     tap_ok(everywhere(held() == before), "and the context goes");
 }

@@ -25,20 +25,16 @@ static const char *wrong_execution(hsumma_context *ctx, hsumma_plan *plan, const
                                    int64_t *hash)
 {
     struct gemm_matrices m;
-    hsumma_plan_info info;
     const char *what = gemm_place(ctx, c, on_device, &m) ? NULL : "no device memory for the matrices";
     hsumma_status status = gemm_begin(plan, c, m.used, 1);
     int there = belongs_there(plan, c, &m);
-    hsumma_plan_query(plan, &info);
     if (status)
         what = hsumma_message(ctx);
     else if (!gemm_bring_home(ctx, &m))
         what = ctx->device->message.text;
-    else if (!hash && gemm_wrong(c, &m.home[2], 0))
-        what = "C is wrong";
-    else if (gemm_changed(c, m.home))
-        what = "A or B has changed";
-    else if (plan->in_grid && (strcmp(info.node, "device") == 0) != there)
+    else if (gemm_fault(plan, c, m.home, status))
+        what = gemm_fault(plan, c, m.home, status);
+    else if (plan->in_grid && (strcmp(plan_query(plan).node, "device") == 0) != there)
         what = there ? "not on the device" : "on the device, with C on the host";
     if (hash)
         *hash = gemm_hash_of_c(c, &m.home[2]);
@@ -61,13 +57,7 @@ static void draw_words(int stationary, char *options, size_t room)
 static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int stationary)
 {
     hsumma_plan *plan = NULL;
-    const char *what = NULL;
-    int possible = stationary == GEMM_AUTO || gemm_can_stay(c, "\2\0\1"[stationary]);
-    hsumma_status status = gemm_plan_create(ctx, c, &plan);
-    if (!possible)
-        what = status == HSUMMA_ERR_UNSUPPORTED ? NULL : "not refused";
-    else if (status)
-        what = hsumma_message(ctx);
+    const char *what = gemm_wrong_verdict(ctx, c, stationary, gemm_plan_create(ctx, c, &plan));
     for (int i = 0; plan && i < 3 && !what; i++) {
         int all = draw(3) == 0 ? draw(8) : ON_ALL,
             mine = draw(4) ? 0 : (int)(scrambled((uint64_t)(draw(64) + rank)) % 8);
@@ -78,40 +68,48 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
     return what;
 }
 
-static hsumma_grid *grid_of(hsumma_context *ctx, int shape)
+/* A context with a device, and grids of all processes: one row, one column, nearly a square. */
+struct shapes {
+    hsumma_context *ctx;
+    hsumma_grid *grid[3];
+};
+
+static int shapes_open(struct shapes *shapes, const char *words)
 {
-    static const char orders[] = "RCR";
-    hsumma_grid *grid = NULL;
-    int P = shape == 0 ? 1 : size, Q = shape == 0 ? size : 1;
-    if (shape == 2)
-        hsumma_grid_shape(size, &P, &Q);
-    return hsumma_grid_create(ctx, P, Q, orders[shape], NULL, &grid) ? NULL : grid;
+    int P, Q;
+    *shapes = (struct shapes){.ctx = gemm_device_context(words)};
+    hsumma_grid_shape(size, &P, &Q);
+    return everywhere(shapes->ctx && !hsumma_grid_create(shapes->ctx, 1, size, 'R', NULL, &shapes->grid[0]) &&
+                      !hsumma_grid_create(shapes->ctx, size, 1, 'C', NULL, &shapes->grid[1]) &&
+                      !hsumma_grid_create(shapes->ctx, P, Q, 'R', NULL, &shapes->grid[2]));
+}
+
+static void shapes_close(struct shapes *shapes)
+{
+    for (int i = 0; i < 3; i++)
+        hsumma_grid_free(&shapes->grid[i]);
+    hsumma_free(&shapes->ctx);
 }
 
 /* Random layouts on each shape of grid. */
 static void test_layouts(const char *words, int64_t first, int count)
 {
-    hsumma_context *ctx = gemm_device_context(words);
-    hsumma_grid *grid[3] = {NULL, NULL, NULL};
-    int bad = 0;
-    for (int i = 0; ctx && i < 3; i++)
-        grid[i] = grid_of(ctx, i);
-    for (int64_t number = first; grid[2] && number < first + count; number++) {
+    struct shapes shapes;
+    int bad = 0, opened = shapes_open(&shapes, words);
+    for (int64_t number = first; opened && number < first + count; number++) {
         char options[256];
         int stationary = (int)(number % 4);
         draw_seed((uint64_t)number + 1);
-        struct gemm_case c = gemm_draw_case(grid[number % 3], stationary, options, sizeof options);
+        struct gemm_case c = gemm_draw_case(shapes.grid[number % 3], stationary, options, sizeof options);
         draw_words(stationary, options, sizeof options);
-        const char *what = failure(ctx, &c, stationary);
+        const char *what = failure(shapes.ctx, &c, stationary);
         int who = (int)world_reduce(what && *what ? rank : size, MPI_MIN);
         bad += who < size;
         if (who < size && bad <= 5)
             gemm_report(who, &c, number, what);
     }
-    tap_ok(everywhere(grid[2] != NULL) && bad == 0, "%s: %d layouts, %d wrong", words, count, bad);
-    for (int i = 0; i < 3; i++)
-        hsumma_grid_free(&grid[i]);
-    hsumma_free(&ctx);
+    tap_ok(opened && bad == 0, "%s: %d layouts, %d wrong", words, count, bad);
+    shapes_close(&shapes);
 }
 
 /* The bits of C, once more, in another order of the work, and where the matrices are on the host. */
@@ -120,20 +118,21 @@ static void test_bits(void)
     static const char *const words[] = {"eager", "lazy", "random:5"};
     int64_t first[9], cases = 0, differ = 0;
     for (int w = 0; w < 3; w++) {
-        hsumma_context *ctx = gemm_device_context(words[w]);
-        hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
-        for (int i = 0; grid && i < 9; i++) {
+        struct shapes shapes;
+        int opened = shapes_open(&shapes, words[w]);
+        for (int i = 0; opened && i < 9; i++) {
             char options[64];
-            struct gemm_case c = gemm_case_of(grid, (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3], 37, 41, 150, 8);
+            struct gemm_case c =
+                gemm_case_of(shapes.grid[2], (hsumma_type)(i % 4), "NTC"[i % 3], "NTC"[i / 3], 37, 41, 150, 8);
             hsumma_plan *plan = NULL;
             c.fractions = 1;
             c.alpha = 1.3;
             snprintf(options, sizeof options, "stationary=%c block=16", "ABC"[i % 3]);
             c.options = options;
-            int good = !gemm_plan_create(ctx, &c, &plan);
+            int good = !gemm_plan_create(shapes.ctx, &c, &plan);
             for (int again = 0; good && again < 2; again++) {
                 int64_t hash = 0;
-                good = !wrong_execution(ctx, plan, &c, again ? ON_ALL : ON_ALL - ON_A, &hash);
+                good = !wrong_execution(shapes.ctx, plan, &c, again ? ON_ALL : ON_ALL - ON_A, &hash);
                 first[i] = w || again ? first[i] : hash;
                 good &= hash == first[i];
                 cases++;
@@ -141,8 +140,7 @@ static void test_bits(void)
             differ += !everywhere(good);
             hsumma_plan_free(&plan);
         }
-        hsumma_grid_free(&grid);
-        hsumma_free(&ctx);
+        shapes_close(&shapes);
     }
     tap_ok(cases == 54 && differ == 0, "bits: %d executions, %d differ", (int)cases, (int)differ);
 }
@@ -162,14 +160,14 @@ static struct gemm_case call_in_turn(const hsumma_grid *grid, int p)
 static void test_turns(const char *words)
 {
     enum { TURNS = 3 };
-    hsumma_context *ctx = gemm_device_context(words);
-    hsumma_grid *grid = ctx ? grid_of(ctx, 2) : NULL;
+    struct shapes shapes;
     hsumma_plan *plan[PLANS] = {NULL};
     struct gemm_case c[PLANS];
     struct gemm_matrices m[TURNS][PLANS];
-    int good = grid != NULL, right = 1;
+    int good = shapes_open(&shapes, words), right = 1;
+    hsumma_context *ctx = shapes.ctx;
     for (int p = 0; good && p < PLANS; p++)
-        c[p] = call_in_turn(grid, p);
+        c[p] = call_in_turn(shapes.grid[2], p);
     good = good && !gemm_plan_create(ctx, &c[0], &plan[0]);
     for (int t = 0; good && t < TURNS; t++)
         for (int p = 0; good && p < PLANS; p++) {
@@ -188,8 +186,7 @@ static void test_turns(const char *words)
             gemm_forget(ctx, &m[t][p]);
         }
     tap_ok(good && everywhere(right), "%s: %d plans in turn on one grid, made while others run", words, PLANS);
-    hsumma_grid_free(&grid);
-    hsumma_free(&ctx);
+    shapes_close(&shapes);
 }
 
 /* One plan again and again, without a wait: what an execution leaves in the tiles is overwritten by the next. */
@@ -217,24 +214,18 @@ static int chain(hsumma_context *ctx, const struct gemm_case *c)
 
 static void test_chains(const char *words)
 {
-    hsumma_context *ctx = gemm_device_context(words);
-    hsumma_grid *grid[3] = {NULL, NULL, NULL};
-    int bad = 0, chains = 0;
-    for (int i = 0; ctx && i < 3; i++) {
-        grid[i] = grid_of(ctx, i);
-        for (int s = 0; grid[i] && s < 4; s++) {
+    struct shapes shapes;
+    int bad = 0, chains = 0, opened = shapes_open(&shapes, words);
+    for (int i = 0; opened && i < 3; i++)
+        for (int s = 0; s < 4; s++, chains++) {
             /* T: A and B may have k alike, and nothing but C moves; few columns: one column of processes has all of C,
              * and reads panels that others do not need */
-            struct gemm_case c = gemm_case_of(grid[i], HSUMMA_D, "TN"[s > 0], 'N', 40, s == 3 ? 5 : 32, 60, 8);
+            struct gemm_case c = gemm_case_of(shapes.grid[i], HSUMMA_D, "TN"[s > 0], 'N', 40, s == 3 ? 5 : 32, 60, 8);
             c.options = s == 0 ? "stationary=A block=8" : s == 1 ? "stationary=B block=8" : "stationary=C block=4";
-            bad += !chain(ctx, &c);
-            chains++;
+            bad += !chain(shapes.ctx, &c);
         }
-    }
     tap_ok(chains == 12 && bad == 0, "%s: %d plans executed again without a wait, %d wrong", words, chains, bad);
-    for (int i = 0; i < 3; i++)
-        hsumma_grid_free(&grid[i]);
-    hsumma_free(&ctx);
+    shapes_close(&shapes);
 }
 
 int main(int argc, char **argv)

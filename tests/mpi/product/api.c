@@ -92,20 +92,11 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
                    "workspace_limit allows 1 ");
 }
 
-static const char *const stays[] = {"stationary=A", "stationary=B", "stationary=C", NULL};
-
-/* Layouts that are not aligned are served with any stationary operand; of replicas only C can stay. */
-static void test_alignment(hsumma_context *ctx, const hsumma_grid *grid)
+/* Of replicas only C can stay. */
+static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q;
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-    for (int s = 0; s < 4; s++) {
-        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2);
-        gemm_unalign(&c, s);
-        c.options = stays[s];
-        tap_ok(everywhere(gemm_multiplies(ctx, &c, 1) && (c.options || gemm_multiplies(ctx, &c, 0))),
-               "no two operands spread alike: %s", stays[s] ? stays[s] : "auto, and in one call");
-    }
     if (P * Q == 1) {
         tap_skip(7, "nothing is replicated on one process");
         return;
@@ -267,6 +258,7 @@ static void test_outside(hsumma_context *ctx)
 
 static void test_nothing(hsumma_context *ctx, const hsumma_grid *grid)
 {
+    static const char *const stays[] = {"stationary=A", "stationary=B", "stationary=C", NULL};
     static const int64_t extent[][3] = {{0, 5, 6}, {5, 0, 6}, {5, 6, 0}, {0, 0, 0}, {1, 1, 1}, {7, 6, 5}};
     for (int s = 0; s < 4; s++) {
         int good = 1;
@@ -446,7 +438,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_arguments(ctx, grid, other);
     hsumma_grid_free(&other);
     test_options(ctx, grid);
-    test_alignment(ctx, grid);
+    test_replicas(ctx, grid);
     test_local(ctx, grid, 0);
     if (size > 1)
         test_unlike(ctx, grid, size - 1);

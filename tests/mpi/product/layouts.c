@@ -85,15 +85,8 @@ static int64_t buffers(const hsumma_plan *plan)
 static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int stationary)
 {
     hsumma_plan *plan = NULL;
-    const char *what = NULL;
-    int possible = stationary == GEMM_AUTO || gemm_can_stay(c, "\2\0\1"[stationary]),
-        steps = draw(2) ? 1 << draw(12) : GEMM_AT_ONCE;
-    hsumma_status status = gemm_plan_create(ctx, c, &plan);
-    int empty = c->m == 0 || c->n == 0 || c->k == 0; /* then it may be that no process owns what would be replicated */
-    if (!possible && (status || !empty))
-        what = status == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "replicated") ? NULL : "not refused";
-    else if (status)
-        what = hsumma_message(ctx);
+    int possible = gemm_is_possible(c, stationary), steps = draw(2) ? 1 << draw(12) : GEMM_AT_ONCE;
+    const char *what = gemm_wrong_verdict(ctx, c, stationary, gemm_plan_create(ctx, c, &plan));
     if (plan && !what) {
         hsumma_plan_info info = plan_query(plan);
         what = buffers(plan) > (int64_t)info.workspace_limit_bytes ? "panel buffers above the limit"

@@ -110,7 +110,7 @@ static void test_limits(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Replicas of A, of B and of C, over rows, columns and both, and an extent, an alpha and a beta of zero. */
+/* Replicas of A, of B and of C, over rows, columns and both. */
 static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int bad = 0, count = 0;
@@ -127,24 +127,6 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
                 bad += failed(ctx, &c, ops % 2 ? "stationary=C block=5 chunk=4" : NULL);
             }
     tap_ok(bad == 0, "A, B or C on every row or column of processes: %d plans, %d wrong", count, bad);
-    bad = count = 0;
-    for (int stationary = 0; stationary < 3; stationary++)
-        for (int what = 0; what < 8; what++, count++) {
-            struct gemm_case c = gemm_case_of(grid, HSUMMA_Z, 'N', 'C', 13, 11, what == 1 ? 0 : 12, what == 2 ? 0 : 3);
-            char options[64];
-            c.alpha = what == 3 || what == 4 ? 0 : 2;
-            c.beta = what == 4 || what == 5 ? 0 : what == 6 ? 1 : -1;
-            if (what == 7) /* sub-matrices, and processes that have nothing of one operand or another */
-                for (int x = 0; x < 3; x++) {
-                    int P, Q;
-                    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-                    gemm_spread(&c, x, &(struct gemm_layout){8, 3, x % P, 2, 1},
-                                &(struct gemm_layout){6, 6, (x + 1) % Q, 1, 2});
-                }
-            snprintf(options, sizeof options, "stationary=%c block=5", "ABC"[stationary]);
-            bad += failed(ctx, &c, options);
-        }
-    tap_ok(bad == 0, "k, alpha, beta of 0, sub-matrices, processes without a part: %d plans, %d wrong", count, bad);
 }
 
 /* Blocks and grids on which panels have one owner each: what is in memory of the library's is read in place. */

@@ -80,9 +80,9 @@ static void test_left_to_scalapack(void)
         for (int i = 0; i < 2; i++) {
             int n = rows[r].n[i];
             struct pgemm_call call = pgemm_call_of(context, 'N', 'T', n, n, n, 4);
-            pgemm_singles = 0;
+            pgemm_theirs_count = 0;
             good &= pgemm_same(HSUMMA_S, &call, hsumma_psgemm_);
-            count[i] = pgemm_singles - 1; /* the comparison's own */
+            count[i] = pgemm_theirs_count - 1; /* the comparison's own */
             good &= count[i] == rows[r].theirs[i];
         }
         Cblacs_gridexit(context);

@@ -7,27 +7,17 @@
  * with the library's options as they are in the environment (HSUMMA_BLOCK=3). A and B, and of C all that is not in
  * sub(C), have to stay as they are to the bit.
  */
-#include <dlfcn.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include "hsumma_scalapack.h"
-#include "support/scalapack/fuzz_case.h"
-#include "support/scalapack/fuzz_data.h"
-#include "support/tap.h"
-#include "support/world.h"
-
 #ifndef HSUMMA_HAVE_SCALAPACK
 #define HSUMMA_HAVE_SCALAPACK 0
 #endif
 
 #if HSUMMA_HAVE_SCALAPACK
 
-/* No header comes with the library. */
-void Cblacs_get(int context, int what, int *value);
-void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
-void Cblacs_gridinfo(int context, int *nprow, int *npcol, int *row, int *col);
-void Cblacs_gridexit(int context);
+#include "support/scalapack/fuzz_case.h"
+#include "support/scalapack/fuzz_data.h"
+#include "support/scalapack/pgemm_call.h"
+
+#include <signal.h>
 
 enum { BLOCK = 100, PATIENCE_S = 120 };
 
@@ -35,7 +25,6 @@ static int verbose;
 static int scalapack_is_wrong;                                          /* cases */
 static int contexts[FUZZ_MOST_PROCESSES][FUZZ_MOST_PROCESSES]['X' + 1]; /* context + 2: by P, Q, order; 0: not yet */
 static char settings[256], replay[512];
-static int in_hsumma, left; /* between a call of hsumma's and its end; has it called ScaLAPACK's? */
 
 /* A crash, or a call that does not return: which case was it? */
 static void on_signal(int number)
@@ -80,57 +69,25 @@ static void context_leave(const struct fuzz_case *c, int context)
     contexts[c->grid[0] - 1][c->grid[1] - 1][(int)c->order] = 0;
 }
 
-/* What PBLAS is given by reference, besides the matrices. */
-struct call {
-    char trans[2];
-    int extent[3], first[3][2], desc[3][11];
-    char alpha[16], beta[16];
-};
-
-static struct call call_of(const struct fuzz_case *c, int context, const struct fuzz_local local[3])
+static struct pgemm_call call_of(const struct fuzz_case *c, int context, const struct fuzz_local local[3])
 {
-    struct call call;
+    struct pgemm_call call;
     memset(&call, 0, sizeof call);
     memcpy(call.trans, c->trans, sizeof call.trans);
     memcpy(call.extent, c->extent, sizeof call.extent);
-    fuzz_put(c, call.alpha, c->alpha[0], c->alpha[1]);
-    fuzz_put(c, call.beta, c->beta[0], c->beta[1]);
+    memcpy(call.alpha, c->alpha, sizeof call.alpha);
+    memcpy(call.beta, c->beta, sizeof call.beta);
     for (int x = FUZZ_A; x <= FUZZ_C; x++) {
         const struct fuzz_side *r = &c->x[x].side[0], *s = &c->x[x].side[1];
-        const int brief[9] = {1,        context,   fuzz_total(r), fuzz_total(s), r->block,
-                              s->block, r->source, s->source,     local[x].ld};
-        const int full[11] = {2,        context,  fuzz_total(r), fuzz_total(s), r->first,   s->first,
-                              r->block, s->block, r->source,     s->source,     local[x].ld};
-        memcpy(call.desc[x], c->x[x].dtype == 1 ? brief : full, c->x[x].dtype == 1 ? sizeof brief : sizeof full);
+        const int desc[PGEMM_DESC] = {2,        context,  fuzz_total(r), fuzz_total(s), r->first,   s->first,
+                                      r->block, s->block, r->source,     s->source,     local[x].ld};
+        memcpy(call.desc[x], desc, sizeof desc);
+        if (c->x[x].dtype == 1)
+            pgemm_shorten(call.desc[x]);
         call.first[x][0] = r->offset + 1;
         call.first[x][1] = s->offset + 1;
     }
     return call;
-}
-
-/* ScaLAPACK's routines, by way of here: hsumma leaves to them what it cannot do, which would go unnoticed. */
-#define SCALAPACK(name)                                                                                            \
-    void name(const char *transa, const char *transb, const int *m, const int *n, const int *k, const void *alpha, \
-              const void *a, const int *ia, const int *ja, const int *desca, const void *b, const int *ib,         \
-              const int *jb, const int *descb, const void *beta, void *c, const int *ic, const int *jc,            \
-              const int *descc)                                                                                    \
-    {                                                                                                              \
-        void *next = dlsym(RTLD_NEXT, #name);                                                                      \
-        hsumma_pgemm *routine;                                                                                     \
-        memcpy(&routine, &next, sizeof routine);                                                                   \
-        left |= in_hsumma;                                                                                         \
-        routine(transa, transb, m, n, k, alpha, a, ia, ja, desca, b, ib, jb, descb, beta, c, ic, jc, descc);       \
-    }
-SCALAPACK(psgemm_)
-SCALAPACK(pdgemm_)
-SCALAPACK(pcgemm_)
-SCALAPACK(pzgemm_)
-
-static void run(hsumma_pgemm *routine, const struct call *c, const char *a, const char *b, char *result)
-{
-    routine(&c->trans[0], &c->trans[1], &c->extent[0], &c->extent[1], &c->extent[2], c->alpha, a, &c->first[0][0],
-            &c->first[0][1], c->desc[0], b, &c->first[1][0], &c->first[1][1], c->desc[1], c->beta, result,
-            &c->first[2][0], &c->first[2][1], c->desc[2]);
 }
 
 /* Compares sub(C) with `expected`, pairs for all local entries. Says where they differ most, if they do. */
@@ -190,8 +147,8 @@ struct outcome {
     char text[256];
 };
 
-/* One routine on its own copies of the three. */
-static void attempt(const struct fuzz_case *c, int context, hsumma_pgemm *routine, const int me[2],
+/* One of the routines for the four types, on its own copies of the three. */
+static void attempt(const struct fuzz_case *c, int context, hsumma_pgemm *const routines[4], const int me[2],
                     const double *expected, struct outcome *out)
 {
     struct fuzz_local local[3], *l = &local[2];
@@ -208,8 +165,9 @@ static void attempt(const struct fuzz_case *c, int context, hsumma_pgemm *routin
     if (!made ||
         !(out->values = realloc(out->values, sizeof(double[2]) * ((size_t)l->count[0] * (size_t)l->count[1] + 1))))
         fail("no memory");
-    struct call call = call_of(c, context, local), same = call;
-    run(routine, &call, passed(c, &local[0]), passed(c, &local[1]), passed(c, l));
+    struct pgemm_call call = call_of(c, context, local);
+    int type = (int)(strchr("sdcz", c->type) - "sdcz"), refused = pgemm_aborted.count;
+    int same = pgemm_run(routines[type], type, &call, passed(c, &local[0]), passed(c, &local[1]), passed(c, l));
     for (int col = 0; col < l->count[1]; col++)
         for (int row = 0; row < l->count[0]; row++)
             fuzz_get(c, fuzz_at(l, row, col), &out->values[2 * ((size_t)row + (size_t)col * (size_t)l->count[0])]);
@@ -218,8 +176,10 @@ static void attempt(const struct fuzz_case *c, int context, hsumma_pgemm *routin
     restore(l, before[FUZZ_C]);
     for (int x = FUZZ_A; x <= FUZZ_C; x++)
         out->wrong = out->wrong || touched("ABC"[x], &local[x], before[x], out -> text, sizeof out->text);
-    if (!out->wrong && (out->wrong = memcmp(&call, &same, sizeof call) != 0))
+    if (!out->wrong && (out->wrong = !same))
         snprintf(out->text, sizeof out->text, "an argument was changed");
+    if (!out->wrong && (out->wrong = pgemm_aborted.count != refused))
+        snprintf(out->text, sizeof out->text, "refused: info %d", pgemm_aborted.info);
     for (int x = FUZZ_A; x <= FUZZ_C; x++) {
         fuzz_drop(&local[x]);
         free(before[x]);
@@ -229,21 +189,17 @@ static void attempt(const struct fuzz_case *c, int context, hsumma_pgemm *routin
 /* This process's part. */
 static void compare(const struct fuzz_case *c, int context, struct outcome *ours, struct outcome *theirs)
 {
-    static const char letters[] = "sdcz";
-    static hsumma_pgemm *const hsumma[] = {hsumma_psgemm_, hsumma_pdgemm_, hsumma_pcgemm_, hsumma_pzgemm_};
-    static hsumma_pgemm *const scalapack[] = {psgemm_, pdgemm_, pcgemm_, pzgemm_};
-    int type = (int)(strchr(letters, c->type) - letters), shape[2], me[2];
+    int shape[2], me[2];
     struct fuzz_local l;
     double *expected = NULL;
     Cblacs_gridinfo(context, &shape[0], &shape[1], &me[0], &me[1]);
     if (!fuzz_make(c, FUZZ_C, me, NULL, &l) || !(expected = fuzz_reference(c, &l)))
         fail("no memory");
-    attempt(c, context, scalapack[type], me, expected, theirs);
-    in_hsumma = 1;
-    left = 0;
+    attempt(c, context, pgemm_theirs, me, expected, theirs);
+    int before = pgemm_theirs_count; /* hsumma leaves to them what it cannot do, which would go unnoticed */
     for (int i = 0; i <= c->twice && !ours->wrong; i++)
-        attempt(c, context, hsumma[type], me, expected, ours);
-    in_hsumma = 0;
+        attempt(c, context, pgemm_ours, me, expected, ours);
+    int left = pgemm_theirs_count > before;
     if (!ours->wrong && !getenv("HSUMMA_STATIONARY") && (ours->wrong = left)) /* replicated ones need that to be C */
         snprintf(ours->text, sizeof ours->text, "left to ScaLAPACK");
     if (!ours->wrong && !theirs->wrong)
@@ -325,6 +281,8 @@ int main(int argc, char **argv)
 }
 
 #else
+
+#include "support/tap.h"
 
 int main(void)
 {

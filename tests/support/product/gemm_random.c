@@ -44,6 +44,19 @@ int gemm_can_stay(const struct gemm_case *c, int x)
     return x == 2 || (!gemm_replicated(c, x) && !gemm_replicated(c, 2));
 }
 
+int gemm_is_possible(const struct gemm_case *c, int stationary)
+{
+    return stationary == GEMM_AUTO || gemm_can_stay(c, "\2\0\1"[stationary]);
+}
+
+const char *gemm_wrong_verdict(hsumma_context *ctx, const struct gemm_case *c, int stationary, hsumma_status status)
+{
+    int empty = c->m == 0 || c->n == 0 || c->k == 0; /* then it may be that no process owns what would be replicated */
+    if (!gemm_is_possible(c, stationary) && (status || !empty))
+        return status == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "replicated") ? NULL : "not refused";
+    return status ? hsumma_message(ctx) : NULL;
+}
+
 static struct gemm_layout draw_layout(int procs)
 {
     static const int64_t blocks[] = {1, 2, 3, 4, 5, 7, 8, 16, 64};

@@ -17,6 +17,11 @@ int gemm_replicated(const struct gemm_case *c, int x);
 /* C can always stay; A and B where nothing is summed or stored twice. */
 int gemm_can_stay(const struct gemm_case *c, int x);
 
+int gemm_is_possible(const struct gemm_case *c, int stationary);
+
+/* What is wrong with what plan_create has returned for a case with this stationary operand, or NULL. */
+const char *gemm_wrong_verdict(hsumma_context *ctx, const struct gemm_case *c, int stationary, hsumma_status status);
+
 /* Type, extents and scalars; ops from 0 to 8: all pairs of transpositions. */
 struct gemm_case gemm_draw_product(const hsumma_grid *grid, int ops, int64_t nb);
 

@@ -4,7 +4,7 @@
 
 struct pgemm_aborted pgemm_aborted;
 
-int pgemm_singles; /* calls of ScaLAPACK's psgemm_ */
+int pgemm_theirs_count;
 
 #define SEEN_BY_LIBRARIES __attribute__((visibility("default")))
 
@@ -26,17 +26,22 @@ void PB_Cwarn(int context, int line, char *routine, char *format, ...)
     (void)context, (void)line, (void)routine, (void)format;
 }
 
-/* ScaLAPACK's, counted. */
-void psgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k, const void *alpha,
-             const void *a, const int *ia, const int *ja, const int *desca, const void *b, const int *ib, const int *jb,
-             const int *descb, const void *beta, void *c, const int *ic, const int *jc, const int *descc)
-{
-    hsumma_pgemm *next;
-    void *found = dlsym(RTLD_NEXT, "psgemm_");
-    memcpy(&next, &found, sizeof next);
-    pgemm_singles++;
-    next(transa, transb, m, n, k, alpha, a, ia, ja, desca, b, ib, jb, descb, beta, c, ic, jc, descc);
-}
+#define COUNTED(name)                                                                                              \
+    void name(const char *transa, const char *transb, const int *m, const int *n, const int *k, const void *alpha, \
+              const void *a, const int *ia, const int *ja, const int *desca, const void *b, const int *ib,         \
+              const int *jb, const int *descb, const void *beta, void *c, const int *ic, const int *jc,            \
+              const int *descc)                                                                                    \
+    {                                                                                                              \
+        hsumma_pgemm *next;                                                                                        \
+        void *found = dlsym(RTLD_NEXT, #name);                                                                     \
+        memcpy(&next, &found, sizeof next);                                                                        \
+        pgemm_theirs_count++;                                                                                      \
+        next(transa, transb, m, n, k, alpha, a, ia, ja, desca, b, ib, jb, descb, beta, c, ic, jc, descc);          \
+    }
+COUNTED(psgemm_)
+COUNTED(pdgemm_)
+COUNTED(pcgemm_)
+COUNTED(pzgemm_)
 
 hsumma_pgemm *const pgemm_theirs[4] = {psgemm_, pdgemm_, pcgemm_, pzgemm_};
 
@@ -68,14 +73,18 @@ void pgemm_shorten(int desc[PGEMM_DESC])
     memmove(&desc[IMB], &desc[MB], (PGEMM_DESC - MB) * sizeof *desc);
 }
 
-void pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, const void *a, const void *b, void *c)
+int pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, const void *a, const void *b, void *c)
 {
-    float single[2][2] = {{(float)call->alpha[0], (float)call->alpha[1]}, {(float)call->beta[0], (float)call->beta[1]}};
+    const float single[4] = {(float)call->alpha[0], (float)call->alpha[1], (float)call->beta[0], (float)call->beta[1]};
+    const struct pgemm_call before = *call;
+    float passed[4];
+    memcpy(passed, single, sizeof passed);
     int real = type == 0 || type == 2;
     routine(&call->trans[0], &call->trans[1], &call->extent[0], &call->extent[1], &call->extent[2],
-            real ? (const void *)single[0] : call->alpha, a, &call->first[0][0], &call->first[0][1], call->desc[0], b,
-            &call->first[1][0], &call->first[1][1], call->desc[1], real ? (const void *)single[1] : call->beta, c,
+            real ? (const void *)&passed[0] : call->alpha, a, &call->first[0][0], &call->first[0][1], call->desc[0], b,
+            &call->first[1][0], &call->first[1][1], call->desc[1], real ? (const void *)&passed[2] : call->beta, c,
             &call->first[2][0], &call->first[2][1], call->desc[2]);
+    return memcmp(passed, single, sizeof single) == 0 && memcmp(call, &before, sizeof before) == 0;
 }
 
 /* Small integers, so that sums are exact in any order. */

@@ -34,7 +34,7 @@ extern struct pgemm_aborted {
     int count, context, info;
     char routine[8];
 } pgemm_aborted;
-extern int pgemm_singles; /* calls of ScaLAPACK's psgemm_ */
+extern int pgemm_theirs_count; /* calls of ScaLAPACK's routines */
 extern hsumma_pgemm *const pgemm_theirs[4];
 extern hsumma_pgemm *const pgemm_ours[4];
 int blacs_context_of(int nprow, int npcol, const char *order);
@@ -50,7 +50,9 @@ struct pgemm_call pgemm_call_of(int context, char ta, char tb, int m, int n, int
 
 /* DTYPE 2 to DTYPE 1, which has no IMB and INB. */
 void pgemm_shorten(int desc[PGEMM_DESC]);
-void pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, const void *a, const void *b, void *c);
+
+/* 1 if no argument has changed but the matrices. */
+int pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, const void *a, const void *b, void *c);
 
 /* A, B and C for calls whose entries do not matter. */
 extern double pgemm_matrix[3][PGEMM_WORDS];

@@ -1,6 +1,7 @@
 /*
- * One product by several loops: plans of one problem that differ in hierarchy, algorithms, segment and lookahead take
- * turns on random spans of its innermost panels, and C has the bits of one plan that executes the whole.  Processes are
+ * The same bits.  With block, stationary operand and order of the reductions fixed, every hierarchy gives what SUMMA
+ * gives, whatever its algorithms, segment, lookahead and the size of the pieces in which messages go; so does every
+ * further execution; and so do several loops that take turns on random spans of the innermost panels.  Processes are
  * held back at random, so that they are in different spans at a time.
  *
  *     mpi_spans [PRODUCTS]     for each grid and stationary operand
@@ -30,12 +31,12 @@ struct shared {
     struct gemm_case call;
     char stationary;
     int block, P, Q;
-    char slice[16];
+    char slice[16], summa[384]; /* words for the one plan that they are compared with */
 };
 
 /* What has been done, and how much of it went wrong on this rank. */
 static struct tally {
-    int products, spans, differ, wrong, failed, unbounded, miscounted;
+    int products, spans, differ, whole, pieces, wrong, failed, unbounded, miscounted;
 } tally;
 
 /* A plan of the shared product with a hierarchy of its own; the first one is SUMMA. */
@@ -54,6 +55,8 @@ static hsumma_plan *plan_of(hsumma_context *ctx, struct shared *shared, int firs
              "segment=%d bcast=%s %s",
              shared->stationary, b, shared->slice, draw(3), 64 << draw(6), bcasts[draw(4)], levels);
     shared->call.options = options;
+    if (first)
+        snprintf(shared->summa, sizeof shared->summa, "%s", options);
     hsumma_plan *plan = NULL;
     if (gemm_plan_create(ctx, &shared->call, &plan))
         tap_diag("%s: %s", options, hsumma_message(ctx));
@@ -141,6 +144,27 @@ static int counts(hsumma_plan *plan, const struct gemm_case *call, const struct 
     return good && all.bytes == 0 && all.messages == 0;
 }
 
+/* Whole executions by plans of their own: the bits of each hierarchy, and of SUMMA again and again and in pieces. */
+static void test_whole(hsumma_context *ctx, const struct shared *shared, hsumma_plan *const plan[LOOPS], int64_t bits)
+{
+    const int64_t cuts[] = {8, 20, shared->call.k > 100 ? 500 : 12}; /* bytes; elements may fall apart */
+    struct gemm_case call = shared->call;
+    int64_t whole = ctx->comm.cut;
+    hsumma_plan_info info[2];
+    for (int i = 0; i < LOOPS; i++) {
+        call.options = plan_query(plan[i]).line;
+        tally.whole += gemm_bits(ctx, &call, 1, NULL) != bits;
+    }
+    call.options = shared->summa;
+    ctx->comm.cut = 1 << 30;
+    tally.whole += gemm_bits(ctx, &call, 3, &info[0]) != bits;
+    ctx->comm.cut = cuts[tally.products % 3];
+    tally.pieces += gemm_bits(ctx, &call, 1, &info[1]) != bits;
+    ctx->comm.cut = whole;
+    int64_t more = world_reduce(info[1].messages_sent, MPI_SUM) - world_reduce(info[0].messages_sent, MPI_SUM);
+    tally.pieces += more <= 0 && call.k > 0 && call.alpha != 0 && size > 1; /* they do go in pieces */
+}
+
 static void test_product(hsumma_context *ctx, struct shared *shared)
 {
     struct gemm_case *call = &shared->call;
@@ -171,6 +195,7 @@ static void test_product(hsumma_context *ctx, struct shared *shared)
                 tally.miscounted += !counts(plan[0], call, other, buffers);
             gemm_drop(other);
         }
+        test_whole(ctx, shared, plan, gemm_hash_of_c(call, &local[2]));
         tally.failed += !good;
     }
     if (world_reduce(tally.differ - differed, MPI_SUM) > 0)
@@ -206,7 +231,7 @@ static struct shared draw_product(const hsumma_grid *grid, char stationary, int 
     if (draw(3) == 0 && !large)
         gemm_unalign(&shared.call, draw(12));
     shared.call.fractions = large || wide || draw(3) > 0; /* else exact, and compared with a triple loop */
-    shared.call.alpha = turn % 8 == 2 ? 0 : 2;
+    shared.call.alpha = turn % 8 == 2 ? 0 : type >= HSUMMA_C ? 2 + 0.25 * I : 2;
     shared.call.beta = scalars[turn % 3];
     return shared;
 }
@@ -228,15 +253,37 @@ static void test_grid(hsumma_context *ctx, const hsumma_grid *grid)
         tap_ok(everywhere(tally.failed == 0), "%d x %d, stationary %c: %d products by %d loops each, in %d spans", P, Q,
                "CAB"[s], tally.products, LOOPS, tally.spans);
         tap_ok(everywhere(tally.differ == 0), "the bits of one loop over all panels");
+        tap_ok(everywhere(tally.whole == 0), "and so has each of them alone, and one plan three times");
+        tap_ok(everywhere(tally.pieces == 0), "messages in pieces of a few bytes: the same bits");
         tap_ok(everywhere(tally.wrong == 0), "which are right");
         tap_ok(everywhere(tally.unbounded == 0), "spans end where panels of all levels do");
         tap_ok(everywhere(tally.miscounted == 0), "each span counts its own bytes and messages");
     }
 }
 
+/* That the data tell orders apart: sums of the same products forwards and in halves. */
+static int orders_that_show(const hsumma_grid *grid, int k)
+{
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 20, k, 0);
+    int show = 0;
+    c.fractions = 1;
+    for (int64_t i = 0; i < 20; i++)
+        for (int64_t j = 0; j < 20; j++) {
+            double all = 0, half[2] = {0, 0};
+            for (int64_t l = 0; l < k; l++) {
+                double term = creal(gemm_entry(&c, 0, i, l) * gemm_entry(&c, 1, l, j));
+                all += term;
+                half[2 * l >= k] += term;
+            }
+            show += all != half[0] + half[1];
+        }
+    return show;
+}
+
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    (void)grid;
+    int show = orders_that_show(grid, 53);
+    tap_ok(show > 100, "the order of the sums shows in %d of 400 entries", show);
     gemm_on_each_shape(ctx, test_grid);
 }
 

@@ -160,27 +160,6 @@ static void test_explain(void)
     tap_ok(everywhere(good), "HSUMMA_EXPLAIN: one line per distinct call: %d", lines);
 }
 
-/* What a call costs on one process, where nothing is communicated. */
-static void test_cost(int calls)
-{
-    int context = blacs_context_of(1, size, "R");
-    struct pgemm_call call = pgemm_call_of(context, 'N', 'N', 2, 2, 2, 1);
-    double seconds[3];
-    for (int what = 0; what < 3; what++) {
-        hsumma_pgemm *routine = what == 1 ? pdgemm_ : hsumma_pdgemm_;
-        call.alpha[0] = what < 2;
-        call.beta[0] = 1;
-        pgemm_run(routine, HSUMMA_D, &call, pgemm_matrix[0], pgemm_matrix[1], pgemm_matrix[2]);
-        seconds[what] = MPI_Wtime();
-        for (int i = 0; i < calls; i++)
-            pgemm_run(routine, HSUMMA_D, &call, pgemm_matrix[0], pgemm_matrix[1], pgemm_matrix[2]);
-        seconds[what] = (MPI_Wtime() - seconds[what]) / calls;
-    }
-    Cblacs_gridexit(context);
-    tap_diag("2 x 2 x 2: %.3f us, ScaLAPACK %.3f us, with alpha = 0 %.3f us", 1e6 * seconds[0], 1e6 * seconds[1],
-             1e6 * seconds[2]);
-}
-
 /*
  * PBLAS lets a process go on that has nothing to wait for: rank 0 has all of the matrices, multiplies, and sends what
  * the others wait for before they call.  On a new context, and where one is connected already.
@@ -219,7 +198,6 @@ int main(int argc, char **argv)
     test_explain();
     test_late();
     test_lifetimes(contexts, calls);
-    test_cost(calls);
     MPI_Finalize();
     return tap_done();
 }

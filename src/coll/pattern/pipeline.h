@@ -60,8 +60,6 @@ typedef int hs_round(void *state, int64_t segment, int after);
  */
 void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, void *state);
 
-/* Bytes of SHARED that a place for `bytes` bytes occupies: whole cache lines, and whole elements. */
-int64_t hs_place_bytes(int64_t bytes, int64_t unit);
 /* Bytes of data that a place of `bytes` bytes can hold: whole cache lines if it has any. */
 int64_t hs_place_within(int64_t bytes, int64_t unit);
 

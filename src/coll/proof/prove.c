@@ -42,7 +42,6 @@ static hsumma_status judge(struct proof *proof, const struct hs_draw *draw)
     proof->visited = 1;
     row->runs++;
     row->not_built += status == HSUMMA_ERR_UNSUPPORTED;
-    row->no_order += !status && !report.keeps_order;
     if (row->largest < draw->shape.size)
         row->largest = draw->shape.size;
     if (status && row->failures++ == 0) {
@@ -56,18 +55,15 @@ static hsumma_status judge(struct proof *proof, const struct hs_draw *draw)
 static hsumma_status one(struct proof *proof, int size, int root, int trial, enum hs_placement placement, int nodes,
                          int shared)
 {
-    const struct hs_alg *alg = proof->row->alg;
-    struct hs_draw draw;
-    uint64_t seed = proof->seed + (uint64_t)nodes * 0x632be59bd9b4e019u;
-    hsumma_status status = hs_draw_begin(&draw, seed, size, root, trial, proof->memory);
-    if (!status) {
-        hs_draw_vector(&draw, alg);
-        status = hs_draw_topology(&draw, placement, nodes, shared, proof->memory);
-    }
-    if (!status) {
-        hs_draw_parameters(&draw, alg);
+    struct hs_draw draw = {.mix = proof->seed + (uint64_t)nodes * 0x632be59bd9b4e019u,
+                           .trial = trial,
+                           .placement = placement,
+                           .nodes = nodes,
+                           .shared = shared,
+                           .shape = {.size = size, .root = root}};
+    hsumma_status status = hs_draw(&draw, proof->row->alg, proof->memory);
+    if (!status)
         status = judge(proof, &draw);
-    }
     hs_draw_end(&draw, proof->memory);
     return status;
 }

@@ -25,7 +25,6 @@ extern const struct hs_prove_range hs_prove_everything;
 struct hs_prove_row {
     const struct hs_alg *alg;
     int64_t runs, failures, not_built; /* not_built: of the failures, those whose builder refused a shape that fits */
-    int64_t no_order;                  /* runs that did not keep the order of the ranks (as the row may) */
     int64_t points, unfit;             /* of the range: (p, root) and (nodes, per_node); unfit: the row refuses them */
     int largest;                       /* number of ranks */
     char text[640];                    /* the first failure and its configuration */

@@ -13,17 +13,6 @@ static uint64_t pick(struct hs_draw *draw, uint64_t below)
     return (x ^ (x >> 31)) % below;
 }
 
-hsumma_status hs_draw_begin(struct hs_draw *draw, uint64_t seed, int size, int root, int trial,
-                            const struct hs_allocator *memory)
-{
-    *draw = (struct hs_draw){.mix = seed, .trial = trial, .shape = {.size = size, .root = root}};
-    draw->mix = pick(draw, UINT64_MAX) + (uint64_t)size;
-    draw->mix = pick(draw, UINT64_MAX) + ((uint64_t)root << 32) + (uint64_t)trial;
-    draw->number = hs_get(memory, (size_t)size, 2 * sizeof *draw->number);
-    draw->part = hs_get(memory, (size_t)size + 1, sizeof *draw->part);
-    return draw->number && draw->part ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-}
-
 void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory)
 {
     if (draw->topology.size)
@@ -68,7 +57,8 @@ static int64_t pick_elements(struct hs_draw *draw, const struct hs_alg *alg)
     return small[pick(draw, LENGTH(small))];
 }
 
-void hs_draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
+/* The length of the vector, its element, and the options of verify. */
+static void draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
 {
     static const int windows[] = {0, 0, 4, 7, 64};
     int many = draw->shape.size > 64;
@@ -91,10 +81,10 @@ void hs_draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
     options->ld = options->run + (int64_t)pick(draw, 4);
 }
 
-/* Node and socket of every rank; returns the number of nodes. */
-static void place(struct hs_draw *draw, int nodes)
+/* Node and socket of every rank. */
+static void place(struct hs_draw *draw)
 {
-    int p = draw->shape.size, *node = draw->number, *socket = node + p;
+    int p = draw->shape.size, nodes = draw->nodes, *node = draw->number, *socket = node + p;
     int each = (p + nodes - 1) / nodes, scattered = draw->placement == HS_ROUND_ROBIN;
     for (int r = 0; r < p; r++) {
         int at = draw->placement == HS_UNEVEN ? (int)pick(draw, (uint64_t)p) : r; /* crowded and bare nodes */
@@ -113,30 +103,28 @@ static void place(struct hs_draw *draw, int nodes)
             }
 }
 
-hsumma_status hs_draw_topology(struct hs_draw *draw, enum hs_placement placement, int nodes, int shared,
-                               const struct hs_allocator *memory)
+static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocator *memory)
 {
     struct hs_shape *shape = &draw->shape;
     int64_t bytes = shape->bytes, unit = shape->unit;
     const int64_t shared_sizes[] = {unit * (1 + (int64_t)pick(draw, 8)), bytes / 2 + unit, 64 * unit + 8,
                                     4 * bytes + 4096, (shape->size + 2) * bytes + 4096};
 
-    draw->placement = placement;
-    if (placement == HS_ALONE)
+    if (draw->placement == HS_ALONE)
         return HSUMMA_OK;
     draw->sockets = 1 + (int)pick(draw, 2);
-    place(draw, nodes);
+    place(draw);
     hsumma_status status =
         hs_topology_make(&draw->topology, shape->size, draw->number, draw->number + shape->size, memory);
     if (status)
         return status;
-    draw->topology.shared_bytes = shared ? shared_sizes[pick(draw, LENGTH(shared_sizes))] : 0;
+    draw->topology.shared_bytes = draw->shared ? shared_sizes[pick(draw, LENGTH(shared_sizes))] : 0;
     /* Many ranks take too long in many rounds. */
     int many = shape->size > 300 || (shape->size > 96 && pick(draw, 16));
     int64_t few_rounds = shape->size <= 16 ? 0 : many ? 3 * bytes : bytes / 4;
-    if (shared && draw->topology.shared_bytes < few_rounds + 3 * unit)
+    if (draw->shared && draw->topology.shared_bytes < few_rounds + 3 * unit)
         draw->topology.shared_bytes += few_rounds + (shape->size > 16 ? 2 * unit : 0);
-    draw->topology.direct = shared && pick(draw, 2);
+    draw->topology.direct = draw->shared && pick(draw, 2);
     shape->topology = &draw->topology;
     return HSUMMA_OK;
 }
@@ -160,7 +148,7 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
     return stage;
 }
 
-void hs_draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
+static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
 {
     struct hs_shape *shape = &draw->shape;
     struct hs_parameters *with = &shape->with;
@@ -184,6 +172,21 @@ void hs_draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
         with->outer = pick_stage(draw, alg, split ? HS_BCAST : alg->collective);
     if (alg->flags & HS_USES_INNER)
         with->inner = pick_stage(draw, alg, split ? HS_REDUCE_TO : alg->collective);
+}
+
+hsumma_status hs_draw(struct hs_draw *draw, const struct hs_alg *alg, const struct hs_allocator *memory)
+{
+    size_t size = (size_t)draw->shape.size;
+    draw->mix = pick(draw, UINT64_MAX) + size;
+    draw->mix = pick(draw, UINT64_MAX) + ((uint64_t)draw->shape.root << 32) + (uint64_t)draw->trial;
+    draw->number = hs_get(memory, size, 2 * sizeof *draw->number);
+    draw->part = hs_get(memory, size + 1, sizeof *draw->part);
+    if (!draw->number || !draw->part)
+        return HSUMMA_ERR_MEMORY;
+    draw_vector(draw, alg);
+    hsumma_status status = draw_topology(draw, memory);
+    draw_parameters(draw, alg);
+    return status;
 }
 
 void hs_draw_describe(const struct hs_draw *draw, const struct hs_alg *alg, char *text, size_t size)

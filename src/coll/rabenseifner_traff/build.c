@@ -7,14 +7,10 @@
  */
 enum { DEFAULT_THRESHOLD = 4096 };
 
-int64_t rt_threshold(const struct hs_shape *shape)
-{
-    return shape->with.threshold > 0 ? shape->with.threshold : DEFAULT_THRESHOLD;
-}
-
 int rt_cuts(const struct hs_shape *shape, int64_t bytes, int ways)
 {
-    return bytes > rt_threshold(shape) && bytes / shape->unit >= ways;
+    int64_t threshold = shape->with.threshold > 0 ? shape->with.threshold : DEFAULT_THRESHOLD;
+    return bytes > threshold && bytes / shape->unit >= ways;
 }
 
 void rt_send(struct rt_state *state, int peer, struct hs_ref source, int64_t count, int after)

@@ -52,8 +52,6 @@ int rt_first(const struct rt_level *level, int cluster);
 int rt_rank(const struct rt_plan *plan, int z, int group, int index);
 int rt_first_rank(const struct rt_plan *plan, int z, int group);
 
-/* b of the shape, or the default. */
-int64_t rt_threshold(const struct hs_shape *shape);
 /* Whether a piece is cut in `ways`: it is longer than b, and there is an element for everybody. */
 int rt_cuts(const struct hs_shape *shape, int64_t bytes, int ways);
 

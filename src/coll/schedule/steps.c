@@ -38,11 +38,15 @@ int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct
                  struct hs_ref right, int64_t count)
 {
     struct hs_list *list = &builder->list;
-    int flag = kind == HS_SIGNAL || kind == HS_WAIT;
-    if ((count == 0 && !flag) || builder->failed)
+    if (builder->failed)
         return -1;
-    if (count < 0 || (flag && (count == 0 || count > HS_SIGNAL_MAX)))
-        return fail(builder, HSUMMA_ERR_INTERNAL);
+    if (count < 1 || count > HS_SIGNAL_MAX) {
+        int flag = kind == HS_SIGNAL || kind == HS_WAIT;
+        if (count < 0 || flag)
+            return fail(builder, HSUMMA_ERR_INTERNAL);
+        if (count == 0)
+            return -1;
+    }
     if (list->steps == INT_MAX)
         return fail(builder, HSUMMA_ERR_MEMORY);
 

@@ -13,8 +13,7 @@
 #include "commands.h"
 #include "report/output.h"
 
-/* --- arguments ------------------------------------------------------------------------------------------------------
- */
+/* --- arguments --------------------------------------------------------------------------------------------------- */
 
 enum { USUAL_SECONDS = 30, QUICK_SECONDS = 5, LEAST_SECONDS = 1, MOST_SECONDS = 3600 };
 
@@ -59,8 +58,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     return command_operands(options, argc, argv);
 }
 
-/* --- the file, which appears whole or not at all ---------------------------------------------------------------------
- */
+/* --- the file, which appears whole or not at all ----------------------------------------------------------------- */
 
 /* Whether it could be written now, before time is spent on what goes into it. */
 static int check_file(const char *path, npy_error *error)
@@ -70,18 +68,6 @@ static int check_file(const char *path, npy_error *error)
 
     output_close(&out);
     return bad ? -1 : 0;
-}
-
-/* Replaces the file, if there is one. */
-static int write_file(const char *path, const char *text, npy_error *error)
-{
-    size_t length = strlen(text);
-    output out;
-
-    if (!output_open(&out, path, text, length, (int64_t)length, 1, error))
-        return output_finish(&out, error);
-    output_close(&out);
-    return -1;
 }
 
 /* Makes the directories in front of the last '/' that are not there. */
@@ -100,8 +86,7 @@ static int make_parents(const char *path, npy_error *error)
     return bad ? -1 : 0;
 }
 
-/* --- the run --------------------------------------------------------------------------------------------------------
- */
+/* --- the run ----------------------------------------------------------------------------------------------------- */
 
 /* Where the profile goes, on rank 0; nonzero, with an error, if it cannot go there. */
 static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
@@ -162,6 +147,7 @@ static int measure_all(calibration *cal)
 static const char *publish(const calibration *cal, const char *path, npy_error *error)
 {
     char *text = calibrate_text(cal);
+    output out;
     int written;
 
     if (!text)
@@ -171,7 +157,9 @@ static const char *publish(const calibration *cal, const char *path, npy_error *
         free(text);
         return written ? NULL : "the profile could not be written";
     }
-    written = !write_file(path, text, error);
+    written =
+        !output_open(&out, path, text, strlen(text), (int64_t)strlen(text), 1, error) && !output_finish(&out, error);
+    output_close(&out);
     free(text);
     if (!written)
         return error->text;

@@ -64,8 +64,7 @@ typedef struct calibration {
     int holds, lacks;      /* how much of it; there was no memory for some of it */
 } calibration;
 
-/* --- measure.c: memory and repeated trials; collective ----------------------------------------------------
- */
+/* --- measure.c: memory and repeated trials; collective ----------------------------------------------------------- */
 
 /* Memory for the subject at hand, all its bytes 1 (small doubles), which goes with it.  NULL, and cal->lacks, if there
  * is none. */
@@ -91,8 +90,7 @@ void calibrate_note(calibration *cal, const char *name, int numbers, const int64
 /* Seconds since the beginning, of rank 0: the same on all. */
 double calibrate_clock(const calibration *cal);
 
-/* --- subjects: each fills in its part of the profile; 0 on all ranks, after a message, if one has no memory --------
- */
+/* --- subjects: each fills in its part of the profile; 0 on all ranks, after a message, if one has no memory ------ */
 
 /* network.c: messages between pairs; exchange.c: of all to all, and beside a multiplication;
  * memory.c: sums, copies, signals; gemm.c. `budget`: seconds. */
@@ -112,8 +110,7 @@ typedef struct calibrate_pairs {
 } calibrate_pairs;
 calibrate_pairs calibrate_pairs_of(const struct hs_topology *topology, enum hs_tier_kind tier, int rank);
 
-/* --- report.c ---------------------------------------------------------------------------------------------
- */
+/* --- report.c ---------------------------------------------------------------------------------------------------- */
 
 /* The file's text, to be freed; NULL without memory. */
 char *calibrate_text(const calibration *cal);

@@ -39,8 +39,7 @@ static void keep(device_bench *g, hsumma_status status)
     g->status = g->status ? g->status : status;
 }
 
-/* --- one process ----------------------------------------------------------------------------------------------------
- */
+/* --- one process ------------------------------------------------------------------------------------------------- */
 
 static void copy_inside(device_bench *g, int i)
 {
@@ -99,8 +98,7 @@ static double time_inside(calibration *cal, device_bench *g, void (*work)(device
     return calibrate_slowest(cal, work_inside, g, budget);
 }
 
-/* --- two processes --------------------------------------------------------------------------------------------------
- */
+/* --- two processes ----------------------------------------------------------------------------------------------- */
 
 /* The same between two processes of one device, who tell each other through memory of the host, as SIGNAL and WAIT do.
  */
@@ -162,8 +160,7 @@ static double pass_staged(calibration *cal, void *state, int calls)
     return (hs_now() - start) / 2;
 }
 
-/* --- what comes of them ---------------------------------------------------------------------------------------------
- */
+/* --- what comes of them ------------------------------------------------------------------------------------------ */
 
 /* alpha + n beta of a trial over sizes. */
 static struct hs_link measure_line(calibration *cal, device_bench *g, calibrate_trial *trial, const char *name,
@@ -244,8 +241,7 @@ static void measure_links(calibration *cal, device_bench *g, double budget)
     }
 }
 
-/* --- the ground -----------------------------------------------------------------------------------------------------
- */
+/* --- the ground -------------------------------------------------------------------------------------------------- */
 
 /* Memory that the first two mates share for their flags. */
 static int share_words(device_bench *g, MPI_Win *window)

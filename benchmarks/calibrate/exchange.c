@@ -79,8 +79,7 @@ int calibrate_exchange(calibration *cal, double budget)
     return 1;
 }
 
-/* --- beside a multiplication ----------------------------------------------------------------------------------------
- */
+/* --- beside a multiplication ------------------------------------------------------------------------------------- */
 
 enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 384 };
 

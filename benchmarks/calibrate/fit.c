@@ -1,27 +1,31 @@
 #include "calibrate/fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "measure/timing.h"
 
+static int at_most(int points)
+{
+    return points < FIT_POINTS ? points : FIT_POINTS;
+}
+
 fit_error fit_error_of(const double *fit, const double *measured, int points)
 {
-    double *error = points > 0 ? malloc((size_t)points * sizeof *error) : NULL;
+    double error[FIT_POINTS];
     spread errors;
 
-    for (int i = 0; i < points && error; i++)
+    for (int i = 0; i < at_most(points); i++)
         error[i] = fabs(fit[i] / measured[i] - 1);
-    errors = spread_of(error, error ? points : 0);
-    free(error);
+    errors = spread_of(error, at_most(points));
     return (fit_error){errors.median, errors.max};
 }
 
 /* --- least squares ------------------------------------------------------------------------------------------------ */
 
-/* Solves a x = b in place by elimination with pivots; 0 if a is singular. */
-static int solve(double a[FIT_UNKNOWNS][FIT_UNKNOWNS], double b[FIT_UNKNOWNS], int n)
+/* Solves n equations in place by elimination with pivots: the right side follows the coefficients, and becomes the
+ * solution. Returns 0 if they are singular. */
+static int solve(double a[FIT_UNKNOWNS][FIT_UNKNOWNS + 1], int n)
 {
     for (int c = 0; c < n; c++) {
         int pivot = c;
@@ -31,24 +35,20 @@ static int solve(double a[FIT_UNKNOWNS][FIT_UNKNOWNS], double b[FIT_UNKNOWNS], i
                 pivot = r;
         if (fabs(a[pivot][c]) < 1e-12) /* columns have length 1 */
             return 0;
-        for (int j = 0; j < n; j++) {
+        for (int j = 0; j <= n; j++) {
             double swap = a[c][j];
             a[c][j] = a[pivot][j];
             a[pivot][j] = swap;
         }
-        double swap = b[c];
-        b[c] = b[pivot];
-        b[pivot] = swap;
         for (int r = 0; r < n; r++) {
             double factor = r == c ? 0 : a[r][c] / a[c][c];
 
-            for (int j = c; j < n; j++)
+            for (int j = c; j <= n; j++)
                 a[r][j] -= factor * a[c][j];
-            b[r] -= factor * b[c];
         }
     }
     for (int c = 0; c < n; c++)
-        b[c] /= a[c][c];
+        a[c][n] /= a[c][c];
     return 1;
 }
 
@@ -56,7 +56,7 @@ static int solve(double a[FIT_UNKNOWNS][FIT_UNKNOWNS], double b[FIT_UNKNOWNS], i
 static int fit_some(double (*row)[FIT_UNKNOWNS], const double *seconds, int points, unsigned bits, int unknowns,
                     double x[FIT_UNKNOWNS])
 {
-    double a[FIT_UNKNOWNS][FIT_UNKNOWNS] = {{0}}, b[FIT_UNKNOWNS] = {0}, length[FIT_UNKNOWNS];
+    double a[FIT_UNKNOWNS][FIT_UNKNOWNS + 1] = {{0}}, length[FIT_UNKNOWNS];
     int column[FIT_UNKNOWNS], n = 0;
 
     for (int u = 0; u < unknowns; u++) {
@@ -77,13 +77,13 @@ static int fit_some(double (*row)[FIT_UNKNOWNS], const double *seconds, int poin
 
             for (int c = 0; c < n; c++)
                 a[r][c] += left * row[i][column[c]] / seconds[i] / length[c];
-            b[r] += left;
+            a[r][n] += left;
         }
-    if (!solve(a, b, n))
+    if (!solve(a, n))
         return 0;
     for (int r = 0; r < n; r++) {
-        x[column[r]] = b[r] / length[r];
-        if (b[r] < 0)
+        x[column[r]] = a[r][n] / length[r];
+        if (a[r][n] < 0)
             return 0;
     }
     return 1;
@@ -125,16 +125,13 @@ double fit_nonnegative(double (*row)[FIT_UNKNOWNS], const double *seconds, int p
     return least;
 }
 
-/* --- messages ------------------------------------------------------------------------------------------------------
- */
-
-enum { FIT_SIZES = 64 };
+/* --- messages ---------------------------------------------------------------------------------------------------- */
 
 static double line_error(const double *bytes, const double *seconds, int points, double *alpha, double *beta)
 {
-    double row[FIT_SIZES][FIT_UNKNOWNS], x[FIT_UNKNOWNS], error;
+    double row[FIT_POINTS][FIT_UNKNOWNS], x[FIT_UNKNOWNS], error;
 
-    points = points < FIT_SIZES ? points : FIT_SIZES;
+    points = at_most(points);
     for (int i = 0; i < points; i++) {
         row[i][0] = 1;
         row[i][1] = bytes[i];
@@ -188,9 +185,9 @@ double fit_link_seconds(const struct hs_link *link, double bytes)
 
 fit_error fit_link_error(const struct hs_link *link, const double *bytes, const double *seconds, int points)
 {
-    double fit[FIT_SIZES];
+    double fit[FIT_POINTS];
 
-    points = points < FIT_SIZES ? points : FIT_SIZES;
+    points = at_most(points);
     for (int i = 0; i < points; i++)
         fit[i] = fit_link_seconds(link, bytes[i]);
     return fit_error_of(fit, seconds, points);
@@ -223,11 +220,11 @@ int64_t fit_knee(const fit_gemm_point *point, int points)
 
 void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack, struct hs_gemm_cost *cost)
 {
-    double(*row)[FIT_UNKNOWNS] = malloc((size_t)points * sizeof *row), x[FIT_UNKNOWNS];
-    double *seconds = malloc((size_t)points * sizeof *seconds);
+    double row[FIT_POINTS][FIT_UNKNOWNS], x[FIT_UNKNOWNS], seconds[FIT_POINTS];
     int unknowns = pack > 0 ? 3 : 4;
 
-    for (int i = 0; i < points && row && seconds; i++) {
+    points = at_most(points);
+    for (int i = 0; i < points; i++) {
         double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k, packed = m * k + k * n;
 
         row[i][0] = 2 * m * n * k;
@@ -236,11 +233,7 @@ void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack
         row[i][3] = packed;
         seconds[i] = fmax(point[i].seconds - pack * packed, point[i].seconds / 2);
     }
-    if (row && seconds) {
-        fit_nonnegative(row, seconds, points, unknowns, x);
-        if (x[0] > 0) /* else the points say nothing about a rate */
-            *cost = (struct hs_gemm_cost){.flop = x[0], .c = x[1], .call = x[2], .ab = unknowns == 4 ? x[3] : pack};
-    }
-    free(row);
-    free(seconds);
+    fit_nonnegative(row, seconds, points, unknowns, x);
+    if (x[0] > 0) /* else the points say nothing about a rate */
+        *cost = (struct hs_gemm_cost){.flop = x[0], .c = x[1], .call = x[2], .ab = unknowns == 4 ? x[3] : pack};
 }

@@ -5,7 +5,8 @@
 
 #include "hsumma/cost/profile.h"
 
-enum { FIT_UNKNOWNS = 4 };
+/* More points than these are not looked at, except by fit_nonnegative and fit_knee. */
+enum { FIT_UNKNOWNS = 4, FIT_POINTS = 64 };
 
 /* |fit / measured - 1| over the points; both NaN without points. */
 typedef struct fit_error {

@@ -5,7 +5,7 @@
 #include "base/threads.h"
 #include "base/wait.h"
 
-enum { EDGE = 1024, MOST_WIDTH = 768, MOST_POINTS = 64, GEMM_ROUNDS = 3 };
+enum { EDGE = 1024, MOST_WIDTH = 768, GEMM_ROUNDS = 3 };
 
 static const int edges[] = {128, 384, EDGE}, widths[] = {16, 48, 96, 192, 384, MOST_WIDTH};
 
@@ -51,7 +51,7 @@ static int is_measured(const calibration *cal, int m, int n, int k)
     return (m == n || k == 2) && k % 2 == 0;
 }
 
-static int choose_shapes(const calibration *cal, fit_gemm_point point[MOST_POINTS])
+static int choose_shapes(const calibration *cal, fit_gemm_point point[FIT_POINTS])
 {
     int points = 0;
 
@@ -84,8 +84,8 @@ static void measure_shapes(calibration *cal, gemm_product *p, fit_gemm_point *po
 
 static void measure_type(calibration *cal, gemm_product *p, const char *name, enum calibrate_fit which, double budget)
 {
-    fit_gemm_point point[MOST_POINTS];
-    double fit[MOST_POINTS], seconds[MOST_POINTS];
+    fit_gemm_point point[FIT_POINTS];
+    double fit[FIT_POINTS], seconds[FIT_POINTS];
     struct hs_profile *profile = &cal->profile;
     int points = choose_shapes(cal, point), single = p->type == HSUMMA_S;
 

@@ -7,8 +7,7 @@
 #include "base/scalar.h"
 #include "base/wait.h"
 
-/* --- sums and copies ------------------------------------------------------------------------------------------------
- */
+/* --- sums and copies --------------------------------------------------------------------------------------------- */
 
 enum { COPY_PIECE = 1 << 20, COPY_PIECES = 32 /* of two arrays: more than a cache holds */ };
 
@@ -53,8 +52,7 @@ static int measure_arrays(calibration *cal, double budget)
     return 1;
 }
 
-/* --- shared memory --------------------------------------------------------------------------------------------------
- */
+/* --- shared memory ----------------------------------------------------------------------------------------------- */
 
 /* The context's own, in which no collective is under way here: words in one of its slots, data in another one. */
 enum { WORD_SLOT, DATA_SLOT, MOST_SHARED = 1 << 20 };

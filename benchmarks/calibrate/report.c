@@ -10,8 +10,7 @@ const char *const calibrate_fit_names[FITS] = {
     "network",     "node",       "socket", "shm",           "exchange",
     "gemm double", "gemm float", "device", "device.staged", "device.staged network"};
 
-/* --- the file -------------------------------------------------------------------------------------------------------
- */
+/* --- the file ---------------------------------------------------------------------------------------------------- */
 
 static void write_sample(FILE *file, const calibrate_sample *s)
 {
@@ -62,8 +61,7 @@ char *calibrate_text(const calibration *cal)
     return NULL;
 }
 
-/* --- the table ------------------------------------------------------------------------------------------------------
- */
+/* --- the table --------------------------------------------------------------------------------------------------- */
 
 /* One row: what, the values, how far they are from the points. */
 __attribute__((format(printf, 4, 5))) static void row(FILE *file, const char *what, const fit_error *error,
@@ -217,8 +215,7 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
     return report_written(file);
 }
 
-/* --- JSON -----------------------------------------------------------------------------------------------------------
- */
+/* --- JSON -------------------------------------------------------------------------------------------------------- */
 
 static const report_column link_columns[] = {{"alpha_s", REPORT_VALUE(struct hs_link, alpha)},
                                              {"beta_s_per_byte", REPORT_VALUE(struct hs_link, beta)},

@@ -11,7 +11,6 @@
 typedef struct reading {
     coll_run run;
     coll_arguments args;
-    char **line; /* of each row, which the row's texts lie in */
     int rows;
 } reading;
 
@@ -36,30 +35,24 @@ static int take_head(reading *r, const coll_contender *row)
     return op < HS_COLLECTIVES && row->ranks > 0;
 }
 
-/* Takes the line over. */
+/* The row's texts lie in the line. */
 static const char *add_line(reading *r, char *line)
 {
-    char **more_lines = realloc(r->line, (size_t)(r->rows + 1) * sizeof *more_lines);
     coll_contender *more = realloc(r->run.row, (size_t)(r->rows + 1) * sizeof *more), *row;
     int groups;
 
-    r->line = more_lines ? more_lines : r->line;
-    r->run.row = more ? more : r->run.row;
-    if (!more_lines || !more || !line) {
-        free(line);
+    if (!more)
         return "no memory";
-    }
+    r->run.row = more;
     row = &more[r->rows];
-    more_lines[r->rows] = line;
     groups = report_csv_read(coll_columns, line, row);
+    if (groups < 0)
+        return "expected what hsumma_bench coll --format csv has printed";
     row->present = (unsigned)groups;
-    if (groups >= 0 && take_head(r, row)) {
-        r->rows++;
-        return NULL;
-    }
-    free(line);
-    return groups < 0 ? "expected what hsumma_bench coll --format csv has printed"
-                      : "expected one collective of one number of ranks";
+    if (!take_head(r, row))
+        return "expected one collective of one number of ranks";
+    r->rows++;
+    return NULL;
 }
 
 /* Rows of all sizes have the contenders of the first one; a run that was stopped leaves a size that lacks some. */
@@ -78,23 +71,19 @@ static const char *count_points(reading *r)
     return count ? NULL : "expected a line of a measurement";
 }
 
-/* NULL, or what is wrong. */
-static const char *read_lines(reading *r, FILE *file)
+/* NULL, or what is wrong.  A last line without its end is of a run that was stopped. */
+static const char *read_lines(reading *r, char *text)
 {
     const char *complaint = NULL;
-    char *line = NULL;
-    size_t size = 0;
+    char *rest = text, *line = strsep(&rest, "\n");
+    size_t length = strcspn(line, "\r");
 
-    for (int n = 0; !complaint && getline(&line, &size, file) >= 0 && strchr(line, '\n'); n++) {
-        size_t length = strcspn(line, "\r\n");
-
-        line[length] = 0;
-        if (n > 0)
-            complaint = add_line(r, strdup(line));
-        else if (length < 5 || strcmp(line + length - 5, ",note"))
-            complaint = "expected what hsumma_bench coll --format csv has printed, a line of names first";
+    if (rest && (length < 5 || strncmp(line + length - 5, ",note", 5)))
+        return "expected what hsumma_bench coll --format csv has printed, a line of names first";
+    while (!complaint && (line = strsep(&rest, "\n")) && rest) {
+        line[strcspn(line, "\r")] = 0;
+        complaint = add_line(r, line);
     }
-    free(line);
     return complaint ? complaint : count_points(r);
 }
 
@@ -102,7 +91,9 @@ int coll_again(const coll_arguments *args)
 {
     reading r = {.run = {.comm = MPI_COMM_SELF, .mates = MPI_COMM_NULL}, .args = *args};
     FILE *file = fopen(args->again, "r");
-    const char *complaint = file ? read_lines(&r, file) : strerror(errno);
+    char empty[] = "", *text = NULL;
+    size_t size = 0;
+    const char *complaint = file ? read_lines(&r, getdelim(&text, &size, 0, file) < 0 ? empty : text) : strerror(errno);
     int bad = complaint != NULL;
 
     if (file)
@@ -116,9 +107,7 @@ int coll_again(const coll_arguments *args)
             complaint = coll_plot(&r.run, args->plot);
     }
     command_fail(MPI_COMM_SELF, complaint != NULL, "coll: --from %s: %s", args->again, complaint);
-    for (int i = 0; i < r.rows; i++)
-        free(r.line[i]);
-    free(r.line);
+    free(text);
     free(r.run.row);
     return bad ? COMMAND_BAD_INPUT : complaint ? COMMAND_INTERNAL : COMMAND_OK;
 }

@@ -204,8 +204,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     return 0;
 }
 
-/* --- the command ---------------------------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------------------------- */
 
 /* What needs no other rank is done by the first; they wait. */
 static int alone(const coll_arguments *args, MPI_Comm comm)

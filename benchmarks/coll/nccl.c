@@ -96,37 +96,34 @@ static int agreed(const coll_run *run, int bad)
     return worst;
 }
 
+/* What rank 0 and each rank have to do, one after the other; 0: NCCL or the device has failed somewhere. */
+static int connect_all(const coll_run *run, coll_nccl *nccl, char *why, size_t n)
+{
+    unique_id id = {{0}};
+    int error = run->rank == 0 ? nccl->get_id(&id) : 0, current = 1;
+
+    quiet_bcast(&id, (int)sizeof id, MPI_BYTE, 0, run->comm);
+    if (!error)
+        current = make_current(nccl, hsumma_stream(run->ctx));
+    if (!agreed(run, error || !current))
+        error = nccl->init(&nccl->comm, run->size, id, run->rank);
+    if (error)
+        snprintf(why, n, "NCCL %d: %s", nccl->version, nccl->text(error));
+    else if (!current)
+        snprintf(why, n, "its device cannot be made current for NCCL");
+    return !agreed(run, error || !nccl->comm);
+}
+
 coll_nccl *coll_nccl_open(const coll_run *run, char *why, size_t n)
 {
     const char *reason = unfit(run);
     coll_nccl *nccl;
-    unique_id id;
-    int error = 0;
 
     snprintf(why, n, "%s", reason ? reason : "another rank has no NCCL");
     if (reason)
         return NULL;
     nccl = load(why, n);
-    if (agreed(run, !nccl)) {
-        coll_nccl_close(nccl);
-        return NULL;
-    }
-    memset(&id, 0, sizeof id);
-    if (run->rank == 0)
-        error = nccl->get_id(&id);
-    quiet_bcast(&id, (int)sizeof id, MPI_BYTE, 0, run->comm);
-    if (error)
-        snprintf(why, n, "NCCL %d: %s", nccl->version, nccl->text(error));
-    else if ((error = !make_current(nccl, hsumma_stream(run->ctx))))
-        snprintf(why, n, "its device cannot be made current for NCCL");
-    if (!agreed(run, error)) {
-        error = nccl->init(&nccl->comm, run->size, id, run->rank);
-        if (error)
-            snprintf(why, n, "NCCL %d: %s", nccl->version, nccl->text(error));
-    } else {
-        error = 1;
-    }
-    if (!agreed(run, error))
+    if (!agreed(run, !nccl) && connect_all(run, nccl, why, n))
         return nccl;
     coll_nccl_close(nccl);
     return NULL;

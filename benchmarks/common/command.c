@@ -184,8 +184,9 @@ static int parse_imaginary(const char *text, double *value)
     return (*end == 'i' || *end == 'j') && !end[1];
 }
 
-int parse_scalar(const char *text, double value[2])
+int argument_scalar(const argument_given *given, void *at)
 {
+    const char *text = given->text;
     double number[2] = {0, 0};
     char *end;
     int good;
@@ -203,8 +204,17 @@ int parse_scalar(const char *text, double value[2])
     }
     if (!good || !isfinite(number[0]) || !isfinite(number[1]))
         return 0;
-    value[0] = number[0];
-    value[1] = number[1];
+    memcpy(at, number, sizeof number);
+    return 1;
+}
+
+int argument_blocking(const argument_given *given, void *at)
+{
+    int64_t number = 0;
+
+    if (strcmp(given->text, "checkerboard") && (!parse_int64(given->text, &number) || number < 1))
+        return 0;
+    *(int64_t *)at = number;
     return 1;
 }
 
@@ -223,16 +233,6 @@ int parse_grid(const char *text, int *rows, int *cols)
         return 0;
     *rows = (int)p;
     *cols = (int)q;
-    return 1;
-}
-
-int parse_blocking(const char *text, int64_t *nb)
-{
-    int64_t number = 0;
-
-    if (strcmp(text, "checkerboard") && (!parse_int64(text, &number) || number < 1))
-        return 0;
-    *nb = number;
     return 1;
 }
 

@@ -41,8 +41,9 @@ void quiet_barrier(MPI_Comm comm);
 void quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
-/* --- reading arguments: each returns 1 if the whole text was a value of its kind, else 0 and leaves *value alone
- * --------- */
+/* --- reading arguments -------------------------------------------------------------------------------------------- */
+
+/* Each returns 1 if the whole text was a value of its kind, else 0 and leaves *value alone. */
 
 /* An integer, also with k, M or G for 2^10, 2^20, 2^30: "4k" is 4096. */
 int parse_int64(const char *text, int64_t *value);
@@ -50,14 +51,8 @@ int parse_int64(const char *text, int64_t *value);
 /* A finite real number. */
 int parse_double(const char *text, double *value);
 
-/* A real or complex number: "1.5", "1e-3", "(0.5,-2)", "0.5-2i", "2i", "-i"; value[0] is the real part. */
-int parse_scalar(const char *text, double value[2]);
-
 /* "2x3", both at least 1. */
 int parse_grid(const char *text, int *rows, int *cols);
-
-/* A block size of at least 1, or "checkerboard", which gives 0. */
-int parse_blocking(const char *text, int64_t *nb);
 
 /* "s", "d", "c", "z" in either case, or NumPy's names "float32", "float64", "complex64", "complex128". */
 int parse_type(const char *text, hsumma_type *type);
@@ -121,11 +116,12 @@ struct argument {
     const argument *rows; /* a row without a name: these rows, for a structure at its field */
 };
 argument_reader argument_int, argument_int64, argument_double, argument_text, argument_flag, argument_word;
-argument_reader argument_letter;                    /* a char of .words, in either case */
-argument_reader argument_scalar, argument_blocking; /* parse_scalar, parse_blocking */
-argument_reader argument_seconds;                   /* a double above 0 */
-argument_reader argument_refused;                   /* not for this command: .expected is the message */
-argument_reader argument_help;                      /* sets options->help */
+argument_reader argument_letter;   /* a char of .words, in either case */
+argument_reader argument_scalar;   /* double[2]: "1.5", "1e-3", "(0.5,-2)", "0.5-2i", "2i", "-i" */
+argument_reader argument_blocking; /* int64_t: a block size of at least 1, or "checkerboard", which gives 0 */
+argument_reader argument_seconds;  /* a double above 0 */
+argument_reader argument_refused;  /* not for this command: .expected is the message */
+argument_reader argument_help;     /* sets options->help */
 
 /* Reads all options of a command line into arguments; returns nonzero, with error set, at the first bad one. Nothing is
  * printed. Local. */

@@ -139,16 +139,6 @@ int argument_seconds(const argument_given *given, void *at)
     return parse_double(given->text, at) && *(double *)at > 0;
 }
 
-int argument_blocking(const argument_given *given, void *at)
-{
-    return parse_blocking(given->text, at);
-}
-
-int argument_scalar(const argument_given *given, void *at)
-{
-    return parse_scalar(given->text, at);
-}
-
 int argument_refused(const argument_given *given, void *at)
 {
     (void)at;

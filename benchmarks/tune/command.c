@@ -158,8 +158,7 @@ char *tune_options(const char *options, const char *path, const char *more)
     return text;
 }
 
-/* --- the command ---------------------------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------------------------- */
 
 static int run(const void *of, const char *options, MPI_Comm comm)
 {

@@ -103,21 +103,6 @@ static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
     return make_parents(path, error) || check_file(path, error);
 }
 
-/* With the built-in profile and without remembered choices: what is there may be what is to be replaced. */
-static hsumma_status make_context(calibration *cal, const char *options, char *message, size_t size)
-{
-    static const char ours[] = " profile=builtin tuned=none";
-    char *all = malloc(strlen(options) + sizeof ours);
-    hsumma_status status;
-
-    if (command_fail(cal->comm, !all, "calibrate: no memory"))
-        status = HSUMMA_ERR_MEMORY;
-    else
-        status = hsumma_create(cal->comm, strcat(strcpy(all, options), ours), &cal->ctx, message, size);
-    free(all);
-    return status;
-}
-
 static int measure_all(calibration *cal)
 {
     static const struct {
@@ -169,7 +154,7 @@ static const char *publish(const calibration *cal, const char *path, npy_error *
 
 static int carry_out(calibration *cal, const char *options)
 {
-    char path[PATH_MAX] = "", message[512] = "";
+    char path[PATH_MAX] = "", message[512] = "", *all;
     const char *complaint = NULL;
     npy_error error = {""};
     hsumma_status status;
@@ -177,7 +162,12 @@ static int carry_out(calibration *cal, const char *options)
 
     if (command_fail(cal->comm, bad, "calibrate: %s: %s", path[0] ? path : "-o", error.text))
         return COMMAND_BAD_INPUT;
-    status = make_context(cal, options, message, sizeof message);
+    /* what is there of a profile and of remembered choices may be what is to be replaced */
+    bad = asprintf(&all, "%s profile=builtin tuned=none", options) < 0;
+    if (command_fail(cal->comm, bad, "calibrate: no memory"))
+        return COMMAND_BAD_INPUT;
+    status = hsumma_create(cal->comm, all, &cal->ctx, message, sizeof message);
+    free(all);
     if (command_fail(cal->comm, status != HSUMMA_OK, "calibrate: %s", message))
         return command_code(status);
     cal->begun = hs_now();

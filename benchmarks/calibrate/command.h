@@ -41,7 +41,6 @@ enum calibrate_fit {
     FIT_STAGED_NETWORK,
     FITS
 };
-extern const char *const calibrate_fit_names[FITS];
 
 typedef struct calibration {
     const calibrate_arguments *args;

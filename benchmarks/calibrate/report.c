@@ -6,7 +6,7 @@
 
 #include "calibrate/command.h"
 
-const char *const calibrate_fit_names[FITS] = {
+static const char *const fit_names[FITS] = {
     "network",     "node",       "socket", "shm",           "exchange",
     "gemm double", "gemm float", "device", "device.staged", "device.staged network"};
 
@@ -287,7 +287,7 @@ int calibrate_json(const calibration *cal, const char *path, FILE *file)
     json_t *errors = json_object(), *samples = json_array(), *root;
 
     for (int f = 0; f < FITS; f++)
-        json_object_set_new(errors, calibrate_fit_names[f],
+        json_object_set_new(errors, fit_names[f],
                             isnan(cal->error[f].worst)
                                 ? json_null()
                                 : json_pack("{s:f,s:f}", "median", cal->error[f].median, "worst", cal->error[f].worst));

@@ -73,7 +73,7 @@ const argument arguments_values[] = {
     {"beta", SCALAR, AT(beta)},
     {"seed", .read = argument_int64, AT(seed), .least = INT64_MIN, .most = INT64_MAX, .expected = "an integer"},
     {.name = NULL}};
-const argument arguments_run[] = {
+static const argument arguments_run[] = {
     {"reps", .read = argument_int, AT(reps), .least = 1, .most = 1000000,
      .expected = "a number of repetitions from 1 to 1000000"},
     {"check", .read = argument_flag, AT(check)},

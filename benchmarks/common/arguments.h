@@ -43,8 +43,7 @@ typedef struct arguments {
 /* The common options, for rows of a command's table with an `arguments` as their field. */
 extern const argument arguments_product[]; /* m n k type transa transb grid nb layout... */
 extern const argument arguments_values[];  /* order alpha beta seed */
-extern const argument arguments_run[];     /* reps check format help */
-extern const argument arguments_all[];     /* these three */
+extern const argument arguments_all[];     /* these two, and reps check format help */
 
 /* What they are unless they are given. */
 #define LAYOUT_DEFAULT         \

@@ -10,7 +10,7 @@
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
-void quiet_wait(MPI_Request *request)
+static void quiet_wait(MPI_Request *request)
 {
     for (int done = 0;;) {
         MPI_Test(request, &done, MPI_STATUS_IGNORE);

@@ -32,11 +32,8 @@ int command_code(hsumma_status status);
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
-/* Completes a request, giving the processor away between tests: MPICH's blocking calls never do, which is slow with
- * more ranks than processors. */
-void quiet_wait(MPI_Request *request);
-
-/* A barrier, a broadcast and a reduction to all that wait like this. */
+/* A barrier, a broadcast and a reduction to all that give the processor away between tests: MPICH's blocking calls
+ * never do, which is slow with more ranks than processors. */
 void quiet_barrier(MPI_Comm comm);
 void quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);

@@ -9,12 +9,9 @@ enum { CASE_WORDS = 64 };
 /* "a b" of two texts, either of which may be empty; NULL without memory. */
 static char *join(const char *a, const char *b)
 {
-    size_t size = strlen(a) + strlen(b) + 2;
-    char *text = malloc(size);
+    char *text;
 
-    if (text)
-        snprintf(text, size, "%s%s%s", a, *a && *b ? " " : "", b);
-    return text;
+    return asprintf(&text, "%s%s%s", a, *a && *b ? " " : "", b) < 0 ? NULL : text;
 }
 
 /* "argv[1] argv[2] ..."; NULL without memory. */

@@ -18,9 +18,7 @@ enum { MOST_RULE_CALLS = 1000, FIRST_ROUNDS = 2, LEAST_ROUNDS = 3 };
 typedef struct tuning {
     const tune_arguments *args;
     const char *path;
-    MPI_Comm comm;
-    int rank, size;
-    hsumma_context *ctx;
+    coll_run coll; /* the communicator and the context, for measurements */
     const struct hs_topology *topology;
     progress bar;
     int points, done; /* over all collectives */
@@ -36,7 +34,7 @@ static int model_word(const tuning *run, const coll_case *c, char word[TUNE_WORD
 {
     char text[400], *from, *to;
 
-    if (hsumma_coll_describe(run->ctx, &c->call, text, sizeof text))
+    if (hsumma_coll_describe(run->coll.ctx, &c->call, text, sizeof text))
         return 0;
     from = strstr(text, ": ");
     to = strstr(text, ", by the model");
@@ -53,7 +51,7 @@ static int fits(const tuning *run, const coll_case *c, const char *word)
     char text[400];
 
     call.algorithm = word;
-    return !hsumma_coll_describe(run->ctx, &call, text, sizeof text) && !strstr(text, " instead of ");
+    return !hsumma_coll_describe(run->coll.ctx, &call, text, sizeof text) && !strstr(text, " instead of ");
 }
 
 static void add(tune_point *point, const char *word)
@@ -85,12 +83,9 @@ static void enter(const tuning *run, const coll_case *c, tune_point *point)
     }
 }
 
-/* So many calls from a common start: seconds of one, of the slowest rank.  An exit status. */
 static int measure(const tuning *run, const coll_case *c, const tune_entrant *x, int calls, double *seconds)
 {
-    const coll_run as = {.command = "tune", .comm = run->comm, .ctx = run->ctx};
-
-    return coll_measure(&as, c, &(coll_contender){.word = x->word}, calls, seconds);
+    return coll_measure(&run->coll, c, &(coll_contender){.word = x->word}, calls, seconds);
 }
 
 /* The first call, whose result is looked at, then two that say how many make a measurement. */
@@ -103,7 +98,7 @@ static int try_out(const tuning *run, coll_case *c, tune_entrant *x)
     if ((code = measure(run, c, x, 1, &seconds)))
         return code;
     right = coll_case_right(c);
-    if (command_fail(run->comm, !right, "tune: %s: the result is wrong", x->word))
+    if (command_fail(run->coll.comm, !right, "tune: %s: the result is wrong", x->word))
         return COMMAND_INTERNAL;
     if ((code = measure(run, c, x, 1, &seconds)) || (code = measure(run, c, x, 1, &again)))
         return code;
@@ -132,7 +127,7 @@ static int take_turns(const tuning *run, const coll_case *c, tune_point *point, 
 {
     int code = COMMAND_OK;
 
-    for (int r = 0; r < TUNE_ROUNDS && !code && (r < LEAST_ROUNDS || !is_past(end, run->comm)); r++) {
+    for (int r = 0; r < TUNE_ROUNDS && !code && (r < LEAST_ROUNDS || !is_past(end, run->coll.comm)); r++) {
         if (r == FIRST_ROUNDS)
             leave_out(point);
         for (int i = 0; i < point->count && !code; i++) {
@@ -158,8 +153,8 @@ static int measure_point(tuning *run, hsumma_collective collective, int64_t byte
 
     *point = (tune_point){.bytes = bytes, .chosen = -1, .next = -1, .model = -1};
     end = MPI_Wtime() + fmax(0, left) / (run->points - run->done);
-    good = coll_case_make(&c, &what, bytes, run->comm);
-    if (command_fail(run->comm, !good, "tune: no memory for a vector of %lld bytes", (long long)bytes))
+    good = coll_case_make(&c, &what, bytes, run->coll.comm);
+    if (command_fail(run->coll.comm, !good, "tune: no memory for a vector of %lld bytes", (long long)bytes))
         code = COMMAND_INTERNAL;
     else
         enter(run, &c, point);
@@ -227,14 +222,15 @@ static int remember(const tuning *run, hsumma_collective collective)
     hsumma_status status = HSUMMA_OK;
     int lines;
 
-    if (run->rank == 0) {
-        lines = tune_rules(collective, run->size, run->topology->division[HS_NODE].parts, run->point, run->count, line);
+    if (run->coll.rank == 0) {
+        lines = tune_rules(collective, run->coll.size, run->topology->division[HS_NODE].parts, run->point, run->count,
+                           line);
         for (int i = 0; i < lines; i++)
             text[i] = line[i];
         report(run, collective, lines, line);
         status = hs_tuned_merge(run->path, text, lines, &hs_heap, &message);
     }
-    return command_fail(run->comm, status != HSUMMA_OK, "%s", message.text) ? COMMAND_INTERNAL : COMMAND_OK;
+    return command_fail(run->coll.comm, status != HSUMMA_OK, "%s", message.text) ? COMMAND_INTERNAL : COMMAND_OK;
 }
 
 /* The sizes that the ranks can share, ascending; how many. */
@@ -246,7 +242,7 @@ static int sizes_of(const tuning *run, hsumma_collective collective, int64_t byt
                                  .to = run->args->to,
                                  .factor = 4};
 
-    return coll_case_sizes(&what, run->size, bytes);
+    return coll_case_sizes(&what, run->coll.size, bytes);
 }
 
 static int tune_one(tuning *run, hsumma_collective collective)
@@ -256,7 +252,7 @@ static int tune_one(tuning *run, hsumma_collective collective)
 
     run->count = 0;
     for (int i = 0; i < count && !code; i++) {
-        if (run->rank == 0)
+        if (run->coll.rank == 0)
             progress_update(&run->bar, hs_collective_name((enum hs_collective)collective),
                             (double)run->done / run->points);
         code = measure_point(run, collective, bytes[i], &run->point[run->count++]);
@@ -276,45 +272,45 @@ static int carry_out(tuning *run)
     int code = COMMAND_OK;
 
     run->point = calloc(COLL_SIZES, sizeof *run->point);
-    if (command_fail(run->comm, !run->point, "tune: no memory"))
+    if (command_fail(run->coll.comm, !run->point, "tune: no memory"))
         return COMMAND_INTERNAL;
     for (int c = 0; c < TUNE_COLLECTIVES; c++)
         run->points += run->args->chosen[c] ? sizes_of(run, (hsumma_collective)c, bytes) : 0;
-    if (run->rank == 0) {
+    if (run->coll.rank == 0) {
         int nodes = run->topology->division[HS_NODE].parts, sockets = run->topology->division[HS_SOCKET].parts;
-        printf("hsumma_bench tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->size,
-               report_plural(run->size), nodes, report_plural(nodes), sockets, report_plural(sockets));
+        printf("hsumma_bench tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->coll.size,
+               report_plural(run->coll.size), nodes, report_plural(nodes), sockets, report_plural(sockets));
         progress_begin(&run->bar, 0);
     }
     run->begin = MPI_Wtime();
     for (int c = 0; c < TUNE_COLLECTIVES && !code; c++)
         if (run->args->chosen[c])
             code = tune_one(run, (hsumma_collective)c);
-    if (run->rank == 0 && !code)
+    if (run->coll.rank == 0 && !code)
         printf("\n%.1f s; remembered in %s\n", MPI_Wtime() - run->begin, run->path);
     return code;
 }
 
 int tune_collectives(const tune_arguments *args, const char *options, const char *path, MPI_Comm comm)
 {
-    tuning run = {.args = args, .path = path, .comm = comm};
+    tuning run = {.args = args, .path = path, .coll = {.command = "tune", .comm = comm}};
     char text[400] = "", *words = tune_options(options, "none", "coll=auto");
     hsumma_status status;
     int code = COMMAND_INTERNAL;
 
-    MPI_Comm_rank(comm, &run.rank);
-    MPI_Comm_size(comm, &run.size);
+    MPI_Comm_rank(comm, &run.coll.rank);
+    MPI_Comm_size(comm, &run.coll.size);
     if (!command_fail(comm, !words, "tune: no memory")) {
-        status = hsumma_create(comm, words, &run.ctx, text, sizeof text);
+        status = hsumma_create(comm, words, &run.coll.ctx, text, sizeof text);
         if (command_fail(comm, status != HSUMMA_OK, "tune: %s", text)) {
             code = command_code(status);
         } else {
-            run.topology = &run.ctx->comm.topology;
+            run.topology = &run.coll.ctx->comm.topology;
             code = carry_out(&run);
         }
     }
     free(run.point);
-    hsumma_free(&run.ctx);
+    hsumma_free(&run.coll.ctx);
     free(words);
     return code;
 }

@@ -150,12 +150,9 @@ static int find_file(const tune_arguments *args, char path[TUNE_PATH], MPI_Comm 
 
 char *tune_options(const char *options, const char *path, const char *more)
 {
-    size_t size = strlen(options) + strlen(path) + strlen(more) + sizeof " tuned=\"\" ";
-    char *text = malloc(size);
+    char *text;
 
-    if (text)
-        snprintf(text, size, "%s tuned=\"%s\" %s", options, path, more);
-    return text;
+    return asprintf(&text, "%s tuned=\"%s\" %s", options, path, more) < 0 ? NULL : text;
 }
 
 /* --- the command ------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ static void device_word(const char *options, char *word, size_t size)
 /* On rank 0. */
 static int create(gemm_alone *alone, const char *options)
 {
+    hsumma_plan_info info;
     char word[64], text[400];
     int code;
 
@@ -30,7 +31,7 @@ static int create(gemm_alone *alone, const char *options)
         return code;
     if ((code = problem_share(&alone->placed, &alone->host, SHARE_ALL, 0)))
         return code;
-    code = problem_plan(&alone->host, NULL, &alone->plan, text, sizeof text);
+    code = problem_plan(&alone->host, NULL, &alone->plan, &info, text, sizeof text);
     command_fail(MPI_COMM_SELF, code, "--compare device: %s", text);
     return code;
 }

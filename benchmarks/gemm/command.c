@@ -33,7 +33,7 @@ static int add_contender(contest *r, const char *name, api how, const problem *p
     if (how >= API_PDGEMM && !r->blacs.made)
         code = pblas_create(&r->blacs, &r->p);
     if (how == API_PLAN && !r->plan) {
-        code = problem_plan(&r->p, NULL, &r->plan, r->text, sizeof r->text);
+        code = problem_plan(&r->p, NULL, &r->plan, &r->info, r->text, sizeof r->text);
         command_fail(r->p.comm, code && r->text[0], "%s", r->text);
     }
     r->contenders[r->count++] = (contender){.name = name,
@@ -204,7 +204,7 @@ static int measure(contest *r)
  * that its memory and its time are in no measurement. */
 static void fill_plan(contest *r, contender *x)
 {
-    if (!r->plan && !r->text[0] && problem_plan(&r->p, NULL, &r->plan, r->text, sizeof r->text)) {
+    if (!r->plan && !r->text[0] && problem_plan(&r->p, NULL, &r->plan, &r->info, r->text, sizeof r->text)) {
         memmove(r->text + 6, r->text, sizeof r->text - 7);
         memcpy(r->text, "none: ", 6);
     }

@@ -230,7 +230,7 @@ hsumma_status problem_fetch(const problem *p, void *c, void **local)
     return p->c.host ? copy(p, p->c.host, c, p->c.bytes) : HSUMMA_OK;
 }
 
-int problem_plan(problem *p, const char *options, hsumma_plan **plan, char *text, size_t size)
+int problem_plan(problem *p, const char *options, hsumma_plan **plan, hsumma_plan_info *info, char *text, size_t size)
 {
     const arguments *args = p->args;
     hsumma_status status = hsumma_plan_create(p->ctx, args->type, args->transa, args->transb, args->m, args->n, args->k,
@@ -242,6 +242,10 @@ int problem_plan(problem *p, const char *options, hsumma_plan **plan, char *text
     if (code)
         snprintf(text, size, "%s", message && message[0] ? message : hsumma_status_string(status));
     quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);
+    if (worst)
+        hsumma_plan_free(plan);
+    else
+        hsumma_plan_query(*plan, info);
     return worst;
 }
 

@@ -64,9 +64,9 @@ hsumma_status problem_fetch(const problem *p, void *c, void **local);
 int problem_on_device(const problem *p);
 hsumma_status problem_settle(const problem *p);
 
-/* A plan of this problem. Agrees on the outcome: returns an exit status, nothing printed; the message, if it failed on
- * this rank, is in text. */
-int problem_plan(problem *p, const char *options, hsumma_plan **plan, char *text, size_t size);
+/* A plan of this problem, and what it says of itself. Agrees on the outcome: returns an exit status, nothing printed;
+ * if it failed on any rank there is no plan, and the message of this rank, if it has one, is in text. */
+int problem_plan(problem *p, const char *options, hsumma_plan **plan, hsumma_plan_info *info, char *text, size_t size);
 
 /* 2 m n k, or 8 m n k for complex types. */
 double problem_flops(const problem *p);

@@ -18,14 +18,8 @@ const char *const regret_verdict_names[REGRET_VERDICTS] = {"estimate", "measure"
 /* Returns an exit status, nothing printed; text says why there is no plan. */
 static int make_plan(regret_run *run, regret_plan *x, const char *name, const char *words, char *text, size_t size)
 {
-    int code = problem_plan(&run->p, words, &x->plan, text, size);
-
     snprintf(x->name, sizeof x->name, "%s", name);
-    if (code)
-        hsumma_plan_free(&x->plan);
-    else
-        hsumma_plan_query(x->plan, &x->info);
-    return code;
+    return problem_plan(&run->p, words, &x->plan, &x->info, text, size);
 }
 
 /* The same, where the library must not refuse. */

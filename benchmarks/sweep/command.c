@@ -63,19 +63,6 @@ static int make_candidates(sweep *s)
     return s->count > 0;
 }
 
-/* A plan without groups; info's texts go with the plan. */
-static int plan_freely(sweep *s, const char *options, hsumma_plan **plan, hsumma_plan_info *info)
-{
-    char text[400];
-
-    if (problem_plan(&s->p, options, plan, text, sizeof text)) {
-        hsumma_plan_free(plan);
-        return 0;
-    }
-    hsumma_plan_query(*plan, info);
-    return 1;
-}
-
 static int sends_messages(const hsumma_plan_info *info)
 {
     return !info->node || !strcmp(info->node, "messages") || !strcmp(info->node, "alone");
@@ -88,13 +75,14 @@ static void choose(sweep *s)
     hsumma_plan_info info;
     automatic *own = &s->own;
     int rows = 0, cols = 0;
+    char text[400];
 
-    if (!plan_freely(s, NULL, &plan, &info))
+    if (problem_plan(&s->p, NULL, &plan, &info, text, sizeof text))
         return;
     if (!sends_messages(&info)) {
         snprintf(own->shared, sizeof own->shared, "%s", info.line);
         hsumma_plan_free(&plan);
-        if (!plan_freely(s, "node=messages", &plan, &info))
+        if (problem_plan(&s->p, "node=messages", &plan, &info, text, sizeof text))
             return;
     }
     snprintf(own->line, sizeof own->line, "%s", info.line);
@@ -120,11 +108,8 @@ static int make_plans(sweep *s)
         candidate *c = &s->candidates[i];
 
         snprintf(options, sizeof options, "groups=%s", c->grid.rows ? c->grid.name : "1x1");
-        code = problem_plan(&s->p, options, &c->plan, c->message, sizeof c->message);
-        if (code)
-            hsumma_plan_free(&c->plan);
-        else
-            plans++;
+        code = problem_plan(&s->p, options, &c->plan, &c->info, c->message, sizeof c->message);
+        plans += !code;
         worst = code > worst ? code : worst;
     }
     if (plans)

@@ -225,41 +225,31 @@ static void test_many(const char *options, const char *words)
 /* Vectors of many pieces. */
 static void test_long(const char *options, const char *algorithm, hsumma_collective collective)
 {
-    const int64_t count = (5 << 20) + 3;
+    const int64_t bytes = (5 << 20) + 3, ints = bytes / 4;
+    const int sums = collective != HSUMMA_BCAST;
     void *memory[2] = {NULL, NULL};
-    unsigned char *image = malloc((size_t)count);
+    int32_t *image = calloc((size_t)ints + 1, sizeof *image);
     int wrong = 0;
     hsumma_status status = coll_device_create(options, NULL, 0);
     for (int i = 0; i < 2 && !status; i++)
-        status = ctx->device->kind->get(ctx->device, (size_t)count, &memory[i]);
-    for (int64_t i = 0; i < count; i++)
-        image[i] = (unsigned char)((i * 31 + rank) % 101);
-    int64_t ints = count / 4 * 4;
-    if (collective != HSUMMA_BCAST)
-        for (int64_t i = 0; i < ints / 4; i++) {
-            int32_t number = (int32_t)(i * 31 + rank);
-            memcpy(image + 4 * i, &number, sizeof number);
-        }
-    status |= hsumma_copy(ctx, memory[0], image, (size_t)count);
+        status = ctx->device->kind->get(ctx->device, (size_t)bytes, &memory[i]);
+    for (int64_t i = 0; i < ints; i++)
+        image[i] = (int32_t)(i * 31 + rank);
+    status |= hsumma_copy(ctx, memory[0], image, (size_t)bytes);
     hsumma_coll call = {.collective = collective,
                         .in = memory[0],
-                        .out = collective == HSUMMA_BCAST ? memory[0] : memory[1],
-                        .count = collective == HSUMMA_BCAST ? count : ints / 4,
+                        .out = memory[sums],
+                        .count = sums ? ints : bytes,
                         .op = {.op = HSUMMA_SUM, .element = HSUMMA_INT32},
                         .algorithm = algorithm};
     status |= hsumma_coll_run(ctx, &call);
-    status |= hsumma_copy(ctx, image, call.out, (size_t)ints);
-    for (int64_t i = 0; i < count && collective == HSUMMA_BCAST && i < ints; i++)
-        wrong |= image[i] != (i * 31) % 101;
-    for (int64_t i = 0; i < ints / 4 && collective != HSUMMA_BCAST; i++) {
-        int32_t number;
-        memcpy(&number, image + 4 * i, sizeof number);
-        wrong |= number != (int32_t)(i * 31 * size + size * (size - 1) / 2);
-    }
+    status |= hsumma_copy(ctx, image, call.out, (size_t)ints * sizeof *image);
+    for (int64_t i = 0; i < ints; i++)
+        wrong |= image[i] != (int32_t)(sums ? i * 31 * size + size * (size - 1) / 2 : i * 31);
     if (status)
         printf("# rank %d: %s\n", rank, hsumma_message(ctx));
     tap_ok(world_worst(wrong || status) == 0, "%s %s of %" PRId64 " bytes, %s", coll_names[collective], algorithm,
-           count, options);
+           bytes, options);
     for (int i = 0; i < 2; i++)
         ctx->device->kind->put(ctx->device, memory[i]);
     free(image);

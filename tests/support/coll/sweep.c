@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct hs_verify_options sweep_options(struct coll_sweep *sweep, int ranks)
+/* How verify runs a shape. */
+static struct hs_verify_options draw_options(struct coll_sweep *sweep, int ranks)
 {
     static const int windows[] = {0, 0, 4, 7, 64, 1};
     struct hs_verify_options options = {.schedule = (enum hs_schedule)draw_of(&sweep->mix, HS_SCHEDULES),
@@ -18,28 +19,6 @@ struct hs_verify_options sweep_options(struct coll_sweep *sweep, int ranks)
     options.run = draw_of(&sweep->mix, 6);
     options.ld = options.run + draw_of(&sweep->mix, 4);
     return options;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
-const int64_t *sweep_cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape)
-{
-    int p = shape->size, kind = draw_of(&sweep->mix, 5), owner = draw_of(&sweep->mix, p);
-    int64_t elements = shape->bytes / shape->unit, step = kind == 2 ? 1 : 8; /* coarse cuts often coincide */
-    if (kind == 0)
-        return NULL;
-    for (int i = 0; i <= p; i++)
-        part[i] = kind == 1 ? (i > owner) * elements : draw_of(&sweep->mix, (int)elements + 1) / step * step;
-    part[0] = 0;
-    part[p] = elements;
-    qsort(part, (size_t)p + 1, sizeof *part, ascending);
-    for (int i = 0; i <= p; i++)
-        part[i] *= shape->unit;
-    return part;
 }
 
 /* Describes the first that is wrong. */
@@ -64,7 +43,7 @@ static void describe(struct coll_sweep *sweep, const struct hs_shape *shape, con
 int sweep_verify(struct coll_sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
                  struct hs_verify_report *report)
 {
-    struct hs_verify_options options = sweep_options(sweep, shape->size);
+    struct hs_verify_options options = draw_options(sweep, shape->size);
     hsumma_status status = hs_verify(alg, shape, &options, &hs_heap, report);
     sweep->runs++;
     if (status)

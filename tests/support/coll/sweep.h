@@ -1,6 +1,7 @@
 /*
- * Sweeps over the configurations of a row of the registry: each goes through verify, under a schedule drawn by chance,
- * and what it counts is compared with what it should be.  The first that is wrong is described.
+ * What tests of schedules share.  Sweeps over the configurations of a row: each goes through verify, under a schedule
+ * drawn by chance, what it counts is compared with what it should be, and the first that is wrong is described.  Work
+ * and prices that can be computed by hand.
  */
 #ifndef HS_TESTS_SUPPORT_COLL_SWEEP_H
 #define HS_TESTS_SUPPORT_COLL_SWEEP_H
@@ -14,12 +15,6 @@ struct coll_sweep {
     int runs, bad;
     char text[600]; /* the first that is wrong */
 };
-
-/* How verify runs a shape. */
-struct hs_verify_options sweep_options(struct coll_sweep *sweep, int ranks);
-
-/* Cuts elements into shape->size parts, offsets in part[]: equal (NULL), all at one rank, irregular, many empty. */
-const int64_t *sweep_cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape);
 
 /* One run; 1 if it is right, and then the report says what it took. */
 int sweep_verify(struct coll_sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,

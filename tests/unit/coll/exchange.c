@@ -30,11 +30,10 @@ static int meet(const struct hs_step *send, int a, const struct hs_step *recv, i
            send->count == recv->count;
 }
 
-/* Steps left when nothing moves any more; *messages counts what was sent. */
-static int run(const struct hs_list *list, int ranks, int *messages)
+/* Steps left when nothing moves any more, and 1 if other than `wanted` messages were sent.  Frees the lists. */
+static int run(struct hs_list *list, int ranks, int wanted)
 {
-    int next[MOST * MOST] = {0}, left = 0, moved = 1;
-    *messages = 0;
+    int next[MOST * MOST] = {0}, left = 0, moved = 1, messages = 0;
     while (moved) {
         moved = 0;
         for (int a = 0; a < ranks; a++) {
@@ -49,20 +48,22 @@ static int run(const struct hs_list *list, int ranks, int *messages)
                 next[a]++;
                 next[b]++;
                 moved = 1;
-                ++*messages;
+                messages++;
             }
         }
     }
-    for (int a = 0; a < ranks; a++)
+    for (int a = 0; a < ranks; a++) {
         left += list[a].steps - next[a];
-    return left;
+        hs_list_free(&hs_heap, &list[a]);
+    }
+    return left + (messages != wanted);
 }
 
 /* Steps left over, or messages missing, in an exchange or its way back. */
 static int faults(const struct grid *grid, int outward)
 {
     static struct hs_list list[MOST * MOST];
-    int ranks = grid->P * grid->Q, wrong = 0, messages;
+    int ranks = grid->P * grid->Q, wrong = 0;
     for (int me = 0; me < ranks; me++) {
         struct hs_piece held[MOST], taken[MOST];
         int holds = me / grid->Q == grid->owner ? pieces(grid, 1, held) : 0;
@@ -71,18 +72,14 @@ static int faults(const struct grid *grid, int outward)
                                        : hs_exchange_build(me, held, holds, taken, takes, &hs_heap, &list[me]);
         wrong += status != HSUMMA_OK;
     }
-    wrong += run(list, ranks, &messages);
-    wrong += messages != ranks - 1; /* P Q pairs, one of them a process with itself */
-    for (int me = 0; me < ranks; me++)
-        hs_list_free(&hs_heap, &list[me]);
-    return wrong;
+    return wrong + run(list, ranks, ranks - 1); /* P Q pairs, one of them a process with itself */
 }
 
 /* A line of processes on which one layout becomes another: everybody holds and takes, what stays is in no piece. */
 static int realign_faults(const struct hs_axis *own, const struct hs_axis *want, int64_t width)
 {
     static struct hs_list list[MOST];
-    int ranks = own->nprocs, wrong = 0, messages, wanted = 0;
+    int ranks = own->nprocs, wrong = 0, wanted = 0;
     for (int me = 0; me < ranks; me++) {
         struct hs_piece held[MOST], taken[MOST];
         int holds = 0, takes = 0;
@@ -100,11 +97,7 @@ static int realign_faults(const struct hs_axis *own, const struct hs_axis *want,
         wanted += holds;
         wrong += hs_exchange_build(me, held, holds, taken, takes, &hs_heap, &list[me]) != HSUMMA_OK;
     }
-    wrong += run(list, ranks, &messages);
-    wrong += messages != wanted;
-    for (int me = 0; me < ranks; me++)
-        hs_list_free(&hs_heap, &list[me]);
-    return wrong;
+    return wrong + run(list, ranks, wanted);
 }
 
 static void test_realigned(void)

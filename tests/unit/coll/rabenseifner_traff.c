@@ -6,10 +6,8 @@
  *   unit_rabenseifner_traff --table    doc/results/table1.md
  */
 #include "support/coll/rabenseifner_traff.h"
-#include "coll/model/clock.h"
-#include "coll/proof/verify.h"
 #include "coll/rabenseifner_traff/rt.h"
-#include "coll/schedule/lists.h"
+#include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <math.h>
@@ -40,8 +38,7 @@ static double clock_of(const struct hs_alg *alg, const struct paper_setting *set
     shape.with.threshold = setting->cut ? 1 : shape.bytes;
     double m = (double)shape.bytes;
     struct hs_machine machine = {.alpha = alpha, .beta = setting->beta_m / m, .gamma = setting->gamma_m / m};
-    struct hs_clock_report report;
-    return hs_clock(alg, &shape, &machine, &hs_heap, &report) ? -1 : report.seconds;
+    return price_of(alg, &shape, &machine, NULL);
 }
 
 static int differ(double a, double b)
@@ -79,19 +76,12 @@ static void formulas(void)
     formula(&one_ring_row, paper_one_ring, 65, "Section 3.5");
 }
 
+/* Messages one after the other: seconds on a machine where nothing else takes time. */
 static int rounds_of(const struct hs_alg *alg, int p, int64_t elements, int64_t threshold)
 {
+    static const struct hs_machine only = {.alpha = 1};
     struct hs_shape shape = {.size = p, .unit = 8, .bytes = 8 * elements, .with.threshold = threshold};
-    struct hs_lists lists;
-    if (hs_lists_build(alg, &shape, &hs_heap, &lists))
-        return -1;
-    int *round = hs_get(&hs_heap, (size_t)lists.steps + 1, sizeof *round), most = -1;
-    if (round && hs_lists_rounds(&lists, &hs_heap, round) == HSUMMA_OK)
-        for (int g = most = 0; g < lists.steps; g++)
-            most = most < round[g] ? round[g] : most;
-    hs_put(&hs_heap, round);
-    hs_lists_free(&hs_heap, &lists);
-    return most;
+    return (int)price_of(alg, &shape, &only, NULL);
 }
 
 static void rounds(void)
@@ -128,10 +118,9 @@ static void transition(void)
         double rest = (n - halved) / (double)(1 << halved), once = 1 - 1.0 / (1 << halved);
         struct hs_shape shape = {.size = p, .unit = 8, .bytes = (int64_t)2048 << k, .with.threshold = 2048};
         struct hs_machine machine = {.alpha = 1, .beta = 3.0 / (double)shape.bytes, .gamma = 2.0 / (double)shape.bytes};
-        struct hs_clock_report report;
         bad += rounds_of(allreduce("butterfly"), p, (int64_t)256 << k, 2048) != n + halved;
-        bad += hs_clock(allreduce("butterfly"), &shape, &machine, &hs_heap, &report) != HSUMMA_OK;
-        bad += differ(report.seconds, n + halved + 3 * (2 * once + rest) + 2 * (once + rest));
+        bad += differ(price_of(allreduce("butterfly"), &shape, &machine, NULL),
+                      n + halved + 3 * (2 * once + rest) + 2 * (once + rest));
     }
     tap_ok(bad == 0, "butterfly: a round more for every halving, from log2 p to 2 log2 p");
 }

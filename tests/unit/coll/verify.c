@@ -146,6 +146,29 @@ static const struct row {
     {HS_REDUCE_SCATTER, "recursive_halving", halving, 0},
 };
 
+static int ascending(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Cuts elements into shape->size parts, offsets in part[]: equal (NULL), all at one rank, irregular, many empty. */
+static const int64_t *cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape)
+{
+    int p = shape->size, kind = draw_of(&sweep->mix, 5), owner = draw_of(&sweep->mix, p);
+    int64_t elements = shape->bytes / shape->unit, step = kind == 2 ? 1 : 8; /* coarse cuts often coincide */
+    if (kind == 0)
+        return NULL;
+    for (int i = 0; i <= p; i++)
+        part[i] = kind == 1 ? (i > owner) * elements : draw_of(&sweep->mix, (int)elements + 1) / step * step;
+    part[0] = 0;
+    part[p] = elements;
+    qsort(part, (size_t)p + 1, sizeof *part, ascending);
+    for (int i = 0; i <= p; i++)
+        part[i] *= shape->unit;
+    return part;
+}
+
 static void one(struct coll_sweep *sweep, const struct row *row, const struct hs_shape *shape)
 {
     const struct hs_alg *alg = hs_alg_find(row->collective, row->name);
@@ -174,7 +197,7 @@ static void all_shapes(struct coll_sweep *sweep, const struct row *row, int p)
     int64_t part[MOST_RANKS + 1];
 
     for (int root = 0; root < (rooted ? p : 1); root += many ? p / 3 + 1 : 1)
-        for (size_t c = root > 0; c < sizeof counts / sizeof *counts; c++) {
+        for (size_t c = root > 0 || p > 20; c < sizeof counts / sizeof *counts; c++) {
             if (root > 0 && p > 16 && draw_of(&sweep->mix, 3)) /* a third of the sizes for other roots */
                 continue;
             for (int s = 0; s < (many || root > 0 ? 1 : 8); s++) {
@@ -182,7 +205,7 @@ static void all_shapes(struct coll_sweep *sweep, const struct row *row, int p)
                 const int64_t segments[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
                 struct hs_shape shape = {.size = p, .root = root, .bytes = bytes, .unit = unit};
                 shape.segment = segments[draw_of(&sweep->mix, 7)];
-                shape.part = sweep_cut(sweep, part, &shape);
+                shape.part = cut(sweep, part, &shape);
                 one(sweep, row, &shape);
             }
         }
@@ -309,7 +332,7 @@ int main(void)
             all_shapes(&sweep, row, p);
         for (int i = 0; i < 3; i++)
             all_shapes(&sweep, row, more[i]);
-        sweep_end(&sweep, sweep.runs > 400, "%s %s: messages, bytes and rounds", hs_collective_name(row->collective),
+        sweep_end(&sweep, sweep.runs > 350, "%s %s: messages, bytes and rounds", hs_collective_name(row->collective),
                   row->name);
     }
     for (int p = 1; p <= 40; p += p < 9 ? 1 : 7)

@@ -52,21 +52,6 @@ static void sum_in_shared(struct hs_builder *builder, const struct hs_shape *sha
     }
 }
 
-/* Allreduce that reads the peers' IN.  Steps: 0 SIGNAL 1, 1 2 WAIT, 3 4 REDUCE, 5 SIGNAL 2, 6 7 WAIT. */
-static void sum_directly(struct hs_builder *builder, const struct hs_shape *shape)
-{
-    int me = shape->rank, wait[2];
-    hs_expose(builder);
-    int entered = hs_emit_signal(builder, 1, -1);
-    wait_for_both(builder, me, 1, -1, wait);
-    int first = hs_emit_reduce(builder, hs_out(0), of(0, me, hs_in(0)), of(1, me, hs_in(0)), BYTES, wait[0]);
-    hs_after(builder, first, wait[1]);
-    int second = hs_emit_reduce(builder, hs_out(0), hs_out(0), of(2, me, hs_in(0)), BYTES, first);
-    int done = hs_emit_signal(builder, 2, entered);
-    hs_after(builder, done, second);
-    wait_for_both(builder, me, 2, -1, wait);
-}
-
 /* Broadcast from rank 0: one half through SHARED, which the message with the other half announces; a JOIN. */
 static void told_by_message(struct hs_builder *builder, const struct hs_shape *shape)
 {
@@ -83,10 +68,10 @@ static void told_by_message(struct hs_builder *builder, const struct hs_shape *s
 
 static const struct hs_alg in_shared = {HS_ALLREDUCE, "in_shared", "", HS_KEEPS_ORDER | HS_UNIFORM,
                                         .build = sum_in_shared};
-static const struct hs_alg directly = {HS_ALLREDUCE, "directly", "", HS_KEEPS_ORDER | HS_UNIFORM,
-                                       .build = sum_directly};
 static const struct hs_alg by_message = {HS_BCAST, "by_message", "", 0, .build = told_by_message};
 
+/* reduce_scatter spread reads the peers' IN; steps of each rank: 0 SIGNAL 1, 1 2 WAIT, 3 JOIN, 4 5 REDUCE, 6 SIGNAL 2,
+ * 7 8 WAIT, 9 JOIN. */
 static const struct planted_fault faults[] = {
     /* Races. */
     {"a WAIT for too small a value", &in_shared, 3, SET_COUNT, 0, 11, HS_WAIT, 2,
@@ -99,10 +84,10 @@ static const struct planted_fault faults[] = {
      "reads rank 2's SHARED while step 0 (COPY)"},
     {"a message before what it announces", &by_message, 3, FORGET, 0, 2, HS_SEND, 0,
      "rank 2 step 2 (COPY) reads rank 0's SHARED while step 0"},
-    {"a peer's IN without a WAIT", &directly, 3, FORGET, 0, 3, HS_REDUCE, 1,
-     "rank 0 step 3 (REDUCE) reads rank 1's IN, which may not have entered yet"},
-    {"a peer's IN, and the peer does not wait at its end", &directly, 3, SET_PEER, 1, 6, HS_WAIT, 2,
-     "rank 0 step 3 (REDUCE) reads rank 1's IN, which does not wait for it at its end"},
+    {"a peer's IN without a WAIT", &hs_alg_reduce_scatter_spread, 3, FORGET, 0, 3, HS_JOIN, 1,
+     "rank 0 step 4 (REDUCE) reads rank 1's IN, which may not have entered yet"},
+    {"a peer's IN, and the peer does not wait at its end", &hs_alg_reduce_scatter_spread, 3, SET_PEER, 1, 7, HS_WAIT, 2,
+     "rank 0 step 4 (REDUCE) reads rank 1's IN, which does not wait for it at its end"},
     /* Signals. */
     {"a SIGNAL is missing", &in_shared, 3, CUT_LIST, 1, 0, 0, 10, "waits for a signal that never comes: rank 1, 3"},
     {"SIGNALs that do not ascend", &in_shared, 3, SET_COUNT, 1, 6, HS_SIGNAL, 1, "does not ascend"},
@@ -140,11 +125,11 @@ static const struct planted_fault faults[] = {
     {"a RECV into a peer's slot", &by_message, 3, SET_DST_OF, 1, 0, HS_RECV, 1 + 2, NULL},
     {"  and", NULL, 0, SET_DST_SLOT, 1, 0, HS_RECV, HS_SHARED, "which only COPY and REDUCE may read or write"},
     {"a slot of nobody", &in_shared, 3, SET_RIGHT_OF, 0, 4, HS_REDUCE, 1 + RANKS, "which is no other rank"},
-    {"a peer's IN where peers cannot read it", &directly, 3, SET_DIRECT, 0, 0, 0, 0,
+    {"a peer's IN where peers cannot read it", &hs_alg_reduce_scatter_spread, 3, SET_DIRECT, 0, 0, 0, 0,
      "which peers cannot read on this topology"},
-    {"only some ranks expose their memory", &directly, 3, SET_EXPOSED, 1, 0, 0, 0,
-     "rank 0 step 3 (REDUCE): uses IN of rank 1, which is not"},
-    {"one rank does not expose its memory", &directly, 3, SET_EXPOSED, 0, 0, 0, 0, NULL},
+    {"only some ranks expose their memory", &hs_alg_reduce_scatter_spread, 3, SET_EXPOSED, 1, 0, 0, 0,
+     "rank 0 step 4 (REDUCE): uses IN of rank 1, which is not"},
+    {"one rank does not expose its memory", &hs_alg_reduce_scatter_spread, 3, SET_EXPOSED, 0, 0, 0, 0, NULL},
     {"  and", NULL, 0, SET_EXPOSED, 2, 0, 0, 0, NULL},
     {"  and", NULL, 0, CUT_LIST, 0, 0, 0, 1, NULL},
     {"  and", NULL, 0, CUT_LIST, 2, 0, 0, 1, "uses IN of rank 0, which is not exposed"},
@@ -262,7 +247,6 @@ static void counts(void)
 int main(void)
 {
     sound(&in_shared, 12, 0);
-    sound(&directly, 6, 0);
     sound(&by_message, 0, 1);
     plant_faults(faults, sizeof faults / sizeof *faults, HALF);
     plant_faults(buffer_faults, sizeof buffer_faults / sizeof *buffer_faults, ROOM);

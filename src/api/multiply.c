@@ -51,15 +51,15 @@ static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder,
     }
 }
 
-/* What the last execution has taken; node: inside one node, on a device or not. */
-static void fill_times(const struct hs_loop_times *loop, const struct hs_node_times *node, hsumma_plan_info *info)
+/* What the last execution has taken; those inside a node send nothing. */
+static void fill_times(const struct hs_times *times, int by_node, hsumma_plan_info *info)
 {
-    info->seconds = node ? node->seconds : loop->seconds;
-    info->gemm_seconds = node ? node->gemm : loop->gemm;
-    info->copy_seconds = node ? node->copy : loop->copy;
-    info->wait_seconds = node ? node->wait : 0;
-    info->bytes_sent = node ? 0 : loop->bytes;
-    info->messages_sent = node ? 0 : loop->messages;
+    info->seconds = times->seconds;
+    info->gemm_seconds = times->gemm;
+    info->copy_seconds = times->copy;
+    info->wait_seconds = times->wait;
+    info->bytes_sent = by_node ? 0 : times->bytes;
+    info->messages_sent = times->messages;
 }
 
 /* Bytes that some process must receive, whatever the algorithm, if A, B and C are spread evenly and held once: Al Daas,
@@ -121,11 +121,11 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
         info->tuned = "estimated";
         for (int x = 0; x < 3; x++)
             info->predicted_stationary[x] = -1;
-        fill_times(NULL, &device->node.last, info);
+        fill_times(&device->node.last, 1, info);
         info->seconds = device->seconds;
     } else {
         fill_predictions(plan, holder, info);
-        fill_times(&served->loop.last, served->by_node ? &served->node.last : NULL, info);
+        fill_times(served->by_node ? &served->node.last : &served->loop.last, served->by_node, info);
     }
     double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
     info->comm_seconds = rest > 0 ? rest : 0;

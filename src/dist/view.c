@@ -10,3 +10,8 @@ struct hs_view hs_view_make(const struct hs_axis *rows, const struct hs_axis *co
     }
     return view;
 }
+
+struct hs_view_part hs_view_part_of(const struct hs_view *view, const int coord[2])
+{
+    return (struct hs_view_part){hs_axis_count(&view->axis[0], coord[0]), hs_axis_count(&view->axis[1], coord[1])};
+}

@@ -23,4 +23,10 @@ static inline int hs_view_stored(const struct hs_view *view, int logical)
 struct hs_view hs_view_make(const struct hs_axis *rows, const struct hs_axis *cols, int64_t i, int64_t j, int64_t m,
                             int64_t n, const int coord[2], int64_t ld, char op);
 
+/* Rows and columns that the process at coord has of it. */
+struct hs_view_part {
+    int64_t rows, cols;
+};
+struct hs_view_part hs_view_part_of(const struct hs_view *view, const int coord[2]);
+
 #endif

@@ -158,11 +158,9 @@ int hs_only_scales(const struct hs_problem *problem, const void *alpha)
 
 int hs_only_scale(const struct hs_problem *problem, const void *alpha, const void *beta, const struct hs_matrix *c)
 {
-    const struct hs_view *view = &problem->view[HS_C];
-    const int *coord = problem->grid.coord;
+    struct hs_view_part part = hs_view_part_of(&problem->view[HS_C], problem->grid.coord);
     if (!hs_only_scales(problem, alpha))
         return 0;
-    problem->scalar->update(hs_axis_count(&view->axis[0], coord[0]), hs_axis_count(&view->axis[1], coord[1]), beta,
-                            c->base, c->ld, NULL, 0);
+    problem->scalar->update(part.rows, part.cols, beta, c->base, c->ld, NULL, 0);
     return 1;
 }

@@ -18,6 +18,12 @@ struct hs_matrix {
     int64_t ld;
 };
 
+/* What an execution has taken. */
+struct hs_times {
+    double begin, seconds, gemm, copy, wait;
+    int64_t bytes, messages; /* sent; inside a node: bytes copied into shared memory */
+};
+
 /* A run of innermost panels [begin, end) of one tier panel, for one moving operand. */
 struct hs_run_of_panels {
     const struct hs_panels *panels;

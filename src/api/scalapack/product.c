@@ -10,9 +10,9 @@ static void scale(const struct hs_pgemm *call, const struct hs_arguments *args)
 {
     const struct hs_scalar *scalar = &hs_scalars[call->type];
     struct hs_view view = hs_argument_view(args, 2);
-    int64_t m = hs_axis_count(&view.axis[0], args->coord[0]), n = hs_axis_count(&view.axis[1], args->coord[1]);
-    if (m > 0 && n > 0)
-        scalar->update(m, n, call->beta,
+    struct hs_view_part part = hs_view_part_of(&view, args->coord);
+    if (part.rows > 0 && part.cols > 0)
+        scalar->update(part.rows, part.cols, call->beta,
                        (char *)call->data[2] + (size_t)(view.origin[0] + view.origin[1] * view.ld) * scalar->size,
                        view.ld, NULL, 0);
 }

@@ -2,10 +2,10 @@
  * The p?gemm shim: what its files share.
  *
  * pxgemm.c, override.c   the Fortran names; all end in hs_pgemm
- * gemm.c                 one call: quick returns, ScaLAPACK's turn or a cached plan
- * local.c                products of matrices on one process
+ * product.c              one call: quick returns, ScaLAPACK's turn or a cached plan
+ * alone.c                products of matrices on one process
  * repeat.c               the same call again
- * arguments.c            the check, as PBLAS does it
+ * check_arguments.c      the check, as PBLAS does it
  * blacs.c                grid and communicator of a context, the error exit
  * state.c                what hangs on that communicator
  * original.c             ScaLAPACK's own routine

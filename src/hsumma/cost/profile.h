@@ -51,7 +51,7 @@ hsumma_status hs_profile_read(const char *text, const char *host, struct hs_prof
                               struct hs_message *message);
 int hs_profile_write(const struct hs_profile *profile, const char *host, char *text, size_t size);
 
-/* host.c: processor, cores, MPI and BLAS of this machine in one line without a newline. */
+/* host_signature.c: processor, cores, MPI and BLAS of this machine in one line without a newline. */
 void hs_host_signature(char text[HS_HOST_TEXT]);
 
 #endif

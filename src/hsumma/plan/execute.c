@@ -15,19 +15,18 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
     const struct hs_problem *problem = &plan->problem;
     for (int x = 0; x < 3; x++) {
         const struct hs_view *view = &problem->view[x];
-        int64_t rows = hs_axis_count(&view->axis[0], problem->grid.coord[0]);
-        int64_t cols = hs_axis_count(&view->axis[1], problem->grid.coord[1]);
+        struct hs_view_part part = hs_view_part_of(view, problem->grid.coord);
         size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
         /* where nothing is owned some address stands, never used: arithmetic on NULL is undefined, even adding 0 */
         matrix[x] = (struct hs_matrix){(char *)plan, ld[x]};
-        if (rows == 0 || cols == 0)
+        if (part.rows == 0 || part.cols == 0)
             continue;
         if (!data[x]) {
             const char name = "ABC"[x];
             *about = HS_ABOUT_A + x;
             return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
                            "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", name,
-                           problem->grid.coord[0], problem->grid.coord[1], rows, cols);
+                           problem->grid.coord[0], problem->grid.coord[1], part.rows, part.cols);
         }
         matrix[x].base = (char *)data[x] + offset; /* A and B are only read */
     }
@@ -64,14 +63,12 @@ static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const voi
 /* Whether what this process has of an operand lies in memory from hsumma_malloc, which others have mapped. */
 static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_matrix *matrix)
 {
-    const struct hs_view *view = &plan->problem.view[x];
-    const int *coord = plan->problem.grid.coord;
-    int64_t rows = hs_axis_count(&view->axis[0], coord[0]), cols = hs_axis_count(&view->axis[1], coord[1]);
+    struct hs_view_part part = hs_view_part_of(&plan->problem.view[x], plan->problem.grid.coord);
     size_t offset, size = plan->problem.scalar->size;
-    if (rows == 0 || cols == 0 || !plan->ctx->allocations.shared)
+    if (part.rows == 0 || part.cols == 0 || !plan->ctx->allocations.shared)
         return (struct hs_where){-1, 0};
     const struct hs_region *region = hs_region_of(plan->ctx->allocations.shared, matrix->base,
-                                                  (size_t)((cols - 1) * matrix->ld + rows) * size, &offset);
+                                                  (size_t)((part.cols - 1) * matrix->ld + part.rows) * size, &offset);
     return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
 }
 

@@ -304,7 +304,7 @@ int hs_trial_first_span(hsumma_plan *holder)
     return trial->to;
 }
 
-static void add_times(struct hs_loop_times *sum, const struct hs_loop_times *span)
+static void add_times(struct hs_times *sum, const struct hs_times *span)
 {
     sum->seconds += span->seconds;
     sum->gemm += span->gemm;

@@ -39,7 +39,7 @@ struct hs_trial {
     int sharer[HS_RANKED];         /* those who do, */
     int sharers;                   /* so many; the first is 0 */
     int span, spans, from, to;     /* the span under way, and how many there are before the last one */
-    struct hs_loop_times together; /* of the spans so far */
+    struct hs_times together;      /* of the spans so far */
     struct hs_agreement agreement; /* over the whole grid */
     char key[HS_TUNED_KEY];
 };

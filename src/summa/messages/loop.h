@@ -23,11 +23,6 @@
 
 #include "summa/messages/conveyor.h"
 
-struct hs_loop_times {
-    double begin, seconds, gemm, copy;
-    int64_t bytes, messages;
-};
-
 struct hs_loop {
     const struct hs_problem *problem;
     const struct hs_spec *spec;
@@ -50,12 +45,12 @@ struct hs_loop {
     enum { HS_IDLE, HS_RUNNING } state;
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
-    int now, end;                     /* the innermost panel to be multiplied; where the span ends */
-    int64_t column;                   /* of the local product: where the next slice begins */
-    int multiplying;                  /* a device is at a slice */
-    double mark;                      /* the last look at the clock meanwhile */
-    hsumma_status failed;             /* a device has; C is not to be used here */
-    struct hs_loop_times times, last; /* of this span so far, and of the last complete one */
+    int now, end;                /* the innermost panel to be multiplied; where the span ends */
+    int64_t column;              /* of the local product: where the next slice begins */
+    int multiplying;             /* a device is at a slice */
+    double mark;                 /* the last look at the clock meanwhile */
+    hsumma_status failed;        /* a device has; C is not to be used here */
+    struct hs_times times, last; /* of this span so far, and of the last complete one */
 };
 
 /* Where the blocks of a variant's two moving operands meet. */

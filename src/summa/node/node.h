@@ -41,11 +41,6 @@ struct hs_supply {
     int8_t *gives;          /* per line: this process has something of it; NULL: nothing of any */
 };
 
-struct hs_node_times {
-    double begin, seconds, gemm, copy, wait;
-    int64_t bytes; /* copied into shared memory */
-};
-
 /* The last execution in which a rank may use the memory, and the one before. */
 struct hs_taken {
     uint64_t before, last;
@@ -98,7 +93,7 @@ struct hs_node_product {
     int64_t announced[3];    /* device: of fill, step and sum, to those who cannot wait for events */
     int closed;              /* device: the end has been put on streams */
     hsumma_status failed;    /* the system or the device has refused something; C is not to be used here */
-    struct hs_node_times times, last;
+    struct hs_times times, last;
 };
 
 /* Steps of an execution at most: words of the directory have room for so many. */

@@ -132,7 +132,7 @@ static int counts(hsumma_plan *plan, const struct gemm_case *call, const struct 
 {
     const struct hs_loop *loop = &plan->loop;
     int good = run_span(plan, call, local, buffers, 0, HS_ALL), from = 0;
-    struct hs_loop_times all = loop->last;
+    struct hs_times all = loop->last;
     do {
         int to = cut(loop, loop, from);
         good &= run_span(plan, call, local, buffers, from, to);

@@ -319,7 +319,7 @@ static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
 {
     int same = strcmp(x->line, y->line) == 0 && x->stationary == y->stationary && x->nlevels == y->nlevels &&
                x->lookahead == y->lookahead && x->segment == y->segment && x->threads == y->threads &&
-               x->panels == y->panels && x->workspace_bytes == y->workspace_bytes &&
+               x->panels == y->panels && x->chunk == y->chunk && x->workspace_bytes == y->workspace_bytes &&
                x->workspace_bytes_max == y->workspace_bytes_max;
     for (int l = 0; same && l < x->nlevels; l++)
         same = x->level[l].rows == y->level[l].rows && x->level[l].cols == y->level[l].cols &&
@@ -328,17 +328,19 @@ static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
     return same;
 }
 
-/* Plans a call again with the line that its plan has given, in another context with opinions of its own. */
+/* Plans a call again with the line that its plan has given: 1 if that gives the same plan, and the same bits. */
 static int repeats(hsumma_context *ctx, struct gemm_case c, char *line, size_t length)
 {
     hsumma_plan *plan = NULL, *again = NULL;
+    c.fractions = 1;
+    int64_t bits = gemm_bits(ctx, &c, 1, NULL);
     int good = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
     hsumma_plan_info info = plan_query(plan);
     snprintf(line, length, "%s", good ? info.line : hsumma_message(ctx));
     c.options = line;
     good = good && gemm_plan_create(ctx, &c, &again) == HSUMMA_OK;
     hsumma_plan_info copy = plan_query(again);
-    good = good && same_plan(&info, &copy);
+    good = good && same_plan(&info, &copy) && bits >= 0 && gemm_bits(ctx, &c, 1, NULL) == bits;
     hsumma_plan_free(&plan);
     hsumma_plan_free(&again);
     return good;
@@ -347,21 +349,28 @@ static int repeats(hsumma_context *ctx, struct gemm_case c, char *line, size_t l
 static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q, good = 1, plans = 0;
-    char line[600] = "", options[5][200];
+    char line[600] = "", by_rows[96], by_both[96], by_cols[96];
+    const char *const options[] = {NULL,
+                                   "groups=1x1 stationary=A lookahead=0 threads=user",
+                                   by_rows,
+                                   by_both,
+                                   by_cols,
+                                   "stationary=A workspace_limit=20k",
+                                   "stationary=B workspace_limit=20k"};
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-    snprintf(options[0], sizeof options[0], "%s", "");
-    snprintf(options[1], sizeof options[1], "groups=1x1 stationary=A lookahead=0 threads=user");
-    snprintf(options[2], sizeof options[2], "groups=%dx1 block=3 outer=6 bcast=outer=flat,inner=chain segment=100", P);
-    snprintf(options[3], sizeof options[3], "levels=1x1,%dx1,1x%d block=2 outer=8,4,4 lookahead=3 stationary=B", P, Q);
-    snprintf(options[4], sizeof options[4], "groups=1x%d threads=3 stationary=C bcast=binomial", Q);
+    snprintf(by_rows, sizeof by_rows, "groups=%dx1 block=3 outer=6 bcast=outer=flat,inner=chain segment=100", P);
+    snprintf(by_both, sizeof by_both, "levels=1x1,%dx1,1x%d block=2 outer=8,4,4 lookahead=3 stationary=B", P, Q);
+    snprintf(by_cols, sizeof by_cols, "groups=1x%d threads=3 stationary=C bcast=binomial", Q);
     for (int ops = 0; ops < 4; ops++)
-        for (int o = 0; o < 5; o++, plans++) {
+        for (unsigned o = 0; o < sizeof options / sizeof *options; o++, plans++) {
             struct gemm_case c =
-                gemm_case_of(grid, (hsumma_type)(ops % 4), "NT"[ops % 2], "NC"[ops / 2], 40, 37, 50, o % 2 ? 4 : 0);
+                gemm_case_of(grid, (hsumma_type)ops, "NT"[ops % 2], "NC"[ops / 2], 40, 37, 50, o % 2 ? 4 : 0);
             c.options = options[o];
+            if (o == 6)
+                gemm_unalign(&c, ops);
             good &= repeats(ctx, c, line, sizeof line);
         }
-    tap_ok(everywhere(good), "the line of a plan gives it again: %d plans, such as %s", plans, line);
+    tap_ok(everywhere(good), "the line of a plan gives it again, and its bits: %d plans, such as %s", plans, line);
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
     c.options = "segment=5G slice=8G";
     tap_ok(everywhere(repeats(ctx, c, line, sizeof line)), "also with numbers over 2^32: %s", hsumma_message(ctx));

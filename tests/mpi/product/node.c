@@ -224,42 +224,6 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(bad == 0, "replicas in the library's memory: %d wrong", bad);
 }
 
-/* A plan's line gives it again, with its bits, also when the processes are late by turns. */
-static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
-{
-    int bad = 0;
-    char line[512] = "";
-    for (int i = 0; i < 12; i++) {
-        int64_t copied, hash[2];
-        hsumma_plan_info info[2];
-        struct gemm_case c =
-            gemm_case_of(grid, (hsumma_type)(i % 4), "NT"[i % 2], "NC"[i / 2 % 2], 90, 95, 100, i % 3 * 4);
-        char options[64];
-        snprintf(options, sizeof options, i < 3 ? "stationary=%c" : "stationary=%c workspace_limit=20k", "ABC"[i % 3]);
-        c.options = i % 4 ? options : NULL;
-        c.fractions = 1;
-        if (i % 5 == 4)
-            gemm_unalign(&c, i);
-        int good = 1;
-        for (int again = 0; again < 2; again++) {
-            hsumma_plan *plan = NULL;
-            good = good && gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK;
-            info[again] = plan_query(plan);
-            good &= again == 0 || strcmp(info[1].line, line) == 0;
-            if (again == 0)
-                snprintf(line, sizeof line, "%s", info[0].line);
-            hsumma_plan_free(&plan);
-            hash[again] = in_memory(ctx, &c, 0, 0, &copied);
-            c.options = line;
-        }
-        good = good && hash[0] >= 0 && hash[0] == hash[1] && info[0].panels == info[1].panels &&
-               info[0].chunk == info[1].chunk && info[0].workspace_bytes == info[1].workspace_bytes &&
-               info[0].level[0].block == info[1].level[0].block && strstr(line, "node=shared");
-        bad += !everywhere(good);
-    }
-    tap_ok(bad == 0, "12 plans again by their lines, with the same bits, %d differ: %s", bad, line);
-}
-
 /* Words for messages: alone they are obeyed, with node=shared they contradict. */
 static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
 {
@@ -326,7 +290,6 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_replicas(ctx, grid);
     test_in_place(ctx, grid);
     test_replicas_in_place(ctx, grid);
-    test_lines(ctx, grid);
     test_words(ctx, grid);
     test_steps(ctx);
 }

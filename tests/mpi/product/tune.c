@@ -51,11 +51,12 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
         hsumma_type type;
         char ta, tb;
         int64_t m, n, k, nb;
-        int unalign;
-    } cases[] = {{HSUMMA_D, 'N', 'N', 24, 20, 28, 2, 0},
-                 {HSUMMA_S, 'T', 'N', 9, 40, 17, 3, 0},
-                 {HSUMMA_Z, 'N', 'C', 13, 11, 60, 0, 0},
-                 {HSUMMA_D, 'T', 'T', 15, 14, 21, 2, 1}};
+        int unalign, stepwise;
+    } cases[] = {{HSUMMA_D, 'N', 'N', 24, 20, 28, 2, 0, 0},
+                 {HSUMMA_S, 'T', 'N', 9, 40, 17, 3, 0, 0},
+                 {HSUMMA_Z, 'N', 'C', 13, 11, 60, 0, 0, 0},
+                 {HSUMMA_D, 'T', 'T', 15, 14, 21, 2, 1, 0},
+                 {HSUMMA_D, 'N', 'T', 22, 26, 18, 2, 0, 1}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gemm_case c = gemm_case_of(grid, cases[i].type, cases[i].ta, cases[i].tb, cases[i].m, cases[i].n,
                                           depth(words, cases[i].k), cases[i].nb);
@@ -64,16 +65,20 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
         hsumma_plan *plan = plan_with(ctx, &c, words);
         if (!plan)
             continue;
-        int candidates = plan->trial.count, shared = plan->trial.stepping, good = plan_is_alike(plan), count;
+        int candidates = plan->trial.count, shared = plan->trial.stepping, good = plan_is_alike(plan), count = 0;
         if (candidates == 0) {
             tap_ok(everywhere(good && plan_tuned_is(plan, "estimated") && gemm_executes(plan, &c)),
                    "%s: there is no choice", words);
             hsumma_plan_free(&plan);
             continue;
         }
-        count = plan_decide(plan, &c);
+        for (; cases[i].stepwise && good && plan_tuned_is(plan, "measuring") && count < TUNED_MOST; count++)
+            good = stepwise(plan, &c, count);
+        if (!cases[i].stepwise)
+            count = plan_decide(plan, &c);
         tap_ok(everywhere(good && candidates > 1 && right_count(plan, shared, count)),
-               "%s: %d candidates, %d executions%s", words, candidates, count, shared ? ", the first shared" : "");
+               "%s: %d candidates, %d executions%s%s", words, candidates, count,
+               cases[i].stepwise ? ", started, tested and waited for" : "", shared ? ", the first shared" : "");
         tap_ok(everywhere(well_decided(plan, shared)) & plan_is_alike(plan), "the fastest serves: %s",
                plan_query(plan).line);
         const char *line = plan_query(plan).line;
@@ -82,21 +87,6 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
         tap_ok(everywhere(good) & plan_is_alike(plan), "and so it goes on");
         hsumma_plan_free(&plan);
     }
-}
-
-/* Start, test and wait instead of execute. */
-static void test_steps(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
-{
-    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 22, 26, depth(words, 18), 2);
-    hsumma_plan *plan = plan_with(ctx, &c, words);
-    if (!plan)
-        return;
-    int count = 0, good = 1, shared = plan->trial.stepping;
-    for (; good && plan_tuned_is(plan, "measuring") && count < TUNED_MOST; count++)
-        good = stepwise(plan, &c, count);
-    tap_ok(everywhere(good && right_count(plan, shared, count) && stepwise(plan, &c, 1)) & plan_is_alike(plan),
-           "%s: %d executions that are started, tested and waited for", words, count);
-    hsumma_plan_free(&plan);
 }
 
 /* Freed before any execution, after some, and while one is under way: the last of the trial included. */
@@ -319,8 +309,6 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
         test_trial(ctx, grid, words[w]);
         hs_tuned_free(&ctx->tuned, &ctx->memory); /* measured again in what follows */
         if (w < 3) {
-            test_steps(ctx, grid, words[w]);
-            hs_tuned_free(&ctx->tuned, &ctx->memory);
             test_two(ctx, grid, words[w]);
             test_busy(ctx, grid, words[w]);
             test_null(ctx, grid, words[w]);

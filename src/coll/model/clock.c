@@ -7,9 +7,8 @@ struct clock {
     struct hs_flow flow;
     struct hs_devices devices;
     const struct hs_topology *topology;
-    double signal, inject; /* the machine's */
-    int shared;            /* ranks share devices */
-    int *ready;            /* steps with nothing pending whose turn has not come */
+    const struct hs_machine *machine;
+    int *ready; /* steps with nothing pending whose turn has not come */
     int readies, finished;
     double end;
 };
@@ -31,7 +30,7 @@ static void finish(struct clock *clock, int g, double now, double free)
         release(clock, clock->steps.use[use].user, now);
     if (step->kind == HS_SIGNAL)
         for (int wait = step->next; wait >= 0; wait = clock->steps.step[wait].next)
-            release(clock, wait, now + clock->signal);
+            release(clock, wait, now + clock->machine->signal);
     else if (step->kind != HS_WAIT && step->next >= 0)
         release(clock, step->next, free);
     if (clock->end < now)
@@ -43,7 +42,7 @@ static void finish(struct clock *clock, int g, double now, double free)
 static void finish_alone(struct clock *clock, int g)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];
-    if (clock->shared && step->price > 0) {
+    if (clock->machine->devices > 0 && step->price > 0) {
         hs_devices_ask(&clock->devices, clock->steps.rank[g], g, step->time, step->seconds);
         return;
     }
@@ -71,7 +70,7 @@ static hsumma_status message(struct clock *clock, int g)
         return HSUMMA_OK;
     }
     const struct hs_link *price = &steps->price[step->price];
-    if (step->price >= 2 * HS_BETWEEN_NODES && clock->inject > 0) {
+    if (step->price >= 2 * HS_BETWEEN_NODES && clock->machine->inject > 0) {
         int send = step->kind == HS_SEND ? g : mate;
         hs_flow_come(&clock->flow, hs_node_of(clock->topology, steps->rank[send]), send, step->price % 2, bytes,
                      begin + price->alpha);
@@ -98,7 +97,7 @@ static hsumma_status run(struct clock *clock)
         if (step[g].pending == 0)
             clock->ready[clock->readies++] = g;
     while (!status) {
-        double now, until = clock->shared ? hs_devices_next(&clock->devices) : HUGE_VAL;
+        double now, until = clock->machine->devices > 0 ? hs_devices_next(&clock->devices) : HUGE_VAL;
         int left = -1;
         if (clock->readies > 0) {
             int g = clock->ready[--clock->readies];
@@ -106,10 +105,10 @@ static hsumma_status run(struct clock *clock)
                 status = message(clock, g);
             else
                 finish_alone(clock, g);
-        } else if (clock->inject > 0 && (left = hs_flow_leave(&clock->flow, until, &now)) >= 0) {
+        } else if (clock->machine->inject > 0 && (left = hs_flow_leave(&clock->flow, until, &now)) >= 0) {
             finish(clock, left, now, now);
             finish(clock, clock->steps.mate[left], now, now);
-        } else if (clock->shared && (left = hs_devices_serve(&clock->devices, &now)) >= 0) {
+        } else if (clock->machine->devices > 0 && (left = hs_devices_serve(&clock->devices, &now)) >= 0) {
             finish(clock, left, now, now);
         } else {
             break;
@@ -122,10 +121,7 @@ static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape 
                                 const struct hs_machine *machine, const struct hs_allocator *memory, double *seconds,
                                 struct hs_clock_load *load, struct hs_clock_report *report)
 {
-    struct clock clock = {.topology = shape->topology,
-                          .signal = machine->signal,
-                          .inject = machine->inject,
-                          .shared = machine->devices > 0};
+    struct clock clock = {.topology = shape->topology, .machine = machine};
     hsumma_status status = hs_clock_steps_build(&clock.steps, alg, shape, machine, memory, report);
     if (!status) {
         clock.ready = hs_get(memory, (size_t)clock.steps.steps + 1, sizeof *clock.ready);
@@ -133,7 +129,7 @@ static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape 
     }
     if (!status && machine->inject > 0)
         status = hs_flow_begin(&clock.flow, machine, shape->size, clock.steps.steps, memory);
-    if (!status && clock.shared)
+    if (!status && machine->devices > 0)
         status = hs_devices_begin(&clock.devices, machine, shape->topology, shape->size, memory);
     if (!status)
         status = run(&clock);

@@ -16,8 +16,6 @@
 
 struct parts {
     struct hs_pipe pipe;
-    struct hs_builder *builder;
-    const struct hs_shape *shape;
     struct hs_ref *operand; /* of a sum */
 };
 
@@ -39,9 +37,9 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
 static int put_part(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;
-    struct hs_span span = hs_pipe_part(&p->pipe, p->shape->rank, segment);
-    struct hs_ref from = hs_in(span.at - hs_part_at(p->shape, p->shape->rank));
-    int copy = hs_emit_copy(p->builder, hs_pipe_place(&p->pipe, segment, 0), from, span.count, after);
+    struct hs_span span = hs_pipe_part(&p->pipe, p->pipe.shape->rank, segment);
+    struct hs_ref from = hs_in(span.at - hs_part_at(p->pipe.shape, p->pipe.shape->rank));
+    int copy = hs_emit_copy(p->pipe.builder, hs_pipe_place(&p->pipe, segment, 0), from, span.count, after);
     return copy < 0 ? after : copy;
 }
 
@@ -49,15 +47,15 @@ static int put_part(void *state, int64_t segment, int after)
 static int take_parts(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;
-    int size = p->shape->size, me = p->shape->rank, first = p->builder->list.steps;
+    int size = p->pipe.shape->size, me = p->pipe.shape->rank, first = p->pipe.builder->list.steps;
     for (int i = 1; i <= size; i++) {
         int rank = (me + i) % size;
         struct hs_span span = hs_pipe_part(&p->pipe, rank, segment);
-        struct hs_ref from =
-            rank == me ? hs_in(span.at - hs_part_at(p->shape, me)) : hs_of(rank, hs_pipe_place(&p->pipe, segment, 0));
-        hs_emit_copy(p->builder, hs_out(span.at), from, span.count, after);
+        struct hs_ref from = rank == me ? hs_in(span.at - hs_part_at(p->pipe.shape, me))
+                                        : hs_of(rank, hs_pipe_place(&p->pipe, segment, 0));
+        hs_emit_copy(p->pipe.builder, hs_out(span.at), from, span.count, after);
     }
-    return hs_emit_join_of(p->builder, HS_COPY, first, -1);
+    return hs_emit_join_of(p->pipe.builder, HS_COPY, first, -1);
 }
 
 /* In the SHARED of `owner`, where `rank` puts its share. */
@@ -70,32 +68,31 @@ static struct hs_ref share_at(const struct parts *p, int64_t segment, int owner,
 static int put_shares(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;
-    int size = p->shape->size, me = p->shape->rank, first = p->builder->list.steps;
+    int size = p->pipe.shape->size, me = p->pipe.shape->rank, first = p->pipe.builder->list.steps;
     for (int i = 1; i < size; i++) {
         int owner = (me + i) % size;
         struct hs_span span = hs_pipe_part(&p->pipe, owner, segment);
         struct hs_ref to = hs_of(owner, share_at(p, segment, owner, me));
-        hs_emit_copy(p->builder, to, hs_in(span.at), span.count, after);
+        hs_emit_copy(p->pipe.builder, to, hs_in(span.at), span.count, after);
     }
-    return hs_emit_join_of(p->builder, HS_COPY, first, -1);
+    return hs_emit_join_of(p->pipe.builder, HS_COPY, first, -1);
 }
 
 static int add_shares(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;
-    int me = p->shape->rank;
+    int me = p->pipe.shape->rank;
     struct hs_span span = hs_pipe_part(&p->pipe, me, segment);
-    for (int r = 0; r < p->shape->size; r++)
+    for (int r = 0; r < p->pipe.shape->size; r++)
         p->operand[r] = r == me ? hs_in(span.at) : share_at(p, segment, me, r);
-    return hs_emit_sum_chain(p->builder, hs_out(span.at - hs_part_at(p->shape, me)), p->operand, p->shape->size,
-                             span.count, after);
+    return hs_emit_sum_chain(p->pipe.builder, hs_out(span.at - hs_part_at(p->pipe.shape, me)), p->operand,
+                             p->pipe.shape->size, span.count, after);
 }
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct parts p = {.builder = builder, .shape = shape};
+    struct parts p = {hs_pipe_cut_parts(shape, places_of(builder->alg, shape)), NULL};
     int gather = builder->alg->collective == HS_ALLGATHER;
-    p.pipe = hs_pipe_cut_parts(shape, places_of(builder->alg, shape));
     p.pipe.builder = builder;
     p.operand = hs_builder_get(builder, (size_t)shape->size, sizeof *p.operand);
     if (p.operand)

@@ -86,22 +86,15 @@ static hsumma_status read_counts(const hsumma_coll *from, int rank, int size, st
 hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct hs_call *call, int *about,
                            struct hs_message *message)
 {
-    static const enum hs_collective collectives[] = {
-        [HSUMMA_BCAST] = HS_BCAST,
-        [HSUMMA_REDUCE] = HS_REDUCE_TO,
-        [HSUMMA_ALLREDUCE] = HS_ALLREDUCE,
-        [HSUMMA_ALLGATHER] = HS_ALLGATHER,
-        [HSUMMA_REDUCE_SCATTER] = HS_REDUCE_SCATTER,
-    };
     *about = HS_CALL_COLLECTIVE;
     *call = (struct hs_call){0};
     if (!from)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "the description of the call is NULL");
     *call = (struct hs_call){.in = from->in, .out = from->out, .algorithm = from->algorithm};
-    if ((unsigned)from->collective >= sizeof collectives / sizeof *collectives)
+    if ((unsigned)from->collective > HSUMMA_REDUCE_SCATTER)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
                        HSUMMA_REDUCE_SCATTER);
-    call->collective = collectives[from->collective];
+    call->collective = (enum hs_collective)from->collective; /* in the same order */
     call->reduces = call->collective != HS_BCAST && call->collective != HS_ALLGATHER;
     int rooted = call->collective == HS_BCAST || call->collective == HS_REDUCE_TO;
     *about = HS_CALL_ROOT;

@@ -264,7 +264,7 @@ static void test_failures(int theirs)
         /* the contexts themselves fail: nothing can be given back, nor the caller's be put back */
         int contexts = failed && strncmp(failed, "cuCtx", 5) == 0;
         int good = status ? failed && says(tour.message.text, failed) : !failed || contexts || is_silent(failed);
-        good &= (tour.strayed == 0 || contexts) && tour.scarce.out == 0;
+        good &= (contexts || (tour.strayed == 0 && fake_cuda_current() == theirs)) && tour.scarce.out == 0;
         if (contexts)
             fake_cuda_abandon();
         else

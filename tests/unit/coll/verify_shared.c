@@ -76,7 +76,7 @@ static const struct planted_fault faults[] = {
     {"a SIGNAL of nothing", &hs_alg_allreduce_shared_buffer, 3, SET_COUNT, 1, 1, HS_SIGNAL, 0, "count 0"},
     {"a WAIT for oneself", &hs_alg_allreduce_shared_buffer, 3, SET_PEER, 1, 4, HS_WAIT, 1, "peer 1 is no other rank"},
     {"two that wait for each other", &hs_alg_allreduce_shared_buffer, 3, SET_COUNT, 0, 0, HS_WAIT, 3,
-     "rank 0 step 0 (WAIT for 1) waits for"},
+     "deadlock: rank 0 step 4 (REDUCE) waits for rank 0 step 3 (REDUCE)"},
     {"a SIGNAL without shared memory", &hs_alg_reduce_scatter_spread, 3, SET_ROOM, 0, 0, 0, 0,
      "there is no shared memory"},
     /* Places that are not there, or not to be touched. */

@@ -34,11 +34,6 @@ int draw(int below)
     return draw_of(&program_state, below);
 }
 
-int64_t draw_between(int64_t least, int64_t most)
-{
-    return least + (int64_t)(draw_bits() % (uint64_t)(most - least + 1));
-}
-
 double draw_fraction(void)
 {
     return (double)(draw_bits() >> 11) * 0x1p-53;

@@ -17,9 +17,6 @@ uint64_t draw_bits_of(uint64_t *state);
 int draw(int below);
 int draw_of(uint64_t *state, int below);
 
-/* From least to most. */
-int64_t draw_between(int64_t least, int64_t most);
-
 /* From 0 to below 1. */
 double draw_fraction(void);
 

@@ -104,7 +104,7 @@ size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs
            (exposed & 1u << HS_OUT ? hs_aligned((size_t)call->out_bytes) : 0);
 }
 
-/* Where the stand-in of a part lies; *at counts the bytes taken of the pool (1) or of the operation's own memory. */
+/* Where the staged copy of a part lies; *at counts the bytes taken of the pool (1) or of the operation's own memory. */
 static char *stand(const struct hs_operation *operation, const struct buffer_part *part, size_t at[2])
 {
     const struct hs_device_share *pool = &operation->signature->device->pool;

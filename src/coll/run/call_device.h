@@ -3,8 +3,8 @@
  * calls that the host does on copies.
  *
  * A call that the device does: a buffer in memory of the host, a contribution that lies in out, and what peers are to
- * read but have not mapped get stand-ins in device memory, the last ones in the pool.  One that the host does: buffers
- * in device memory get stand-ins in the host's.
+ * read but have not mapped get staged copies in device memory, the last ones in the pool.  One that the host does:
+ * buffers in device memory get staged copies in the host's.
  */
 #ifndef HS_COLL_RUN_CALL_DEVICE_H
 #define HS_COLL_RUN_CALL_DEVICE_H

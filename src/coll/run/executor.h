@@ -39,7 +39,7 @@ struct hs_binding {
     struct hs_native native; /* of lists with an MPI step */
     /* slots in device memory: shm, if there is one, is the device's, and combine, state and unit are not used */
     struct hs_device_comm *device; /* NULL: host memory */
-    const struct hs_device_io *io; /* stand-ins; NULL: none */
+    const struct hs_device_io *io; /* staged copies; NULL: none */
     hsumma_element element;
     hsumma_op op;
 };

@@ -16,7 +16,7 @@
 /* What happens around an instance for memory that stands in for the caller's. */
 struct hs_device_io {
     struct hs_device_copy before[2], after;
-    int pool;               /* stand-ins lie in the pool, which one instance has at a time */
+    int pool;               /* staged copies lie in the pool, which one instance has at a time */
     int hold;               /* it ends when its work is over, not before: memory of the host takes part */
     struct hs_event *event; /* of this rank alone, for `hold` */
 };

@@ -239,8 +239,8 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
  * Memory beside the caller's.  Where there is none, what is under way gives some back when it is over.  On devices
  * other ranks may have theirs and begin: they have to be told.
  */
-static hsumma_status need_stand_in(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
-                                   struct hs_message *message)
+static hsumma_status need_staging(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
+                                  struct hs_message *message)
 {
     struct hs_team_waiting all = {.team = team, .number = team->number - 1};
     hsumma_status status = hs_team_need_copy(team, operation, call, message);
@@ -285,7 +285,7 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
     if (!status && !operation)
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for one more collective");
     if (!status)
-        status = need_stand_in(team, operation, call, message);
+        status = need_staging(team, operation, call, message);
     if (!status)
         return begin(team, operation, call, ticket, message);
     if (operation)

@@ -31,7 +31,7 @@ enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, H
 enum hs_plan_phase {
     HS_PLAN_COMPLETE,    /* nothing is under way, or what was has ended well */
     HS_PLAN_AGREEING,    /* whether all can begin, and whether it runs on devices */
-    HS_PLAN_STAGING,     /* all have settled for the host: whether all have stand-ins for what lies on devices */
+    HS_PLAN_STAGING,     /* all have settled for the host: whether all have staged copies of what lies on devices */
     HS_PLAN_MULTIPLYING, /* the loop, the node or the devices; spans of several candidates in a trial */
     HS_PLAN_TIMING,      /* a trial: the candidates' times are agreed upon */
     HS_PLAN_REPORTING,   /* a device was in use: all learn whether it has failed on one process */

@@ -21,21 +21,21 @@ void hs_staging_look(hsumma_plan *plan)
     }
 }
 
-static hsumma_status get(hsumma_plan *plan, int on_device, size_t bytes, struct hs_stand_in *stand_in)
+static hsumma_status get(hsumma_plan *plan, int on_device, size_t bytes, struct hs_staged_copy *staged)
 {
     struct hs_device *device = plan->ctx->device;
     hsumma_status status = HSUMMA_OK;
     if (on_device) {
-        status = device->kind->get(device, bytes, &stand_in->memory);
-        stand_in->kind = HS_OF_DEVICE;
-    } else if (device->kind->get_pinned(device, bytes, &stand_in->memory) == HSUMMA_OK) {
-        stand_in->kind = HS_PINNED;
+        status = device->kind->get(device, bytes, &staged->memory);
+        staged->kind = HS_OF_DEVICE;
+    } else if (device->kind->get_pinned(device, bytes, &staged->memory) == HSUMMA_OK) {
+        staged->kind = HS_PINNED;
     } else {
-        stand_in->memory = hs_get(&plan->ctx->memory, bytes, 1);
-        stand_in->kind = HS_OF_HOST;
-        status = stand_in->memory ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+        staged->memory = hs_get(&plan->ctx->memory, bytes, 1);
+        staged->kind = HS_OF_HOST;
+        status = staged->memory ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     }
-    stand_in->kind = status ? HS_NO_STAND_IN : stand_in->kind;
+    staged->kind = status ? HS_NOT_STAGED : staged->kind;
     return status;
 }
 
@@ -47,14 +47,14 @@ hsumma_status hs_staging_make(hsumma_plan *plan, int on_device)
         if (!staging->has[x] || staging->on_device[x] == on_device)
             continue;
         size_t bytes = (size_t)part.rows * (size_t)part.cols * plan->problem.scalar->size;
-        hsumma_status status = get(plan, on_device, bytes, &staging->stand_in[x]);
+        hsumma_status status = get(plan, on_device, bytes, &staging->copy[x]);
         if (status) {
             hs_staging_drop(plan);
             return hs_fail(&plan->ctx->message, HSUMMA_ERR_MEMORY,
                            "process %d: no %zu bytes of %s memory to stand in for its part of %c", plan->ctx->comm.rank,
                            bytes, on_device ? "device" : "host", "ABC"[x]);
         }
-        plan->matrix[x] = (struct hs_matrix){staging->stand_in[x].memory, part.rows};
+        plan->matrix[x] = (struct hs_matrix){staging->copy[x].memory, part.rows};
     }
     return HSUMMA_OK;
 }
@@ -63,11 +63,11 @@ int hs_staging_any(const hsumma_plan *plan)
 {
     int any = 0;
     for (int x = 0; x < 3; x++)
-        any |= plan->staging.stand_in[x].kind != HS_NO_STAND_IN;
+        any |= plan->staging.copy[x].kind != HS_NOT_STAGED;
     return any;
 }
 
-/* Between an operand and its stand-in, on the context's stream. */
+/* Between an operand and its staged copy, on the context's stream. */
 static hsumma_status copy(hsumma_plan *plan, int x, const struct hs_matrix *to, const struct hs_matrix *from)
 {
     struct hs_device *device = plan->ctx->device;
@@ -86,9 +86,9 @@ hsumma_status hs_staging_load(hsumma_plan *plan)
     hsumma_status status = HSUMMA_OK;
     for (int x = 0; x < 3 && !status; x++) {
         int read = x == HS_C ? !problem->scalar->is_zero(&plan->beta) : !scales;
-        if (staging->stand_in[x].kind == HS_NO_STAND_IN || !read)
+        if (staging->copy[x].kind == HS_NOT_STAGED || !read)
             continue;
-        full |= staging->stand_in[x].kind != HS_OF_DEVICE;
+        full |= staging->copy[x].kind != HS_OF_DEVICE;
         status = copy(plan, x, &plan->matrix[x], &staging->own[x]);
     }
     if (!status && full)
@@ -100,7 +100,7 @@ hsumma_status hs_staging_store(hsumma_plan *plan)
 {
     struct hs_staging *staging = &plan->staging;
     struct hs_device *device = plan->ctx->device;
-    if (staging->stand_in[HS_C].kind == HS_NO_STAND_IN)
+    if (staging->copy[HS_C].kind == HS_NOT_STAGED)
         return HSUMMA_OK;
     hsumma_status status = copy(plan, HS_C, &staging->own[HS_C], &plan->matrix[HS_C]);
     if (!status)
@@ -116,15 +116,15 @@ void hs_staging_drop(hsumma_plan *plan)
         return;
     device->kind->synchronize(device, plan->ctx->stream); /* after an error copies may be under way */
     for (int x = 0; x < 3; x++) {
-        struct hs_stand_in *stand_in = &staging->stand_in[x];
-        if (stand_in->kind == HS_OF_DEVICE)
-            device->kind->put(device, stand_in->memory);
-        else if (stand_in->kind == HS_PINNED)
-            device->kind->put_pinned(device, stand_in->memory);
-        else if (stand_in->kind == HS_OF_HOST)
-            hs_put(&plan->ctx->memory, stand_in->memory);
-        if (stand_in->kind != HS_NO_STAND_IN)
+        struct hs_staged_copy *staged = &staging->copy[x];
+        if (staged->kind == HS_OF_DEVICE)
+            device->kind->put(device, staged->memory);
+        else if (staged->kind == HS_PINNED)
+            device->kind->put_pinned(device, staged->memory);
+        else if (staged->kind == HS_OF_HOST)
+            hs_put(&plan->ctx->memory, staged->memory);
+        if (staged->kind != HS_NOT_STAGED)
             plan->matrix[x] = staging->own[x];
-        *stand_in = (struct hs_stand_in){HS_NO_STAND_IN, NULL};
+        *staged = (struct hs_staged_copy){HS_NOT_STAGED, NULL};
     }
 }

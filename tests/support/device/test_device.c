@@ -1,6 +1,6 @@
 #include "support/device/test_device.h"
 
-const char *test_device(void)
+static const char *test_device(void)
 {
     const char *device = getenv("HSUMMA_TEST_DEVICE");
     return device && *device ? device : "host";

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *test_device(void);
-
 /* Failures, what is refused, and an MPI that takes any memory are the stand-in's. */
 int test_device_is_host(void);
 

@@ -13,7 +13,8 @@ typedef void hs_idle(void *state, int times);
 /*
  * The one policy: spin for a moment, then yield after every further poll, and (only with a directory of a node, whose
  * processes wake each other) sleep in the end.  MPICH's own waits never yield, so that with more ranks than cores each
- * would cost a scheduler slice (about 8 ms).  A poll of MPI takes longer than one of shared memory: so fewer of them.
+ * would cost a scheduler slice (about 8 ms).  A poll of MPI takes longer than one of shared memory: so fewer of them
+ * than of a directory's counters (SPINS in coll/node/directory.c).
  */
 enum { HS_POLLS_BEFORE_YIELD = 64 };
 void hs_idle_awake(int spins, int times);

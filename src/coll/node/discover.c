@@ -1,7 +1,7 @@
 #include "coll/node/discover.h"
 
 #include "coll/node/agree_mpi.h"
-#include "coll/node/shm_memory.h"
+#include "coll/node/shm_make.h"
 
 #include <sched.h>
 #include <stdlib.h>

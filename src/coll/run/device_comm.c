@@ -2,7 +2,7 @@
 
 #include "coll/node/agree_mpi.h"
 #include "coll/node/mapping.h"
-#include "coll/node/shm_memory.h"
+#include "coll/node/shm_make.h"
 
 enum { DEVICE_SHARED_BYTES = 4 << 20 };
 

@@ -50,6 +50,9 @@ hsumma_status hs_rules_read(struct hs_rules *rules, const char *text, const stru
                             struct hs_message *message);
 hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                                   struct hs_message *message);
+/* A number of bytes such as 64k, or "inf"; 0, or -1 if the text is neither. */
+int hs_bytes_text(const char *text, size_t length, int64_t *bytes);
+
 /* What all readers of tuned files share.  HSUMMA_ERR_OPTION: the first line does not say this version. */
 enum { HS_TUNED_VERSION = 2, HS_TUNED_FIELDS = 5 };
 extern const char hs_tuned_gemm[]; /* the first word of a product's line */

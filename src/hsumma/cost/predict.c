@@ -77,7 +77,7 @@ static struct parties count_parties(const struct hs_mover *mover, const struct h
         for (int j = 0; j < grid->extent[1]; j++) {
             int coord[2] = {i, j}, at = node ? node->of[grid->rank[i * grid->extent[1] + j]] : 0;
             int holds = coord[role->loop_axis] == owner % grid->extent[role->loop_axis];
-            int takes = mover->spread || coord[role->line_axis] == owner % grid->extent[role->line_axis];
+            int takes = mover->spread || coord[role->line_axis] == hs_mover_root_of(mover, owner);
             parties.holders += holds;
             parties.takers += takes;
             if (node) {

@@ -1,7 +1,7 @@
 #include "hsumma/plan/plan_device.h"
 
 #include "hsumma/plan/plan.h"
-#include "hsumma/search/choose_node.h"
+#include "hsumma/search/search_node.h"
 
 #include <stdio.h>
 #include <string.h>

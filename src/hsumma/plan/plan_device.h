@@ -6,7 +6,7 @@
 #define HS_HSUMMA_PLAN_PLAN_DEVICE_H
 
 #include "base/options.h"
-#include "hsumma/search/choose.h"
+#include "hsumma/search/search.h"
 #include "summa/node/on_device.h"
 
 struct hs_request;

@@ -14,7 +14,7 @@
 #define HS_HSUMMA_PLAN_TRIAL_H
 
 #include "coll/run/agree.h"
-#include "hsumma/search/choose.h"
+#include "hsumma/search/search.h"
 #include "hsumma/tuned/tuned.h"
 #include "summa/messages/loop.h"
 

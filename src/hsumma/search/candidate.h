@@ -2,7 +2,7 @@
 #ifndef HS_HSUMMA_SEARCH_CANDIDATE_H
 #define HS_HSUMMA_SEARCH_CANDIDATE_H
 
-#include "hsumma/search/choose.h"
+#include "hsumma/search/search.h"
 
 enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* may be used however small the matrices are */
 

@@ -61,10 +61,14 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     }
 }
 
+int hs_mover_root_of(const struct hs_mover *mover, int owner)
+{
+    return mover->role->exchanged ? owner % mover->problem->grid.extent[mover->role->line_axis] : owner;
+}
+
 int hs_mover_root(const struct hs_mover *mover, int pair)
 {
-    int owner = mover->panels->pairs.pair[pair].owner[mover->index];
-    return mover->role->exchanged ? owner % mover->problem->grid.extent[mover->role->line_axis] : owner;
+    return hs_mover_root_of(mover, mover->panels->pairs.pair[pair].owner[mover->index]);
 }
 
 int hs_mover_level(const struct hs_mover *mover, int root)

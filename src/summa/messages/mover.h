@@ -36,7 +36,8 @@ struct hs_mover {
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
                    const struct hs_spec *spec, const struct hs_panels *panels, int operand);
 
-/* The coordinate on the line of the root of a pair. */
+/* The coordinate on the line of the root of what `owner` has, and of a pair. */
+int hs_mover_root_of(const struct hs_mover *mover, int owner);
 int hs_mover_root(const struct hs_mover *mover, int pair);
 
 /*

@@ -7,7 +7,7 @@
  * shared memory, once for all readers (fill), whatever layout it has it in; who needs a tile multiplies straight from
  * there (node.c); what lies in the reader's own memory, or in memory that readers have mapped, is multiplied from where
  * it is. Where C moves (stationary A or B: layers over k) each process makes its partial result in shared memory and
- * the owners of C add them up, in the order of the line (copy.c).
+ * the owners of C add them up, in the order of the line (fill_and_sum.c).
  *
  * Words of the directory count steps: nobody waits but for those whose data it reads or overwrites.  All processes go
  * through the steps in one order and each fills, multiplies and sums what can be done next; the first step that is not

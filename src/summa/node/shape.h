@@ -67,7 +67,7 @@ int64_t hs_supply_free_after(const struct hs_node_product *node, const struct hs
 /* Part p of the tile of a step in shared memory. */
 char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int p);
 
-/* copy.c: this process's part of the tile of a step, to all lines that it gives to; the bytes. */
+/* fill_and_sum.c: this process's part of the tile of a step, to all lines that it gives to; the bytes. */
 int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
 /* C = beta C + the partial results of a panel, for what this process owns of C. */
 void hs_node_sum(struct hs_node_product *node, int64_t panel);

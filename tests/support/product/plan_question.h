@@ -2,7 +2,7 @@
 #ifndef HS_TESTS_SUPPORT_PRODUCT_PLAN_QUESTION_H
 #define HS_TESTS_SUPPORT_PRODUCT_PLAN_QUESTION_H
 
-#include "hsumma/search/choose.h"
+#include "hsumma/search/search.h"
 #include "support/product/model_product.h"
 #include "support/random.h"
 #include <stdio.h>

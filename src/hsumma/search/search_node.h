@@ -1,6 +1,6 @@
 /* Candidates for a product inside one node (summa/node/node.h). */
-#ifndef HS_HSUMMA_SEARCH_CHOOSE_NODE_H
-#define HS_HSUMMA_SEARCH_CHOOSE_NODE_H
+#ifndef HS_HSUMMA_SEARCH_SEARCH_NODE_H
+#define HS_HSUMMA_SEARCH_SEARCH_NODE_H
 
 #include "hsumma/search/candidate.h"
 

@@ -1,5 +1,5 @@
 #include "hsumma/search/candidate.h"
-#include "hsumma/search/choose_node.h"
+#include "hsumma/search/search_node.h"
 
 #include <string.h>
 

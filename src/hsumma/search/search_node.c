@@ -1,4 +1,4 @@
-#include "hsumma/search/choose_node.h"
+#include "hsumma/search/search_node.h"
 
 #include "summa/node/on_device.h"
 

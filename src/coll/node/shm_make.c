@@ -1,4 +1,4 @@
-#include "coll/node/shm_memory.h"
+#include "coll/node/shm_make.h"
 
 #include "coll/node/agree_mpi.h"
 #include "coll/node/mapping.h"

@@ -1,6 +1,6 @@
 /* Shared segments: made, mapped, probed and given back. */
-#ifndef HS_COLL_NODE_SHM_MEMORY_H
-#define HS_COLL_NODE_SHM_MEMORY_H
+#ifndef HS_COLL_NODE_SHM_MAKE_H
+#define HS_COLL_NODE_SHM_MAKE_H
 
 #include "coll/node/discover.h"
 

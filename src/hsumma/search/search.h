@@ -1,6 +1,6 @@
 /* Chooses how a product is done: what the caller has said, else what is found cheapest, within the workspace limit. */
-#ifndef HS_HSUMMA_SEARCH_CHOOSE_H
-#define HS_HSUMMA_SEARCH_CHOOSE_H
+#ifndef HS_HSUMMA_SEARCH_SEARCH_H
+#define HS_HSUMMA_SEARCH_SEARCH_H
 
 #include "base/options.h"
 #include "coll/select/select.h"

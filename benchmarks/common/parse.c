@@ -1,0 +1,169 @@
+/* Values from text: numbers, sizes, grids, types, scalars. */
+#include "common/command.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int parse_int64(const char *text, int64_t *value)
+{
+    char *end;
+    long long number;
+    int shift = 0;
+
+    if (!isdigit((unsigned char)text[text[0] == '-']))
+        return 0;
+    errno = 0;
+    number = strtoll(text, &end, 10);
+    if (errno)
+        return 0;
+    if (*end == 'k' || *end == 'K')
+        shift = 10;
+    else if (*end == 'M')
+        shift = 20;
+    else if (*end == 'G')
+        shift = 30;
+    if (end[shift != 0] || number > INT64_MAX >> shift || number < -(INT64_MAX >> shift))
+        return 0;
+    *value = (int64_t)number * ((int64_t)1 << shift);
+    return 1;
+}
+
+int parse_double(const char *text, double *value)
+{
+    char *end;
+    double number;
+
+    if (isspace((unsigned char)text[0]))
+        return 0;
+    number = strtod(text, &end);
+    if (end == text || *end || !isfinite(number))
+        return 0;
+    *value = number;
+    return 1;
+}
+
+/* "(re,im)" */
+static int parse_pair(const char *text, double value[2])
+{
+    char *end;
+
+    value[0] = strtod(text + 1, &end);
+    if (end == text + 1 || *end != ',')
+        return 0;
+    text = end;
+    value[1] = strtod(text + 1, &end);
+    return end != text + 1 && !strcmp(end, ")");
+}
+
+/* "i", "+i", "-i", "2i", "-2e3i"; j will do for i. */
+static int parse_imaginary(const char *text, double *value)
+{
+    char *end;
+
+    *value = strtod(text, &end);
+    if (end == text) {
+        *value = *end == '-' ? -1 : 1;
+        end += *end == '-' || *end == '+';
+    }
+    return (*end == 'i' || *end == 'j') && !end[1];
+}
+
+int argument_scalar(const argument_given *given, void *at)
+{
+    const char *text = given->text;
+    double number[2] = {0, 0};
+    char *end;
+    int good;
+
+    if (isspace((unsigned char)text[0]))
+        return 0;
+    if (text[0] == '(') {
+        good = parse_pair(text, number);
+    } else if (parse_imaginary(text, &number[1])) {
+        good = 1;
+    } else {
+        number[0] = strtod(text, &end);
+        number[1] = 0;
+        good = end != text && (!*end || ((*end == '+' || *end == '-') && parse_imaginary(end, &number[1])));
+    }
+    if (!good || !isfinite(number[0]) || !isfinite(number[1]))
+        return 0;
+    memcpy(at, number, sizeof number);
+    return 1;
+}
+
+int argument_blocking(const argument_given *given, void *at)
+{
+    int64_t number = 0;
+
+    if (strcmp(given->text, "checkerboard") && (!parse_int64(given->text, &number) || number < 1))
+        return 0;
+    *(int64_t *)at = number;
+    return 1;
+}
+
+int parse_grid(const char *text, int *rows, int *cols)
+{
+    char *end;
+    long p, q;
+
+    if (!isdigit((unsigned char)text[0]))
+        return 0;
+    p = strtol(text, &end, 10);
+    if ((*end != 'x' && *end != 'X') || !isdigit((unsigned char)end[1]))
+        return 0;
+    q = strtol(end + 1, &end, 10);
+    if (*end || p < 1 || q < 1 || p > INT32_MAX || q > INT32_MAX)
+        return 0;
+    *rows = (int)p;
+    *cols = (int)q;
+    return 1;
+}
+
+static const struct {
+    const char letter, *name;
+    size_t size;
+} types[] = {
+    [HSUMMA_S] = {'s', "float32", 4},
+    [HSUMMA_D] = {'d', "float64", 8},
+    [HSUMMA_C] = {'c', "complex64", 8},
+    [HSUMMA_Z] = {'z', "complex128", 16},
+};
+
+int parse_type(const char *text, hsumma_type *type)
+{
+    for (int i = HSUMMA_S; i <= HSUMMA_Z; i++)
+        if ((tolower((unsigned char)text[0]) == types[i].letter && !text[1]) || !strcmp(text, types[i].name)) {
+            *type = (hsumma_type)i;
+            return 1;
+        }
+    return 0;
+}
+
+const char *type_name(hsumma_type type)
+{
+    return types[type].name;
+}
+
+size_t type_size(hsumma_type type)
+{
+    return types[type].size;
+}
+
+int type_is_complex(hsumma_type type)
+{
+    return type == HSUMMA_C || type == HSUMMA_Z;
+}
+
+void store_scalar(hsumma_type type, const double value[2], void *element)
+{
+    const float single[2] = {(float)value[0], (float)value[1]};
+
+    if (type == HSUMMA_S || type == HSUMMA_C)
+        memcpy(element, single, types[type].size);
+    else
+        memcpy(element, value, types[type].size);
+}

@@ -1,4 +1,4 @@
-/* What the model has said of a plan beside what its execution took; declared in report.h. */
+/* What the model has said of a plan beside what its execution took. */
 #include <math.h>
 #include <string.h>
 

@@ -51,6 +51,11 @@ static int openblas_serial(void)
     return openblas_get_parallel && openblas_get_parallel() == SERIAL;
 }
 
+static int openblas_get(void)
+{
+    return openblas_get_num_threads();
+}
+
 static int openblas_swap(int state)
 {
     int before = openblas_get_num_threads();
@@ -80,8 +85,23 @@ static int blis_swap(int state)
     return before > 0 ? (int)before : 0;
 }
 
+/* A number for the calling thread, which wins over the one for all unless it is 0. */
+static int mkl_get(void)
+{
+    return MKL_Get_Max_Threads();
+}
+
+static int mkl_swap(int state)
+{
+    return MKL_Set_Num_Threads_Local(state);
+}
+
 typedef void function(void);
 
+/*
+ * Each weak function is called somewhere above, too: one that only a table names is null for good in a program that is
+ * linked with the archive, whatever library is there when it runs.
+ */
 static const struct library {
     const char *name;
     function *first, *second;  /* of the library: it is there if they are */
@@ -106,7 +126,7 @@ static const struct library {
      .first = (function *)openblas_get_num_threads,
      .second = (function *)openblas_set_num_threads,
      .serial = openblas_serial,
-     .get = openblas_get_num_threads,
+     .get = openblas_get,
      .swap = openblas_swap,
      .one = 1,
      .chosen = {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"}},
@@ -122,8 +142,8 @@ static const struct library {
     {.name = "MKL",
      .first = (function *)MKL_Get_Max_Threads,
      .second = (function *)MKL_Set_Num_Threads_Local,
-     .get = MKL_Get_Max_Threads,
-     .swap = MKL_Set_Num_Threads_Local, /* for the calling thread: it wins over the number for all unless it is 0 */
+     .get = mkl_get,
+     .swap = mkl_swap,
      .one = 1,
      .chosen = {"MKL_NUM_THREADS", "MKL_DOMAIN_NUM_THREADS", "OMP_NUM_THREADS"}},
 };

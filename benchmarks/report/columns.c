@@ -122,15 +122,6 @@ json_t *report_object(const report_column *columns, const void *row, unsigned pr
     return object;
 }
 
-json_t *report_list(const report_column *columns, const void *rows, size_t size, int count)
-{
-    json_t *list = json_array();
-
-    for (int i = 0; i < count; i++)
-        json_array_append_new(list, report_object(columns, (const char *)rows + (size_t)i * size, REPORT_ALL));
-    return list;
-}
-
 int report_json(json_t *object, int compact, int digits, FILE *file)
 {
     size_t flags = (compact ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(digits);

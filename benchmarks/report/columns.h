@@ -70,8 +70,6 @@ json_t *report_reals(const double *values, int count);
 /* Adds the columns that the row has to the object; unknown values are null.  The second makes a new object. */
 void report_add(json_t *object, const report_column *columns, const void *row, unsigned present);
 json_t *report_object(const report_column *columns, const void *row, unsigned present);
-/* An array of `count` rows of `size` bytes each. */
-json_t *report_list(const report_column *columns, const void *rows, size_t size, int count);
 
 /* Prints the object and frees it, in lines or (compact) in one, numbers with so many digits (0: as many as it takes).
  * Returns 0 if writing failed. */

@@ -73,11 +73,12 @@ static struct parties count_parties(const struct hs_mover *mover, const struct h
     struct parties parties = {.hold = lines->on_node, .take = node ? lines->on_node + node->parts : NULL};
     if (node)
         memset(lines->on_node, 0, (size_t)node->parts * 2 * sizeof *lines->on_node);
+    int holder = owner % grid->extent[role->loop_axis], root = hs_mover_root_of(mover, owner);
     for (int i = 0; i < grid->extent[0]; i++)
         for (int j = 0; j < grid->extent[1]; j++) {
             int coord[2] = {i, j}, at = node ? node->of[grid->rank[i * grid->extent[1] + j]] : 0;
-            int holds = coord[role->loop_axis] == owner % grid->extent[role->loop_axis];
-            int takes = mover->spread || coord[role->line_axis] == hs_mover_root_of(mover, owner);
+            int holds = coord[role->loop_axis] == holder;
+            int takes = mover->spread || coord[role->line_axis] == root;
             parties.holders += holds;
             parties.takers += takes;
             if (node) {

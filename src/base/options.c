@@ -334,7 +334,7 @@ int hs_option_taken(enum hs_option option, enum hs_said_by by)
 static void settle_hierarchy(struct hs_options *options, enum hs_option given)
 {
     struct hs_settings *settings = &options->settings;
-    if (given == HS_OPT_GROUPS && options->said_by[HS_OPT_LEVELS] <= options->said_by[HS_OPT_GROUPS]) {
+    if (given == HS_OPT_GROUPS) {
         settings->given_levels.count = 0;
         settings->for_messages &= ~((uint64_t)1 << HS_OPT_LEVELS);
     }

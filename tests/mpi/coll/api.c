@@ -259,7 +259,8 @@ static void broadcasts(const char *algorithm, const char *words, const char *wha
 static void test_own(void)
 {
     enum wrong wrong = RIGHT, broken = NO_SUCH_PEER;
-    hsumma_algorithm star = {HSUMMA_BCAST, "star", "a star", HSUMMA_TRUE_ROOT, not_on_three, build_star, &wrong};
+    const unsigned flags = HSUMMA_TRUE_ROOT | HSUMMA_KEEPS_ORDER | HSUMMA_UNIFORM;
+    hsumma_algorithm star = {HSUMMA_BCAST, "star", "a star", flags, not_on_three, build_star, &wrong};
     hsumma_algorithm_info info, last = {0};
     int bad = hsumma_coll_register(ctx, &star) != HSUMMA_OK;
     bad += hsumma_coll_register(ctx, &star) != HSUMMA_ERR_ARGUMENT;
@@ -278,8 +279,7 @@ static void test_own(void)
         last = info;
     while (hsumma_coll_algorithm(NULL, own, &info))
         own++;
-    tap_ok(rows == own + 1 && strcmp(last.name, "star") == 0 && strcmp(last.doc, "a star") == 0 &&
-               last.flags == HSUMMA_TRUE_ROOT,
+    tap_ok(rows == own + 1 && strcmp(last.name, "star") == 0 && strcmp(last.doc, "a star") == 0 && last.flags == flags,
            "the listing ends with it: %d algorithms, %s", rows, last.name);
 
     broadcasts("star", size == 3 ? "instead of star (by the call): three are too many" : "star, by the call",

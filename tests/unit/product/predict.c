@@ -266,6 +266,13 @@ static void exchanges(void)
                strcmp(plain.operand[HS_A].how, "broadcast") == 0 && strcmp(plain.operand[HS_C].how, "stays") == 0 &&
                near(to_root.operand[HS_A].exchange_seconds, to_root.comm - plain.comm),
            "and how each operand moves is said");
+    product.op[HS_A] = 'T';
+    product.extent[0] = 2;
+    product.extent[1] = 8;
+    profile.machine.alpha = 0;
+    tap_ok(
+        near(model_predict(&product, &root, &profile, NULL).operand[HS_A].exchange_seconds, 512.0 * 512 * 8 / 2 * 1e-9),
+        "on 2 x 8 processes one of two takers has most to do");
 }
 
 /*

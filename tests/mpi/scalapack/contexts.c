@@ -189,6 +189,36 @@ static void test_late(void)
     Cblacs_gridexit(context);
 }
 
+/* A call that differs from the one before in a single argument is not taken for it. */
+static void test_like(int nprow, int npcol)
+{
+    enum { TYPE, TRANS, EXTENT = TRANS + 2, FIRST = EXTENT + 3, DESC = FIRST + 6, CALLS = DESC + 3 * (LLD - IMB + 1) };
+    int context = blacs_context_of(nprow, npcol, "R"), good = 1;
+    for (int i = 0; i < CALLS; i++) {
+        struct pgemm_call call = pgemm_call_of(context, 'N', 'N', 24, 24, 24, 4);
+        int type = i == TYPE ? HSUMMA_S : HSUMMA_D, x = i < DESC ? (i - FIRST) / 2 : (i - DESC) % 3;
+        for (int at = 0; at < 3; at++)
+            call.extent[at] = 20;
+        good &= pgemm_same(HSUMMA_D, &call, pgemm_ours[HSUMMA_D]);
+        if (i >= DESC) {
+            int entry = IMB + (i - DESC) / 3, *value = &call.desc[x][entry];
+            *value = entry == RSRC ? nprow - 1 : entry == CSRC ? npcol - 1 : *value - 1;
+        } else if (i >= FIRST) {
+            call.first[x][(i - FIRST) % 2] = 3;
+        } else if (i >= EXTENT) {
+            call.extent[i - EXTENT] = 19;
+        } else if (i >= TRANS) {
+            call.trans[i - TRANS] = 'T';
+        }
+        int same = pgemm_same(type, &call, pgemm_ours[type]);
+        if (!same)
+            printf("# rank %d: call %d\n", rank, i);
+        good &= same;
+    }
+    Cblacs_gridexit(context);
+    tap_ok(everywhere(good), "%d x %d: %d calls that differ from the one before in one argument", nprow, npcol, CALLS);
+}
+
 int main(int argc, char **argv)
 {
     int contexts = argc > 1 ? atoi(argv[1]) : 50, calls = argc > 2 ? atoi(argv[2]) : 2000;
@@ -197,6 +227,8 @@ int main(int argc, char **argv)
     test_log();
     test_explain();
     test_late();
+    test_like(1, size);
+    test_like(size, 1);
     test_lifetimes(contexts, calls);
     MPI_Finalize();
     return tap_done();

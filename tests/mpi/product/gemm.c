@@ -49,10 +49,10 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
     hsumma_plan *plan = NULL;
     int stepwise = draw(2);
     const char *what = gemm_plan_create(ctx, c, &plan) ? hsumma_message(ctx) : NULL;
-    if (plan)
-        what = gemm_execution_fault(plan, c, stepwise ? 5 : GEMM_AT_ONCE);
-    if (plan && !what)
-        what = gemm_execution_fault(plan, c, stepwise ? 1000000 : GEMM_AT_ONCE);
+    for (int i = 0; plan && i < 2; i++) { /* on all ranks, also where one has failed */
+        const char *fault = gemm_execution_fault(plan, c, !stepwise ? GEMM_AT_ONCE : i ? 1000000 : 5);
+        what = what ? what : fault;
+    }
     hsumma_plan_free(&plan);
     return what;
 }

@@ -98,9 +98,8 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
         what = what ? what : fault;
     }
     hsumma_plan_free(&plan);
-    if (!what && possible && stationary == GEMM_AUTO && !gemm_multiplies(ctx, c, 0))
-        what = "C is wrong, or A or B has changed, in one call";
-    return what;
+    int in_one_call = !possible || stationary != GEMM_AUTO || gemm_multiplies(ctx, c, 0);
+    return what || in_one_call ? what : "C is wrong, or A or B has changed, in one call";
 }
 
 /* Four cases on one grid; the first HS_POOL_GRIDS grids of a context share memory: so many, and then a fresh one. */

@@ -80,7 +80,7 @@ int main(int argc, char **argv)
             printf("%s\n", argv[i]);
     else if (rank == 0 && !strcmp(what, "use"))
         use((size_t)1 << 30);
-    else if (rank == 0 && !strcmp(what, "sleep"))
+    else if (rank == 0 && !strcmp(what, "spin"))
         while (clock() < 60 * CLOCKS_PER_SEC) /* SMPI's sleep takes no time */
             continue;
     else if (!strcmp(what, "fail")) {

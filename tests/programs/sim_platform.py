@@ -1,5 +1,5 @@
-"""TAP: scripts/hsumma_sim: the machines that it writes, where it puts ranks, the floors, what it refuses; in SimGrid, with
-a program in place of hsumma_bench (tests/data/simulator/probe.c), hosts, links and times of messages, and runs that fail.
+"""TAP: scripts/hsumma_sim: the machines that it writes, where it puts ranks, the floors, what it refuses; in SimGrid,
+with a program in place of hsumma_bench (tests/data/simulator/probe.c), hosts, links, times of messages, runs that fail.
 
 Environment: that of launch.py.
 """
@@ -24,8 +24,8 @@ from sim_floors import floors_of, least_words, moved_elements, overlaps, axis_of
 from sim_platform import placement, platform_of  # noqa: E402
 
 PATH = "bw=1GBps,lat=2us"
-# Platform, hosts, links, latency and seconds of a megabyte from rank 0 to rank 1 and to the last one.  A cluster has two
-# links and a loopback per host, SimGrid one loopback more.
+# Platform, hosts, links, latency and seconds of a megabyte from rank 0 to rank 1 and to the last one.  A cluster has
+# two links and a loopback per host, SimGrid one loopback more.
 PLATFORMS = [("hockney:nodes=4," + PATH, 4, 13, (2e-6, 1e-3), (2e-6, 1e-3)),
              ("cluster:nodes=4,backbone=500MBps," + PATH, 4, 14, (2e-6, 2e-3), (2e-6, 2e-3)),
              ("graphene", 128, 385, (1e-4, 8e-3), (1e-4, 8e-3)),
@@ -41,29 +41,39 @@ def simulate(line, *args, **env):
                           env={**os.environ, "HSUMMA_SIM_BENCH": "", **env})
 
 
+def one_line(process, name, code, *words):
+    """A test: this exit code, and one line on stderr with these words."""
+    ok(process.returncode == code and process.stderr.startswith("hsumma_sim: ") and process.stderr.count("\n") == 1 and
+       all(word in process.stderr for word in words), f"{name}: one line", *said(process))
+
+
 # --- without SimGrid -------------------------------------------------------------------------------------------------
 
 def test_refusals():
     for line, *words in [
             ("gemm", "--platform"), ("--platform graphene explain", "explain", "gemm"), ("--platform", "--platform"),
             ("--platform nothing gemm", "nothing", "hockney", "torus"), ("--platform graphene --fast gemm", "--fast"),
-            ("--platform cluster:nodes=4,bw=1GBps gemm", "lat=..."), ("--platform graphene:nods=4 gemm", "nods=4", "nodes"),
+            ("--platform cluster:nodes=4,bw=1GBps gemm", "lat=..."),
+            ("--platform graphene:nods=4 gemm", "nods=4", "nodes"),
             ("--platform graphene:nodes=0 gemm", "nodes", "0"), ("--platform graphene:bw=5 gemm", "bw", "GBps"),
             ("--platform graphene:bw=0GBps gemm", "bw", "above 0"), ("--platform graphene:lat=1min gemm", "lat", "us"),
             ("--platform graphene:8x8 gemm", "8x8"), ("--platform bgp gemm", "8x8x8"),
             ("--platform torus:4x0,bw=1GBps,lat=1us gemm", "torus", "0"),
             ("--platform fattree:2;4;4,bw=1GBps,lat=1us gemm", "LEVELS"),
             ("--platform dragonfly:4,3;3,1;3,2;2,bw=1GBps,lat=1us gemm", "4 groups", "3"),
-            ("--platform graphene --map zigzag gemm", "zigzag", "cyclic"), ("--platform bgp:2x2x2 --map XYZ gemm", "XYZT"),
+            ("--platform graphene --map zigzag gemm", "zigzag", "cyclic"),
+            ("--platform bgp:2x2x2 --map XYZ gemm", "XYZT"),
             ("--platform graphene --ranks 129 gemm", "129", "128"), ("--platform graphene --ranks x gemm", "--ranks"),
-            ("--platform graphene --gemm fast gemm", "fast", "free"), ("--platform graphene --timeout soon gemm", "soon"),
+            ("--platform graphene --gemm fast gemm", "fast", "free"),
+            ("--platform graphene --timeout soon gemm", "soon"),
             ("--platform graphene --gemm free gemm --profile builtin", "--profile"),
             ("--platform graphene --memory-limit 3X gemm", "3X"), ("--platform graphene gemm --log a*b", "a*b")]:
         refuses(simulate(line), line, *words, head="hsumma_sim: ")
     with tempfile.TemporaryDirectory() as folder:
         for text, word in [("", "no line"), ("0\n4\n", "host 4"), ("0\n0\n", "2 ranks"), ("1\nx\n", "line 2")]:
             path = write(text, folder, "map")
-            refuses(simulate(f"--platform graphene:nodes=4 --map {path} gemm"), f"a map of {text!r}", word, head="hsumma_sim: ")
+            refuses(simulate(f"--platform graphene:nodes=4 --map {path} gemm"), f"a map of {text!r}", word,
+                    head="hsumma_sim: ")
         for text in ("no XML", "<platform/>"):
             path = write(text, folder, "platform.xml")
             refuses(simulate(f"--platform {path} gemm"), f"a platform of {text!r}", path, head="hsumma_sim: ")
@@ -71,17 +81,17 @@ def test_refusals():
         if not shutil.which("smpirun", path=path) and path != "/nonexistent":
             skip("  without hsumma_bench", "no SimGrid")
             continue
-        process = subprocess.run([sys.executable, SCRIPT, "--platform", "graphene", "gemm"], capture_output=True, text=True,
-                                 timeout=60, env={"PATH": path, "HSUMMA_SIM_BENCH": "/nonexistent"})
-        ok(process.returncode == 1 and process.stderr.count("\n") == 1 and all(word in process.stderr for word in words),
-           f"{words[0]} is missing: one line", *said(process))
+        process = subprocess.run([sys.executable, SCRIPT, "--platform", "graphene", "gemm"], capture_output=True,
+                                 text=True, timeout=60, env={"PATH": path, "HSUMMA_SIM_BENCH": "/nonexistent"})
+        one_line(process, f"{words[0]} is missing", 1, *words)
 
 
 def test_files():
     """--keep writes what --dry-run prints; profiles know the machine."""
     with tempfile.TemporaryDirectory() as folder:
         keep = os.path.join(folder, "new")
-        process = simulate(f"--platform graphene:nodes=4,ppn=2 --gemm free --keep {keep} --dry-run gemm -m 512 --reps 3")
+        process = simulate(f"--platform graphene:nodes=4,ppn=2 --gemm free --keep {keep} --dry-run "
+                           "gemm -m 512 --reps 3")
         files = {name: read(keep, name) or "" for name in ("platform.xml", "hosts", "profile")}
         ok(process.returncode == 0 and all(text and text in process.stdout for text in files.values()),
            "--keep and --dry-run", *said(process))
@@ -89,16 +99,20 @@ def test_files():
         lines = dict(line.split() for line in files["profile"].splitlines()[1:-1])
         expected = {"network.alpha_s": 1e-4, "network.beta_s_per_byte": 8e-9, "inject_s_per_byte": 8e-9,
                     "node.alpha_s": 1e-6, "node.beta_s_per_byte": 2.5e-10, "copy_s_per_byte": 0, "gemm.double.c_s": 0}
-        ok(all(math.isclose(float(lines[name]), value) for name, value in expected.items()), "  the profile", files["profile"])
+        ok(all(math.isclose(float(lines[name]), value) for name, value in expected.items()), "  the profile",
+           files["profile"])
         command = process.stdout.splitlines()[-1]
-        ok(all(word in command for word in (" -np 8 ", "CM02", "-no-privatize", " gemm -m 512 --reps 3 ", "--compute time",
-                                            f"--profile {keep}/profile", "--tuned none", "--format json")) and
+        ok(all(word in command for word in (" -np 8 ", "CM02", "-no-privatize", " gemm -m 512 --reps 3 ",
+                                            "--compute time", f"--profile {keep}/profile", "--tuned none",
+                                            "--format json")) and
            command.count("--reps") == 1, "  the command", command)
         process = simulate(f"--platform {keep}/platform.xml --real --dry-run coll --profile builtin --dump")
-        ok(process.returncode == 0 and process.stdout.count("node3\n") == 2 and "--profile builtin" in process.stdout and
-           "--compute auto" in process.stdout and "--reps" not in process.stdout, "a file of SimGrid's", *said(process))
+        ok(process.returncode == 0 and process.stdout.count("node3\n") == 2 and
+           all(word in process.stdout for word in ("--profile builtin", "--compute auto", "--repetitions 1")),
+           "a file of SimGrid's", *said(process))
         other = platform_of(os.path.join(keep, "platform.xml"))
-        ok((other.ppn, other.bw, other.lat * other.hops, other.ports) == (2, 125e6, 1e-4, 1), "  its network", vars(other))
+        ok((other.ppn, other.bw, other.lat * other.hops, other.ports) == (2, 125e6, 1e-4, 1), "  its network",
+           vars(other))
 
 
 def test_maps():
@@ -129,14 +143,17 @@ def test_node_floor():
             ("2 x 2 nodes", product((2, 2), 256, 128), "R", range(4), {i: [32768, 0] for i in range(4)}),
             ("nodes that are grid rows", product((2, 2), 256, 128), "R", [0, 0, 1, 1], {0: [32768, 0], 1: [32768, 0]}),
             ("all on one node", product((2, 2), 256, 128), "R", [0] * 4, {0: [0, 0]}),
-            ("uneven", product((2, 2), 96, 32), "R", range(4), {0: [4096, 0], 1: [5120, 0], 2: [5120, 0], 3: [4096, 0]}),
+            ("uneven", product((2, 2), 96, 32), "R", range(4),
+             {0: [4096, 0], 1: [5120, 0], 2: [5120, 0], 3: [4096, 0]}),
             ("A transposed", product((2, 2), 256, 128, transa="T"), "R", range(4),
              {0: [32768, 0], 1: [49152, 0], 2: [49152, 0], 3: [32768, 0]}),
             ("A at rest", product((2, 2), 256, 128, "A"), "R", range(4),
              {0: [16384, 16384], 1: [32768, 16384], 2: [32768, 16384], 3: [16384, 16384]}),
-            ("B on every grid row", product((2, 2), 256, 128, rsrc=-1), "R", range(4), {i: [16384, 0] for i in range(4)}),
+            ("B on every grid row", product((2, 2), 256, 128, rsrc=-1), "R", range(4),
+             {i: [16384, 0] for i in range(4)}),
             ("4 x 4 nodes", product((4, 4), 256, 64), "R", range(16), {i: [24576, 0] for i in range(16)}),
-            ("4 x 4, grid rows", product((4, 4), 256, 64), "R", [i // 4 for i in range(16)], {i: [49152, 0] for i in range(4)}),
+            ("4 x 4, grid rows", product((4, 4), 256, 64), "R", [i // 4 for i in range(16)],
+             {i: [49152, 0] for i in range(4)}),
             ("4 x 4, grid columns", product((4, 4), 256, 64), "C", [i // 4 for i in range(16)],
              {i: [49152, 0] for i in range(4)}),
             ("4 x 4, cells of 2 x 2", product((4, 4), 256, 64), "R", cells, {i: [32768, 0] for i in range(4)})]:
@@ -144,8 +161,8 @@ def test_node_floor():
         ok(found == expected, f"elements that move: {name}", found, expected)
     layout = product((2, 2), 128, 128)["layout"]["a"]
     one = axis_of({**layout, "i": 64, "rsrc": 1}, 0, 128, 2)
-    ok(overlaps(one, axis_of({**layout, "mb": 48, "imb": 16}, 0, 128, 2)) == {(1, 0): 16, (1, 1): 48, (0, 0): 48, (0, 1): 16},
-       "overlaps of two axes", one)
+    other = axis_of({**layout, "mb": 48, "imb": 16}, 0, 128, 2)
+    ok(overlaps(one, other) == {(1, 0): 16, (1, 1): 48, (0, 0): 48, (0, 1): 16}, "overlaps of two axes", one, other)
 
 
 def test_theory_floor():
@@ -158,8 +175,8 @@ def test_theory_floor():
     platform = platform_of("torus:2x4,bw=1GBps,lat=1us")  # 1 link in the first dimension, 2 in the other
     floors = floors_of(product((2, 4), 256, 64), "R", list(range(8)), platform)
     ok(floors["node_links_bandwidth"] == 3e9 and math.isclose(floors["theory_s"], 24576 * 8 / 6e9) and
-       floors["node_bytes"] == 8 * (128 * 192 + 64 * 128) and math.isclose(floors["node_s"], floors["node_bytes"] / 3e9),
-       "floors in seconds", floors)
+       floors["node_bytes"] == 8 * (128 * 192 + 64 * 128) and
+       math.isclose(floors["node_s"], floors["node_bytes"] / 3e9), "floors in seconds", floors)
 
 
 # --- in SimGrid ------------------------------------------------------------------------------------------------------
@@ -189,15 +206,17 @@ def test_runs(probe, folder):
     def probed(line, **env):
         return simulate("--platform graphene:nodes=4 " + line, HSUMMA_SIM_BENCH=probe, **env)
 
-    canned = {**product((2, 2), 256, 128), "median_s": 0.01, "comm_s": 0.008, "gemm_s": 0.002, "copy_s": 0.0, "simulated": {
-        "steps": 2, "steps_total": 2, "busiest_link": "net_link_1_UP", "busiest_link_bytes": 5e5,
-        "busiest_link_bandwidth": 125e6}}
+    links = {"busiest_link": "net_link_1_UP", "busiest_link_bytes": 5e5, "busiest_link_bandwidth": 125e6}
+    canned = {**product((2, 2), 256, 128), "median_s": 0.01, "comm_s": 0.008, "gemm_s": 0.002, "copy_s": 0.0,
+              "simulated": {"steps": 2, "steps_total": 2, **links}}
     path = write(json.dumps(canned), folder, "report")
     process = probed(f"gemm print {path} --format json")
     must(process.returncode == 0 and not process.stderr, "gemm --format json", *said(process))
     found = json.loads(process.stdout)
-    ok(found["bench"] == canned and found["busiest_link"] == {"name": "net_link_1_UP", "bytes": 5e5, "busy_share": 0.4} and
-       found["floors"]["node_bytes"] == 262144 and math.isclose(found["ratios"]["node"], 0.01 / (262144 / 125e6)) and
+    ok(found["bench"] == canned and
+       found["busiest_link"] == {"name": "net_link_1_UP", "bytes": 5e5, "busy_share": 0.4} and
+       found["floors"]["node_bytes"] == 262144 and
+       math.isclose(found["ratios"]["node"], 0.01 / (262144 / 125e6)) and
        found["simulator"]["peak_rss_bytes"] > 1e6, "  says what the report of hsumma_bench gives", process.stdout)
     canned["simulated"].update(steps_total=16, extrapolated_s=0.08, extrapolated_comm_s=0.07)
     process = probed(f"gemm print {write(json.dumps(canned), folder, 'report')}")
@@ -212,16 +231,14 @@ def test_runs(probe, folder):
             ("a report that is none", "gemm where", 1, "cannot be read"), ("a deadlock", "coll lock", 1, "Deadlock"),
             ("too little memory", "--memory-limit 256M gemm use", 1, "0.25 GiB"),
             ("too much time", "--timeout 1 gemm spin", 1, "not done after 1 s")]:
-        process = probed(line)
-        ok(process.returncode == code and process.stderr.startswith("hsumma_sim: ") and process.stderr.count("\n") == 1 and
-           all(word in process.stderr for word in words), f"{name}: one line", *said(process))
+        one_line(probed(line), name, code, *words)
     process = probed("--progress --timeout 2 gemm spin")
     ok(" s, " in process.stderr, "--progress", *said(process))
-    bad = write('<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
-                '<cluster id="c" prefix="n" suffix="" radical="0-1" speed="1Gf" bw="1GBps"/></platform>', folder, "bad.xml")
-    process = simulate(f"--platform {bad} coll where", HSUMMA_SIM_BENCH=probe)
-    ok(process.returncode == 1 and process.stderr.startswith("hsumma_sim: SimGrid: ") and process.stderr.count("\n") == 1,
-       "a platform that SimGrid refuses: one line", *said(process))
+    bad = write('<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+                '<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-1" speed="1Gf" bw="1GBps"/>'
+                '</platform>', folder, "bad.xml")
+    one_line(simulate(f"--platform {bad} coll where", HSUMMA_SIM_BENCH=probe), "a platform that SimGrid refuses", 1,
+             "SimGrid: ")
 
 
 def test_bench():
@@ -237,7 +254,7 @@ def test_bench():
         must(process.returncode == 0, f"gemm {options} on {platform}", *said(process))
         found = json.loads(process.stdout)
         floors, simulated = found["floors"], found["bench"]["simulated"]
-        ok(found["ratios"]["node"] >= 1 and found["ratios"]["theory"] >= 1, "  takes longer than the floors", found["ratios"])
+        ok(min(found["ratios"].values()) >= 1, "  takes longer than the floors", found["ratios"])
         ok(found["ranks"] != floors["nodes"] or "lower_bound_bytes" not in simulated or
            math.isclose(floors["theory_bytes"], simulated["lower_bound_bytes"], rel_tol=1e-6),
            "  the library knows the same bound", floors, simulated)
@@ -253,8 +270,8 @@ def main():
         return run(*without)
     with tempfile.TemporaryDirectory() as folder:
         probe = os.path.join(folder, "probe")
-        made = subprocess.run(["smpicc", "-O1", "-o", probe, os.path.join(ROOT, "tests", "data", "simulator", "probe.c")],
-                              capture_output=True, text=True, timeout=100)
+        source = os.path.join(ROOT, "tests", "data", "simulator", "probe.c")
+        made = subprocess.run(["smpicc", "-O1", "-o", probe, source], capture_output=True, text=True, timeout=100)
         ok(made.returncode == 0, "the probe is built", made.stderr)
         return run(*without, lambda: test_networks(probe), lambda: test_places(probe), lambda: test_runs(probe, folder),
                    test_bench)

@@ -81,11 +81,13 @@ nvcc := $(NVCC) -std=c++14 -fmad=false $(foreach arch,$(CUDA_ARCHS),-gencode arc
     -Xcompiler -Wall$(comma)-Wextra$(comma)-fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics -MMD -MP
 
 # What is built: every source that is there.
-layers := base dist coll gpu summa hsumma api
+# In the simulator (make sim) its own file takes the place of the one that says that there is none.
+SIM :=
+layers := base dist coll gpu summa hsumma api $(if $(SIM),sim)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 kernels := $(if $(NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(sort $(wildcard src/gpu/*.cu))))
 sources = $(sort $(shell find $(1) -name '*.c'))
-lib_objects := $(call objects,$(filter-out src/api/scalapack/% $(if $(NVCC),,src/gpu/cuda_%),$(call sources,$(layers:%=src/%)))) \
+lib_objects := $(call objects,$(filter-out src/api/scalapack/% $(if $(NVCC),,src/gpu/cuda_%) $(if $(SIM),src/base/no_simulator.c),$(call sources,$(layers:%=src/%)))) \
     $(kernels)
 main := $(wildcard benchmarks/main.c)
 bench_objects := $(call objects,$(filter-out $(main),$(call sources,benchmarks)))
@@ -116,7 +118,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything bench bench-built check check-all check-built fuzz check-scalapack check-layers asan install uninstall format clean help FORCE
+.PHONY: all everything sim bench bench-built check check-all check-built fuzz check-scalapack check-layers asan install uninstall format clean help FORCE
 # Targets that start another make (the packages that it needs may be installed just before) come one after another;
 # the makes that they start run in parallel all the same.
 ifneq ($(filter bench check check-all fuzz check-scalapack asan,$(MAKECMDGOALS)),)
@@ -124,6 +126,10 @@ ifneq ($(filter bench check check-all fuzz check-scalapack asan,$(MAKECMDGOALS))
 endif
 
 all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(shims) $(command) ## libraries and command
+sim: ## library and hsumma_bench for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
+	@scripts/deps --sim
+	@$(MAKE) SIM=1 BUILD=$(BUILD)/sim MPICC=smpicc MPIEXEC=smpirun CUDA=0 SCALAPACK_LIBS= HWLOC_LIBS= \
+	    CPPFLAGS='$(CPPFLAGS) -DSMPI_NO_OVERRIDE_MALLOC' $(BUILD)/sim/hsumma_bench
 everything: all $(programs) $(fake_programs) $(stand_in) $(tools) ## all, tests and examples, without running them
 
 # A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
@@ -173,6 +179,8 @@ $(fake_programs): $(BUILD)/tests/device/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/te
 	$(link_program)
 $(BUILD)/tests/device/unit_cuda_fake $(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
 
+# smpirun loads programs, and looks for their main.
+$(if $(SIM),$(BUILD)/obj/benchmarks/main.o $(programs:$(BUILD)/%=$(BUILD)/obj/%.o): private compile += -fvisibility=default)
 $(BUILD)/obj/benchmarks/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks -Itests
 $(BUILD)/obj/src/api/scalapack/blacs_static.o: private compile += -DHSUMMA_STATIC

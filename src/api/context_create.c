@@ -3,6 +3,7 @@
 #include "api/context_parts.h"
 #include "api/cores.h"
 #include "api/plan_cache.h"
+#include "base/simulator.h"
 #include "base/threads.h"
 #include "coll/node/agree_mpi.h"
 #include "coll/run/device_comm.h"
@@ -50,6 +51,48 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     return hs_options_apply(&ctx->options, options, HS_BY_CONTEXT, &ctx->message);
 }
 
+/* How this process waits, and what work is: on a real machine, or in a simulator. */
+static hsumma_status settle_waiting(hsumma_context *ctx)
+{
+    const struct hs_settings *settings = &ctx->options.settings;
+    const struct hs_simulator *simulator = hs_simulator();
+    int blocks = settings->wait == HS_WAIT_BLOCK || (simulator && settings->wait == HS_WAIT_AUTO);
+    if (simulator && !blocks)
+        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
+                       "wait=poll: no time passes in the simulator while processes poll; expected auto or block");
+    if (settings->compute_time && !simulator)
+        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
+                       "compute=time: only in the simulator (make sim); expected auto");
+    if (blocks && strcmp(settings->device.kind, "none") != 0)
+        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
+                       "wait=block: a device needs polling; expected device=none with it");
+    return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, &ctx->memory) : HSUMMA_OK;
+}
+
+/* After the profile has been read. */
+static void settle_work(hsumma_context *ctx)
+{
+    const struct hs_machine *machine = &ctx->profile.machine;
+    const struct hs_simulator *simulator = hs_simulator();
+    int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
+    memcpy(ctx->scalar, hs_scalars, sizeof ctx->scalar);
+    if (!simulator)
+        return;
+    ctx->compute = (struct hs_compute){
+        .real = !ctx->options.settings.compute_time,
+        .price = {[HS_WORK_COPY] = {0, machine->copy},
+                  [HS_WORK_SHARED_COPY] = {machine->shm.alpha, priced ? machine->shm.beta : machine->copy},
+                  [HS_WORK_SUM] = {0, machine->gamma}},
+        .profile = &ctx->profile,
+        .gemm_seconds = hs_profile_gemm_seconds,
+        .advance = simulator->advance,
+    };
+    for (int i = 0; i < 4; i++)
+        ctx->scalar[i].compute = &ctx->compute;
+    if (!ctx->compute.real)
+        ctx->bulk = simulator->folded;
+}
+
 static void drive_plan(void *state, int *worked)
 {
     hsumma_context *ctx = state;
@@ -70,6 +113,7 @@ static hsumma_status make_team(hsumma_context *ctx)
     team->selector.machine = &ctx->profile.machine;
     team->selector.device_machine = &ctx->profile.device_machine;
     team->segment = settings->segment;
+    team->compute = hs_simulator() ? &ctx->compute : NULL;
     team->check_always = settings->check_always;
     team->drive = drive_plan;
     team->driven = ctx;
@@ -126,6 +170,7 @@ static void destroy(hsumma_context *ctx)
     hs_team_free(&ctx->team);
     hs_device_comm_free(&ctx->comm, ctx->broken);
     hs_comm_forget(&ctx->comm, &ctx->memory);
+    hs_block_free(ctx->comm.block, !finalised && !ctx->broken, &ctx->memory);
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */
     hs_tuned_free(&ctx->tuned, &ctx->memory);
     hs_own_algorithms_free(&ctx->own, &ctx->memory);
@@ -164,7 +209,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
     if (!status) {
         ctx->holders = 1;
         ctx->destroy = destroy;
-        ctx->memory = hs_heap;
+        ctx->memory = ctx->bulk = hs_heap;
         ctx->comm.comm = own;
         ctx->comm.cut = HS_CUT;
         ctx->profile = hs_profile_builtin;
@@ -173,7 +218,10 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         status = read_options(ctx, options);
         status = hs_agreed(own, status ? status : fill(ctx));
         if (!status)
+            status = settle_waiting(ctx);
+        if (!status)
             status = hs_files_read(ctx);
+        settle_work(ctx);
         hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         if (!status)
             status = hs_context_open_device(ctx);

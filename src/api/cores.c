@@ -1,5 +1,6 @@
 #include "api/cores.h"
 
+#include "base/simulator.h"
 #include "base/threads.h"
 
 #include <limits.h>
@@ -84,6 +85,8 @@ int hs_share_of_node(MPI_Comm comm, int *ranks)
         MPI_Allreduce(mine.of, all.of, HS_CPUS, MPI_UINT16_T, MPI_SUM, node) == MPI_SUCCESS)
         share = hs_share_of(&mine, &all, hs_cpu_quota(""), *ranks);
     MPI_Comm_free(&node);
+    if (hs_simulator()) /* a core each, whatever runs the simulator */
+        return 1;
     if (hs_threads_now() == 0) /* a BLAS without threads */
         return 1;
     if (hs_threads_user_chose())

@@ -22,6 +22,9 @@ enum { HS_OPTION_TEXT = 512, HS_NAME_TEXT = 32, HS_LEVELS = HSUMMA_MAX_LEVELS };
 /* How processes of one node share (hs_settings.node). */
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE };
 
+/* How processes wait (hs_settings.wait). */
+enum { HS_WAIT_AUTO, HS_WAIT_POLL, HS_WAIT_BLOCK };
+
 /* What becomes of what measuring has found (hs_settings.tune). */
 enum { HS_TUNE_ESTIMATE, HS_TUNE_MEASURE, HS_TUNE_OFF };
 
@@ -78,12 +81,15 @@ struct hs_settings {
     int64_t chunk;            /* 0: choose */
     int explain;
     int tune;              /* HS_TUNE_... */
+    int steps;             /* panels of the outermost level that are multiplied; 0: all */
     uint64_t for_messages; /* options given that only messages can obey: a bit for each */
     /* of contexts */
     struct hs_nodes nodes;
     int64_t shared;   /* bytes of shared memory per process and slot; -1: choose */
     int direct;       /* processes of a node may read each other's memory */
     int check_always; /* collective calls are checked on all processes together each time */
+    int wait;         /* HS_WAIT_... */
+    int compute_time; /* simulated work only takes time */
     struct hs_device_name device;
     int gpu_aware;                /* MPI takes device memory; -1: ask it */
     struct hs_part device_memory; /* of what is free, for all processes that share the device; or bytes of each */

@@ -2,6 +2,8 @@
 #ifndef HS_BASE_SCALAR_H
 #define HS_BASE_SCALAR_H
 
+#include "base/compute.h"
+
 #include <hsumma.h>
 
 /* One element of any type. */
@@ -33,9 +35,18 @@ struct hs_scalar {
     void (*update)(int64_t rows, int64_t cols, const void *beta, void *c, int64_t ldc, const void *s, int64_t lds);
     int (*is_zero)(const void *value);
     const void *zero, *one;
+    const struct hs_compute *compute; /* of a simulated run (hs_local_gemm, hs_update, hs_copy); NULL: a real one */
 };
 
 extern const struct hs_scalar hs_scalars[4];
+
+/* scalar->update, or what it costs. */
+static inline void hs_update(const struct hs_scalar *scalar, int64_t rows, int64_t cols, const void *beta, void *c,
+                             int64_t ldc, const void *s, int64_t lds)
+{
+    if (hs_compute_bytes(scalar->compute, HS_WORK_COPY, rows * cols * (int64_t)scalar->size))
+        scalar->update(rows, cols, beta, c, ldc, s, lds);
+}
 
 /* Copies rows x cols elements of `size` bytes between two column-major places. */
 void hs_copy_block(size_t size, int64_t rows, int64_t cols, void *dst, int64_t ldd, const void *src, int64_t lds);

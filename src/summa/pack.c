@@ -103,8 +103,8 @@ static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step
         at[IN_SLABS].base = slabs + size * (size_t)(slab + element(axis, 0, pinned.wanted, lds));
     const struct hs_matrix *to = &at[way->to], *from = &at[way->from];
     if (way->to == IN_MATRIX)
-        run->scalar->update(rows, cols, beta, to->base, to->ld, from->base, from->ld);
-    else
+        hs_update(run->scalar, rows, cols, beta, to->base, to->ld, from->base, from->ld);
+    else if (hs_compute_bytes(run->scalar->compute, HS_WORK_COPY, rows * cols * (int64_t)size))
         hs_copy_block(size, rows, cols, to->base, to->ld, from->base, from->ld);
     if (*message)
         *message += size * (size_t)(rows * cols);
@@ -161,6 +161,6 @@ int hs_only_scale(const struct hs_problem *problem, const void *alpha, const voi
     struct hs_view_part part = hs_view_part_of(&problem->view[HS_C], problem->grid.coord);
     if (!hs_only_scales(problem, alpha))
         return 0;
-    problem->scalar->update(part.rows, part.cols, beta, c->base, c->ld, NULL, 0);
+    hs_update(problem->scalar, part.rows, part.cols, beta, c->base, c->ld, NULL, 0);
     return 1;
 }

@@ -18,12 +18,6 @@ static inline int hs_node_of(const struct hs_topology *topology, int rank)
     return topology ? topology->division[HS_NODE].of[rank] : rank;
 }
 
-/* A COPY of shared memory: into or out of SHARED, or out of a slot of a peer. */
-static inline int hs_copies_shared(const struct hs_step *step)
-{
-    return step->dst.slot == HS_SHARED || step->left.slot == HS_SHARED || step->left.of > 0;
-}
-
 /*
  * The messages that are leaving their nodes.  The k that leave one node at a moment get on at max(beta, k inject)
  * seconds per byte.  Those with the same beta get on equally, so they leave in the order of the bytes that were due

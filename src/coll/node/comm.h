@@ -2,6 +2,7 @@
 #ifndef HS_COLL_NODE_COMM_H
 #define HS_COLL_NODE_COMM_H
 
+#include "coll/node/block.h"
 #include "coll/node/shm.h"
 #include "coll/schedule/topology.h"
 
@@ -17,6 +18,7 @@ struct hs_comm {
     int64_t bytes_sent, messages_sent;
     struct hs_topology topology;   /* of all its ranks; size 0: not known (discover.h) */
     struct hs_shm *shm;            /* shared memory with the ranks of this node; NULL: none */
+    struct hs_block *block;        /* how its ranks wait; NULL: they poll */
     struct hs_device_comm *device; /* the same of devices (device_comm.h); NULL: there is no device */
 };
 

@@ -29,6 +29,7 @@ void hs_signal(struct hs_directory *directory, enum hs_counter counter, uint64_t
 {
     struct hs_directory_entry *mine = &directory->entry[directory->me];
     atomic_store(&mine->counter[counter].value, value);
+    hs_bells_ring(directory->bells);
     if (atomic_load(&mine->sleepers) == 0)
         return;
     for (int r = 0; r < directory->ranks; r++) {

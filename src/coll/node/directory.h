@@ -6,6 +6,7 @@
 #ifndef HS_COLL_NODE_DIRECTORY_H
 #define HS_COLL_NODE_DIRECTORY_H
 
+#include "coll/node/bells.h"
 #include "coll/node/verdict.h"
 
 #include <stdatomic.h>
@@ -49,8 +50,9 @@ enum { HS_AWAITED = 6 };
 struct hs_directory {
     struct hs_directory_entry *entry; /* NULL: no shared memory */
     int ranks, me;
-    uint64_t arrivals; /* of this rank, and of each of those that arrive with it */
-    int crowded;       /* more ranks than processors: who waits must not hold one */
+    uint64_t arrivals;            /* of this rank, and of each of those that arrive with it */
+    const struct hs_bells *bells; /* of ranks that block; NULL: all poll */
+    int crowded;                  /* more ranks than processors: who waits must not hold one */
     /* what has not been there since hs_directory_look: any of it may let this rank go on */
     struct hs_awaited awaited[HS_AWAITED];
     int awaits;

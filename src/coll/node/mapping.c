@@ -1,5 +1,7 @@
 #include "coll/node/mapping.h"
 
+#include "base/memory.h"
+#include "base/simulator.h"
 #include "coll/node/agree_mpi.h"
 
 #include <fcntl.h>
@@ -45,8 +47,36 @@ static int open_file(const struct mapped_file *shared_file)
     return file;
 }
 
+/* The processes of a simulator are one: they share plain memory, behind the number of those that have it. */
+static void *make_plain(MPI_Comm mates, size_t bytes)
+{
+    int64_t base = 0;
+    int me, users;
+    MPI_Comm_rank(mates, &me);
+    MPI_Comm_size(mates, &users);
+    if (me == 0) {
+        void *memory =
+            mmap(NULL, bytes + HS_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory != MAP_FAILED) {
+            *(int *)memory = users;
+            base = (int64_t)(intptr_t)memory + HS_PAGE;
+        }
+    }
+    MPI_Bcast(&base, 1, MPI_INT64_T, 0, mates);
+    return (void *)(intptr_t)base;
+}
+
+static void free_plain(char *base, size_t bytes)
+{
+    int *users = (int *)(base - HS_PAGE);
+    if (--*users == 0)
+        munmap(users, bytes + HS_PAGE);
+}
+
 void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve)
 {
+    if (hs_simulator())
+        return make_plain(mates, bytes);
     struct mapped_file shared_file = {.descriptor = -1};
     void *base = MAP_FAILED;
     int me, file = -1;
@@ -75,6 +105,8 @@ void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve)
 
 void hs_mapping_free(void *base, size_t bytes)
 {
-    if (base)
+    if (base && hs_simulator())
+        free_plain(base, bytes);
+    else if (base)
         munmap(base, bytes);
 }

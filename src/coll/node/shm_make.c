@@ -47,6 +47,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     }
     MPI_Comm_rank(mates, &shm->me);
     shm->members = members;
+    shm->bells = comm->block ? &comm->block->bells : NULL;
     shm->index = node->index; /* members are the ranks of the node, ascending */
     shm->shared_bytes = options->posts ? 0 : shared_bytes_for(hs_division_largest(node), options->shared_bytes);
     shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* a page for the post: parts begin on pages of their own */

@@ -1,6 +1,5 @@
 #include "coll/run/agree.h"
 
-#include "base/wait.h"
 #include "coll/run/notice.h"
 #include "coll/schedule/registry.h"
 
@@ -102,7 +101,7 @@ struct hs_verdict hs_agree(struct hs_agreement *agreement, struct hs_vote mine)
 {
     hsumma_status status = hs_agreement_start(agreement, mine);
     if (!status)
-        status = hs_wait(hs_agreement_advance, agreement);
+        status = hs_comm_wait(agreement->comm, hs_agreement_advance, agreement);
     if (!status)
         return hs_agreement_verdict(agreement);
     mine.status = status;

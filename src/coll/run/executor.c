@@ -13,7 +13,8 @@ static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
         size_t count, size;
     } part[] = {
         {(void **)&instance->moved, all, sizeof *instance->moved},
-        {(void **)&instance->request, open, sizeof *instance->request}, /* what is in flight lies inside the window */
+        {(void **)&instance->open.request, open,
+         sizeof *instance->open.request}, /* what is in flight lies inside the window */
         {(void **)&instance->request_step, open, sizeof *instance->request_step},
         {(void **)&instance->completed, open, sizeof *instance->completed},
         {(void **)&instance->state, all, sizeof *instance->state},
@@ -81,9 +82,19 @@ static hsumma_status reduce_pieces(const struct hs_instance *instance, const str
     return HSUMMA_OK;
 }
 
+/* What a COPY or REDUCE is to a processor (coll/model/clock.h). */
+static enum hs_work work_of(const struct hs_step *step)
+{
+    if (step->kind == HS_REDUCE)
+        return HS_WORK_SUM;
+    return hs_copies_shared(step) ? HS_WORK_SHARED_COPY : HS_WORK_COPY;
+}
+
 /* COPY and REDUCE. */
 static hsumma_status compute(const struct hs_instance *instance, const struct hs_step *step)
 {
+    if (!hs_compute_bytes(instance->bound.compute, work_of(step), step->count))
+        return HSUMMA_OK;
     char *dst = address(instance, step->dst), *left = address(instance, step->left);
     if (step->kind == HS_COPY && !left)
         return read_peer(instance, step->left, 0, dst, step->count);
@@ -105,7 +116,7 @@ static hsumma_status post(struct hs_instance *instance, int index)
     struct hs_comm *comm = instance->comm;
     int64_t at = instance->moved[index];
     int64_t count = step->kind == HS_MPI || step->count - at < comm->cut ? step->count - at : comm->cut;
-    MPI_Request *request = &instance->request[instance->in_flight];
+    MPI_Request *request = &instance->open.request[instance->open.count];
     int code, rank = hs_rank_of(instance, step->peer);
     if (step->kind == HS_MPI) {
         code = hs_native_start(&instance->bound.native, step, instance->bound.slot, request);
@@ -120,7 +131,7 @@ static hsumma_status post(struct hs_instance *instance, int index)
     }
     if (code != MPI_SUCCESS)
         return HSUMMA_ERR_MPI;
-    instance->request_step[instance->in_flight++] = index;
+    instance->request_step[instance->open.count++] = index;
     instance->moved[index] += count;
     instance->state[index] = HS_STEP_UNDER_WAY;
     return HSUMMA_OK;
@@ -129,21 +140,24 @@ static hsumma_status post(struct hs_instance *instance, int index)
 /* Collects what MPI has completed; a step with pieces left posts the next one. */
 static hsumma_status collect(struct hs_instance *instance, int *worked)
 {
-    if (instance->in_flight == 0)
+    if (instance->open.count == 0)
         return HSUMMA_OK;
-    int count = 0;
-    if (MPI_Testsome(instance->in_flight, instance->request, &count, instance->completed, MPI_STATUSES_IGNORE) !=
-        MPI_SUCCESS)
+    int count = instance->open.completed;
+    instance->open.completed = 0;
+    if (instance->comm->block && instance->comm->block->failed)
+        return HSUMMA_ERR_MPI;
+    if (count == 0 && MPI_Testsome(instance->open.count, instance->open.request, &count, instance->completed,
+                                   MPI_STATUSES_IGNORE) != MPI_SUCCESS)
         return HSUMMA_ERR_MPI;
     if (count <= 0) /* none, or MPI_UNDEFINED */
         return HSUMMA_OK;
     *worked = 1;
-    int kept = 0, before = instance->in_flight;
+    int kept = 0, before = instance->open.count;
     int again[HS_STEP_WINDOW], agains = 0; /* what is in flight lies inside one window */
     for (int i = 0; i < before; i++) {
         int step = instance->request_step[i];
-        if (instance->request[i] != MPI_REQUEST_NULL) {
-            instance->request[kept] = instance->request[i];
+        if (instance->open.request[i] != MPI_REQUEST_NULL) {
+            instance->open.request[kept] = instance->open.request[i];
             instance->request_step[kept++] = step;
         } else if (instance->moved[step] < instance->bound.list->step[step].count) {
             again[agains++] = step;
@@ -151,7 +165,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
             hs_step_finish(instance, step);
         }
     }
-    instance->in_flight = kept;
+    instance->open.count = kept;
     for (int i = 0; i < agains; i++) {
         hsumma_status status = post(instance, again[i]);
         if (status)
@@ -250,6 +264,11 @@ static hsumma_status enter(struct hs_instance *instance)
     return HSUMMA_OK;
 }
 
+hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *state)
+{
+    return hs_wait_idle(advance, state, comm && comm->block ? hs_block_idle : hs_idle_yield, comm ? comm->block : NULL);
+}
+
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding)
 {
     int steps = binding->list->steps;
@@ -257,7 +276,7 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
         return HSUMMA_ERR_INTERNAL;
     instance->bound = *binding;
     instance->comm = comm;
-    instance->head = instance->in_flight = 0;
+    instance->head = instance->open.count = instance->open.completed = 0;
     instance->left = steps;
     instance->active = steps > 0 || binding->shm || binding->io;
     instance->entered = 0;
@@ -265,6 +284,8 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
     memset(instance->moved, 0, (size_t)steps * sizeof *instance->moved);
     if (binding->device && instance->active)
         hs_device_begin(instance);
+    if (comm->block && instance->active)
+        hs_block_add(comm->block, &instance->open);
     int worked = 0;
     return hs_progress(instance, &worked);
 }
@@ -287,6 +308,8 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
         hs_shm_break(instance->bound.shm);
     if (!status && instance->left == 0 && (complete || !on_device)) {
         instance->active = 0;
+        if (instance->comm->block)
+            hs_block_remove(instance->comm->block, &instance->open);
         if (instance->bound.shm)
             hs_shm_finish(instance->bound.shm, instance->bound.instance);
     }

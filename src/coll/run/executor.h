@@ -2,9 +2,11 @@
 #ifndef HS_COLL_RUN_EXECUTOR_H
 #define HS_COLL_RUN_EXECUTOR_H
 
+#include "base/compute.h"
 #include "base/scalar.h"
+#include "base/wait.h"
 #include "coll/node/comm.h"
-#include "coll/run/tags.h"
+#include "coll/node/tags.h"
 #include "dist/grid.h"
 
 #include <hsumma_coll.h>
@@ -32,11 +34,12 @@ struct hs_binding {
     int tag;
     void *slot[HS_SLOTS];
     hs_combine *combine;
-    void *state;             /* of combine */
-    int64_t unit;            /* bytes of an element; 0: any power of two up to 16 */
-    struct hs_shm *shm;      /* of lists that use shared memory: covers the group; NULL: none */
-    int64_t instance;        /* number of this instance in it (hs_shm.next), alike on all members */
-    struct hs_native native; /* of lists with an MPI step */
+    void *state;                      /* of combine */
+    int64_t unit;                     /* bytes of an element; 0: any power of two up to 16 */
+    const struct hs_compute *compute; /* what COPY and REDUCE take in a simulated run; NULL: a real one */
+    struct hs_shm *shm;               /* of lists that use shared memory: covers the group; NULL: none */
+    int64_t instance;                 /* number of this instance in it (hs_shm.next), alike on all members */
+    struct hs_native native;          /* of lists with an MPI step */
     /* slots in device memory: shm, if there is one, is the device's, and combine, state and unit are not used */
     struct hs_device_comm *device; /* NULL: host memory */
     const struct hs_device_io *io; /* staged copies; NULL: none */
@@ -48,19 +51,21 @@ struct hs_binding {
 struct hs_instance {
     struct hs_binding bound;
     struct hs_comm *comm;
-    int active, left, head, in_flight;
+    int active, left, head;
     int entered;              /* its slot of the shared memory is free for it */
     int signals, ended;       /* on a device: SIGNALs so far; what comes behind the list is on the stream */
     struct hs_instance *next; /* on a device: the next one under way */
     int capacity;             /* steps */
     unsigned char *state;
-    int64_t *moved; /* bytes of a SEND or RECV whose pieces have been posted or completed */
-    MPI_Request *request;
-    int *request_step, *completed;
+    int64_t *moved;                /* bytes of a SEND or RECV whose pieces have been posted or completed */
+    struct hs_in_flight open;      /* messages that MPI has not completed */
+    int *request_step, *completed; /* of each of them its step; which ones are complete */
 };
 
 size_t hs_instance_bytes(int steps);
 void hs_instance_init(struct hs_instance *instance, void *memory, int steps);
+/* Calls advance until it is done (base/wait.h); while nothing can be done it polls, or blocks. */
+hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *state);
 /* Begins; the list must not have more steps than the instance was made for. */
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding);
 /* Moves it forward without waiting; *worked is set to 1 if something happened.  Does nothing when it is not active. */

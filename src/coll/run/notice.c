@@ -1,7 +1,7 @@
 /* layers: uses MPI */
 #include "coll/run/notice.h"
 
-#include "coll/run/tags.h"
+#include "coll/node/tags.h"
 
 static int notice_tag(void)
 {

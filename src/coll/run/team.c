@@ -1,6 +1,5 @@
 #include "coll/run/team_parts.h"
 
-#include "base/wait.h"
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
 #include "coll/run/notice.h"
@@ -152,14 +151,20 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket)
 {
     struct hs_team_waiting waiting = {.team = team, .ticket = ticket};
-    hsumma_status status = hs_wait(hs_team_advance, &waiting);
+    hsumma_status status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
     return status ? status : ticket->status;
 }
 
 hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
 {
     struct hs_team_waiting waiting = {.team = team, .request = request};
-    return hs_wait(hs_team_advance, &waiting);
+    struct hs_block *block = team->comm ? team->comm->block : NULL;
+    if (block)
+        block->other = request;
+    hsumma_status status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
+    if (block)
+        block->other = NULL;
+    return status;
 }
 
 /* Memory for one more of a kind; where there is none, waits until one before it is over. */
@@ -167,7 +172,7 @@ static struct hs_operation *take(struct hs_team *team, struct hs_signature *sign
 {
     struct hs_team_waiting waiting = {.team = team, .reserve = signature};
     struct hs_operation *operation = hs_operation_take(signature, team->memory);
-    if (operation || signature->under_way == 0 || hs_wait(hs_team_advance, &waiting))
+    if (operation || signature->under_way == 0 || hs_comm_wait(team->comm, hs_team_advance, &waiting))
         return operation;
     return hs_operation_take(signature, team->memory);
 }
@@ -187,6 +192,7 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
         .combine = call->reduces ? hs_call_operator(&operation->op) : NULL,
         .state = &operation->op,
         .unit = call->unit,
+        .compute = team->compute,
     };
     if (call->in_place)
         binding->slot[HS_IN] = operation->copy;
@@ -246,7 +252,7 @@ static hsumma_status need_staging(struct hs_team *team, struct hs_operation *ope
     hsumma_status status = hs_team_need_copy(team, operation, call, message);
     if (!status || !call->on_device)
         return status;
-    if (team->first && !hs_wait(hs_team_advance, &all))
+    if (team->first && !hs_comm_wait(team->comm, hs_team_advance, &all))
         status = hs_team_need_copy(team, operation, call, message);
     struct hs_message *failure = &team->comm->device->failure;
     if (status && !failure->text[0])
@@ -280,7 +286,7 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
     if (!status)
         waiting.native = (signature->chosen.alg->flags & HS_BY_MPI) != 0; /* MPI matches pieces by their order */
     if (!status && !passed(&waiting))
-        status = hs_wait(hs_team_advance, &waiting);
+        status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
     struct hs_operation *operation = status ? NULL : take(team, signature);
     if (!status && !operation)
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for one more collective");

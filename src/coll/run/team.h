@@ -20,6 +20,7 @@ struct hs_team {
     struct hs_group group;
     struct hs_agreement agreement;
     struct hs_selector selector;
+    const struct hs_compute *compute; /* of a simulated run; NULL: a real one */
     int64_t segment;
     int check_always;
     MPI_Comm native; /* for MPI's own collectives; made when it is first needed */

@@ -2,7 +2,6 @@
 #include "coll/run/team_parts.h"
 
 #include "base/hash.h"
-#include "base/wait.h"
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
 
@@ -58,7 +57,7 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
 {
     hsumma_status status = hs_agreement_start(&team->agreement, mine);
     if (!status)
-        status = hs_wait(advance_agreement, team);
+        status = hs_comm_wait(team->comm, advance_agreement, team);
     if (status) {
         hs_team_listen(team); /* what another has sent says more than that it has */
         hs_team_fail(team, status);
@@ -165,7 +164,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
     if (status || (size_t)verdict.value <= on->pooled.bytes)
         return status;
     bytes = verdict.value;
-    status = hs_wait(hs_team_advance, &waiting);
+    status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
     if (!status) /* all of them are so far: what follows does not hear of failures */
         status = agree(team, (struct hs_vote){0}, &verdict, message);
     if (status)

@@ -161,6 +161,12 @@ void *hs_builder_get(struct hs_builder *builder, size_t count, size_t size);
 hsumma_status hs_list_finish(struct hs_builder *builder, struct hs_list *list);
 void hs_list_free(const struct hs_allocator *memory, struct hs_list *list);
 
+/* A COPY of shared memory: into or out of SHARED, or out of a slot of a peer. */
+static inline int hs_copies_shared(const struct hs_step *step)
+{
+    return step->dst.slot == HS_SHARED || step->left.slot == HS_SHARED || step->left.of > 0;
+}
+
 static inline struct hs_ref hs_in(int64_t at)
 {
     return (struct hs_ref){HS_IN, 0, at};

@@ -3,6 +3,7 @@
 #ifndef HS_HSUMMA_CONTEXT_CONTEXT_H
 #define HS_HSUMMA_CONTEXT_CONTEXT_H
 
+#include "base/compute.h"
 #include "base/device.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -21,6 +22,9 @@ struct hsumma_context {
     int holders;
     void (*destroy)(hsumma_context *ctx); /* of whoever has made it */
     struct hs_allocator memory;
+    struct hs_allocator bulk;   /* of what holds nothing but elements of matrices */
+    struct hs_compute compute;  /* of a simulated run */
+    struct hs_scalar scalar[4]; /* by type */
     struct hs_comm comm;
     struct hs_options options;
     struct hs_texts texts; /* of its options */

@@ -56,6 +56,7 @@ hsumma_status hs_product_memory_take(hsumma_context *ctx, int number, struct hs_
     shared->directory = (struct hs_directory){.entry = (struct hs_directory_entry *)base,
                                               .ranks = ctx->comm.size,
                                               .me = ctx->comm.rank,
+                                              .bells = ctx->comm.block ? &ctx->comm.block->bells : NULL,
                                               .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};
     shared->regions = &ctx->allocations.shared;
     shared->memory = base + directory_bytes(ctx);

@@ -4,10 +4,10 @@ hsumma_status hs_workspace_want(hsumma_context *ctx, size_t bytes)
 {
     if (!ctx->workspace || ctx->workspace->bytes < bytes) {
         struct hs_workspace *larger = hs_get_zero(&ctx->memory, 1, sizeof *larger);
-        char *base = hs_get(&ctx->memory, bytes ? bytes : 1, 1);
+        char *base = hs_get(&ctx->bulk, bytes ? bytes : 1, 1);
         if (!larger || !base) {
             hs_put(&ctx->memory, larger);
-            hs_put(&ctx->memory, base);
+            hs_put(&ctx->bulk, base);
             return HSUMMA_ERR_MEMORY;
         }
         *larger = (struct hs_workspace){.holders = 1, .bytes = bytes, .base = base};
@@ -36,6 +36,6 @@ void hs_workspace_release(hsumma_context *ctx, struct hs_workspace *workspace)
 {
     if (!workspace || --workspace->holders > 0)
         return;
-    hs_put(&ctx->memory, workspace->base);
+    hs_put(&ctx->bulk, workspace->base);
     hs_put(&ctx->memory, workspace);
 }

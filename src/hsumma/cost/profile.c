@@ -47,3 +47,9 @@ double hs_gemm_seconds(const struct hs_profile *profile, size_t scalar_size, int
                      cost->ab * (m * k + k * n) * reals;
     return seconds * profile->threads / (threads > 0 ? threads : 1);
 }
+
+double hs_profile_gemm_seconds(const void *profile, size_t scalar_size, int complex_type, int threads, double m,
+                               double n, double k)
+{
+    return hs_gemm_seconds(profile, scalar_size, complex_type, threads, m, n, k);
+}

@@ -97,8 +97,10 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
+    const struct hs_tier *outer = &plan->loop.panels.tier[0];
+    int end = plan->steps && plan->steps < outer->count ? outer->first[plan->steps] : HS_ALL;
     hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, plan->began, 0,
-                  counts(plan) ? hs_trial_first_span(plan) : HS_ALL);
+                  counts(plan) ? hs_trial_first_span(plan) : end);
 }
 
 /* Before an execution: nothing is known of it. */
@@ -273,6 +275,10 @@ static void idle(void *state, int times)
     enum { BETWEEN = 16 };
     hsumma_plan *plan = state;
     struct hs_directory *directory = &plan->grid->shared.directory;
+    if (plan->ctx->comm.block) {
+        hs_block_idle(plan->ctx->comm.block, times);
+        return;
+    }
     int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
     int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
     if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {

@@ -11,7 +11,7 @@
 static void make_problem(const struct hs_request *request, struct hs_problem *problem)
 {
     memset(problem, 0, sizeof *problem);
-    problem->scalar = &hs_scalars[request->type];
+    problem->scalar = &request->desc[0]->grid->ctx->scalar[request->type];
     problem->grid = request->desc[0]->grid->grid;
     problem->local = request->desc[0]->grid->ctx->local;
     memcpy(problem->extent, request->extent, sizeof problem->extent);
@@ -162,6 +162,16 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         plan->choice = plan->ranking.choice[0];
     plan->by_node = !status && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
+    plan->steps = settings->steps;
+    if (!status && plan->steps && !ctx->options.settings.compute_time)
+        status =
+            hs_fail(message, HSUMMA_ERR_OPTION,
+                    "steps=%d: a part of a product is only of use in the simulator with compute=time; expected all",
+                    plan->steps);
+    if (!status && plan->steps && plan->by_node)
+        status = hs_fail(message, HSUMMA_ERR_OPTION,
+                         "steps=%d: products inside one node are not cut; expected all, or node=messages with it",
+                         plan->steps);
     if (!status)
         status = hs_plan_device_prepare(plan, request, settings, options, message);
     if (status || !plan->in_grid)

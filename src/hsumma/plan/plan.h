@@ -53,6 +53,7 @@ struct hsumma_plan {
     hsumma_plan *holder;       /* of a rival: that plan; else NULL */
     int remembered;            /* the choice is from the tuned file */
     int disobeyed;             /* the tuned file's words cannot be obeyed */
+    int steps;                 /* outermost panels that an execution multiplies; 0: all */
     int by_node;               /* the processes share memory: node, else loop */
     struct hs_loop loop;
     struct hs_node_product node;

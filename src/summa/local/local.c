@@ -110,6 +110,9 @@ static void multiply_on_host(const struct hs_product *product, int64_t row, int6
     size_t size = scalar->size;
     const char *a = product->a, *b = product->b;
     char *c = product->c;
+    if (!hs_compute_gemm(scalar->compute, size, scalar->complex_type, product->threads, rows, cols,
+                         product->extent[HS_K]))
+        return;
     int threads = hs_threads_set(product->threads);
     scalar->gemm(product->op[0], product->op[1], rows, cols, product->extent[HS_K], &product->alpha,
                  a + (size_t)(product->op[0] == 'N' ? row : row * product->lda) * size, product->lda,

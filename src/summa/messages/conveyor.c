@@ -267,7 +267,8 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
     if (channel->list[o] >= 0) {
         struct hs_binding binding = {.group = hs_grid_all(&mover->problem->grid),
                                      .slot = {conveyor->outgoing, conveyor->incoming},
-                                     .combine = mover->problem->scalar->add};
+                                     .combine = mover->problem->scalar->add,
+                                     .compute = mover->problem->scalar->compute};
         pack_exchange(conveyor, o);
         return hs_channel_start(channel, comm, &binding, lists);
     }

@@ -120,6 +120,7 @@ struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int 
         .group = mover->group[level],
         .rotation = true_root ? 0 : root,
         .combine = mover->problem->scalar->add,
+        .compute = mover->problem->scalar->compute,
         .native = mover->native[level],
     };
 }

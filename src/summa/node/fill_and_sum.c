@@ -79,7 +79,7 @@ struct copying {
     const int8_t *lines; /* which of the lines get anything; NULL: all */
     struct hs_range panel;
     struct strip strip[STRIPS];
-    int strips;
+    int strips, real;
     int64_t bytes;
 };
 
@@ -113,7 +113,8 @@ static void copy_columns(struct copying *copying, struct index_run columns, char
         for (int i = 0; i < copying->strips; i++) {
             const struct strip *strip = &copying->strip[i];
             size_t bytes = (size_t)strip->length * size;
-            memcpy(to + strip->offset, from + (size_t)strip->from * size, bytes);
+            if (copying->real)
+                memcpy(to + strip->offset, from + (size_t)strip->from * size, bytes);
             copying->bytes += (int64_t)bytes;
         }
     }
@@ -238,12 +239,15 @@ static void copy_tiles(struct copying *copying, int64_t step, int first, int end
 int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     const int *coord = node->problem->grid.coord;
+    const struct hs_compute *compute = node->problem->scalar->compute;
     struct copying copying = {.node = node,
                               .supply = supply,
                               .matrix = node->matrix[supply->operand],
                               .coord = {coord[0], coord[1]},
+                              .real = !compute || compute->real,
                               .lines = supply->gives};
     copy_tiles(&copying, step, 0, supply->role->want->nprocs, hs_supply_slot(node, supply, step, 0));
+    hs_compute_bytes(compute, HS_WORK_SHARED_COPY, copying.bytes);
     return copying.bytes;
 }
 
@@ -269,7 +273,7 @@ static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct
         if (node->device)
             hs_node_device_update(node, rows.length, cols.length, beta, sum, c->ld, part, out->ld);
         else
-            scalar->update(rows.length, cols.length, beta, sum, c->ld, part, out->ld);
+            hs_update(scalar, rows.length, cols.length, beta, sum, c->ld, part, out->ld);
         beta = scalar->one;
     }
 }

@@ -3,16 +3,17 @@
  * same purpose, numbered alike on all ranks and started in the same order by all members.  The tag says (channel,
  * instance modulo); messages of an ordered pair inside an instance match in list order.
  */
-#ifndef HS_COLL_RUN_TAGS_H
-#define HS_COLL_RUN_TAGS_H
+#ifndef HS_COLL_NODE_TAGS_H
+#define HS_COLL_NODE_TAGS_H
 
 #include <stdint.h>
 
 /* The loop of the plan that runs has the channels from 0 on. */
 enum { HS_CHANNELS = 32, HS_INSTANCES = 1024, HS_CHANNEL_AGREE = HS_CHANNELS - 1, HS_CHANNEL_COLL = HS_CHANNELS - 2 };
 
-/* Numbers in HS_CHANNEL_AGREE: agreements that may be open at the same time, and notices of failure. */
-enum hs_agreement_number { HS_AGREE_CONTEXT, HS_AGREE_PLAN, HS_AGREE_TRIAL, HS_AGREE_TEAM, HS_NOTICE };
+/* Numbers in HS_CHANNEL_AGREE: agreements that may be open at the same time, notices of failure, and bells (bells.h).
+ */
+enum hs_agreement_number { HS_AGREE_CONTEXT, HS_AGREE_PLAN, HS_AGREE_TRIAL, HS_AGREE_TEAM, HS_NOTICE, HS_BELL };
 
 static inline int hs_tag(int channel, int64_t instance)
 {

@@ -1,0 +1,44 @@
+/*
+ * Work of the processor in a simulated run: it advances the simulated clock by what a profile says that it costs, and
+ * is done as well where data are real.  NULL, everywhere, is a real machine: the work is done and takes its own time.
+ */
+#ifndef HS_BASE_COMPUTE_H
+#define HS_BASE_COMPUTE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum hs_work { HS_WORK_COPY, HS_WORK_SHARED_COPY, HS_WORK_SUM, HS_WORKS };
+
+struct hs_compute {
+    int real; /* the work is done, too */
+    struct {
+        double start, byte; /* seconds */
+    } price[HS_WORKS];
+    const void *profile;
+    /* Seconds of one call of the local GEMM (hs_gemm_seconds). */
+    double (*gemm_seconds)(const void *profile, size_t scalar_size, int complex_type, int threads, double m, double n,
+                           double k);
+    void (*advance)(double seconds); /* the clock of this process */
+};
+
+/* Each returns 1 if the caller is to do the work. */
+static inline int hs_compute_bytes(const struct hs_compute *compute, enum hs_work work, int64_t bytes)
+{
+    if (!compute)
+        return 1;
+    if (bytes > 0)
+        compute->advance(compute->price[work].start + (double)bytes * compute->price[work].byte);
+    return compute->real;
+}
+static inline int hs_compute_gemm(const struct hs_compute *compute, size_t scalar_size, int complex_type, int threads,
+                                  int64_t m, int64_t n, int64_t k)
+{
+    if (!compute)
+        return 1;
+    compute->advance(
+        compute->gemm_seconds(compute->profile, scalar_size, complex_type, threads, (double)m, (double)n, (double)k));
+    return compute->real;
+}
+
+#endif

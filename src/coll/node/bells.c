@@ -1,0 +1,94 @@
+#include "coll/node/bells.h"
+
+#include "coll/node/agree_mpi.h"
+#include "coll/node/mapping.h"
+#include "coll/node/tags.h"
+
+static int bell_tag(void)
+{
+    return hs_tag(HS_CHANNEL_AGREE, HS_BELL);
+}
+
+static size_t sleeper_bytes(const struct hs_bells *bells)
+{
+    return (size_t)hs_in_pages(bells->members * (int64_t)sizeof *bells->sleeper);
+}
+
+hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_allocator *memory)
+{
+    int mine = 0;
+    *bells = (struct hs_bells){.comm = comm, .members = 1, .request = MPI_REQUEST_NULL};
+    MPI_Comm_rank(comm, &mine);
+    MPI_Comm_size(machine, &bells->members);
+    MPI_Comm_rank(machine, &bells->me);
+    if (bells->members > 1)
+        bells->rank = hs_get(memory, (size_t)bells->members, sizeof *bells->rank);
+    hsumma_status status = hs_agreed(comm, bells->rank || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    if (!status && bells->members > 1) {
+        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 1);
+        if (MPI_Allgather(&mine, 1, MPI_INT, bells->rank, 1, MPI_INT, machine) != MPI_SUCCESS)
+            status = HSUMMA_ERR_MPI;
+        else if (!bells->sleeper) /* nor do others of this machine share flags with this rank */
+            bells->members = 1;
+    }
+    status = hs_agreed(comm, status);
+    if (status)
+        hs_bells_free(bells, 1, memory);
+    return status;
+}
+
+int hs_bells_listen(struct hs_bells *bells)
+{
+    int code = MPI_SUCCESS;
+    if (bells->request == MPI_REQUEST_NULL)
+        code = MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, bell_tag(), bells->comm, &bells->request);
+    atomic_store(&bells->sleeper[bells->me].asleep, 1);
+    return code;
+}
+
+void hs_bells_awake(struct hs_bells *bells, int heard)
+{
+    if (bells->members == 1)
+        return;
+    bells->owed += !atomic_exchange(&bells->sleeper[bells->me].asleep, 0);
+    bells->owed -= heard;
+}
+
+/* The flag has been raised before, sequentially consistent with the sleepers' last look: one of the two sees the other.
+ */
+void hs_bells_ring(const struct hs_bells *bells)
+{
+    if (!bells)
+        return;
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int m = 0; m < bells->members; m++) {
+        MPI_Request request;
+        if (m != bells->me && atomic_load(&bells->sleeper[m].asleep) && atomic_exchange(&bells->sleeper[m].asleep, 0) &&
+            MPI_Isend(NULL, 0, MPI_BYTE, bells->rank[m], bell_tag(), bells->comm, &request) == MPI_SUCCESS)
+            MPI_Request_free(&request);
+    }
+}
+
+/* Bells on their way are received: nothing may be left in the communicator. */
+static void silence(struct hs_bells *bells)
+{
+    for (; bells->owed > 0; bells->owed--)
+        if (bells->request != MPI_REQUEST_NULL)
+            MPI_Wait(&bells->request, MPI_STATUS_IGNORE);
+        else
+            MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, bell_tag(), bells->comm, MPI_STATUS_IGNORE);
+    if (bells->request != MPI_REQUEST_NULL) {
+        MPI_Cancel(&bells->request);
+        MPI_Wait(&bells->request, MPI_STATUS_IGNORE);
+    }
+}
+
+void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *memory)
+{
+    if (mpi)
+        silence(bells);
+    if (bells->sleeper)
+        hs_mapping_free(bells->sleeper, sleeper_bytes(bells));
+    hs_put(memory, bells->rank);
+    *bells = (struct hs_bells){.members = 1, .request = MPI_REQUEST_NULL};
+}

@@ -1,0 +1,125 @@
+#include "coll/node/block.h"
+
+#include "base/wait.h"
+#include "coll/node/agree_mpi.h"
+
+/* Requests that one wait looks at: of the oldest, on which all others depend. */
+enum { CAPACITY = 512 };
+
+hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struct hs_allocator *memory)
+{
+    struct hs_block *block = hs_get_zero(memory, 1, sizeof *block);
+    MPI_Comm machine = MPI_COMM_NULL;
+    int rank = 0;
+    *result = block;
+    if (block) {
+        block->capacity = CAPACITY;
+        block->bells.members = 1;
+        block->bells.request = MPI_REQUEST_NULL;
+        block->request = hs_get(memory, CAPACITY, sizeof *block->request);
+        block->of = hs_get(memory, CAPACITY, sizeof *block->of);
+        block->index = hs_get(memory, CAPACITY, sizeof *block->index);
+        block->done = hs_get(memory, CAPACITY, sizeof *block->done);
+    }
+    hsumma_status status = hs_agreed(
+        comm, block && block->request && block->of && block->index && block->done ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    MPI_Comm_rank(comm, &rank);
+    if (!status && MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    if (!status)
+        status = hs_bells_make(&block->bells, comm, machine, memory);
+    if (machine != MPI_COMM_NULL)
+        MPI_Comm_free(&machine);
+    if (status) {
+        hs_block_free(block, 1, memory);
+        *result = NULL;
+    }
+    return status;
+}
+
+void hs_block_free(struct hs_block *block, int mpi, const struct hs_allocator *memory)
+{
+    if (!block)
+        return;
+    hs_bells_free(&block->bells, mpi, memory);
+    hs_put(memory, block->request);
+    hs_put(memory, block->of);
+    hs_put(memory, block->index);
+    hs_put(memory, block->done);
+    hs_put(memory, block);
+}
+
+void hs_block_add(struct hs_block *block, struct hs_in_flight *messages)
+{
+    struct hs_in_flight **link = &block->first;
+    while (*link)
+        link = &(*link)->next;
+    messages->next = NULL;
+    *link = messages;
+}
+
+void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages)
+{
+    struct hs_in_flight **link = &block->first;
+    while (*link && *link != messages)
+        link = &(*link)->next;
+    if (*link)
+        *link = messages->next;
+}
+
+static void put(struct hs_block *block, int *count, MPI_Request request, struct hs_in_flight *of, int index)
+{
+    if (request == MPI_REQUEST_NULL || *count == block->capacity)
+        return;
+    block->request[*count] = request;
+    block->of[*count] = of;
+    block->index[(*count)++] = index;
+}
+
+/* All that may wake this rank. */
+static int gather(struct hs_block *block)
+{
+    int count = 0;
+    put(block, &count, block->bells.request, NULL, 0);
+    if (block->other)
+        put(block, &count, *block->other, NULL, 1);
+    for (struct hs_in_flight *messages = block->first; messages; messages = messages->next)
+        for (int i = 0; i < messages->count; i++)
+            put(block, &count, messages->request[i], messages, i);
+    return count;
+}
+
+/* Takes note of a request that MPI has completed; 1: it was the bell. */
+static int note(struct hs_block *block, int at)
+{
+    struct hs_in_flight *messages = block->of[at];
+    int heard = !messages && block->index[at] == 0;
+    if (messages) {
+        messages->request[block->index[at]] = MPI_REQUEST_NULL;
+        messages->completed++;
+    } else if (heard) {
+        block->bells.request = MPI_REQUEST_NULL;
+    } else {
+        *block->other = MPI_REQUEST_NULL;
+    }
+    return heard;
+}
+
+void hs_block_idle(void *state, int times)
+{
+    struct hs_block *block = state;
+    if (block->bells.members > 1 && times == 1) { /* and looks once more */
+        block->failed |= hs_bells_listen(&block->bells) != MPI_SUCCESS;
+        return;
+    }
+    int count = gather(block), done = 0, heard = 0;
+    if (count == 0) {
+        hs_idle_yield(NULL, times);
+        return;
+    }
+    if (MPI_Waitsome(count, block->request, &done, block->done, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+        block->failed = 1;
+    for (int i = 0; i < done; i++)
+        heard |= note(block, block->done[i]);
+    hs_bells_awake(&block->bells, heard);
+}

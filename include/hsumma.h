@@ -122,6 +122,8 @@ typedef struct hsumma_plan_info {
     int64_t segment;        /* bytes of a segment of pipelined broadcasts */
     int threads;            /* BLAS threads per process; 0: left as the user has set them */
     int64_t panels;         /* innermost panels in all; 0 on processes that take no part */
+    int steps, steps_run;   /* panels of the outermost level: of the product, and those that an execution multiplies
+                               (option steps); 0 where a node shares memory and on processes that take no part */
     const char *node;       /* how the processes of one node share: "messages" (they send), "shared" (they read the
                                panels that owners have put into shared memory), "alone" (one process has all);
                                "device": the last execution ran on devices (before the first: one of matrices there

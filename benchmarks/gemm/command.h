@@ -7,6 +7,7 @@
 #include "gemm/alone.h"
 #include "gemm/floor.h"
 #include "gemm/rate.h"
+#include "measure/simulated.h"
 #include "measure/timing.h"
 #include "product/turn.h"
 #include "report/columns.h"
@@ -70,6 +71,14 @@ typedef struct contender {
 
 enum { CONTENDERS = 1 + COMPARE_COUNT };
 
+/* A part of a product in the simulator (gemm/simulated.c). */
+typedef struct gemm_sampled {
+    int steps, steps_total; /* outer panels that were multiplied, and all */
+    int half_steps;         /* of the other execution; 0: all were multiplied */
+    double half;            /* its seconds */
+    double seconds, comm;   /* of the whole product */
+} gemm_sampled;
+
 /* Everything of one run. The contenders, the measured routine first, share C but for those in memory of hsumma_malloc.
  */
 typedef struct contest {
@@ -81,6 +90,7 @@ typedef struct contest {
     gemm_floor floor;      /* if host-resident matrices are multiplied on a device */
     int floored, resident; /* whether so; the contender with all on the device, 0: none */
     floor_result under;
+    gemm_sampled sampled;
     pblas blacs;
     gemm_rate rate;
     double *rate_times; /* one per round */
@@ -101,6 +111,12 @@ int report_gemm(const contest *run, FILE *file);
  * ratio of the two. */
 void report_phases(const contender *x, FILE *file);
 json_t *report_phases_json(const contender *x);
+
+/* simulated.c: in the simulator, the other execution that a sample needs (collective; an exit status), and the report.
+ */
+int gemm_sample(contest *r);
+void report_simulated(const contest *run, FILE *file);
+void report_simulated_json(const contest *run, json_t *object);
 
 /* report_floor.c: where A, B and C lie, and what the copies to a device leave to a product. */
 void report_floor(const contest *run, const report_table *times, FILE *file);

@@ -120,6 +120,7 @@ static int print_json(const contest *run, FILE *file)
     json_object_set_new(object, "gemm_rate", rate_json(run));
     json_object_set_new(object, "contenders", others);
     report_floor_json(run, object);
+    report_simulated_json(run, object);
     return report_json(object, 0, 9, file);
 }
 
@@ -150,7 +151,7 @@ static void print_rate(const contest *run, const report_table *table, FILE *file
     char note[200], size[80];
     int length;
 
-    if (problem_on_device(run->measured))
+    if (problem_on_device(run->measured) || is_simulated())
         return;
     if (rate->flops == 0) {
         fprintf(file, "GEMM        not measured: the product has no operations\n");
@@ -249,6 +250,7 @@ static void print_table(const contest *run, FILE *file)
                 ours->name, x->ratio.median, x->ratio.min, x->ratio.max, reps, report_plural(reps),
                 run->args->how == API_SCALAPACK ? "the first" : ours->name);
     report_floor(run, &table, file);
+    report_simulated(run, file);
     for (const contender *x = ours; x < end; x++)
         print_shares(x, file);
     for (const contender *x = ours; x < end; x++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/command.h"
+#include "measure/simulated.h"
 #include "product/generate.h"
 
 static int within_int(int64_t value)
@@ -76,6 +77,8 @@ static int check_memory(problem *p)
         counted &= count_bytes(&p->x[i], p->args->type);
     if (command_fail(p->comm, !counted, "the matrices are too large to count their bytes"))
         return COMMAND_BAD_INPUT;
+    if (is_timed_only(p->ctx))
+        return COMMAND_OK;
     need = (double)problem_bytes(p);
     quiet_allreduce(&need, &all, 1, MPI_DOUBLE, MPI_SUM, p->mach.node);
     quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* or each rank would name another number */
@@ -106,11 +109,12 @@ static int make_operands(problem *p)
     if ((code = check_memory(p)))
         return code;
     for (int i = 0; i < 3; i++)
-        good &= !p->x[i].bytes || !posix_memalign(&p->x[i].local, 64, p->x[i].bytes);
+        if (p->x[i].bytes)
+            good &= (p->x[i].local = hs_get(&p->ctx->bulk, p->x[i].bytes, 1)) != NULL;
     if (command_fail(p->comm, !good, "no memory for %lld bytes of matrices", (long long)problem_bytes(p)))
         return COMMAND_BAD_INPUT;
     for (int i = 0; i < 3; i++)
-        if (p->x[i].local)
+        if (p->x[i].local && !is_timed_only(p->ctx))
             generate_local(args->type, args->seed, p->x[i].matrix, &p->x[i].desc, p->x[i].local);
     return COMMAND_OK;
 }
@@ -150,8 +154,8 @@ int problem_create(problem *p, const arguments *args, const char *options, MPI_C
 
 void problem_free(problem *p)
 {
-    for (int i = 0; i < 3; i++)
-        free(p->x[i].local);
+    for (int i = 0; i < 3 && p->ctx; i++)
+        hs_put(&p->ctx->bulk, p->x[i].local);
     hsumma_grid_free(&p->grid);
     hsumma_free(&p->ctx);
     machine_free(&p->mach);
@@ -215,7 +219,7 @@ hsumma_status problem_refresh(const problem *p, void *c)
 {
     void *to = p->c.host ? p->c.host : c;
 
-    if (!c || !p->c.bytes)
+    if (!c || !p->c.bytes || is_timed_only(p->ctx))
         return HSUMMA_OK;
     if (p->args->beta[0] == 0 && p->args->beta[1] == 0)
         generate_nan(p->args->type, &p->c.desc, to);

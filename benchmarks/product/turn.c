@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/command.h"
+#include "measure/simulated.h"
 #include "measure/timing.h"
 
 const char *const api_names[API_COUNT] = {"plan", "call", "pdgemm", "scalapack"};
@@ -89,9 +90,11 @@ int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t
 
     if (!before)
         before = problem_settle(p);
-    quiet_barrier(p->comm);
+    simulated_links_begin(p->comm);
+    common_start(p->comm);
     seconds = multiply(p, who, calls, &last, &status) / calls;
     quiet_barrier(p->comm); /* whoever is done leaves the cores to the others */
+    simulated_links_end(p->comm, &t->links);
     code = command_code(before ? before : status);
     quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);
     if (worst) {

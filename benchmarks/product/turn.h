@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include "base/simulator.h"
 #include "product/pblas.h"
 #include "product/problem.h"
 
@@ -25,7 +26,8 @@ typedef struct turn {
     double seconds, comm, gemm, copy;
     double comm_share, gemm_share, copy_share, wait_share; /* wait is a part of comm */
     double library_share;                                  /* all but GEMM, copies and waits */
-    double timed_share; /* the plan's own seconds of those that its caller has measured around it */
+    struct hs_simulated_links links; /* what they have carried, on rank 0 of a simulated run that asks for it */
+    double timed_share;              /* the plan's own seconds of those that its caller has measured around it */
 } turn;
 
 /* Refreshes C, waits for everybody, multiplies `calls` times in a row and divides the seconds by that (of the parts,

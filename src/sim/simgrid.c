@@ -6,8 +6,11 @@
 
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
+#include <simgrid/link.h>
+#include <simgrid/plugins/load.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void advance(double seconds)
 {
@@ -38,7 +41,39 @@ static void folded_put(void *state, void *memory)
     (void)state, (void)memory;
 }
 
-static const struct hs_simulator simulator = {"SimGrid", advance, {folded_get, folded_put, NULL}};
+/* By SimGrid's plugin link_load, which the caller has switched on. */
+static void watch_links(void)
+{
+    sg_link_t *link = sg_link_list();
+    for (size_t i = 0; i < sg_link_count(); i++) {
+        sg_link_load_track(link[i]);
+        sg_link_load_reset(link[i]);
+    }
+    free(link);
+}
+
+static void read_links(struct hs_simulated_links *links)
+{
+    double longest = 0;
+    sg_link_t *link = sg_link_list();
+    for (size_t i = 0; i < sg_link_count(); i++) {
+        double bytes = sg_link_get_cum_load(link[i]), bandwidth = sg_link_get_bandwidth(link[i]);
+        links->bytes += (int64_t)(bytes + 0.5);
+        if (bytes / bandwidth > longest) {
+            longest = bytes / bandwidth;
+            links->busiest_bytes = bytes;
+            links->busiest_bandwidth = bandwidth;
+            snprintf(links->name, sizeof links->name, "%s", sg_link_get_name(link[i]));
+        }
+    }
+    free(link);
+}
+
+static const struct hs_simulator simulator = {.name = "SimGrid",
+                                              .advance = advance,
+                                              .folded = {folded_get, folded_put, NULL},
+                                              .watch_links = watch_links,
+                                              .read_links = read_links};
 
 const struct hs_simulator *hs_simulator(void)
 {

@@ -12,12 +12,7 @@ int is_simulated(void)
 
 int is_timed_only(const hsumma_context *ctx)
 {
-    return is_simulated() && !ctx->compute.real;
-}
-
-const struct hs_allocator *simulated_memory(const hsumma_context *ctx)
-{
-    return &ctx->bulk;
+    return ctx->compute && !ctx->compute->real;
 }
 
 void common_start(MPI_Comm comm)

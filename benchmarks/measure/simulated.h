@@ -9,10 +9,8 @@
 
 int is_simulated(void);
 
-/* Whether matrices hold nothing there (compute=time): then nothing is generated or checked, and memory for elements
- * comes from and goes to simulated_memory. */
+/* Whether matrices hold nothing there (compute=time): then nothing is generated or checked. */
 int is_timed_only(const hsumma_context *ctx);
-const struct hs_allocator *simulated_memory(const hsumma_context *ctx);
 
 /* All ranks leave it at the same moment of simulated time; elsewhere, a quiet_barrier. Collective. */
 void common_start(MPI_Comm comm);

@@ -70,15 +70,17 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
 }
 
 /* After the profile has been read. */
-static void settle_work(hsumma_context *ctx)
+static hsumma_status settle_work(hsumma_context *ctx)
 {
     const struct hs_machine *machine = &ctx->profile.machine;
     const struct hs_simulator *simulator = hs_simulator();
     int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
-    memcpy(ctx->scalar, hs_scalars, sizeof ctx->scalar);
     if (!simulator)
-        return;
-    ctx->compute = (struct hs_compute){
+        return HSUMMA_OK;
+    ctx->compute = hs_get(&ctx->memory, 1, sizeof *ctx->compute);
+    if (!ctx->compute)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a context");
+    *ctx->compute = (struct hs_compute){
         .real = !ctx->options.settings.compute_time,
         .price = {[HS_WORK_COPY] = {0, machine->copy},
                   [HS_WORK_SHARED_COPY] = {machine->shm.alpha, priced ? machine->shm.beta : machine->copy},
@@ -87,10 +89,9 @@ static void settle_work(hsumma_context *ctx)
         .gemm_seconds = hs_profile_gemm_seconds,
         .advance = simulator->advance,
     };
-    for (int i = 0; i < 4; i++)
-        ctx->scalar[i].compute = &ctx->compute;
-    if (!ctx->compute.real)
+    if (!ctx->compute->real)
         ctx->bulk = simulator->folded;
+    return HSUMMA_OK;
 }
 
 static void drive_plan(void *state, int *worked)
@@ -113,7 +114,7 @@ static hsumma_status make_team(hsumma_context *ctx)
     team->selector.machine = &ctx->profile.machine;
     team->selector.device_machine = &ctx->profile.device_machine;
     team->segment = settings->segment;
-    team->compute = hs_simulator() ? &ctx->compute : NULL;
+    team->compute = ctx->compute;
     team->check_always = settings->check_always;
     team->drive = drive_plan;
     team->driven = ctx;
@@ -182,6 +183,7 @@ static void destroy(hsumma_context *ctx)
     if (!ctx->device || !ctx->broken)
         hs_allocations_free(&ctx->allocations, &ctx->memory);
     hs_context_close_device(ctx);
+    hs_put(&ctx->memory, ctx->compute);
     hs_put(&ctx->memory, ctx->ranks);
     hs_put(&hs_heap, ctx);
 }
@@ -221,7 +223,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             status = settle_waiting(ctx);
         if (!status)
             status = hs_files_read(ctx);
-        settle_work(ctx);
+        if (!status)
+            status = hs_agreed(own, settle_work(ctx));
         hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         if (!status)
             status = hs_context_open_device(ctx);

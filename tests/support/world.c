@@ -2,13 +2,25 @@
 
 #include "support/tap.h"
 
+#include <hsumma.h>
+
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 
 int rank, size;
 
 void world_begin(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);
+    hsumma_option_info info;
+    for (int i = 0; hsumma_option(i, &info); i++) {
+        size_t length = strlen(info.name);
+        unsetenv(info.environment);
+        for (int a = 1; a < *argc; a++)
+            if (strncmp((*argv)[a], info.name, length) == 0 && (*argv)[a][length] == '=')
+                setenv(info.environment, (*argv)[a] + length + 1, 1);
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     tap_begin(rank == 0);

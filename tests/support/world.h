@@ -10,7 +10,8 @@
 
 extern int rank, size;
 
-/* MPI_Init, rank and size; rank 0 prints the tests. */
+/* MPI_Init, rank and size; rank 0 prints the tests.  Options of the library are only those among the arguments
+ * ("node=messages"), which go to the environment. */
 void world_begin(int *argc, char ***argv);
 int64_t world_reduce(int64_t value, MPI_Op op);
 

@@ -43,15 +43,16 @@ int hs_bells_listen(struct hs_bells *bells)
     if (bells->request == MPI_REQUEST_NULL)
         code = MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, bell_tag(), bells->comm, &bells->request);
     atomic_store(&bells->sleeper[bells->me].asleep, 1);
+    bells->listening = 1;
     return code;
 }
 
 void hs_bells_awake(struct hs_bells *bells, int heard)
 {
-    if (bells->members == 1)
-        return;
-    bells->owed += !atomic_exchange(&bells->sleeper[bells->me].asleep, 0);
     bells->owed -= heard;
+    if (bells->listening)
+        bells->owed += !atomic_exchange(&bells->sleeper[bells->me].asleep, 0);
+    bells->listening = 0;
 }
 
 /* The flag has been raised before, sequentially consistent with the sleepers' last look: one of the two sees the other.

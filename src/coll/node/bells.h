@@ -21,6 +21,7 @@ struct hs_bells {
     int *rank;       /* of each in the communicator */
     struct hs_sleeper *sleeper;
     MPI_Request request; /* the bell that this rank listens for */
+    int listening;       /* between hs_bells_listen and hs_bells_awake */
     int owed;            /* bells that have been rung for it and not been received */
 };
 

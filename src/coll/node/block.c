@@ -108,7 +108,8 @@ static int note(struct hs_block *block, int at)
 void hs_block_idle(void *state, int times)
 {
     struct hs_block *block = state;
-    if (block->bells.members > 1 && times == 1) { /* and looks once more */
+    if (block->bells.members > 1 && (times == 1 || !block->bells.listening)) { /* and looks once more */
+        hs_bells_awake(&block->bells, 0);
         block->failed |= hs_bells_listen(&block->bells) != MPI_SUCCESS;
         return;
     }

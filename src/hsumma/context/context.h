@@ -23,8 +23,7 @@ struct hsumma_context {
     void (*destroy)(hsumma_context *ctx); /* of whoever has made it */
     struct hs_allocator memory;
     struct hs_allocator bulk;   /* of what holds nothing but elements of matrices */
-    struct hs_compute compute;  /* of a simulated run */
-    struct hs_scalar scalar[4]; /* by type */
+    struct hs_compute *compute; /* of a simulated run; NULL: a real one */
     struct hs_comm comm;
     struct hs_options options;
     struct hs_texts texts; /* of its options */

@@ -8,10 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static void make_problem(const struct hs_request *request, struct hs_problem *problem)
+static void make_problem(const struct hs_request *request, hsumma_plan *plan)
 {
+    struct hs_problem *problem = &plan->problem;
     memset(problem, 0, sizeof *problem);
-    problem->scalar = &request->desc[0]->grid->ctx->scalar[request->type];
+    problem->scalar = &hs_scalars[request->type];
+    if (plan->ctx->compute) {
+        plan->scalar = hs_scalars[request->type];
+        plan->scalar.compute = plan->ctx->compute;
+        problem->scalar = &plan->scalar;
+    }
     problem->grid = request->desc[0]->grid->grid;
     problem->local = request->desc[0]->grid->ctx->local;
     memcpy(problem->extent, request->extent, sizeof problem->extent);
@@ -163,7 +169,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     plan->by_node = !status && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
     plan->steps = settings->steps;
-    if (!status && plan->steps && !ctx->options.settings.compute_time)
+    if (!status && plan->steps && (!ctx->compute || ctx->compute->real))
         status =
             hs_fail(message, HSUMMA_ERR_OPTION,
                     "steps=%d: a part of a product is only of use in the simulator with compute=time; expected all",
@@ -256,7 +262,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
     if (plan) {
         hold(plan, ctx, (hsumma_grid *)request->desc[0]->grid, cached); /* const, but for the count of its holders */
-        make_problem(request, &plan->problem);
+        make_problem(request, plan);
         status = leave_idle(plan, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)

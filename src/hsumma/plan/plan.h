@@ -46,6 +46,7 @@ struct hsumma_plan {
     int *ranks;  /* of the problem's grid, if it is */
     int cached;  /* held by the context's cache, not by the caller: holds no context in turn */
     struct hs_problem problem;
+    struct hs_scalar scalar;   /* the problem's, in a simulated run */
     int64_t local_rows[3];     /* of the whole matrices, for the leading dimensions */
     struct hs_choice choice;   /* the one that is executed */
     struct hs_ranking ranking; /* it and its rivals */

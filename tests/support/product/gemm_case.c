@@ -358,14 +358,6 @@ int gemm_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumm
         early = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message) == HSUMMA_ERR_MPI && !ctx &&
                 strstr(message, "MPI_Init");
     world_begin(&argc, &argv);
-    hsumma_option_info info;
-    for (int i = 0; hsumma_option(i, &info); i++) {
-        size_t length = strlen(info.name);
-        unsetenv(info.environment);
-        for (int a = 1; a < argc; a++)
-            if (strncmp(argv[a], info.name, length) == 0 && argv[a][length] == '=')
-                setenv(info.environment, argv[a] + length + 1, 1);
-    }
     tap_ok(everywhere(early), "without MPI there is no context: %s", message);
     if (gemm_open(NULL, 0, 0, &ctx, &grid)) {
         hsumma_grid_info(grid, &P, &Q, NULL, NULL);

@@ -136,6 +136,13 @@ static const struct row {
          .refuses = {"101%", "0%", "50%%", "0", "auto", ""}},
     [HS_OPT_GPU_AWARE_MPI] = {FIELD(INT, gpu_aware), .expected = "auto, 0 or 1",
                               .accepts = {{"auto", "-1"}, {"0", "0"}, {"1", "1"}}, .refuses = {"2", "on", "", "yes"}},
+    [HS_OPT_WAIT] = {FIELD(INT, wait), .expected = "auto, poll or block",
+                     .accepts = {{"auto", "0"}, {"poll", "1"}, {"block", "2"}}, .refuses = {"sleep", "", "1"}},
+    [HS_OPT_COMPUTE] = {FIELD(INT, compute_time), .expected = "auto or time", .accepts = {{"auto", "0"}, {"time", "1"}},
+                        .refuses = {"model", "", "0"}},
+    [HS_OPT_STEPS] = {FIELD(INT, steps), .expected = "all or a number of at least 1",
+                      .accepts = {{"all", "0"}, {"1", "1"}, {"2147483647", "2147483647"}},
+                      .refuses = {"0", "-1", "2147483648", "", "half"}},
 };
 
 typedef struct shown {

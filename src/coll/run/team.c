@@ -105,7 +105,7 @@ void hs_team_poll(struct hs_team *team, int *worked)
     int moved = 0;
     progress(team, &moved);
     team->idle = moved ? 0 : team->idle + 1;
-    if (team->idle > VAIN) {
+    if (team->idle > (team->comm->block ? 0 : VAIN)) { /* who is about to block looks at everything first */
         hs_team_listen(team);
         if (team->drive)
             team->drive(team->driven, &moved);

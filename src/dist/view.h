@@ -8,6 +8,7 @@
 struct hs_view {
     struct hs_axis axis[2]; /* of the stored part: rows (spread down the grid), columns (spread along it) */
     int64_t origin[2];      /* this process's local index of the part's first row and column */
+    int64_t rows, cols;     /* that this process has of it */
     int64_t ld;
     char op; /* 'N', 'T' or 'C' */
 };
@@ -22,11 +23,5 @@ static inline int hs_view_stored(const struct hs_view *view, int logical)
  * coord. */
 struct hs_view hs_view_make(const struct hs_axis *rows, const struct hs_axis *cols, int64_t i, int64_t j, int64_t m,
                             int64_t n, const int coord[2], int64_t ld, char op);
-
-/* Rows and columns that the process at coord has of it. */
-struct hs_view_part {
-    int64_t rows, cols;
-};
-struct hs_view_part hs_view_part_of(const struct hs_view *view, const int coord[2]);
 
 #endif

@@ -158,9 +158,9 @@ int hs_only_scales(const struct hs_problem *problem, const void *alpha)
 
 int hs_only_scale(const struct hs_problem *problem, const void *alpha, const void *beta, const struct hs_matrix *c)
 {
-    struct hs_view_part part = hs_view_part_of(&problem->view[HS_C], problem->grid.coord);
+    const struct hs_view *view = &problem->view[HS_C];
     if (!hs_only_scales(problem, alpha))
         return 0;
-    hs_update(problem->scalar, part.rows, part.cols, beta, c->base, c->ld, NULL, 0);
+    hs_update(problem->scalar, view->rows, view->cols, beta, c->base, c->ld, NULL, 0);
     return 1;
 }

@@ -10,9 +10,8 @@ static void scale(const struct hs_pgemm *call, const struct hs_arguments *args)
 {
     const struct hs_scalar *scalar = &hs_scalars[call->type];
     struct hs_view view = hs_argument_view(args, 2);
-    struct hs_view_part part = hs_view_part_of(&view, args->coord);
-    if (part.rows > 0 && part.cols > 0)
-        scalar->update(part.rows, part.cols, call->beta,
+    if (view.rows > 0 && view.cols > 0)
+        scalar->update(view.rows, view.cols, call->beta,
                        (char *)call->data[2] + (size_t)(view.origin[0] + view.origin[1] * view.ld) * scalar->size,
                        view.ld, NULL, 0);
 }

@@ -15,18 +15,17 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
     const struct hs_problem *problem = &plan->problem;
     for (int x = 0; x < 3; x++) {
         const struct hs_view *view = &problem->view[x];
-        struct hs_view_part part = hs_view_part_of(view, problem->grid.coord);
         size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
         /* where nothing is owned some address stands, never used: arithmetic on NULL is undefined, even adding 0 */
         matrix[x] = (struct hs_matrix){(char *)plan, ld[x]};
-        if (part.rows == 0 || part.cols == 0)
+        if (view->rows == 0 || view->cols == 0)
             continue;
         if (!data[x]) {
             const char name = "ABC"[x];
             *about = HS_ABOUT_A + x;
             return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
                            "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", name,
-                           problem->grid.coord[0], problem->grid.coord[1], part.rows, part.cols);
+                           problem->grid.coord[0], problem->grid.coord[1], view->rows, view->cols);
         }
         matrix[x].base = (char *)data[x] + offset; /* A and B are only read */
     }
@@ -63,12 +62,12 @@ static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const voi
 /* Whether what this process has of an operand lies in memory from hsumma_malloc, which others have mapped. */
 static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_matrix *matrix)
 {
-    struct hs_view_part part = hs_view_part_of(&plan->problem.view[x], plan->problem.grid.coord);
+    const struct hs_view *view = &plan->problem.view[x];
     size_t offset, size = plan->problem.scalar->size;
-    if (part.rows == 0 || part.cols == 0 || !plan->ctx->allocations.shared)
+    if (view->rows == 0 || view->cols == 0 || !plan->ctx->allocations.shared)
         return (struct hs_where){-1, 0};
     const struct hs_region *region = hs_region_of(plan->ctx->allocations.shared, matrix->base,
-                                                  (size_t)((part.cols - 1) * matrix->ld + part.rows) * size, &offset);
+                                                  (size_t)((view->cols - 1) * matrix->ld + view->rows) * size, &offset);
     return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
 }
 
@@ -207,7 +206,7 @@ static hsumma_status end(hsumma_plan *plan, hsumma_status status)
 static hsumma_status multiply(hsumma_plan *plan, int *worked, int *over)
 {
     hsumma_plan *holder = hs_plan_holder(plan);
-    int counted = counts(plan), sharing = counted && holder->trial.stepping;
+    int sharing = holder->trial.stepping && counts(plan);
     hsumma_status status = HSUMMA_OK;
     *over = 1;
     if (sharing)
@@ -218,7 +217,7 @@ static hsumma_status multiply(hsumma_plan *plan, int *worked, int *over)
                                  : hs_loop_advance(&plan->loop, worked, over);
     if (!*over)
         return status;
-    if (status || sharing || !counted || !plan->in_grid)
+    if (status || sharing || !counts(plan) || !plan->in_grid)
         return end(plan, status);
     plan->phase = HS_PLAN_TIMING;
     return HSUMMA_OK;

@@ -2,20 +2,14 @@
 
 #include <string.h>
 
-/* What this process stores of an operand. */
-static struct hs_view_part part_of(const hsumma_plan *plan, int x)
-{
-    return hs_view_part_of(&plan->problem.view[x], plan->problem.grid.coord);
-}
-
 void hs_staging_look(hsumma_plan *plan)
 {
     struct hs_staging *staging = &plan->staging;
     struct hs_device *device = plan->ctx->device;
     for (int x = 0; x < 3; x++) {
-        struct hs_view_part part = part_of(plan, x);
+        const struct hs_view *view = &plan->problem.view[x];
         staging->own[x] = plan->matrix[x];
-        staging->has[x] = part.rows > 0 && part.cols > 0;
+        staging->has[x] = view->rows > 0 && view->cols > 0;
         staging->on_device[x] =
             staging->has[x] && hs_memory_is_reachable(device->kind->classify(device, plan->matrix[x].base));
     }
@@ -43,10 +37,10 @@ hsumma_status hs_staging_make(hsumma_plan *plan, int on_device)
 {
     struct hs_staging *staging = &plan->staging;
     for (int x = 0; x < 3; x++) {
-        struct hs_view_part part = part_of(plan, x);
+        const struct hs_view *view = &plan->problem.view[x];
         if (!staging->has[x] || staging->on_device[x] == on_device)
             continue;
-        size_t bytes = (size_t)part.rows * (size_t)part.cols * plan->problem.scalar->size;
+        size_t bytes = (size_t)view->rows * (size_t)view->cols * plan->problem.scalar->size;
         hsumma_status status = get(plan, on_device, bytes, &staging->copy[x]);
         if (status) {
             hs_staging_drop(plan);
@@ -54,7 +48,7 @@ hsumma_status hs_staging_make(hsumma_plan *plan, int on_device)
                            "process %d: no %zu bytes of %s memory to stand in for its part of %c", plan->ctx->comm.rank,
                            bytes, on_device ? "device" : "host", "ABC"[x]);
         }
-        plan->matrix[x] = (struct hs_matrix){staging->copy[x].memory, part.rows};
+        plan->matrix[x] = (struct hs_matrix){staging->copy[x].memory, view->rows};
     }
     return HSUMMA_OK;
 }
@@ -72,9 +66,9 @@ static hsumma_status copy(hsumma_plan *plan, int x, const struct hs_matrix *to, 
 {
     struct hs_device *device = plan->ctx->device;
     size_t size = plan->problem.scalar->size;
-    struct hs_view_part part = part_of(plan, x);
+    const struct hs_view *view = &plan->problem.view[x];
     return device->kind->copy_block(device, plan->ctx->stream, to->base, (size_t)to->ld * size, from->base,
-                                    (size_t)from->ld * size, (size_t)part.rows * size, (size_t)part.cols);
+                                    (size_t)from->ld * size, (size_t)view->rows * size, (size_t)view->cols);
 }
 
 hsumma_status hs_staging_load(hsumma_plan *plan)

@@ -171,10 +171,10 @@ void hs_node_device_update(struct hs_node_product *node, int64_t rows, int64_t c
 
 void hs_node_device_scale(struct hs_node_product *node)
 {
-    struct hs_view_part part = hs_view_part_of(&node->problem->view[HS_C], node->problem->grid.coord);
+    const struct hs_view *view = &node->problem->view[HS_C];
     const struct hs_matrix *c = &node->matrix[HS_C];
     node->fill = node->step = node->steps;
     node->sum = node->panels;
     memcpy(node->announced, (const int64_t[3]){node->fill, node->step, node->sum}, sizeof node->announced);
-    hs_node_device_update(node, part.rows, part.cols, &node->beta, c->base, c->ld, NULL, 0);
+    hs_node_device_update(node, view->rows, view->cols, &node->beta, c->base, c->ld, NULL, 0);
 }

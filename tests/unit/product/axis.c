@@ -216,6 +216,8 @@ static int wrong_view(const struct hs_axis *rows, const struct hs_axis *cols, in
             int coord[2] = {p, q};
             struct hs_view view = hs_view_make(rows, cols, i, j, m, n, coord, 77, 'T');
             wrong += view.ld != 77 || view.op != 'T' || view.axis[0].n != m || view.axis[1].n != n;
+            wrong += view.rows != hs_axis_before(rows, p, i + m) - hs_axis_before(rows, p, i) ||
+                     view.cols != hs_axis_before(cols, q, j + n) - hs_axis_before(cols, q, j);
             for (int64_t r = 0; r < m; r++)
                 wrong += hs_axis_owner(&view.axis[0], r) != hs_axis_owner(rows, i + r) ||
                          view.origin[0] + hs_axis_before(&view.axis[0], p, r) != hs_axis_before(rows, p, i + r);
@@ -241,7 +243,7 @@ static void test_views(void)
     const int outside[2] = {-1, -1};
     struct hs_view plain = hs_view_make(&axis, &axis, 3, 4, 5, 6, outside, 1, 'N'), flipped = plain;
     flipped.op = 'C';
-    wrong += plain.origin[0] != 0 || plain.origin[1] != 0; /* a process outside the grid has no local index */
+    wrong += plain.origin[0] != 0 || plain.origin[1] != 0 || plain.rows != 0 || plain.cols != 0; /* outside the grid */
     wrong += hs_view_stored(&plain, 0) != 0 || hs_view_stored(&plain, 1) != 1;
     wrong += hs_view_stored(&flipped, 0) != 1 || hs_view_stored(&flipped, 1) != 0;
     tap_ok(wrong == 0, "views: %lld sub-matrices, %lld wrong", (long long)views, (long long)wrong);

@@ -9,8 +9,8 @@ Axis = collections.namedtuple("Axis", "side pieces common")
 def axis_of(layout, side, extent, processes):
     """One dimension of an operand on a side of the grid (0: its rows): pieces (begin, end, owner), in ascending order.
     common: every process has all of it, which counts as owner 0."""
-    block, first, source, at = (layout[key] for key in (("mb", "imb", "rsrc", "i") if side == 0 else
-                                                       ("nb", "inb", "csrc", "j")))
+    keys = ("nb", "inb", "csrc", "j") if side else ("mb", "imb", "rsrc", "i")
+    block, first, source, at = (layout[key] for key in keys)
     if source < 0 or processes == 1:
         return Axis(side, [(0, extent, 0)], True)
     pieces, begin = [], 0

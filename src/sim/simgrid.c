@@ -58,6 +58,7 @@ static void read_links(struct hs_simulated_links *links)
     sg_link_t *link = sg_link_list();
     for (size_t i = 0; i < sg_link_count(); i++) {
         double bytes = sg_link_get_cum_load(link[i]), bandwidth = sg_link_get_bandwidth(link[i]);
+        sg_link_load_untrack(link[i]);
         links->bytes += (int64_t)(bytes + 0.5);
         if (bytes / bandwidth > longest) {
             longest = bytes / bandwidth;

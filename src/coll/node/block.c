@@ -19,10 +19,9 @@ hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struc
         block->request = hs_get(memory, CAPACITY, sizeof *block->request);
         block->of = hs_get(memory, CAPACITY, sizeof *block->of);
         block->index = hs_get(memory, CAPACITY, sizeof *block->index);
-        block->done = hs_get(memory, CAPACITY, sizeof *block->done);
     }
-    hsumma_status status = hs_agreed(
-        comm, block && block->request && block->of && block->index && block->done ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    hsumma_status status =
+        hs_agreed(comm, block && block->request && block->of && block->index ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     MPI_Comm_rank(comm, &rank);
     if (!status && MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
@@ -45,7 +44,6 @@ void hs_block_free(struct hs_block *block, int mpi, const struct hs_allocator *m
     hs_put(memory, block->request);
     hs_put(memory, block->of);
     hs_put(memory, block->index);
-    hs_put(memory, block->done);
     hs_put(memory, block);
 }
 
@@ -105,6 +103,11 @@ static int note(struct hs_block *block, int at)
     return heard;
 }
 
+int hs_block_may_test(const struct hs_block *block)
+{
+    return hs_now() > block->looked;
+}
+
 void hs_block_idle(void *state, int times)
 {
     struct hs_block *block = state;
@@ -113,14 +116,15 @@ void hs_block_idle(void *state, int times)
         block->failed |= hs_bells_listen(&block->bells) != MPI_SUCCESS;
         return;
     }
-    int count = gather(block), done = 0, heard = 0;
+    int count = gather(block), done = MPI_UNDEFINED, heard = 0;
     if (count == 0) {
         hs_idle_yield(NULL, times);
         return;
     }
-    if (MPI_Waitsome(count, block->request, &done, block->done, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+    if (MPI_Waitany(count, block->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         block->failed = 1;
-    for (int i = 0; i < done; i++)
-        heard |= note(block, block->done[i]);
+    if (done != MPI_UNDEFINED)
+        heard = note(block, done);
     hs_bells_awake(&block->bells, heard);
+    block->looked = hs_now();
 }

@@ -261,6 +261,12 @@ def test_bench():
         ok(found.get("busiest_link", {}).get("bytes", 0) > 0, "  links are counted", simulated)
     process = simulate("--platform graphene:nodes=4 --real gemm -m 256 --check", HSUMMA_SIM_BENCH=bench)
     ok(process.returncode == 0, "--real", *said(process))
+    process = simulate("--platform graphene:nodes=4,ppn=2 --gemm free sweep -m 512 --lookahead 0", HSUMMA_SIM_BENCH=bench)
+    ok(process.returncode == 0 and "chosen" in process.stdout, "sweep", *said(process))
+    for operation in ("bcast", "reduce", "allreduce", "allgather", "reduce_scatter"):
+        process = simulate(f"--platform graphene:nodes=4,ppn=2 coll --op {operation} --alg auto --bytes 64k",
+                           HSUMMA_SIM_BENCH=bench)
+        ok(process.returncode == 0 and "WRONG" not in process.stdout, f"coll --op {operation}", *said(process))
 
 
 def main():

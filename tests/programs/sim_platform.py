@@ -259,6 +259,11 @@ def test_bench():
            math.isclose(floors["theory_bytes"], simulated["lower_bound_bytes"], rel_tol=1e-6),
            "  the library knows the same bound", floors, simulated)
         ok(found.get("busiest_link", {}).get("bytes", 0) > 0, "  links are counted", simulated)
+    line = "--platform graphene:nodes=16 --gemm free gemm -m 1k --nb 64 --block 64 --lookahead 0 --format json"
+    whole, part = (json.loads(simulate(line + more, HSUMMA_SIM_BENCH=bench).stdout or "{}")
+                   for more in ("", " --steps 4"))
+    ok(whole.get("simulated_s") and math.isclose(whole["simulated_s"], part.get("simulated_s", 0), rel_tol=0.02) and
+       part["bench"]["simulated"]["steps"] == 4, "--steps: the whole is extrapolated", whole, part)
     process = simulate("--platform graphene:nodes=4 --real gemm -m 256 --check", HSUMMA_SIM_BENCH=bench)
     ok(process.returncode == 0, "--real", *said(process))
     process = simulate("--platform graphene:nodes=4,ppn=2 --gemm free sweep -m 512 --lookahead 0", HSUMMA_SIM_BENCH=bench)

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "common/command.h"
+#include "measure/simulated.h"
 #include "report/plot.h"
 
 static void print_help(void)
@@ -102,7 +103,7 @@ static void choose(sweep *s)
 static int make_plans(sweep *s)
 {
     char options[64];
-    int plans = 0, code = COMMAND_OK, worst = COMMAND_OK;
+    int plans = 0, code = COMMAND_OK, worst = COMMAND_OK, cut = 0;
 
     for (int i = 0; i < s->count; i++) {
         candidate *c = &s->candidates[i];
@@ -110,8 +111,11 @@ static int make_plans(sweep *s)
         snprintf(options, sizeof options, "groups=%s", c->grid.rows ? c->grid.name : "1x1");
         code = problem_plan(&s->p, options, &c->plan, &c->info, c->message, sizeof c->message);
         plans += !code;
+        cut |= !code && c->info.steps_run < c->info.steps;
         worst = code > worst ? code : worst;
     }
+    if (command_fail(s->p.comm, cut, "sweep: --steps: the steps of groupings differ in size; expected all, or gemm"))
+        return COMMAND_BAD_INPUT;
     if (plans)
         return COMMAND_OK;
     command_fail(s->p.comm, s->candidates[0].message[0], "%s", s->candidates[0].message);
@@ -125,7 +129,7 @@ static int measure(sweep *s)
     turn t;
     int code;
 
-    for (int round = -1; round < args->reps; round++)
+    for (int round = is_simulated() ? 0 : -1; round < args->reps; round++) /* nothing warms up in the simulator */
         for (int i = 0; i < s->count; i++) {
             candidate *c = &s->candidates[i];
 
@@ -137,10 +141,11 @@ static int measure(sweep *s)
                 c->times[round] = t.seconds;
                 c->comms[round] = t.comm;
                 c->gemms[round] = t.gemm;
-                continue;
             }
-            c->checked = args->check;
-            if (args->check && (code = check_product(&s->p, s->p.c.local, 1, &c->check)))
+            if (round > 0 || (round == 0 && !is_simulated()))
+                continue;
+            c->checked = args->check && !is_timed_only(s->p.ctx);
+            if (c->checked && (code = check_product(&s->p, s->p.c.local, 1, &c->check)))
                 return code;
         }
     return COMMAND_OK;

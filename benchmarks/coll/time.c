@@ -38,7 +38,7 @@ static int add_words(coll_run *run)
         if (strcmp(word, "all"))
             good = add_word(run, word);
         for (int a = 0; good && !strcmp(word, "all") && (alg = hs_alg_at(a)); a++)
-            if ((int)alg->collective == run->args->collective)
+            if ((int)alg->collective == run->args->collective && !(is_simulated() && alg->flags & HS_BY_MPI))
                 good = add_word(run, alg->name);
         free(word);
     }

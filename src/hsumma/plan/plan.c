@@ -1,5 +1,6 @@
 #include "hsumma/plan/plan.h"
 
+#include "base/simulator.h"
 #include "dist/cover.h"
 #include "hsumma/search/candidate.h"
 #include "summa/messages/mpi_rows.h"
@@ -238,8 +239,11 @@ static hsumma_status connect(hsumma_plan *plan)
     hsumma_context *ctx = plan->ctx;
     if (plan->by_node || !hs_native_wanted(&plan->choice.spec))
         return HSUMMA_OK;
-    hsumma_status status = plan->member ? hs_loop_connect(&plan->loop) : HSUMMA_OK;
-    if (status)
+    hsumma_status status = HSUMMA_OK;
+    if (hs_simulator())
+        status = hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED,
+                         "the simulator has none of MPI's own collectives beside messages; expected another than mpi");
+    else if (plan->member && (status = hs_loop_connect(&plan->loop)))
         hs_fail(&ctx->message, status, "no communicators for MPI's own collectives");
     struct hs_verdict verdict = hs_agree(&ctx->agreement, (struct hs_vote){.status = status});
     return hs_plan_explain(ctx, status, verdict);

@@ -1,4 +1,5 @@
 #include "coll/run/signature.h"
+#include "base/simulator.h"
 
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
@@ -27,6 +28,8 @@ static const char *no_mpi(const struct hs_call *call)
 {
     int whole = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
     int64_t unit = call->reduces ? call->unit : 1; /* the others are bytes to MPI */
+    if (hs_simulator())
+        return "the simulator cannot wait for MPI's own collectives beside messages";
     if (call->reduces && call->op.op == HSUMMA_USER)
         return "MPI does not know the operator";
     return whole && call->bytes / unit > INT_MAX ? "MPI counts no further than 2^31" : NULL;

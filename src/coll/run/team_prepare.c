@@ -2,7 +2,6 @@
 #include "coll/run/team_parts.h"
 
 #include "base/hash.h"
-#include "base/simulator.h"
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
 
@@ -92,9 +91,7 @@ static hsumma_status need_native(struct hs_team *team, struct hs_message *messag
     MPI_Request request = MPI_REQUEST_NULL;
     if (team->native != MPI_COMM_NULL)
         return HSUMMA_OK;
-    int code = hs_simulator() ? MPI_Comm_dup(team->comm->comm, &team->native) /* SMPI has no MPI_Comm_idup */
-                              : MPI_Comm_idup(team->comm->comm, &team->native, &request);
-    if (code == MPI_SUCCESS && !hs_team_await(team, &request))
+    if (MPI_Comm_idup(team->comm->comm, &team->native, &request) == MPI_SUCCESS && !hs_team_await(team, &request))
         return HSUMMA_OK;
     hs_team_fail(team, HSUMMA_ERR_MPI);
     return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_idup failed");

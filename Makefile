@@ -94,6 +94,8 @@ bench_objects := $(call objects,$(filter-out $(main),$(call sources,benchmarks))
 test_support := $(call objects,$(call sources,tests/support))
 test_sources := $(sort $(wildcard tests/unit/*/*.c tests/mpi/*/*.c tests/device/*.c))
 programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
+# Tests inside the simulator.
+sim_programs := $(patsubst %.c,$(BUILD)/%,$(if $(SIM),$(sort $(wildcard tests/sim/*.c))))
 # The same tests, with the device "cuda" over a fake in place of the stand-in.
 fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
 # The device "host", which tests load.
@@ -118,18 +120,22 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything sim bench bench-built check check-all check-built fuzz check-scalapack check-layers asan install uninstall format clean help FORCE
+.PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-sim check-built fuzz check-scalapack check-layers asan install uninstall format clean help FORCE
 # Targets that start another make (the packages that it needs may be installed just before) come one after another;
 # the makes that they start run in parallel all the same.
-ifneq ($(filter bench check check-all fuzz check-scalapack asan,$(MAKECMDGOALS)),)
+ifneq ($(filter bench check check-all check-sim fuzz check-scalapack asan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
 all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(shims) $(command) ## libraries and command
 sim: ## library and hsumma_bench for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
 	@scripts/deps --sim
-	@$(MAKE) SIM=1 BUILD=$(BUILD)/sim MPICC=smpicc MPIEXEC=smpirun CUDA=0 SCALAPACK_LIBS= HWLOC_LIBS= \
-	    CPPFLAGS='$(CPPFLAGS) -DSMPI_NO_OVERRIDE_MALLOC' $(BUILD)/sim/hsumma_bench
+	@$(sim_make) $(BUILD)/sim/hsumma_bench
+sim-programs: # that, and the tests' own
+	@$(sim_make) sim-tests
+sim_make = $(MAKE) SIM=1 BUILD=$(BUILD)/sim MPICC=smpicc MPIEXEC=smpirun CUDA=0 SCALAPACK_LIBS= HWLOC_LIBS= \
+    CPPFLAGS='$(CPPFLAGS) -DSMPI_NO_OVERRIDE_MALLOC'
+sim-tests: $(BUILD)/hsumma_bench $(sim_programs)
 everything: all $(programs) $(fake_programs) $(stand_in) $(tools) ## all, tests and examples, without running them
 
 # A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
@@ -180,7 +186,7 @@ $(fake_programs): $(BUILD)/tests/device/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/te
 $(BUILD)/tests/device/unit_cuda_fake $(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
 
 # smpirun loads programs, and looks for their main.
-$(if $(SIM),$(BUILD)/obj/benchmarks/main.o $(programs:$(BUILD)/%=$(BUILD)/obj/%.o): private compile += -fvisibility=default)
+$(if $(SIM),$(BUILD)/obj/benchmarks/main.o $(sim_programs:$(BUILD)/%=$(BUILD)/obj/%.o): private compile += -fvisibility=default)
 $(BUILD)/obj/benchmarks/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks -Itests
 $(BUILD)/obj/src/api/scalapack/blacs_static.o: private compile += -DHSUMMA_STATIC
@@ -232,6 +238,8 @@ $(BUILD)/hsumma_bench: $(BUILD)/obj/benchmarks/main.o $(archives) $(BUILD)/obj/l
 	$(link_program)
 $(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(test_archive) $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
+$(sim_programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.stamp
+	$(link_program)
 
 # Beside a program's own copy of the library: what it needs of it is inside and hidden.
 $(stand_in): $(stand_in_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
@@ -245,7 +253,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(programs:$(BUILD)/%=$(BUILD)/obj/%.o) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(programs) $(sim_programs)) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
@@ -263,9 +271,16 @@ check: ## builds everything and runs the tests that take minutes together (TESTS
 	@scripts/deps --tests
 	@$(MAKE) check-built SHORT=--short
 
-check-all: ## builds everything and runs all tests
+check-all: ## builds everything and runs all tests (those in the simulator where SimGrid is installed)
 	@scripts/deps --tests
+	@! command -v smpicc >/dev/null || ! command -v smpirun >/dev/null || $(MAKE) sim-programs
 	@$(MAKE) check-built
+
+check-sim: ## the tests inside SimGrid's simulator, in three minutes; skipped without SimGrid
+	@scripts/deps --sim || true
+	@! command -v smpicc >/dev/null || ! command -v smpirun >/dev/null || $(MAKE) sim-programs
+	@mkdir -p $(BUILD)
+	@tests/run --build $(BUILD) '^0 \d+ programs/sim(_platform)?\.py|programs/sim_clock\.py (36|128) '
 
 # MPICH loads hwloc, whose PCI component leaks in libpciaccess and is unloaded before the leak is reported, so that no
 # suppression can name it: under a sanitizer, hwloc goes without.

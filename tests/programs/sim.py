@@ -1,0 +1,90 @@
+"""TAP: products with real data in the simulator, one rank to a host or several: right results, wrong ones reported; what
+is refused there; a sample of a product's panels.
+
+Environment: that of launch.py.
+"""
+import json
+import sys
+
+from command import said
+from simulator import BENCH, lacks, simulate
+from tap import must, ok, run
+
+NETWORK = "bw=1GBps,lat=10us"
+EACH = {ranks: f"hockney:nodes={ranks},{NETWORK}" for ranks in (16, 36)}
+FOURS = {ranks: f"hockney:nodes={ranks // 4},ppn=4,{NETWORK}" for ranks in (16, 36)}
+ONE = {ranks: f"hockney:nodes=1,ppn={ranks},{NETWORK}" for ranks in (16, 36)}
+ODD_A, ODD_B, ODD_C = ("mb=33,nb=20,imb=7,rsrc=1", "mb=20,nb=17,i=5,j=2", "mb=33,nb=17,imb=7,rsrc=1,pad=3")
+ODD = f"--layout-a {ODD_A} --layout-b {ODD_B} --layout-c {ODD_C}"
+ALIKE = "--layout-a mb=33,nb=20 --layout-b mb=20,nb=17 --layout-c mb=33,nb=17"
+
+# Platform, options of gemm.
+PRODUCTS = [
+    (EACH[16], "-m 300 --type d --beta 0.5"),
+    (EACH[16], "-m 250 -n 300 -k 270 --type z --stationary A --transa C --alpha (0.5,-2)"),
+    (EACH[16], f"-m 220 -n 260 -k 240 --type c {ALIKE} --groups 2x2 --outer 40 --block 20 --bcast chain"),
+    (EACH[16], f"-m 220 -n 260 -k 240 {ODD}"),
+    (EACH[36], "-m 400 --type s --stationary B --nb 32"),
+    (EACH[36], f"-m 310 -n 290 -k 270 {ALIKE} --groups 3x2 --outer 40 --block 20 --lookahead 0 --bcast van_de_geijn"),
+    (EACH[36], f"-m 310 -n 290 -k 270 --stationary A {ODD} --groups 2x3 --lookahead 2"),
+    (FOURS[16], "-m 300 --type d --stationary C --lookahead 1"),
+    (FOURS[16], f"-m 220 -n 260 -k 240 --type s --stationary B --bcast hierarchical {ODD}"),
+    (FOURS[36], "-m 360 --type z --nb 24 --groups 3x3"),
+    (FOURS[36], "-m 300 --type c --stationary A --lookahead 0 --transb T"),
+    (ONE[16], "-m 300 --type d --node shared --beta 1"),
+    (ONE[16], f"-m 220 -n 260 -k 240 --type z --node shared --stationary A {ODD}"),
+    (ONE[16], "-m 300 --type s --node messages"),
+    (ONE[36], f"-m 310 -n 290 -k 270 --type c --node shared --stationary B {ALIKE}"),
+    (ONE[36], f"-m 310 -n 290 -k 270 --node messages --groups 2x2 {ODD}")]
+
+
+def test_products():
+    for platform, options in PRODUCTS:
+        process = simulate(f"--platform {platform} --real gemm {options} --check")
+        ok(process.returncode == 0 and process.stdout.startswith("platform ") and not process.stderr,
+           f"{platform}: gemm {options}", *said(process))
+
+
+def test_wrong_results():
+    for platform in (EACH[16], FOURS[16], ONE[16]):
+        process = simulate(f"--platform {platform} --real gemm -m 200 --plant-error 0.001@130,7 --check")
+        ok(process.returncode == 1 and process.stderr.startswith("hsumma_sim: ") and process.stderr.count("\n") == 1 and
+           "row 130, column 7" in process.stderr, f"{platform}: a wrong entry of C is reported", *said(process))
+
+
+def test_refusals():
+    for options, *words in [("--real gemm -m 200 --wait poll", "wait=poll", "block"),
+                            ("--real gemm -m 200 --steps 2", "steps=2", "compute=time")]:
+        process = simulate(f"--platform {EACH[16]} {options}")
+        ok(process.returncode and process.stderr.count("\n") == 1 and all(word in process.stderr for word in words),
+           f"refused: {options}", *said(process))
+
+
+def test_samples():
+    """The time of a whole product from four panels of the outermost level and from two: all of them take the same time
+    where panels do not overlap."""
+    for options in ("--lookahead 0 --groups 1x1 --block 64 --bcast binomial",
+                    "--lookahead 0 --groups 2x2 --outer 128 --block 64 --bcast van_de_geijn"):
+        found = {}
+        for steps in ("", " --steps 4"):
+            line = f"--platform {EACH[16]} gemm -m 4096 --nb 128 {options} --format json{steps}"
+            process = simulate(line)
+            must(process.returncode == 0, f"gemm {options}{steps}", *said(process))
+            found[steps] = json.loads(process.stdout)
+        whole, sample = (found[steps]["simulated_s"] for steps in ("", " --steps 4"))
+        steps = found[" --steps 4"]["bench"]["simulated"]
+        ok(steps["steps"] == 4 and steps["steps_total"] > 8, "  is a sample", steps)
+        ok(abs(sample / whole - 1) < 0.001, f"  extrapolated within 0.1 %: {100 * (sample / whole - 1):+.4f} %", whole,
+           sample)
+
+
+def main():
+    reason = lacks(BENCH)
+    if reason:
+        print(f"1..0 # SKIP {reason}")
+        return 0
+    return run(test_products, test_wrong_results, test_refusals, test_samples)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -78,12 +78,19 @@ def test_samples():
            sample)
 
 
+def test_collectives():
+    for platform in (EACH[16], FOURS[16], ONE[16]):
+        for name in ("bcast", "allreduce", "reduce_scatter"):
+            process = simulate(f"--platform {platform} coll --op {name} --bytes 10k --alg auto")
+            ok(process.returncode == 0, f"{platform}: coll --op {name}", *said(process))
+
+
 def main():
     reason = lacks(BENCH)
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
-    return run(test_products, test_wrong_results, test_refusals, test_samples)
+    return run(test_products, test_wrong_results, test_refusals, test_samples, test_collectives)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,15 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
     MPI_Comm_rank(comm, &mine);
     MPI_Comm_size(machine, &bells->members);
     MPI_Comm_rank(machine, &bells->me);
-    if (bells->members > 1)
+    int sent = bells->members * HS_BELLS_SENT;
+    if (bells->members > 1) {
         bells->rank = hs_get(memory, (size_t)bells->members, sizeof *bells->rank);
-    hsumma_status status = hs_agreed(comm, bells->rank || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+        bells->sent = hs_get(memory, (size_t)sent, sizeof *bells->sent);
+    }
+    for (int i = 0; bells->sent && i < sent; i++)
+        bells->sent[i] = MPI_REQUEST_NULL;
+    hsumma_status status =
+        hs_agreed(comm, (bells->rank && bells->sent) || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!status && bells->members > 1) {
         bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 1);
         if (MPI_Allgather(&mine, 1, MPI_INT, bells->rank, 1, MPI_INT, machine) != MPI_SUCCESS)
@@ -55,7 +61,24 @@ void hs_bells_awake(struct hs_bells *bells, int heard)
     bells->listening = 0;
 }
 
-/* The flag has been raised before, sequentially consistent with the sleepers' last look: one of the two sees the other.
+/* Room for a request of a bell to member m; NULL: it has not received the last ones. */
+static MPI_Request *room_for(const struct hs_bells *bells, int m)
+{
+    MPI_Request *sent = &bells->sent[m * HS_BELLS_SENT];
+    for (int i = 0; i < HS_BELLS_SENT; i++)
+        if (sent[i] == MPI_REQUEST_NULL)
+            return &sent[i];
+    for (int i = 0; i < HS_BELLS_SENT; i++) {
+        int done = 0;
+        if (MPI_Test(&sent[i], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done)
+            return &sent[i];
+    }
+    return NULL;
+}
+
+/*
+ * The flag has been raised before, sequentially consistent with the sleepers' last look: one of the two sees the other.
+ * Requests are kept, since SMPI 3.32 goes on using one that has been freed before its message was received.
  */
 void hs_bells_ring(const struct hs_bells *bells)
 {
@@ -63,9 +86,14 @@ void hs_bells_ring(const struct hs_bells *bells)
         return;
     atomic_thread_fence(memory_order_seq_cst);
     for (int m = 0; m < bells->members; m++) {
-        MPI_Request request;
-        if (m != bells->me && atomic_load(&bells->sleeper[m].asleep) && atomic_exchange(&bells->sleeper[m].asleep, 0) &&
-            MPI_Isend(NULL, 0, MPI_BYTE, bells->rank[m], bell_tag(), bells->comm, &request) == MPI_SUCCESS)
+        if (m == bells->me || !atomic_load(&bells->sleeper[m].asleep) || !atomic_exchange(&bells->sleeper[m].asleep, 0))
+            continue;
+        MPI_Request request, *kept = room_for(bells, m);
+        if (MPI_Isend(NULL, 0, MPI_BYTE, bells->rank[m], bell_tag(), bells->comm, &request) != MPI_SUCCESS)
+            continue;
+        if (kept)
+            *kept = request;
+        else
             MPI_Request_free(&request);
     }
 }
@@ -82,6 +110,10 @@ static void silence(struct hs_bells *bells)
         MPI_Cancel(&bells->request);
         MPI_Wait(&bells->request, MPI_STATUS_IGNORE);
     }
+    for (int i = 0; bells->sent && i < bells->members * HS_BELLS_SENT; i++) {
+        int done;
+        MPI_Test(&bells->sent[i], &done, MPI_STATUS_IGNORE);
+    }
 }
 
 void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *memory)
@@ -91,5 +123,6 @@ void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *m
     if (bells->sleeper)
         hs_mapping_free(bells->sleeper, sleeper_bytes(bells));
     hs_put(memory, bells->rank);
+    hs_put(memory, bells->sent);
     *bells = (struct hs_bells){.members = 1, .request = MPI_REQUEST_NULL};
 }

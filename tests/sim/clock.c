@@ -2,9 +2,8 @@
  * Simulated time beside the clock's price of the same schedule, on the machine of a profile; started by hsumma_sim in
  * place of hsumma_bench (tests/programs/sim_clock.py judges what it prints):
  *
- *     clock coll --only COLLECTIVE --bytes N,N,...    every algorithm of a collective (default: of all of them)
- *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; blanks in an
- *                                                                     option's value are written as '+'
+ *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective but that one
+ *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + for a blank
  *
  * A line per measurement: "timed WHAT SIMULATED CLOCK SHARED" (see price), or "left WHAT REASON".  All ranks live in
  * one process, so that nothing here is global.
@@ -24,7 +23,7 @@
 #include <string.h>
 
 struct options {
-    const char *profile, *only, *bytes, *grid, *plan;
+    const char *profile, *only, *leave, *bytes, *grid, *plan;
     int64_t n, nb;
 };
 
@@ -37,6 +36,8 @@ static struct options read_options(int argc, char **argv)
             options.profile = value;
         else if (strcmp(argv[i], "--only") == 0)
             options.only = value;
+        else if (strcmp(argv[i], "--leave") == 0)
+            options.leave = value;
         else if (strcmp(argv[i], "--bytes") == 0)
             options.bytes = value;
         else if (strcmp(argv[i], "--grid") == 0)
@@ -154,7 +155,8 @@ static void time_collectives(hsumma_context *ctx, const struct options *options)
 {
     const struct hs_alg *alg;
     for (int i = 0; (alg = hs_alg_at(i)); i++) {
-        if (options->only && strcmp(options->only, hs_collective_name(alg->collective)) != 0)
+        if ((options->only && strcmp(options->only, hs_collective_name(alg->collective)) != 0) ||
+            (options->leave && strcmp(options->leave, alg->name) == 0))
             continue;
         for (const char *size = options->bytes; size; size = strchr(size, ',') ? strchr(size, ',') + 1 : NULL)
             time_algorithm(ctx, alg, atoll(size));

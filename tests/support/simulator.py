@@ -14,8 +14,8 @@ BENCH = os.path.join(BUILD, "sim", "hsumma_bench")
 
 
 def simulate(line, *args, timeout=200, **env):
-    """The finished process of "hsumma_sim LINE ARGS"."""
-    return subprocess.run([SCRIPT, *line.split(), *args], capture_output=True, text=True, timeout=timeout,
+    """The finished process of "hsumma_sim LINE ARGS", which ends a simulation that takes too long."""
+    return subprocess.run([SCRIPT, "--timeout", str(timeout), *line.split(), *args], capture_output=True, text=True,
                           env={**os.environ, "HSUMMA_SIM_BENCH": "", **env})
 
 

@@ -101,6 +101,7 @@ void hs_bells_ring(const struct hs_bells *bells)
 /* Bells on their way are received: nothing may be left in the communicator. */
 static void silence(struct hs_bells *bells)
 {
+    hs_bells_awake(bells, 0);
     for (; bells->owed > 0; bells->owed--)
         if (bells->request != MPI_REQUEST_NULL)
             MPI_Wait(&bells->request, MPI_STATUS_IGNORE);

@@ -122,8 +122,6 @@ typedef struct hsumma_plan_info {
     int64_t segment;        /* bytes of a segment of pipelined broadcasts */
     int threads;            /* BLAS threads per process; 0: left as the user has set them */
     int64_t panels;         /* innermost panels in all; 0 on processes that take no part */
-    int steps, steps_run;   /* panels of the outermost level: of the product, and those that an execution multiplies
-                               (option steps); 0 where a node shares memory and on processes that take no part */
     const char *node;       /* how the processes of one node share: "messages" (they send), "shared" (they read the
                                panels that owners have put into shared memory), "alone" (one process has all);
                                "device": the last execution ran on devices (before the first: one of matrices there
@@ -157,8 +155,10 @@ typedef struct hsumma_plan_info {
                             "messages" (not told apart from what messages take) */
     int64_t bytes_sent;  /* bytes given to MPI */
     int64_t messages_sent;
-    const char *local; /* what makes this process's products: "BLAS", its device ("cuda"; matrices of the host pass
-                          through it tile by tile), or "none" where it has no part */
+    const char *local;    /* what makes this process's products: "BLAS", its device ("cuda"; matrices of the host pass
+                             through it tile by tile), or "none" where it has no part */
+    int steps, steps_run; /* panels of the outermost level: of the product, and those that an execution multiplies
+                             (option steps); 0 where a node shares memory and on processes that take no part */
 } hsumma_plan_info;
 
 /* The version of the library that is running, which may be newer than the header's.  Any pointer may be NULL. */
@@ -179,6 +179,7 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
 
 /*
  * Makes a context over a duplicate of comm.  Collective over comm.  MPI must be initialised.
+ * Options must be alike on all processes.
  * Errors: HSUMMA_ERR_OPTION (the context is not made), HSUMMA_ERR_DEVICE (a process has no device, or it cannot be
  * used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.  After an error *ctx is NULL
  * and, if message is not NULL, up to size bytes of explanation have been stored there.

@@ -25,8 +25,7 @@ void common_start(MPI_Comm comm)
     }
     quiet_allreduce(&now, &start, 1, MPI_DOUBLE, MPI_MAX, comm);
     start += 1; /* more than the reduction has taken on any rank */
-    while ((now = MPI_Wtime()) < start)
-        hs_simulator()->advance(start - now);
+    hs_simulator()->advance(start - MPI_Wtime());
 }
 
 static int wanted(MPI_Comm comm)

@@ -75,8 +75,6 @@ static hsumma_status settle_work(hsumma_context *ctx)
     const struct hs_machine *machine = &ctx->profile.machine;
     const struct hs_simulator *simulator = hs_simulator();
     int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
-    if (!simulator)
-        return HSUMMA_OK;
     ctx->compute = hs_get(&ctx->memory, 1, sizeof *ctx->compute);
     if (!ctx->compute)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a context");
@@ -223,7 +221,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             status = settle_waiting(ctx);
         if (!status)
             status = hs_files_read(ctx);
-        if (!status)
+        if (!status && hs_simulator())
             status = hs_agreed(own, settle_work(ctx));
         hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         if (!status)

@@ -35,7 +35,7 @@ struct hs_scalar {
     void (*update)(int64_t rows, int64_t cols, const void *beta, void *c, int64_t ldc, const void *s, int64_t lds);
     int (*is_zero)(const void *value);
     const void *zero, *one;
-    const struct hs_compute *compute; /* of a simulated run (hs_local_gemm, hs_update, hs_copy); NULL: a real one */
+    const struct hs_compute *compute; /* of a simulated run (compute.h); NULL: a real one */
 };
 
 extern const struct hs_scalar hs_scalars[4];

@@ -14,10 +14,11 @@ void hs_idle_awake(int spins, int times)
 #endif
 }
 
-void hs_idle_yield(void *unused, int times)
+hsumma_status hs_idle_yield(void *unused, int times)
 {
     (void)unused;
     hs_idle_awake(HS_POLLS_BEFORE_YIELD, times);
+    return HSUMMA_OK;
 }
 
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state)
@@ -31,7 +32,9 @@ hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void
         if (worked)
             times = 0;
         else
-            idle(idle_state, times < INT32_MAX ? ++times : times);
+            status = idle(idle_state, times < INT32_MAX ? ++times : times);
+        if (status)
+            return status;
     }
 }
 

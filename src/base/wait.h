@@ -7,8 +7,8 @@
 /* Moves work forward.  *worked: something happened; *done: nothing is left.  An error ends the wait. */
 typedef hsumma_status hs_advance(void *state, int *worked, int *done);
 
-/* What an idle process does; times: polls that have found nothing so far. */
-typedef void hs_idle(void *state, int times);
+/* What an idle process does; times: polls that have found nothing so far.  An error ends the wait. */
+typedef hsumma_status hs_idle(void *state, int times);
 
 /*
  * The one policy: spin for a moment, then yield after every further poll, and (only with a directory of a node, whose

@@ -31,11 +31,11 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
     hsumma_status status =
         hs_agreed(comm, (bells->rank && bells->sent) || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!status && bells->members > 1) {
-        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 1);
+        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0);
         if (MPI_Allgather(&mine, 1, MPI_INT, bells->rank, 1, MPI_INT, machine) != MPI_SUCCESS)
             status = HSUMMA_ERR_MPI;
-        else if (!bells->sleeper) /* nor do others of this machine share flags with this rank */
-            bells->members = 1;
+        else if (!bells->sleeper) /* then the ranks of this machine share no flags */
+            bells->members = 1, bells->me = 0;
     }
     status = hs_agreed(comm, status);
     if (status)
@@ -49,6 +49,7 @@ int hs_bells_listen(struct hs_bells *bells)
     if (bells->request == MPI_REQUEST_NULL)
         code = MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, bell_tag(), bells->comm, &bells->request);
     atomic_store(&bells->sleeper[bells->me].asleep, 1);
+    atomic_thread_fence(memory_order_seq_cst); /* before the last look at flags */
     bells->listening = 1;
     return code;
 }
@@ -62,7 +63,7 @@ void hs_bells_awake(struct hs_bells *bells, int heard)
 }
 
 /* Room for a request of a bell to member m; NULL: it has not received the last ones. */
-static MPI_Request *room_for(const struct hs_bells *bells, int m)
+static MPI_Request *room_for(struct hs_bells *bells, int m)
 {
     MPI_Request *sent = &bells->sent[m * HS_BELLS_SENT];
     for (int i = 0; i < HS_BELLS_SENT; i++)
@@ -77,10 +78,11 @@ static MPI_Request *room_for(const struct hs_bells *bells, int m)
 }
 
 /*
- * The flag has been raised before, sequentially consistent with the sleepers' last look: one of the two sees the other.
+ * The flag has been raised before.  Fences here and in hs_bells_listen: a rank that looks at the flag too early is seen
+ * asleep.
  * Requests are kept, since SMPI 3.32 goes on using one that has been freed before its message was received.
  */
-void hs_bells_ring(const struct hs_bells *bells)
+void hs_bells_ring(struct hs_bells *bells)
 {
     if (!bells)
         return;
@@ -89,8 +91,10 @@ void hs_bells_ring(const struct hs_bells *bells)
         if (m == bells->me || !atomic_load(&bells->sleeper[m].asleep) || !atomic_exchange(&bells->sleeper[m].asleep, 0))
             continue;
         MPI_Request request, *kept = room_for(bells, m);
-        if (MPI_Isend(NULL, 0, MPI_BYTE, bells->rank[m], bell_tag(), bells->comm, &request) != MPI_SUCCESS)
+        if (MPI_Isend(NULL, 0, MPI_BYTE, bells->rank[m], bell_tag(), bells->comm, &request) != MPI_SUCCESS) {
+            atomic_store(&bells->sleeper[m].asleep, 1);
             continue;
+        }
         if (kept)
             *kept = request;
         else
@@ -112,8 +116,10 @@ static void silence(struct hs_bells *bells)
         MPI_Wait(&bells->request, MPI_STATUS_IGNORE);
     }
     for (int i = 0; bells->sent && i < bells->members * HS_BELLS_SENT; i++) {
-        int done;
+        int done = 0;
         MPI_Test(&bells->sent[i], &done, MPI_STATUS_IGNORE);
+        if (!done)
+            MPI_Request_free(&bells->sent[i]);
     }
 }
 

@@ -38,6 +38,6 @@ int hs_bells_listen(struct hs_bells *bells);
 /* It does not block any more; heard: MPI has completed `request`. */
 void hs_bells_awake(struct hs_bells *bells, int heard);
 /* After raising a flag.  NULL is ignored. */
-void hs_bells_ring(const struct hs_bells *bells);
+void hs_bells_ring(struct hs_bells *bells);
 
 #endif

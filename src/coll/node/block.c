@@ -1,9 +1,10 @@
 #include "coll/node/block.h"
 
+#include "base/simulator.h"
 #include "base/wait.h"
 #include "coll/node/agree_mpi.h"
 
-/* Requests that one wait looks at: of the oldest, on which all others depend. */
+/* Requests that one wait looks at.  With more under way a rank polls; in a simulator it looks at the oldest. */
 enum { CAPACITY = 512 };
 
 hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struct hs_allocator *memory)
@@ -25,6 +26,7 @@ hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struc
     MPI_Comm_rank(comm, &rank);
     if (!status && MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
+    status = hs_agreed(comm, status);
     if (!status)
         status = hs_bells_make(&block->bells, comm, machine, memory);
     if (machine != MPI_COMM_NULL)
@@ -67,7 +69,10 @@ void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages
 
 static void put(struct hs_block *block, int *count, MPI_Request request, struct hs_in_flight *of, int index)
 {
-    if (request == MPI_REQUEST_NULL || *count == block->capacity)
+    if (request == MPI_REQUEST_NULL)
+        return;
+    block->overflow = *count == block->capacity;
+    if (block->overflow)
         return;
     block->request[*count] = request;
     block->of[*count] = of;
@@ -78,6 +83,7 @@ static void put(struct hs_block *block, int *count, MPI_Request request, struct 
 static int gather(struct hs_block *block)
 {
     int count = 0;
+    block->overflow = 0;
     put(block, &count, block->bells.request, NULL, 0);
     if (block->other)
         put(block, &count, *block->other, NULL, 1);
@@ -94,7 +100,7 @@ static int note(struct hs_block *block, int at)
     int heard = !messages && block->index[at] == 0;
     if (messages) {
         messages->request[block->index[at]] = MPI_REQUEST_NULL;
-        messages->completed++;
+        messages->collected++;
     } else if (heard) {
         block->bells.request = MPI_REQUEST_NULL;
     } else {
@@ -108,23 +114,21 @@ int hs_block_may_test(const struct hs_block *block)
     return hs_now() > block->looked;
 }
 
-void hs_block_idle(void *state, int times)
+hsumma_status hs_block_idle(void *state, int times)
 {
     struct hs_block *block = state;
     if (block->bells.members > 1 && (times == 1 || !block->bells.listening)) { /* and looks once more */
         hs_bells_awake(&block->bells, 0);
-        block->failed |= hs_bells_listen(&block->bells) != MPI_SUCCESS;
-        return;
+        return hs_bells_listen(&block->bells) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
     }
     int count = gather(block), done = MPI_UNDEFINED, heard = 0;
-    if (count == 0) {
-        hs_idle_yield(NULL, times);
-        return;
-    }
+    if (count == 0 || (block->overflow && !hs_simulator()))
+        return hs_idle_yield(NULL, times);
     if (MPI_Waitany(count, block->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        block->failed = 1;
+        return HSUMMA_ERR_MPI;
     if (done != MPI_UNDEFINED)
         heard = note(block, done);
     hs_bells_awake(&block->bells, heard);
     block->looked = hs_now();
+    return HSUMMA_OK;
 }

@@ -12,7 +12,7 @@
 struct hs_in_flight {
     MPI_Request *request;
     int count;
-    int completed; /* of them, by a rank that has blocked: their requests are null */
+    int collected; /* of them, by a rank that has blocked: their requests are null */
     struct hs_in_flight *next;
 };
 
@@ -20,7 +20,7 @@ struct hs_block {
     struct hs_bells bells;
     struct hs_in_flight *first;
     MPI_Request *other; /* one more that is awaited; NULL: none */
-    int failed;         /* MPI has */
+    int overflow;       /* more are under way than a wait can look at */
     double looked;      /* when the last wait ended */
     int capacity;
     MPI_Request *request;
@@ -41,6 +41,6 @@ void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages
 int hs_block_may_test(const struct hs_block *block);
 
 /* hs_idle (base/wait.h). */
-void hs_block_idle(void *block, int times);
+hsumma_status hs_block_idle(void *block, int times);
 
 #endif

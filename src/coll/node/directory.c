@@ -97,11 +97,12 @@ int hs_directory_sleeps(const struct hs_directory *directory, int times)
     return times >= patience(directory) && directory->awaits > 0;
 }
 
-void hs_directory_idle(void *state, int times)
+hsumma_status hs_directory_idle(void *state, int times)
 {
     struct hs_directory *directory = state;
     if (hs_directory_sleeps(directory, times))
         nap(directory, times - patience(directory));
     else
         hs_idle_awake(directory->crowded ? SPINS_CROWDED : SPINS, times);
+    return HSUMMA_OK;
 }

@@ -50,9 +50,9 @@ enum { HS_AWAITED = 6 };
 struct hs_directory {
     struct hs_directory_entry *entry; /* NULL: no shared memory */
     int ranks, me;
-    uint64_t arrivals;            /* of this rank, and of each of those that arrive with it */
-    const struct hs_bells *bells; /* of ranks that block; NULL: all poll */
-    int crowded;                  /* more ranks than processors: who waits must not hold one */
+    uint64_t arrivals;      /* of this rank, and of each of those that arrive with it */
+    struct hs_bells *bells; /* of ranks that block; NULL: all poll */
+    int crowded;            /* more ranks than processors: who waits must not hold one */
     /* what has not been there since hs_directory_look: any of it may let this rank go on */
     struct hs_awaited awaited[HS_AWAITED];
     int awaits;
@@ -87,7 +87,7 @@ void hs_directory_arrive(struct hs_directory *directory, const struct hs_ballot 
 int hs_directory_arrived(struct hs_directory *directory, int rank, struct hs_ballot *ballot);
 
 /* hs_idle (base/wait.h): spins, then yields, then sleeps until some of what is awaited is there, or a moment. */
-void hs_directory_idle(void *directory, int times);
+hsumma_status hs_directory_idle(void *directory, int times);
 /* Whether it sleeps at this time. */
 int hs_directory_sleeps(const struct hs_directory *directory, int times);
 

@@ -19,17 +19,22 @@ int hs_shm_free(const struct hs_shm *shm, int64_t instance)
     return 1;
 }
 
-void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value)
+static void raise_flag(struct hs_shm *shm, int64_t instance, int64_t value)
 {
     atomic_store_explicit(&hs_shm_post(shm, instance, shm->me)->flag, hs_shm_epoch(instance, value),
                           memory_order_release);
+}
+
+void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value)
+{
+    raise_flag(shm, instance, value);
     hs_bells_ring(shm->bells);
 }
 
 void hs_shm_finish(struct hs_shm *shm, int64_t instance)
 {
     /* A flag is never older than the ring is long, also of a rank that gives no signals: epochs wrap. */
-    hs_shm_signal(shm, instance, HS_SIGNAL_MAX);
+    raise_flag(shm, instance, HS_SIGNAL_MAX);
     atomic_store_explicit(&hs_shm_post(shm, instance, shm->me)->finished, (uint64_t)instance + 1, memory_order_release);
     hs_bells_ring(shm->bells);
 }

@@ -39,14 +39,14 @@ struct hs_device_share;
 struct hs_shm {
     void *base; /* mapped: for slot s and member m, a hs_post, then shared_bytes bytes of SHARED */
     size_t bytes;
-    int members, me;              /* ranks of the communicator that are on my node, ascending */
-    const int *index;             /* of each rank of the communicator among the members of its node */
-    int64_t shared_bytes, pitch;  /* bytes of SHARED per rank and slot; from one member's part to the next one's */
-    int direct;                   /* members read each other's memory with one copy */
-    pid_t *process;               /* of each member */
-    void *bounce;                 /* where a REDUCE puts what it reads directly; HS_BOUNCE bytes */
-    int64_t next;                 /* number of the next instance that uses it, alike on all members */
-    const struct hs_bells *bells; /* of ranks that block; NULL: all poll */
+    int members, me;             /* ranks of the communicator that are on my node, ascending */
+    const int *index;            /* of each rank of the communicator among the members of its node */
+    int64_t shared_bytes, pitch; /* bytes of SHARED per rank and slot; from one member's part to the next one's */
+    int direct;                  /* members read each other's memory with one copy */
+    pid_t *process;              /* of each member */
+    void *bounce;                /* where a REDUCE puts what it reads directly; HS_BOUNCE bytes */
+    int64_t next;                /* number of the next instance that uses it, alike on all members */
+    struct hs_bells *bells;      /* of ranks that block; NULL: all poll */
     const struct hs_device_share *share; /* of devices: where SHARED is, and the events; else NULL */
 };
 

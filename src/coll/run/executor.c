@@ -142,11 +142,9 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
 {
     if (instance->open.count == 0)
         return HSUMMA_OK;
-    int count = instance->open.completed;
-    instance->open.completed = 0;
+    int count = instance->open.collected;
+    instance->open.collected = 0;
     const struct hs_block *block = instance->comm->block;
-    if (block && block->failed)
-        return HSUMMA_ERR_MPI;
     if (count == 0 && block && !hs_block_may_test(block))
         return HSUMMA_OK;
     if (count == 0 && MPI_Testsome(instance->open.count, instance->open.request, &count, instance->completed,
@@ -279,7 +277,7 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
         return HSUMMA_ERR_INTERNAL;
     instance->bound = *binding;
     instance->comm = comm;
-    instance->head = instance->open.count = instance->open.completed = 0;
+    instance->head = instance->open.count = instance->open.collected = 0;
     instance->left = steps;
     instance->active = steps > 0 || binding->shm || binding->io;
     instance->entered = 0;

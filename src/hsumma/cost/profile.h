@@ -35,13 +35,12 @@ struct hs_profile {
 /* Built in: a present-day server, ranks of one node. */
 extern const struct hs_profile hs_profile_builtin;
 
-/* The same, of a profile that its caller does not know (hs_compute). */
-double hs_profile_gemm_seconds(const void *profile, size_t scalar_size, int complex_type, int threads, double m,
-                               double n, double k);
-
 /* Seconds of one call of the local GEMM of m x n x k by so many threads. */
 double hs_gemm_seconds(const struct hs_profile *profile, size_t scalar_size, int complex_type, int threads, double m,
                        double n, double k);
+/* hs_gemm_seconds for callers to whom the profile is opaque (hs_compute). */
+double hs_profile_gemm_seconds(const void *profile, size_t scalar_size, int complex_type, int threads, double m,
+                               double n, double k);
 
 /*
  * profile_text.c: the file.  A first line "hsumma profile 1", then lines "NAME VALUE"; # begins a comment; unknown

@@ -269,15 +269,13 @@ static hsumma_status advance(void *state, int *worked, int *done)
  * Where memory is shared this process sleeps until others have done what it waits for; but they may wait for MPI to
  * deliver what it has sent them before, so MPI is looked at, too.
  */
-static void idle(void *state, int times)
+static hsumma_status idle(void *state, int times)
 {
     enum { BETWEEN = 16 };
     hsumma_plan *plan = state;
     struct hs_directory *directory = &plan->grid->shared.directory;
-    if (plan->ctx->comm.block) {
-        hs_block_idle(plan->ctx->comm.block, times);
-        return;
-    }
+    if (plan->ctx->comm.block)
+        return hs_block_idle(plan->ctx->comm.block, times);
     int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
     int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
     if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
@@ -293,6 +291,7 @@ static void idle(void *state, int times)
     } else {
         hs_idle_yield(NULL, times);
     }
+    return HSUMMA_OK;
 }
 
 /* What runs for the plan that the caller holds, itself or a rival; NULL: nothing. */

@@ -175,6 +175,9 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
             hs_fail(message, HSUMMA_ERR_OPTION,
                     "steps=%d: a part of a product is only of use in the simulator with compute=time; expected all",
                     plan->steps);
+    if (!status && plan->steps && settings->tune == HS_TUNE_MEASURE)
+        status = hs_fail(message, HSUMMA_ERR_OPTION,
+                         "steps=%d: tune=measure needs whole products; expected another tune", plan->steps);
     if (!status && plan->steps && plan->by_node)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
                          "steps=%d: products inside one node are not cut; expected all, or node=messages with it",

@@ -15,13 +15,11 @@ struct hs_sleeper {
     _Alignas(128) _Atomic int asleep; /* this rank blocks, or will unless it finds something to do */
 };
 
-enum { HS_BELLS_SENT = 4 };
-
 struct hs_bells {
     MPI_Comm comm;
     int members, me;   /* ranks of the communicator on this machine; 1: nobody rings */
     int *rank;         /* of each in the communicator */
-    MPI_Request *sent; /* HS_BELLS_SENT for each of them: bells that it may not have received */
+    MPI_Request *sent; /* to each of them: the last bell */
     struct hs_sleeper *sleeper;
     MPI_Request request; /* the bell that this rank listens for */
     int listening;       /* between hs_bells_listen and hs_bells_awake */

@@ -48,6 +48,14 @@ def moved_elements(bench, order, where, stationary):
     def own(name, dim, place):
         return 0 if axes[name][dim].common else place[axes[name][dim].side]
 
+    widths = {dim: collections.Counter() for dim in dims[stationary]}
+    for dim, width in widths.items():
+        for begin, end, owner in axes[stationary][dim].pieces:
+            width[owner] += end - begin
+
+    def works(place):  # it has a part of what stays
+        return all(width[own(stationary, dim, place)] for dim, width in widths.items())
+
     moved = {host: [0, 0] for host in members}
     for name in "ABC".replace(stationary, ""):
         pinned = (set(dims[name]) & set(dims[stationary])).pop()
@@ -57,7 +65,8 @@ def moved_elements(bench, order, where, stationary):
         for begin, end, owner in axes[name][free].pieces:
             width[owner] += end - begin
         for host, places in members.items():
-            pins, needs = {own(stationary, pinned, place) for place in places}, collections.Counter()
+            needs = collections.Counter()
+            pins = {own(stationary, pinned, place) for place in places if works(place)}
             for (owner, pin), count in shared.items():
                 needs[owner] += count if pin in pins else 0
             has = {(own(name, pinned, place), own(name, free, place)) for place in places}
@@ -82,6 +91,8 @@ def floors_of(bench, order, where, platform):
     """What no algorithm (theory) and no plan with this operand at rest (node) undercuts; None: not known."""
     stationary = re.search(r"\bstationary=([ABC])\b", bench.get("plan", ""))
     if not (stationary and platform.bw and platform.ports):
+        return None
+    if bench["m"] * bench["n"] * bench["k"] == 0 or bench.get("alpha") in (0, [0, 0]):  # A and B are not read
         return None
     word, rate = {"s": 4, "d": 8, "c": 8, "z": 16}[bench["type"]], platform.bw * platform.ports
     moved = moved_elements(bench, order, where, stationary[1])

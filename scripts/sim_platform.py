@@ -45,6 +45,8 @@ Topology = collections.namedtuple("Topology", "hosts ports hops shape", defaults
 def torus(parameters):
     shape = tuple(whole(size, "a size of the torus") for size in parameters.split(","))
     hosts = math.prod(shape)
+    if shape.count(1) > 1:  # SimGrid 3.32 would name two links alike
+        raise Wrong(f"the torus is \"{parameters}\"; expected no more than one dimension of size 1")
     ways = sum(sum(min(i, n - i) for i in range(n)) / n for n in shape)
     # Both hosts of a dimension of size 2 have two links, and SimGrid's routing uses one.
     return Topology(hosts, sum(min(n - 1, 2) for n in shape), ways * hosts / max(hosts - 1, 1), shape)
@@ -76,6 +78,7 @@ def dragonfly(parameters):
     return Topology(groups[0] * chassis[0] * routers[0] * nodes[0], 1, 5)
 
 
+MOST_RANKS = 2**20
 TOPOLOGIES = {"torus": ("TORUS", torus), "bgp": ("TORUS", torus), "fattree": ("FAT_TREE", fat_tree),
               "dragonfly": ("DRAGONFLY", dragonfly)}
 EXAMPLES = {"TORUS": "8x8x8", "FAT_TREE": "2;4,4;1,2;1,2", "DRAGONFLY": "3,4;4,3;5,1;2"}
@@ -140,6 +143,8 @@ def platform_of(text):
     backbone = quantity(given.get("backbone", "0Bps"), f"--platform {kind}: backbone", RATES)
     if backbone:
         more += f' bb_bw="{backbone:.10g}Bps" bb_lat="0s"'
+    if made.hosts * ppn > MOST_RANKS:
+        raise Wrong(f"--platform {kind}: {made.hosts} hosts of {ppn} ranks; expected at most {MOST_RANKS} ranks")
     hosts = [f"node{i}" for i in range(made.hosts)]
     xml = XML.format(last=made.hosts - 1, ppn=ppn, link_lat=link_lat, more=more, **network)
     return Platform(text, hosts, ppn, xml, ports=made.ports, hops=made.hops, shape=made.shape, **network)
@@ -190,7 +195,7 @@ def placement(word, platform, ranks):
         for digits in itertools.product(*(range(extent[letter]) for letter in reversed(word))):
             where.append(sum(stride.get(letter, 0) * digit for letter, digit in zip(reversed(word), digits)))
     elif os.path.isfile(word):
-        with open(word, encoding="utf-8") as file:
+        with open(word, encoding="utf-8", errors="replace") as file:
             where = [whole(line.strip(), f"--map {word}: line {i}", 0) for i, line in enumerate(file, 1)]
         beyond = [host for host in where if host >= hosts]
         if beyond or not where:
@@ -227,6 +232,10 @@ def profile_of(platform, where, gemm):
     elif gemm != "profile":
         try:
             with open(gemm, encoding="utf-8") as file:
+                first = file.readline().strip()
+                if first != "hsumma profile 1":
+                    raise Wrong(f"--gemm is \"{gemm}\"; expected free, profile or a profile's file, which begins "
+                                "\"hsumma profile 1\"")
                 text += "".join(line for line in file if re.match(r"\s*(gemm\.|copy_|gamma_|shm\.|signal_)", line))
         except (OSError, UnicodeError) as error:
             raise Wrong(f"--gemm is \"{gemm}\"; expected free, profile or a profile's file: {error}") from None

@@ -66,6 +66,12 @@ def test_refusals():
             ("--platform graphene --ranks 129 gemm", "129", "128"), ("--platform graphene --ranks x gemm", "--ranks"),
             ("--platform graphene --gemm fast gemm", "fast", "free"),
             ("--platform graphene --timeout soon gemm", "soon"),
+            ("--platform torus:3x1x1,bw=1GBps,lat=1us gemm", "3,1,1", "size 1"),
+            ("--platform cluster:nodes=99999999999,bw=1GBps,lat=1us gemm", "99999999999", "1048576"),
+            (f"--platform graphene --gemm {__file__} gemm", "hsumma profile 1"),
+            ("--platform graphene gemm --check", "--check", "--real"),
+            ("--platform graphene gemm --steps 4 --api call", "--api call", "plan"),
+            ("--platform graphene gemm --steps 4 --format csv", "--format csv", "json"),
             ("--platform graphene --gemm free gemm --profile builtin", "--profile"),
             ("--platform graphene --memory-limit 3X gemm", "3X"), ("--platform graphene gemm --log a*b", "a*b")]:
         refuses(simulate(line), line, *words, head="hsumma_sim: ")
@@ -151,6 +157,10 @@ def test_node_floor():
              {0: [16384, 16384], 1: [32768, 16384], 2: [32768, 16384], 3: [16384, 16384]}),
             ("B on every grid row", product((2, 2), 256, 128, rsrc=-1), "R", range(4),
              {i: [16384, 0] for i in range(4)}),
+            ("all owned by one process", product((2, 2), 128, 128), "R", range(4), {i: [0, 0] for i in range(4)}),
+            ("owned by two grid rows and one column",
+             {**product((2, 2), 256, 128), "n": 128, "k": 128}, "R", range(4),
+             {0: [0, 0], 1: [0, 0], 2: [16384, 0], 3: [0, 0]}),
             ("4 x 4 nodes", product((4, 4), 256, 64), "R", range(16), {i: [24576, 0] for i in range(16)}),
             ("4 x 4, grid rows", product((4, 4), 256, 64), "R", [i // 4 for i in range(16)],
              {i: [49152, 0] for i in range(4)}),

@@ -171,9 +171,10 @@ static int calibrate(coll_run *run, const coll_case *c, coll_contender *x)
 {
     double seconds = HUGE_VAL, now = 0;
 
-    x->calls = 1;
-    if (is_simulated()) /* where all calls take the same time */
+    if (is_simulated()) { /* all calls take the same time */
+        x->calls = 1;
         return COMMAND_OK;
+    }
     for (int i = 0; i < 3 && now < 50 * least_seconds; i++) { /* whose call is long needs no second look */
         int code = coll_measure(run, c, x, 2, &now);
 

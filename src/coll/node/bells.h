@@ -1,6 +1,6 @@
 /*
  * How ranks that block in MPI (option wait=block) learn of flags in shared memory: a rank that is about to block says
- * so in memory that its machine shares, and whoever raises a flag then sends it an empty message, a bell.
+ * so in memory that its machine shares, and a rank that raises a flag then sends it an empty message, a bell.
  */
 #ifndef HS_COLL_NODE_BELLS_H
 #define HS_COLL_NODE_BELLS_H
@@ -17,7 +17,7 @@ struct hs_sleeper {
 
 struct hs_bells {
     MPI_Comm comm;
-    int members, me;   /* ranks of the communicator on this machine; 1: nobody rings */
+    int members, me;   /* ranks of the communicator on this machine; 1: no rank rings */
     int *rank;         /* of each in the communicator */
     MPI_Request *sent; /* to each of them: the last bell */
     struct hs_sleeper *sleeper;

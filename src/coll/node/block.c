@@ -14,7 +14,6 @@ hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struc
     int rank = 0;
     *result = block;
     if (block) {
-        block->capacity = CAPACITY;
         block->bells.members = 1;
         block->bells.request = MPI_REQUEST_NULL;
         block->request = hs_get(memory, CAPACITY, sizeof *block->request);
@@ -71,7 +70,7 @@ static void put(struct hs_block *block, int *count, MPI_Request request, struct 
 {
     if (request == MPI_REQUEST_NULL)
         return;
-    block->overflow = *count == block->capacity;
+    block->overflow = *count == CAPACITY;
     if (block->overflow)
         return;
     block->request[*count] = request;

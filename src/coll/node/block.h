@@ -8,7 +8,7 @@
 
 #include "coll/node/bells.h"
 
-/* Messages that somebody has under way, in a list, in the order of their start. */
+/* Messages that an instance has under way, in a list, in the order of their start. */
 struct hs_in_flight {
     MPI_Request *request;
     int count;
@@ -22,7 +22,6 @@ struct hs_block {
     MPI_Request *other; /* one more that is awaited; NULL: none */
     int overflow;       /* more are under way than a wait can look at */
     double looked;      /* when the last wait ended */
-    int capacity;
     MPI_Request *request;
     struct hs_in_flight **of; /* of each request; NULL: of none */
     int *index;

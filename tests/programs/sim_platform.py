@@ -14,10 +14,9 @@ import tempfile
 
 from command import read, refuses, said, write
 from launch import BUILD
+from simulator import ROOT, SCRIPT, simulate
 from tap import must, ok, run, skip
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-SCRIPT = os.path.join(ROOT, "scripts", "hsumma_sim")
 sys.path.insert(0, os.path.dirname(SCRIPT))
 sys.dont_write_bytecode = True
 from sim_floors import floors_of, least_words, moved_elements, overlaps, axis_of  # noqa: E402
@@ -34,11 +33,6 @@ PLATFORMS = [("hockney:nodes=4," + PATH, 4, 13, (2e-6, 1e-3), (2e-6, 1e-3)),
              ("bgp:4x2x2", 16, 113, (3.9e-6, 2.5e-4), (3.2e-6, 1 / 425)),
              ("fattree:2;4,4;1,2;1,2," + PATH, 16, 81, (4e-6, 1e-3), (8e-6, 1e-3)),
              ("dragonfly:3,4;4,3;5,1;2," + PATH, 120, 787, (4e-6, 1e-3), (12e-6, 1e-3))]
-
-
-def simulate(line, *args, **env):
-    return subprocess.run([SCRIPT, *line.split(), *args], capture_output=True, text=True, timeout=200,
-                          env={**os.environ, "HSUMMA_SIM_BENCH": "", **env})
 
 
 def one_line(process, name, code, *words):

@@ -29,7 +29,7 @@ TOGETHER = {"reduce rabenseifner_traff": 10, "reduce_scatter rabenseifner_traff"
             **{f"allreduce {name}": 14 for name in ("elimination_32", "elimination_32_21", "smp", "dpml")}}
 # A rank that copies or adds up starts no message meanwhile; the clock's ports need no processor.
 HELD_UP = {"allgather bruck": 3, **{f"reduce_scatter {name}": 2 for name in ("pairwise", "node_aware", "host_staged")}}
-COST = "copy_s_per_byte 2e-10\ngamma_s_per_byte 3e-10\n"
+COST = "hsumma profile 1\ncopy_s_per_byte 2e-10\ngamma_s_per_byte 3e-10\n"
 SUMMA = "lookahead=0+groups=1x1+block=512+bcast="
 HSUMMA = "lookahead=0+workspace_limit=64M+groups="
 PLANS = {128: [("8x16", 8192, 512, plan) for plan in [

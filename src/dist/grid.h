@@ -11,12 +11,13 @@ struct hs_grid {
 };
 
 /*
- * Processes at base, base + stride, ... of a rank table: a row, a column, a level of one of them, the whole grid.
- * Member i has rank table[base + i * stride]; me is the index of this process.
+ * Processes at base, base + stride, ... of a rank table: a row, a column, a level of one of them, the whole grid; or,
+ * with `at`, at the places at[base], at[base + stride], ... of the table.  me is the index of this process.
  */
 struct hs_group {
     const int *table;
     int base, stride, size, me;
+    const int *at; /* NULL: base and stride are of the table */
 };
 
 /* Distance in the rank table between neighbours along an axis (0: down a column, 1: along a row). */
@@ -29,9 +30,15 @@ static inline int hs_grid_index(const struct hs_grid *grid, int axis, int on_axi
 /* The whole grid; me is meaningless outside it. */
 struct hs_group hs_grid_all(const struct hs_grid *grid);
 
+/* The place of a member in the table, and its rank. */
+static inline int hs_group_place(const struct hs_group *group, int member)
+{
+    int i = group->base + member * group->stride;
+    return group->at ? group->at[i] : i;
+}
 static inline int hs_group_rank(const struct hs_group *group, int member)
 {
-    return group->table[group->base + member * group->stride];
+    return group->table[hs_group_place(group, member)];
 }
 
 /*

@@ -67,6 +67,7 @@ struct hs_spec {
     int spread; /* exchanged panels of A and B go straight to all of their lines, not to a root that broadcasts them */
     int64_t slice; /* flops of one slice of the local GEMM; progress runs between slices; INT64_MAX: not cut */
     int threads;   /* of the local BLAS; 0: leave alone */
+    int cells;     /* members of a line that are on one node share its panels, and send none to each other */
     int node;      /* HS_NODE_MESSAGES: all of the above; else node.h, with one level, width[0] and lookahead */
     int chunked;   /* there: the operand that is handed over in chunks, ... */
     int64_t chunk; /* ... cut along its pinned dimension */

@@ -71,7 +71,7 @@ static int run(const struct hs_list *list, struct hs_binding *binding)
     void *memory = malloc(hs_instance_bytes(list->steps));
     hs_instance_init(&instance, memory, list->steps);
     binding->list = list;
-    binding->group = (struct hs_group){&rank, 0, 1, 1, 0};
+    binding->group = (struct hs_group){.table = &rank, .stride = 1, .size = 1};
     hsumma_status status = hs_start(&instance, &comm, binding);
     for (int i = 0; i < 1000 && !status && instance.active; i++)
         status = hs_progress(&instance, &worked);

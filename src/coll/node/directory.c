@@ -25,7 +25,7 @@ enum {
  * Sequentially consistent throughout: who goes to sleep counts itself, then looks at the words once more; who signals
  * sets the word, then looks at the count.  So one of them sees the other.
  */
-void hs_signal(struct hs_directory *directory, enum hs_counter counter, uint64_t value)
+void hs_signal(struct hs_directory *directory, int counter, uint64_t value)
 {
     struct hs_directory_entry *mine = &directory->entry[directory->me];
     atomic_store(&mine->counter[counter].value, value);

@@ -18,8 +18,16 @@ enum hs_counter {
     HS_USED,    /* steps that it has multiplied: it reads their panels no more */
     HS_SUMMED,  /* partial results that it has added up */
     HS_ARRIVED, /* agreements that it has come to, with its vote */
-    HS_COUNTERS
+    HS_DONE,    /* of each channel of each moving operand (hs_done_of): its instances that are over here */
+    HS_STREAMS = 2,
+    HS_CHANNELS_OF_STREAM = 8,
+    HS_COUNTERS = HS_DONE + HS_STREAMS * HS_CHANNELS_OF_STREAM
 };
+
+static inline int hs_done_of(int stream, int channel)
+{
+    return HS_DONE + stream * HS_CHANNELS_OF_STREAM + channel;
+}
 
 /* Where an operand lies that others may read in place; of one execution, whose number is told last. */
 struct hs_offer {
@@ -42,7 +50,7 @@ struct hs_directory_entry {
 /* Something that a rank waits for. */
 struct hs_awaited {
     int rank;
-    enum hs_counter counter;
+    int counter;
     uint64_t value;
 };
 
@@ -70,7 +78,7 @@ static inline size_t hs_directory_bytes(int ranks)
 }
 
 /* Whether a rank's word has come to a value; if not, this rank may sleep for it. */
-static inline int hs_signalled(struct hs_directory *directory, int rank, enum hs_counter counter, uint64_t value)
+static inline int hs_signalled(struct hs_directory *directory, int rank, int counter, uint64_t value)
 {
     if (atomic_load_explicit(&directory->entry[rank].counter[counter].value, memory_order_acquire) >= value)
         return 1;
@@ -80,7 +88,7 @@ static inline int hs_signalled(struct hs_directory *directory, int rank, enum hs
 }
 
 /* Sets a word of this rank's and wakes those that sleep. */
-void hs_signal(struct hs_directory *directory, enum hs_counter counter, uint64_t value);
+void hs_signal(struct hs_directory *directory, int counter, uint64_t value);
 
 /* Agreements (coll/run/agree.h): this rank's vote; and that of another that arrives with it, once it is there. */
 void hs_directory_arrive(struct hs_directory *directory, const struct hs_ballot *ballot);

@@ -219,7 +219,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         if (!variant->role[x].moves)
             continue;
         struct hs_mover mover;
-        hs_mover_init(&mover, problem, variant, spec, NULL, x);
+        hs_mover_init(&mover, problem, variant, spec, NULL, NULL, x);
         exchanges |= x != HS_C && mover.role->exchanged;
         struct movement_cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
         all += cost.all.seconds;

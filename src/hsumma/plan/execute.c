@@ -78,10 +78,19 @@ static int counts(hsumma_plan *plan)
     return trial->count && !trial->decided && !plan->on_device && !plan->problem.scalar->is_zero(&plan->alpha);
 }
 
+struct hs_turn hs_plan_turn(const hsumma_plan *plan)
+{
+    struct hs_product_memory *shared = &plan->grid->shared;
+    if (!plan->choice.spec.cells)
+        return (struct hs_turn){NULL, 0, 0};
+    return (struct hs_turn){.shared = shared, .execution = hs_node_count(shared, &plan->problem.grid)};
+}
+
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
-    int by_node = plan->by_node || plan->on_device;
-    uint64_t execution = by_node ? hs_node_count(&plan->grid->shared, &plan->problem.grid) : 0;
+    int shares = plan->by_node || plan->on_device;
+    struct hs_turn turn = hs_plan_turn(plan);
+    uint64_t execution = shares ? hs_node_count(&plan->grid->shared, &plan->problem.grid) : 0;
     if (!plan->member)
         return;
     if (plan->on_device) {
@@ -98,7 +107,7 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
     const struct hs_tier *outer = &plan->loop.panels.tier[0];
     int end = plan->steps && plan->steps < outer->count ? outer->first[plan->steps] : HS_ALL;
-    hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, plan->began, 0,
+    hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, &turn, plan->began, 0,
                   counts(plan) ? hs_trial_first_span(plan) : end);
 }
 

@@ -81,6 +81,9 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
  * alike, too: not which grid it is, and no options. */
 int64_t hs_request_hash(const struct hs_request *request, int layout);
 
+/* What a loop of the plan begins with; counted by every process of the grid (hs_node_count). */
+struct hs_turn hs_plan_turn(const hsumma_plan *plan);
+
 /* Collective over the context: the verdicts of all processes are joined; but for request->alone, where no process waits
  * for another, and a status that says memory, MPI or a defect is of this process alone. */
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **plan);

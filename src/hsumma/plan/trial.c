@@ -317,11 +317,12 @@ static void add_times(struct hs_times *sum, const struct hs_times *span)
 static void start_span(hsumma_plan *holder, int i, int to)
 {
     struct hs_trial *trial = &holder->trial;
+    const struct hs_turn turn = hs_plan_turn(trial->plan[i]);
     trial->from = trial->to;
     trial->to = to;
     if (holder->member)
         hs_loop_start(&trial->plan[i]->loop, &holder->alpha, holder->matrix, &holder->beta, holder->workspace->base,
-                      hs_now(), trial->from, to);
+                      &turn, hs_now(), trial->from, to);
 }
 
 /* The shared execution is over: those who shared it and have lost are out. */

@@ -160,7 +160,7 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
         if (!chooser->variant.role[x].moves)
             continue;
         struct hs_mover mover;
-        hs_mover_init(&mover, chooser->problem, &chooser->variant, spec, NULL, x);
+        hs_mover_init(&mover, chooser->problem, &chooser->variant, spec, NULL, NULL, x);
         if (mover.levels > 0 || mover.role->exchanged || !chooser->pairs.in_place[mover.index])
             return 0;
     }

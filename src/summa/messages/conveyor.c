@@ -9,28 +9,53 @@ static int is_drain(const struct hs_mover *mover)
     return mover->operand == HS_C;
 }
 
-/* The mover's level that channel s serves; -1: it fills from the matrix, or empties into it. */
+/* A drain's partial panels are added up inside the cell first. */
+static int gathers(const struct hs_mover *mover)
+{
+    return is_drain(mover) && mover->members > 1;
+}
+
+/*
+ * The mover's level that channel s serves; -1: it fills from the matrix, or empties into it; behind the last level: it
+ * gathers inside the cell.
+ */
 static int level_of(const struct hs_mover *mover, int s)
 {
-    return is_drain(mover) ? mover->levels - 1 - s : s - 1;
+    return is_drain(mover) ? mover->levels - 1 - s + gathers(mover) : s - 1;
+}
+
+static int is_collective(const struct hs_mover *mover, int s)
+{
+    int level = level_of(mover, s);
+    return level >= 0 && level < mover->levels;
+}
+
+static int is_gather(const struct hs_mover *mover, int s)
+{
+    return gathers(mover) && s == 0;
 }
 
 static int tier_of(const struct hs_mover *mover, int s)
 {
-    int level = level_of(mover, s);
+    int level = level_of(mover, s) - is_gather(mover, s);
     return level < 0 ? mover->tier0 : mover->tier[level];
 }
 
 /* A line of one process without an exchange: panels are only gathered, or added, beside the multiplication. */
 static int is_local(const struct hs_mover *mover)
 {
-    return mover->levels == 0 && !mover->role->exchanged;
+    return mover->levels == 0 && mover->members == 1 && !mover->role->exchanged;
+}
+
+static int panels_ahead(const struct hs_spec *spec, int tier)
+{
+    int64_t inner = spec->width[spec->levels - 1], width = spec->width[tier];
+    return (int)((spec->lookahead * inner + width - 1) / width);
 }
 
 static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, int s)
 {
-    int64_t inner = spec->width[spec->levels - 1], width = spec->width[tier_of(mover, s)];
-    return is_local(mover) ? 0 : (int)((spec->lookahead * inner + width - 1) / width);
+    return is_local(mover) ? 0 : panels_ahead(spec, tier_of(mover, s));
 }
 
 /* What is emptied is so at once. */
@@ -52,18 +77,43 @@ static int shares_buffers(const struct hs_mover *mover, const struct hs_spec *sp
  */
 static int scratch_panels(const struct hs_mover *mover, int s)
 {
-    int level = level_of(mover, s);
-    return !is_drain(mover) || level < 0 ? 0 : mover->factors.size[level] > 2 ? 2 : 1;
+    if (!is_drain(mover) || !is_collective(mover, s))
+        return 0;
+    return mover->factors.size[level_of(mover, s)] > 2 ? 2 : 1;
+}
+
+/* Copies of a channel's ring in the node's memory: a feed's for the cell; a drain's partial panels of each member, and
+ * their sums for the cell. */
+static int shared_rings(const struct hs_mover *mover, int s)
+{
+    if (mover->members == 1 || (is_drain(mover) && s > 1))
+        return 0;
+    return is_drain(mover) && s == 0 ? mover->members : 1;
+}
+
+size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                                int lines, int members)
+{
+    int64_t length = hs_axis_count_max(mover->role->want), most = 0, all = 0;
+    for (int tier = 0; tier < spec->levels; tier++) {
+        int64_t ring = (panels_ahead(spec, tier) + 1) * hs_mover_buffer_bytes(mover, spec, pairs, tier, length);
+        most = ring > most ? ring : most;
+        all += ring;
+    }
+    if (is_drain(mover)) /* partial panels of each member, and their sums */
+        return (size_t)most * (size_t)(lines + members);
+    return (size_t)(all + most) * (size_t)lines; /* every level, and what is filled */
 }
 
 int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                           int64_t length)
 {
     int64_t bytes = hs_mover_exchange_bytes(mover, spec, pairs);
-    for (int s = 0; s <= mover->levels; s++) {
+    for (int s = 0; s <= mover->levels + gathers(mover); s++) {
         int slots = shares_buffers(mover, spec, s) ? 0 : slots_of(mover, spec, pairs, s);
-        bytes +=
-            (slots + scratch_panels(mover, s)) * hs_mover_buffer_bytes(mover, spec, pairs, tier_of(mover, s), length);
+        int64_t panel = hs_mover_buffer_bytes(mover, spec, pairs, tier_of(mover, s), length);
+        int of_cell = shared_rings(mover, s) == 1; /* each process counts its share */
+        bytes += scratch_panels(mover, s) * panel + slots * panel / (of_cell ? mover->members : 1);
     }
     return bytes;
 }
@@ -77,9 +127,9 @@ static hsumma_status make_lists(struct hs_conveyor *conveyor, const struct hs_sp
 {
     const struct hs_mover *mover = &conveyor->mover;
     int *list = conveyor->channel[s].list, level = level_of(mover, s);
-    if (level >= 0)
+    if (is_collective(mover, s))
         return hs_mover_lists(mover, level, spec->segment, lists, list);
-    if (mover->role->exchanged)
+    if (level < 0 && mover->role->exchanged)
         return hs_mover_exchange_lists(mover, is_drain(mover), lists, list);
     memset(list, -1, ((size_t)panels_of(conveyor, s) + 1) * sizeof *list);
     return HSUMMA_OK;
@@ -91,7 +141,7 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
     const struct hs_pairs *pairs = &mover->panels->pairs;
     memset(conveyor, 0, sizeof *conveyor);
     conveyor->mover = *mover;
-    conveyor->channels = 1 + mover->levels;
+    conveyor->channels = 1 + mover->levels + gathers(mover);
     hsumma_status status = hs_mover_share(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
@@ -100,6 +150,7 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
         conveyor->ahead[s] = ahead_of(mover, spec, s);
         conveyor->slots[s] = slots_of(mover, spec, pairs, s);
         channel->slots = is_drain(mover) || s == 0 ? 1 : conveyor->slots[s];
+        conveyor->shared[s] = shared_rings(mover, s);
         conveyor->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, pairs, channel->tier, mover->length);
         conveyor->shares[s] = shares_buffers(mover, spec, s);
         channel->list = hs_get(memory, (size_t)panels_of(conveyor, s) + 1, sizeof *channel->list);
@@ -134,13 +185,35 @@ void hs_conveyor_lay_out(struct hs_conveyor *conveyor, const struct hs_cache *li
         conveyor->source = hs_arena_take(arena, (size_t)(conveyor->slots[0] + 1) * sizeof *conveyor->source);
 }
 
+static size_t ring_bytes(const struct hs_conveyor *conveyor, int s)
+{
+    return (size_t)(conveyor->slots[s] * conveyor->slot_bytes[s]);
+}
+
+/* The rings of the cell. */
+static void place_shared(struct hs_conveyor *conveyor, char *memory)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    struct hs_arena arena = {memory + conveyor->shared_at, 0};
+    for (int s = 0; mover->cells && s < conveyor->channels; s++) {
+        size_t bytes = ring_bytes(conveyor, s), mine = 0;
+        if (conveyor->shared[s] > 1)
+            mine = bytes * (size_t)mover->cells->division->index[mover->line];
+        if (conveyor->shared[s])
+            conveyor->ring[s] = conveyor->shares[s]
+                                    ? conveyor->ring[0]
+                                    : (char *)hs_arena_take(&arena, bytes * (size_t)conveyor->shared[s]) + mine;
+    }
+}
+
 void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *arena)
 {
     const struct hs_mover *mover = &conveyor->mover;
     for (int s = 0; s < conveyor->channels; s++) {
-        conveyor->ring[s] = conveyor->shares[s]
-                                ? conveyor->ring[0]
-                                : hs_arena_take(arena, (size_t)(conveyor->slots[s] * conveyor->slot_bytes[s]));
+        if (!conveyor->shares[s] && !conveyor->shared[s])
+            conveyor->ring[s] = hs_arena_take(arena, ring_bytes(conveyor, s));
+        else if (!conveyor->shared[s])
+            conveyor->ring[s] = conveyor->ring[0];
         conveyor->scratch[s] = hs_arena_take(arena, (size_t)conveyor->scratch_bytes[s]);
     }
     if (!mover->role->exchanged)
@@ -150,15 +223,48 @@ void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *ar
     conveyor->incoming = hs_arena_take(arena, (size_t)(line * hs_mover_lines(mover, is_drain(mover))));
 }
 
-void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta, int from, int to)
+void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta,
+                       struct hs_turn *turn, int from, int to)
 {
     conveyor->matrix = *matrix;
     conveyor->beta = beta;
+    conveyor->turn = turn;
     conveyor->copy_seconds = 0;
+    memset(conveyor->told, 0, sizeof conveyor->told);
+    if (turn->shared)
+        place_shared(conveyor, turn->shared->memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
         hs_channel_reset(channel, &conveyor->mover.panels->tier[channel->tier], from, to);
     }
+}
+
+void hs_conveyor_tell(struct hs_conveyor *conveyor, int stream)
+{
+    if (conveyor->mover.members == 1)
+        return;
+    for (int s = 0; s < conveyor->channels; s++) {
+        if (conveyor->channel[s].done > conveyor->told[s])
+            hs_signal(&conveyor->turn->shared->directory, hs_done_of(stream, s),
+                      hs_node_progress(conveyor->turn->execution, conveyor->channel[s].done));
+        conveyor->told[s] = conveyor->channel[s].done;
+    }
+}
+
+int hs_conveyor_entered(const struct hs_conveyor *conveyor)
+{
+    struct hs_turn *turn = conveyor->turn;
+    if (conveyor->mover.members > 1 && !turn->entered)
+        turn->entered = hs_node_vacant(turn->shared, turn->execution);
+    return conveyor->mover.members == 1 || turn->entered;
+}
+
+int hs_conveyor_all_done(const struct hs_conveyor *conveyor, int s, int count)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    if (conveyor->channel[s].done < count)
+        return 0;
+    return mover->members == 1 || hs_cells_all_told(mover->cells, conveyor->turn, hs_done_of(mover->index, s), count);
 }
 
 struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, int t)
@@ -182,7 +288,7 @@ char *hs_conveyor_at(const struct hs_conveyor *conveyor, const struct hs_matrix 
 static char *outer_slabs(const struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;
-    int s = is_drain(mover) ? mover->levels : 0;
+    int s = is_drain(mover) ? conveyor->channels - 1 : 0;
     return hs_conveyor_panel(conveyor, s, mover->panels->tier[mover->tier0].first[o]).base;
 }
 
@@ -259,7 +365,7 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
 {
     const struct hs_mover *mover = &conveyor->mover;
     struct hs_channel *channel = &conveyor->channel[s];
-    int o = channel->next, collective = level_of(mover, s) >= 0;
+    int o = channel->next, collective = is_collective(mover, s);
     if (channel->list[o] >= 0 && collective) {
         struct hs_binding binding = bind_level(conveyor, s);
         return hs_channel_start(channel, comm, &binding, lists);
@@ -272,7 +378,10 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
         pack_exchange(conveyor, o);
         return hs_channel_start(channel, comm, &binding, lists);
     }
-    if (!collective && !mover->role->exchanged && hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, o))) {
+    if (is_gather(mover, s))
+        hs_drain_gather(conveyor, o);
+    if (level_of(mover, s) < 0 && !mover->role->exchanged &&
+        hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, o))) {
         if (is_drain(mover))
             hs_drain_empty(conveyor, o);
         else
@@ -282,10 +391,23 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
     return HSUMMA_OK;
 }
 
+/* Whether this process has anything to do for the next panel of channel s. */
+static int takes_part(const struct hs_conveyor *conveyor, int s)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    const struct hs_channel *channel = &conveyor->channel[s];
+    if (channel->list[channel->next] >= 0 || is_gather(mover, s))
+        return 1;
+    return level_of(mover, s) < 0 && !mover->role->exchanged &&
+           hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, channel->next));
+}
+
 static int may_start(const struct hs_conveyor *conveyor, int s, int now)
 {
     if (!hs_channel_open(&conveyor->channel[s]))
         return 0;
+    if (!takes_part(conveyor, s))
+        return 1;
     return is_drain(&conveyor->mover) ? hs_drain_may_start(conveyor, s, now) : hs_feed_may_start(conveyor, s, now);
 }
 

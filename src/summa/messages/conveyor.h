@@ -10,6 +10,13 @@
  * 0..levels-1 reduce them, innermost level first, each into the panel of the next level outward; the last channel
  * empties: the root adds the sum to its part of C, or, for an exchanged C, sends it to those who hold it.  The
  * reductions trail the GEMM by the panels that have buffers.
+ *
+ * Where cells have several members (cells.h), the buffers of panels lie in the node's shared memory, one for all of a
+ * cell: the root fills its cell's, and of every cell the carrier takes part in the broadcasts.  What a process could
+ * see of itself, that a panel is here, or that a buffer is free, it then learns from the words of all members: how many
+ * panels they have multiplied, and which instances of each channel are over there.  Of C each member writes its partial
+ * panels beside the others'; channel 0 of the drain adds them up in the order of the line, each member its share, and
+ * the carriers reduce these sums between the cells.
  */
 #ifndef HS_SUMMA_MESSAGES_CONVEYOR_H
 #define HS_SUMMA_MESSAGES_CONVEYOR_H
@@ -22,27 +29,33 @@ struct hs_source { /* what the owner of a tier0 panel sends and multiplies from 
     struct hs_matrix matrix; /* if so */
 };
 
+enum { HS_CONVEYOR_CHANNELS = HS_LEVELS_MAX + 2 };
+
 struct hs_conveyor {
     struct hs_mover mover;
-    int channels; /* levels + 1 */
-    struct hs_channel channel[1 + HS_LEVELS_MAX];
-    int slots[1 +
-              HS_LEVELS_MAX]; /* panel buffers of each channel: a feed's writes to them, the drain's reads from them */
-    char *ring[1 + HS_LEVELS_MAX];
-    int64_t slot_bytes[1 + HS_LEVELS_MAX];
-    char *outgoing, *incoming; /* of the exchange */
-    struct hs_matrix matrix;   /* bound at start */
+    int channels; /* levels + 1; of a drain in a cell of several members one more, in front */
+    struct hs_channel channel[HS_CONVEYOR_CHANNELS];
+    int slots[HS_CONVEYOR_CHANNELS]; /* panel buffers of each: a feed's writes to them, the drain's reads from them */
+    char *ring[HS_CONVEYOR_CHANNELS];
+    int64_t slot_bytes[HS_CONVEYOR_CHANNELS];
+    int shared[HS_CONVEYOR_CHANNELS]; /* copies of the ring in the node's memory: 1 for the cell, or one for each
+                                         member; 0: it is in this process's */
+    size_t shared_at;                 /* where the cell's rings begin there */
+    struct hs_turn *turn;             /* bound at start */
+    int told[HS_CONVEYOR_CHANNELS];   /* instances that the others know to be over */
+    char *outgoing, *incoming;        /* of the exchange */
+    struct hs_matrix matrix;          /* bound at start */
     double copy_seconds;
 
     /* a feed */
-    int ahead[1 + HS_LEVELS_MAX];  /* panels that may be under way ahead of the current one */
-    int shares[1 + HS_LEVELS_MAX]; /* uses the buffers of channel 0: a process gets a panel by one channel only, so
+    int ahead[HS_CONVEYOR_CHANNELS];  /* panels that may be under way ahead of the current one */
+    int shares[HS_CONVEYOR_CHANNELS]; /* uses the buffers of channel 0: a process gets a panel by one channel only, so
                                       those of equal width never meet in a buffer */
-    struct hs_source *source;      /* per slot of channel 0 */
+    struct hs_source *source;         /* per slot of channel 0 */
 
     /* the drain */
-    char *scratch[1 + HS_LEVELS_MAX];
-    int64_t scratch_bytes[1 + HS_LEVELS_MAX];
+    char *scratch[HS_CONVEYOR_CHANNELS];
+    int64_t scratch_bytes[HS_CONVEYOR_CHANNELS];
     const void *beta; /* bound at start */
 };
 
@@ -54,13 +67,21 @@ void hs_conveyor_free(struct hs_conveyor *conveyor, const struct hs_allocator *m
 void hs_conveyor_lay_out(struct hs_conveyor *conveyor, const struct hs_cache *lists, struct hs_arena *arena);
 void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *arena);
 
+/*
+ * Bytes of the node's memory for `lines` cells of an operand with `members` members together: what all lines have room
+ * in, whatever their own levels are.
+ */
+size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                                int lines, int members);
 /* Bytes of panel buffers for given local extents, with room for the scratch that reductions need: what place takes. */
 int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                           int64_t length);
 
 /* Before each execution: of the innermost panels from .. to - 1.  beta is the drain's. */
-void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta, int from,
-                       int to);
+void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta,
+                       struct hs_turn *turn, int from, int to);
+/* Tells the others of the node which instances of each channel are over; stream: which of their words are meant. */
+void hs_conveyor_tell(struct hs_conveyor *conveyor, int stream);
 hsumma_status hs_conveyor_progress(struct hs_conveyor *conveyor, int *worked);
 /*
  * Starts what may start while innermost panel `now` is the one being multiplied; with `one_at_a_time` nothing is
@@ -90,6 +111,12 @@ int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now);
 /* ... and what its root does with tier0 panel o where nothing is exchanged. */
 void hs_feed_fill(struct hs_conveyor *feed, int o);
 void hs_drain_empty(struct hs_conveyor *drain, int o);
+/* Whether the node's memory may be written in this execution. */
+int hs_conveyor_entered(const struct hs_conveyor *conveyor);
+/* Whether all members of the cell are through with the first `count` panels of channel s. */
+int hs_conveyor_all_done(const struct hs_conveyor *conveyor, int s, int count);
+/* The drain's channel 0 in a cell of several members: this member's share of the sum of panel o. */
+void hs_drain_gather(struct hs_conveyor *drain, int o);
 /* Innermost panel t in the buffers of channel s. */
 struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, int t);
 /* Where panels begin in this process's own matrix, from a local index of the looped dimension on. */

@@ -5,14 +5,17 @@
 /* The GEMM writes C itself when nobody else adds to it and its lines lie together: then there are no buffers. */
 static int is_direct(const struct hs_conveyor *drain)
 {
-    return drain->slots[drain->mover.levels] == 0;
+    return drain->slots[drain->channels - 1] == 0;
 }
 
-/* 1 if the buffer that channel s reads tier panel `of[t]` from has been emptied of what was in it before. */
+/* 1 if the buffer that channel s reads tier panel `of[t]` from has been emptied of what was in it before: if it lies in
+ * the node's memory, by all members of the cell. */
 static int emptied(const struct hs_conveyor *drain, int s, int t)
 {
-    int o = drain->mover.panels->tier[drain->channel[s].tier].of[t];
-    return o - (drain->slots[s] ? drain->slots[s] : 1) < drain->channel[s].done;
+    int before = drain->mover.panels->tier[drain->channel[s].tier].of[t] - (drain->slots[s] ? drain->slots[s] : 1);
+    if (drain->shared[s])
+        return hs_conveyor_entered(drain) && hs_conveyor_all_done(drain, s, before + 1);
+    return before < drain->channel[s].done;
 }
 
 int hs_drain_open(const struct hs_conveyor *drain, int t)
@@ -37,8 +40,30 @@ void hs_drain_empty(struct hs_conveyor *drain, int o)
     struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
     double begin = hs_now();
     if (!is_direct(drain))
-        hs_unpack(&run, hs_conveyor_panel(drain, mover->levels, run.begin).base, mover->length, drain->beta,
+        hs_unpack(&run, hs_conveyor_panel(drain, drain->channels - 1, run.begin).base, mover->length, drain->beta,
                   &drain->matrix);
+    drain->copy_seconds += hs_now() - begin;
+}
+
+/* In the order of the line, and element by element, so that bits do not depend on who adds up what. */
+void hs_drain_gather(struct hs_conveyor *drain, int o)
+{
+    const struct hs_mover *mover = &drain->mover;
+    const struct hs_scalar *scalar = mover->problem->scalar;
+    int first = mover->panels->tier[drain->channel[0].tier].first[o], members = mover->members;
+    int64_t elements = hs_tier_width(mover->panels, drain->channel[0].tier, o) * mover->length,
+            size = (int64_t)scalar->size;
+    int me = mover->cells->division->index[mover->line];
+    int64_t from = elements * me / members * size, bytes = elements * (me + 1) / members * size - from;
+    int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* from one member's panels to the next one's */
+    const char *part = hs_conveyor_panel(drain, 0, first).base - me * apart + from;
+    char *sum = hs_conveyor_panel(drain, 1, first).base + from;
+    double begin = hs_now();
+    if (bytes > 0 && hs_compute_bytes(scalar->compute, HS_WORK_SUM, bytes * (members - 1))) {
+        scalar->add(sum, part, part + apart, bytes, NULL);
+        for (int i = 2; i < members; i++)
+            scalar->add(sum, sum, part + i * apart, bytes, NULL);
+    }
     drain->copy_seconds += hs_now() - begin;
 }
 
@@ -51,7 +76,11 @@ int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now)
     int first = tier->first[channel->next], last = tier->first[channel->next + 1] - 1;
     if (last >= now)
         return 0;
-    if (s > 0 && mover->panels->tier[drain->channel[s - 1].tier].of[last] >= drain->channel[s - 1].done)
+    int inner = s > 0 ? mover->panels->tier[drain->channel[s - 1].tier].of[last] : 0;
+    if (s > 0 &&
+        (drain->shared[s - 1] ? !hs_conveyor_all_done(drain, s - 1, inner + 1) : inner >= drain->channel[s - 1].done))
         return 0;
-    return s == mover->levels || emptied(drain, s + 1, first);
+    if (s == 0 && drain->shared[0] && !hs_cells_all_told(mover->cells, drain->turn, HS_USED, last + 1))
+        return 0;
+    return s == drain->channels - 1 || emptied(drain, s + 1, first);
 }

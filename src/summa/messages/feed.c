@@ -2,16 +2,26 @@
 #include "base/wait.h"
 #include "summa/messages/conveyor.h"
 
-/* The channel by which this process gets innermost panel t: 0 if it is the root of its line. */
-static int channel_of(const struct hs_conveyor *feed, int t)
+static int root_of(const struct hs_conveyor *feed, int t)
 {
-    return 1 + hs_mover_level(&feed->mover, hs_mover_root(&feed->mover, feed->mover.panels->panel[t].pair));
+    return hs_mover_root(&feed->mover, feed->mover.panels->panel[t].pair);
 }
 
+/* The channel by which this cell gets innermost panel t: 0 if the root of the line is in it. */
+static int channel_of(const struct hs_conveyor *feed, int t)
+{
+    return 1 + hs_mover_level(&feed->mover, root_of(feed, t));
+}
+
+/* The carrier brings it, which in the root's cell is the root. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t)
 {
-    const struct hs_channel *channel = &feed->channel[channel_of(feed, t)];
-    return feed->mover.panels->tier[channel->tier].of[t] < channel->done;
+    const struct hs_mover *mover = &feed->mover;
+    int s = channel_of(feed, t), root = root_of(feed, t);
+    int o = mover->panels->tier[feed->channel[s].tier].of[t];
+    if (hs_mover_carries(mover, root))
+        return o < feed->channel[s].done;
+    return hs_cells_told(mover->cells, feed->turn, hs_mover_carrier(mover, root), hs_done_of(mover->index, s), o + 1);
 }
 
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
@@ -19,29 +29,32 @@ struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
     const struct hs_mover *mover = &feed->mover;
     int s = channel_of(feed, t), slots = feed->slots[0] ? feed->slots[0] : 1;
     const struct hs_source *source = &feed->source[mover->panels->tier[mover->tier0].of[t] % slots];
-    if (s > 0 || !source->in_place)
+    if (s > 0 || mover->members > 1 || !source->in_place)
         return hs_conveyor_panel(feed, s, t);
     int64_t offset = hs_tier_offset(mover->panels, mover->tier0, t);
     return (struct hs_matrix){hs_conveyor_at(feed, &source->matrix, offset), source->matrix.ld};
 }
 
-/* 1 if the buffer that tier panel o of channel s would use is no longer needed by what was in it before. */
+/* 1 if the buffer that tier panel o of channel s would use is no longer needed by what was in it before: all members of
+ * the cell have multiplied that, and whoever carries has passed it on. */
 static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;
     int before = o - feed->slots[s];
+    if (!hs_conveyor_entered(feed))
+        return 0;
     if (before < 0)
         return 1;
     int last = panels->tier[feed->channel[s].tier].first[before + 1] - 1;
     if (last >= now)
         return 0;
     for (int j = 1; j < feed->channels; j++)
-        if (panels->tier[feed->channel[j].tier].of[last] >= feed->channel[j].done)
+        if (!hs_conveyor_all_done(feed, j, panels->tier[feed->channel[j].tier].of[last] + 1))
             return 0;
-    return 1;
+    return feed->mover.members == 1 || hs_cells_all_told(feed->mover.cells, feed->turn, HS_USED, last + 1);
 }
 
-/* In place if it may be sent and multiplied from there, else packed. */
+/* In place if it may be sent and multiplied from there, and nobody else reads it; else packed. */
 void hs_feed_fill(struct hs_conveyor *feed, int o)
 {
     const struct hs_mover *mover = &feed->mover;
@@ -52,7 +65,7 @@ void hs_feed_fill(struct hs_conveyor *feed, int o)
     int contiguous = mover->role->loop_axis == 0
                          ? one_slab && feed->matrix.ld == hs_tier_width(mover->panels, mover->tier0, o)
                          : feed->matrix.ld == mover->length;
-    int64_t start = mover->levels == 0 || contiguous ? hs_in_place(&run) : -1;
+    int64_t start = mover->members == 1 && (mover->levels == 0 || contiguous) ? hs_in_place(&run) : -1;
     source->in_place = start >= 0;
     if (source->in_place) {
         source->matrix = (struct hs_matrix){hs_conveyor_at(feed, &feed->matrix, start), feed->matrix.ld};

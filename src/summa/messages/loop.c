@@ -41,12 +41,36 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
         if (!loop->variant.role[x].moves)
             continue;
         struct hs_mover mover;
-        hs_mover_init(&mover, loop->problem, &loop->variant, loop->spec, &loop->panels, x);
+        struct hs_cells *cells = loop->spec->cells ? &loop->cells[x - (loop->variant.stationary < x)] : NULL;
+        if (cells)
+            status = hs_cells_make(cells, &loop->problem->grid, loop->variant.role[x].line_axis, &loop->comm->topology,
+                                   memory);
+        if (status)
+            break;
+        hs_mover_init(&mover, loop->problem, &loop->variant, loop->spec, &loop->panels, cells, x);
         loop->sliced |= mover.levels > 0 || mover.role->exchanged;
         loop->feeds += x != HS_C;
         status = hs_conveyor_init(&loop->conveyor[mover.index], loop->spec, &mover, &loop->lists, memory);
     }
     return status;
+}
+
+/*
+ * Where the tiles of this process's cells begin in the node's memory: one place after the other for every line of
+ * either operand, as large as any line's, which all processes of the node count alike.
+ */
+static void divide_shared(struct hs_loop *loop)
+{
+    loop->shared_bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        struct hs_conveyor *conveyor = &loop->conveyor[i];
+        const struct hs_mover *mover = &conveyor->mover;
+        const struct hs_pairs *pairs = &loop->panels.pairs;
+        const struct hs_cells *cells = &loop->cells[i];
+        conveyor->shared_at =
+            loop->shared_bytes + hs_conveyor_shared_bytes(mover, loop->spec, pairs, cells->before[0], cells->before[1]);
+        loop->shared_bytes += hs_conveyor_shared_bytes(mover, loop->spec, pairs, cells->all[0], cells->all[1]);
+    }
 }
 
 hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *problem, const struct hs_spec *spec,
@@ -84,6 +108,7 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
         else
             status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of a plan", loop->arena_bytes);
         loop->buffer_bytes = place(loop, NULL);
+        divide_shared(loop);
     }
     if (status)
         hs_loop_free(loop, memory);
@@ -103,6 +128,7 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
     for (int i = 0; i < 2; i++) {
         hs_native_disconnect(&loop->conveyor[i].mover);
         hs_conveyor_free(&loop->conveyor[i], memory);
+        hs_cells_free(&loop->cells[i], memory);
     }
     hs_panels_free(memory, &loop->panels);
     hs_cache_free(&loop->lists);
@@ -231,8 +257,23 @@ static hsumma_status move(struct hs_loop *loop, int *worked)
     return status;
 }
 
+/* Tells the others of the node what has been done since. */
+static void tell(struct hs_loop *loop)
+{
+    struct hs_turn *turn = &loop->turn;
+    if (!turn->shared)
+        return;
+    for (int i = 0; i < 2; i++)
+        hs_conveyor_tell(&loop->conveyor[i], i);
+    if (loop->now > loop->told)
+        hs_signal(&turn->shared->directory, HS_USED, hs_node_progress(turn->execution, loop->now));
+    loop->told = loop->now;
+}
+
 static void finish(struct hs_loop *loop)
 {
+    if (loop->turn.shared)
+        hs_node_leave(loop->turn.shared, loop->turn.execution);
     if (loop->multiplying)
         hs_local_stop(loop->problem->local);
     loop->multiplying = 0;
@@ -254,7 +295,7 @@ int hs_loop_boundary(const struct hs_loop *loop, int at)
 }
 
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                   char *buffers, double begin, int from, int to)
+                   char *buffers, const struct hs_turn *turn, double begin, int from, int to)
 {
     const struct hs_scalar *scalar = loop->problem->scalar;
     int count = loop->panels.count;
@@ -269,9 +310,11 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
     loop->end = to == HS_ALL ? count : to;
     loop->column = 0;
     loop->failed = HSUMMA_OK;
+    loop->turn = turn ? *turn : (struct hs_turn){NULL, 0, 0};
+    loop->told = 0;
     for (int i = 0; i < 2; i++)
-        hs_conveyor_reset(&loop->conveyor[i], &loop->matrix[loop->conveyor[i].mover.operand], &loop->beta, from,
-                          loop->end);
+        hs_conveyor_reset(&loop->conveyor[i], &loop->matrix[loop->conveyor[i].mover.operand], &loop->beta, &loop->turn,
+                          from, loop->end);
     if (loop->buffers != buffers)
         place(loop, buffers);
     loop->buffers = buffers;
@@ -289,9 +332,13 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
     struct hs_loop *loop = state;
     hsumma_status status = HSUMMA_OK;
     if (loop->state == HS_RUNNING) {
+        if (loop->turn.shared)
+            hs_directory_look(&loop->turn.shared->directory);
         status = move(loop, worked);
+        tell(loop);
         if (!status && loop->now < loop->end && (loop->multiplying || ready(loop))) {
             multiply(loop, worked);
+            tell(loop);
         } else if (!status && complete(loop)) {
             finish(loop);
             status = loop->failed;
@@ -311,7 +358,7 @@ int64_t hs_workspace_max(const struct hs_problem *problem, const struct hs_varia
         if (!variant->role[x].moves)
             continue;
         struct hs_mover mover;
-        hs_mover_init(&mover, problem, variant, spec, NULL, x);
+        hs_mover_init(&mover, problem, variant, spec, NULL, NULL, x);
         bytes += hs_conveyor_bytes(&mover, spec, pairs, hs_axis_count_max(mover.role->want));
     }
     return bytes;

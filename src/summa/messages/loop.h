@@ -32,6 +32,8 @@ struct hs_loop {
     struct hs_cache lists;
     struct hs_conveyor conveyor[2]; /* of the moving operands, as they come in the alphabet: C's is the drain */
     int feeds;                      /* how many of them are */
+    struct hs_cells cells[2];       /* of the lines of the moving operands, if the spec has cells */
+    size_t shared_bytes;            /* of the node's memory for products, of all that the node's processes share */
     int one_at_a_time;
     int sliced;       /* something may have to move during a multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
@@ -43,6 +45,8 @@ struct hs_loop {
 
     /* one execution */
     enum { HS_IDLE, HS_RUNNING } state;
+    struct hs_turn turn;
+    int told; /* panels that the others know to be multiplied here */
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
     int now, end;                /* the innermost panel to be multiplied; where the span ends */
@@ -75,10 +79,11 @@ int hs_loop_boundary(const struct hs_loop *loop, int at);
  * the whole product.  It takes loop->buffer_bytes of memory at `buffers`, which the next span may have when this one is
  * done; the other arguments are good on all processes, and the same in all spans.  What is done once, such as to scale
  * a C that stays, is done by the span that begins with panel 0; an empty span does nothing, but where the product has
- * no panels, which takes one span.  Its time counts from `begin`.
+ * no panels, which takes one span.  Its time counts from `begin`.  turn: of a spec with cells, a number (hs_node_count)
+ * for each span; NULL: nothing is shared.
  */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                   char *buffers, double begin, int from, int to);
+                   char *buffers, const struct hs_turn *turn, double begin, int from, int to);
 /* Moves it forward (hs_advance). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 
@@ -86,7 +91,7 @@ hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
  * bytes. */
 void hs_loop_count(const struct hs_loop *loop, int64_t cut, int64_t *messages, int64_t *bytes);
 
-/* Panel buffers that a spec needs on the process that needs most. */
+/* Panel buffers that a spec needs on the process that needs most, if nothing is shared. */
 int64_t hs_workspace_max(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec,
                          const struct hs_pairs *pairs);
 

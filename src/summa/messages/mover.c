@@ -2,11 +2,22 @@
 
 #include <string.h>
 
-/* Keeps the levels with more than one member; for C they are first merged so that the sums are bracketed alike. */
-static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec)
+/*
+ * Keeps the levels with more than one cell; for C they are first merged so that the sums are bracketed alike.  A
+ * hierarchy that cuts through nodes is obeyed as it is: then nothing is shared on this line.
+ */
+static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, const struct hs_cells *cells)
 {
-    struct hs_factors all = spec->factors[mover->role->line_axis];
+    struct hs_factors all = spec->factors[mover->role->line_axis], over;
     int tier[HS_LEVELS_MAX];
+    mover->place = mover->line;
+    mover->members = 1;
+    if (cells && !mover->spread && hs_cells_factors(cells->division, &all, &over)) {
+        all = over;
+        mover->cells = cells;
+        mover->place = cells->me;
+        mover->members = cells->members;
+    }
     for (int l = 0; l < all.levels; l++)
         tier[l] = l;
     if (mover->operand == HS_C) {
@@ -33,7 +44,8 @@ static int index_of_me(const struct hs_mover *mover)
 }
 
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
-                   const struct hs_spec *spec, const struct hs_panels *panels, int operand)
+                   const struct hs_spec *spec, const struct hs_panels *panels, const struct hs_cells *cells,
+                   int operand)
 {
     const struct hs_grid *grid = &problem->grid;
     memset(mover, 0, sizeof *mover);
@@ -48,13 +60,13 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     mover->loop_coord = grid->coord[mover->role->loop_axis];
     mover->spread =
         spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
-    keep_levels(mover, spec);
+    keep_levels(mover, spec, cells);
     int me = index_of_me(mover);
-    int step = hs_grid_stride(grid, mover->role->line_axis);
+    int step = mover->cells ? 1 : hs_grid_stride(grid, mover->role->line_axis);
     for (int l = 0; l < mover->levels; l++) {
-        int digit = hs_digit(&mover->factors, l, mover->line), stride = mover->factors.stride[l] * step;
+        int digit = hs_digit(&mover->factors, l, mover->place), stride = mover->factors.stride[l] * step;
         mover->group[l] = (struct hs_group){.table = grid->rank,
-                                            .base = me - digit * stride,
+                                            .base = (mover->cells ? mover->place : me) - digit * stride,
                                             .stride = stride,
                                             .size = mover->factors.size[l],
                                             .me = digit};
@@ -71,10 +83,16 @@ int hs_mover_root(const struct hs_mover *mover, int pair)
     return hs_mover_root_of(mover, mover->panels->pairs.pair[pair].owner[mover->index]);
 }
 
+/* What of a member the levels know: its cell. */
+static int place_of(const struct hs_mover *mover, int member)
+{
+    return mover->cells ? mover->cells->division->of[member] : member;
+}
+
 int hs_mover_level(const struct hs_mover *mover, int root)
 {
-    int l = mover->levels - 1;
-    while (l >= 0 && hs_digit(&mover->factors, l, mover->line) == hs_digit(&mover->factors, l, root))
+    int l = mover->levels - 1, place = place_of(mover, root);
+    while (l >= 0 && hs_digit(&mover->factors, l, mover->place) == hs_digit(&mover->factors, l, place))
         l--;
     return l;
 }
@@ -115,9 +133,13 @@ int hs_mover_pair(const struct hs_mover *mover, int tier, int o)
 struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int pair)
 {
     int true_root = (mover->alg[level]->flags & HS_TRUE_ROOT) != 0;
-    int root = hs_digit(&mover->factors, level, hs_mover_root(mover, pair));
+    int member = hs_mover_root(mover, pair), root = hs_digit(&mover->factors, level, place_of(mover, member));
+    struct hs_group group = mover->group[level];
+    if (mover->cells)
+        group.at = mover->cells->carrier +
+                   (size_t)mover->cells->division->index[member] * (size_t)mover->cells->division->parts;
     return (struct hs_binding){
-        .group = mover->group[level],
+        .group = group,
         .rotation = true_root ? 0 : root,
         .combine = mover->problem->scalar->add,
         .compute = mover->problem->scalar->compute,
@@ -136,9 +158,9 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
     for (int o = 0; !status && o < tier->count; o++) {
         int root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
         list[o] = -1;
-        if (hs_mover_level(mover, root) > level)
+        if (hs_mover_level(mover, root) > level || !hs_mover_carries(mover, root))
             continue;
-        int digit = hs_digit(&mover->factors, level, root);
+        int digit = hs_digit(&mover->factors, level, place_of(mover, root));
         struct hs_list_key key = {.alg = alg,
                                   .rank = true_root ? me : (me - digit + size) % size,
                                   .size = size,

@@ -8,6 +8,7 @@
 #include "coll/run/executor.h"
 #include "coll/schedule/exchange.h"
 #include "coll/schedule/list_cache.h"
+#include "summa/messages/cells.h"
 #include "summa/pack.h"
 
 struct hs_mover {
@@ -16,12 +17,15 @@ struct hs_mover {
     const struct hs_problem *problem;
     const struct hs_role *role;
     const struct hs_panels *panels;
-    int64_t length; /* local extent of the pinned dimension, as wanted */
-    int64_t held;   /* and as this operand has it (differs if exchanged) */
-    int line;       /* coordinate of this process on the line */
-    int loop_coord; /* and on the axis where the looped dimension lies */
-    int spread;     /* hs_spec, if it is exchanged and feeds */
-    int levels;     /* with more than one member, outermost first; 0: the line is one process, or spread */
+    int64_t length;               /* local extent of the pinned dimension, as wanted */
+    int64_t held;                 /* and as this operand has it (differs if exchanged) */
+    int line;                     /* coordinate of this process on the line */
+    const struct hs_cells *cells; /* of the line; NULL: each member is one, and shares nothing */
+    int members;                  /* of this process's cell */
+    int place;                    /* of that cell among the cells: levels are of them */
+    int loop_coord;               /* and on the axis where the looped dimension lies */
+    int spread;                   /* hs_spec, if it is exchanged and feeds */
+    int levels;                   /* with more than one cell, outermost first; 0: the line is one cell, or spread */
     struct hs_factors factors;
     int tier[HS_LEVELS_MAX];
     int tier0; /* tier of the panels that are packed, exchanged or drained: the outermost level's */
@@ -34,18 +38,29 @@ struct hs_mover {
 };
 
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
-                   const struct hs_spec *spec, const struct hs_panels *panels, int operand);
+                   const struct hs_spec *spec, const struct hs_panels *panels, const struct hs_cells *cells,
+                   int operand);
 
 /* The coordinate on the line of the root of what `owner` has, and of a pair. */
 int hs_mover_root_of(const struct hs_mover *mover, int owner);
 int hs_mover_root(const struct hs_mover *mover, int pair);
 
 /*
- * This process's place for a root: the innermost level on which its digit differs from the root's, or -1 if it is the
- * root of the whole line.  On that level it receives (or sends its sum); on the levels inside it is the root; on those
+ * This cell's place for a root: the innermost level on which its digit differs from that of the root's cell, or -1 if
+ * it is the root's cell.  On that level it receives (or sends its sum); on the levels inside it is the root; on those
  * outside it takes no part.
  */
 int hs_mover_level(const struct hs_mover *mover, int root);
+
+/* The member of this cell that carries for a root, and whether this process does. */
+static inline int hs_mover_carrier(const struct hs_mover *mover, int root)
+{
+    return mover->cells ? hs_cells_carrier(mover->cells, root) : 0;
+}
+static inline int hs_mover_carries(const struct hs_mover *mover, int root)
+{
+    return !mover->cells || hs_cells_carrier(mover->cells, root) == mover->cells->division->index[mover->line];
+}
 
 /* Bytes of a buffer for the panels of a tier, for a local extent of the pinned dimension. */
 int64_t hs_mover_buffer_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,

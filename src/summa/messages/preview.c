@@ -20,7 +20,7 @@ static const struct hs_channel *channel_of(const struct hs_loop *loop, int opera
 {
     const struct hs_conveyor *conveyor = conveyor_of(loop, operand);
     int channel = 1 + transfer;
-    return &conveyor->channel[operand == HS_C ? conveyor->mover.levels - channel : channel];
+    return &conveyor->channel[operand == HS_C ? conveyor->channels - 1 - channel : channel];
 }
 
 int hs_preview_tier(const struct hs_mover *mover, int transfer)
@@ -72,7 +72,7 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
     for (int i = 0; i < part->steps; i++) {
         struct hs_step *step = &part->step[i];
         if (step->kind == HS_SEND || step->kind == HS_RECV)
-            step->peer = bound.group.base + (step->peer + bound.rotation) % bound.group.size * bound.group.stride;
+            step->peer = hs_group_place(&bound.group, (step->peer + bound.rotation) % bound.group.size);
     }
     return HSUMMA_OK;
 }

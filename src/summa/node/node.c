@@ -39,10 +39,29 @@ static void resume(struct hs_node_product *node)
 }
 
 /* The last execution before this one in which a rank may have used the memory; 0: none. */
-static uint64_t taken_before(const struct hs_node_product *node, int rank)
+static uint64_t taken_before(const struct hs_product_memory *shared, uint64_t execution, int rank)
 {
-    const struct hs_taken *taken = &node->shared->taken[rank];
-    return taken->last == node->execution ? taken->before : taken->last;
+    const struct hs_taken *taken = &shared->taken[rank];
+    return taken->last == execution ? taken->before : taken->last;
+}
+
+int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution)
+{
+    for (int r = 0; r < shared->directory.ranks; r++) {
+        uint64_t last = taken_before(shared, execution, r);
+        if (last && r != shared->directory.me &&
+            (!hs_signalled(&shared->directory, r, HS_USED, progress_at_end(last)) ||
+             !hs_signalled(&shared->directory, r, HS_SUMMED, progress_at_end(last))))
+            return 0;
+    }
+    return 1;
+}
+
+void hs_node_leave(struct hs_product_memory *shared, uint64_t execution)
+{
+    static const enum hs_counter counters[] = {HS_FILLED, HS_USED, HS_SUMMED};
+    for (unsigned i = 0; i < sizeof counters / sizeof *counters; i++)
+        hs_signal(&shared->directory, counters[i], progress_at_end(execution));
 }
 
 /* Tells the others that this process has done so many steps; on a device that it has put them on a stream, which says
@@ -57,15 +76,10 @@ static void announce(struct hs_node_product *node, enum hs_counter what, int64_t
 static int enter(struct hs_node_product *node)
 {
     struct hs_product_memory *shared = node->shared;
-    for (int r = 0; !node->entered && r < shared->directory.ranks; r++) {
-        uint64_t last = taken_before(node, r);
-        if (last && r != shared->directory.me &&
-            (!hs_signalled(&shared->directory, r, HS_USED, progress_at_end(last)) ||
-             !hs_signalled(&shared->directory, r, HS_SUMMED, progress_at_end(last))))
-            return 0;
-    }
+    if (!node->entered && !hs_node_vacant(shared, node->execution))
+        return 0;
     for (int r = 0; !node->entered && node->device && r < shared->directory.ranks; r++)
-        if (r != shared->directory.me && taken_before(node, r))
+        if (r != shared->directory.me && taken_before(shared, node->execution, r))
             hs_node_device_enter(node, r);
     node->entered = 1;
     return 1;
@@ -331,10 +345,7 @@ static int unread(struct hs_node_product *node)
 
 static void finish(struct hs_node_product *node)
 {
-    struct hs_directory *directory = &node->shared->directory;
-    static const enum hs_counter counters[] = {HS_FILLED, HS_USED, HS_SUMMED};
-    for (unsigned i = 0; i < sizeof counters / sizeof *counters; i++)
-        hs_signal(directory, counters[i], progress_at_end(node->execution));
+    hs_node_leave(node->shared, node->execution);
     resume(node);
     node->times.seconds = node->mark - node->times.begin;
     node->last = node->times;

@@ -98,6 +98,11 @@ struct hs_node_product {
 
 /* Steps of an execution at most: words of the directory have room for so many. */
 enum { HS_NODE_STEP_BITS = 24, HS_NODE_STEPS = (1 << HS_NODE_STEP_BITS) - 2 };
+/* Words count steps inside an execution: executions in front, and at its end the next one. */
+static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
+{
+    return execution << HS_NODE_STEP_BITS | (uint64_t)steps;
+}
 /* Bytes of shared memory of all processes together; negative: too many steps. */
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 
@@ -109,6 +114,10 @@ void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memor
 /* Every process of the whole grid counts an execution in which the processes of `grid` (or of a part of it) take part.
  */
 uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
+/* Whether all that have used the memory before an execution are done with it, so that it may be written. */
+int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);
+/* This process is done with an execution. */
+void hs_node_leave(struct hs_product_memory *shared, uint64_t execution);
 
 /*
  * Begins it; where: of A and B, so that others can read them in place.  device: NULL, or what it runs on, with the

@@ -9,12 +9,6 @@ struct hs_range {
     int64_t begin, length;
 };
 
-/* Words count steps inside an execution: executions in front, and at its end the next one. */
-static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
-{
-    return execution << HS_NODE_STEP_BITS | (uint64_t)steps;
-}
-
 /* A process's coordinate on an axis: one that has all is number 0. */
 static inline int hs_coord_on(const struct hs_axis *axis, int coord)
 {

@@ -95,7 +95,7 @@ static int run_span(hsumma_plan *plan, const struct gemm_case *call, const struc
         matrix[x] = (struct hs_matrix){local[x].data ? (char *)local[x].data + at : (char *)plan, call->desc[x].ld};
     }
     tally.spans++;
-    hs_loop_start(&plan->loop, &alpha, matrix, &beta, buffers, hs_now(), from, to);
+    hs_loop_start(&plan->loop, &alpha, matrix, &beta, buffers, NULL, hs_now(), from, to);
     return hs_wait(hs_loop_advance, &plan->loop) == HSUMMA_OK;
 }
 

@@ -263,8 +263,9 @@ static void test_grid(void)
             for (int i = 0; i < P * Q; i++)
                 wrong += hs_group_rank(&all, i) != table[i];
             /* the row and the column through this process, from their strides */
-            struct hs_group line[2] = {{table, col, hs_grid_stride(&grid, 0), P, row},
-                                       {table, row * Q, hs_grid_stride(&grid, 1), Q, col}};
+            struct hs_group line[2] = {
+                {.table = table, .base = col, .stride = hs_grid_stride(&grid, 0), .size = P, .me = row},
+                {.table = table, .base = row * Q, .stride = hs_grid_stride(&grid, 1), .size = Q, .me = col}};
             for (int i = 0; i < P; i++)
                 wrong += hs_group_rank(&line[0], i) != table[i * Q + col];
             for (int j = 0; j < Q; j++)

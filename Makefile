@@ -251,7 +251,7 @@ $(stand_in): $(stand_in_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) -O2 -shared -fPIC -o $@ $< -ldl
+	$(Q)$(MPICC) -O2 -shared -fPIC -Wl,--as-needed -o $@ $< -ldl
 
 -include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(programs) $(sim_programs)) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects))
 

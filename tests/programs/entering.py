@@ -1,0 +1,201 @@
+"""TAP: what products send between nodes and inside them: bytes that enter each node beside those that must, and messages
+that stay inside.
+
+  entering.py [--cluster] [--exact] [-n N] [--stationary A|B|C] [MAP...]
+--cluster: on scripts/emucluster, as root, where interfaces count as well; N is 2048 then.  Else on nodes that are not
+there (tests/tools/node_counts.c), and N is 256.  MAP: a name of MAPS; default: all.  --exact: no more enters the nodes
+than must, and no message stays inside one.  Without it no less may enter than must; the ratios are printed.
+
+What must enter is a function of the layout alone.  The processes of a line (a row or a column of the grid) need the same
+part of a moving A or B; of it, what no rank of a node owns must enter the node once, if it has a member of the line.  Of
+C, a node must get what it owns and others have sums of; and all but one of a line's nodes must send theirs.
+Figures are differences between runs of three products and of one, so that start-up and planning are in none.
+
+Environment: that of launch.py.
+"""
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+from launch import BUILD, MPI, mpiexec
+from tap import ok, run, skip
+
+# The node of each rank.
+MAPS = {"4x4": [rank // 4 for rank in range(16)], "2x8": [rank // 8 for rank in range(16)],
+        "8x2": [rank // 2 for rank in range(16)], "3+4+5": [0] * 3 + [1] * 4 + [2] * 5,
+        "scattered": [rank % 4 for rank in range(16)], "unequal": [0, 1, 2, 2, 1, 2, 0, 2, 1, 2, 2, 1]}
+DIMS = {"A": "mk", "B": "kn", "C": "mn"}  # of rows and of columns
+GRIDS = {16: ["4x4", "2x8", "1x16", "16x1"], 12: ["3x4", "2x6", "1x12", "12x1"]}
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EMUCLUSTER = os.path.join(ROOT, "scripts", "emucluster")
+COUNTS = os.path.join(BUILD, "tests", "node_counts.so")
+
+
+def must_enter(stationary, node_of, grid, order, n, block):
+    """Bytes that must enter each node, and all together at least, for square matrices of order n."""
+    extent = list(map(int, grid.split("x")))
+    place = [(rank // extent[1], rank % extent[1]) if order == "R" else (rank % extent[0], rank // extent[0])
+             for rank in range(extent[0] * extent[1])]
+    part = [[{index for index in range(n) if index // block % extent[axis] == at} for at in range(extent[axis])]
+            for axis in (0, 1)]  # of an index range spread over this axis of the grid: what each coordinate owns
+    busy = [rank for rank, at in enumerate(place) if part[0][at[0]] and part[1][at[1]]]
+    nodes = range(max(node_of) + 1)
+    must, total = [0] * len(nodes), 0
+    for moving in set("ABC") - {stationary}:
+        pinned = next(dim for dim in DIMS[moving] if dim in DIMS[stationary])
+        want, own = DIMS[stationary].index(pinned), DIMS[moving].index(pinned)  # axes of the grid
+        for line, needed in enumerate(part[want]):
+            cells = {node_of[rank] for rank in busy if place[rank][want] == line}
+            for node in nodes:
+                here = {place[rank] for rank in busy if node_of[rank] == node}
+                owned = sum(len(needed & part[own][at[own]]) * len(part[1 - own][at[1 - own]]) for at in here)
+                if moving != "C" and node in cells:
+                    must[node] += 8 * (len(needed) * n - owned)
+                    total += 8 * (len(needed) * n - owned)
+                elif moving == "C" and cells - {node}:
+                    must[node] += 8 * owned
+            if moving == "C":
+                total += 8 * (len(cells) - 1) * len(needed) * n
+    return must, total
+
+
+class Machine:
+    """Nodes that are not there: ranks of this machine, divided by NODE_MAP."""
+
+    def __init__(self, node_of):
+        self.node_of = node_of
+        self.ranks = len(node_of)
+
+    def command(self, file):
+        return mpiexec(self.ranks, f"NODE_COUNTS={file}", f"NODE_MAP={','.join(map(str, self.node_of))}",
+                       preload=[COUNTS])
+
+    def received(self):
+        """Bytes that the interface of each node has received so far; None: there are no interfaces."""
+        return None
+
+
+class Cluster(Machine):
+    """The nodes of scripts/emucluster."""
+
+    def __init__(self, node_of, state):
+        super().__init__(node_of)
+        self.shim = os.path.join(state, "libshim.so")
+        self.environment = dict(os.environ, EMU_DIR=state, EMU_MAP=",".join(map(str, node_of)))
+        per_node = ",".join(str(node_of.count(node)) for node in range(max(node_of) + 1))
+        self.up = self.control("up", str(max(node_of) + 1), per_node, "none")
+
+    def control(self, *words):
+        return subprocess.run([EMUCLUSTER, *words], env=self.environment, capture_output=True, text=True, timeout=120)
+
+    def command(self, file):
+        return ["/usr/bin/env", *(f"{name}={self.environment[name]}" for name in ("EMU_DIR", "EMU_MAP")), EMUCLUSTER,
+                "run", str(self.ranks), "env", f"NODE_COUNTS={file}", f"LD_PRELOAD={COUNTS}:{self.shim}"]
+
+    def received(self):
+        lines = self.control("counters").stdout.splitlines()
+        column = lines[0].split().index("eth0_rx_bytes")
+        table = {line.split()[0]: int(line.split()[column]) for line in lines[1:]}
+        return [table[f"node{node}"] for node in range(max(self.node_of) + 1)]
+
+
+def minus(after, before, share):
+    """The difference of two numbers, or of two nested lists, divided."""
+    if isinstance(after, list):
+        return [minus(x, y, share) for x, y in zip(after, before)]
+    return (after - before) / share
+
+
+def counts_of_run(machine, line, products):
+    """What a run has sent: the object of node_counts.c, and what the interfaces have received."""
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chmod(scratch, 0o755)
+        file = os.path.join(scratch, "counts")
+        before = machine.received()
+        process = subprocess.run([*machine.command(file), os.path.join(BUILD, "hsumma_bench"), "gemm", *line.split(),
+                                  "--reps", str(products)], capture_output=True, text=True, timeout=300)
+        after = machine.received()
+        if process.returncode:
+            raise RuntimeError(process.stdout + process.stderr)
+        with open(file, encoding="utf-8") as counted:
+            counts = json.load(counted)
+    counts["received"] = before and minus(after, before, 1)
+    return counts
+
+
+def counts_of_product(machine, line):
+    """Of one product: bytes that enter each node, as payloads and as the interface has seen them; messages inside."""
+    one, three = (counts_of_run(machine, line, products) for products in (1, 3))
+    sent, messages = (minus(three[key], one[key], 2) for key in ("bytes", "messages"))
+    number = list(dict.fromkeys(machine.node_of))  # node_counts.c numbers nodes by their lowest ranks
+    nodes = range(len(number))
+    entered = [sum(sent[x][number.index(node)] for x in nodes if number[x] != node) for node in nodes]
+    received = one["received"] and minus(three["received"], one["received"], 2)
+    return entered, received, sum(messages[x][x] for x in nodes)
+
+
+def ratios(counted, must):
+    return " ".join(f"{got / least:.3f}" if least else f"{got:.0f}/0" for got, least in zip(counted, must))
+
+
+def one_case(name, machine, grid, order, asked):
+    n, block, stationary = asked.n, asked.n // 16, asked.stationary
+    must, total = must_enter(stationary, machine.node_of, grid, order, n, block)
+    entered, received, inside = counts_of_product(
+        machine, f"-m {n} --nb {block} --grid {grid} --order {order} --stationary {stationary} --profile builtin")
+    small = 8192 * len(must)  # the agreement at the start; and what hsumma_bench does itself, on the cluster
+    good = all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total
+    text = f"{name} ranks, {stationary} stationary, grid {grid} by {'rows' if order == 'R' else 'columns'}: "
+    text += f"entered / must {ratios(entered, must)}, all {ratios([sum(entered)], [total])}"
+    if asked.exact:
+        good = good and sum(entered) <= total + small and not inside
+    if received:
+        good = good and all(got >= least for got, least in zip(received, must))
+        good = good and (not asked.exact or sum(received) <= 1.03 * total + small)
+        text += f"; by the interfaces {ratios(received, must)}, all {ratios([sum(received)], [total])}"
+    ok(good, f"{text}; messages inside: {inside:g}", f"must {must}, all {total}", f"entered {entered}",
+       f"received {received}")
+
+
+def test_map(name, machine, asked):
+    for grid in GRIDS[machine.ranks]:
+        for order in "R" if "1" in grid.split("x") else "RC":
+            one_case(name, machine, grid, order, asked)
+
+
+def test_cluster(name, asked):
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chmod(scratch, 0o755)
+        machine = Cluster(MAPS[name], os.path.join(scratch, "state"))
+        try:
+            if machine.up.returncode:
+                skip(name, "no emulated cluster: " + (machine.up.stderr.splitlines() or [""])[-1])
+            else:
+                test_map(name, machine, asked)
+        finally:
+            machine.control("down")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cluster", action="store_true")
+    parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--stationary", choices=DIMS, default="C")
+    parser.add_argument("-n", type=int)
+    parser.add_argument("map", nargs="*", default=list(MAPS))
+    asked = parser.parse_args()
+    asked.n = asked.n or (2048 if asked.cluster else 256)
+    if not asked.cluster:
+        return run(*[lambda name=name: test_map(name, Machine(MAPS[name]), asked) for name in asked.map])
+    if MPI != "mpich" or os.geteuid():
+        skip("the emulated cluster", "needs MPICH" if MPI != "mpich" else "needs root")
+        return run()
+    return run(*[lambda name=name: test_cluster(name, asked) for name in asked.map])
+
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that the cluster goes down
+sys.exit(main())

@@ -6,6 +6,7 @@
 
 #include "common/command.h"
 #include "explain/command.h"
+#include "product/entering.h"
 #include "product/problem.h"
 #include "report/columns.h"
 
@@ -226,6 +227,26 @@ static hsumma_status time_plans(explanation *e, int cold, spread *result, struct
     return status;
 }
 
+/* What must enter the nodes. */
+static hsumma_status count_entering(explanation *e)
+{
+    const struct hs_division *node = &e->ctx->comm.topology.division[HS_NODE];
+    int64_t *bytes = e->counted ? calloc((size_t)node->parts, sizeof *bytes) : NULL;
+    hsumma_status status;
+
+    e->entering_max = e->entering = -1;
+    if (!bytes)
+        return e->counted ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
+    status = entering_bytes(&e->plan->problem, e->plan->choice.spec.stationary, node, bytes);
+    e->entering_max = e->entering = 0;
+    for (int i = 0; i < node->parts; i++) {
+        e->entering += bytes[i];
+        e->entering_max = bytes[i] > e->entering_max ? bytes[i] : e->entering_max;
+    }
+    free(bytes);
+    return status;
+}
+
 static hsumma_status make_explanation(explanation *e, struct hs_message *message)
 {
     hsumma_status status = choose_grid(e, message);
@@ -248,6 +269,8 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
     e->processes = e->nprow * e->npcol;
     e->groups = condition_of(e);
     status = explain_read(e, message);
+    if (!status && (status = count_entering(e)))
+        hs_fail(message, status, "what enters the nodes: %s", hsumma_status_string(status));
     if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the hierarchies");
     if (!status && e->args->timing)

@@ -97,6 +97,7 @@ typedef struct explanation {
     int (*owner)[2]; /* of each pair */
     int counted;
     int64_t messages_max, bytes_max, messages, bytes; /* -1 if not counted */
+    int64_t entering_max, entering;                   /* bytes that must enter a node, and all; likewise */
     int64_t workspace_max;                            /* if not counted: by the formula that the choice goes by */
     picture *pictures;
     int picture_count;

@@ -145,6 +145,8 @@ int explain_json(const explanation *e, FILE *file)
                                             {"bytes_per_process_max", REPORT_VALUE(explanation, bytes_max)},
                                             {"messages", REPORT_VALUE(explanation, messages)},
                                             {"bytes", REPORT_VALUE(explanation, bytes)},
+                                            {"must_enter_bytes_max", REPORT_VALUE(explanation, entering_max)},
+                                            {"must_enter_bytes", REPORT_VALUE(explanation, entering)},
                                             REPORT_END};
     json_t *pictures = json_array(), *object = report_arguments_json(&e->args->common, "explain");
     json_t *model = report_object(machine_columns, &e->ctx->profile, REPORT_ALL);

@@ -42,6 +42,9 @@ static void print_help(void)
         "  --gemm-threads N        BLAS threads of the GEMM rate, on the cores of all ranks of the node (default: as\n"
         "                          many as ranks, at most one for each core)\n"
         "  --gemm-local            the GEMM rate is that of rank 0's part of C alone, by one thread, times the ranks\n"
+        "  --link RATE             also print each time over that of the link for the bytes which must enter the node\n"
+        "                          that gets most, and of the GEMM alone, every rank its part at the same time;\n"
+        "                          what the link of a node carries each way: 1gbit, 100mbit, 64kbit\n"
         "\nTesting\n"
         "  --plant-error VALUE@I,J add VALUE to entry (I, J) of C (from 0) before the check, which must fail\n"
         "\nThe plan: options of the library\n",
@@ -65,6 +68,21 @@ static int read_plant(const argument_given *given, void *target)
     args->plant = 1;
     return parse_double(copy, &args->plant_value) && parse_int64(at + 1, &args->plant_row) &&
            parse_int64(comma + 1, &args->plant_col) && args->plant_row >= 0 && args->plant_col >= 0;
+}
+
+/* "1gbit" */
+static int read_link(const argument_given *given, void *at)
+{
+    static const char *const unit[] = {"bit", "kbit", "mbit", "gbit"};
+    char *end;
+    double rate = strtod(given->text, &end);
+
+    for (int i = 0; i < 4; i++, rate *= 1000)
+        if (!strcmp(end, unit[i]) && isfinite(rate) && rate > 0) {
+            *(double *)at = rate;
+            return 1;
+        }
+    return 0;
 }
 
 /* "shared,scalapack" */
@@ -98,6 +116,7 @@ static const argument own_arguments[] = {{.rows = arguments_all, AT(common)},
                                          {"gemm-threads", .read = argument_int, AT(gemm_threads), .least = 1,
                                           .most = 1024, .expected = "a number of threads from 1 to 1024"},
                                          {"gemm-local", .read = argument_flag, AT(gemm_local)},
+                                         {"link", .read = read_link, AT(link), .expected = "a rate such as 1gbit"},
                                          {"memory", .read = argument_word, AT(memory), .words = "host|device|mixed",
                                           .least = MEMORY_HOST, .expected = "host, device or mixed"},
                                          {.name = NULL}};

@@ -134,6 +134,9 @@ static int warm_up(contest *r)
     const gemm_arguments *args = r->args;
     int code = place(r);
 
+    if (!code && command_fail(r->p.comm, args->link > 0 && (problem_on_device(&r->p) || is_simulated()),
+                              "--link: expected no --device with it, and no simulator"))
+        code = COMMAND_BAD_INPUT;
     if (!code)
         code = add_contender(r, args->how == API_SCALAPACK ? "scalapack" : "hsumma", args->how, r->measured);
     if (!code)
@@ -148,10 +151,10 @@ static int warm_up(contest *r)
     }
     if (code || problem_on_device(&r->p) || is_simulated())
         return code;
-    if ((code = gemm_rate_create(&r->rate, &r->p, args->gemm_threads, args->gemm_local)))
+    if ((code = gemm_rate_create(&r->rate, &r->p, args->gemm_threads, args->gemm_local ? RATE_LOCAL : RATE_NODE)))
         return code;
     gemm_rate_run(&r->rate, &r->p, args->calls);
-    return COMMAND_OK;
+    return gemm_link_create(&r->link, &r->p, r->plan, args->link);
 }
 
 /* After a contender's last turn. Where C has gone on through several calls there is one call more, for the check. */
@@ -204,6 +207,7 @@ static int measure(contest *r)
         if (r->floored && (code = gemm_floor_turn(&r->floor, r->measured)))
             return code;
         r->rate_times[round] = gemm_rate_run(&r->rate, &r->p, calls);
+        r->least[round] = gemm_link_turn(&r->link, &r->p, calls);
     }
     return COMMAND_OK;
 }
@@ -264,6 +268,7 @@ static void fill(contest *r, contender *x)
     x->gflops = x->seconds.median > 0 ? problem_flops(&r->p) / x->seconds.median * 1e-9 : 0;
     x->ratio = spread_of_ratio(x->times, r->contenders[0].times, reps);
     x->fraction = fraction_of(r, x, reps);
+    x->of_link = spread_of_ratio(x->times, r->least, r->link.rate > 0 ? reps : 0);
     x->typical = typical(x, reps);
     x->row_error = x->check.strict ? x->check.row_error : NAN;
 }
@@ -274,8 +279,9 @@ static int make_room(contest *r, MPI_Comm comm)
     size_t reps = (size_t)r->args->common.reps;
 
     r->turns = calloc(reps * CONTENDERS, sizeof *r->turns);
-    r->times = calloc(reps * (CONTENDERS + 1), sizeof *r->times);
+    r->times = calloc(reps * (CONTENDERS + 2), sizeof *r->times);
     r->rate_times = r->times ? r->times + reps * CONTENDERS : NULL;
+    r->least = r->times ? r->rate_times + reps : NULL;
     return command_fail(comm, !r->turns || !r->times, "no memory for %zu repetitions", reps);
 }
 
@@ -311,6 +317,7 @@ int gemm_run(const void *args, const char *options, MPI_Comm comm)
     int code = carry_out(&r, comm);
 
     gemm_rate_free(&r.rate);
+    gemm_link_free(&r.link);
     pblas_free(&r.blacs);
     hsumma_plan_free(&r.plan);
     gemm_alone_free(&r.alone);

@@ -6,6 +6,7 @@
 #include "common/arguments.h"
 #include "gemm/alone.h"
 #include "gemm/floor.h"
+#include "gemm/link.h"
 #include "gemm/rate.h"
 #include "measure/simulated.h"
 #include "measure/timing.h"
@@ -36,6 +37,7 @@ typedef struct gemm_arguments {
     int calls;                  /* in a row in each repetition */
     int gemm_threads;           /* of the GEMM rate; 0: min(ranks of a node, its cores) */
     int gemm_local;             /* the GEMM rate is that of rank 0's part of C */
+    double link;                /* bits per second that a node's link carries each way; 0: not asked for */
     int plant;                  /* an error is planted */
     double plant_value;
     int64_t plant_row, plant_col;
@@ -61,6 +63,7 @@ typedef struct contender {
     double gflops;   /* at the median */
     spread fraction; /* of the GEMM rate, round by round */
     spread ratio;    /* of its time to the measured routine's, round by round */
+    spread of_link;  /* of its time to that of the link and the GEMM alone, round by round */
     turn typical;    /* of the round with the median time */
     plan_sent sent;
     int64_t peak_rss, peak_above; /* of the rank that held most; and beyond its A, B and C */
@@ -91,9 +94,11 @@ typedef struct contest {
     int floored, resident; /* whether so; the contender with all on the device, 0: none */
     floor_result under;
     gemm_sampled sampled;
+    gemm_link link;
     pblas blacs;
     gemm_rate rate;
     double *rate_times; /* one per round */
+    double *least;      /* likewise: the link and the GEMM alone */
     spread rate_seconds;
     hsumma_plan *plan;     /* NULL: there is none */
     hsumma_plan_info info; /* of the plan, which may stand for one that an API keeps to itself */
@@ -101,7 +106,7 @@ typedef struct contest {
     contender contenders[CONTENDERS];
     int count;
     turn *turns;   /* of all contenders */
-    double *times; /* likewise, and of the rate */
+    double *times; /* likewise, of the rate, and of the link */
 } contest;
 
 /* Prints in the format of the arguments. Call it on rank 0. Returns 0 if writing failed. */
@@ -123,5 +128,9 @@ void report_floor(const contest *run, const report_table *times, FILE *file);
 void report_floor_json(const contest *run, json_t *object);
 /* "A device, B host, C device", and the device's name; NULL without a device. */
 const char *report_memory(const problem *p, char *text, size_t size);
+
+/* report_link.c: --link. */
+void report_link(const contest *run, const report_table *times, FILE *file);
+void report_link_json(const contest *run, json_t *object);
 
 #endif

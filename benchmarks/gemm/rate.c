@@ -11,6 +11,7 @@
 #include "base/scalar.h"
 #include "base/threads.h"
 #include "common/command.h"
+#include "measure/simulated.h"
 #include "measure/timing.h"
 
 /* One dimension of a smaller product. */
@@ -20,13 +21,19 @@ static int64_t scaled(int64_t size, double scale)
 }
 
 /* The product, or the largest one of the same proportions whose matrices take less than half of the free memory. */
-static void choose_size(gemm_rate *rate, const problem *p, int local)
+static void choose_size(gemm_rate *rate, const problem *p)
 {
     double m, n, k, need, most, scale = 1, limit = 0.5 * (double)memory_available();
 
-    rate->m = local ? hsumma_local_rows(&p->c.desc) : p->args->m;
-    rate->n = local ? hsumma_local_cols(&p->c.desc) : p->args->n;
+    if (rate->kind == RATE_ALL)
+        limit /= p->mach.node_ranks;
+    rate->m = p->args->m;
+    rate->n = p->args->n;
     rate->k = p->args->k;
+    if (rate->kind != RATE_NODE) {
+        rate->m = p->row < 0 ? 0 : hsumma_local_rows(&p->c.desc);
+        rate->n = p->row < 0 ? 0 : hsumma_local_cols(&p->c.desc);
+    }
     m = (double)rate->m;
     n = (double)rate->n;
     k = (double)rate->k;
@@ -40,6 +47,7 @@ static void choose_size(gemm_rate *rate, const problem *p, int local)
     rate->m = scaled(rate->m, scale);
     rate->n = scaled(rate->n, scale);
     rate->k = scaled(rate->k, scale);
+    rate->times = rate->shrunk ? m * n * k / ((double)rate->m * (double)rate->n * (double)rate->k) : 1;
 }
 
 /* Numbers of moderate size; which ones does not matter for the speed. */
@@ -63,26 +71,29 @@ static void *make_matrix(hsumma_type type, int64_t count)
 }
 
 /* Threads of the process that multiplies. */
-static int choose_threads(const machine *mach, int threads, int local)
+static int choose_threads(const machine *mach, int threads, gemm_rate_kind kind)
 {
-    if (!hs_threads_now() || local)
+    if (!hs_threads_now() || kind == RATE_LOCAL)
         return 1;
+    if (kind == RATE_ALL)
+        return mach->blas_share;
     return threads ? threads : mach->node_ranks < mach->cores ? mach->node_ranks : mach->cores;
 }
 
-int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, int local)
+int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, gemm_rate_kind kind)
 {
-    int good = 1;
+    int good = 1, works = p->rank == 0 || kind == RATE_ALL;
 
     memset(rate, 0, sizeof *rate);
-    rate->threads = choose_threads(&p->mach, threads, local);
-    rate->local = local;
-    rate->copies = local ? p->nprow * p->npcol : p->mach.nodes;
-    if (p->rank == 0)
-        choose_size(rate, p, local);
-    quiet_bcast(rate, (int)sizeof *rate, MPI_BYTE, 0, p->comm);
+    rate->threads = choose_threads(&p->mach, threads, kind);
+    rate->kind = kind;
+    rate->copies = kind == RATE_NODE ? p->mach.nodes : p->nprow * p->npcol;
+    if (works)
+        choose_size(rate, p);
+    if (kind != RATE_ALL)
+        quiet_bcast(rate, (int)sizeof *rate, MPI_BYTE, 0, p->comm);
     rate->flops = (type_is_complex(p->args->type) ? 8.0 : 2.0) * (double)rate->m * (double)rate->n * (double)rate->k;
-    if (p->rank == 0 && rate->flops > 0) {
+    if (works && rate->flops > 0) {
         rate->a = make_matrix(p->args->type, rate->m * rate->k);
         rate->b = make_matrix(p->args->type, rate->k * rate->n);
         rate->c = make_matrix(p->args->type, rate->m * rate->n);
@@ -129,6 +140,25 @@ static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, in
     return count;
 }
 
+/* Every rank, from a common start. */
+static double run_all(const gemm_rate *rate, const problem *p, int calls)
+{
+    int before = hs_threads_set(rate->threads);
+    double seconds, slowest;
+
+    common_start(p->comm);
+    seconds = MPI_Wtime();
+    for (int i = 0; i < calls && rate->flops > 0; i++)
+        multiply(rate, p->args);
+    seconds = (MPI_Wtime() - seconds) / calls * rate->times;
+    quiet_barrier(p->comm); /* whoever is done leaves the cores to the others */
+    quiet_allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, p->comm);
+    hs_threads_restore(before);
+    if (p->mach.blas_share > 1)
+        sleep_seconds(0.05); /* until idle BLAS threads have stopped spinning */
+    return slowest;
+}
+
 double gemm_rate_run(gemm_rate *rate, const problem *p, int calls)
 {
     enum { MOST_THREADS = 512 };
@@ -136,6 +166,8 @@ double gemm_rate_run(gemm_rate *rate, const problem *p, int calls)
     cpu_set_t had[MOST_THREADS];
     double seconds = 0;
 
+    if (rate->kind == RATE_ALL)
+        return run_all(rate, p, calls);
     if (rate->flops == 0)
         return 0;
     sleeping_barrier(p->comm);

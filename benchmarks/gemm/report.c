@@ -7,51 +7,60 @@
 #include "common/command.h"
 #include "report/product.h"
 
-/* Rows that have no product are of the local GEMM; the measured routine's ratio to itself is not shown. */
-enum { PRODUCT = 1, RATIO = 2 };
+/* Rows that have no product are of the local GEMM; the measured routine's ratio to itself is not shown; --link. */
+enum { PRODUCT = 1, RATIO = 2, LINK = 4 };
 
-static const report_column columns[] = {{.title = "", REPORT_VALUE(contender, name), .width = -10},
-                                        {"api", REPORT_VALUE(contender, api)},
-                                        {"median_s", REPORT_VALUE(contender, seconds.median), REPORT_TIMES("median")},
-                                        {"min_s", REPORT_VALUE(contender, seconds.min), REPORT_TIMES("min")},
-                                        {"max_s", REPORT_VALUE(contender, seconds.max), REPORT_TIMES("max")},
-                                        {"gflops", REPORT_VALUE(contender, gflops), REPORT_SHOWN("GFLOP/s", 8, 1)},
-                                        {"fraction_of_gemm_rate", REPORT_VALUE(contender, fraction.median),
-                                         REPORT_SHOWN("of GEMM", 7, 2), .unit = "rate", .when = PRODUCT},
-                                        {"fraction_min", REPORT_VALUE(contender, fraction.min)},
-                                        {"fraction_max", REPORT_VALUE(contender, fraction.max)},
-                                        {"ratio", REPORT_VALUE(contender, ratio.median), .when = RATIO},
-                                        {"ratio_min", REPORT_VALUE(contender, ratio.min), .when = RATIO},
-                                        {"ratio_max", REPORT_VALUE(contender, ratio.max), .when = RATIO},
-                                        {"comm_share", REPORT_VALUE(contender, typical.comm_share),
-                                         REPORT_SHOWN("comm", 5, 1), .unit = "%", .factor = 100, .when = PRODUCT},
-                                        {"comm_s", REPORT_VALUE(contender, typical.comm)},
-                                        {"gemm_s", REPORT_VALUE(contender, typical.gemm)},
-                                        {"copy_s", REPORT_VALUE(contender, typical.copy)},
-                                        {"gemm_share", REPORT_VALUE(contender, typical.gemm_share)},
-                                        {"copy_share", REPORT_VALUE(contender, typical.copy_share)},
-                                        {"wait_share", REPORT_VALUE(contender, typical.wait_share)},
-                                        {"library_share", REPORT_VALUE(contender, typical.library_share)},
-                                        {"timed_share", REPORT_VALUE(contender, typical.timed_share)},
-                                        {"predicted_s", REPORT_VALUE(contender, info.predicted_seconds)},
-                                        {"predicted_comm_s", REPORT_VALUE(contender, info.predicted_comm_seconds)},
-                                        {"predicted_gemm_s", REPORT_VALUE(contender, info.predicted_gemm_seconds)},
-                                        {"predicted_copy_s", REPORT_VALUE(contender, info.predicted_copy_seconds)},
-                                        {"bytes_per_rank_max", REPORT_VALUE(contender, sent.bytes),
-                                         REPORT_SHOWN("sent/rank", 9, 0), .unit = "max", .style = 'b', .when = PRODUCT},
-                                        {"messages_per_rank_max", REPORT_VALUE(contender, sent.messages),
-                                         REPORT_SHOWN("messages", 8, 0), .unit = "max", .when = PRODUCT},
-                                        {"workspace_bytes", REPORT_VALUE(contender, sent.workspace),
-                                         REPORT_SHOWN("workspace", 9, 0), .style = 'b', .when = PRODUCT},
-                                        {"residual", REPORT_VALUE(contender, check.residual),
-                                         REPORT_SHOWN("residual", 8, 2), .style = 'g', .when = PRODUCT},
-                                        {"row_error", REPORT_VALUE(contender, row_error)},
-                                        {"peak_rss_bytes", REPORT_VALUE(contender, peak_rss)},
-                                        {"peak_rss_above_matrices_bytes", REPORT_VALUE(contender, peak_above)},
-                                        {"matrices_bytes", REPORT_VALUE(contender, matrices)},
-                                        {"passed", REPORT_TRUTH(contender, check.passed)},
-                                        {"plan", REPORT_VALUE(contender, plan)},
-                                        REPORT_END};
+static unsigned present(const contest *run)
+{
+    return PRODUCT | (run->link.rate > 0 ? LINK : 0U);
+}
+
+static const report_column columns[] = {
+    {.title = "", REPORT_VALUE(contender, name), .width = -10},
+    {"api", REPORT_VALUE(contender, api)},
+    {"median_s", REPORT_VALUE(contender, seconds.median), REPORT_TIMES("median")},
+    {"min_s", REPORT_VALUE(contender, seconds.min), REPORT_TIMES("min")},
+    {"max_s", REPORT_VALUE(contender, seconds.max), REPORT_TIMES("max")},
+    {"gflops", REPORT_VALUE(contender, gflops), REPORT_SHOWN("GFLOP/s", 8, 1)},
+    {"fraction_of_gemm_rate", REPORT_VALUE(contender, fraction.median), REPORT_SHOWN("of GEMM", 7, 2), .unit = "rate",
+     .when = PRODUCT},
+    {"fraction_min", REPORT_VALUE(contender, fraction.min)},
+    {"fraction_max", REPORT_VALUE(contender, fraction.max)},
+    {"of_link", REPORT_VALUE(contender, of_link.median), REPORT_SHOWN("of link", 7, 2), .unit = "+ GEMM", .when = LINK},
+    {"of_link_min", REPORT_VALUE(contender, of_link.min), .when = LINK},
+    {"of_link_max", REPORT_VALUE(contender, of_link.max), .when = LINK},
+    {"ratio", REPORT_VALUE(contender, ratio.median), .when = RATIO},
+    {"ratio_min", REPORT_VALUE(contender, ratio.min), .when = RATIO},
+    {"ratio_max", REPORT_VALUE(contender, ratio.max), .when = RATIO},
+    {"comm_share", REPORT_VALUE(contender, typical.comm_share), REPORT_SHOWN("comm", 5, 1), .unit = "%", .factor = 100,
+     .when = PRODUCT},
+    {"comm_s", REPORT_VALUE(contender, typical.comm)},
+    {"gemm_s", REPORT_VALUE(contender, typical.gemm)},
+    {"copy_s", REPORT_VALUE(contender, typical.copy)},
+    {"gemm_share", REPORT_VALUE(contender, typical.gemm_share)},
+    {"copy_share", REPORT_VALUE(contender, typical.copy_share)},
+    {"wait_share", REPORT_VALUE(contender, typical.wait_share)},
+    {"library_share", REPORT_VALUE(contender, typical.library_share)},
+    {"timed_share", REPORT_VALUE(contender, typical.timed_share)},
+    {"predicted_s", REPORT_VALUE(contender, info.predicted_seconds)},
+    {"predicted_comm_s", REPORT_VALUE(contender, info.predicted_comm_seconds)},
+    {"predicted_gemm_s", REPORT_VALUE(contender, info.predicted_gemm_seconds)},
+    {"predicted_copy_s", REPORT_VALUE(contender, info.predicted_copy_seconds)},
+    {"bytes_per_rank_max", REPORT_VALUE(contender, sent.bytes), REPORT_SHOWN("sent/rank", 9, 0), .unit = "max",
+     .style = 'b', .when = PRODUCT},
+    {"messages_per_rank_max", REPORT_VALUE(contender, sent.messages), REPORT_SHOWN("messages", 8, 0), .unit = "max",
+     .when = PRODUCT},
+    {"workspace_bytes", REPORT_VALUE(contender, sent.workspace), REPORT_SHOWN("workspace", 9, 0), .style = 'b',
+     .when = PRODUCT},
+    {"residual", REPORT_VALUE(contender, check.residual), REPORT_SHOWN("residual", 8, 2), .style = 'g',
+     .when = PRODUCT},
+    {"row_error", REPORT_VALUE(contender, row_error)},
+    {"peak_rss_bytes", REPORT_VALUE(contender, peak_rss)},
+    {"peak_rss_above_matrices_bytes", REPORT_VALUE(contender, peak_above)},
+    {"matrices_bytes", REPORT_VALUE(contender, matrices)},
+    {"passed", REPORT_TRUTH(contender, check.passed)},
+    {"plan", REPORT_VALUE(contender, plan)},
+    REPORT_END};
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
@@ -108,18 +117,19 @@ static int print_json(const contest *run, FILE *file)
     for (int i = 1; i < run->count; i++) {
         json_t *one = json_object();
 
-        add_result(one, &run->contenders[i], reps, PRODUCT | RATIO);
+        add_result(one, &run->contenders[i], reps, present(run) | RATIO);
         json_object_set_new(others, run->contenders[i].name, one);
     }
     if (run->count > 1) /* the ratio is the first contender's, all else of the measured routine */
         report_add(object, columns, &run->contenders[1], RATIO);
-    add_result(object, run->contenders, reps, PRODUCT);
+    add_result(object, run->contenders, reps, present(run));
     json_object_set_new(object, "calls", json_integer(run->args->calls));
     if (run->plan)
         report_moves_json(&run->info, object);
     json_object_set_new(object, "gemm_rate", rate_json(run));
     json_object_set_new(object, "contenders", others);
     report_floor_json(run, object);
+    report_link_json(run, object);
     report_simulated_json(run, object);
     return report_json(object, 0, 9, file);
 }
@@ -160,7 +170,7 @@ static void print_rate(const contest *run, const report_table *table, FILE *file
     snprintf(size, sizeof size, "%lld x %lld x %lld", (long long)rate->m, (long long)rate->n, (long long)rate->k);
     length = snprintf(note, sizeof note, "  one process, %d %s thread%s%s", rate->threads, hs_threads_library(),
                       report_plural(rate->threads), run->measured->mach.nodes > 1 ? ", one node" : "");
-    if (rate->local)
+    if (rate->kind == RATE_LOCAL)
         length += snprintf(note + length, sizeof note - (size_t)length, ", rank 0's part: %s", size);
     if (rate->shrunk)
         snprintf(note + length, sizeof note - (size_t)length, ", %s (half of the free memory)", size);
@@ -227,7 +237,7 @@ static void print_table(const contest *run, FILE *file)
     const contender *ours = run->contenders, *end = ours + run->count;
     int reps = run->args->common.reps;
     char text[2][200];
-    report_table table = {.columns = columns, .shown = PRODUCT};
+    report_table table = {.columns = columns, .shown = present(run)};
 
     table.factor = report_time_unit(ours->seconds.median, &table.unit);
     report_head(run->measured, "gemm", file);
@@ -240,7 +250,7 @@ static void print_table(const contest *run, FILE *file)
     fputc('\n', file);
     report_table_head(&table, NULL, file);
     for (const contender *x = ours; x < end; x++)
-        report_table_row(&table, x, PRODUCT, NULL, file);
+        report_table_row(&table, x, present(run), NULL, file);
     print_rate(run, &table, file);
     fputc('\n', file);
     if (isfinite(ours->info.predicted_seconds))
@@ -249,6 +259,7 @@ static void print_table(const contest *run, FILE *file)
         fprintf(file, "ratio      %s / %s: %.3f (%.3f to %.3f over %d round%s); above 1: %s is faster\n", x->name,
                 ours->name, x->ratio.median, x->ratio.min, x->ratio.max, reps, report_plural(reps),
                 run->args->how == API_SCALAPACK ? "the first" : ours->name);
+    report_link(run, &table, file);
     report_floor(run, &table, file);
     report_simulated(run, file);
     for (const contender *x = ours; x < end; x++)

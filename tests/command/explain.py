@@ -346,6 +346,17 @@ def test_bound():
        "  in the table", text)
 
 
+def test_entering():
+    """What must enter the nodes."""
+    for args, most, every in [("--grid 4x4 --nodes 4", 24 << 20, 96 << 20), ("--grid 2x8 --nodes 2", 16 << 20, 32 << 20),
+                              ("--grid 4x4 --nodes 1", 0, 0), ("--grid 1x16 --nodes 4", 24 << 20, 96 << 20)]:
+        report = explain(f"-m 2048 --nb checkerboard --stationary C --panels 0 {args}")
+        ok([report["must_enter_bytes_max"], report["must_enter_bytes"]] == [most, every], f"what must enter: {args}",
+           report["must_enter_bytes_max"], report["must_enter_bytes"])
+    text = table("-m 2048 --nb checkerboard --stationary C --show plan --grid 4x4 --nodes 4").stdout
+    ok("\nentering    24.0 MiB must enter" in text, "  in the table", text)
+
+
 def test_rivals():
     """The next best: in order, none better than the choice, and each as dear as it is when it is asked for."""
     for args in ("-m 1000 --grid 4x4", "-m 400 -k 40000 --grid 2x4 --nodes 2",
@@ -473,6 +484,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_rivals,
-                 test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table, test_errors,
-                 test_document))
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_entering,
+                 test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
+                 test_errors, test_document))

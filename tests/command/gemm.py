@@ -212,6 +212,32 @@ def test_phases():
        "  as a table", text)
 
 
+def test_link():
+    """--link: bytes that must enter the nodes, and times over that of the link and the GEMM alone."""
+    line = "-m 64 -n 48 -k 32 --nb 8 --grid 2x2 --stationary C --link 100kbit --topology nodes:"
+    for nodes, args, bytes_of_nodes in [
+            (2, "", [2 * 24 * 16 * 8] * 2),  # half of B, for a row of the grid is a node
+            (2, "--order C --type z", [2 * 32 * 16 * 16] * 2),  # half of A
+            (4, "--api call", [(24 + 32) * 16 * 8] * 4), (1, "", [0])]:
+        report = gemm(4, line + str(nodes), *args.split(), "--compare", "plan")
+        link, other = report["link"], report["contenders"]["plan"]
+        ok(link["must_enter_bytes"] == bytes_of_nodes and math.isclose(link["link_s"], max(bytes_of_nodes) * 8 / 1e5)
+           and len(link["link_and_gemm_s"]) == 2 and min(link["link_and_gemm_s"]) > link["link_s"],
+           f"  what must enter {nodes} nodes, and the time of that", link)
+        for one in (report, other):
+            ratios = [time / least for time, least in zip(one["times_s"], link["link_and_gemm_s"])]
+            ok(math.isclose(one["of_link"], sum(ratios) / 2, rel_tol=1e-6) and math.isclose(
+                one["of_link_min"], min(ratios), rel_tol=1e-6), "  times over it", one["of_link"], ratios)
+    report = gemm(3, "-m 3 --nb 1 --grid 2x1 --link 1mbit")  # a rank is left over
+    ok(number(report["of_link"]), "  of a part of the ranks", report["link"])
+    report = gemm(2, "-m 40")
+    ok("link" not in report and "of_link" not in report, "  only if asked", report)
+    rows = csv_rows(bench(2, "gemm -m 64 --reps 2 --link 1gbit --format csv"))
+    ok(float(rows[0]["of_link"]) > 0, "  as csv", rows)
+    text = bench(2, "gemm -m 64 --reps 2 --link 1gbit --topology nodes:2").stdout
+    ok("  of link " in text and " must enter the node that gets most: " in text, "  as a table", text)
+
+
 def test_plan():
     """The plan's line gives the same plan again."""
     report = gemm(4, "-m 96 --nb 8 --groups 1x2 --block 8 --outer 16 --lookahead 0")
@@ -289,7 +315,7 @@ def test_errors():
                  "--block 0", "--stationary D", "--no-such-option", "--type", "--type q", "--transa X", "--reps 0",
                  "--api fast", "--calls 0", "--calls 2 --beta 1.5", "--layout-c rsrc=-2", "--layout-a i=-1", "-m -1",
                  "--compare plan,,other", "--compare=", "--gemm-threads 0", "--alpha (1,2)", "--compare other",
-                 "--format xml", "--layout imb=0", "--layout-a rsrc=5", "--layout depth=1", "--plant-error 1e-9",
+                 "--format xml", "--link 1", "--link 0gbit", "--link 1gbits", "--layout imb=0", "--layout-a rsrc=5", "--layout depth=1", "--plant-error 1e-9",
                  "-m 8 --plant-error 1@8,0", "operand", "-m 100G"):
         refuses(bench(2, "gemm -m 64 " + args), "gemm " + args)
     for line in ("sweep --groups 1x1", "sweep --levels 1x1", "sweep --plot /no/such/directory/x.svg", "no-such-command", ""):
@@ -347,7 +373,7 @@ def test_plot():
 
 
 TESTS = (test_help, test_errors, test_products, test_planted, test_replicated, test_calls, test_api, test_replay,
-         test_formats, test_phases, test_plan, test_scalapack, test_compare, test_compare_node, test_sweep, test_plot)
+         test_formats, test_phases, test_link, test_plan, test_scalapack, test_compare, test_compare_node, test_sweep, test_plot)
 
 if __name__ == "__main__":
     sys.exit(run(*(test for test in TESTS if len(sys.argv) == 1 or test.__name__[len("test_"):] in sys.argv[1:])))

@@ -117,25 +117,28 @@ def counts_of_run(machine, line, products):
         file = os.path.join(scratch, "counts")
         before = machine.received()
         process = subprocess.run([*machine.command(file), os.path.join(BUILD, "hsumma_bench"), "gemm", *line.split(),
-                                  "--reps", str(products)], capture_output=True, text=True, timeout=300)
+                                  "--reps", str(products), "--link", "1gbit", "--format", "json"], capture_output=True, text=True, timeout=300)
         after = machine.received()
         if process.returncode:
             raise RuntimeError(process.stdout + process.stderr)
         with open(file, encoding="utf-8") as counted:
             counts = json.load(counted)
+    counts["must"] = json.loads(process.stdout)["link"]["must_enter_bytes"]
     counts["received"] = before and minus(after, before, 1)
     return counts
 
 
 def counts_of_product(machine, line):
-    """Of one product: bytes that enter each node, as payloads and as the interface has seen them; messages inside."""
+    """Of one product: bytes that enter each node, as payloads and as the interface has seen them; messages inside; and
+    bytes that must enter, as hsumma_bench says."""
     one, three = (counts_of_run(machine, line, products) for products in (1, 3))
     sent, messages = (minus(three[key], one[key], 2) for key in ("bytes", "messages"))
     number = list(dict.fromkeys(machine.node_of))  # node_counts.c numbers nodes by their lowest ranks
     nodes = range(len(number))
     entered = [sum(sent[x][number.index(node)] for x in nodes if number[x] != node) for node in nodes]
     received = one["received"] and minus(three["received"], one["received"], 2)
-    return entered, received, sum(messages[x][x] for x in nodes)
+    says = [one["must"][number.index(node)] for node in nodes]
+    return entered, received, sum(messages[x][x] for x in nodes), says
 
 
 def ratios(counted, must):
@@ -145,10 +148,10 @@ def ratios(counted, must):
 def one_case(name, machine, grid, order, asked):
     n, block, stationary = asked.n, asked.n // 16, asked.stationary
     must, total = must_enter(stationary, machine.node_of, grid, order, n, block)
-    entered, received, inside = counts_of_product(
+    entered, received, inside, says = counts_of_product(
         machine, f"-m {n} --nb {block} --grid {grid} --order {order} --stationary {stationary} --profile builtin")
     small = 8192 * len(must)  # the agreement at the start; and what hsumma_bench does itself, on the cluster
-    good = all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total
+    good = all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total and says == must
     text = f"{name} ranks, {stationary} stationary, grid {grid} by {'rows' if order == 'R' else 'columns'}: "
     text += f"entered / must {ratios(entered, must)}, all {ratios([sum(entered)], [total])}"
     if asked.exact:
@@ -157,7 +160,7 @@ def one_case(name, machine, grid, order, asked):
         good = good and all(got >= least for got, least in zip(received, must))
         good = good and (not asked.exact or sum(received) <= 1.03 * total + small)
         text += f"; by the interfaces {ratios(received, must)}, all {ratios([sum(received)], [total])}"
-    ok(good, f"{text}; messages inside: {inside:g}", f"must {must}, all {total}", f"entered {entered}",
+    ok(good, f"{text}; messages inside: {inside:g}", f"must {must}, all {total}; says {says}", f"entered {entered}",
        f"received {received}")
 
 

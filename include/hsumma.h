@@ -236,8 +236,13 @@ HSUMMA_API const char *hsumma_device(const hsumma_context *ctx);
 /*
  * A grid of nprow x npcol processes.  order 'R' counts the processes along rows, 'C' along columns; ranks, if not NULL,
  * lists nprow * npcol ranks of the context's communicator in that order (copied), else it is the first ones.
- * Processes that are left over own nothing and may take part in every call.  Not collective, but all must agree.
- * Errors: HSUMMA_ERR_ARGUMENT; HSUMMA_ERR_MEMORY, on this process alone.  Free with hsumma_grid_free.
+ * Processes that are left over own nothing and may take part in every call.
+ * Collective over the context, and it communicates: all processes give the same arguments, and their calls come in the
+ * same order as all collective calls of the context.  The processes of each node map memory for the products of the
+ * grid; it goes with the grid and its plans.  A node that cannot share memory is no error: products send messages, and
+ * hsumma_plan_query's why says which node and the reason.
+ * Errors, alike on all processes: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.  Free with hsumma_grid_free,
+ * which is local.
  */
 HSUMMA_API hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
                                             hsumma_grid **grid);
@@ -330,8 +335,9 @@ HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
  * of its own and holds zeros; in a context with a device it is the device's memory, aligned for anything, and its
  * content is undefined.
  * Collective over the context: the calls come in the same order on all processes, as do those of hsumma_mfree.
- * Shared memory is taken at once, page by page, so that a shortage shows here.  Where processes cannot share memory
- * (more than one node, or the system does not allow it) it is plain memory of the system's, taken as it is touched.
+ * Shared memory is taken at once, page by page, so that a shortage shows here.  Where the processes of a node cannot
+ * share memory (the system does not allow it, or there is one alone) it is plain memory of the system's, taken as it is
+ * touched.
  * Errors: HSUMMA_ERR_MEMORY (alike on all processes; *memory is NULL, and what other processes got is given back),
  * HSUMMA_ERR_MPI.
  * Free with hsumma_mfree, before hsumma_free, with no plan under way; what is left goes with the context.  hsumma_mfree

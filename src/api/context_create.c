@@ -34,6 +34,7 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     } broadcast;
     int on_node, share = hs_share_of_node(ctx->comm.comm, &on_node);
     ctx->threads = hs_threads_user_chose() ? 0 : share;
+    ctx->on_machine = on_node;
     ctx->profile.one_node = on_node == ctx->comm.size;
     memset(&broadcast, 0, sizeof broadcast);
     broadcast.threads = share;
@@ -126,12 +127,15 @@ static hsumma_status find_places(hsumma_context *ctx, int collectives)
 {
     const struct hs_settings *settings = &ctx->options.settings;
     if (!collectives && ctx->profile.one_node && !settings->nodes.count)
-        return HSUMMA_OK;
+        return hs_comm_on_one_node(&ctx->comm, &ctx->memory);
     struct hs_discover_options places = {.nodes = settings->nodes.count,
                                          .sockets = settings->nodes.sockets,
                                          .shared_bytes = collectives ? settings->shared : 0,
                                          .direct = collectives && settings->direct};
-    return hs_comm_discover(&ctx->comm, &places, &ctx->memory, &ctx->message);
+    hsumma_status status = hs_comm_discover(&ctx->comm, &places, &ctx->memory, &ctx->message);
+    if (!status)
+        ctx->profile.one_node = ctx->comm.topology.division[HS_NODE].parts == 1;
+    return status;
 }
 
 static hsumma_status fill(hsumma_context *ctx)
@@ -177,7 +181,7 @@ static void destroy(hsumma_context *ctx)
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
     if (!ctx->device || !ctx->broken) /* else others may have it mapped, or never end what it waits for */
-        hs_product_pool_free(ctx);
+        hs_device_tiles_free(ctx);
     if (!ctx->device || !ctx->broken)
         hs_allocations_free(&ctx->allocations, &ctx->memory);
     hs_context_close_device(ctx);
@@ -227,7 +231,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         if (!status)
             status = hs_context_open_device(ctx);
         if (!status)
-            hs_product_pool_make(ctx);
+            status = hs_product_memory_limit(ctx);
         if (!status)
             status = hs_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
         if (!status)

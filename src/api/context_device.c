@@ -215,7 +215,6 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
     if (ctx->broken) /* work may wait for that of a process that is no more: all is left to the end of this one */
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
-    hs_product_pool_leave(ctx);
     hs_allocations_leave(&ctx->allocations);
     hs_device_comm_leave(&ctx->comm);
     if (meet)

@@ -1,55 +1,99 @@
+#include "base/hash.h"
 #include "hsumma/context/context.h"
 
 #include <string.h>
 
-hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
-                                 hsumma_grid **result)
+/* Lists the ranks by rows and finds this process among them; the verdict on the arguments. */
+static hsumma_status place(hsumma_context *ctx, const int extent[2], char order, const int *ranks, hsumma_grid *grid,
+                           unsigned char *seen)
 {
-    *result = NULL;
-    if (nprow < 1 || npcol < 1 || nprow > ctx->comm.size / npcol)
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "a grid of %d x %d does not fit on %d processes", nprow,
-                       npcol, ctx->comm.size);
-    if (order != 'R' && order != 'C')
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is %d; expected 'R' or 'C'", order);
-    int count = nprow * npcol;
-    hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
-    int *rank = hs_get(&ctx->memory, (size_t)count, sizeof *rank);
-    unsigned char *seen = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, 1);
-    hsumma_status status = HSUMMA_OK;
-    if (!grid || !rank || !seen)
-        status = hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid");
-    for (int i = 0; !status && i < count; i++) {
+    int *rank = grid->rank;
+    grid->grid = (struct hs_grid){.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = rank};
+    for (int i = 0; i < extent[0] * extent[1]; i++) {
         int who = ranks ? ranks[i] : i;
         if (who < 0 || who >= ctx->comm.size || seen[who]++)
-            status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-                             "ranks[%d] is %d; expected ranks from 0 to %d, each once", i, who, ctx->comm.size - 1);
-        int row = order == 'R' ? i / npcol : i % nprow, col = order == 'R' ? i % npcol : i / nprow;
-        rank[row * npcol + col] = who;
-        if (i == 0)
-            grid->grid.coord[0] = grid->grid.coord[1] = -1;
+            return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
+                           "ranks[%d] is %d; expected ranks from 0 to %d, each once", i, who, ctx->comm.size - 1);
+        int row = order == 'R' ? i / extent[1] : i % extent[0], col = order == 'R' ? i % extent[1] : i / extent[0];
+        rank[row * extent[1] + col] = who;
         if (who == ctx->comm.rank) {
             grid->grid.coord[0] = row;
             grid->grid.coord[1] = col;
         }
     }
-    hs_put(&ctx->memory, seen);
-    if (status != HSUMMA_ERR_ARGUMENT) { /* also without memory here: others have it, and all count alike */
-        int number = ctx->product_pool.grids++;
-        if (!status && (status = hs_product_memory_take(ctx, number, &grid->shared)))
-            hs_fail(&ctx->message, status, "no memory for a grid");
-        if (!status)
-            grid->number = number;
-    }
-    if (status) {
+    return HSUMMA_OK;
+}
+
+/* What this process can do alone; *result stays NULL where it has no memory. */
+static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
+                               hsumma_grid **result)
+{
+    if (extent[0] < 1 || extent[1] < 1 || extent[0] > ctx->comm.size / extent[1])
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "a grid of %d x %d does not fit on %d processes", extent[0],
+                       extent[1], ctx->comm.size);
+    if (order != 'R' && order != 'C')
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is %d; expected 'R' or 'C'", order);
+    hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
+    int *rank = hs_get(&ctx->memory, (size_t)extent[0] * (size_t)extent[1], sizeof *rank);
+    unsigned char *seen = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, 1);
+    hsumma_status status = grid && rank && seen ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    if (grid)
+        grid->rank = rank;
+    else
         hs_put(&ctx->memory, rank);
+    if (status)
+        hs_fail(&ctx->message, status, "no memory for a grid");
+    else
+        status = place(ctx, extent, order, ranks, grid, seen);
+    hs_put(&ctx->memory, seen);
+    *result = grid;
+    return status;
+}
+
+/* Which grid it is, in a number that is not negative. */
+static int64_t hash_of(const struct hs_grid *grid)
+{
+    uint64_t hash = hs_mix(hs_mix(0, (uint64_t)grid->extent[0]), (uint64_t)grid->extent[1]);
+    for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
+        hash = hs_mix(hash, (uint64_t)grid->rank[i]);
+    return (int64_t)(hash >> 1);
+}
+
+/* Whether all processes have the same grid; a status alike on all. */
+static hsumma_status agree_on(hsumma_context *ctx, const hsumma_grid *grid, hsumma_status mine)
+{
+    struct hs_vote vote = {.status = mine, .hash = mine ? 0 : hash_of(&grid->grid)};
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
+    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    if (verdict.status && verdict.status != mine)
+        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (a grid)", verdict.rank,
+                       hsumma_status_string(verdict.status));
+    if (!verdict.status && !verdict.alike)
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different grids");
+    return verdict.status;
+}
+
+hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
+                                 hsumma_grid **result)
+{
+    const int extent[2] = {nprow, npcol};
+    hsumma_grid *grid = NULL;
+    *result = NULL;
+    if (ctx->broken)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+    hsumma_status status = make_grid(ctx, extent, order, ranks, &grid);
+    status = agree_on(ctx, grid, status);
+    if (!status)
+        status = hs_product_memory_make(ctx, &grid->shared);
+    ctx->broken |= status == HSUMMA_ERR_MPI;
+    if (status) {
+        hs_put(&ctx->memory, grid ? grid->rank : NULL);
         hs_put(&ctx->memory, grid);
         return status;
     }
     grid->ctx = ctx;
     grid->holders = 1;
-    grid->grid.extent[0] = nprow;
-    grid->grid.extent[1] = npcol;
-    grid->grid.rank = grid->rank = rank;
+    grid->number = ctx->grids++;
     ctx->holders++;
     *result = grid;
     return HSUMMA_OK;

@@ -91,9 +91,9 @@ static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request,
                         .rank = rank};
     hsumma_desc desc[3];
     hsumma_plan *plan;
-    if (ctx->product_pool.base) { /* as if its processes shared memory */
-        grid.shared.memory = ctx->product_pool.base;
-        grid.shared.bytes = ctx->product_pool.pitch;
+    if (ctx->profile.one_node && ctx->comm.size > 1) { /* as if its processes shared memory */
+        grid.shared.directory.ranks = ctx->comm.size;
+        grid.shared.bytes = (size_t)ctx->tile_bytes;
     }
     for (int x = 0; x < 3; x++) {
         int flip = request->op[x] != 'N';

@@ -82,8 +82,8 @@ static hsumma_status connect(struct hs_shim *shim, MPI_Comm comm, const int shap
     hsumma_status status = hs_context_create(comm, NULL, 0, &shim->ctx, text, size);
     if (status)
         return status;
-    if (!mine)
-        mine = hsumma_grid_create(shim->ctx, shape[0], shape[1], 'R', NULL, &shim->grid);
+    status = hsumma_grid_create(shim->ctx, shape[0], shape[1], 'R', NULL, &shim->grid);
+    mine = mine ? mine : status;
     take_settings(shim);
     status = hs_agreed(shim->ctx->comm.comm, mine);
     snprintf(text, size, "%s", hsumma_message(shim->ctx));

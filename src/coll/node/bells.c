@@ -31,7 +31,7 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
     hsumma_status status =
         hs_agreed(comm, (bells->rank && bells->sent) || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!status && bells->members > 1) {
-        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0);
+        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0, NULL);
         if (MPI_Allgather(&mine, 1, MPI_INT, bells->rank, 1, MPI_INT, machine) != MPI_SUCCESS)
             status = HSUMMA_ERR_MPI;
         else if (!bells->sleeper) /* then the ranks of this machine share no flags */

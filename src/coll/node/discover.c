@@ -106,35 +106,77 @@ static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discove
     return status;
 }
 
-hsumma_status hs_comm_mates(const struct hs_comm *comm, MPI_Comm machine, MPI_Comm *mates)
+/* Of each rank its number among the mates. */
+static hsumma_status list_mates(struct hs_comm *comm, const struct hs_allocator *memory)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
-    int mine = node->of[comm->rank], ranks = 0;
+    int *mate = hs_get(memory, (size_t)comm->size, sizeof *mate), whole = comm->topology.size == 0;
+    if (!mate)
+        return HSUMMA_ERR_MEMORY;
+    for (int r = 0; r < comm->size; r++)
+        mate[r] = whole ? r : node->of[r] == node->of[comm->rank] ? node->index[r] : -1;
+    comm->mates = (struct hs_mates){.comm = MPI_COMM_NULL,
+                                    .count = whole ? comm->size : hs_division_size(node, node->of[comm->rank]),
+                                    .me = mate[comm->rank],
+                                    .mate = mate};
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_comm_on_one_node(struct hs_comm *comm, const struct hs_allocator *memory)
+{
+    hsumma_status status = list_mates(comm, memory);
+    if (!status)
+        comm->mates.comm = comm->comm;
+    return status;
+}
+
+/*
+ * A communicator of the mates, who are all on `machine` unless nodes are virtual.  Where there need not be a new one
+ * there is none: MPI has not many.  HSUMMA_ERR_UNSUPPORTED: the ranks of some node are on several machines.
+ */
+static hsumma_status connect_mates(struct hs_comm *comm, MPI_Comm machine)
+{
+    const struct hs_division *node = &comm->topology.division[HS_NODE];
+    struct hs_mates *mates = &comm->mates;
     hsumma_status status = HSUMMA_OK;
-    *mates = MPI_COMM_NULL;
-    if (MPI_Comm_split(machine, mine, comm->rank, mates) != MPI_SUCCESS || MPI_Comm_size(*mates, &ranks) != MPI_SUCCESS)
+    int mine = node->of[comm->rank], ranks = 0;
+    MPI_Comm split = MPI_COMM_NULL;
+    if (MPI_Comm_split(machine, mine, comm->rank, &split) != MPI_SUCCESS || MPI_Comm_size(split, &ranks) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
-    else if (ranks != hs_division_size(node, mine)) /* of a virtual node */
+    else if (ranks != mates->count)
         status = HSUMMA_ERR_UNSUPPORTED;
-    return hs_agreed(comm->comm, status);
+    status = hs_agreed(comm->comm, status);
+    mates->own = !status && mates->count > 1 && mates->count < comm->size;
+    if (!mates->own && split != MPI_COMM_NULL)
+        MPI_Comm_free(&split);
+    if (!status)
+        mates->comm = mates->own ? split : mates->count == 1 ? MPI_COMM_SELF : comm->comm;
+    return status;
+}
+
+/* The mates; that virtual nodes are not on one machine each is no error. */
+static hsumma_status find_mates(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory)
+{
+    hsumma_status status = hs_agreed(comm->comm, list_mates(comm, memory));
+    if (!status)
+        status = connect_mates(comm, machine);
+    return status == HSUMMA_ERR_UNSUPPORTED ? HSUMMA_OK : status;
 }
 
 /*
  * The memory that a node shares.  It can be had only if the ranks of the (perhaps virtual) node really share a machine,
  * and it is there for all nodes or for none, so that all ranks build the same lists.  Not having it is no error.
  */
-static hsumma_status share(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm machine,
+static hsumma_status share(struct hs_comm *comm, const struct hs_discover_options *options,
                            const struct hs_allocator *memory)
 {
-    struct hs_shm *shm = NULL;
-    MPI_Comm mates = MPI_COMM_NULL;
-    if (hs_division_largest(&comm->topology.division[HS_NODE]) == 1 || options->shared_bytes == 0)
+    MPI_Comm mates = comm->mates.comm;
+    if (hs_division_largest(&comm->topology.division[HS_NODE]) == 1 || options->shared_bytes == 0 ||
+        mates == MPI_COMM_NULL)
         return HSUMMA_OK;
-    hsumma_status status = hs_comm_mates(comm, machine, &mates), direct = HSUMMA_ERR_UNSUPPORTED;
-    if (!status) {
-        shm = hs_shm_make(mates, comm, options, memory);
-        status = hs_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
-    }
+    hsumma_status direct = HSUMMA_ERR_UNSUPPORTED;
+    struct hs_shm *shm = hs_shm_make(mates, comm, options, memory);
+    hsumma_status status = hs_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
     if (!status) {
         direct =
             hs_agreed(comm->comm, options->direct && hs_shm_probe(shm, mates) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
@@ -147,8 +189,6 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
     } else {
         hs_shm_free_memory(shm, memory);
     }
-    if (mates != MPI_COMM_NULL)
-        MPI_Comm_free(&mates);
     return status == HSUMMA_ERR_UNSUPPORTED ? HSUMMA_OK : status;
 }
 
@@ -160,7 +200,9 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
         return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_split_type failed");
     hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options, machine, memory));
     if (!status)
-        status = share(comm, options, machine, memory);
+        status = find_mates(comm, machine, memory);
+    if (!status)
+        status = share(comm, options, memory);
     MPI_Comm_free(&machine);
     if (status) {
         hs_comm_forget(comm, memory);
@@ -171,7 +213,13 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
 
 void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory)
 {
+    int finalised = 1;
+    MPI_Finalized(&finalised);
     hs_shm_free_memory(comm->shm, memory);
     comm->shm = NULL;
+    if (comm->mates.own && !finalised)
+        MPI_Comm_free(&comm->mates.comm);
+    hs_put(memory, comm->mates.mate);
+    comm->mates = (struct hs_mates){.comm = MPI_COMM_NULL};
     hs_topology_free(&comm->topology, memory);
 }

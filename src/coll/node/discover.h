@@ -1,6 +1,6 @@
 /*
- * A group of ranks as the collectives see it: where each rank is, and the memory that the ranks of a node share.  Made
- * over the context's communicator; no object of MPI's is kept.  A node whose ranks cannot map memory together (no
+ * A group of ranks as the collectives see it: where each rank is, which are the mates on its node, and the memory that
+ * the ranks of a node share.  Made over the context's communicator.  A node whose ranks cannot map memory together (no
  * memfd or /proc, other users, no memory left) shares none: its collectives send messages.
  */
 #ifndef HS_COLL_NODE_DISCOVER_H
@@ -18,13 +18,9 @@ struct hs_discover_options {
 /* Finds out where the ranks of comm are and makes the shared memory.  Collective over comm; the same status on all. */
 hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_options *options,
                                const struct hs_allocator *memory, struct hs_message *message);
+/* In its place where all ranks are known to be on one node and the collectives need no topology: the mates alone.
+ * Local; HSUMMA_ERR_MEMORY. */
+hsumma_status hs_comm_on_one_node(struct hs_comm *comm, const struct hs_allocator *memory);
 void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory);
-
-/*
- * The ranks of `machine` (which share one, in the order of comm) that are on this rank's node.  Collective, and the
- * same status on all: HSUMMA_ERR_UNSUPPORTED where some node's ranks are not on one machine.  *mates is to be freed in
- * any case, unless it is MPI_COMM_NULL.
- */
-hsumma_status hs_comm_mates(const struct hs_comm *comm, MPI_Comm machine, MPI_Comm *mates);
 
 #endif

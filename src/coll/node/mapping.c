@@ -48,7 +48,7 @@ static int open_file(const struct mapped_file *shared_file)
 }
 
 /* The processes of a simulator are one: they share plain memory, behind the number of those that have it. */
-static void *make_plain(MPI_Comm mates, size_t bytes)
+static void *make_plain(MPI_Comm mates, size_t bytes, enum hs_mapping_fault *fault)
 {
     int64_t base = 0;
     int me, users;
@@ -63,6 +63,7 @@ static void *make_plain(MPI_Comm mates, size_t bytes)
         }
     }
     MPI_Bcast(&base, 1, MPI_INT64_T, 0, mates);
+    *fault = base ? HS_MAPPED : HS_NOT_MAPPED;
     return (void *)(intptr_t)base;
 }
 
@@ -73,32 +74,71 @@ static void free_plain(char *base, size_t bytes)
         munmap(users, bytes + HS_PAGE);
 }
 
-void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve)
+const char *hs_mapping_fault_text(enum hs_mapping_fault fault)
 {
-    if (hs_simulator())
-        return make_plain(mates, bytes);
+    static const char *const text[] = {[HS_MAPPED] = "nothing has failed",
+                                       [HS_NOT_MAPPED] = "a process cannot map it (limits on address space?)",
+                                       [HS_NOT_OPENED] =
+                                           "a process cannot open another's by /proc (other users or containers?)",
+                                       [HS_NOT_MADE] = "memfd_create or ftruncate failed (limits on memory or files?)"};
+    return text[fault];
+}
+
+/* This process's mapping of the file that the first of the mates makes; MAP_FAILED: there is a fault. */
+static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, int *file, enum hs_mapping_fault *fault)
+{
     struct mapped_file shared_file = {.descriptor = -1};
-    void *base = MAP_FAILED;
-    int me, file = -1;
-    MPI_Comm_rank(mates, &me);
+    *file = -1;
     if (me == 0)
-        file = make_file(bytes, reserve, &shared_file);
+        *file = make_file(bytes, reserve, &shared_file);
     if (MPI_Bcast(&shared_file, (int)(sizeof shared_file / sizeof shared_file.process), MPI_INT64_T, 0, mates) !=
         MPI_SUCCESS)
         shared_file.descriptor = -1;
     if (me > 0 && shared_file.descriptor >= 0)
-        file = open_file(&shared_file);
-    if (shared_file.descriptor >= 0 && file >= 0)
-        base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+        *file = open_file(&shared_file);
+    *fault = shared_file.descriptor < 0 ? HS_NOT_MADE : *file < 0 ? HS_NOT_OPENED : HS_MAPPED;
+    if (*fault)
+        return MAP_FAILED;
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *file, 0);
+    *fault = base == MAP_FAILED ? HS_NOT_MAPPED : HS_MAPPED;
+    return base;
+}
+
+/* A process without mates needs no file. */
+static void *map_alone(size_t bytes, enum hs_mapping_fault *fault)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *fault = base == MAP_FAILED ? HS_NOT_MAPPED : HS_MAPPED;
+    return base == MAP_FAILED ? NULL : base;
+}
+
+static void *map_together(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault)
+{
+    enum hs_mapping_fault own;
+    int me, file;
+    MPI_Comm_rank(mates, &me);
+    void *base = map_file(mates, me, bytes, reserve, &file, &own);
     /* all have opened it, or never will */
-    int well = hs_agreed(mates, base == MAP_FAILED ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK) == HSUMMA_OK;
+    struct hs_verdict verdict =
+        hs_agree_by_mpi(mates, (struct hs_vote){.status = own ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK, .about = (int)own});
+    *fault = verdict.status == HSUMMA_ERR_MPI ? HS_NOT_MADE : (enum hs_mapping_fault)verdict.about;
     if (file >= 0)
         close(file);
-    if (!well && base != MAP_FAILED)
+    if (*fault && base != MAP_FAILED)
         munmap(base, bytes);
-    if (!well)
-        return NULL;
-    if (!reserve) /* mostly holes: not for core dumps */
+    return *fault ? NULL : base;
+}
+
+void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault)
+{
+    enum hs_mapping_fault unsaid;
+    int ranks;
+    fault = fault ? fault : &unsaid;
+    MPI_Comm_size(mates, &ranks);
+    void *base = hs_simulator()         ? make_plain(mates, bytes, fault)
+                 : ranks > 1 || reserve ? map_together(mates, bytes, reserve, fault)
+                                        : map_alone(bytes, fault);
+    if (base && !reserve && !hs_simulator()) /* mostly holes: not for core dumps */
         madvise(base, bytes, MADV_DONTDUMP);
     return base;
 }

@@ -53,7 +53,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* a page for the post: parts begin on pages of their own */
     shm->bytes = (size_t)shm->pitch * HS_RING * (size_t)members;
     if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, shm->process, sizeof mine, MPI_BYTE, mates) == MPI_SUCCESS)
-        shm->base = hs_mapping_make(mates, shm->bytes, 1);
+        shm->base = hs_mapping_make(mates, shm->bytes, 1, NULL);
     if (shm->base)
         return shm;
     hs_shm_free_memory(shm, memory);

@@ -6,21 +6,9 @@
 
 enum { DEVICE_SHARED_BYTES = 4 << 20 };
 
-/* The members of the node as processes of the machine, where hsumma_malloc shares. */
-static hsumma_status find_on_machine(struct hs_device_comm *on, MPI_Comm machine)
-{
-    int mine = 0;
-    on->machine = hs_get(on->memory, (size_t)on->shm->members, sizeof *on->machine);
-    hsumma_status status = hs_agreed(on->mates, on->machine ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
-    if (!status && (MPI_Comm_rank(machine, &mine) != MPI_SUCCESS ||
-                    MPI_Allgather(&mine, 1, MPI_INT, on->machine, 1, MPI_INT, on->mates) != MPI_SUCCESS))
-        status = HSUMMA_ERR_MPI;
-    return status;
-}
-
 /* Flags in memory of the host, SHARED and events of devices.  Collective over the node's ranks. */
-static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, MPI_Comm machine,
-                              int64_t shared_bytes, struct hs_message *why)
+static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, int64_t shared_bytes,
+                              struct hs_message *why)
 {
     const struct hs_discover_options posts = {.posts = 1};
     on->shm = hs_shm_make(on->mates, comm, &posts, on->memory);
@@ -29,9 +17,8 @@ static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *c
     on->shm->shared_bytes = shared_bytes;
     on->shm->direct = 1;
     on->shm->share = &on->share;
-    hsumma_status status = hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS,
-                                                (size_t)(shared_bytes * HS_RING), on->memory, why);
-    return status ? status : find_on_machine(on, machine);
+    return hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS,
+                                (size_t)(shared_bytes * HS_RING), on->memory, why);
 }
 
 static void leave_shm(struct hs_device_comm *on)
@@ -39,23 +26,23 @@ static void leave_shm(struct hs_device_comm *on)
     if (on->mates != MPI_COMM_NULL)
         hs_device_share_end(&on->share, on->mates, on->memory);
     hs_shm_free_memory(on->shm, on->memory);
-    hs_put(on->memory, on->machine);
     if (on->mates != MPI_COMM_NULL)
         MPI_Comm_free(&on->mates);
     on->shm = NULL;
-    on->machine = NULL;
 }
 
 /* For all nodes or for none, as memory of the host. */
-static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, MPI_Comm machine,
-                           const struct hs_device_options *options)
+static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, const struct hs_device_options *options)
 {
     int64_t shared_bytes = options->shared_bytes < 0 ? DEVICE_SHARED_BYTES : hs_in_pages(options->shared_bytes);
     if (hs_division_largest(&comm->topology.division[HS_NODE]) == 1 || shared_bytes == 0)
         return HSUMMA_OK;
-    hsumma_status status = hs_comm_mates(comm, machine, &on->mates);
+    hsumma_status status = HSUMMA_ERR_UNSUPPORTED;
+    if (comm->mates.comm != MPI_COMM_NULL)
+        status = hs_agreed(comm->comm,
+                           MPI_Comm_dup(comm->mates.comm, &on->mates) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI);
     if (!status)
-        status = hs_agreed(comm->comm, make_shm(on, comm, machine, shared_bytes, &on->note));
+        status = hs_agreed(comm->comm, make_shm(on, comm, shared_bytes, &on->note));
     if (!status) {
         on->topology.shared_bytes = shared_bytes;
         on->topology.direct = options->direct;
@@ -72,7 +59,6 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
                                   const struct hs_device_options *options, const struct hs_allocator *memory,
                                   struct hs_message *message)
 {
-    MPI_Comm machine = MPI_COMM_NULL;
     struct hs_device_comm *on = hs_get_zero(memory, 1, sizeof *on);
     hsumma_status status = on ? HSUMMA_OK : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a device");
     if (on) {
@@ -87,13 +73,8 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
     }
     comm->device = on;
     status = hs_agreed(comm->comm, status);
-    if (!status &&
-        MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
     if (!status)
-        status = share(on, comm, machine, options);
-    if (machine != MPI_COMM_NULL)
-        MPI_Comm_free(&machine);
+        status = share(on, comm, options);
     if (!status)
         return HSUMMA_OK;
     if (!message->text[0])
@@ -124,7 +105,6 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
         hs_device_share_free(&on->share, on->memory);
         hs_shm_free_memory(on->shm, on->memory);
     }
-    hs_put(on->memory, on->machine);
     hs_bounce_free(&on->bounce, on->device, broken);
     on->device->kind->free_event(on->device, on->pulse);
     if (on->mates != MPI_COMM_NULL && !finalised)
@@ -135,7 +115,7 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
 
 char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, size_t offset)
 {
-    return hs_region_at(on->region, number, number == HS_REGION_POOL ? member : on->machine[member], offset);
+    return hs_region_at(on->region, number, member, offset);
 }
 
 hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message)

@@ -23,10 +23,9 @@ struct hs_device_comm {
     struct hs_shm *shm;           /* NULL: device memory is not shared */
     struct hs_device_share share; /* SHARED and the events */
     struct hs_topology topology;  /* as lists for devices see it; its tables are the communicator's */
-    int *machine;                 /* of each member of the node: its number among the processes of the machine */
-    struct hs_region *region;    /* over the processes of the machine, in their order in the communicator; and pooled */
-    struct hs_device_share pool; /* staged copies that peers read */
-    struct hs_region pooled;     /* the pool, once there is one; over the members */
+    struct hs_region *region;     /* over the ranks of the node; and pooled */
+    struct hs_device_share pool;  /* staged copies that peers read */
+    struct hs_region pooled;      /* the pool, once there is one; over the members */
     struct hs_bounce_buffers bounce;
     struct hs_instance *first; /* those under way, in the order of their start */
     struct hs_event *pulse;    /* never recorded: asking for it tells whether the device is well */

@@ -31,12 +31,18 @@ static size_t in_pages(uint64_t bytes)
     return bytes > PTRDIFF_MAX - page ? 0 : bytes ? ((size_t)bytes + page - 1) / page * page : page;
 }
 
-/* What all parts take; 0: more than `limit`. */
-static size_t total_of(const uint64_t *asked, int ranks, int64_t limit)
+/* What a process of the node asks for, and what it could get by what it sees. */
+struct asked {
+    uint64_t bytes;
+    int64_t available;
+};
+
+/* What the parts of all mates take; 0: more than `limit`. */
+static size_t total_of(const struct asked *asked, int mates, int64_t limit)
 {
     size_t total = 0;
-    for (int r = 0; r < ranks; r++) {
-        size_t bytes = in_pages(asked[r]);
+    for (int m = 0; m < mates; m++) {
+        size_t bytes = in_pages(asked[m].bytes);
         if (bytes == 0 || bytes > (size_t)limit - total)
             return 0;
         total += bytes;
@@ -44,68 +50,100 @@ static size_t total_of(const uint64_t *asked, int ranks, int64_t limit)
     return total;
 }
 
-/* One mapping of all parts; base stays NULL where there can be none. */
-static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_comm *comm, const uint64_t *asked,
-                             int64_t limit, struct hs_message *message)
+/* The rank of a mate in the communicator. */
+static int rank_of(const struct hs_comm *comm, int m)
 {
-    allocation->bytes = total_of(asked, comm->size, limit);
-    if (allocation->bytes == 0) {
-        int most = 0;
-        for (int r = 1; r < comm->size; r++)
-            most = asked[r] > asked[most] ? r : most;
+    int rank = 0;
+    while (comm->mates.mate[rank] != m)
+        rank++;
+    return rank;
+}
+
+/* One mapping of all parts; base stays NULL where there can be none. */
+static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_comm *comm, const struct asked *asked,
+                             struct hs_message *message)
+{
+    const struct hs_mates *mates = &comm->mates;
+    int64_t limit = INT64_MAX;
+    int most = 0;
+    for (int m = 0; m < mates->count; m++) {
+        limit = asked[m].available < limit ? asked[m].available : limit;
+        most = asked[m].bytes > asked[most].bytes ? m : most;
+    }
+    allocation->bytes = total_of(asked, mates->count, limit);
+    if (allocation->bytes == 0)
         return hs_fail(message, HSUMMA_ERR_MEMORY,
                        "bytes: %" PRIu64 " on process %d, with what the others ask for more than the %" PRId64
                        " that the node has left",
-                       asked[most], most, limit);
-    }
-    allocation->base = hs_mapping_make(comm->comm, allocation->bytes, 1);
+                       asked[most].bytes, rank_of(comm, most), limit);
+    allocation->base = hs_mapping_make(mates->comm, allocation->bytes, 1, NULL);
     char *at = allocation->base;
-    for (int r = 0; r < comm->size && at; r++) {
-        allocation->part[r] = at;
-        at += in_pages(asked[r]);
+    for (int m = 0; m < mates->count && at; m++) {
+        allocation->part[m] = at;
+        at += in_pages(asked[m].bytes);
     }
-    allocation->mine = allocation->part[comm->rank];
+    allocation->mine = allocation->part[mates->me];
     return HSUMMA_OK;
 }
 
 /* From the system: zeros need not be written, and a matrix that is never touched takes no memory. */
-static hsumma_status map_mine(struct hs_allocation *allocation, struct hs_agreement *agreement, const uint64_t *asked,
-                              struct hs_message *message)
+static hsumma_status map_mine(struct hs_allocation *allocation)
 {
     allocation->bytes = in_pages(allocation->mine_bytes);
     void *mine = MAP_FAILED;
     if (allocation->bytes)
         mine = mmap(NULL, allocation->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     allocation->mine = mine == MAP_FAILED ? NULL : mine;
-    struct hs_verdict verdict =
-        hs_agree(agreement, (struct hs_vote){.status = allocation->mine ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
-    if (!verdict.status)
-        return HSUMMA_OK;
-    if (allocation->mine)
-        munmap(allocation->mine, allocation->bytes);
-    return hs_fail(message, verdict.status, "bytes: %" PRIu64 " on process %d: %s", asked[verdict.rank], verdict.rank,
-                   hsumma_status_string(verdict.status));
+    return allocation->mine ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
-/* Agrees on what there is, gathers who asks for how much, and takes it. */
-static hsumma_status take(struct hs_allocation *allocation, uint64_t *asked, struct hs_agreement *agreement, int shared,
+static void unmap(struct hs_allocation *allocation)
+{
+    if (allocation->base)
+        hs_mapping_free(allocation->base, allocation->bytes);
+    else if (allocation->mine)
+        munmap(allocation->mine, allocation->bytes);
+}
+
+/* This process's part: with its mates' parts if it has mates and they can share, else of its own. */
+static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm *comm, struct asked *asked,
+                         struct hs_message *message)
+{
+    const struct asked mine = {allocation->mine_bytes, available()};
+    hsumma_status status = HSUMMA_OK;
+    if (comm->mates.count > 1 && comm->mates.comm != MPI_COMM_NULL) {
+        if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, asked, sizeof mine, MPI_BYTE, comm->mates.comm) != MPI_SUCCESS)
+            return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather failed");
+        status = map_all(allocation, comm, asked, message);
+    }
+    if (!status && !allocation->base && (status = map_mine(allocation)))
+        hs_fail(message, status, "bytes: %" PRIu64 " on process %d: %s", mine.bytes, comm->rank,
+                hsumma_status_string(status));
+    return status;
+}
+
+/* Agrees on what there is, then on what could be had of it. */
+static hsumma_status take(struct hs_allocation *allocation, struct asked *asked, struct hs_agreement *agreement,
                           size_t bytes, struct hs_message *message)
 {
     const struct hs_comm *comm = agreement->comm;
-    const uint64_t mine = bytes;
+    struct hs_message mine = {""};
     hsumma_status status = allocation && asked ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    /* the largest of the negative sizes: what the process that sees least could get */
-    struct hs_vote vote = {.status = status, .value = shared ? -available() : 0, .hash = shared};
-    struct hs_verdict verdict = hs_agree(agreement, vote);
+    struct hs_verdict verdict = hs_agree(agreement, (struct hs_vote){.status = status});
     if (verdict.status)
         return hs_fail(message, verdict.status, "bytes: %zu; process %d could not list what all ask for: %s", bytes,
                        verdict.rank, hsumma_status_string(verdict.status));
-    if (MPI_Allgather(&mine, 1, MPI_UINT64_T, asked, 1, MPI_UINT64_T, comm->comm) != MPI_SUCCESS)
-        return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather failed");
     allocation->mine_bytes = bytes;
-    if (shared && verdict.alike)
-        status = map_all(allocation, comm, asked, -verdict.value, message);
-    return status || allocation->base ? status : map_mine(allocation, agreement, asked, message);
+    status = map(allocation, comm, asked, &mine);
+    /* of the processes that fail, the most that one of them has asked for */
+    int64_t failed = !status ? 0 : bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
+    verdict = hs_agree(agreement, (struct hs_vote){.status = status, .value = failed});
+    if (!verdict.status)
+        return HSUMMA_OK;
+    unmap(allocation);
+    return mine.text[0] ? hs_fail(message, verdict.status, "%s", mine.text)
+                        : hs_fail(message, verdict.status, "bytes: %" PRId64 " on process %d: %s", verdict.value,
+                                  verdict.rank, hsumma_status_string(verdict.status));
 }
 
 /* parts: each rank's, which all have mapped, to be found in `list`; NULL: there is nothing to share. */
@@ -121,20 +159,21 @@ static void keep(struct hs_allocations *all, struct hs_allocation *allocation, s
         hs_region_add(list, &allocation->region);
 }
 
-hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, int shared, size_t bytes,
+hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, size_t bytes,
                           const struct hs_allocator *memory, void **given, struct hs_message *message)
 {
-    size_t ranks = (size_t)agreement->comm->size;
-    struct hs_allocation *allocation = hs_get_zero(memory, 1, sizeof *allocation + ranks * sizeof *allocation->part);
-    uint64_t *asked = hs_get(memory, ranks, sizeof *asked);
-    hsumma_status status = take(allocation, asked, agreement, shared, bytes, message);
+    const struct hs_mates *mates = &agreement->comm->mates;
+    size_t count = (size_t)mates->count;
+    struct hs_allocation *allocation = hs_get_zero(memory, 1, sizeof *allocation + count * sizeof *allocation->part);
+    struct asked *asked = hs_get(memory, count, sizeof *asked);
+    hsumma_status status = take(allocation, asked, agreement, bytes, message);
     hs_put(memory, asked);
     *given = NULL;
     if (status) {
         hs_put(memory, allocation);
         return status;
     }
-    keep(all, allocation, &all->shared, allocation->base ? allocation->part : NULL, agreement->comm->rank);
+    keep(all, allocation, &all->shared, allocation->base ? allocation->part : NULL, mates->me);
     *given = allocation->mine;
     return HSUMMA_OK;
 }
@@ -191,10 +230,11 @@ void hs_allocations_leave(struct hs_allocations *all)
             leave(allocation);
 }
 
-hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement, MPI_Comm mates,
+hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement,
                                     struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
                                     void **given, struct hs_message *message)
 {
+    const MPI_Comm known = agreement->comm->mates.comm, mates = known == MPI_COMM_NULL ? MPI_COMM_SELF : known;
     struct hs_allocation *allocation = hs_get_zero(memory, 1, sizeof *allocation);
     *given = NULL;
     struct hs_verdict verdict =
@@ -239,10 +279,7 @@ int hs_allocation_free(struct hs_allocations *all, const void *given, const stru
         all->left = allocation;
         return 1;
     }
-    if (allocation->base)
-        hs_mapping_free(allocation->base, allocation->bytes);
-    else
-        munmap(allocation->mine, allocation->bytes);
+    unmap(allocation);
     hs_put(memory, allocation);
     return 1;
 }

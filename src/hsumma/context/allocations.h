@@ -18,29 +18,29 @@ struct hs_allocation {
     size_t bytes;                 /* of the mapping: all parts; of plain memory this process's */
     struct hs_device_share share; /* of device memory: where the node's others have theirs; else without a device */
     struct hs_device *device;     /* whose memory it is, if nobody shares it; else NULL */
-    char *part[];                 /* each rank's in the mapping, on a page of its own */
+    char *part[];                 /* each mate's in the mapping, on a page of its own */
 };
 
 /* An allocation stays where it is until it is freed. */
 struct hs_allocations {
     struct hs_allocation *first; /* the latest */
     struct hs_allocation *left;  /* of devices: freed by the caller, and kept until nobody has them mapped */
-    struct hs_region *shared;    /* those in the host's memory that all processes have mapped */
+    struct hs_region *shared;    /* those in the host's memory that all mates have mapped */
     int64_t made;
 };
 
 /*
  * Collective over the agreement's processes, and the same status on all; after an error nothing is kept and *given is
- * NULL.  shared: all its processes are on one node.  Where they cannot share memory they get plain memory.  Errors:
+ * NULL.  Mates have each other's parts mapped; where they cannot share memory they get plain memory.  Errors:
  * HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
  */
-hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, int shared, size_t bytes,
+hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, size_t bytes,
                           const struct hs_allocator *memory, void **given, struct hs_message *message);
 /*
- * The same in a device's memory, which every process of a node then has mapped if the devices allow it.  mates: the
- * processes of the node.  Collective over the agreement's processes; HSUMMA_ERR_DEVICE besides.
+ * The same in a device's memory, which all mates then have mapped if the devices allow it.  Collective over the
+ * agreement's processes; HSUMMA_ERR_DEVICE besides.
  */
-hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement, MPI_Comm mates,
+hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement,
                                     struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
                                     void **given, struct hs_message *message);
 /*

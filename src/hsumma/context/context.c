@@ -24,7 +24,8 @@ void hs_grid_release(hsumma_grid *grid)
     if (--grid->holders > 0)
         return;
     hsumma_context *ctx = grid->ctx;
-    hs_product_memory_leave(ctx, &grid->shared);
+    hs_product_memory_free(ctx, &grid->shared);
+    hs_device_tiles_leave(ctx, &grid->on_device, grid->number);
     hs_put(&ctx->memory, grid->rank);
     hs_put(&ctx->memory, grid);
     hs_context_release(ctx);

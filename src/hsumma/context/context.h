@@ -33,15 +33,20 @@ struct hsumma_context {
     int trials;                      /* under way: each has a place in it */
     char tuned_file[HS_OPTION_TEXT]; /* where to remember more; "": nowhere */
     char note[HS_OPTION_TEXT];       /* about files that were not used; "": nothing */
-    int threads;       /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
-    int threads_model; /* the first process's share, for choices, which all must make alike */
-    struct hs_product_pool product_pool; /* shared memory of its grids */
-    struct hs_device *device;            /* NULL: none */
-    int64_t device_bytes;                /* that the smallest of all processes' devices has */
-    struct hs_stream *stream;            /* where results are ordered */
-    struct hs_local *local;              /* how this process multiplies; NULL: by its BLAS */
-    struct hs_event *turned;             /* what the stream before had to do when it was set */
-    int *ranks;                          /* 0, 1, 2, ...: the group of all */
+    int threads;         /* this process's share of its node's cores; 0: the user has set the BLAS's threads */
+    int threads_model;   /* the first process's share, for choices, which all must make alike */
+    int on_machine;      /* processes of the context on this one's machine */
+    int grids;           /* that have been made, alike on all processes */
+    uint64_t tile_bytes; /* that a grid may have on each node, alike on all processes */
+    struct hs_node_device *left_tiles; /* of grids that this process has freed */
+    uint64_t left_hash;                /* which grids these are */
+    struct hs_message no_tiles;        /* why devices cannot share tiles, once that is known; "": it is not */
+    struct hs_device *device;          /* NULL: none */
+    int64_t device_bytes;              /* that the smallest of all processes' devices has */
+    struct hs_stream *stream;          /* where results are ordered */
+    struct hs_local *local;            /* how this process multiplies; NULL: by its BLAS */
+    struct hs_event *turned;           /* what the stream before had to do when it was set */
+    int *ranks;                        /* 0, 1, 2, ...: the group of all */
     struct hs_agreement agreement;
     struct hs_registry own;            /* algorithms that the user has registered */
     struct hs_team team;               /* of all: runs the collective calls */
@@ -60,6 +65,7 @@ struct hsumma_grid {
     int number; /* among those that the context has made, alike on all processes */
     struct hs_grid grid;
     struct hs_product_memory shared;
+    struct hs_node_device *on_device; /* tiles for products on devices; NULL: none so far */
     int *rank;
 };
 

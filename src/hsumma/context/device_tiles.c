@@ -1,6 +1,8 @@
 /* Device memory for the products of a grid. */
+#include "base/hash.h"
 #include "hsumma/context/context.h"
 #include "hsumma/context/product_memory.h"
+#include "summa/node/on_device.h"
 
 static hsumma_status make_streams(struct hs_node_device *on)
 {
@@ -41,9 +43,8 @@ static void leave_all(struct hs_node_device *on)
     }
 }
 
-hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, int number, int owner, size_t bytes)
+hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, struct hs_node_device **place, int owner, size_t bytes)
 {
-    struct hs_node_device **place = &ctx->product_pool.on_device[number];
     const size_t unit = (size_t)2 << 20;
     if (*place && (*place)->bytes >= bytes)
         return HSUMMA_OK;
@@ -80,16 +81,23 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, int number, int o
     return status ? hs_fail(message, status, "MPI failed while a plan was made") : HSUMMA_OK;
 }
 
-void hs_product_pool_leave(struct hsumma_context *ctx)
+void hs_device_tiles_leave(struct hsumma_context *ctx, struct hs_node_device **tiles, int number)
 {
-    for (int i = 0; i < HS_POOL_GRIDS; i++)
-        leave_all(ctx->product_pool.on_device[i]);
+    struct hs_node_device **end = tiles;
+    if (!*tiles || ctx->broken) /* broken: work may wait for a process that is no more; all is left to the end */
+        return;
+    leave_all(*tiles);
+    while (*end)
+        end = &(*end)->older;
+    *end = ctx->left_tiles;
+    ctx->left_tiles = *tiles;
+    ctx->left_hash += hs_mix(0, (uint64_t)number + 1);
+    *tiles = NULL;
 }
 
-void hs_product_pool_free_on_device(struct hsumma_context *ctx)
+void hs_device_tiles_free(struct hsumma_context *ctx)
 {
-    for (int i = 0; i < HS_POOL_GRIDS; i++) {
-        free_all(ctx, ctx->product_pool.on_device[i]);
-        ctx->product_pool.on_device[i] = NULL;
-    }
+    free_all(ctx, ctx->left_tiles);
+    ctx->left_tiles = NULL;
+    ctx->left_hash = 0;
 }

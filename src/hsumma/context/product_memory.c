@@ -3,69 +3,104 @@
 #include "coll/node/mapping.h"
 #include "hsumma/context/context.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What the panel buffers of one grid may take at most: a quarter of the node's memory. */
-static size_t quarter_of_memory(void)
+/* What the tiles of one grid may take of a node at most: a quarter of its memory. */
+static uint64_t quarter_of_memory(void)
 {
-    const size_t least = (size_t)64 << 20, most = (size_t)1 << 36;
+    const uint64_t least = (uint64_t)64 << 20, most = (uint64_t)1 << 36;
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    size_t quarter = pages > 0 && size > 0 ? (size_t)pages / 4 * (size_t)size : 0;
+    uint64_t quarter = pages > 0 && size > 0 ? (uint64_t)pages / 4 * (uint64_t)size : 0;
     return quarter < least ? least : quarter > most ? most : quarter / HS_PAGE * HS_PAGE;
 }
 
-static size_t directory_bytes(const hsumma_context *ctx)
+hsumma_status hs_product_memory_limit(hsumma_context *ctx)
 {
-    return (size_t)hs_in_pages((int64_t)hs_directory_bytes(ctx->comm.size));
+    ctx->tile_bytes = quarter_of_memory();
+    return MPI_Allreduce(MPI_IN_PLACE, &ctx->tile_bytes, 1, MPI_UINT64_T, MPI_MIN, ctx->comm.comm) == MPI_SUCCESS
+               ? HSUMMA_OK
+               : hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
 }
 
-void hs_product_pool_make(hsumma_context *ctx)
+static size_t directory_bytes(const struct hs_mates *mates)
 {
-    struct hs_product_pool *pool = &ctx->product_pool;
-    uint64_t quarter = quarter_of_memory();
-    /* one node, but a container may show its processes different limits */
-    if (!ctx->profile.one_node || (ctx->comm.size == 1 && !ctx->device) ||
-        MPI_Bcast(&quarter, 1, MPI_UINT64_T, 0, ctx->comm.comm) != MPI_SUCCESS)
-        return;
-    for (int tries = 0; !pool->base && tries < 8; tries++, quarter /= 2) { /* limits on address space */
-        pool->pitch = directory_bytes(ctx) + (size_t)quarter / HS_PAGE * HS_PAGE;
-        pool->bytes = HS_POOL_GRIDS * pool->pitch;
-        pool->base = hs_mapping_make(ctx->comm.comm, pool->bytes, 0);
+    return (size_t)hs_in_pages((int64_t)hs_directory_bytes(mates->count));
+}
+
+/* Why there is none on this node; what processes vote for. */
+enum { NO_MACHINE = HS_NOT_MADE + 1 };
+
+/* This node's memory; returns why there is none. */
+static int map(const hsumma_context *ctx, struct hs_product_memory *shared)
+{
+    const struct hs_mates *mates = &ctx->comm.mates;
+    enum hs_mapping_fault fault = HS_MAPPED;
+    if (mates->comm == MPI_COMM_NULL)
+        return NO_MACHINE;
+    uint64_t bytes = ctx->tile_bytes;
+    for (int tries = 0; !shared->mapped && tries < 8 && fault != HS_NOT_OPENED; tries++, bytes /= 2) {
+        shared->bytes = (size_t)bytes / HS_PAGE * HS_PAGE; /* limits on address space */
+        shared->mapped_bytes = directory_bytes(mates) + shared->bytes;
+        shared->mapped = hs_mapping_make(mates->comm, shared->mapped_bytes, 0, &fault);
     }
+    return (int)fault;
 }
 
-void hs_product_pool_free(hsumma_context *ctx)
+static void describe(const hsumma_context *ctx, struct hs_verdict verdict, char *text, size_t size)
 {
-    struct hs_product_pool *pool = &ctx->product_pool;
-    hs_product_pool_free_on_device(ctx);
-    hs_mapping_free(pool->base, pool->bytes);
-    pool->base = NULL;
+    const struct hs_topology *topology = &ctx->comm.topology;
+    int node = topology->size ? topology->division[HS_NODE].of[verdict.rank] : 0;
+    snprintf(text, size, "node %d cannot share memory: %s", node,
+             verdict.about == NO_MACHINE ? "its processes are on several machines"
+                                         : hs_mapping_fault_text((enum hs_mapping_fault)verdict.about));
 }
 
-hsumma_status hs_product_memory_take(hsumma_context *ctx, int number, struct hs_product_memory *shared)
+static void lay_out(const hsumma_context *ctx, struct hs_product_memory *shared)
 {
-    struct hs_product_pool *pool = &ctx->product_pool;
-    memset(shared, 0, sizeof *shared);
-    if (!pool->base || number >= HS_POOL_GRIDS)
-        return HSUMMA_OK;
-    shared->taken = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, sizeof *shared->taken);
-    if (!shared->taken)
-        return HSUMMA_ERR_MEMORY;
-    char *base = pool->base + (size_t)number * pool->pitch;
-    shared->directory = (struct hs_directory){.entry = (struct hs_directory_entry *)base,
-                                              .ranks = ctx->comm.size,
-                                              .me = ctx->comm.rank,
+    const struct hs_mates *mates = &ctx->comm.mates;
+    shared->directory = (struct hs_directory){.entry = shared->mapped,
+                                              .ranks = mates->count,
+                                              .me = mates->me,
                                               .bells = ctx->comm.block ? &ctx->comm.block->bells : NULL,
-                                              .crowded = ctx->comm.size > sysconf(_SC_NPROCESSORS_ONLN)};
+                                              .crowded = ctx->on_machine > sysconf(_SC_NPROCESSORS_ONLN)};
+    shared->mate = mates->mate;
     shared->regions = &ctx->allocations.shared;
-    shared->memory = base + directory_bytes(ctx);
-    shared->bytes = pool->pitch - directory_bytes(ctx);
+    shared->memory = (char *)shared->mapped + directory_bytes(mates);
+}
+
+hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memory *shared)
+{
+    memset(shared, 0, sizeof *shared);
+    shared->taken = hs_get_zero(&ctx->memory, (size_t)ctx->comm.mates.count, sizeof *shared->taken);
+    int fault = map(ctx, shared);
+    struct hs_vote vote = {.status = !shared->taken   ? HSUMMA_ERR_MEMORY
+                                     : shared->mapped ? HSUMMA_OK
+                                                      : HSUMMA_ERR_UNSUPPORTED,
+                           .about = fault,
+                           .value = -(int64_t)shared->bytes, /* the largest wins: the least that a node has */
+                           .hash = (int64_t)(ctx->left_hash >> 1)};
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
+    if (verdict.status != HSUMMA_ERR_MPI && verdict.alike) /* all have left the same tiles */
+        hs_device_tiles_free(ctx);
+    if (!verdict.status) {
+        shared->bytes = (size_t)-verdict.value;
+        lay_out(ctx, shared);
+        return HSUMMA_OK;
+    }
+    hs_product_memory_free(ctx, shared);
+    if (verdict.status != HSUMMA_ERR_UNSUPPORTED)
+        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (memory of a grid)", verdict.rank,
+                       hsumma_status_string(verdict.status));
+    shared->mate = ctx->comm.mates.mate;
+    describe(ctx, verdict, shared->refused, sizeof shared->refused);
     return HSUMMA_OK;
 }
 
-void hs_product_memory_leave(hsumma_context *ctx, struct hs_product_memory *shared)
+void hs_product_memory_free(hsumma_context *ctx, struct hs_product_memory *shared)
 {
+    hs_mapping_free(shared->mapped, shared->mapped_bytes);
     hs_put(&ctx->memory, shared->taken);
-    shared->taken = NULL;
+    memset(shared, 0, sizeof *shared);
 }

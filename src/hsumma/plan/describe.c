@@ -94,6 +94,8 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
         ADD(text, "; what was remembered of this product cannot be obeyed");
     if (plan->device.why_not)
         ADD(text, "; device: staged through the host (%s)", plan->device.why_not);
+    if (plan->grid->shared.refused[0])
+        ADD(text, "; %s", plan->grid->shared.refused);
     if (plan->ctx->note[0])
         ADD(text, "; %s", plan->ctx->note);
     const char *note = hs_local_note(plan->ctx->local);

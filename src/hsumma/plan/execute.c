@@ -286,11 +286,12 @@ static hsumma_status idle(void *state, int times)
     if (plan->ctx->comm.block)
         return hs_block_idle(plan->ctx->comm.block, times);
     int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
+    int sharing =
+        multiplying ? plan->by_node || plan->on_device : plan->agreement.directory && plan->phase != HS_PLAN_TIMING;
     int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
     if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
         sched_yield(); /* this process looks for the ends of its own work, which others wait for */
-    } else if (directory->entry && plan->phase != HS_PLAN_TIMING &&
-               (!multiplying || plan->by_node || plan->on_device)) {
+    } else if (sharing) {
         if ((!busy && hs_directory_sleeps(directory, times)) || (times > HS_POLLS_BEFORE_YIELD && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
         if (busy)

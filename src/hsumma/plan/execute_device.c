@@ -11,7 +11,7 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
     const struct hs_staging *staging = &plan->staging;
     *vote = 0;
     if (device->possible) /* as all see it now: another plan may get larger ones before this one begins */
-        device->tiles = ctx->product_pool.on_device[plan->grid->number];
+        device->tiles = plan->grid->on_device;
     if (!ctx->device || !plan->member)
         return HSUMMA_OK;
     hs_staging_look(plan);

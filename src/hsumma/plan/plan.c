@@ -114,10 +114,15 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
     return settings->threads >= 0 ? settings->threads : ctx->threads;
 }
 
+/* Whether all processes of the context share the grid's memory. */
+static int is_on_one_node(const hsumma_plan *plan)
+{
+    return plan->grid->shared.bytes && plan->grid->shared.directory.ranks == plan->ctx->comm.size;
+}
+
 static struct hs_sharing sharing_of(const hsumma_plan *plan)
 {
-    const struct hs_product_memory *shared = &plan->grid->shared;
-    return (struct hs_sharing){.bytes = shared->memory ? shared->bytes : 0,
+    return (struct hs_sharing){.bytes = is_on_one_node(plan) ? plan->grid->shared.bytes : 0,
                                .in_place = plan->ctx->allocations.first != NULL};
 }
 
@@ -196,10 +201,11 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         *about = HS_ABOUT_MEMORY;
         status = hs_agreement_init(&plan->agreement, &ctx->comm, &all, HS_AGREE_PLAN, &ctx->memory);
     }
-    if (!status && plan->grid->shared.directory.entry)
+    if (!status && is_on_one_node(plan))
         plan->agreement.directory = &plan->grid->shared.directory;
     if (!status && plan->member && plan->by_node)
-        status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, &ctx->memory, message);
+        status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, plan->grid->shared.mate, &ctx->memory,
+                              message);
     if (status || plan->by_node)
         return status;
     if (plan->member)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Part of a device's memory that tiles of all grids may have. */
-enum { TILES_PART = 8 };
+/* Part of a device's memory that the tiles of a grid may have. */
+enum { TILES_PART = 32 };
 
 /* Why products in the plan's grid do not run on devices; NULL: they can. */
 static const char *obstacle(const hsumma_plan *plan, const struct hs_request *request,
@@ -20,18 +20,16 @@ static const char *obstacle(const hsumma_plan *plan, const struct hs_request *re
         return "words for the host are given";
     if (!ctx->profile.one_node)
         return "several nodes";
-    if (!plan->grid->shared.taken)
-        return ctx->product_pool.base ? "more than 4 grids" : "the processes cannot share memory";
-    if (ctx->product_pool.refused.text[0])
-        return ctx->product_pool.refused.text;
-    return NULL;
+    if (!plan->grid->shared.bytes)
+        return plan->grid->shared.refused;
+    return ctx->no_tiles.text[0] ? ctx->no_tiles.text : NULL;
 }
 
 /* Bytes that tiles may have: what the caller says, and what the device has. */
 static int64_t limit_of(const hsumma_plan *plan, const struct hs_options *options)
 {
     const int *extent = plan->problem.grid.extent;
-    int64_t most = plan->ctx->device_bytes / (TILES_PART * HS_POOL_GRIDS), processes = extent[0] * extent[1];
+    int64_t most = plan->ctx->device_bytes / TILES_PART, processes = extent[0] * extent[1];
     int64_t said = plan->ranking.workspace_limit;
     if (options->said_by[HS_OPT_WORKSPACE_LIMIT] == HS_BY_DEFAULT || said > most / processes)
         return most;
@@ -64,7 +62,8 @@ hsumma_status hs_plan_device_prepare(hsumma_plan *plan, const struct hs_request 
     }
     on->choice.spec.threads = plan->choice.spec.threads;
     if (plan->member)
-        status = hs_node_init(&on->node, &plan->problem, &on->choice.spec, &ctx->memory, message);
+        status =
+            hs_node_init(&on->node, &plan->problem, &on->choice.spec, plan->grid->shared.mate, &ctx->memory, message);
     on->possible = on->serves = !status;
     return status;
 }
@@ -73,10 +72,10 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
 {
     struct hs_plan_device *on = &plan->device;
     hsumma_context *ctx = plan->ctx;
-    struct hs_message *refused = &ctx->product_pool.refused;
     if (!on->possible)
         return HSUMMA_OK;
-    hsumma_status status = hs_device_tiles_grow(ctx, plan->grid->number, plan->grid->grid.rank[0], (size_t)on->bytes);
+    hsumma_status status =
+        hs_device_tiles_grow(ctx, &plan->grid->on_device, plan->grid->grid.rank[0], (size_t)on->bytes);
     if (status != HSUMMA_ERR_DEVICE && status != HSUMMA_ERR_MEMORY)
         return status;
     on->possible = on->serves = 0;
@@ -85,7 +84,7 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
              ctx->message.text);
     on->why_not = on->reason;
     if (status == HSUMMA_ERR_DEVICE) /* nor for plans to come */
-        hs_fail(refused, status, "%s", on->reason);
+        hs_fail(&ctx->no_tiles, status, "%s", on->reason);
     if (settings->node == HS_NODE_DEVICE)
         return hs_fail(&ctx->message, status == HSUMMA_ERR_DEVICE ? HSUMMA_ERR_UNSUPPORTED : status,
                        "node=device: %.460s", on->reason);

@@ -67,8 +67,7 @@ static hsumma_status shares(const struct hs_chooser *chooser, int *shared)
         return HSUMMA_OK;
     if (asked && sharing->bytes == 0)
         return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
-                       "node=shared: the processes are on several nodes, or cannot share memory, or the context has "
-                       "more than 4 grids");
+                       "node=shared: the processes are on several nodes, or cannot share memory");
     *shared = sharing->bytes > 0;
     return HSUMMA_OK;
 }

@@ -16,8 +16,9 @@ uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *g
 {
     uint64_t execution = ++shared->executions;
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
-        struct hs_taken *taken = &shared->taken[grid->rank[i]];
-        *taken = (struct hs_taken){taken->last, execution};
+        int mate = shared->mate[grid->rank[i]];
+        if (mate >= 0)
+            shared->taken[mate] = (struct hs_taken){shared->taken[mate].last, execution};
     }
     return execution;
 }

@@ -17,11 +17,11 @@
 #define HS_SUMMA_NODE_NODE_H
 
 #include "base/memory.h"
-#include "coll/node/directory.h"
-#include "coll/node/region.h"
+#include "summa/node_memory.h"
 #include "summa/pack.h"
 
-/* Ranks that this one waits for, each with its coordinate on the axis of the looped dimension. */
+/* Ranks that this one waits for, by their numbers in the directory, each with its coordinate on the axis of the looped
+ * dimension. */
 struct hs_peers {
     int count;
     int *rank, *coord;
@@ -41,24 +41,9 @@ struct hs_supply {
     int8_t *gives;          /* per line: this process has something of it; NULL: nothing of any */
 };
 
-/* The last execution in which a rank may use the memory, and the one before. */
-struct hs_taken {
-    uint64_t before, last;
-};
-
 /* A place in memory that all processes of the node have mapped. */
 struct hs_where {
     int64_t region, offset; /* region -1: it is in no such memory */
-};
-
-/* The memory of a grid whose processes are on one node. */
-struct hs_product_memory {
-    struct hs_directory directory; /* without entries: there is none */
-    char *memory;
-    size_t bytes;
-    uint64_t executions;              /* of all plans of the grid, counted alike by all its processes */
-    struct hs_taken *taken;           /* by each rank */
-    struct hs_region *const *regions; /* memory from hsumma_malloc, which all have mapped */
 };
 
 struct hs_node_device; /* on_device.h */
@@ -106,13 +91,14 @@ static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
 /* Bytes of shared memory of all processes together; negative: too many steps. */
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 
-/* problem and spec must outlive it.  Local; what fails has left nothing behind. */
+/* problem and spec must outlive it; mate: of the memory of the problem's grid, all of whose ranks are in it.  Local;
+ * what fails has left nothing behind. */
 hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
-                           const struct hs_allocator *memory, struct hs_message *message);
+                           const int *mate, const struct hs_allocator *memory, struct hs_message *message);
 void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory);
 
-/* Every process of the whole grid counts an execution in which the processes of `grid` (or of a part of it) take part.
- */
+/* Every process of the whole grid counts an execution in which the processes of `grid` (or of a part of it) take part,
+ * on whatever nodes they are. */
 uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
 /* Whether all that have used the memory before an execution are done with it, so that it may be written. */
 int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);

@@ -98,8 +98,7 @@ int hs_node_device_announce(struct hs_node_product *node)
     for (int w = 0; w < 3 && !node->device->share.shares_events; w++)
         for (; node->announced[w] < put[w] && is_complete(node, event_of((enum hs_counter)w, node->announced[w]));
              announced = 1)
-            hs_signal(&node->shared->directory, (enum hs_counter)w,
-                      hs_node_progress(node->execution, ++node->announced[w]));
+            hs_signal(&node->shared->directory, w, hs_node_progress(node->execution, ++node->announced[w]));
     return announced;
 }
 

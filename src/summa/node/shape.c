@@ -181,7 +181,7 @@ static void add(struct hs_peers *peers, int rank, int coord)
  * Of A and B: who gives to this process, and who reads what it gives.  Of C: likewise with the roles exchanged; what
  * flows are partial results, from those that multiply to the owners.
  */
-static void meet(struct hs_node_product *node, struct hs_supply *supply)
+static void meet(struct hs_node_product *node, struct hs_supply *supply, const int *mate)
 {
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_role *role = supply->role;
@@ -190,7 +190,7 @@ static void meet(struct hs_node_product *node, struct hs_supply *supply)
         supply->gives[p] = (int8_t)gives(supply, grid->extent, grid->coord, p);
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
         const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
-        int rank = grid->rank[i], at = hs_coord_on(role->looped, coord[role->loop_axis]);
+        int rank = mate[grid->rank[i]], at = hs_coord_on(role->looped, coord[role->loop_axis]);
         if (reads && gives(supply, grid->extent, coord, mine))
             add(&supply->givers, rank, at);
         if (supply->gives[hs_supply_line(supply, coord)] && multiplies(node, coord))
@@ -198,7 +198,7 @@ static void meet(struct hs_node_product *node, struct hs_supply *supply)
     }
 }
 
-static hsumma_status meet_all(struct hs_node_product *node, const struct hs_allocator *memory)
+static hsumma_status meet_all(struct hs_node_product *node, const int *mate, const struct hs_allocator *memory)
 {
     const int *extent = node->problem->grid.extent;
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
@@ -214,13 +214,13 @@ static hsumma_status meet_all(struct hs_node_product *node, const struct hs_allo
         all[i]->takers = (struct hs_peers){.rank = numbers + 2 * ranks, .coord = numbers + 3 * ranks};
         all[i]->gives = node->lines_memory + (size_t)i * lines;
         if (all[i]->ring > 0)
-            meet(node, all[i]);
+            meet(node, all[i], mate);
     }
     return HSUMMA_OK;
 }
 
 hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
-                           const struct hs_allocator *memory, struct hs_message *message)
+                           const int *mate, const struct hs_allocator *memory, struct hs_message *message)
 {
     memset(node, 0, sizeof *node);
     node->problem = problem;
@@ -232,7 +232,7 @@ hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem
     for (int dim = 0; dim < 3; dim++)
         if (node->variant.axis[dim])
             node->local[dim] = hs_axis_count(node->variant.axis[dim], problem->grid.coord[node->variant.axis_of[dim]]);
-    status = meet_all(node, memory);
+    status = meet_all(node, mate, memory);
     if (status)
         hs_fail(message, status, "no memory for a plan");
     if (status)

@@ -350,14 +350,15 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q, good = 1, plans = 0;
     char line[600] = "", by_rows[96], by_both[96], by_cols[96];
-    const char *const options[] = {NULL,
-                                   "groups=1x1 stationary=A lookahead=0 threads=user",
-                                   by_rows,
-                                   by_both,
-                                   by_cols,
-                                   "stationary=A workspace_limit=20k",
-                                   "stationary=B workspace_limit=20k",
-                                   ctx->product_pool.base && size > 1 ? "node=shared block=7 chunk=5" : NULL};
+    const char *const options[] = {
+        NULL,
+        "groups=1x1 stationary=A lookahead=0 threads=user",
+        by_rows,
+        by_both,
+        by_cols,
+        "stationary=A workspace_limit=20k",
+        "stationary=B workspace_limit=20k",
+        grid->shared.bytes && grid->shared.directory.ranks == size && size > 1 ? "node=shared block=7 chunk=5" : NULL};
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
     snprintf(by_rows, sizeof by_rows, "groups=%dx1 block=3 outer=6 bcast=outer=flat,inner=chain segment=100", P);
     snprintf(by_both, sizeof by_both, "levels=1x1,%dx1,1x%d block=2 outer=8,4,4 lookahead=3 stationary=B", P, Q);

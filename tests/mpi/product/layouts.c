@@ -102,9 +102,10 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
     return what || in_one_call ? what : "C is wrong, or A or B has changed, in one call";
 }
 
-/* Four cases on one grid; the first HS_POOL_GRIDS grids of a context share memory: so many, and then a fresh one. */
+/* Four cases on one grid, so many grids of one context, and then a fresh one. */
 static void test_cases(int64_t from, int count)
 {
+    enum { GRIDS = 6 };
     int cases[4] = {0}, failed[4] = {0}, shared = 0;
     hsumma_context *ctx = NULL;
     hsumma_grid *grid = NULL;
@@ -113,7 +114,7 @@ static void test_cases(int64_t from, int count)
         int stationary = (int)(number % 4);
         if (number % 4 == 0 || !grid) {
             hsumma_grid_free(&grid);
-            if (number % (4 * HS_POOL_GRIDS) == 0)
+            if (number % (4 * GRIDS) == 0)
                 hsumma_free(&ctx);
             draw_seed((uint64_t)number / 4 + 1);
             if ((!ctx && hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0)) || !(grid = gemm_draw_grid(ctx))) {

@@ -145,7 +145,8 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
     hsumma_status status = hs_mover_share(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
-        channel->id = mover->operand * 8 + s;
+        /* by level: cells of one member have a channel less, and exchanges cross lines that have other levels */
+        channel->id = mover->operand * HS_CHANNELS_OF_STREAM + 1 + level_of(mover, s);
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
         conveyor->slots[s] = slots_of(mover, spec, pairs, s);

@@ -3,6 +3,20 @@
 #include <string.h>
 
 /*
+ * Of the panels that are packed, exchanged or emptied.  An exchange is between lines, whose levels over cells may
+ * differ: its tier is that of the outermost level over members.
+ */
+static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
+{
+    const struct hs_factors *members = &spec->factors[mover->role->line_axis];
+    int tier = mover->levels ? mover->tier[0] : spec->levels - 1;
+    for (int l = 0; spec->cells && mover->role->exchanged && !mover->spread && l < tier; l++)
+        if (members->size[l] > 1)
+            return l;
+    return tier;
+}
+
+/*
  * Keeps the levels with more than one cell; for C they are first merged so that the sums are bracketed alike.  A
  * hierarchy that cuts through nodes is obeyed as it is: then nothing is shared on this line.
  */
@@ -34,7 +48,7 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, cons
         mover->alg[kept] = mover->operand == HS_C ? spec->reduce[tier[l]] : spec->bcast[tier[l]];
     }
     mover->factors.levels = mover->levels;
-    mover->tier0 = mover->levels ? mover->tier[0] : spec->levels - 1;
+    mover->tier0 = outer_tier(mover, spec);
 }
 
 static int index_of_me(const struct hs_mover *mover)

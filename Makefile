@@ -168,6 +168,9 @@ $(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
 	$(Q)$(on_host) -c -o $@ $<
 $(BUILD)/tests/device/unit_kernels: $(kernels_on_host)
 
+# The engines in random order: its messages stand in for MPI's, so no other program may find them in an archive.
+$(BUILD)/tests/unit/product/interleave: $(call objects,$(sort $(wildcard tests/interleave/*.c)))
+
 # The code of the device "cuda" over a fake of CUDA's run-time library and of cuBLAS, in place of what the library has.
 fake_sources := $(if $(NVCC),$(sort $(wildcard src/gpu/cuda_*.c)))
 fake_cuda := $(patsubst src/gpu/%.c,$(BUILD)/obj/tests/device/fake_cuda/gpu/%.o,$(fake_sources)) \

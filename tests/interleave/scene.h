@@ -1,0 +1,67 @@
+/*
+ * A case: some jobs on a grid, which all ranks execute in turns, each rank an object of this process.  A rank begins
+ * its next execution as soon as it is done with the one before, so ranks may be several executions apart.
+ */
+#ifndef HS_TESTS_INTERLEAVE_SCENE_H
+#define HS_TESTS_INTERLEAVE_SCENE_H
+
+#include "interleave/job.h"
+#include "summa/messages/loop.h"
+#include "summa/node/node.h"
+
+enum { JOBS_MOST = 3, TURNS_MOST = 5, SCENE_TEXT = 2000 };
+
+/* A word of the directory that is raised a step before its time: whoever should wait for it does not. */
+struct scene_lie {
+    int lies;
+    int counter;
+};
+
+/* A process of a job's grid: its engine. */
+struct seat {
+    struct hs_problem problem;
+    struct hs_loop loop;
+    struct hs_node_product node;
+};
+
+struct rank_state {
+    struct hs_comm comm;
+    struct hs_product_memory memory;
+    int mate[PROCESSES_MOST];
+    struct hs_region region, *regions;
+    double *matrix[3]; /* of the execution under way, in the region */
+    char *buffers;
+    int turn, running;
+    int span;      /* of an execution in two spans */
+    uint64_t told; /* the last value of the word that is lied about */
+};
+
+struct scene {
+    int ranks, extent[2], grid_rank[PROCESSES_MOST];
+    int nodes, node[PROCESSES_MOST]; /* of each rank */
+    struct hs_topology topology;
+    int jobs, turns;
+    struct job job[JOBS_MOST];
+    struct seat *seat[JOBS_MOST];
+    struct {
+        int job, set, spans;
+        unsigned in_region[PROCESSES_MOST]; /* operands that others may read in place */
+    } turn[TURNS_MOST];
+    struct rank_state rank[PROCESSES_MOST];
+    char *part[PROCESSES_MOST]; /* of each rank, node by node: its matrices */
+    struct scene_lie lie;
+    char fault[200]; /* "": none */
+};
+
+/* Draws and makes a case with its memory; 0: there is no memory. */
+int scene_make(struct scene *scene, uint64_t *random);
+void scene_free(struct scene *scene);
+/* Before an interleaving: all ranks at their first turn. */
+void scene_rewind(struct scene *scene);
+/* Moves a rank forward; *done: it has had all its turns. */
+hsumma_status scene_step(struct scene *scene, int rank, int *worked, int *done);
+/* The case, and what a rank is at and waits for. */
+void scene_describe(const struct scene *scene, char *text, size_t room);
+void scene_describe_rank(const struct scene *scene, int rank, char *text, size_t room);
+
+#endif

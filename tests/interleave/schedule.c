@@ -1,0 +1,176 @@
+#include "interleave/schedule.h"
+
+#include "support/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH_MOST = 4, SWEEPS = 3, STEPS_MOST = 20000000 };
+
+static struct {
+    struct scene *scene;
+    uint64_t random;
+    int ranks, left; /* ranks; actor number `ranks` is the network */
+    int done[PROCESSES_MOST], inside[PROCESSES_MOST];
+    uint64_t changes, idle_since[PROCESSES_MOST]; /* nothing could be done when so many changes had been seen */
+    int strict;                                   /* the first actor of `order` that can go on does; else by weight */
+    int order[PROCESSES_MOST + 1], weight[PROCESSES_MOST + 1];
+    int redraw; /* the order or the weights change once in so many picks */
+    int nested; /* of 16 places where a rank is at work, others go on there */
+    int depth;
+    int64_t steps, all_steps;
+    char fault[400];
+} plan;
+
+static void draw_order(void)
+{
+    static const int weights[] = {1, 1, 4, 16, 64};
+    for (int i = 0; i <= plan.ranks; i++) {
+        int j = draw_of(&plan.random, i + 1);
+        plan.order[i] = plan.order[j];
+        plan.order[j] = i;
+        plan.weight[i] = weights[draw_of(&plan.random, 5)];
+    }
+}
+
+static int can_go_on(int actor)
+{
+    if (actor == plan.ranks)
+        return network_can_deliver();
+    return !plan.done[actor] && !plan.inside[actor] && plan.idle_since[actor] != plan.changes;
+}
+
+/* An actor that can go on, -1: none. */
+static int pick(void)
+{
+    int sum = 0, among[PROCESSES_MOST + 1], count = 0;
+    if (draw_of(&plan.random, plan.redraw) == 0)
+        draw_order();
+    for (int i = 0; i <= plan.ranks; i++) {
+        int actor = plan.order[i];
+        if (!can_go_on(actor))
+            continue;
+        if (plan.strict)
+            return actor;
+        among[count++] = actor;
+        sum += plan.weight[actor];
+    }
+    if (count == 0)
+        return -1;
+    int at = draw_of(&plan.random, sum), i = 0;
+    for (; at >= plan.weight[among[i]]; i++)
+        at -= plan.weight[among[i]];
+    return among[i];
+}
+
+static void step(int actor)
+{
+    plan.steps++;
+    if (actor == plan.ranks) {
+        plan.changes += (uint64_t)network_deliver();
+        return;
+    }
+    int before = network_as(actor), worked = 0, done = 0;
+    uint64_t seen = plan.changes;
+    plan.inside[actor] = 1;
+    hsumma_status status = scene_step(plan.scene, actor, &worked, &done);
+    plan.inside[actor] = 0;
+    network_as(before);
+    if (status && !plan.fault[0])
+        snprintf(plan.fault, sizeof plan.fault, "rank %d failed: status %d", actor, (int)status);
+    plan.done[actor] = done;
+    plan.left -= done;
+    if (worked)
+        plan.changes++;
+    else if (!network_withheld(actor))
+        plan.idle_since[actor] = seen;
+}
+
+void schedule_yield(double seconds)
+{
+    (void)seconds;
+    if (plan.depth >= DEPTH_MOST || draw_of(&plan.random, 16) >= plan.nested)
+        return;
+    plan.depth++;
+    for (int i = 1 + draw_of(&plan.random, 6), actor; i > 0 && (actor = pick()) >= 0; i--)
+        step(actor);
+    plan.depth--;
+}
+
+/* Nobody could go on: everybody once more, and messages are complete as soon as they can be.  0: really nobody. */
+static int sweep(void)
+{
+    uint64_t before = plan.changes;
+    network_hurry(1);
+    for (int i = 0; i < SWEEPS && plan.changes == before; i++)
+        for (int r = 0; r < plan.ranks; r++)
+            if (!plan.done[r])
+                step(r);
+    network_hurry(0);
+    return plan.changes != before;
+}
+
+static const char *complaint(void)
+{
+    if (plan.fault[0])
+        return plan.fault;
+    return plan.scene->fault[0] ? plan.scene->fault : network_fault();
+}
+
+static void begin(struct scene *scene, uint64_t seed, enum network_lie lie)
+{
+    static const int nested[] = {0, 0, 1, 4, 12};
+    struct network_manner manner;
+    plan.scene = scene;
+    plan.random = seed;
+    plan.ranks = plan.left = scene->ranks;
+    memset(plan.done, 0, sizeof plan.done);
+    memset(plan.inside, 0, sizeof plan.inside);
+    plan.changes = 1;
+    memset(plan.idle_since, 0, sizeof plan.idle_since);
+    plan.strict = draw_of(&plan.random, 2);
+    plan.redraw = draw_of(&plan.random, 3) ? 10 + draw_of(&plan.random, 200) : 1 << 30;
+    plan.nested = nested[draw_of(&plan.random, 5)];
+    plan.depth = 0;
+    plan.steps = 0;
+    plan.fault[0] = 0;
+    draw_order();
+    manner.eager = draw_of(&plan.random, 3) * 4;
+    manner.withheld = draw_of(&plan.random, 2) * draw_of(&plan.random, 8);
+    manner.order = draw_of(&plan.random, 5) - 2;
+    manner.lie = lie;
+    network_begin(&manner, &plan.random);
+    scene_rewind(scene);
+}
+
+const char *schedule_run(struct scene *scene, uint64_t seed, enum network_lie lie)
+{
+    begin(scene, seed, lie);
+    while (plan.left > 0 && !complaint()) {
+        int actor = pick();
+        if (actor >= 0)
+            step(actor);
+        else if (!sweep())
+            snprintf(plan.fault, sizeof plan.fault, "deadlock: %d of %d ranks are not done", plan.left, plan.ranks);
+        if (plan.steps > STEPS_MOST)
+            snprintf(plan.fault, sizeof plan.fault, "no end after %d steps", STEPS_MOST);
+    }
+    while (network_deliver())
+        continue;
+    plan.all_steps += plan.steps;
+    return complaint() ? complaint() : network_left_over();
+}
+
+int64_t schedule_steps(void)
+{
+    return plan.all_steps;
+}
+
+void schedule_describe(void (*line)(const char *text))
+{
+    char text[SCENE_TEXT];
+    for (int r = 0; r < plan.ranks; r++) {
+        scene_describe_rank(plan.scene, r, text, sizeof text);
+        line(text);
+    }
+}

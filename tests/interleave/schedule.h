@@ -1,0 +1,20 @@
+/*
+ * The random scheduler: which rank goes on next, and when messages arrive, is drawn.  A rank that is at work may be
+ * interrupted there by others, so steps of two ranks overlap as they do on two processors.
+ */
+#ifndef HS_TESTS_INTERLEAVE_SCHEDULE_H
+#define HS_TESTS_INTERLEAVE_SCHEDULE_H
+
+#include "interleave/network.h"
+#include "interleave/scene.h"
+
+/* One interleaving: all turns of all ranks.  NULL: all is well; else what is wrong. */
+const char *schedule_run(struct scene *scene, uint64_t seed, enum network_lie lie);
+/* What every rank waited for at the end of the last one. */
+void schedule_describe(void (*line)(const char *text));
+/* Of all interleavings so far. */
+int64_t schedule_steps(void);
+/* Wherever a rank is at work; for job_begin. */
+void schedule_yield(double seconds);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * The engines of all ranks in one process, in random order: the loop over messages and the product inside a node,
+ * executions of several plans one after the other, over drawn layouts, hierarchies, grids and nodes.  Elements are
+ * small integers, so each C is compared exactly; a tile or buffer that is written too early makes it wrong, and what
+ * can never go on is a deadlock.
+ *
+ *     interleave [INTERLEAVINGS [CASE]]      from that case on, each of which has 40 interleavings
+ */
+#include "interleave/pool.h"
+#include "interleave/schedule.h"
+#include "support/random.h"
+#include "support/tap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { USUAL = 6000, OF_A_CASE = 40, LIES = 2000 };
+
+static void tell(const char *text)
+{
+    tap_diag("%s", text);
+}
+
+static void tell_case(const struct scene *scene, uint64_t number, int interleaving, const char *what)
+{
+    char text[SCENE_TEXT];
+    tap_diag("case %" PRIu64 ", interleaving %d: %s", number, interleaving, what);
+    scene_describe(scene, text, sizeof text);
+    tap_diag("%s", text);
+    for (int j = 0; j < scene->jobs; j++) {
+        job_describe(&scene->job[j], text, sizeof text);
+        tap_diag("job %d: %s", j, text);
+    }
+    schedule_describe(tell);
+}
+
+/* Interleavings of cases from `number` on: how many find something wrong.  The first one is told of, if `telling`. */
+static int64_t run_cases(uint64_t number, int64_t interleavings, enum network_lie message_lie, struct scene_lie lie,
+                         int telling)
+{
+    static struct scene scene;
+    int64_t wrong = 0;
+    for (int64_t run = 0; run < interleavings; number++) {
+        uint64_t random = scrambled(number);
+        int good = scene_make(&scene, &random);
+        scene.lie = lie;
+        if (!good) {
+            tap_diag("case %" PRIu64 " cannot be made", number);
+            wrong++;
+            run++;
+        }
+        for (int i = 0; good && i < OF_A_CASE && run < interleavings; i++, run++) {
+            const char *what = schedule_run(&scene, draw_bits_of(&random), message_lie);
+            good = !what;
+            wrong += what != NULL;
+            if (what && telling && wrong <= 3)
+                tell_case(&scene, number, i, what);
+        }
+        scene_free(&scene);
+    }
+    return wrong;
+}
+
+/* The tool itself: lies of MPI and of ranks are found. */
+static void test_lies(uint64_t number)
+{
+    static const struct {
+        const char *name;
+        enum network_lie message_lie;
+        struct scene_lie lie;
+    } lies[] = {{"sends that are complete too early", NETWORK_SENDS_EARLY, {0, 0}},
+                {"receives that are complete too early", NETWORK_RECEIVES_EARLY, {0, 0}},
+                {"tiles that are said to be filled too early", NETWORK_HONEST, {1, HS_FILLED}},
+                {"tiles that are said to be used too early", NETWORK_HONEST, {1, HS_USED}},
+                {"sums that are said to be made too early", NETWORK_HONEST, {1, HS_SUMMED}},
+                {"panels that are said to have come too early", NETWORK_HONEST, {1, HS_DONE}},
+                {"panels that are said to have been sent too early", NETWORK_HONEST, {1, HS_DONE + 1}}};
+    for (unsigned i = 0; i < sizeof lies / sizeof *lies; i++) {
+        int64_t found = run_cases(number, LIES, lies[i].message_lie, lies[i].lie, 0);
+        tap_ok(found > 0, "%s are found: in %" PRId64 " of %d interleavings", lies[i].name, found, LIES);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int64_t interleavings = argc > 1 ? atoll(argv[1]) : USUAL;
+    uint64_t number = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    clock_t begin = clock();
+    job_begin(schedule_yield);
+    int64_t wrong = run_cases(number, interleavings, NETWORK_HONEST, (struct scene_lie){0, 0}, 1);
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    tap_ok(wrong == 0, "%" PRId64 " interleavings from case %" PRIu64 " on: %" PRId64 " wrong", interleavings, number,
+           wrong);
+    tap_diag("%.0f interleavings per second, %.0f steps each", (double)interleavings / seconds,
+             (double)schedule_steps() / (double)interleavings);
+    if (argc < 3)
+        test_lies(number);
+    return tap_done();
+}

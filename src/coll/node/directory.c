@@ -60,6 +60,20 @@ int hs_directory_arrived(struct hs_directory *directory, int rank, struct hs_bal
     return 1;
 }
 
+void hs_directory_break(struct hs_directory *directory)
+{
+    atomic_store(&directory->entry[directory->me].broken, 1);
+    hs_bells_ring(directory->bells);
+}
+
+int hs_directory_is_broken(const struct hs_directory *directory)
+{
+    for (int r = 0; r < directory->ranks; r++)
+        if (atomic_load_explicit(&directory->entry[r].broken, memory_order_relaxed))
+            return 1;
+    return 0;
+}
+
 static int still_missing(const struct hs_directory *directory)
 {
     for (int i = 0; i < directory->awaits; i++) {

@@ -45,6 +45,7 @@ struct hs_directory_entry {
     _Alignas(128) _Atomic uint32_t sleepers;  /* how many wait for this rank, asleep or about to be; they count it */
     _Alignas(128) _Atomic uint32_t asleep;    /* this rank is, or is about to be ... */
     _Atomic uint32_t bell;                    /* ... until others ring this */
+    _Atomic int broken;                       /* this rank has failed and will signal nothing any more */
 };
 
 /* Something that a rank waits for. */
@@ -93,6 +94,10 @@ void hs_signal(struct hs_directory *directory, int counter, uint64_t value);
 /* Agreements (coll/run/agree.h): this rank's vote; and that of another that arrives with it, once it is there. */
 void hs_directory_arrive(struct hs_directory *directory, const struct hs_ballot *ballot);
 int hs_directory_arrived(struct hs_directory *directory, int rank, struct hs_ballot *ballot);
+
+/* A rank that fails says so, and those that wait for it give up. */
+void hs_directory_break(struct hs_directory *directory);
+int hs_directory_is_broken(const struct hs_directory *directory);
 
 /* hs_idle (base/wait.h): spins, then yields, then sleeps until some of what is awaited is there, or a moment. */
 hsumma_status hs_directory_idle(void *directory, int times);

@@ -275,6 +275,26 @@ static hsumma_status advance(void *state, int *worked, int *done)
 }
 
 /*
+ * A product over several nodes: with messages under way this process polls them.  Without, it waits for others of its
+ * node, and sleeps as it does where there is one node; if one of them has failed, it gives up.
+ */
+static hsumma_status idle_in_cells(hsumma_plan *plan, int times)
+{
+    enum { BETWEEN = 64 };
+    struct hs_directory *directory = &plan->grid->shared.directory;
+    int found;
+    if (times % BETWEEN == 0 && hs_directory_is_broken(directory))
+        return HSUMMA_ERR_MPI;
+    if (!hs_loop_idle(&plan->loop) || hs_local_is_busy(plan->problem.local)) {
+        hs_idle_yield(NULL, times);
+        return HSUMMA_OK;
+    }
+    if (hs_directory_sleeps(directory, times) || times % BETWEEN == BETWEEN - 1)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
+    return hs_directory_idle(directory, times);
+}
+
+/*
  * Where memory is shared this process sleeps until others have done what it waits for; but they may wait for MPI to
  * deliver what it has sent them before, so MPI is looked at, too.
  */
@@ -286,6 +306,8 @@ static hsumma_status idle(void *state, int times)
     if (plan->ctx->comm.block)
         return hs_block_idle(plan->ctx->comm.block, times);
     int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
+    if (multiplying && !plan->on_device && plan->choice.spec.cells)
+        return idle_in_cells(plan, times);
     int sharing =
         multiplying ? plan->by_node || plan->on_device : plan->agreement.directory && plan->phase != HS_PLAN_TIMING;
     int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */

@@ -1,5 +1,7 @@
 #include "hsumma/search/candidate.h"
 
+#include "summa/messages/mpi_rows.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -275,6 +277,9 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     hsumma_status status = choose_widths(chooser, sketch, &choice->spec);
     if (!status)
         status = choose_algs(chooser, sketch, choice);
+    const struct hs_sharing *sharing = &chooser->planner->sharing;
+    choice->spec.cells = sharing->cells && sharing->bytes > 0 && chooser->settings->node != HS_NODE_MESSAGES &&
+                         !hs_native_wanted(&choice->spec);
     if (!status)
         status = hs_predict(chooser->planner->memo, &chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
                             &chooser->pairs, chooser->planner->threads, &choice->prediction);

@@ -59,11 +59,13 @@ static hsumma_status shares(const struct hs_chooser *chooser, int *shared)
     const int *extent = chooser->problem->grid.extent;
     int asked = settings->node == HS_NODE_SHARED;
     *shared = 0;
-    if (asked && settings->for_messages)
+    if (asked && settings->for_messages && !sharing->cells)
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
                        "node=shared sends no messages, but groups, levels, outer, bcast, reduce, exchange, segment, "
                        "lookahead or slice is given");
     if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || settings->for_messages)
+        return HSUMMA_OK;
+    if (sharing->cells)
         return HSUMMA_OK;
     if (asked && sharing->bytes == 0)
         return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,

@@ -28,6 +28,7 @@ struct hs_ranking {
 /* What the processes share. */
 struct hs_sharing {
     size_t bytes; /* of memory for panels; 0: none */
+    int cells;    /* there are several nodes: only members of a line that are on one node share its panels */
     int in_place; /* matrices may lie in memory that all have mapped */
 };
 

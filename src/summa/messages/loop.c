@@ -285,6 +285,11 @@ static void finish(struct hs_loop *loop)
     loop->last = loop->times;
 }
 
+int hs_loop_idle(const struct hs_loop *loop)
+{
+    return hs_conveyor_idle(&loop->conveyor[0]) && hs_conveyor_idle(&loop->conveyor[1]);
+}
+
 int hs_loop_boundary(const struct hs_loop *loop, int at)
 {
     const struct hs_tier *outer = &loop->panels.tier[0]; /* panels of the others are parts of its panels */
@@ -343,6 +348,10 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
             finish(loop);
             status = loop->failed;
         }
+    }
+    if (status && loop->turn.shared) {
+        hs_directory_break(&loop->turn.shared->directory);
+        loop->turn.shared = NULL; /* others must not take what is here for the end of it */
     }
     if (status)
         finish(loop);

@@ -84,6 +84,8 @@ int hs_loop_boundary(const struct hs_loop *loop, int at);
  */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
                    char *buffers, const struct hs_turn *turn, double begin, int from, int to);
+/* 1 if no message is under way: what this process waits for then are words of its node. */
+int hs_loop_idle(const struct hs_loop *loop);
 /* Moves it forward (hs_advance). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 

@@ -285,7 +285,7 @@ static hsumma_status idle_in_cells(hsumma_plan *plan, int times)
     int found;
     if (times % BETWEEN == 0 && hs_directory_is_broken(directory))
         return HSUMMA_ERR_MPI;
-    if (!hs_loop_idle(&plan->loop) || hs_local_is_busy(plan->problem.local)) {
+    if (!hs_loop_idle(&plan->loop) || hs_plan_holder(plan)->trial.stepping || hs_local_is_busy(plan->problem.local)) {
         hs_idle_yield(NULL, times);
         return HSUMMA_OK;
     }

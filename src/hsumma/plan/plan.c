@@ -122,7 +122,8 @@ static int is_on_one_node(const hsumma_plan *plan)
 
 static struct hs_sharing sharing_of(const hsumma_plan *plan)
 {
-    return (struct hs_sharing){.bytes = is_on_one_node(plan) ? plan->grid->shared.bytes : 0,
+    return (struct hs_sharing){.bytes = plan->grid->shared.bytes,
+                               .cells = !is_on_one_node(plan),
                                .in_place = plan->ctx->allocations.first != NULL};
 }
 

@@ -278,8 +278,8 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     if (!status)
         status = choose_algs(chooser, sketch, choice);
     const struct hs_sharing *sharing = &chooser->planner->sharing;
-    choice->spec.cells = sharing->cells && sharing->bytes > 0 && chooser->settings->node != HS_NODE_MESSAGES &&
-                         !hs_native_wanted(&choice->spec);
+    choice->spec.cells = !status && sharing->cells && sharing->bytes > 0 &&
+                         chooser->settings->node != HS_NODE_MESSAGES && !hs_native_wanted(&choice->spec);
     if (!status)
         status = hs_predict(chooser->planner->memo, &chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
                             &chooser->pairs, chooser->planner->threads, &choice->prediction);

@@ -76,6 +76,16 @@ void hs_feed_fill(struct hs_conveyor *feed, int o)
     feed->copy_seconds += hs_now() - begin;
 }
 
+/* A panel's channels start from outside in: others wait for what this process does in the outer ones, and one at a time
+ * nothing else would start meanwhile. */
+static int is_next(const struct hs_conveyor *feed, int s, int first)
+{
+    for (int j = 0; j < s; j++)
+        if (feed->channel[j].next <= feed->mover.panels->tier[feed->channel[j].tier].of[first])
+            return 0;
+    return 1;
+}
+
 /* Inside the window, buffer free, and what it forwards is here. */
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
 {
@@ -85,6 +95,10 @@ int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
     if (o > tier->of[now] + feed->ahead[s])
         return 0;
     int first = tier->first[o], from = channel_of(feed, first);
+    if (!is_next(feed, s, first))
+        return 0;
+    if (s == 0 && !hs_mover_takes(&feed->mover, hs_mover_pair(&feed->mover, channel->tier, o)))
+        return 1; /* it only gives */
     if (s == 0 || from == s)
         return feed->slots[s] == 0 || buffer_free(feed, s, o, now);
     return from > s || hs_feed_ready(feed, first);

@@ -93,6 +93,41 @@ static void test_words(void)
     hsumma_free(&ctx);
 }
 
+/*
+ * Grids with tiles on devices, made and freed: tiles go when the next grid is made after all have freed theirs; a
+ * process that frees its grid late keeps them.
+ */
+static void test_grids(void)
+{
+    enum { ROUNDS = 12, LATE = 5 };
+    hsumma_context *ctx = gemm_device_context("");
+    hsumma_grid *grid = NULL, *kept = NULL;
+    int64_t free_bytes, all_bytes, first = 0, least = INT64_MAX;
+    int good = ctx != NULL;
+    for (int round = 0; everywhere(good) && round < ROUNDS; round++) {
+        hsumma_plan *plan = NULL;
+        int right = 0;
+        good = (grid = grid_on(ctx)) != NULL;
+        if (round != LATE + 1)
+            hsumma_grid_free(&kept);
+        struct gemm_case c = a_call(grid);
+        c.options = "node=device";
+        good = good && !gemm_plan_create(ctx, &c, &plan) && !gemm_execute_there(ctx, plan, &c, ON_ALL, &right) && right;
+        hsumma_synchronize(ctx);
+        good = good && !ctx->device->kind->memory_left(ctx->device, &free_bytes, &all_bytes);
+        hsumma_plan_free(&plan);
+        if (round == LATE && rank == size - 1)
+            kept = grid, grid = NULL;
+        hsumma_grid_free(&grid);
+        first = round == 1 ? free_bytes : first;
+        least = free_bytes < least ? free_bytes : least;
+    }
+    good = everywhere(good && free_bytes == first) && (size == 1 || least < first || rank > 0);
+    tap_ok(everywhere(good), "%d grids made and freed: as much memory of the device is left: %lld bytes", ROUNDS,
+           (long long)free_bytes);
+    hsumma_free(&ctx);
+}
+
 /* Matrices from hsumma_malloc, in one call, with another stream in between, on a grid that leaves processes out. */
 static void test_calls(void)
 {
@@ -225,6 +260,7 @@ int main(int argc, char **argv)
     if (test_device_is_host()) {
         test_words();
         test_calls();
+        test_grids();
         test_failures("fail", 1, 80, 6, 0);
         test_failures("event", 1, 34, 4, 1);
         test_failures("memory", 0, 7 << 20, 700000, 0);

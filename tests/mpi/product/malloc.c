@@ -1,6 +1,8 @@
 /*
- * hsumma_malloc: what one process writes the others read at the same number and offset, parts of unlike sizes, memory
- * that cannot be shared or had, products, and nothing left behind.
+ * hsumma_malloc: what one process writes the others of its node read at the same number and offset, parts of unlike
+ * sizes, memory that cannot be shared or had, products, and nothing left behind.
+ *
+ *     malloc [topology=nodes:N]
  */
 #include "support/failing_memory.h"
 #include "support/process.h"
@@ -11,10 +13,24 @@
 
 enum { MIB = 1 << 20, TOGETHER = 3 };
 
-/* Whether the processes of a context share memory. */
+static int node_of(const hsumma_context *ctx, int r)
+{
+    return ctx->comm.topology.division[HS_NODE].of[r];
+}
+
+/* Processes of a context that are on this one's node. */
+static int mates(const hsumma_context *ctx)
+{
+    int count = 0;
+    for (int r = 0; r < ctx->comm.size; r++)
+        count += node_of(ctx, r) == node_of(ctx, ctx->comm.rank);
+    return count;
+}
+
+/* Whether this process shares memory with others. */
 static int sharing(const hsumma_context *ctx)
 {
-    return ctx->profile.one_node && ctx->comm.size > 1;
+    return mates(ctx) > 1;
 }
 
 static int is_shared(const hsumma_context *ctx, const void *at)
@@ -35,7 +51,7 @@ static unsigned char value(int who, int round, size_t i)
     return (unsigned char)(who * 31 + round * 7 + (int)(i % 251) + 1);
 }
 
-/* What every process has written is there for all, at (number, rank, offset); 1 if all is well. */
+/* What every mate has written is there for all, at (number, mate, offset); 1 if all is well. */
 static int seen_by_all(const hsumma_context *ctx, unsigned char *const given[TOGETHER])
 {
     const int me = ctx->comm.rank, ranks = ctx->comm.size;
@@ -46,12 +62,13 @@ static int seen_by_all(const hsumma_context *ctx, unsigned char *const given[TOG
             hs_region_of(ctx->allocations.shared, given[round], unlike(me, round), &offset);
         if (!region || offset)
             return 0;
-        for (int r = 0; r < ranks; r++) {
-            const char *part = hs_region_at(ctx->allocations.shared, region->number, r, 0);
+        for (int r = 0, k = 0; r < ranks; r++) {
+            if (node_of(ctx, r) != node_of(ctx, me))
+                continue;
+            const char *part = hs_region_at(ctx->allocations.shared, region->number, k++, 0);
             good &= (uintptr_t)part % (uintptr_t)sysconf(_SC_PAGESIZE) == 0;
             for (size_t i = 0; i < unlike(r, round); i++)
-                good &=
-                    (unsigned char)*hs_region_at(ctx->allocations.shared, region->number, r, i) == value(r, round, i);
+                good &= (unsigned char)part[i] == value(r, round, i);
         }
     }
     return good;
@@ -129,14 +146,14 @@ static void test_lookup(hsumma_context *ctx)
     tap_ok(everywhere(good && !ctx->allocations.first), "numbers are alike everywhere and never come again");
 }
 
-/* A request that must fail alike everywhere and keep nothing; words: of the message. */
+/* A request that must fail alike everywhere and keep nothing; words: of the message where all are on one node. */
 static void refused(hsumma_context *ctx, size_t bytes, const char *what, const char *words)
 {
     void *memory = &memory;
     int before = process_segments();
     hsumma_status status = hsumma_malloc(ctx, bytes, &memory);
     int good = status == HSUMMA_ERR_MEMORY && !memory && !ctx->allocations.first && process_segments() == before;
-    good &= strstr(hsumma_message(ctx), words) != NULL;
+    good &= strstr(hsumma_message(ctx), mates(ctx) == size ? words : "on process ") != NULL;
     tap_ok(everywhere(good), "%s: %s: %s", what, hsumma_status_string(status), hsumma_message(ctx));
 }
 
@@ -181,24 +198,25 @@ static void test_scarce(hsumma_context *ctx)
     tap_ok(bad == 0 && places > 2, "memory fails at %d places, %d wrong: %s", places, bad, hsumma_message(ctx));
 }
 
-/* The last process may map only 32 MiB more: the segment cannot be had, its own part can, or not. */
+/* The last process may map only 32 MiB more: its node's segment cannot be had, its own part can, or not. */
 static void test_limited(hsumma_context *ctx)
 {
     struct rlimit limit, less;
     void *memory = NULL;
     char words[64];
-    int last = rank == size - 1;
+    int last = rank == size - 1, elsewhere = node_of(ctx, rank) != node_of(ctx, size - 1) && sharing(ctx);
     getrlimit(RLIMIT_AS, &limit);
     less = limit;
     int64_t space = process_mapped();
     less.rlim_cur = (rlim_t)space + 32 * MIB;
     int before = process_segments(), good = !last || setrlimit(RLIMIT_AS, &less) == 0;
     hsumma_status status = hsumma_malloc(ctx, last ? MIB : 64 * MIB, &memory);
-    good &= status == HSUMMA_OK && memory && !is_shared(ctx, memory) && process_segments() == before;
+    good &= status == HSUMMA_OK && memory && process_segments() == before + elsewhere;
+    good &= is_shared(ctx, memory) == elsewhere;
     for (size_t i = 0; memory && i < MIB; i += 1000)
         good &= ((char *)memory)[i] == 0;
     hsumma_mfree(ctx, memory);
-    tap_ok(everywhere(good && !ctx->allocations.first), "memory that cannot be shared is plain on all: %s",
+    tap_ok(everywhere(good && !ctx->allocations.first), "memory that cannot be shared is plain on all of the node: %s",
            hsumma_status_string(status));
     snprintf(words, sizeof words, "%d on process %d", 64 * MIB, size - 1);
     refused(ctx, last ? 64 * MIB : 16 * MIB, "one process cannot have its part", words);

@@ -98,6 +98,8 @@ programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples
 sim_programs := $(patsubst %.c,$(BUILD)/%,$(if $(SIM),$(sort $(wildcard tests/sim/*.c))))
 # The same tests, with the device "cuda" over a fake in place of the stand-in.
 fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
+# All ranks in one process: messages here stand in for MPI's, so no other program may find them in an archive.
+interleave_objects := $(call objects,$(sort $(wildcard tests/interleave/*.c)))
 # The device "host", which tests load.
 stand_in_objects := $(call objects,$(sort $(wildcard tests/device/stand_in/*.c)))
 stand_in := $(BUILD)/tests/libstand_in_device.so
@@ -168,8 +170,8 @@ $(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
 	$(Q)$(on_host) -c -o $@ $<
 $(BUILD)/tests/device/unit_kernels: $(kernels_on_host)
 
-# The engines in random order: its messages stand in for MPI's, so no other program may find them in an archive.
-$(BUILD)/tests/unit/product/interleave: $(call objects,$(sort $(wildcard tests/interleave/*.c)))
+# The engines in random order.
+$(BUILD)/tests/unit/product/interleave $(BUILD)/tests/unit/product/cells: $(interleave_objects)
 
 # The code of the device "cuda" over a fake of CUDA's run-time library and of cuBLAS, in place of what the library has.
 fake_sources := $(if $(NVCC),$(sort $(wildcard src/gpu/cuda_*.c)))
@@ -256,7 +258,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(MPICC) -O2 -shared -fPIC -Wl,--as-needed -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(programs) $(sim_programs)) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(programs) $(sim_programs)) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects) $(interleave_objects))
 
 # Running.  The packages come first, then a make that sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one

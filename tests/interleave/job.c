@@ -97,9 +97,9 @@ static const struct hs_alg *draw_row(enum hs_collective collective, const int si
     return fitting[draw_of(random, count)];
 }
 
-static void draw_levels(struct job *job, uint64_t *random)
+/* Levels, algorithms and what is in flight, for panels of a width. */
+static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, uint64_t *random)
 {
-    struct hs_spec *spec = &job->spec;
     int outer[2][HS_LEVELS_MAX], left[2] = {job->extent[0], job->extent[1]}, levels = draw_of(random, 3);
     for (int l = 0; l < levels; l++)
         for (int axis = 0; axis < 2; axis++) {
@@ -114,7 +114,7 @@ static void draw_levels(struct job *job, uint64_t *random)
         hs_factors_make(&spec->factors[axis], job->extent[axis], levels, outer[axis]);
     for (int l = levels; l >= 0; l--) {
         int size[2] = {spec->factors[0].size[l], spec->factors[1].size[l]};
-        spec->width[l] = l == levels ? 1 + draw_of(random, 6) : spec->width[l + 1] * (1 + draw_of(random, 3));
+        spec->width[l] = l == levels ? width : spec->width[l + 1] * (1 + draw_of(random, 3));
         spec->bcast[l] = draw_row(HS_BCAST, size, random);
         spec->reduce[l] = draw_row(HS_REDUCE_TO, size, random);
     }
@@ -127,7 +127,7 @@ static void draw_levels(struct job *job, uint64_t *random)
 /* One level; what is handed over in chunks is A or B, moving, and not where its readers have it. */
 static void draw_chunks(struct job *job, const struct hs_variant *variant, uint64_t *random)
 {
-    struct hs_spec *spec = &job->spec;
+    struct hs_spec *spec = &job->spec[0];
     int x = draw_of(random, 3) - 1;
     spec->node = HS_NODE_SHARED;
     spec->levels = 1;
@@ -144,13 +144,18 @@ static int draw_spec(struct job *job, int one_node, uint64_t *random)
     struct hs_problem problem = job_problem(job, 0);
     struct hs_variant variant;
     struct hs_message message;
-    job->spec = (struct hs_spec){.stationary = draw_of(random, 3), .slice = INT64_MAX, .chunked = -1};
-    if (hs_variant_make(&problem, job->spec.stationary, &variant, &message))
+    job->spec[0] = job->spec[1] = (struct hs_spec){.stationary = draw_of(random, 3), .slice = INT64_MAX, .chunked = -1};
+    job->specs = 1;
+    if (hs_variant_make(&problem, job->spec[0].stationary, &variant, &message))
         return 0;
-    if (!one_node || draw_of(random, 3))
-        draw_levels(job, random);
-    else
+    if (one_node && draw_of(random, 3) == 0) {
         draw_chunks(job, &variant, random);
+        return 1;
+    }
+    job->specs = 1 + draw_of(random, 2);
+    int64_t width = 1 + draw_of(random, 6);
+    for (int i = 0; i < job->specs; i++)
+        draw_levels(job, &job->spec[i], width, random);
     return 1;
 }
 
@@ -198,19 +203,31 @@ struct hs_problem job_problem(const struct job *job, int process)
     return problem;
 }
 
+static size_t describe_spec(const struct hs_spec *spec, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = 0;
+    if (spec->node == HS_NODE_SHARED)
+        used = (size_t)snprintf(text, room, " node, block %" PRId64 ", chunks %d of %" PRId64 ",", spec->width[0],
+                                spec->chunked, spec->chunk);
+    for (int l = 0; l < spec->levels && spec->node != HS_NODE_SHARED && used < room; l++)
+        used += (size_t)snprintf(text + used, room - used, " %dx%d by %" PRId64 " %s %s,", spec->factors[0].size[l],
+                                 spec->factors[1].size[l], spec->width[l], spec->bcast[l]->name, spec->reduce[l]->name);
+    if (used < room)
+        used += (size_t)snprintf(text + used, room - used, " lookahead %d, spread %d, segment %" PRId64 "%s",
+                                 spec->lookahead, spec->spread, spec->segment, spec->cells ? ", cells" : "");
+    return used;
+}
+
 void job_describe(const struct job *job, char *text, size_t room)
 {
-    const struct hs_spec *spec = &job->spec;
     size_t used =
         (size_t)snprintf(text, room, "%c%c %" PRId64 "x%" PRId64 "x%" PRId64 " on %dx%d, %c stays, a %g b %g,",
                          job->op[0], job->op[1], job->size[0], job->size[1], job->size[2], job->extent[0],
-                         job->extent[1], "ABC"[spec->stationary], job -> alpha, job -> beta);
-    if (spec->node == HS_NODE_SHARED)
-        used += (size_t)snprintf(text + used, room - used, " node, block %" PRId64 ", chunks %d of %" PRId64 ",",
-                                 spec->width[0], spec->chunked, spec->chunk);
-    for (int l = 0; l < spec->levels && spec->node != HS_NODE_SHARED; l++)
-        used += (size_t)snprintf(text + used, room - used, " %dx%d by %" PRId64 " %s %s,", spec->factors[0].size[l],
-                                 spec->factors[1].size[l], spec->width[l], spec->bcast[l]->name, spec->reduce[l]->name);
-    snprintf(text + used, room - used, " lookahead %d, spread %d, segment %" PRId64 "%s", spec->lookahead, spec->spread,
-             spec->segment, spec->cells ? ", cells" : "");
+                         job->extent[1], "ABC"[job->spec[0].stationary], job -> alpha, job -> beta);
+    for (int i = 0; i < job->specs && used < room; i++) {
+        used += describe_spec(&job->spec[i], text + used, room - used);
+        if (i + 1 < job->specs && used < room)
+            used += (size_t)snprintf(text + used, room - used, "; or");
+    }
 }

@@ -28,7 +28,10 @@ struct job {
     char op[3];
     int64_t size[3]; /* m, n, k */
     double alpha, beta;
-    struct hs_spec spec; /* node: HS_NODE_SHARED for the node's engine */
+    /* node: HS_NODE_SHARED for the node's engine.  Loops may have two that differ in all but what decides the panels:
+       an execution in two spans then begins with one and ends with the other. */
+    struct hs_spec spec[2];
+    int specs;
     struct local_part part[PROCESSES_MOST][3];
 };
 

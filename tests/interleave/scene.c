@@ -54,24 +54,32 @@ static int draw_nodes(struct scene *scene, uint64_t *random)
     return !status;
 }
 
+static int by_node(const struct job *job)
+{
+    return job->spec[0].node == HS_NODE_SHARED;
+}
+
+static hsumma_status make_seat(struct scene *scene, struct job *job, int process, struct seat *seat)
+{
+    struct rank_state *rank = &scene->rank[job->rank[process]];
+    struct hs_message message;
+    hsumma_status status = HSUMMA_OK;
+    seat->problem = job_problem(job, process);
+    if (by_node(job))
+        return hs_node_init(&seat->node, &seat->problem, &job->spec[0], rank->mate, &case_pool, &message);
+    for (int i = 0; !status && i < job->specs; i++)
+        status = hs_loop_init(&seat->loop[i], &seat->problem, &job->spec[i], &rank->comm, &case_pool, &message);
+    return status;
+}
+
 static int make_seats(struct scene *scene, int number)
 {
     struct job *job = &scene->job[number];
-    int processes = job->extent[0] * job->extent[1];
+    int processes = job->extent[0] * job->extent[1], good = 1;
     struct seat *seats = scene->seat[number] = hs_get_zero(&case_pool, (size_t)processes, sizeof *seats);
-    for (int i = 0; seats && i < processes; i++) {
-        struct seat *seat = &seats[i];
-        struct hs_message message;
-        const int *mate = scene->rank[job->rank[i]].mate;
-        seat->problem = job_problem(job, i);
-        hsumma_status status = job->spec.node == HS_NODE_SHARED
-                                   ? hs_node_init(&seat->node, &seat->problem, &job->spec, mate, &case_pool, &message)
-                                   : hs_loop_init(&seat->loop, &seat->problem, &job->spec,
-                                                  &scene->rank[job->rank[i]].comm, &case_pool, &message);
-        if (status)
-            return 0;
-    }
-    return seats != NULL;
+    for (int i = 0; seats && good && i < processes; i++)
+        good = !make_seat(scene, job, i, &seats[i]);
+    return seats && good;
 }
 
 /* Bytes that all jobs together need at a place. */
@@ -85,17 +93,27 @@ static size_t most(const struct scene *scene, size_t (*need)(const struct scene 
     return bytes;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static size_t buffer_bytes(const struct scene *scene, int job, int rank)
 {
     int process = index_in(&scene->job[job], rank);
-    return process < 0 ? 0 : scene->seat[job][process].loop.buffer_bytes;
+    if (process < 0)
+        return 0;
+    const struct hs_loop *loop = scene->seat[job][process].loop;
+    return larger(loop[0].buffer_bytes, loop[1].buffer_bytes);
 }
 
 static size_t tile_bytes(const struct scene *scene, int job, int rank)
 {
     int process = index_in(&scene->job[job], rank);
+    if (process < 0)
+        return 0;
     const struct seat *seat = &scene->seat[job][process];
-    return process < 0 ? 0 : scene->job[job].spec.node == HS_NODE_SHARED ? seat->node.bytes : seat->loop.shared_bytes;
+    return larger(seat->node.bytes, larger(seat->loop[0].shared_bytes, seat->loop[1].shared_bytes));
 }
 
 static size_t matrix_bytes(const struct scene *scene, int job, int rank)
@@ -197,10 +215,12 @@ void scene_free(struct scene *scene)
 {
     for (int j = 0; j < scene->jobs; j++)
         for (int i = 0; scene->seat[j] && i < scene->job[j].extent[0] * scene->job[j].extent[1]; i++) {
-            if (scene->job[j].spec.node == HS_NODE_SHARED)
-                hs_node_free(&scene->seat[j][i].node, &case_pool);
-            else if (scene->seat[j][i].problem.scalar)
-                hs_loop_free(&scene->seat[j][i].loop, &case_pool);
+            struct seat *seat = &scene->seat[j][i];
+            if (by_node(&scene->job[j]))
+                hs_node_free(&seat->node, &case_pool);
+            for (int k = 0; k < 2; k++)
+                if (seat->loop[k].problem)
+                    hs_loop_free(&seat->loop[k], &case_pool);
         }
     case_pool_empty();
 }
@@ -217,6 +237,45 @@ static uint64_t count(struct scene *scene, int r, const struct job *job)
 {
     const struct hs_grid grid = {.extent = {job->extent[0], job->extent[1]}, .rank = job->rank};
     return hs_node_count(&scene->rank[r].memory, &grid);
+}
+
+static const struct job *job_of(const struct scene *scene, int turn)
+{
+    return &scene->job[scene->turn[turn].job];
+}
+
+/* Which spec a span of a turn is done by. */
+static int spec_of(const struct scene *scene, int turn, int span)
+{
+    return span < job_of(scene, turn)->specs ? span : 0;
+}
+
+/* Where the second span begins: where all levels of both specs begin a panel. */
+static int half_way(const struct job *job, const struct seat *seat)
+{
+    int at = seat->loop[0].panels.count / 2, before;
+    do {
+        before = at;
+        for (int i = 0; i < job->specs; i++)
+            at = hs_loop_boundary(&seat->loop[i], at);
+    } while (at != before);
+    return at;
+}
+
+static void start_span(struct scene *scene, int r, int process, const struct hs_matrix matrix[3])
+{
+    struct rank_state *rank = &scene->rank[r];
+    const struct job *job = job_of(scene, rank->turn);
+    struct seat *seat = &scene->seat[scene->turn[rank->turn].job][process];
+    int which = spec_of(scene, rank->turn, rank->span);
+    struct hs_loop *loop = &seat->loop[which];
+    int panels = loop->panels.count, half = half_way(job, seat), spans = scene->turn[rank->turn].spans;
+    struct hs_turn turn = {NULL, 0, 0};
+    if (job->spec[which].cells)
+        turn = (struct hs_turn){.shared = &rank->memory, .execution = count(scene, r, job)};
+    memset(rank->buffers, POISON, loop->buffer_bytes);
+    hs_loop_start(loop, &job->alpha, matrix, &job->beta, rank->buffers, &turn, 0, rank->span ? half : 0,
+                  spans > 1 && rank->span == 0 ? half : panels);
 }
 
 /* Begins an execution, or the rest of it. */
@@ -237,19 +296,11 @@ static void start(struct scene *scene, int r, int process)
                            ? (struct hs_where){HS_REGION_FIRST, matrix[x].base - (char *)rank->matrix[0]}
                            : (struct hs_where){-1, 0};
     }
-    if (job->spec.node == HS_NODE_SHARED) {
+    if (by_node(job))
         hs_node_start(&seat->node, &rank->memory, NULL, count(scene, r, job), &job->alpha, matrix, where, &job->beta,
                       0);
-        return;
-    }
-    int panels = seat->loop.panels.count, half = hs_loop_boundary(&seat->loop, panels / 2);
-    int spans = scene->turn[rank->turn].spans;
-    struct hs_turn turn = {NULL, 0, 0};
-    if (job->spec.cells)
-        turn = (struct hs_turn){.shared = &rank->memory, .execution = count(scene, r, job)};
-    memset(rank->buffers, POISON, seat->loop.buffer_bytes);
-    hs_loop_start(&seat->loop, &job->alpha, matrix, &job->beta, rank->buffers, &turn, 0, rank->span ? half : 0,
-                  spans > 1 && rank->span == 0 ? half : panels);
+    else
+        start_span(scene, r, process, matrix);
 }
 
 /* The caller has its matrices again: it looks at C and writes to all of them. */
@@ -279,8 +330,11 @@ static void lie(struct scene *scene, int r)
 /* Of a turn, as the node's memory counts them. */
 static int executions(const struct scene *scene, int turn)
 {
-    const struct hs_spec *spec = &scene->job[scene->turn[turn].job].spec;
-    return spec->node == HS_NODE_SHARED ? 1 : spec->cells ? scene->turn[turn].spans : 0;
+    const struct job *job = job_of(scene, turn);
+    int counted = 0;
+    for (int span = 0; span < scene->turn[turn].spans; span++)
+        counted += job->spec[spec_of(scene, turn, span)].cells;
+    return by_node(job) ? 1 : counted;
 }
 
 hsumma_status scene_step(struct scene *scene, int r, int *worked, int *done)
@@ -292,7 +346,7 @@ hsumma_status scene_step(struct scene *scene, int r, int *worked, int *done)
         return HSUMMA_OK;
     int number = scene->turn[rank->turn].job, over = 0;
     const struct job *job = &scene->job[number];
-    int process = index_in(job, r), shared = job->spec.node == HS_NODE_SHARED;
+    int process = index_in(job, r), shared = by_node(job);
     if (!rank->running) {
         *worked = 1;
         for (int i = 0; process < 0 && i < executions(scene, rank->turn); i++)
@@ -304,7 +358,8 @@ hsumma_status scene_step(struct scene *scene, int r, int *worked, int *done)
         return HSUMMA_OK;
     }
     struct seat *seat = &scene->seat[number][process];
-    status = shared ? hs_node_advance(&seat->node, worked, &over) : hs_loop_advance(&seat->loop, worked, &over);
+    struct hs_loop *loop = &seat->loop[spec_of(scene, rank->turn, rank->span)];
+    status = shared ? hs_node_advance(&seat->node, worked, &over) : hs_loop_advance(loop, worked, &over);
     lie(scene, r);
     if (!over || status)
         return status;
@@ -314,6 +369,28 @@ hsumma_status scene_step(struct scene *scene, int r, int *worked, int *done)
         return HSUMMA_OK;
     finish(scene, r, process);
     return HSUMMA_OK;
+}
+
+int scene_sleeps(const struct scene *scene, int r)
+{
+    const struct rank_state *rank = &scene->rank[r];
+    if (rank->turn == scene->turns || !rank->running || rank->memory.directory.awaits == 0)
+        return 0;
+    const struct job *job = job_of(scene, rank->turn);
+    const struct seat *seat = &scene->seat[scene->turn[rank->turn].job][index_in(job, r)];
+    int which = spec_of(scene, rank->turn, rank->span);
+    return by_node(job) || (job->spec[which].cells && hs_loop_idle(&seat->loop[which]));
+}
+
+int scene_is_woken(const struct scene *scene, int r)
+{
+    const struct hs_directory *directory = &scene->rank[r].memory.directory;
+    for (int i = 0; i < directory->awaits; i++) {
+        const struct hs_awaited *awaited = &directory->awaited[i];
+        if (directory->entry[awaited->rank].counter[awaited->counter].value >= awaited->value)
+            return 1;
+    }
+    return 0;
 }
 
 void scene_describe(const struct scene *scene, char *text, size_t room)
@@ -342,12 +419,13 @@ void scene_describe_rank(const struct scene *scene, int r, char *text, size_t ro
     if (!rank->running || process < 0)
         return;
     const struct seat *seat = &scene->seat[number][process];
-    if (scene->job[number].spec.node == HS_NODE_SHARED)
+    const struct hs_loop *loop = &seat->loop[spec_of(scene, rank->turn, rank->span)];
+    if (by_node(&scene->job[number]))
         used +=
             (size_t)snprintf(text + used, room - used, ", filled %" PRId64 " used %" PRId64 " of %" PRId64 " steps;",
                              seat->node.fill, seat->node.step, seat->node.steps);
     else
-        used += (size_t)snprintf(text + used, room - used, ", panel %d of %d;", seat->loop.now, seat->loop.end);
+        used += (size_t)snprintf(text + used, room - used, ", panel %d of %d;", loop->now, loop->end);
     for (int i = 0; i < directory->awaits && used < room; i++) {
         const struct hs_awaited *awaited = &directory->awaited[i];
         used += (size_t)snprintf(text + used, room - used, " word %d of %d >= %" PRIu64, (int)awaited->counter,

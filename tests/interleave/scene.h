@@ -17,10 +17,10 @@ struct scene_lie {
     int counter;
 };
 
-/* A process of a job's grid: its engine. */
+/* A process of a job's grid: its engines, one for each spec. */
 struct seat {
     struct hs_problem problem;
-    struct hs_loop loop;
+    struct hs_loop loop[2];
     struct hs_node_product node;
 };
 
@@ -60,6 +60,10 @@ void scene_free(struct scene *scene);
 void scene_rewind(struct scene *scene);
 /* Moves a rank forward; *done: it has had all its turns. */
 hsumma_status scene_step(struct scene *scene, int rank, int *worked, int *done);
+/* Whether a rank that finds nothing to do would sleep until words change; and whether one of those has changed since.
+ */
+int scene_sleeps(const struct scene *scene, int rank);
+int scene_is_woken(const struct scene *scene, int rank);
 /* The case, and what a rank is at and waits for. */
 void scene_describe(const struct scene *scene, char *text, size_t room);
 void scene_describe_rank(const struct scene *scene, int rank, char *text, size_t room);

@@ -19,6 +19,7 @@ static struct {
     int nested; /* of 16 places where a rank is at work, others go on there */
     int depth;
     int64_t steps, all_steps;
+    int asleep[PROCESSES_MOST]; /* until a word comes that is awaited */
     char fault[400];
 } plan;
 
@@ -70,7 +71,8 @@ static void step(int actor)
         plan.changes += (uint64_t)network_deliver();
         return;
     }
-    int before = network_as(actor), worked = 0, done = 0;
+    int before = network_as(actor), worked = 0, done = 0,
+        asleep = plan.asleep[actor] && !scene_is_woken(plan.scene, actor);
     uint64_t seen = plan.changes;
     plan.inside[actor] = 1;
     hsumma_status status = scene_step(plan.scene, actor, &worked, &done);
@@ -78,6 +80,9 @@ static void step(int actor)
     network_as(before);
     if (status && !plan.fault[0])
         snprintf(plan.fault, sizeof plan.fault, "rank %d failed: status %d", actor, (int)status);
+    if (asleep && worked && !plan.fault[0])
+        snprintf(plan.fault, sizeof plan.fault, "rank %d would have slept although it could go on", actor);
+    plan.asleep[actor] = !worked && scene_sleeps(plan.scene, actor);
     plan.done[actor] = done;
     plan.left -= done;
     if (worked)
@@ -126,6 +131,7 @@ static void begin(struct scene *scene, uint64_t seed, enum network_lie lie)
     plan.ranks = plan.left = scene->ranks;
     memset(plan.done, 0, sizeof plan.done);
     memset(plan.inside, 0, sizeof plan.inside);
+    memset(plan.asleep, 0, sizeof plan.asleep);
     plan.changes = 1;
     memset(plan.idle_since, 0, sizeof plan.idle_since);
     plan.strict = draw_of(&plan.random, 2);

@@ -1,6 +1,7 @@
 /*
  * The random scheduler: which rank goes on next, and when messages arrive, is drawn.  A rank that is at work may be
- * interrupted there by others, so steps of two ranks overlap as they do on two processors.
+ * interrupted there by others, so steps of two ranks overlap as they do on two processors.  One that could only sleep
+ * until a word changes must not be able to go on before.
  */
 #ifndef HS_TESTS_INTERLEAVE_SCHEDULE_H
 #define HS_TESTS_INTERLEAVE_SCHEDULE_H

@@ -147,7 +147,7 @@ static hsumma_status fill(hsumma_context *ctx)
     for (int i = 0; i < ctx->comm.size; i++)
         ctx->ranks[i] = i;
     struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
-    return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, HS_AGREE_CONTEXT, &ctx->memory);
+    return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, NULL, HS_AGREE_CONTEXT, &ctx->memory);
 }
 
 /* The same processes, but nothing that the caller has attached: a duplicate would run his callbacks and take his hints,

@@ -41,18 +41,16 @@ void hs_signal(struct hs_directory *directory, int counter, uint64_t value)
     }
 }
 
-void hs_directory_arrive(struct hs_directory *directory, const struct hs_ballot *ballot)
+void hs_directory_arrive(struct hs_directory *directory, uint64_t arrival, const struct hs_ballot *ballot)
 {
-    uint64_t arrival = ++directory->arrivals;
     for (int i = 0; i < HS_BALLOT_WORDS; i++)
         atomic_store_explicit(&directory->entry[directory->me].vote[arrival % 2][i], ballot->word[i],
                               memory_order_relaxed);
     hs_signal(directory, HS_ARRIVED, arrival);
 }
 
-int hs_directory_arrived(struct hs_directory *directory, int rank, struct hs_ballot *ballot)
+int hs_directory_arrived(struct hs_directory *directory, int rank, uint64_t arrival, struct hs_ballot *ballot)
 {
-    uint64_t arrival = directory->arrivals;
     if (!hs_signalled(directory, rank, HS_ARRIVED, arrival))
         return 0;
     for (int i = 0; i < HS_BALLOT_WORDS; i++)

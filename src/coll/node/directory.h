@@ -17,7 +17,7 @@ enum hs_counter {
     HS_FILLED,  /* steps whose panels this rank has put into shared memory */
     HS_USED,    /* steps that it has multiplied: it reads their panels no more */
     HS_SUMMED,  /* partial results that it has added up */
-    HS_ARRIVED, /* agreements that it has come to, with its vote */
+    HS_ARRIVED, /* agreements that it has come to, with its ballot */
     HS_DONE,    /* of each channel of each moving operand (hs_done_of): its instances that are over here */
     HS_STREAMS = 2,
     HS_CHANNELS_OF_STREAM = 8,
@@ -59,7 +59,7 @@ enum { HS_AWAITED = 6 };
 struct hs_directory {
     struct hs_directory_entry *entry; /* NULL: no shared memory */
     int ranks, me;
-    uint64_t arrivals;      /* of this rank, and of each of those that arrive with it */
+    uint64_t arrivals;      /* agreements that this rank has started, in one order on all */
     struct hs_bells *bells; /* of ranks that block; NULL: all poll */
     int crowded;            /* more ranks than processors: who waits must not hold one */
     /* what has not been there since hs_directory_look: any of it may let this rank go on */
@@ -91,9 +91,9 @@ static inline int hs_signalled(struct hs_directory *directory, int rank, int cou
 /* Sets a word of this rank's and wakes those that sleep. */
 void hs_signal(struct hs_directory *directory, int counter, uint64_t value);
 
-/* Agreements (coll/run/agree.h): this rank's vote; and that of another that arrives with it, once it is there. */
-void hs_directory_arrive(struct hs_directory *directory, const struct hs_ballot *ballot);
-int hs_directory_arrived(struct hs_directory *directory, int rank, struct hs_ballot *ballot);
+/* Agreements (coll/run/agree.h), by number: this rank's ballot; and that of another, once it is there. */
+void hs_directory_arrive(struct hs_directory *directory, uint64_t arrival, const struct hs_ballot *ballot);
+int hs_directory_arrived(struct hs_directory *directory, int rank, uint64_t arrival, struct hs_ballot *ballot);
 
 /* A rank that fails says so, and those that wait for it give up. */
 void hs_directory_break(struct hs_directory *directory);

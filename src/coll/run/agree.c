@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { POLLS_BETWEEN_NOTICES = 64 };
+enum { POLLS_BETWEEN_LOOKS = 64 };
 
 /* The unit of the list is a ballot. */
 static void join(void *dst, const void *left, const void *right, int64_t bytes, void *state)
@@ -18,48 +18,133 @@ static void join(void *dst, const void *left, const void *right, int64_t bytes, 
     memcpy(dst, &ballot, sizeof ballot);
 }
 
-hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
-                                enum hs_agreement_number number, const struct hs_allocator *memory)
+/*
+ * Finds the leaders of the group's nodes and its members on this one: who sends messages, and whose ballots this rank
+ * reads in the directory.
+ */
+static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {
-    *agreement = (struct hs_agreement){.comm = comm, .group = *group, .tag = hs_tag(HS_CHANNEL_AGREE, number)};
+    const struct hs_comm *comm = agreement->comm;
+    const struct hs_division *node = &comm->topology.division[HS_NODE];
+    struct hs_group *group = &agreement->group;
+    int whole = comm->topology.size == 0; /* the communicator is on one node */
+    int parts = whole ? 1 : node->parts, here = whole ? 0 : node->of[comm->rank], leaders = 0;
+    int *leader = agreement->places = hs_get(memory, (size_t)(parts + comm->mates.count), sizeof *leader);
+    if (!leader)
+        return HSUMMA_ERR_MEMORY;
+    int *mate = leader + parts;
+    agreement->mate = mate;
+    for (int part = 0; part < parts; part++)
+        leader[part] = -1;
+    for (int i = 0; i < group->size; i++) {
+        int rank = hs_group_rank(group, i), part = whole ? 0 : node->of[rank];
+        leader[part] = leader[part] < 0 ? hs_group_place(group, i) : leader[part];
+        if (part == here)
+            mate[agreement->mates++] = comm->mates.mate[rank];
+    }
+    group->me = 0;
+    for (int part = 0; part < parts; part++) {
+        group->me = part == here ? leaders : group->me;
+        if (leader[part] >= 0)
+            leader[leaders++] = leader[part];
+    }
+    int leads = leaders > 1 && mate[0] == agreement->directory->me;
+    *group = (struct hs_group){
+        .table = group->table, .stride = 1, .size = leads ? leaders : 0, .me = group->me, .at = leader};
+    if (leads) { /* its own ballot it has */
+        agreement->mate++;
+        agreement->mates--;
+    } else if (leaders > 1) { /* its leader's is the verdict */
+        agreement->mates = 1;
+    }
+    return HSUMMA_OK;
+}
+
+/* The allreduce. */
+static hsumma_status connect(struct hs_agreement *agreement, const struct hs_allocator *memory)
+{
+    const struct hs_group *group = &agreement->group;
     struct hs_shape shape = {
         .rank = group->me, .size = group->size, .bytes = sizeof agreement->mine, .unit = sizeof agreement->mine};
     hsumma_status status = hs_build(hs_alg_safe(HS_ALLREDUCE), &shape, memory, &agreement->list);
     if (status)
         return status;
     int steps = agreement->list.steps;
+    if (agreement->list.extent[HS_SCRATCH] > (int64_t)sizeof agreement->scratch)
+        return HSUMMA_ERR_INTERNAL;
     agreement->work = hs_get(memory, 1, hs_instance_bytes(steps));
-    if (!agreement->work || agreement->list.extent[HS_SCRATCH] > (int64_t)sizeof agreement->scratch) {
-        status = agreement->work ? HSUMMA_ERR_INTERNAL : HSUMMA_ERR_MEMORY;
-        hs_agreement_free(agreement, memory);
-        return status;
-    }
+    if (!agreement->work)
+        return HSUMMA_ERR_MEMORY;
     hs_instance_init(&agreement->instance, agreement->work, steps);
     return HSUMMA_OK;
+}
+
+hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
+                                struct hs_directory *directory, enum hs_agreement_number number,
+                                const struct hs_allocator *memory)
+{
+    *agreement = (struct hs_agreement){
+        .comm = comm, .group = *group, .directory = directory, .tag = hs_tag(HS_CHANNEL_AGREE, number)};
+    hsumma_status status = directory ? divide(agreement, memory) : HSUMMA_OK;
+    if (!status && agreement->group.size > 0)
+        status = connect(agreement, memory);
+    if (status)
+        hs_agreement_free(agreement, memory);
+    return status;
 }
 
 void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {
     hs_list_free(memory, &agreement->list);
     hs_put(memory, agreement->work);
+    hs_put(memory, agreement->places);
     agreement->work = NULL;
+    agreement->places = NULL;
 }
 
-hsumma_status hs_agreement_start(struct hs_agreement *agreement, struct hs_vote mine)
+static int sends(const struct hs_agreement *agreement)
 {
-    agreement->mine = agreement->result = hs_ballot_of(mine, agreement->comm->rank);
-    if (agreement->directory) {
-        agreement->met = 0;
-        hs_directory_arrive(agreement->directory, &agreement->mine);
-        return HSUMMA_OK;
-    }
+    return agreement->group.size > 0;
+}
+
+int hs_agreement_awaits_mates(const struct hs_agreement *agreement)
+{
+    return agreement->met < agreement->mates;
+}
+
+/* Begins the allreduce, of what has been joined so far. */
+static hsumma_status send(struct hs_agreement *agreement)
+{
     struct hs_binding binding = {
         .list = &agreement->list,
         .group = agreement->group,
         .tag = agreement->tag,
         .slot = {[HS_IN] = &agreement->mine, [HS_OUT] = &agreement->result, [HS_SCRATCH] = agreement->scratch},
         .combine = join};
+    agreement->mine = agreement->result;
     return hs_start(&agreement->instance, agreement->comm, &binding);
+}
+
+/* Mates that wait for this rank's ballot give up, where nothing else tells them. */
+static hsumma_status fail(struct hs_agreement *agreement, hsumma_status status)
+{
+    if (agreement->directory && status != HSUMMA_ERR_DEVICE)
+        hs_directory_break(agreement->directory);
+    return status;
+}
+
+hsumma_status hs_agreement_start(struct hs_agreement *agreement, struct hs_vote mine)
+{
+    hsumma_status status = HSUMMA_OK;
+    agreement->mine = agreement->result = hs_ballot_of(mine, agreement->comm->rank);
+    agreement->met = 0;
+    if (agreement->directory)
+        agreement->arrival = ++agreement->directory->arrivals;
+    if (!sends(agreement))
+        hs_directory_arrive(agreement->directory, agreement->arrival, &agreement->mine);
+    else if (agreement->mates == 0)
+        status = send(agreement);
+    return status ? fail(agreement, status) : HSUMMA_OK;
 }
 
 struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
@@ -67,34 +152,59 @@ struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
     return hs_ballot_verdict(&agreement->result);
 }
 
-/* Takes the votes of those that have arrived since the last look, in the order of the group. */
-static void meet(struct hs_agreement *agreement, int *worked, int *done)
+/* Joins the ballots of those that have arrived since the last look. */
+static void meet(struct hs_agreement *agreement, int *worked)
 {
-    const struct hs_group *group = &agreement->group;
     struct hs_ballot ballot;
     hs_directory_look(agreement->directory);
-    while (agreement->met < group->size &&
-           hs_directory_arrived(agreement->directory, hs_group_rank(group, agreement->met), &ballot)) {
+    while (agreement->met < agreement->mates &&
+           hs_directory_arrived(agreement->directory, agreement->mate[agreement->met], agreement->arrival, &ballot)) {
         hs_ballot_join(&agreement->result, &ballot);
         agreement->met++;
         *worked = 1;
     }
-    *done = agreement->met == group->size;
+}
+
+/*
+ * A leader arrives last, and its ballot is the verdict.  Nothing is written too early: what a rank reads of agreement n
+ * it has read before it starts n + 1.  So when a leader leaves verdict n + 1, after all its mates have arrived there,
+ * they have read verdict n; when a mate leaves vote n + 1, after it has read verdict n, its leader has read vote n.
+ */
+static hsumma_status lead(struct hs_agreement *agreement, int *worked, int *done)
+{
+    hsumma_status status = hs_progress(&agreement->instance, worked);
+    *done = !status && !agreement->instance.active;
+    if (*done && agreement->directory)
+        hs_directory_arrive(agreement->directory, agreement->arrival, &agreement->result);
+    return status;
+}
+
+/* Whether others have failed. */
+static hsumma_status look_around(const struct hs_agreement *agreement)
+{
+    if (hs_notice_has_come(agreement->comm))
+        return HSUMMA_ERR_DEVICE;
+    return agreement->directory && hs_directory_is_broken(agreement->directory) ? HSUMMA_ERR_MPI : HSUMMA_OK;
 }
 
 hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
 {
     struct hs_agreement *agreement = state;
     hsumma_status status = HSUMMA_OK;
-    if (agreement->directory) {
-        meet(agreement, worked, done);
-    } else {
-        status = hs_progress(&agreement->instance, worked);
-        *done = !agreement->instance.active;
+    int met = !hs_agreement_awaits_mates(agreement);
+    if (!met) {
+        meet(agreement, worked);
+        met = !hs_agreement_awaits_mates(agreement);
+        if (met && sends(agreement))
+            status = send(agreement);
     }
-    if (!status && !*done && ++agreement->polls % POLLS_BETWEEN_NOTICES == 0 && hs_notice_has_come(agreement->comm))
-        status = HSUMMA_ERR_DEVICE; /* a member has left */
-    return status;
+    *done = met;
+    if (!status && met && sends(agreement))
+        status = lead(agreement, worked, done);
+    /* a rank that blocks is woken rarely */
+    if (!status && !*done && (++agreement->polls % POLLS_BETWEEN_LOOKS == 0 || agreement->comm->block))
+        status = look_around(agreement);
+    return status ? fail(agreement, status) : HSUMMA_OK;
 }
 
 struct hs_verdict hs_agree(struct hs_agreement *agreement, struct hs_vote mine)

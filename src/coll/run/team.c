@@ -15,7 +15,7 @@ hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const str
 {
     *team = (struct hs_team){.comm = comm, .memory = memory, .group = *group, .native = MPI_COMM_NULL};
     team->selector.memory = memory;
-    return hs_agreement_init(&team->agreement, comm, group, HS_AGREE_TEAM, memory);
+    return hs_agreement_init(&team->agreement, comm, group, NULL, HS_AGREE_TEAM, memory);
 }
 
 void hs_team_leave_mpi(struct hs_team *team)

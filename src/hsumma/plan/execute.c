@@ -1,6 +1,7 @@
 /* Executions of a plan: the agreement at the start, the loop or the node, and what a trial does beside. */
 #include "hsumma/plan/plan.h"
 
+#include "base/simulator.h"
 #include "base/wait.h"
 #include "coll/run/notice.h"
 
@@ -294,6 +295,24 @@ static hsumma_status idle_in_cells(hsumma_plan *plan, int times)
     return hs_directory_idle(directory, times);
 }
 
+static const struct hs_agreement *agreement_of(hsumma_plan *plan)
+{
+    return plan->phase == HS_PLAN_TIMING ? &hs_plan_holder(plan)->trial.agreement : &plan->agreement;
+}
+
+/*
+ * Between two tests of the caller's.  While votes pass through memory nothing of this process's calls MPI, and
+ * processes of other nodes may wait for what it has sent before.  In a simulator messages move by themselves.
+ */
+static void let_messages_move(hsumma_plan *plan)
+{
+    const struct hs_comm *comm = &plan->ctx->comm;
+    int found;
+    if (plan->phase != HS_PLAN_MULTIPLYING && hs_agreement_awaits_mates(agreement_of(plan)) &&
+        comm->mates.count < comm->size && !hs_simulator())
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm->comm, &found, MPI_STATUS_IGNORE);
+}
+
 /*
  * Where memory is shared this process sleeps until others have done what it waits for; but they may wait for MPI to
  * deliver what it has sent them before, so MPI is looked at, too.
@@ -308,8 +327,7 @@ static hsumma_status idle(void *state, int times)
     int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
     if (multiplying && !plan->on_device && plan->choice.spec.cells)
         return idle_in_cells(plan, times);
-    int sharing =
-        multiplying ? plan->by_node || plan->on_device : plan->agreement.directory && plan->phase != HS_PLAN_TIMING;
+    int sharing = multiplying ? plan->by_node || plan->on_device : hs_agreement_awaits_mates(agreement_of(plan));
     int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
     if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
         sched_yield(); /* this process looks for the ends of its own work, which others wait for */
@@ -349,6 +367,7 @@ void hs_plan_drive(hsumma_plan *plan, int *worked)
         plan->failure = status;
         plan->phase = HS_PLAN_FAILED;
     }
+    let_messages_move(plan);
 }
 
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
@@ -359,5 +378,7 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
     if (!plan)
         return HSUMMA_OK;
     hsumma_status status = advance(plan, &worked, done);
+    if (!status && !*done)
+        let_messages_move(plan);
     return status || *done ? finish(plan, status) : HSUMMA_OK;
 }

@@ -160,6 +160,15 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
     return hs_choose(&plan->problem, &host, &planner, &plan->ranking, message);
 }
 
+hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,
+                                     enum hs_agreement_number number)
+{
+    struct hs_directory *directory = &plan->grid->shared.directory;
+    struct hs_group all = hs_grid_all(&plan->grid->grid);
+    return hs_agreement_init(agreement, &plan->ctx->comm, &all, directory->entry ? directory : NULL, number,
+                             &plan->ctx->memory);
+}
+
 /* Everything that this process can do alone; *about says what a failure is about. */
 static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                              struct hs_options *options, struct hs_message *message, int *about)
@@ -198,12 +207,9 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     }
     status = hs_plan_check_local(plan, ld, message, about);
     if (!status) {
-        struct hs_group all = hs_grid_all(&plan->grid->grid);
         *about = HS_ABOUT_MEMORY;
-        status = hs_agreement_init(&plan->agreement, &ctx->comm, &all, HS_AGREE_PLAN, &ctx->memory);
+        status = hs_plan_agreement_init(plan, &plan->agreement, HS_AGREE_PLAN);
     }
-    if (!status && is_on_one_node(plan))
-        plan->agreement.directory = &plan->grid->shared.directory;
     if (!status && plan->member && plan->by_node)
         status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, plan->grid->shared.mate, &ctx->memory,
                               message);

@@ -81,6 +81,10 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
  * alike, too: not which grid it is, and no options. */
 int64_t hs_request_hash(const struct hs_request *request, int layout);
 
+/* An agreement over the whole grid, of which this process is.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,
+                                     enum hs_agreement_number number);
+
 /* What a loop of the plan begins with; counted by every process of the grid (hs_node_count). */
 struct hs_turn hs_plan_turn(const hsumma_plan *plan);
 

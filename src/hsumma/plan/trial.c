@@ -117,10 +117,8 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
     hsumma_status status = HSUMMA_OK;
     if (plan->ranking.count < 2 || request->extent[0] == 0 || request->extent[1] == 0 || request->extent[2] == 0)
         return HSUMMA_OK;
-    if (plan->in_grid) {
-        struct hs_group all = hs_grid_all(&plan->grid->grid);
-        status = hs_agreement_init(&trial->agreement, &ctx->comm, &all, HS_AGREE_TRIAL, &ctx->memory);
-    }
+    if (plan->in_grid)
+        status = hs_plan_agreement_init(plan, &trial->agreement, HS_AGREE_TRIAL);
     if (!status)
         status = hs_tuned_reserve(&ctx->tuned, ctx->trials + 1, &ctx->memory);
     status = hs_agree(&ctx->agreement, (struct hs_vote){.status = status}).status;

@@ -118,7 +118,7 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, ui
         spec->bcast[l] = draw_row(HS_BCAST, size, random);
         spec->reduce[l] = draw_row(HS_REDUCE_TO, size, random);
     }
-    spec->lookahead = draw_of(random, 4);
+    spec->lookahead = draw_of(random, draw_of(random, 4) ? 4 : 7);
     spec->cells = draw_of(random, 4) > 0;
     spec->spread = draw_of(random, 2);
     spec->segment = 8 * (1 + draw_of(random, 20));
@@ -201,6 +201,19 @@ struct hs_problem job_problem(const struct job *job, int process)
                                        cols.n - s[1].before - s[1].behind, problem.grid.coord, 1, job->op[x]);
     }
     return problem;
+}
+
+int job_index_of(const struct job *job, int rank)
+{
+    for (int i = 0; i < job->extent[0] * job->extent[1]; i++)
+        if (job->rank[i] == rank)
+            return i;
+    return -1;
+}
+
+int job_by_node(const struct job *job)
+{
+    return job->spec[0].node == HS_NODE_SHARED;
 }
 
 static size_t describe_spec(const struct hs_spec *spec, char *text, size_t room)

@@ -46,6 +46,9 @@ void job_begin(void (*yields)(double));
 int job_draw(struct job *job, const int extent[2], const int *rank, int one_node, uint64_t *random);
 /* As the process with index `process` of the job's grid sees it; the job must outlive it. */
 struct hs_problem job_problem(const struct job *job, int process);
+/* The process of the job's grid that a rank is, or -1; whether it is for the node's engine. */
+int job_index_of(const struct job *job, int rank);
+int job_by_node(const struct job *job);
 /* Its data, in memory of the case. */
 int job_fill(struct job *job, uint64_t *random);
 /* The elements of C that are wrong on a process behind an execution. */

@@ -1,6 +1,6 @@
 /*
- * A case: some jobs on a grid, which all ranks execute in turns, each rank an object of this process.  A rank begins
- * its next execution as soon as it is done with the one before, so ranks may be several executions apart.
+ * A case: some jobs on grids that overlap, which all ranks execute in turns, each rank an object of this process.  A
+ * rank begins its next execution as soon as it is done with the one before, so ranks may be several executions apart.
  */
 #ifndef HS_TESTS_INTERLEAVE_SCENE_H
 #define HS_TESTS_INTERLEAVE_SCENE_H
@@ -9,7 +9,7 @@
 #include "summa/messages/loop.h"
 #include "summa/node/node.h"
 
-enum { JOBS_MOST = 3, TURNS_MOST = 5, SCENE_TEXT = 2000 };
+enum { GRIDS_MOST = 2, JOBS_MOST = 3, TURNS_MOST = 5, SCENE_TEXT = 2000 };
 
 /* A word of the directory that is raised a step before its time: whoever should wait for it does not. */
 struct scene_lie {
@@ -24,9 +24,13 @@ struct seat {
     struct hs_node_product node;
 };
 
+struct scene_grid {
+    int extent[2], rank[PROCESSES_MOST];
+};
+
 struct rank_state {
     struct hs_comm comm;
-    struct hs_product_memory memory;
+    struct hs_product_memory memory[GRIDS_MOST];
     int mate[PROCESSES_MOST];
     struct hs_region region, *regions;
     double *matrix[3]; /* of the execution under way, in the region */
@@ -37,10 +41,11 @@ struct rank_state {
 };
 
 struct scene {
-    int ranks, extent[2], grid_rank[PROCESSES_MOST];
+    int ranks, grids;
+    struct scene_grid grid[GRIDS_MOST];
     int nodes, node[PROCESSES_MOST]; /* of each rank */
     struct hs_topology topology;
-    int jobs, turns;
+    int jobs, turns, grid_of[JOBS_MOST];
     struct job job[JOBS_MOST];
     struct seat *seat[JOBS_MOST];
     struct {

@@ -1,0 +1,217 @@
+/* Draws a case, and what it needs. */
+#include "base/options.h"
+#include "interleave/pool.h"
+#include "interleave/scene.h"
+#include "support/random.h"
+
+#include <string.h>
+
+enum { POISON = 0xff };
+
+/* Any order of some ranks, mostly all. */
+static void draw_grid(struct scene *scene, struct scene_grid *grid, uint64_t *random)
+{
+    int ranks[PROCESSES_MOST];
+    do {
+        grid->extent[0] = 1 + draw_of(random, 8);
+        grid->extent[1] = 1 + draw_of(random, 8);
+    } while (grid->extent[0] * grid->extent[1] > scene->ranks ||
+             (2 * grid->extent[0] * grid->extent[1] < scene->ranks && draw_of(random, 4)));
+    for (int i = 0; i < scene->ranks; i++) {
+        int j = draw_of(random, i + 1);
+        ranks[i] = ranks[j];
+        ranks[j] = i;
+    }
+    memcpy(grid->rank, ranks, sizeof ranks);
+}
+
+/* One node, each rank on its own, blocks of ranks, in turns, or anywhere: then nodes are unequal. */
+static int draw_nodes(struct scene *scene, uint64_t *random)
+{
+    enum { ONE, OWN, BLOCKS, TURNS, ANYWHERE, KINDS } kind = (int)draw_of(random, KINDS + 2);
+    int some = 1 + draw_of(random, scene->ranks);
+    for (int r = 0; r < scene->ranks; r++)
+        scene->node[r] = kind == ONE      ? 0
+                         : kind == OWN    ? r
+                         : kind == BLOCKS ? r / some
+                         : kind == TURNS  ? r % some
+                                          : draw_of(random, some);
+    hsumma_status status = hs_topology_make(&scene->topology, scene->ranks, scene->node, NULL, &case_pool);
+    const struct hs_division *division = &scene->topology.division[HS_NODE];
+    scene->nodes = division->parts;
+    for (int r = 0; !status && r < scene->ranks; r++)
+        for (int other = 0; other < scene->ranks; other++)
+            scene->rank[r].mate[other] = division->of[other] == division->of[r] ? division->index[other] : -1;
+    return !status;
+}
+
+static hsumma_status make_seat(struct scene *scene, struct job *job, int process, struct seat *seat)
+{
+    struct rank_state *rank = &scene->rank[job->rank[process]];
+    struct hs_message message;
+    hsumma_status status = HSUMMA_OK;
+    seat->problem = job_problem(job, process);
+    if (job_by_node(job))
+        return hs_node_init(&seat->node, &seat->problem, &job->spec[0], rank->mate, &case_pool, &message);
+    for (int i = 0; !status && i < job->specs; i++)
+        status = hs_loop_init(&seat->loop[i], &seat->problem, &job->spec[i], &rank->comm, &case_pool, &message);
+    return status;
+}
+
+static int make_seats(struct scene *scene, int number)
+{
+    struct job *job = &scene->job[number];
+    int processes = job->extent[0] * job->extent[1], good = 1;
+    struct seat *seats = scene->seat[number] = hs_get_zero(&case_pool, (size_t)processes, sizeof *seats);
+    for (int i = 0; seats && good && i < processes; i++)
+        good = !make_seat(scene, job, i, &seats[i]);
+    return seats && good;
+}
+
+/* Bytes that all jobs together need at a place. */
+static size_t most(const struct scene *scene, size_t (*need)(const struct scene *, int job, int rank), int rank)
+{
+    size_t bytes = 64;
+    for (int j = 0; j < scene->jobs; j++) {
+        size_t needed = need(scene, j, rank);
+        bytes = needed > bytes ? needed : bytes;
+    }
+    return bytes;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t buffer_bytes(const struct scene *scene, int job, int rank)
+{
+    int process = job_index_of(&scene->job[job], rank);
+    if (process < 0)
+        return 0;
+    const struct hs_loop *loop = scene->seat[job][process].loop;
+    return larger(loop[0].buffer_bytes, loop[1].buffer_bytes);
+}
+
+static size_t tile_bytes(const struct scene *scene, int job, int rank)
+{
+    int process = job_index_of(&scene->job[job], rank);
+    if (process < 0)
+        return 0;
+    const struct seat *seat = &scene->seat[job][process];
+    return larger(seat->node.bytes, larger(seat->loop[0].shared_bytes, seat->loop[1].shared_bytes));
+}
+
+static size_t matrix_bytes(const struct scene *scene, int job, int rank)
+{
+    int process = job_index_of(&scene->job[job], rank);
+    size_t elements = 0;
+    for (int x = 0; process >= 0 && x < 3; x++)
+        elements =
+            scene->job[job].part[process][x].elements > elements ? scene->job[job].part[process][x].elements : elements;
+    return elements * sizeof(double);
+}
+
+/* What a rank has for itself, but for the directory and tiles of its node. */
+static int make_rank(struct scene *scene, int r)
+{
+    struct rank_state *rank = &scene->rank[r];
+    const struct hs_division *division = &scene->topology.division[HS_NODE];
+    char **parts = scene->part + division->first[division->of[r]];
+    int me = rank->mate[r];
+    size_t matrix = most(scene, matrix_bytes, r);
+    parts[me] = hs_get(&case_pool, 3 * matrix, 1);
+    rank->buffers = hs_get(&case_pool, most(scene, buffer_bytes, r), 1);
+    if (!parts[me] || !rank->buffers)
+        return 0;
+    rank->region = (struct hs_region){.number = HS_REGION_FIRST, .part = parts, .me = me, .bytes = 3 * matrix};
+    rank->regions = &rank->region;
+    for (int x = 0; x < 3; x++)
+        rank->matrix[x] = (double *)(parts[me] + (size_t)x * matrix);
+    return 1;
+}
+
+/* What the ranks of a node share for a grid. */
+static int make_node(struct scene *scene, int node, int grid)
+{
+    const struct hs_division *division = &scene->topology.division[HS_NODE];
+    const int *mates = hs_division_ranks(division, node);
+    int count = hs_division_size(division, node), good = 1;
+    size_t tiles = 64;
+    for (int i = 0; i < count; i++)
+        tiles = larger(tiles, most(scene, tile_bytes, mates[i]));
+    struct hs_directory_entry *entry = hs_get_zero(&case_pool, (size_t)count, sizeof *entry);
+    char *memory = hs_get(&case_pool, tiles, 1);
+    if (!entry || !memory)
+        return 0;
+    memset(memory, POISON, tiles);
+    for (int i = 0; i < count; i++) {
+        struct rank_state *rank = &scene->rank[mates[i]];
+        rank->memory[grid] = (struct hs_product_memory){
+            .directory = {.entry = entry, .ranks = count, .me = i},
+            .memory = memory,
+            .bytes = tiles,
+            .taken = hs_get_zero(&case_pool, (size_t)count, sizeof *rank->memory[grid].taken),
+            .regions = &rank->regions,
+            .mate = rank->mate};
+        good = good && rank->memory[grid].taken;
+    }
+    return good;
+}
+
+static int make_memory(struct scene *scene)
+{
+    int good = 1;
+    for (int r = 0; r < scene->ranks; r++)
+        good = good && make_rank(scene, r);
+    for (int n = 0; n < scene->nodes; n++)
+        for (int g = 0; g < scene->grids; g++)
+            good = good && make_node(scene, n, g);
+    return good;
+}
+
+int scene_make(struct scene *scene, uint64_t *random)
+{
+    memset(scene, 0, sizeof *scene);
+    scene->ranks = 1 + draw_of(random, draw_of(random, 3) ? 9 : 16);
+    scene->grids = 1 + draw_of(random, GRIDS_MOST);
+    for (int g = 0; g < scene->grids; g++)
+        draw_grid(scene, &scene->grid[g], random);
+    if (!draw_nodes(scene, random))
+        return 0;
+    int64_t cut = draw_of(random, 4) ? HS_CUT : 8 * (1 + draw_of(random, 30));
+    for (int r = 0; r < scene->ranks; r++)
+        scene->rank[r].comm = (struct hs_comm){
+            .comm = MPI_COMM_WORLD, .rank = r, .size = scene->ranks, .cut = cut, .topology = scene->topology};
+    scene->jobs = 1 + draw_of(random, JOBS_MOST);
+    for (int j = 0; j < scene->jobs; j++) {
+        const struct scene_grid *grid = &scene->grid[scene->grid_of[j] = draw_of(random, scene->grids)];
+        while (!job_draw(&scene->job[j], grid->extent, grid->rank, scene->nodes == 1, random))
+            continue;
+        if (!job_fill(&scene->job[j], random) || !make_seats(scene, j))
+            return 0;
+    }
+    scene->turns = 1 + draw_of(random, TURNS_MOST);
+    for (int t = 0; t < scene->turns; t++) {
+        scene->turn[t].job = draw_of(random, scene->jobs);
+        scene->turn[t].set = draw_of(random, DATA_SETS);
+        scene->turn[t].spans = 1 + draw_of(random, 2);
+        for (int r = 0; r < scene->ranks; r++)
+            scene->turn[t].in_region[r] = (unsigned)draw_of(random, 4);
+    }
+    return make_memory(scene);
+}
+
+void scene_free(struct scene *scene)
+{
+    for (int j = 0; j < scene->jobs; j++)
+        for (int i = 0; scene->seat[j] && i < scene->job[j].extent[0] * scene->job[j].extent[1]; i++) {
+            struct seat *seat = &scene->seat[j][i];
+            if (job_by_node(&scene->job[j]))
+                hs_node_free(&seat->node, &case_pool);
+            for (int k = 0; k < 2; k++)
+                if (seat->loop[k].problem)
+                    hs_loop_free(&seat->loop[k], &case_pool);
+        }
+    case_pool_empty();
+}

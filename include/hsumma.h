@@ -97,8 +97,9 @@ typedef struct hsumma_level {
 /* How one operand takes part in a plan. */
 typedef struct hsumma_movement {
     const char *how; /* a constant: "stays", "local" (its line is one process), "broadcast", "reduced", and where it is
-                        not aligned "exchanged", "exchanged and broadcast", "reduced and exchanged"; where a node shares
-                        memory "shared" (owners put panels there) and "summed" (C, from there) */
+                        not aligned "exchanged", "exchanged and broadcast", "reduced and exchanged"; where its line is
+                        on one node, which shares memory, "shared" (owners put panels there) and "summed" (C, from
+                        there) for "broadcast" and "reduced" */
     size_t exchange_bytes;   /* sent and received to align it by the process that has most to do, at most; 0: aligned */
     double exchange_seconds; /* predicted; a part of predicted_comm_seconds */
 } hsumma_movement;
@@ -123,7 +124,8 @@ typedef struct hsumma_plan_info {
     int threads;            /* BLAS threads per process; 0: left as the user has set them */
     int64_t panels;         /* innermost panels in all; 0 on processes that take no part */
     const char *node;       /* how the processes of one node share: "messages" (they send), "shared" (they read the
-                               panels that owners have put into shared memory), "alone" (one process has all);
+                               panels that one of them has put into shared memory: with several nodes its own, and those
+                               that it has received), "alone" (one process has all);
                                "device": the last execution ran on devices (before the first: one of matrices there
                                will), and all of this is about that */
     int64_t chunk;          /* shared: rows or columns of a panel that are handed over at a time; else 0 */
@@ -135,7 +137,8 @@ typedef struct hsumma_plan_info {
     double predicted_comm_seconds;
     double predicted_gemm_seconds;
     double predicted_copy_seconds; /* packing, unpacking, sharing */
-    int64_t predicted_bytes_sent;  /* of this process, by its schedule: given to MPI; 0 where a node shares memory */
+    int64_t
+        predicted_bytes_sent; /* of this process, by its schedule: given to MPI; 0 where all share a node's memory */
     int64_t predicted_messages_sent;
     double lower_bound_bytes; /* that some process must receive, whatever the algorithm: Al Daas, Ballard, Grigori,
                                  Kumar and Rouse, SPAA 2022, for matrices that lie evenly spread at the beginning */
@@ -152,13 +155,13 @@ typedef struct hsumma_plan_info {
     double copy_seconds; /* packing and unpacking panels */
     double comm_seconds; /* the rest: messages, waiting, and between start and wait the caller's own work */
     double wait_seconds; /* a part of comm_seconds: nothing could be done but wait for others; 0 where node is
-                            "messages" (not told apart from what messages take) */
+                            "messages" or there are several (not told apart from what messages take) */
     int64_t bytes_sent;  /* bytes given to MPI */
     int64_t messages_sent;
     const char *local;    /* what makes this process's products: "BLAS", its device ("cuda"; matrices of the host pass
                              through it tile by tile), or "none" where it has no part */
     int steps, steps_run; /* panels of the outermost level: of the product, and those that an execution multiplies
-                             (option steps); 0 where a node shares memory and on processes that take no part */
+                             (option steps); 0 where all share a node's memory and on processes that take no part */
 } hsumma_plan_info;
 
 /* The version of the library that is running, which may be newer than the header's.  Any pointer may be NULL. */

@@ -11,7 +11,7 @@
 #include "report/columns.h"
 
 /* The grid of the library without this process, which may take part in every call all the same. */
-static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol)
+static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol, int64_t nodes)
 {
     size_t count = (size_t)nprow * (size_t)npcol;
     hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
@@ -25,6 +25,7 @@ static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol)
     for (size_t i = 0; i < count; i++)
         rank[i] = (int)i;
     *grid = (hsumma_grid){.ctx = ctx, .holders = 1, .grid = {{nprow, npcol}, {-1, -1}, rank}, .rank = rank};
+    grid->shared.bytes = nodes > 1 ? (size_t)ctx->tile_bytes : 0;
     ctx->holders++;
     return grid;
 }
@@ -147,6 +148,7 @@ static hsumma_status make_context(explanation *e, const char *options, struct hs
         return status;
     e->ctx->profile.one_node = args->nodes == 1;
     e->ctx->threads = e->ctx->threads_model = 1;
+    e->ctx->tile_bytes = (uint64_t)64 << 30; /* as where there is plenty */
     hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
     hs_topology_free(&e->ctx->comm.topology, &e->ctx->memory);
     if (hs_topology_blocks(&e->ctx->comm.topology, (int)processes, (int)args->nodes, 1, &e->ctx->memory))
@@ -253,7 +255,7 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
 
     if (status)
         return status;
-    e->grid = make_grid(e->ctx, e->whole[0], e->whole[1]);
+    e->grid = make_grid(e->ctx, e->whole[0], e->whole[1], e->args->nodes);
     if (!e->grid)
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a grid of %dx%d", e->whole[0], e->whole[1]);
     for (int x = 0; x < 3 && !status; x++)

@@ -183,8 +183,8 @@ static hsumma_status read_process(explanation *e, const struct hs_loop *loop, in
     hsumma_status status = HSUMMA_OK;
 
     hs_loop_count(loop, loop->comm->cut, &messages, &bytes);
-    if ((int64_t)(loop->arena_bytes + loop->buffer_bytes) > e->workspace_max)
-        e->workspace_max = (int64_t)(loop->arena_bytes + loop->buffer_bytes);
+    int64_t workspace = (int64_t)(loop->arena_bytes + loop->buffer_bytes + loop->shared_part);
+    e->workspace_max = workspace > e->workspace_max ? workspace : e->workspace_max;
     e->messages += messages;
     e->bytes += bytes;
     e->messages_max = messages > e->messages_max ? messages : e->messages_max;
@@ -221,7 +221,8 @@ hsumma_status explain_read(explanation *e, struct hs_message *message)
     hsumma_status status = HSUMMA_OK;
 
     for (int r = 0; r < last && !status; r++) {
-        struct hs_comm comm = {.comm = MPI_COMM_NULL, .rank = r, .size = e->processes, .cut = HS_CUT};
+        struct hs_comm comm = {
+            .comm = MPI_COMM_NULL, .rank = r, .size = e->processes, .cut = HS_CUT, .topology = e->ctx->comm.topology};
         struct hs_loop loop;
 
         problem.grid.coord[0] = r / e->npcol;

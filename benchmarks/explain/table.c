@@ -114,6 +114,8 @@ char explain_mark(const struct hs_arrival *place)
         return '-';
     if (!place->moves)
         return '.';
+    if (place->reads)
+        return 'r';
     return place->level ? (char)('0' + place->level) : '*';
 }
 
@@ -214,17 +216,22 @@ static void print_stages(const explanation *e, const picture *p, FILE *file)
 
 static void print_legend(const explanation *e, FILE *file)
 {
-    int c_moves = e->variant.role[HS_C].moves, exchanged = 0, empty = 0, still = 0;
+    int c_moves = e->variant.role[HS_C].moves, exchanged = 0, empty = 0, still = 0, reads = 0;
 
     for (int i = 0; i < e->picture_count; i++)
         for (int r = 0; r < e->processes; r++) {
             exchanged |= e->pictures[i].place[r].holds;
             empty |= e->pictures[i].place[r].length == 0;
+            reads |= e->pictures[i].place[r].reads;
             still |= !e->pictures[i].place[r].moves;
         }
-    fprintf(file, "*: owner; 1 (outermost), 2...: the level on which the others receive it%s%s%s%s\n\n",
-            c_moves ? " (C: send their sum)" : "", exchanged ? "; x: holds a part of it, exchanged with *" : "",
-            still ? "; .: used where it lies" : "", empty ? "; -: no part in it" : "");
+    fprintf(file, "*: owner; 1 (outermost), 2...: the level on which the others receive it%s%s%s%s%s\n\n",
+            c_moves ? " (C: send their sum)" : "",
+            !reads    ? ""
+            : c_moves ? "; r: reads it in the memory of its node (C: adds to the sum there)"
+                      : "; r: reads it in the memory of its node",
+            exchanged ? "; x: holds a part of it, exchanged with *" : "", still ? "; .: used where it lies" : "",
+            empty ? "; -: no part in it" : "");
 }
 
 static void print_pictures(const explanation *e, FILE *file)

@@ -107,7 +107,8 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->workspace_limit_bytes = (size_t)holder->ranking.workspace_limit;
     info->local = !device ? hs_plan_maker(plan) : plan->member ? plan->ctx->device->kind->name : "none";
     fill_levels(spec, info);
-    info->node = !node && processes == 1 ? "alone" : hs_option_word(HS_OPT_NODE, spec->node);
+    info->node =
+        !node && processes == 1 ? "alone" : hs_option_word(HS_OPT_NODE, spec->cells ? HS_NODE_SHARED : spec->node);
     info->chunk = node && spec->chunked >= 0 ? spec->chunk : 0;
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;

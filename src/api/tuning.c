@@ -91,10 +91,13 @@ static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request,
                         .rank = rank};
     hsumma_desc desc[3];
     hsumma_plan *plan;
-    if (ctx->profile.one_node && ctx->comm.size > 1) { /* as if its processes shared memory */
-        grid.shared.directory.ranks = ctx->comm.size;
+    const struct hs_topology *topology = &ctx->comm.topology;
+    int one_node = ctx->profile.one_node && ctx->comm.size > 1;
+    int several = topology->size >= extent[0] * extent[1] && topology->division[HS_NODE].parts > 1;
+    if (one_node || several) /* as if its processes shared memory */
         grid.shared.bytes = (size_t)ctx->tile_bytes;
-    }
+    if (one_node)
+        grid.shared.directory.ranks = ctx->comm.size;
     for (int x = 0; x < 3; x++) {
         int flip = request->op[x] != 'N';
         int64_t rows = request->extent[hs_operand_dims[x][flip]], columns = request->extent[hs_operand_dims[x][!flip]];

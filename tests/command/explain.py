@@ -273,7 +273,7 @@ def test_profile():
         network, node = (2 * 64 * (10 * a + 2 * 7 / 8 * 64 * 512 * 8 * b) for a, b in ((alpha, beta), (alpha / 8, beta / 3)))
         for nodes, want, what in [(64, network, "by the network's alpha and beta"), (1, node, "by the node's"),
                                   (8, (network + node) / 2, "rows in a node each by its own, columns by the network's")]:
-            report = with_profile(explain, text, "--grid 8x8 -m 4096 --nb checkerboard --groups 1x1 --block 64 --bcast "
+            report = with_profile(explain, text, "--node messages --grid 8x8 -m 4096 --nb checkerboard --groups 1x1 --block 64 --bcast "
                                   f"van_de_geijn --stationary C --lookahead 0 --panels 0 --nodes {nodes}")
             machine = report["machine"]
             ok(math.isclose(report["predicted_comm_s"], want, rel_tol=1e-9) and machine["profile"].endswith("elsewhere")
@@ -357,6 +357,51 @@ def test_entering():
     ok("\nentering    24.0 MiB must enter" in text, "  in the table", text)
 
 
+def test_cells():
+    """Nodes share panels: nothing is sent inside them, each gets a panel once, and its processes read it."""
+    for args, nodes in [("--grid 4x4", 4), ("--grid 2x8", 4), ("--grid 8x2", 4), ("--grid 3x4", 5), ("--grid 6x6", 7),
+                        ("--grid 2x8 --groups 2x2", 4), ("--grid 8x4 --levels 2x1,2x1", 8)]:
+        for bcast in ("binomial", "chain"):
+            report = explain(f"-m 500 -n 400 -k 300 --nb 20 --stationary C --bcast {bcast} --nodes {nodes} {args}")
+            rows, cols = report["grid"]
+            each, longer = divmod(rows * cols, nodes)
+
+            def node_of(i, j):
+                rank = i * cols + j
+                return rank // (each + 1) if rank < longer * (each + 1) else longer + (rank - longer * (each + 1)) // each
+
+            inside = [message for picture in report["pictures"] for stage in picture["stages"]
+                      for message in stage["messages"] if node_of(*message[1:3]) == node_of(*message[3:5])]
+            name = f"{args} on {nodes} nodes, {bcast}"
+            ok(" node=shared " in report["plan"] and not inside, f"{name}: no message inside a node", report["plan"], inside)
+            ok(report["bytes"] == report["must_enter_bytes"], "  and no more between them than must enter",
+               report["bytes"], report["must_enter_bytes"])
+            marks = {}  # of each operand, line and node
+            for picture in report["pictures"]:
+                for i, row in enumerate(picture["map"]):
+                    for j, mark in enumerate(row):
+                        line = i if picture["operand"] == "A" else j
+                        marks.setdefault((picture["operand"], line, node_of(i, j)), []).append(mark)
+            ok(all(len(cell) - cell.count("r") == 1 for cell in marks.values()),
+               "  of each cell one process has or gets a panel, the others read it", marks)
+            again = explain(f"-m 500 -n 400 -k 300 --nb 20 --nodes {nodes} --panels 0 {args.split(' --groups')[0].split(' --levels')[0]} "
+                            + options_of(report["plan"]))
+            ok(again["plan"] == report["plan"], "  its line gives the plan again", report["plan"], again["plan"])
+    line = "-m 500 --nb 20 --stationary C --grid 4x4 --nodes 4"
+    report = explain(f"{line} --node messages")
+    ok(" node=messages " in report["plan"] and report["bytes"] > report["must_enter_bytes"], "messages if that is said",
+       report["plan"], report["bytes"])
+    report = explain(f"{line} --groups 1x2")
+    ok("node=" not in report["plan"] and "cut through nodes" in report["why"], "groups that cut through nodes",
+       report["plan"], report["why"])
+    text = table(f"{line} --show map").stdout
+    ok("r: reads it" in text and "    0  *  r  r  r " in text, "who reads, in the map", text)
+    for args, says in [("--node shared --groups 1x2", "cuts through node 0"), ("--node shared --bcast mpi", "bcast=mpi"),
+                       ("--bcast hierarchical", "bcast=hierarchical")]:
+        process = table(f"{line} {args}")
+        ok(process.returncode != 0 and says in process.stderr, f"{args} is refused", *said(process))
+
+
 def test_rivals():
     """The next best: in order, none better than the choice, and each as dear as it is when it is asked for."""
     for args in ("-m 1000 --grid 4x4", "-m 400 -k 40000 --grid 2x4 --nodes 2",
@@ -425,16 +470,22 @@ def test_all():
 
 def test_run():
     """What a real run sends, and the memory that it takes, is what was said."""
-    for args in ("--grid 2x2 -m 70 --nb 8 --groups 1x2 --block 8 --outer 16",
-                 "--grid 2x2 -m 64 -k 90 --nb 5 --stationary A --transb T --block 16",
-                 "--grid 1x4 -m 96 -n 40 --nb checkerboard --stationary B --levels 1x2 --block 12 --transa T",
-                 "--grid 4x1 -m 80 --nb 7 --stationary C --bcast chain --segment 512"):
-        expected = explain(args, "--lookahead", 1)
-        real = report_of(4, "gemm --reps 1 --lookahead 1 " + args, env=ENVIRONMENT)
+    for nodes, args in ((1, "--grid 2x2 -m 70 --nb 8 --groups 1x2 --block 8 --outer 16"),
+                        (1, "--grid 2x2 -m 64 -k 90 --nb 5 --stationary A --transb T --block 16"),
+                        (1, "--grid 1x4 -m 96 -n 40 --nb checkerboard --stationary B --levels 1x2 --block 12 --transa T"),
+                        (1, "--grid 4x1 -m 80 --nb 7 --stationary C --bcast chain --segment 512"),
+                        (2, "--grid 2x2 -m 70 --nb 8 --stationary C --block 8"),
+                        (2, "--grid 4x1 -m 64 -k 90 --nb 5 --stationary A --transb T --block 16"),
+                        (3, "--grid 1x4 -m 96 -n 40 --nb checkerboard --stationary B --block 12 --transa T"),
+                        (2, "--grid 1x4 -m 80 --nb 7 --stationary C --node messages")):
+        expected = explain(f"{args} --nodes {nodes} --lookahead 1")
+        virtual = f"--topology nodes:{nodes} " if nodes > 1 else ""
+        real = report_of(4, f"gemm --reps 1 --lookahead 1 {virtual}{args}", env=ENVIRONMENT)
         pairs = [(expected["messages_per_process_max"], real["messages_per_rank_max"]),
                  (expected["bytes_per_process_max"], real["bytes_per_rank_max"]),
                  (expected["workspace_bytes_max"], real["workspace_bytes"])]
-        ok(all(said_so == is_so for said_so, is_so in pairs), f"as in a run: {args}", *pairs)
+        ok(all(said_so == is_so for said_so, is_so in pairs) and expected["plan"].split(" slice=")[0] in real["plan"],
+           f"as in a run: {args}, {nodes} nodes", *pairs, expected["plan"], real["plan"])
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------------
@@ -484,6 +535,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_entering,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_entering, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
                  test_errors, test_document))

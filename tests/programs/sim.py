@@ -28,7 +28,7 @@ PRODUCTS = [
     (EACH[36], f"-m 310 -n 290 -k 270 {ALIKE} --groups 3x2 --outer 40 --block 20 --lookahead 0 --bcast van_de_geijn"),
     (EACH[36], f"-m 310 -n 290 -k 270 --stationary A {ODD} --groups 2x3 --lookahead 2"),
     (FOURS[16], "-m 300 --type d --stationary C --lookahead 1"),
-    (FOURS[16], f"-m 220 -n 260 -k 240 --type s --stationary B --bcast hierarchical {ODD}"),
+    (FOURS[16], f"-m 220 -n 260 -k 240 --type s --stationary B --bcast binary_tree {ODD}"),
     (FOURS[36], "-m 360 --type z --nb 24 --groups 3x3"),
     (FOURS[36], "-m 300 --type c --stationary A --lookahead 0 --transb T"),
     (ONE[16], "-m 300 --type d --node shared --beta 1"),

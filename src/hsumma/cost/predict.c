@@ -12,7 +12,7 @@ struct movement_cost {
     double first, copy;
 };
 
-static int64_t count_panels(const struct hs_pairs *pairs, int64_t width)
+int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
 {
     int64_t panels = 0;
     for (int i = 0; i < pairs->count; i++)
@@ -47,16 +47,17 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
                                   const struct hs_pairs *pairs)
 {
-    int64_t panels = count_panels(pairs, spec->width[spec->levels - 1]);
+    int64_t panels = hs_panel_count(pairs, spec->width[spec->levels - 1]);
     return (struct hs_pipeline){profile->one_node ? 1 : spec->lookahead + 1,
                                 panels > 0 ? (double)panels / pairs->count : 1};
 }
 
 static const char *how(const struct hs_mover *mover)
 {
-    static const char *const words[2][2][2] = {{{"local", "broadcast"}, {"exchanged", "exchanged and broadcast"}},
-                                               {{"local", "reduced"}, {"exchanged", "reduced and exchanged"}}};
-    return words[mover->operand == HS_C][mover->role->exchanged][mover->levels > 0];
+    static const char *const words[2][2][3] = {
+        {{"local", "broadcast", "shared"}, {"exchanged", "exchanged and broadcast", "exchanged and shared"}},
+        {{"local", "reduced", "summed"}, {"exchanged", "reduced and exchanged", "summed and exchanged"}}};
+    return words[mover->operand == HS_C][mover->role->exchanged][mover->levels > 0 ? 1 : mover->members > 1 ? 2 : 0];
 }
 
 /* The processes of an exchange: who holds a panel, who takes it, on all nodes and on each. */
@@ -138,7 +139,7 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     width = pairs->width_max > 0 && width > (double)pairs->width_max ? (double)pairs->width_max : width;
     int givers = mover->spread ? extent[role->line_axis] : 1;
     int64_t held = hs_axis_count_max(role->looped), most_taken = 0;
-    int64_t panels = count_panels(pairs, spec->width[mover->tier0]);
+    int64_t panels = hs_panel_count(pairs, spec->width[mover->tier0]);
     for (int line = 0; line < extent[role->line_axis]; line++) { /* a root takes from the owners that it stands for */
         int64_t taken = 0;
         for (int owner = line; owner < role->looped->nprocs; owner += extent[role->line_axis])
@@ -163,6 +164,14 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     return (hsumma_movement){.how = how(mover), .exchange_bytes = (size_t)(given + taken), .exchange_seconds = seconds};
 }
 
+/* Bytes that a member of a cell adds up of all partial panels: its share of what all but one of them have. */
+static double gathered(const struct hs_mover *mover)
+{
+    double panels = (double)mover->role->looped->n * (double)hs_axis_count_max(mover->role->want) *
+                    (double)mover->problem->scalar->size;
+    return panels * (mover->members - 1) / mover->members;
+}
+
 static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_line_table *lines,
                                        const struct hs_mover *mover, const struct hs_spec *spec,
                                        const struct hs_pairs *pairs, hsumma_movement *movement, hsumma_status *status)
@@ -172,7 +181,8 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
         double first;
-        struct hs_line line = hs_line_of(lines, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
+        struct hs_line line =
+            hs_line_of(lines, mover->cells != NULL, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
         struct hs_cost level = level_cost(memo, lines, &line, mover->alg[l], pairs, spec->width[mover->tier[l]], length,
                                           (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
         cost.all = hs_cost_add(cost.all, level, 1);
@@ -181,9 +191,9 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
     const struct hs_machine *machine = &memo->profile->machine;
     double line = (double)role->looped->n * (double)mover->problem->scalar->size * machine->copy;
     double share = line * (double)hs_axis_count_max(role->own) / role->looped->nprocs;
-    if (mover->operand == HS_C) /* partial panels are written beside C and added to it */
-        cost.copy = line * (double)length + 2 * share;
-    else if (!pairs->in_place[mover->index])
+    if (mover->operand == HS_C) /* partial panels are written beside C, added up in the cell, and added to C */
+        cost.copy = line * (double)length + 2 * share + gathered(mover) * machine->gamma;
+    else if (!pairs->in_place[mover->index] || mover->members > 1)
         cost.copy = share;
     *movement = (hsumma_movement){.how = how(mover)};
     if (role->exchanged) { /* an exchange has one buffer: the next one waits for it */
@@ -191,6 +201,53 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
         cost.all.load = (struct hs_clock_load){cost.all.seconds, cost.all.seconds};
     }
     return cost;
+}
+
+struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
+                              const struct hs_variant *variant, const struct hs_spec *spec, int operand)
+{
+    int axis = variant->role[operand].line_axis;
+    struct hs_factors over;
+    struct hs_mover mover;
+    hs_mover_init(&mover, problem, variant, spec, NULL,
+                  hs_line_cells(lines, spec->cells, axis, &spec->factors[axis], &over), operand);
+    return mover;
+}
+
+int64_t hs_workspace_max(const struct hs_line_table *lines, const struct hs_problem *problem,
+                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs)
+{
+    int64_t bytes = 0;
+    for (int x = 0; x < 3; x++) {
+        if (!variant->role[x].moves)
+            continue;
+        struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
+        const struct hs_line_cells *cells = &lines->cells[mover.role->line_axis];
+        int64_t length = hs_axis_count_max(mover.role->want), most = 0;
+        /* in the smallest cell a process has the largest share; one alone adds up nothing */
+        for (int i = 0; i < 2; i++) {
+            if (mover.cells && (i == 0 || cells->least_of_several))
+                mover.members = i ? cells->least_of_several : cells->least;
+            int64_t here = hs_conveyor_bytes(&mover, spec, pairs, length);
+            most = here > most ? here : most;
+        }
+        bytes += most;
+    }
+    return bytes;
+}
+
+int64_t hs_node_memory_max(const struct hs_line_table *lines, const struct hs_problem *problem,
+                           const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs)
+{
+    size_t bytes = 0;
+    for (int x = 0; x < 3 && spec->cells && lines->shares; x++) {
+        if (!variant->role[x].moves)
+            continue;
+        const struct hs_line_cells *cells = &lines->cells[variant->role[x].line_axis];
+        struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
+        bytes += hs_conveyor_shared_bytes(&mover, spec, pairs, cells->lines, cells->members);
+    }
+    return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
 double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,
@@ -218,8 +275,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         movement[x] = (hsumma_movement){.how = "stays"};
         if (!variant->role[x].moves)
             continue;
-        struct hs_mover mover;
-        hs_mover_init(&mover, problem, variant, spec, NULL, NULL, x);
+        struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
         exchanges |= x != HS_C && mover.role->exchanged;
         struct movement_cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
         all += cost.all.seconds;

@@ -23,6 +23,23 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                          int threads, struct hs_prediction *prediction);
 
+/*
+ * An operand's mover as the process with the largest part of its line's cells would have it: of a grid's processes
+ * those that stand for all.  A pure function of global arguments but for what is this process's own (length, place).
+ */
+struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
+                              const struct hs_variant *variant, const struct hs_spec *spec, int operand);
+
+/* Bytes of panel buffers on the process that needs most, with its share of what cells share; and of the memory of the
+ * node that shares most, with room for all lines whatever their levels are: 0 without cells. */
+int64_t hs_workspace_max(const struct hs_line_table *lines, const struct hs_problem *problem,
+                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs);
+int64_t hs_node_memory_max(const struct hs_line_table *lines, const struct hs_problem *problem,
+                           const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs);
+
+/* Panels of a width. */
+int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
+
 /* How the panels of a spec follow each other, for their price. */
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
                                   const struct hs_pairs *pairs);

@@ -4,105 +4,6 @@
 
 #include <string.h>
 
-hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
-                                 const struct hs_grid *grid, const struct hs_allocator *memory)
-{
-    const struct hs_division *node = topology ? &topology->division[HS_NODE] : NULL;
-    lines->grid = grid;
-    lines->topology = node && node->parts > 1 ? topology : NULL;
-    lines->one_node = node ? node->parts == 1 : one_node;
-    lines->on_node = NULL;
-    lines->known = 0;
-    if (!lines->topology)
-        return HSUMMA_OK;
-    lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
-    return lines->on_node ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-}
-
-void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory)
-{
-    hs_put(memory, lines->on_node);
-    lines->on_node = NULL;
-}
-
-/* The first member on the same node as member i. */
-static int first_mate(const struct hs_division *division, const struct hs_group *group, int i)
-{
-    int mate = 0;
-    while (division->of[hs_group_rank(group, mate)] != division->of[hs_group_rank(group, i)])
-        mate++;
-    return mate;
-}
-
-/* Counts, for each node, the processes whose lines are busy together with the one through `coord`. */
-static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord)
-{
-    const struct hs_grid *grid = lines->grid;
-    const struct hs_division *node = &lines->topology->division[HS_NODE];
-    memset(lines->on_node, 0, (size_t)node->parts * sizeof *lines->on_node);
-    for (int i = 0; i < grid->extent[0]; i++)
-        for (int j = 0; j < grid->extent[1]; j++)
-            if ((axis ? j : i) % stride == coord % stride)
-                lines->on_node[node->of[grid->rank[i * grid->extent[1] + j]]]++;
-}
-
-/* Fills where, sharing and nodes. */
-static void describe(const struct hs_line_table *lines, struct hs_line *line)
-{
-    const struct hs_division *node = &lines->topology->division[HS_NODE],
-                             *socket = &lines->topology->division[HS_SOCKET];
-    const struct hs_group *group = &line->group;
-    line->nodes = 0;
-    line->where = 3;
-    line->sharing = 1;
-    for (int i = 0; i < group->size; i++) {
-        int mate = first_mate(node, group, i), mates = 0;
-        line->where = hs_mix(line->where, (uint64_t)mate);
-        line->where = hs_mix(line->where, (uint64_t)first_mate(socket, group, i));
-        if (mate < i)
-            continue;
-        for (int j = i; j < group->size; j++)
-            mates += node->of[hs_group_rank(group, j)] == node->of[hs_group_rank(group, i)];
-        double sharing = (double)lines->on_node[node->of[hs_group_rank(group, i)]] / mates;
-        line->sharing = sharing > line->sharing ? sharing : line->sharing;
-        line->nodes++;
-    }
-    line->where = hs_mix(line->where, (uint64_t)(line->sharing * 1024));
-}
-
-static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size)
-{
-    const struct hs_grid *grid = lines->grid;
-    int step = stride * hs_grid_stride(grid, axis), all = grid->extent[0] * grid->extent[1];
-    struct hs_line first = {.axis = axis,
-                            .nodes = lines->one_node ? 1 : size,
-                            .group = {.table = grid->rank, .stride = step, .size = size},
-                            .where = (uint64_t)lines->one_node,
-                            .sharing = 1},
-                   last = first;
-    if (!lines->topology)
-        return first;
-    last.group.base = all - 1 - (size - 1) * step;
-    count_busy(lines, axis, stride, 0);
-    describe(lines, &first);
-    count_busy(lines, axis, stride, grid->extent[axis] - 1);
-    describe(lines, &last);
-    return first.nodes >= last.nodes ? first : last;
-}
-
-struct hs_line hs_line_of(struct hs_line_table *lines, int axis, int stride, int size)
-{
-    int step = stride * hs_grid_stride(lines->grid, axis);
-    for (int i = 0; i < lines->known; i++) {
-        const struct hs_line *line = &lines->line[i];
-        if (line->axis == axis && line->group.stride == step && line->group.size == size)
-            return *line;
-    }
-    if (lines->known == HS_LINES)
-        lines->known = 0;
-    return lines->line[lines->known++] = look_at(lines, axis, stride, size);
-}
-
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
                          const struct hs_allocator *memory)
 {
@@ -129,8 +30,8 @@ static hsumma_status topology_of(const struct hs_line_table *lines, const struct
                                  const struct hs_allocator *memory, struct hs_topology *topology)
 {
     int size = line->group.size;
-    if (!lines->topology)
-        return hs_topology_blocks(topology, size, lines->one_node ? 1 : size, 1, memory);
+    if (!lines->topology || line->cells)
+        return hs_topology_blocks(topology, size, lines->topology || !lines->one_node ? size : 1, 1, memory);
     int *node = hs_get(memory, (size_t)size, 2 * sizeof *node);
     if (!node)
         return HSUMMA_ERR_MEMORY;

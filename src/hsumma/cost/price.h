@@ -2,36 +2,8 @@
 #ifndef HS_HSUMMA_COST_PRICE_H
 #define HS_HSUMMA_COST_PRICE_H
 
-#include "dist/grid.h"
+#include "hsumma/cost/lines.h"
 #include "hsumma/cost/profile.h"
-
-/*
- * A line stands for all lines of its kind (same axis, same level): the first or the last of them, whichever spans more
- * nodes.  Of a level, those are busy at the same time that the root of the whole line belongs to, and all parallel to
- * them; a node's way out is shared by as many of them as the node has.
- */
-struct hs_line {
-    int axis, nodes;
-    struct hs_group group; /* me does not matter */
-    uint64_t where;        /* equal for lines that lie alike */
-    double sharing;        /* lines that leave the most crowded of its nodes together */
-};
-
-/* Where the processes of a grid are. */
-enum { HS_LINES = 128 };
-struct hs_line_table {
-    const struct hs_grid *grid;
-    const struct hs_topology
-        *topology; /* of the ranks in the grid's table; NULL: all on one node, or each on its own */
-    int one_node;  /* what NULL means */
-    int *on_node;  /* room for two numbers of each node; NULL with a topology that is NULL */
-    int known;     /* looked at so far; when there are too many, they are forgotten */
-    struct hs_line line[HS_LINES];
-};
-hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
-                                 const struct hs_grid *grid, const struct hs_allocator *memory);
-void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory);
-struct hs_line hs_line_of(struct hs_line_table *lines, int axis, int stride, int size);
 
 struct hs_cost {
     double seconds;            /* of one collective alone */

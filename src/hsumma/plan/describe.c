@@ -37,14 +37,30 @@ static void write_rest(int threads, const struct hs_options *options, struct pla
     }
 }
 
-/* part: the processes that own something are a part of the grid, and a hierarchy that is given is of all. */
-static void write_line(const struct hs_choice *choice, int part, int threads, const struct hs_options *options,
+/* How nodes share, where the other words do not say it: several nodes, all of whose groups are of whole nodes or that
+ * could do otherwise.  -1: they do. */
+static int node_to_say(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options)
+{
+    const struct hs_topology *topology = &plan->ctx->comm.topology;
+    int several = topology->size && topology->division[HS_NODE].parts > 1;
+    if (choice->spec.node != HS_NODE_MESSAGES)
+        return choice->spec.node;
+    if (choice->spec.cells && !choice->cut)
+        return HS_NODE_SHARED;
+    return several && options->settings.node == HS_NODE_MESSAGES ? HS_NODE_MESSAGES : -1;
+}
+
+/* A hierarchy is said where all processes own something: one that is given is of the whole grid. */
+static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options,
                        struct plan_text text)
 {
     const struct hs_spec *spec = &choice->spec;
+    int part = plan->ranks != NULL, threads = plan->choice.spec.threads, node = node_to_say(plan, choice, options);
     ADD(text, "stationary=%c", "ABC"[spec->stationary]);
+    if (node >= 0)
+        ADD(text, " node=%s", hs_option_word(HS_OPT_NODE, node));
     if (spec->node != HS_NODE_MESSAGES) {
-        ADD(text, " node=%s block=%" PRId64, hs_option_word(HS_OPT_NODE, spec->node), spec->width[0]);
+        ADD(text, " block=%" PRId64, spec->width[0]);
         if (spec->chunked >= 0)
             ADD(text, " chunk=%" PRId64, spec->chunk);
         write_rest(threads, options, text);
@@ -90,6 +106,10 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
     ADD(text, "; workspace limit: %s",
         options->said_by[HS_OPT_WORKSPACE_LIMIT] ? sayer[options->said_by[HS_OPT_WORKSPACE_LIMIT]] : "default");
     ADD(text, "; profile: %s, %d candidates", plan->ctx->profile.source, plan->ranking.considered);
+    if (plan->choice.cut)
+        ADD(text, "; groups cut through nodes: processes on lines along them send messages inside nodes");
+    if (plan->choice.apart)
+        ADD(text, "; nodes do not share panels: %s", plan->choice.apart);
     if (plan->disobeyed)
         ADD(text, "; what was remembered of this product cannot be obeyed");
     if (plan->device.why_not)
@@ -115,13 +135,12 @@ const char *hs_plan_maker(const hsumma_plan *plan)
 
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
 {
-    int part = plan->ranks != NULL, threads = plan->choice.spec.threads;
-    write_line(&plan->choice, part, threads, options, (struct plan_text){plan->line, sizeof plan->line});
+    write_line(plan, &plan->choice, options, (struct plan_text){plan->line, sizeof plan->line});
     for (int i = 1; i < plan->ranking.count; i++)
-        write_line(&plan->ranking.choice[i], part, threads, options,
+        write_line(plan, &plan->ranking.choice[i], options,
                    (struct plan_text){plan->rival[i - 1], sizeof plan->rival[i - 1]});
     if (plan->device.possible)
-        write_line(&plan->device.choice, part, threads, options,
+        write_line(plan, &plan->device.choice, options,
                    (struct plan_text){plan->device.line, sizeof plan->device.line});
     write_why(plan, options, (struct plan_text){plan->why, sizeof plan->why});
 }

@@ -114,17 +114,11 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
     return settings->threads >= 0 ? settings->threads : ctx->threads;
 }
 
-/* Whether all processes of the context share the grid's memory. */
-static int is_on_one_node(const hsumma_plan *plan)
-{
-    return plan->grid->shared.bytes && plan->grid->shared.directory.ranks == plan->ctx->comm.size;
-}
-
 static struct hs_sharing sharing_of(const hsumma_plan *plan)
 {
-    return (struct hs_sharing){.bytes = plan->grid->shared.bytes,
-                               .cells = !is_on_one_node(plan),
-                               .in_place = plan->ctx->allocations.first != NULL};
+    const struct hs_product_memory *shared = &plan->grid->shared;
+    return (struct hs_sharing){
+        .bytes = shared->bytes, .in_place = plan->ctx->allocations.first != NULL, .refused = shared->refused};
 }
 
 /* The choice: made already, or remembered where nobody has said anything else, or by the model. */
@@ -228,7 +222,7 @@ int64_t hs_plan_bytes(const hsumma_plan *plan)
     const int *extent = plan->problem.grid.extent;
     if (plan->by_node)
         return (int64_t)(plan->node.bytes / (size_t)(extent[0] * extent[1]));
-    return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes);
+    return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes + plan->loop.shared_part);
 }
 
 static void hold(hsumma_plan *plan, hsumma_context *ctx, hsumma_grid *grid, int cached)

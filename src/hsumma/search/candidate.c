@@ -1,6 +1,6 @@
 #include "hsumma/search/candidate.h"
 
-#include "summa/messages/mpi_rows.h"
+#include "hsumma/search/search_cells.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,6 +37,11 @@ static hsumma_status find_alg(struct hs_chooser *chooser, enum hs_collective col
         return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels",
                        collective == HS_BCAST ? "bcast" : "reduce", names->count, levels);
     *alg = hs_alg_find_in(chooser->planner->own, collective, name);
+    if (*alg && (*alg)->flags & HS_KNOWS_NODES)
+        return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                       "%s=%s: products share panels inside nodes by themselves; expected an algorithm that knows no "
+                       "nodes, for the lines between them",
+                       collective == HS_BCAST ? "bcast" : "reduce", name);
     if (*alg)
         return HSUMMA_OK;
     char known[300];
@@ -74,10 +79,12 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         const struct hs_role *role = &chooser->variant.role[x];
         if (!role->moves || (x == HS_C) != (collective == HS_REDUCE_TO))
             continue;
-        const struct hs_factors *factors = &spec->factors[role->line_axis];
-        if (factors->size[level] == 1)
+        int axis = role->line_axis;
+        struct hs_factors over;
+        int cells = hs_line_cells(&chooser->lines, spec->cells, axis, &spec->factors[axis], &over) != NULL;
+        if (over.size[level] == 1)
             continue;
-        leg[legs].line = hs_line_of(&chooser->lines, role->line_axis, factors->stride[level], factors->size[level]);
+        leg[legs].line = hs_line_of(&chooser->lines, cells, axis, over.stride[level], over.size[level]);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
     }
     return legs;
@@ -112,16 +119,19 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
     return best;
 }
 
-/* Whether a row can serve the lines of a level, on which ranks send messages: they know no nodes. */
+/* Whether a row can serve the lines of a level, whose members (or cells) send messages: they know no nodes. */
 static hsumma_status check_fit(const struct hs_chooser *chooser, const struct hs_spec *spec, int level)
 {
     const struct hs_alg *const row[2] = {spec->bcast[level], spec->reduce[level]};
     for (int i = 0; i < 4; i++) {
-        struct hs_shape shape = {.size = spec->factors[i / 2].size[level], .bytes = 1024, .unit = 8};
+        struct hs_factors over;
+        int cells = hs_line_cells(&chooser->lines, spec->cells, i / 2, &spec->factors[i / 2], &over) != NULL;
+        struct hs_shape shape = {.size = over.size[level], .bytes = 1024, .unit = 8};
         const char *why = row[i % 2] ? hs_alg_unfit(row[i % 2], &shape) : NULL;
         if (why)
-            return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d processes: %s",
-                           i % 2 ? "reduce" : "bcast", row[i % 2]->name, shape.size, why);
+            return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d %s: %s",
+                           i % 2 ? "reduce" : "bcast", row[i % 2]->name, shape.size, cells ? "nodes" : "processes",
+                           why);
     }
     return HSUMMA_OK;
 }
@@ -161,17 +171,23 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
     for (int x = 0; x < 3; x++) {
         if (!chooser->variant.role[x].moves)
             continue;
-        struct hs_mover mover;
-        hs_mover_init(&mover, chooser->problem, &chooser->variant, spec, NULL, NULL, x);
-        if (mover.levels > 0 || mover.role->exchanged || !chooser->pairs.in_place[mover.index])
+        struct hs_mover mover = hs_line_mover(&chooser->lines, chooser->problem, &chooser->variant, spec, x);
+        if (mover.levels > 0 || mover.members > 1 || mover.role->exchanged || !chooser->pairs.in_place[mover.index])
             return 0;
     }
     return 1;
 }
 
-static int64_t workspace(const struct hs_chooser *chooser, const struct hs_spec *spec)
+/* What panels need: of a process's own memory, and of what a node's processes share. */
+struct need {
+    int64_t workspace, shared;
+};
+
+static struct need need_of(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
-    return hs_workspace_max(chooser->problem, &chooser->variant, spec, &chooser->pairs);
+    return (struct need){
+        hs_workspace_max(&chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs),
+        hs_node_memory_max(&chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs)};
 }
 
 /* Widths of the outer levels for a given innermost one. */
@@ -219,7 +235,20 @@ static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_sp
     return hs_even_cut(chooser->pairs.width_max, wanted, 8);
 }
 
-/* Panel widths and lookahead: as wide as the sketch says, and as the limit allows. */
+static hsumma_status refuse_need(const struct hs_chooser *chooser, int64_t block, struct need need)
+{
+    if (need.workspace > chooser->limit)
+        return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
+                       "panels of %" PRId64 " need %" PRId64 " bytes of workspace on a process; workspace_limit "
+                       "allows %" PRId64 " (smaller block, outer or lookahead, or a larger limit)",
+                       block, need.workspace, chooser->limit);
+    return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
+                   "panels of %" PRId64 " need %" PRId64 " bytes of a node's shared memory, of which there are %zu "
+                   "(smaller block, outer or lookahead, or node=messages)",
+                   block, need.shared, chooser->planner->sharing.bytes);
+}
+
+/* Panel widths and lookahead: as wide as the sketch says, and as the limits allow. */
 static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_spec *spec)
 {
     const struct hs_settings *settings = chooser->settings;
@@ -233,26 +262,30 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
     /* a share of the matrices is meant for all that a product needs, and MPI's own buffers are a part of that */
     int64_t target = settings->block || settings->workspace.bytes ? chooser->limit : chooser->limit / 5 * 4;
     target = target < HS_WORKSPACE_FLOOR ? clamp(HS_WORKSPACE_FLOOR, 0, chooser->limit) : target;
+    const size_t bytes = chooser->planner->sharing.bytes;
+    const int64_t room = bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
     for (;;) {
         int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted);
         hsumma_status status = set_widths(chooser, spec, block, sketch->outer_times);
         if (status)
             return status;
-        int64_t bytes = workspace(chooser, spec);
-        if (bytes <= target || (bytes <= chooser->limit && block == 1))
+        struct need need = need_of(chooser, spec);
+        int within = need.workspace <= chooser->limit && need.shared <= room;
+        if (within && (need.workspace <= target || block == 1))
             return HSUMMA_OK;
-        int64_t fitting = (int64_t)((double)block * (double)target / (double)bytes);
-        fitting = fitting < 1 && bytes > 0 && block > 1 && bytes / block <= chooser->limit ? 1 : fitting;
+        double part = need.workspace > 0 ? (double)target / (double)need.workspace : 1;
+        if (need.shared > 0 && (double)room / (double)need.shared < part)
+            part = (double)room / (double)need.shared;
+        int64_t fitting = (int64_t)((double)block * part);
+        if (fitting < 1 && block > 1 && need.workspace / block <= chooser->limit && need.shared / block <= room)
+            fitting = 1;
         fitting = fitting < block ? fitting : block - 1;
         if (settings->lookahead < 0 && spec->lookahead > 0 && (settings->block || fitting < NARROW))
             spec->lookahead = 0;
         else if (!settings->block && fitting >= 1)
             wanted = fitting;
         else
-            return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
-                           "panels of %" PRId64 " need %" PRId64 " bytes of workspace on a process; workspace_limit "
-                           "allows %" PRId64 " (smaller block, outer or lookahead, or a larger limit)",
-                           block, bytes, chooser->limit);
+            return refuse_need(chooser, block, need);
     }
 }
 
@@ -277,13 +310,10 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     hsumma_status status = choose_widths(chooser, sketch, &choice->spec);
     if (!status)
         status = choose_algs(chooser, sketch, choice);
-    const struct hs_sharing *sharing = &chooser->planner->sharing;
-    choice->spec.cells = !status && sharing->cells && sharing->bytes > 0 &&
-                         chooser->settings->node != HS_NODE_MESSAGES && !hs_native_wanted(&choice->spec);
     if (!status)
         status = hs_predict(chooser->planner->memo, &chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
                             &chooser->pairs, chooser->planner->threads, &choice->prediction);
-    choice->workspace_bytes = workspace(chooser, &choice->spec);
+    choice->workspace_bytes = need_of(chooser, &choice->spec).workspace;
     return status;
 }
 
@@ -304,6 +334,29 @@ static hsumma_status choose_exchange(struct hs_chooser *chooser, const struct hs
         status = HSUMMA_OK;
     }
     return status;
+}
+
+/* With cells, unless the memory that nodes share does not suffice for them, or its counters for the panels. */
+static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
+{
+    choice->apart = chooser->apart;
+    const struct hs_choice without = *choice;
+    struct hs_spec *spec = &choice->spec;
+    const int64_t *block = &spec->width[spec->levels - 1];
+    spec->cells = chooser->cells;
+    choice->cut = spec->cells && hs_find_cut(chooser, spec->factors, NULL);
+    hsumma_status status = choose_exchange(chooser, sketch, choice);
+    int too_many = !status && spec->cells && hs_panel_count(&chooser->pairs, *block) > HS_NODE_STEPS;
+    if (too_many)
+        status = hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                         "node=shared: with block=%" PRId64 " there are more than %d panels (larger block, or "
+                         "node=messages)",
+                         *block, HS_NODE_STEPS);
+    if (!status || !chooser->cells || chooser->settings->node == HS_NODE_SHARED || hs_is_own_failure(status))
+        return status;
+    *choice = without;
+    choice->apart = too_many ? "too many panels" : "too little memory on a node";
+    return choose_exchange(chooser, sketch, choice);
 }
 
 /* What could have been said instead: "1x2, 2x1, 2x2, ..." */
@@ -350,5 +403,8 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
     if (chooser->settings->levels >= 0 && chooser->settings->outer.count > (levels > 1 ? levels : 1))
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT, "outer names %d widths for %d outer levels",
                        chooser->settings->outer.count, levels);
-    return choose_exchange(chooser, sketch, choice);
+    if (chooser->cells && chooser->settings->node == HS_NODE_SHARED &&
+        hs_find_cut(chooser, spec->factors, chooser->message))
+        return HSUMMA_ERR_UNSUPPORTED;
+    return choose_cells(chooser, sketch, choice);
 }

@@ -15,6 +15,8 @@ struct hs_chooser {
     struct hs_message *message;
     hsumma_status refused; /* the first refusal, with its message, for when nothing is found */
     int64_t limit;         /* bytes of workspace of a process */
+    int cells;             /* nodes share panels, where the memory suffices */
+    const char *apart;     /* why they do not: hs_choice */
     struct hs_ranking *ranking;
     struct hs_line_table lines;
     /* of the stationary operand that is looked at */
@@ -54,7 +56,7 @@ struct hs_leg {
     int64_t bytes;
 };
 
-/* Whether a product can use a row: it has a clock, knows no nodes, and its sums do not depend on the groups. */
+/* Whether a product can choose a row: it has a clock, knows no nodes, and its sums do not depend on the groups. */
 static inline int hs_may_serve(const struct hs_alg *row, enum hs_collective collective)
 {
     return row->collective == collective && !(row->flags & (HS_USES_TOPOLOGY | HS_BY_MPI)) &&

@@ -31,7 +31,7 @@ static int same_way(const struct hs_spec *x, const struct hs_spec *y)
 static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
 {
     const struct hs_spec *x = &a->spec, *y = &b->spec;
-    if (x->stationary != y->stationary || x->node != y->node)
+    if (x->stationary != y->stationary || x->node != y->node || x->cells != y->cells)
         return 0;
     if (x->node != HS_NODE_MESSAGES)
         return x->width[0] == y->width[0];

@@ -1,4 +1,5 @@
 #include "hsumma/search/candidate.h"
+#include "hsumma/search/search_cells.h"
 #include "hsumma/search/search_node.h"
 
 #include <string.h>
@@ -51,29 +52,6 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     return kept;
 }
 
-/* Whether the processes are to share memory; or the caller's words contradict each other, or the machine them. */
-static hsumma_status shares(const struct hs_chooser *chooser, int *shared)
-{
-    const struct hs_settings *settings = chooser->settings;
-    const struct hs_sharing *sharing = &chooser->planner->sharing;
-    const int *extent = chooser->problem->grid.extent;
-    int asked = settings->node == HS_NODE_SHARED;
-    *shared = 0;
-    if (asked && settings->for_messages && !sharing->cells)
-        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                       "node=shared sends no messages, but groups, levels, outer, bcast, reduce, exchange, segment, "
-                       "lookahead or slice is given");
-    if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || settings->for_messages)
-        return HSUMMA_OK;
-    if (sharing->cells)
-        return HSUMMA_OK;
-    if (asked && sharing->bytes == 0)
-        return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
-                       "node=shared: the processes are on several nodes, or cannot share memory");
-    *shared = sharing->bytes > 0;
-    return HSUMMA_OK;
-}
-
 /* Makes a candidate and enters it; a refusal is kept for when nothing else is found. */
 static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *best,
                               int *found)
@@ -105,7 +83,7 @@ struct shortlist {
 };
 
 /* What the operands whose lines lie along the axis take, with the best row on each level. */
-static double chain_seconds(struct hs_chooser *chooser, int axis, const struct chain *chain, int levels,
+static double chain_seconds(struct hs_chooser *chooser, int axis, const struct hs_factors *over, int cells,
                             const struct hs_choice *base, hsumma_status *status)
 {
     const struct hs_spec *spec = &base->spec;
@@ -116,12 +94,10 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct c
         if (!role->moves || role->line_axis != axis)
             continue;
         int64_t bytes = hs_bytes_of(width, hs_axis_count_max(role->want), unit);
-        int stride = chooser->problem->grid.extent[axis];
-        for (int l = 0; l < levels; l++) {
-            stride /= chain->factor[l];
-            if (chain->factor[l] == 1)
+        for (int l = 0; l < over->levels; l++) {
+            if (over->size[l] == 1)
                 continue;
-            struct hs_leg leg = {hs_line_of(&chooser->lines, axis, stride, chain->factor[l]), bytes};
+            struct hs_leg leg = {hs_line_of(&chooser->lines, cells, axis, over->stride[l], over->size[l]), bytes};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
             seconds += least;
@@ -145,7 +121,12 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
         return;
     }
     chain->factor[level] = left;
-    chain->seconds = chain_seconds(chooser, axis, chain, levels, base, status);
+    struct hs_factors members, over;
+    hs_factors_make(&members, chooser->problem->grid.extent[axis], levels - 1, chain->factor);
+    int cells = hs_line_cells(&chooser->lines, chooser->cells, axis, &members, &over) != NULL;
+    if (chooser->cells && !cells) /* groups that cut through nodes are for those who ask for them */
+        return;
+    chain->seconds = chain_seconds(chooser, axis, &over, cells, base, status);
     list->made++;
     int at = list->count;
     while (at > 0 && chain->seconds < list->chain[at - 1].seconds * (1 - 1e-9))
@@ -321,6 +302,10 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
     chooser->refused = HSUMMA_OK;
     hsumma_status status = hs_line_table_init(&chooser->lines, chooser->planner->topology, chooser->profile->one_node,
                                               &chooser->problem->grid, chooser->planner->memory);
+    if (!status && chooser->cells)
+        status = hs_line_table_share(&chooser->lines, chooser->planner->memory);
+    if (chooser->cells && !status) /* or each process is alone on its node in all its lines */
+        chooser->cells = chooser->lines.cells[0].lines + chooser->lines.cells[1].lines > 0;
     for (int i = 0; !status && i < 3; i++)
         if (hs_may_stay(chooser->settings, hs_stay_order[i]))
             status = look_at(chooser, hs_stay_order[i]);
@@ -350,11 +335,11 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     ranking->workspace_limit = chooser.limit;
     for (int x = 0; x < 3; x++)
         ranking->stationary[x] = -1;
-    int shared;
-    hsumma_status status = shares(&chooser, &shared);
+    int by_node;
+    hsumma_status status = hs_what_is_shared(&chooser, &by_node);
     if (status)
         return status;
-    if (shared) {
+    if (by_node) {
         status = hs_choose_node(&chooser);
         if ((!status && settings.tune != HS_TUNE_MEASURE) || settings.node != HS_NODE_AUTO)
             return status;

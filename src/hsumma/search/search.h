@@ -10,6 +10,8 @@ struct hs_choice {
     struct hs_spec spec;
     struct hs_prediction prediction;
     int64_t workspace_bytes; /* of the process that needs most */
+    int cut;                 /* with cells: levels cut through nodes, so that some lines send messages inside them */
+    const char *apart;       /* why nodes that could share panels do not; NULL: they do, cannot, or are not to */
     unsigned char
         by_rule[2]; /* the algorithms of broadcasts, of reductions are from the option coll or the tuned file */
 };
@@ -25,11 +27,11 @@ struct hs_ranking {
     int considered; /* candidates that have been priced */
 };
 
-/* What the processes share. */
+/* What the processes of a node share. */
 struct hs_sharing {
-    size_t bytes; /* of memory for panels; 0: none */
-    int cells;    /* there are several nodes: only members of a line that are on one node share its panels */
-    int in_place; /* matrices may lie in memory that all have mapped */
+    size_t bytes;        /* of memory for panels, on each node; 0: none */
+    int in_place;        /* on one node: matrices may lie in memory that all have mapped */
+    const char *refused; /* why there is none; NULL or "": not known */
 };
 
 /* What choices rest on beside the problem: alike on all processes. */

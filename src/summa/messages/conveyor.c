@@ -191,6 +191,15 @@ static size_t ring_bytes(const struct hs_conveyor *conveyor, int s)
     return (size_t)(conveyor->slots[s] * conveyor->slot_bytes[s]);
 }
 
+size_t hs_conveyor_shared_part(const struct hs_conveyor *conveyor)
+{
+    size_t part = 0, members = (size_t)conveyor->mover.members;
+    for (int s = 0; s < conveyor->channels; s++)
+        if (conveyor->shared[s] && !conveyor->shares[s])
+            part += ring_bytes(conveyor, s) * (size_t)conveyor->shared[s] / members;
+    return part;
+}
+
 /* The rings of the cell. */
 static void place_shared(struct hs_conveyor *conveyor, char *memory)
 {

@@ -73,6 +73,8 @@ void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *ar
  */
 size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                                 int lines, int members);
+/* A member's share of what its cell has there. */
+size_t hs_conveyor_shared_part(const struct hs_conveyor *conveyor);
 /* Bytes of panel buffers for given local extents, with room for the scratch that reductions need: what place takes. */
 int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                           int64_t length);

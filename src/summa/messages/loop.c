@@ -61,7 +61,7 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
  */
 static void divide_shared(struct hs_loop *loop)
 {
-    loop->shared_bytes = 0;
+    loop->shared_bytes = loop->shared_part = 0;
     for (int i = 0; i < 2; i++) {
         struct hs_conveyor *conveyor = &loop->conveyor[i];
         const struct hs_mover *mover = &conveyor->mover;
@@ -70,6 +70,7 @@ static void divide_shared(struct hs_loop *loop)
         conveyor->shared_at =
             loop->shared_bytes + hs_conveyor_shared_bytes(mover, loop->spec, pairs, cells->before[0], cells->before[1]);
         loop->shared_bytes += hs_conveyor_shared_bytes(mover, loop->spec, pairs, cells->all[0], cells->all[1]);
+        loop->shared_part += hs_conveyor_shared_part(conveyor);
     }
 }
 
@@ -357,20 +358,6 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
         finish(loop);
     *done = loop->state == HS_IDLE;
     return status;
-}
-
-int64_t hs_workspace_max(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec,
-                         const struct hs_pairs *pairs)
-{
-    int64_t bytes = 0;
-    for (int x = 0; x < 3; x++) {
-        if (!variant->role[x].moves)
-            continue;
-        struct hs_mover mover;
-        hs_mover_init(&mover, problem, variant, spec, NULL, NULL, x);
-        bytes += hs_conveyor_bytes(&mover, spec, pairs, hs_axis_count_max(mover.role->want));
-    }
-    return bytes;
 }
 
 static void count_list(const struct hs_list *list, int64_t cut, int64_t *messages, int64_t *bytes)

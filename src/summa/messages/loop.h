@@ -34,6 +34,7 @@ struct hs_loop {
     int feeds;                      /* how many of them are */
     struct hs_cells cells[2];       /* of the lines of the moving operands, if the spec has cells */
     size_t shared_bytes;            /* of the node's memory for products, of all that the node's processes share */
+    size_t shared_part;             /* of these what this process answers for: its share of its cells' */
     int one_at_a_time;
     int sliced;       /* something may have to move during a multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
@@ -92,9 +93,5 @@ hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 /* What this process gives to MPI in one execution, without the agreement at the start, in messages of at most `cut`
  * bytes. */
 void hs_loop_count(const struct hs_loop *loop, int64_t cut, int64_t *messages, int64_t *bytes);
-
-/* Panel buffers that a spec needs on the process that needs most, if nothing is shared. */
-int64_t hs_workspace_max(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec,
-                         const struct hs_pairs *pairs);
 
 #endif

@@ -30,9 +30,10 @@ int hs_preview_tier(const struct hs_mover *mover, int transfer)
 
 struct hs_arrival hs_preview_arrival(const struct hs_mover *mover, int pair)
 {
-    int level = hs_mover_level(mover, hs_mover_root(mover, pair)), exchanged = mover->role->exchanged;
+    int root = hs_mover_root(mover, pair), level = hs_mover_level(mover, root), exchanged = mover->role->exchanged;
     return (struct hs_arrival){.level = level < 0 ? 0 : mover->tier[level] + 1,
-                               .moves = mover->levels > 0 || exchanged,
+                               .reads = !hs_mover_carries(mover, root),
+                               .moves = mover->levels > 0 || mover->members > 1 || exchanged,
                                .holds = exchanged && mover->held > 0 && hs_mover_holds(mover, pair),
                                .length = mover->length};
 }

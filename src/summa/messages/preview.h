@@ -23,6 +23,7 @@ int hs_preview_tier(const struct hs_mover *mover, int transfer);
 /* How this process comes to the panels of a pair of owners (C: how it gives its sums away). */
 struct hs_arrival {
     int level; /* level of the plan, 1 the outermost, on which it receives (C: sends); 0: it is the root of its line */
+    int reads; /* another process of its node does so for it: it reads the panels there (C: adds its sum there) */
     int moves; /* 0: the line is one process and nothing is exchanged: used where it lies */
     int holds; /* of an exchanged operand: it holds a part of the panels */
     int64_t length; /* of the pinned dimension that it has to do with; 0: it has no part in the panels */

@@ -52,19 +52,19 @@ struct hs_prediction model_price(const struct hs_problem *problem, const struct 
         return none;
     hs_clock_memo_begin(&memo, profile, &hs_heap);
     hsumma_status status = hs_line_table_init(&lines, nodes, profile->one_node, &problem->grid, &hs_heap);
+    if (!status && spec->cells)
+        status = hs_line_table_share(&lines, &hs_heap);
     if (!status)
         status = hs_predict(&memo, &lines, problem, &variant, spec, &pairs, 1, &prediction);
     if (workspace)
-        *workspace = hs_workspace_max(problem, &variant, spec, &pairs);
+        *workspace = hs_workspace_max(&lines, problem, &variant, spec, &pairs);
     hs_line_table_free(&lines, &hs_heap);
     hs_pairs_free(&hs_heap, &pairs);
     return status ? none : prediction;
 }
 
-struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
-                                   const struct hs_profile *profile, const struct hs_topology *nodes)
+struct hs_spec model_spec(const struct model_product *product, const struct model_how *how)
 {
-    struct hs_problem problem = model_problem(product);
     struct hs_spec spec = {.stationary = how->stationary,
                            .levels = how->levels + 1,
                            .segment = 1 << 20,
@@ -78,6 +78,16 @@ struct hs_prediction model_predict(const struct model_product *product, const st
     }
     for (int axis = 0; axis < 2; axis++)
         if (!hs_factors_make(&spec.factors[axis], product->extent[axis], how->levels, &how->groups[axis]))
-            return (struct hs_prediction){.seconds = NAN, .comm = NAN};
+            spec.levels = 0;
+    return spec;
+}
+
+struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
+                                   const struct hs_profile *profile, const struct hs_topology *nodes)
+{
+    struct hs_problem problem = model_problem(product);
+    struct hs_spec spec = model_spec(product, how);
+    if (spec.levels == 0)
+        return (struct hs_prediction){.seconds = NAN, .comm = NAN};
     return model_price(&problem, &spec, profile, nodes, NULL);
 }

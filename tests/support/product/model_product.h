@@ -36,6 +36,9 @@ struct model_how {
     int lookahead, spread;
 };
 
+/* 0 levels in it if they do not divide the grid. */
+struct hs_spec model_spec(const struct model_product *product, const struct model_how *how);
+
 struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
                                    const struct hs_profile *profile, const struct hs_topology *nodes);
 

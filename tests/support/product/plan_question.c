@@ -48,6 +48,7 @@ hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo
                                  .coll = q->coll,
                                  .tuned = q->tuned,
                                  .threads = 1,
+                                 .sharing = {.bytes = (size_t)q->shared},
                                  .memory = &hs_heap};
     status = hs_choose(&problem, &settings, &planner, ranking, message);
     if (q->nodes)
@@ -65,6 +66,26 @@ double plan_cost_of(const struct plan_question *q, const struct hs_spec *spec, i
     if (q->nodes)
         hs_topology_free(&topology, &hs_heap);
     return prediction.seconds >= 0 ? prediction.seconds : INFINITY;
+}
+
+int64_t plan_shared_bytes(const struct plan_question *q, const struct hs_spec *spec)
+{
+    struct hs_problem problem = model_problem(&q->product);
+    struct hs_topology topology;
+    struct hs_line_table lines;
+    struct hs_variant variant;
+    struct hs_pairs pairs;
+    struct hs_message message;
+    int64_t bytes = -1;
+    if (topology_of(q, &topology) || hs_variant_make(&problem, spec->stationary, &variant, &message) ||
+        hs_variant_pairs(&variant, &hs_heap, &pairs))
+        return -1;
+    if (!hs_line_table_init(&lines, &topology, 0, &problem.grid, &hs_heap) && !hs_line_table_share(&lines, &hs_heap))
+        bytes = hs_node_memory_max(&lines, &problem, &variant, spec, &pairs);
+    hs_line_table_free(&lines, &hs_heap);
+    hs_pairs_free(&hs_heap, &pairs);
+    hs_topology_free(&topology, &hs_heap);
+    return bytes;
 }
 
 /* A factor from 1/16 to 16. */
@@ -129,8 +150,11 @@ struct plan_question plan_question_draw(int most)
 void plan_question_describe(const struct plan_question *q, char *text, size_t size)
 {
     const struct model_product *p = &q->product;
-    snprintf(text, size, "%c%c %lldx%lldx%lld on %dx%d, nodes %d%s%s, blocks %lld %lld %lld, type %d, words '%s'",
-             p->op[0], p->op[1], (long long)p->size[0], (long long)p->size[1], (long long)p->size[2], p->extent[0],
-             p->extent[1], q->nodes, q->turn ? " in turn" : "", q->profile.one_node ? ", one node" : "",
-             (long long)p->block[0][0], (long long)p->block[1][0], (long long)p->block[2][0], p->type, q->words);
+    snprintf(
+        text, size,
+        "%c%c %lldx%lldx%lld on %dx%d, nodes %d%s%s sharing %lld bytes, blocks %lld %lld %lld, type %d, words '%s'",
+        p->op[0], p->op[1], (long long)p->size[0], (long long)p->size[1], (long long)p->size[2], p->extent[0],
+        p->extent[1], q->nodes, q->turn ? " in turn" : "", q->profile.one_node ? ", one node" : "",
+        (long long)q->shared, (long long)p->block[0][0], (long long)p->block[1][0], (long long)p->block[2][0], p->type,
+        q->words);
 }

@@ -15,6 +15,7 @@ struct plan_question {
     char words[400];
     struct hs_profile profile;
     int nodes, turn; /* 0: no topology; ranks are dealt out in turn */
+    int64_t shared;  /* bytes of memory that the ranks of a node share */
     const struct hs_rules *coll, *tuned;
 };
 
@@ -26,6 +27,8 @@ hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo
 
 /* What a spec costs on the question's machine, infinity if that cannot be said; *bytes: workspace. */
 double plan_cost_of(const struct plan_question *q, const struct hs_spec *spec, int64_t *bytes);
+/* What it takes of a node's shared memory; -1 if that cannot be said. */
+int64_t plan_shared_bytes(const struct plan_question *q, const struct hs_spec *spec);
 struct plan_question plan_question_draw(int most);
 void plan_question_describe(const struct plan_question *q, char *text, size_t size);
 

@@ -249,7 +249,7 @@ static void what_is_possible(void)
         {"groups=2x2 outer=64,32", HSUMMA_ERR_ARGUMENT, {"outer", "2 widths", "1 outer"}},
         {"block=1000 lookahead=8 workspace_limit=100k", HSUMMA_ERR_WORKSPACE, {"1000", "102400", "smaller block"}},
         {"workspace_limit=1", HSUMMA_ERR_WORKSPACE, {"need", "allows 1", "larger limit"}},
-        {"node=shared", HSUMMA_ERR_UNSUPPORTED, {"node=shared", "nodes", "share memory"}},
+        {"node=shared", HSUMMA_ERR_UNSUPPORTED, {"node=shared", "processes of a node", "share memory"}},
         {"node=shared bcast=flat", HSUMMA_ERR_ARGUMENT, {"node=shared", "messages", "bcast"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

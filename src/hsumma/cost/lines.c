@@ -1,0 +1,281 @@
+#include "hsumma/cost/lines.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
+                                 const struct hs_grid *grid, const struct hs_allocator *memory)
+{
+    const struct hs_division *node = topology ? &topology->division[HS_NODE] : NULL;
+    lines->grid = grid;
+    lines->topology = node && node->parts > 1 ? topology : NULL;
+    lines->one_node = node ? node->parts == 1 : one_node;
+    lines->on_node = NULL;
+    lines->shares = 0;
+    lines->known = 0;
+    if (!lines->topology)
+        return HSUMMA_OK;
+    lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
+    return lines->on_node ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+}
+
+void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory)
+{
+    for (int axis = 0; axis < 2 && lines->shares; axis++)
+        hs_cells_free(&lines->cells[axis].most, memory);
+    hs_put(memory, lines->on_node);
+    lines->on_node = NULL;
+    lines->shares = 0;
+}
+
+/* --- cells ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The node of a member of a line, which is named by its coordinate on the other axis. */
+static int node_of(const struct hs_line_table *lines, int axis, int line, int member)
+{
+    const struct hs_grid *grid = lines->grid;
+    return lines->topology->division[HS_NODE].of[grid->rank[hs_grid_index(grid, axis, member, line)]];
+}
+
+/* One line's cells. */
+struct line_shape {
+    int cells;
+    int first;    /* the first member of the largest */
+    int together; /* members of each, if they are blocks of one size; else 0 */
+};
+
+/* What all lines of an axis have on each node. */
+struct node_share {
+    int members;    /* of the line that is looked at */
+    int lines, all; /* with several members there; their members */
+};
+
+static struct line_shape shape_of(const struct hs_line_table *lines, int axis, int line, struct node_share *share,
+                                  struct hs_line_cells *cells)
+{
+    struct line_shape shape = {0, 0, 0};
+    int size = lines->grid->extent[axis], blocks = 0, largest = 0, smallest = size;
+    for (int m = 0; m < size; m++) {
+        int node = node_of(lines, axis, line, m);
+        shape.cells += share[node].members++ == 0;
+        blocks += m == 0 || node_of(lines, axis, line, m - 1) != node;
+    }
+    for (int m = 0; m < size; m++) {
+        struct node_share *here = &share[node_of(lines, axis, line, m)];
+        int members = here->members;
+        here->members = 0;
+        if (members == 0) /* counted with its first member */
+            continue;
+        smallest = members < smallest ? members : smallest;
+        shape.first = members > largest ? m : shape.first;
+        largest = members > largest ? members : largest;
+        if (members > 1) {
+            here->lines++;
+            here->all += members;
+            if (cells->least_of_several == 0 || members < cells->least_of_several)
+                cells->least_of_several = members;
+        }
+    }
+    cells->least = smallest < cells->least ? smallest : cells->least;
+    shape.together = smallest == largest && blocks == shape.cells ? smallest : 0;
+    return shape;
+}
+
+/* A number that both divide; beyond `most` any. */
+static int common_multiple(int a, int b, int most)
+{
+    int x = a, y = b;
+    while (y) {
+        int rest = x % y;
+        x = y;
+        y = rest;
+    }
+    int64_t multiple = (int64_t)(a / x) * b;
+    return multiple > most ? most + 1 : (int)multiple;
+}
+
+/* share: of each node, zeros. */
+static hsumma_status look_at_cells(const struct hs_line_table *lines, int axis, struct node_share *share,
+                                   struct hs_line_cells *cells, const struct hs_allocator *memory)
+{
+    int size = lines->grid->extent[axis], others = lines->grid->extent[1 - axis], most = 0;
+    struct hs_grid grid = *lines->grid;
+    *cells = (struct hs_line_cells){.together = 1, .least = size};
+    for (int line = 0; line < others; line++) {
+        struct line_shape shape = shape_of(lines, axis, line, share, cells);
+        if (shape.together == 0)
+            cells->together = 0;
+        if (cells->together > 0 && cells->together <= size)
+            cells->together = common_multiple(cells->together, shape.together, size);
+        if (shape.cells > most) {
+            most = shape.cells;
+            grid.coord[axis] = shape.first;
+            grid.coord[1 - axis] = line;
+        }
+    }
+    for (int node = 0; node < lines->topology->division[HS_NODE].parts; node++) {
+        cells->lines = share[node].lines > cells->lines ? share[node].lines : cells->lines;
+        cells->members = share[node].all > cells->members ? share[node].all : cells->members;
+    }
+    return hs_cells_make(&cells->most, &grid, axis, lines->topology, memory);
+}
+
+hsumma_status hs_line_table_share(struct hs_line_table *lines, const struct hs_allocator *memory)
+{
+    hsumma_status status = HSUMMA_OK;
+    if (!lines->topology)
+        return HSUMMA_OK;
+    memset(lines->cells, 0, sizeof lines->cells);
+    lines->shares = 1;
+    for (int axis = 0; axis < 2 && !status; axis++) {
+        struct node_share *share = hs_get_zero(memory, (size_t)lines->topology->division[HS_NODE].parts, sizeof *share);
+        status = share ? look_at_cells(lines, axis, share, &lines->cells[axis], memory) : HSUMMA_ERR_MEMORY;
+        hs_put(memory, share);
+    }
+    return status;
+}
+
+int hs_line_cut(const struct hs_line_table *lines, int axis, const struct hs_factors *members)
+{
+    int together = lines->cells[axis].together, outer = -1;
+    for (int l = 0; l < members->levels; l++) {
+        if (members->size[l] == 1)
+            continue;
+        /* an outer level, now that there is one inside it */
+        if (outer >= 0 && (together == 0 || members->stride[outer] % together))
+            return outer;
+        outer = l;
+    }
+    return -1;
+}
+
+const struct hs_cells *hs_line_cells(const struct hs_line_table *lines, int cells, int axis,
+                                     const struct hs_factors *members, struct hs_factors *over)
+{
+    const struct hs_cells *most = &lines->cells[axis].most;
+    if (cells && lines->shares && hs_line_cut(lines, axis, members) < 0 &&
+        hs_cells_factors(most->division, members, over))
+        return most;
+    *over = *members;
+    return NULL;
+}
+
+/* --- lines ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The first member on the same node as member i. */
+static int first_mate(const struct hs_division *division, const struct hs_group *group, int i)
+{
+    int mate = 0;
+    while (division->of[hs_group_rank(group, mate)] != division->of[hs_group_rank(group, i)])
+        mate++;
+    return mate;
+}
+
+/* Counts, for each node, the processes whose lines are busy together with the one through `coord`. */
+static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord)
+{
+    const struct hs_grid *grid = lines->grid;
+    const struct hs_division *node = &lines->topology->division[HS_NODE];
+    memset(lines->on_node, 0, (size_t)node->parts * sizeof *lines->on_node);
+    for (int i = 0; i < grid->extent[0]; i++)
+        for (int j = 0; j < grid->extent[1]; j++)
+            if ((axis ? j : i) % stride == coord % stride)
+                lines->on_node[node->of[grid->rank[i * grid->extent[1] + j]]]++;
+}
+
+/* Fills where, sharing and nodes. */
+static void describe(const struct hs_line_table *lines, struct hs_line *line)
+{
+    const struct hs_division *node = &lines->topology->division[HS_NODE],
+                             *socket = &lines->topology->division[HS_SOCKET];
+    const struct hs_group *group = &line->group;
+    line->nodes = 0;
+    line->where = 3;
+    line->sharing = 1;
+    for (int i = 0; i < group->size; i++) {
+        int mate = first_mate(node, group, i), mates = 0;
+        line->where = hs_mix(line->where, (uint64_t)mate);
+        line->where = hs_mix(line->where, (uint64_t)first_mate(socket, group, i));
+        if (mate < i)
+            continue;
+        for (int j = i; j < group->size; j++)
+            mates += node->of[hs_group_rank(group, j)] == node->of[hs_group_rank(group, i)];
+        double sharing = (double)lines->on_node[node->of[hs_group_rank(group, i)]] / mates;
+        line->sharing = sharing > line->sharing ? sharing : line->sharing;
+        line->nodes++;
+    }
+    line->where = hs_mix(line->where, (uint64_t)(line->sharing * 1024));
+}
+
+/* Counts a line's busy cells, every stride-th, on their nodes; a line of one cell sends nothing. */
+static void add_busy_cells(const struct hs_line_table *lines, int axis, int stride, int line, int *busy, int *seen)
+{
+    int size = lines->grid->extent[axis], cells = 0, alone = 1;
+    for (int m = 1; m < size && alone; m++)
+        alone = node_of(lines, axis, line, m) == node_of(lines, axis, line, 0);
+    for (int m = 0; m < size && !alone; m++) {
+        int node = node_of(lines, axis, line, m);
+        if (seen[node] != line + 1)
+            busy[node] += cells++ % stride == 0;
+        seen[node] = line + 1;
+    }
+}
+
+/* Of each level of cells the first one: all its cells are on different nodes. */
+static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size)
+{
+    const struct hs_grid *grid = lines->grid;
+    int nodes = lines->topology->division[HS_NODE].parts, *busy = lines->on_node, *seen = lines->on_node + nodes;
+    struct hs_line line = {.axis = axis,
+                           .nodes = size,
+                           .cells = 1,
+                           .group = {.table = grid->rank, .stride = stride, .size = size},
+                           .where = 3,
+                           .sharing = 1};
+    memset(lines->on_node, 0, (size_t)nodes * 2 * sizeof *lines->on_node);
+    for (int other = 0; other < grid->extent[1 - axis]; other++)
+        add_busy_cells(lines, axis, stride, other, busy, seen);
+    for (int node = 0; node < nodes; node++)
+        line.sharing = busy[node] > line.sharing ? busy[node] : line.sharing;
+    for (int i = 0; i < size; i++)
+        line.where = hs_mix(hs_mix(line.where, (uint64_t)i), (uint64_t)i);
+    line.where = hs_mix(line.where, (uint64_t)(line.sharing * 1024));
+    return line;
+}
+
+static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size)
+{
+    const struct hs_grid *grid = lines->grid;
+    int step = stride * hs_grid_stride(grid, axis), all = grid->extent[0] * grid->extent[1];
+    struct hs_line first = {.axis = axis,
+                            .nodes = lines->one_node ? 1 : size,
+                            .group = {.table = grid->rank, .stride = step, .size = size},
+                            .where = (uint64_t)lines->one_node,
+                            .sharing = 1},
+                   last = first;
+    if (!lines->topology)
+        return first;
+    last.group.base = all - 1 - (size - 1) * step;
+    count_busy(lines, axis, stride, 0);
+    describe(lines, &first);
+    count_busy(lines, axis, stride, grid->extent[axis] - 1);
+    describe(lines, &last);
+    return first.nodes >= last.nodes ? first : last;
+}
+
+struct hs_line hs_line_of(struct hs_line_table *lines, int cells, int axis, int stride, int size)
+{
+    int step = cells ? stride : stride * hs_grid_stride(lines->grid, axis);
+    for (int i = 0; i < lines->known; i++) {
+        const struct hs_line *line = &lines->line[i];
+        if (line->axis == axis && line->cells == cells && line->group.stride == step && line->group.size == size)
+            return *line;
+    }
+    if (lines->known == HS_LINES)
+        lines->known = 0;
+    return lines->line[lines->known++] =
+               cells ? look_at_cells_of_level(lines, axis, stride, size) : look_at(lines, axis, stride, size);
+}

@@ -1,0 +1,98 @@
+#include "hsumma/search/search_cells.h"
+
+static int is_on_several_nodes(const struct hs_chooser *chooser)
+{
+    const struct hs_topology *topology = chooser->planner->topology;
+    return topology && topology->division[HS_NODE].parts > 1;
+}
+
+/* A row of MPI's own that has been named: its communicators are of lines, and not of carriers. */
+static const struct hs_alg *named_row_of_mpi(const struct hs_chooser *chooser)
+{
+    static const enum hs_collective collective[2] = {HS_BCAST, HS_REDUCE_TO};
+    const struct hs_names *names[2] = {&chooser->settings->bcast, &chooser->settings->reduce};
+    for (int i = 0; i < 2; i++)
+        for (int n = 0; n < names[i]->count; n++) {
+            const struct hs_alg *row = hs_alg_find_in(chooser->planner->own, collective[i], names[i]->name[n]);
+            if (row && row->flags & HS_BY_MPI)
+                return row;
+        }
+    return NULL;
+}
+
+static hsumma_status refuse_sharing(const struct hs_chooser *chooser, const struct hs_alg *by_mpi)
+{
+    const char *why = chooser->planner->sharing.refused;
+    if (by_mpi)
+        return hs_fail(
+            chooser->message, HSUMMA_ERR_UNSUPPORTED,
+            "node=shared: %s=%s is MPI's own, which knows only processes that send messages; expected another "
+            "algorithm or node=messages",
+            by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
+    return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "node=shared: %s",
+                   why && *why ? why : "the processes of a node cannot share memory");
+}
+
+hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node)
+{
+    const struct hs_settings *settings = chooser->settings;
+    const int *extent = chooser->problem->grid.extent;
+    int asked = settings->node == HS_NODE_SHARED, several = is_on_several_nodes(chooser);
+    int possible = chooser->planner->sharing.bytes > 0;
+    *by_node = 0;
+    if (asked && !several && settings->for_messages)
+        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                       "node=shared on one node sends no messages, but groups, levels, outer, bcast, reduce, exchange, "
+                       "segment, lookahead or slice is given");
+    if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || (settings->for_messages && !several))
+        return HSUMMA_OK;
+    const struct hs_alg *by_mpi = several ? named_row_of_mpi(chooser) : NULL;
+    if (asked && (!possible || by_mpi))
+        return refuse_sharing(chooser, by_mpi);
+    chooser->cells = possible && several && !by_mpi;
+    chooser->apart = possible && by_mpi ? "an algorithm of MPI's own is named" : NULL;
+    *by_node = possible && !several;
+    return HSUMMA_OK;
+}
+
+/* A group of `stride` members of a line, of which a node has some, and others of the line beside them. */
+static int find_group(const struct hs_chooser *chooser, int axis, int stride, int *group, int *node)
+{
+    const struct hs_grid *grid = &chooser->problem->grid;
+    const int *of = chooser->planner->topology->division[HS_NODE].of;
+    for (int line = 0; line < grid->extent[1 - axis]; line++)
+        for (int m = 0; m < grid->extent[axis]; m++)
+            for (int other = m + 1; other < grid->extent[axis]; other++) {
+                *node = of[grid->rank[hs_grid_index(grid, axis, m, line)]];
+                *group = m / stride;
+                if (other / stride != *group && of[grid->rank[hs_grid_index(grid, axis, other, line)]] == *node)
+                    return 1;
+            }
+    return 0;
+}
+
+int hs_find_cut(const struct hs_chooser *chooser, const struct hs_factors factors[2], struct hs_message *message)
+{
+    for (int x = 0; x < 3; x++) {
+        const struct hs_role *role = &chooser->variant.role[x];
+        const struct hs_factors *of = &factors[role->line_axis];
+        int level = role->moves ? hs_line_cut(&chooser->lines, role->line_axis, of) : -1, group, node;
+        if (level < 0)
+            continue;
+        const char *what = role->line_axis ? "columns" : "rows";
+        int stride = of->stride[level];
+        if (message && find_group(chooser, role->line_axis, stride, &group, &node))
+            hs_fail(
+                message, HSUMMA_ERR_UNSUPPORTED,
+                "node=shared: the group of grid %s %d to %d on level %d cuts through node %d; expected groups of whole "
+                "nodes, or node=messages",
+                what, group * stride, group * stride + stride - 1, level + 1, node);
+        else if (message)
+            hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                    "node=shared: level %d groups grid %s, which lie unevenly on the nodes; expected no groups, or "
+                    "node=messages",
+                    level + 1, what);
+        return 1;
+    }
+    return 0;
+}

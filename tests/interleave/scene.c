@@ -11,8 +11,10 @@ enum { POISON = 0xff };
 
 void scene_rewind(struct scene *scene)
 {
-    for (int r = 0; r < scene->ranks; r++)
-        scene->rank[r].turn = scene->rank[r].running = scene->rank[r].span = 0;
+    for (int r = 0; r < scene->ranks; r++) {
+        scene->rank[r].turn = scene->rank[r].span = 0;
+        scene->rank[r].phase = RANK_BEFORE;
+    }
     scene->fault[0] = 0;
 }
 
@@ -104,6 +106,13 @@ static void start(struct scene *scene, int r, int process)
         start_span(scene, r, process, matrix);
 }
 
+static void leave_turn(struct rank_state *rank)
+{
+    rank->turn++;
+    rank->span = 0;
+    rank->phase = RANK_BEFORE;
+}
+
 /* The caller has its matrices again: it looks at C and writes to all of them. */
 static void finish(struct scene *scene, int r, int process)
 {
@@ -115,8 +124,7 @@ static void finish(struct scene *scene, int r, int process)
                  rank->turn);
     for (int x = 0; x < 3; x++)
         memset(rank->matrix[x], POISON, job->part[process][x].elements * sizeof(double));
-    rank->turn++;
-    rank->span = 0;
+    leave_turn(rank);
 }
 
 /* The word is a step ahead of what the rank has done. */
@@ -128,59 +136,93 @@ static void lie(struct scene *scene, int r)
         *word = scene->rank[r].told = *word + 1;
 }
 
-/* How many a rank that is no member of the job counts in a turn. */
-static int executions(const struct scene *scene, int r)
+static int is_in_grid(const struct scene *scene, int r)
 {
     const struct scene_grid *grid = &scene->grid[grid_at(scene, r)];
-    int turn = scene->rank[r].turn, counted = 0, in_grid = 0;
-    const struct job *job = job_of(scene, turn);
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
-        in_grid |= grid->rank[i] == r;
-    if (!in_grid)
-        return 0;
+        if (grid->rank[i] == r)
+            return 1;
+    return 0;
+}
+
+/* A rank of the grid that is no member of the job counts its executions. */
+static void pass_over(struct scene *scene, int r)
+{
+    int turn = scene->rank[r].turn, counted = 0;
+    const struct job *job = job_of(scene, turn);
     for (int span = 0; span < scene->turn[turn].spans; span++)
         counted += job->spec[spec_of(scene, turn, span)].cells;
-    return job_by_node(job) ? 1 : counted;
+    for (int i = 0; i < (job_by_node(job) ? 1 : counted); i++)
+        count(scene, r, job);
+}
+
+/* Begins the turn's product, or what this rank has of it. */
+static void enter_turn(struct scene *scene, int r)
+{
+    struct rank_state *rank = &scene->rank[r];
+    int process = job_index_of(job_of(scene, rank->turn), r), refuses = scene->turn[rank->turn].refuses;
+    const struct scene_grid *grid = &scene->grid[grid_at(scene, r)];
+    int refused = 0;
+    for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
+        refused |= scene->turn[rank->turn].agrees && grid->rank[i] == refuses;
+    if (!refused && process >= 0) {
+        rank->phase = RANK_MULTIPLIES;
+        start(scene, r, process);
+        return;
+    }
+    if (!refused && is_in_grid(scene, r))
+        pass_over(scene, r);
+    leave_turn(rank);
+}
+
+/* Goes on with the product. */
+static hsumma_status multiply(struct scene *scene, int r, int *worked)
+{
+    struct rank_state *rank = &scene->rank[r];
+    const struct job *job = job_of(scene, rank->turn);
+    int process = job_index_of(job, r), shared = job_by_node(job), over = 0;
+    struct seat *seat = &scene->seat[scene->turn[rank->turn].job][process];
+    struct hs_loop *loop = &seat->loop[spec_of(scene, rank->turn, rank->span)];
+    hsumma_status status = shared ? hs_node_advance(&seat->node, worked, &over) : hs_loop_advance(loop, worked, &over);
+    lie(scene, r);
+    if (!over || status)
+        return status;
+    *worked = 1;
+    if (!shared && ++rank->span < scene->turn[rank->turn].spans)
+        start(scene, r, process);
+    else
+        finish(scene, r, process);
+    return HSUMMA_OK;
 }
 
 hsumma_status scene_step(struct scene *scene, int r, int *worked, int *done)
 {
     struct rank_state *rank = &scene->rank[r];
-    hsumma_status status = HSUMMA_OK;
+    int agreed;
+    hsumma_status status;
     *done = rank->turn == scene->turns;
     if (*done)
         return HSUMMA_OK;
-    int number = scene->turn[rank->turn].job, over = 0;
-    const struct job *job = &scene->job[number];
-    int process = job_index_of(job, r), shared = job_by_node(job);
-    if (!rank->running) {
-        *worked = 1;
-        for (int i = 0; process < 0 && i < executions(scene, r); i++)
-            count(scene, r, job);
-        rank->turn += process < 0;
-        rank->running = process >= 0;
-        if (process >= 0)
-            start(scene, r, process);
-        return HSUMMA_OK;
-    }
-    struct seat *seat = &scene->seat[number][process];
-    struct hs_loop *loop = &seat->loop[spec_of(scene, rank->turn, rank->span)];
-    status = shared ? hs_node_advance(&seat->node, worked, &over) : hs_loop_advance(loop, worked, &over);
-    lie(scene, r);
-    if (!over || status)
+    if (rank->phase == RANK_MULTIPLIES)
+        return multiply(scene, r, worked);
+    if (rank->phase != RANK_AGREED && scene->turn[rank->turn].agrees && is_in_grid(scene, r)) {
+        status = scene_agree(scene, r, worked, &agreed);
+        lie(scene, r);
         return status;
+    }
     *worked = 1;
-    rank->running = 0;
-    if (!shared && ++rank->span < scene->turn[rank->turn].spans)
-        return HSUMMA_OK;
-    finish(scene, r, process);
+    enter_turn(scene, r);
     return HSUMMA_OK;
 }
 
 int scene_sleeps(const struct scene *scene, int r)
 {
     const struct rank_state *rank = &scene->rank[r];
-    if (rank->turn == scene->turns || !rank->running || directory_of(scene, r)->awaits == 0)
+    if (rank->turn == scene->turns || directory_of(scene, r)->awaits == 0)
+        return 0;
+    if (rank->phase == RANK_AGREES)
+        return hs_agreement_awaits_mates(&rank->agreement[grid_at(scene, r)]);
+    if (rank->phase != RANK_MULTIPLIES)
         return 0;
     const struct job *job = job_of(scene, rank->turn);
     const struct seat *seat = &scene->seat[scene->turn[rank->turn].job][job_index_of(job, r)];
@@ -227,8 +269,12 @@ void scene_describe_rank(const struct scene *scene, int r, char *text, size_t ro
     int number = rank->turn < scene->turns ? scene->turn[rank->turn].job : -1;
     size_t used = (size_t)snprintf(text, room, "rank %d: turn %d (job %d)", r, rank->turn, number);
     int process = number < 0 ? -1 : job_index_of(&scene->job[number], r);
-    if (!rank->running || process < 0)
+    if (rank->phase == RANK_AGREES)
+        used += (size_t)snprintf(text + used, room - used, " agrees");
+    if (rank->phase != RANK_MULTIPLIES || process < 0) {
+        network_describe(r, text + used, room - used);
         return;
+    }
     const struct seat *seat = &scene->seat[number][process];
     const struct hs_loop *loop = &seat->loop[spec_of(scene, rank->turn, rank->span)];
     if (job_by_node(&scene->job[number]))

@@ -5,7 +5,9 @@
 #ifndef HS_TESTS_INTERLEAVE_SCENE_H
 #define HS_TESTS_INTERLEAVE_SCENE_H
 
+#include "coll/run/agree.h"
 #include "interleave/job.h"
+#include "interleave/pool.h"
 #include "summa/messages/loop.h"
 #include "summa/node/node.h"
 
@@ -26,16 +28,22 @@ struct seat {
 
 struct scene_grid {
     int extent[2], rank[PROCESSES_MOST];
+    int votes_in_memory; /* agreements use the directories of nodes */
 };
+
+/* Where a rank is in a turn. */
+enum rank_phase { RANK_BEFORE, RANK_AGREES, RANK_AGREED, RANK_MULTIPLIES };
 
 struct rank_state {
     struct hs_comm comm;
     struct hs_product_memory memory[GRIDS_MOST];
+    struct hs_agreement agreement[GRIDS_MOST];
     int mate[PROCESSES_MOST];
     struct hs_region region, *regions;
     double *matrix[3]; /* of the execution under way, in the region */
     char *buffers;
-    int turn, running;
+    int turn;
+    enum rank_phase phase;
     int span;      /* of an execution in two spans */
     uint64_t told; /* the last value of the word that is lied about */
 };
@@ -50,6 +58,8 @@ struct scene {
     struct seat *seat[JOBS_MOST];
     struct {
         int job, set, spans;
+        int agrees;                         /* an agreement comes first, ... */
+        int refuses, differs;               /* ... in which a rank votes against it, or has another hash; -1: none */
         unsigned in_region[PROCESSES_MOST]; /* operands that others may read in place */
     } turn[TURNS_MOST];
     struct rank_state rank[PROCESSES_MOST];
@@ -61,6 +71,9 @@ struct scene {
 /* Draws and makes a case with its memory; 0: there is no memory. */
 int scene_make(struct scene *scene, uint64_t *random);
 void scene_free(struct scene *scene);
+/* The agreements of a grid; one at the start of a turn, until it is done (*done). */
+int scene_agreements_make(struct scene *scene, int grid);
+hsumma_status scene_agree(struct scene *scene, int rank, int *worked, int *done);
 /* Before an interleaving: all ranks at their first turn. */
 void scene_rewind(struct scene *scene);
 /* Moves a rank forward; *done: it has had all its turns. */

@@ -1,6 +1,5 @@
 /* Draws a case, and what it needs. */
 #include "base/options.h"
-#include "interleave/pool.h"
 #include "interleave/scene.h"
 #include "support/random.h"
 
@@ -23,15 +22,17 @@ static void draw_grid(struct scene *scene, struct scene_grid *grid, uint64_t *ra
         ranks[j] = i;
     }
     memcpy(grid->rank, ranks, sizeof ranks);
+    grid->votes_in_memory = draw_of(random, 4) > 0;
 }
 
 /* One node, each rank on its own, blocks of ranks, in turns, or anywhere: then nodes are unequal. */
 static int draw_nodes(struct scene *scene, uint64_t *random)
 {
-    enum { ONE, OWN, BLOCKS, TURNS, ANYWHERE, KINDS } kind = (int)draw_of(random, KINDS + 2);
+    enum { ANYWHERE, OWN, BLOCKS, TURNS } kind = (int)draw_of(random, 5);
     int some = 1 + draw_of(random, scene->ranks);
+    int one = draw_of(random, 4) == 0;
     for (int r = 0; r < scene->ranks; r++)
-        scene->node[r] = kind == ONE      ? 0
+        scene->node[r] = one              ? 0
                          : kind == OWN    ? r
                          : kind == BLOCKS ? r / some
                          : kind == TURNS  ? r % some
@@ -167,6 +168,8 @@ static int make_memory(struct scene *scene)
     for (int n = 0; n < scene->nodes; n++)
         for (int g = 0; g < scene->grids; g++)
             good = good && make_node(scene, n, g);
+    for (int g = 0; g < scene->grids; g++)
+        good = good && scene_agreements_make(scene, g);
     return good;
 }
 
@@ -180,9 +183,14 @@ int scene_make(struct scene *scene, uint64_t *random)
     if (!draw_nodes(scene, random))
         return 0;
     int64_t cut = draw_of(random, 4) ? HS_CUT : 8 * (1 + draw_of(random, 30));
-    for (int r = 0; r < scene->ranks; r++)
-        scene->rank[r].comm = (struct hs_comm){
+    const struct hs_division *division = &scene->topology.division[HS_NODE];
+    for (int r = 0; r < scene->ranks; r++) {
+        struct rank_state *rank = &scene->rank[r];
+        rank->comm = (struct hs_comm){
             .comm = MPI_COMM_WORLD, .rank = r, .size = scene->ranks, .cut = cut, .topology = scene->topology};
+        rank->comm.mates = (struct hs_mates){
+            .count = hs_division_size(division, division->of[r]), .me = rank->mate[r], .mate = rank->mate};
+    }
     scene->jobs = 1 + draw_of(random, JOBS_MOST);
     for (int j = 0; j < scene->jobs; j++) {
         const struct scene_grid *grid = &scene->grid[scene->grid_of[j] = draw_of(random, scene->grids)];
@@ -196,6 +204,9 @@ int scene_make(struct scene *scene, uint64_t *random)
         scene->turn[t].job = draw_of(random, scene->jobs);
         scene->turn[t].set = draw_of(random, DATA_SETS);
         scene->turn[t].spans = 1 + draw_of(random, 2);
+        scene->turn[t].agrees = draw_of(random, 2);
+        scene->turn[t].refuses = draw_of(random, 8) ? -1 : draw_of(random, scene->ranks);
+        scene->turn[t].differs = draw_of(random, 8) ? -1 : draw_of(random, scene->ranks);
         for (int r = 0; r < scene->ranks; r++)
             scene->turn[t].in_region[r] = (unsigned)draw_of(random, 4);
     }
@@ -213,5 +224,8 @@ void scene_free(struct scene *scene)
                 if (seat->loop[k].problem)
                     hs_loop_free(&seat->loop[k], &case_pool);
         }
+    for (int r = 0; r < scene->ranks; r++)
+        for (int g = 0; g < scene->grids; g++)
+            hs_agreement_free(&scene->rank[r].agreement[g], &case_pool);
     case_pool_empty();
 }

@@ -350,7 +350,7 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
             status = loop->failed;
         }
     }
-    if (status && loop->turn.shared) {
+    if (status && loop->state == HS_RUNNING && loop->turn.shared) {
         hs_directory_break(&loop->turn.shared->directory);
         loop->turn.shared = NULL; /* others must not take what is here for the end of it */
     }

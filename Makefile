@@ -99,7 +99,8 @@ sim_programs := $(patsubst %.c,$(BUILD)/%,$(if $(SIM),$(sort $(wildcard tests/si
 # The same tests, with the device "cuda" over a fake in place of the stand-in.
 fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
 # All ranks in one process: messages here stand in for MPI's, so no other program may find them in an archive.
-interleave_objects := $(call objects,$(sort $(wildcard tests/interleave/*.c)))
+interleave_sources := $(sort $(wildcard src/summa/messages/*.c src/summa/node/*.c)) src/coll/run/agree.c
+interleave_objects := $(call objects,$(sort $(wildcard tests/interleave/*.c)) $(interleave_sources:%=tests/interleave/%))
 # The device "host", which tests load.
 stand_in_objects := $(call objects,$(sort $(wildcard tests/device/stand_in/*.c)))
 stand_in := $(BUILD)/tests/libstand_in_device.so
@@ -170,7 +171,11 @@ $(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
 	$(Q)$(on_host) -c -o $@ $<
 $(BUILD)/tests/device/unit_kernels: $(kernels_on_host)
 
-# The engines in random order.
+# The engines in random order, compiled so that ranks take turns at each word.
+$(BUILD)/obj/tests/interleave/src/%.o: src/%.c $(BUILD)/obj/compile.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(compile) -include interleave/words.h -c -o $@ $<
 $(BUILD)/tests/unit/product/interleave $(BUILD)/tests/unit/product/cells: $(interleave_objects)
 
 # The code of the device "cuda" over a fake of CUDA's run-time library and of cuBLAS, in place of what the library has.

@@ -1,5 +1,6 @@
 #include "interleave/network.h"
 
+#include "interleave/words.h"
 #include "support/random.h"
 
 #include <mpi.h>
@@ -111,6 +112,7 @@ static void match(int number)
 
 static int begin(int sends, void *buffer, int count, int peer, int tag, MPI_Request *request)
 {
+    schedule_look();
     int number = net.unused_count > 0 ? net.unused[--net.unused_count] : net.used++;
     if (number >= OPEN_MOST) {
         fprintf(stderr, "more than %d messages under way\n", OPEN_MOST);
@@ -203,6 +205,7 @@ int MPI_Testsome(int count, MPI_Request request[], int *found, int index[], MPI_
 {
     int active = 0;
     (void)status;
+    schedule_look();
     *found = 0;
     for (int i = 0; i < count; i++) {
         if (request[i] == MPI_REQUEST_NULL)

@@ -215,11 +215,20 @@ hsumma_status scene_step(struct scene *scene, int r, int *worked, int *done)
     return HSUMMA_OK;
 }
 
-int scene_sleeps(const struct scene *scene, int r)
+static struct scene_awaited awaited_by(const struct scene *scene, int r)
+{
+    const struct hs_directory *directory = directory_of(scene, r);
+    struct scene_awaited awaited = {.entry = directory->entry, .words = directory->awaits};
+    memcpy(awaited.word, directory->awaited, sizeof awaited.word);
+    return awaited;
+}
+
+int scene_sleeps(const struct scene *scene, int r, struct scene_awaited *until)
 {
     const struct rank_state *rank = &scene->rank[r];
     if (rank->turn == scene->turns || directory_of(scene, r)->awaits == 0)
         return 0;
+    *until = awaited_by(scene, r);
     if (rank->phase == RANK_AGREES)
         return hs_agreement_awaits_mates(&rank->agreement[grid_at(scene, r)]);
     if (rank->phase != RANK_MULTIPLIES)
@@ -230,15 +239,25 @@ int scene_sleeps(const struct scene *scene, int r)
     return job_by_node(job) || (job->spec[which].cells && hs_loop_idle(&seat->loop[which]));
 }
 
-int scene_is_woken(const struct scene *scene, int r)
+int scene_has_come(const struct scene_awaited *awaited)
 {
-    const struct hs_directory *directory = directory_of(scene, r);
-    for (int i = 0; i < directory->awaits; i++) {
-        const struct hs_awaited *awaited = &directory->awaited[i];
-        if (directory->entry[awaited->rank].counter[awaited->counter].value >= awaited->value)
+    for (int i = 0; i < awaited->words; i++) {
+        const struct hs_awaited *word = &awaited->word[i];
+        if (awaited->entry[word->rank].counter[word->counter].value >= word->value)
             return 1;
     }
     return 0;
+}
+
+void scene_describe_awaited(const struct scene_awaited *awaited, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < awaited->words && used < room; i++) {
+        const struct hs_awaited *word = &awaited->word[i];
+        used += (size_t)snprintf(text + used, room - used, " word %d of %d >= %" PRIu64, word->counter, word->rank,
+                                 word->value & ((UINT64_C(1) << HS_NODE_STEP_BITS) - 1));
+    }
 }
 
 void scene_describe(const struct scene *scene, char *text, size_t room)
@@ -265,7 +284,6 @@ void scene_describe(const struct scene *scene, char *text, size_t room)
 void scene_describe_rank(const struct scene *scene, int r, char *text, size_t room)
 {
     const struct rank_state *rank = &scene->rank[r];
-    const struct hs_directory *directory = directory_of(scene, r);
     int number = rank->turn < scene->turns ? scene->turn[rank->turn].job : -1;
     size_t used = (size_t)snprintf(text, room, "rank %d: turn %d (job %d)", r, rank->turn, number);
     int process = number < 0 ? -1 : job_index_of(&scene->job[number], r);
@@ -283,11 +301,10 @@ void scene_describe_rank(const struct scene *scene, int r, char *text, size_t ro
                              seat->node.fill, seat->node.step, seat->node.steps);
     else
         used += (size_t)snprintf(text + used, room - used, ", panel %d of %d;", loop->now, loop->end);
-    for (int i = 0; i < directory->awaits && used < room; i++) {
-        const struct hs_awaited *awaited = &directory->awaited[i];
-        used += (size_t)snprintf(text + used, room - used, " word %d of %d >= %" PRIu64, (int)awaited->counter,
-                                 awaited->rank, awaited->value & ((UINT64_C(1) << HS_NODE_STEP_BITS) - 1));
-    }
+    struct scene_awaited awaited = awaited_by(scene, r);
+    if (used < room)
+        scene_describe_awaited(&awaited, text + used, room - used);
+    used = strlen(text);
     if (used < room)
         network_describe(r, text + used, room - used);
 }

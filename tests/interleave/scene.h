@@ -48,6 +48,13 @@ struct rank_state {
     uint64_t told; /* the last value of the word that is lied about */
 };
 
+/* What a rank waits for in a directory. */
+struct scene_awaited {
+    const struct hs_directory_entry *entry;
+    struct hs_awaited word[HS_AWAITED];
+    int words;
+};
+
 struct scene {
     int ranks, grids;
     struct scene_grid grid[GRIDS_MOST];
@@ -78,10 +85,10 @@ hsumma_status scene_agree(struct scene *scene, int rank, int *worked, int *done)
 void scene_rewind(struct scene *scene);
 /* Moves a rank forward; *done: it has had all its turns. */
 hsumma_status scene_step(struct scene *scene, int rank, int *worked, int *done);
-/* Whether a rank that finds nothing to do would sleep until words change; and whether one of those has changed since.
- */
-int scene_sleeps(const struct scene *scene, int rank);
-int scene_is_woken(const struct scene *scene, int rank);
+/* Whether a rank that finds nothing to do would sleep until words change, and which; and whether one of them has. */
+int scene_sleeps(const struct scene *scene, int rank, struct scene_awaited *until);
+int scene_has_come(const struct scene_awaited *awaited);
+void scene_describe_awaited(const struct scene_awaited *awaited, char *text, size_t room);
 /* The case, and what a rank is at and waits for. */
 void scene_describe(const struct scene *scene, char *text, size_t room);
 void scene_describe_rank(const struct scene *scene, int rank, char *text, size_t room);

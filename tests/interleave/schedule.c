@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MOST = 4, SWEEPS = 3, STEPS_MOST = 20000000 };
+enum { DEPTH_MOST = 4, SWEEPS = 3, NESTED_OF = 32, STEPS_MOST = 20000000 };
 
 static struct {
     struct scene *scene;
@@ -16,10 +16,11 @@ static struct {
     int strict;                                   /* the first actor of `order` that can go on does; else by weight */
     int order[PROCESSES_MOST + 1], weight[PROCESSES_MOST + 1];
     int redraw; /* the order or the weights change once in so many picks */
-    int nested; /* of 16 places where a rank is at work, others go on there */
+    int nested; /* of NESTED_OF places where a rank is at work or looks at a word, others go on there */
     int depth;
     int64_t steps, all_steps;
-    int asleep[PROCESSES_MOST]; /* until a word comes that is awaited */
+    int asleep[PROCESSES_MOST]; /* until one of these words comes */
+    struct scene_awaited awaited[PROCESSES_MOST];
     char fault[400];
 } plan;
 
@@ -64,6 +65,16 @@ static int pick(void)
     return among[i];
 }
 
+/* A rank has gone on that would have slept if none of what it waited for had come. */
+static void check_sleep(int actor)
+{
+    char text[300];
+    if (!plan.asleep[actor] || scene_has_come(&plan.awaited[actor]) || plan.fault[0])
+        return;
+    scene_describe_awaited(&plan.awaited[actor], text, sizeof text);
+    snprintf(plan.fault, sizeof plan.fault, "rank %d could go on, but would have slept until%s", actor, text);
+}
+
 static void step(int actor)
 {
     plan.steps++;
@@ -71,8 +82,7 @@ static void step(int actor)
         plan.changes += (uint64_t)network_deliver();
         return;
     }
-    int before = network_as(actor), worked = 0, done = 0,
-        asleep = plan.asleep[actor] && !scene_is_woken(plan.scene, actor);
+    int before = network_as(actor), worked = 0, done = 0;
     uint64_t seen = plan.changes;
     plan.inside[actor] = 1;
     hsumma_status status = scene_step(plan.scene, actor, &worked, &done);
@@ -80,9 +90,9 @@ static void step(int actor)
     network_as(before);
     if (status && !plan.fault[0])
         snprintf(plan.fault, sizeof plan.fault, "rank %d failed: status %d", actor, (int)status);
-    if (asleep && worked && !plan.fault[0])
-        snprintf(plan.fault, sizeof plan.fault, "rank %d would have slept although it could go on", actor);
-    plan.asleep[actor] = !worked && scene_sleeps(plan.scene, actor);
+    if (worked)
+        check_sleep(actor);
+    plan.asleep[actor] = !worked && scene_sleeps(plan.scene, actor, &plan.awaited[actor]);
     plan.done[actor] = done;
     plan.left -= done;
     if (worked)
@@ -94,12 +104,17 @@ static void step(int actor)
 void schedule_yield(double seconds)
 {
     (void)seconds;
-    if (plan.depth >= DEPTH_MOST || draw_of(&plan.random, 16) >= plan.nested)
+    if (plan.nested == 0 || plan.depth >= DEPTH_MOST || draw_of(&plan.random, NESTED_OF) >= plan.nested)
         return;
     plan.depth++;
     for (int i = 1 + draw_of(&plan.random, 6), actor; i > 0 && (actor = pick()) >= 0; i--)
         step(actor);
     plan.depth--;
+}
+
+void schedule_look(void)
+{
+    schedule_yield(0);
 }
 
 /* Nobody could go on: everybody once more, and messages are complete as soon as they can be.  0: really nobody. */
@@ -124,7 +139,7 @@ static const char *complaint(void)
 
 static void begin(struct scene *scene, uint64_t seed, enum network_lie lie)
 {
-    static const int nested[] = {0, 0, 1, 4, 12};
+    static const int nested[] = {0, 0, 1, 4, 16};
     struct network_manner manner;
     plan.scene = scene;
     plan.random = seed;

@@ -1,7 +1,7 @@
 /*
- * The random scheduler: which rank goes on next, and when messages arrive, is drawn.  A rank that is at work may be
- * interrupted there by others, so steps of two ranks overlap as they do on two processors.  One that could only sleep
- * until a word changes must not be able to go on before.
+ * The random scheduler: which rank goes on next, and when messages arrive, is drawn.  A rank that is at work or
+ * looks at a word may be interrupted there by others, so steps of two ranks overlap as they do on two processors.  One
+ * that could only sleep until a word changes must not be able to go on before.
  */
 #ifndef HS_TESTS_INTERLEAVE_SCHEDULE_H
 #define HS_TESTS_INTERLEAVE_SCHEDULE_H
@@ -15,7 +15,8 @@ const char *schedule_run(struct scene *scene, uint64_t seed, enum network_lie li
 void schedule_describe(void (*line)(const char *text));
 /* Of all interleavings so far. */
 int64_t schedule_steps(void);
-/* Wherever a rank is at work; for job_begin. */
+/* Wherever a rank is at work, for job_begin, or looks at a word (words.h). */
 void schedule_yield(double seconds);
+void schedule_look(void);
 
 #endif

@@ -121,6 +121,15 @@ static struct hs_sharing sharing_of(const hsumma_plan *plan)
         .bytes = shared->bytes, .in_place = plan->ctx->allocations.first != NULL, .refused = shared->refused};
 }
 
+/* A plan's line has no words for a hierarchy of what leave_idle has left of the grid, so none is looked for there
+ * unless the caller has said something of its levels. */
+static void keep_to_one_level(const hsumma_plan *plan, struct hs_settings *settings)
+{
+    if (plan->ranks && settings->levels < 0 && !settings->outer.count && settings->bcast.count < 2 &&
+        settings->reduce.count < 2)
+        settings->levels = 0;
+}
+
 /* The choice: made already, or remembered where nobody has said anything else, or by the model. */
 static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                             struct hs_options *options, struct hs_message *message)
@@ -142,6 +151,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         return HSUMMA_OK;
     }
     if (!request->afresh && hs_trial_recall(ctx, request, options, &remembered)) {
+        keep_to_one_level(plan, &remembered.settings);
         hsumma_status status = hs_choose(&plan->problem, &remembered.settings, &planner, &plan->ranking, message);
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
@@ -151,6 +161,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->disobeyed = 1;
     }
     host.node = settings->node == HS_NODE_DEVICE ? HS_NODE_AUTO : settings->node;
+    keep_to_one_level(plan, &host);
     return hs_choose(&plan->problem, &host, &planner, &plan->ranking, message);
 }
 

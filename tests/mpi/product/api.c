@@ -380,6 +380,18 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
     big.options = "stationary=C groups=1x1 block=600 lookahead=1 workspace_limit=1G";
     tap_ok(everywhere(repeats(ctx, big, line, sizeof line)),
            "also where it needs more than the default workspace: %s (%s)", line, hsumma_message(ctx));
+    hsumma_grid *column = NULL;
+    good = !hsumma_grid_create(ctx, size, 1, 'R', NULL, &column);
+    for (int o = 0; column && o < 4; o++) { /* the last rows of processes own nothing */
+        static const char *const words[] = {NULL, "block=5 lookahead=64", "stationary=B block=5",
+                                            "block=1 lookahead=0"};
+        struct gemm_case some =
+            gemm_case_of(column, HSUMMA_C, 'N', 'C', 10, 16, 56, (16 + size - 2) / (size > 1 ? size - 1 : 1));
+        some.options = words[o];
+        good &= repeats(ctx, some, line, sizeof line);
+    }
+    tap_ok(everywhere(good), "also where some processes own nothing: %s", line);
+    hsumma_grid_free(&column);
 }
 
 static void test_odds(void)

@@ -55,7 +55,7 @@ struct hs_awaited {
     uint64_t value;
 };
 
-enum { HS_AWAITED = 6 };
+enum { HS_AWAITED = 16 };
 struct hs_directory {
     struct hs_directory_entry *entry; /* NULL: no shared memory */
     int ranks, me;

@@ -277,22 +277,21 @@ static hsumma_status advance(void *state, int *worked, int *done)
 
 /*
  * A product over several nodes: with messages under way this process polls them.  Without, it waits for others of its
- * node, and sleeps as it does where there is one node; if one of them has failed, it gives up.
+ * node, and sleeps as it does where there is one node; MPI is looked at all the same.
  */
 static hsumma_status idle_in_cells(hsumma_plan *plan, int times)
 {
     enum { BETWEEN = 64 };
     struct hs_directory *directory = &plan->grid->shared.directory;
     int found;
-    if (times % BETWEEN == 0 && hs_directory_is_broken(directory))
-        return HSUMMA_ERR_MPI;
-    if (!hs_loop_idle(&plan->loop) || hs_plan_holder(plan)->trial.stepping || hs_local_is_busy(plan->problem.local)) {
-        hs_idle_yield(NULL, times);
-        return HSUMMA_OK;
-    }
-    if (hs_directory_sleeps(directory, times) || times % BETWEEN == BETWEEN - 1)
+    int awake =
+        !hs_loop_idle(&plan->loop) || hs_plan_holder(plan)->trial.stepping || hs_local_is_busy(plan->problem.local);
+    if ((!awake && hs_directory_sleeps(directory, times)) || times % BETWEEN == BETWEEN - 1)
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
-    return hs_directory_idle(directory, times);
+    if (!awake)
+        return hs_directory_idle(directory, times);
+    hs_idle_yield(NULL, times);
+    return HSUMMA_OK;
 }
 
 static const struct hs_agreement *agreement_of(hsumma_plan *plan)
@@ -301,15 +300,16 @@ static const struct hs_agreement *agreement_of(hsumma_plan *plan)
 }
 
 /*
- * Between two tests of the caller's.  While votes pass through memory nothing of this process's calls MPI, and
- * processes of other nodes may wait for what it has sent before.  In a simulator messages move by themselves.
+ * Between two tests of the caller's.  While only memory of the node is waited for nothing of this process's calls MPI,
+ * and processes of other nodes may wait for what it has sent before.  In a simulator messages move by themselves.
  */
 static void let_messages_move(hsumma_plan *plan)
 {
     const struct hs_comm *comm = &plan->ctx->comm;
     int found;
-    if (plan->phase != HS_PLAN_MULTIPLYING && hs_agreement_awaits_mates(agreement_of(plan)) &&
-        comm->mates.count < comm->size && !hs_simulator())
+    int awaits = plan->phase == HS_PLAN_MULTIPLYING ? plan->choice.spec.cells && hs_loop_idle(&plan->loop)
+                                                    : hs_agreement_awaits_mates(agreement_of(plan));
+    if (awaits && comm->mates.count < comm->size && !hs_simulator())
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm->comm, &found, MPI_STATUS_IGNORE);
 }
 

@@ -333,14 +333,27 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
     }
 }
 
+/* A new look at what others of the node have done; now and then, and whenever this process has blocked, whether one of
+ * them has failed. */
+static hsumma_status look(struct hs_loop *loop)
+{
+    enum { LOOKS = 64 };
+    struct hs_directory *directory = &loop->turn.shared->directory;
+    hs_directory_look(directory);
+    if (!loop->comm->block && ++loop->looks % LOOKS)
+        return HSUMMA_OK;
+    return hs_directory_is_broken(directory) ? HSUMMA_ERR_MPI : HSUMMA_OK;
+}
+
 hsumma_status hs_loop_advance(void *state, int *worked, int *done)
 {
     struct hs_loop *loop = state;
     hsumma_status status = HSUMMA_OK;
     if (loop->state == HS_RUNNING) {
         if (loop->turn.shared)
-            hs_directory_look(&loop->turn.shared->directory);
-        status = move(loop, worked);
+            status = look(loop);
+        if (!status)
+            status = move(loop, worked);
         tell(loop);
         if (!status && loop->now < loop->end && (loop->multiplying || ready(loop))) {
             multiply(loop, worked);
@@ -350,12 +363,12 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
             status = loop->failed;
         }
     }
-    if (status && loop->state == HS_RUNNING && loop->turn.shared) {
-        hs_directory_break(&loop->turn.shared->directory);
+    if (status && loop->state == HS_RUNNING) {
+        if (loop->turn.shared)
+            hs_directory_break(&loop->turn.shared->directory);
         loop->turn.shared = NULL; /* others must not take what is here for the end of it */
-    }
-    if (status)
         finish(loop);
+    }
     *done = loop->state == HS_IDLE;
     return status;
 }

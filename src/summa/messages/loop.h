@@ -47,6 +47,7 @@ struct hs_loop {
     /* one execution */
     enum { HS_IDLE, HS_RUNNING } state;
     struct hs_turn turn;
+    unsigned looks;
     int told; /* panels that the others know to be multiplied here */
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];

@@ -63,8 +63,6 @@ static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, co
 {
     if (is_local(mover))
         return pairs->in_place[mover->index] ? 0 : 1;
-    if (!is_drain(mover) && mover->members > 1 && spec->lookahead == 0)
-        return 2; /* with one, all members would wait for the last of them at each panel */
     return is_drain(mover) && level_of(mover, s) < 0 ? 1 : ahead_of(mover, spec, s) + 1;
 }
 
@@ -98,8 +96,7 @@ size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_sp
 {
     int64_t length = hs_axis_count_max(mover->role->want), most = 0, all = 0;
     for (int tier = 0; tier < spec->levels; tier++) {
-        int64_t ring = (panels_ahead(spec, tier) + 1 + (spec->lookahead == 0)) *
-                       hs_mover_buffer_bytes(mover, spec, pairs, tier, length);
+        int64_t ring = (panels_ahead(spec, tier) + 1) * hs_mover_buffer_bytes(mover, spec, pairs, tier, length);
         most = ring > most ? ring : most;
         all += ring;
     }

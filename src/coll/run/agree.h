@@ -22,7 +22,7 @@ struct hs_agreement {
     struct hs_directory *directory; /* NULL: all votes go by message */
     int *places;                    /* of the leaders in the group's table; then numbers in the directory */
     const int *mate;                /* in the directory: the ranks whose ballots this one reads, */
-    int mates, met;                 /* so many; those that have been read */
+    int mates, met;                 /* how many there are; how many have been read */
     uint64_t arrival;
     unsigned polls;
     struct hs_ballot mine, result, scratch[2];

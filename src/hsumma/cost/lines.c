@@ -32,11 +32,9 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
 /* --- cells ---------------------------------------------------------------------------------------------------------
  */
 
-/* The node of a member of a line, which is named by its coordinate on the other axis. */
 static int node_of(const struct hs_line_table *lines, int axis, int line, int member)
 {
-    const struct hs_grid *grid = lines->grid;
-    return lines->topology->division[HS_NODE].of[grid->rank[hs_grid_index(grid, axis, member, line)]];
+    return hs_node_on_line(lines->topology, lines->grid, axis, line, member);
 }
 
 /* One line's cells. */

@@ -82,27 +82,25 @@ static int counts(hsumma_plan *plan)
 struct hs_turn hs_plan_turn(const hsumma_plan *plan)
 {
     struct hs_product_memory *shared = &plan->grid->shared;
-    if (!plan->choice.spec.cells)
+    if (!plan->by_node && !plan->on_device && !plan->choice.spec.cells)
         return (struct hs_turn){NULL, 0, 0};
     return (struct hs_turn){.shared = shared, .execution = hs_node_count(shared, &plan->problem.grid)};
 }
 
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
-    int shares = plan->by_node || plan->on_device;
-    struct hs_turn turn = hs_plan_turn(plan);
-    uint64_t execution = shares ? hs_node_count(&plan->grid->shared, &plan->problem.grid) : 0;
+    const struct hs_turn turn = hs_plan_turn(plan);
     if (!plan->member)
         return;
     if (plan->on_device) {
-        hs_plan_begin_on_device(plan, execution);
+        hs_plan_begin_on_device(plan, turn.execution);
         return;
     }
     if (plan->by_node) {
         struct hs_where where[2];
         for (int x = 0; x < 2; x++)
             where[x] = where_is(plan, x, &matrix[x]);
-        hs_node_start(&plan->node, &plan->grid->shared, NULL, execution, alpha, matrix, where, beta, plan->began);
+        hs_node_start(&plan->node, turn.shared, NULL, turn.execution, alpha, matrix, where, beta, plan->began);
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);

@@ -85,7 +85,8 @@ int64_t hs_request_hash(const struct hs_request *request, int layout);
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,
                                      enum hs_agreement_number number);
 
-/* What a loop of the plan begins with; counted by every process of the grid (hs_node_count). */
+/* What an execution begins with, or a span of a trial: nothing where nodes share nothing, else counted by every process
+ * of the grid (hs_node_count). */
 struct hs_turn hs_plan_turn(const hsumma_plan *plan);
 
 /* Collective over the context: the verdicts of all processes are joined; but for request->alone, where no process waits

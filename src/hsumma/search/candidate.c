@@ -355,7 +355,9 @@ static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sk
     if (!status || !chooser->cells || chooser->settings->node == HS_NODE_SHARED || hs_is_own_failure(status))
         return status;
     *choice = without;
-    choice->apart = too_many ? "too many panels" : "too little memory on a node";
+    choice->apart = too_many                         ? "too many panels"
+                    : status == HSUMMA_ERR_WORKSPACE ? "too little memory on a node"
+                                                     : "what is asked for does not fit them";
     return choose_exchange(chooser, sketch, choice);
 }
 

@@ -59,13 +59,13 @@ hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node)
 static int find_group(const struct hs_chooser *chooser, int axis, int stride, int *group, int *node)
 {
     const struct hs_grid *grid = &chooser->problem->grid;
-    const int *of = chooser->planner->topology->division[HS_NODE].of;
+    const struct hs_topology *topology = chooser->planner->topology;
     for (int line = 0; line < grid->extent[1 - axis]; line++)
         for (int m = 0; m < grid->extent[axis]; m++)
             for (int other = m + 1; other < grid->extent[axis]; other++) {
-                *node = of[grid->rank[hs_grid_index(grid, axis, m, line)]];
+                *node = hs_node_on_line(topology, grid, axis, line, m);
                 *group = m / stride;
-                if (other / stride != *group && of[grid->rank[hs_grid_index(grid, axis, other, line)]] == *node)
+                if (other / stride != *group && hs_node_on_line(topology, grid, axis, line, other) == *node)
                     return 1;
             }
     return 0;

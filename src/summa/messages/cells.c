@@ -2,17 +2,13 @@
 
 #include <string.h>
 
-static int place_on(const struct hs_grid *grid, int axis, int member, int line)
-{
-    return hs_grid_index(grid, axis, member, line);
-}
-
 /* Counts a line, and its members on a node, if there are several. */
-static void count_line(const struct hs_grid *grid, int axis, int line, const int *node, int mine, int count[2])
+static void count_line(const struct hs_topology *topology, const struct hs_grid *grid, int axis, int line, int node,
+                       int count[2])
 {
     int members = 0;
     for (int m = 0; m < grid->extent[axis]; m++)
-        members += node[grid->rank[place_on(grid, axis, m, line)]] == mine;
+        members += hs_node_on_line(topology, grid, axis, line, m) == node;
     count[0] += members > 1;
     count[1] += members > 1 ? members : 0;
 }
@@ -21,11 +17,10 @@ hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, 
                             const struct hs_topology *topology, const struct hs_allocator *memory)
 {
     int size = grid->extent[axis], line = grid->coord[1 - axis];
-    const struct hs_division *node = &topology->division[HS_NODE];
     memset(cells, 0, sizeof *cells);
     int *of = hs_get(memory, (size_t)size, sizeof *of);
     for (int m = 0; of && m < size; m++)
-        of[m] = node->of[grid->rank[place_on(grid, axis, m, line)]];
+        of[m] = hs_node_on_line(topology, grid, axis, line, m);
     hsumma_status status = of ? hs_topology_make(&cells->line, size, of, NULL, memory) : HSUMMA_ERR_MEMORY;
     hs_put(memory, of);
     if (status)
@@ -44,15 +39,17 @@ hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, 
     for (int i = 0; i < cells->carriers; i++)
         for (int c = 0; c < division->parts; c++) {
             int member = hs_division_ranks(division, c)[i % hs_division_size(division, c)];
-            cells->carrier[i * division->parts + c] = place_on(grid, axis, member, line);
+            cells->carrier[i * division->parts + c] = hs_grid_index(grid, axis, member, line);
         }
     for (int i = 0; i < cells->members; i++)
-        cells->mate[i] = node->index[grid->rank[place_on(grid, axis, hs_division_ranks(division, cells->me)[i], line)]];
-    int mine = node->of[grid->rank[place_on(grid, axis, grid->coord[axis], line)]];
+        cells->mate[i] =
+            topology->division[HS_NODE]
+                .index[grid->rank[hs_grid_index(grid, axis, hs_division_ranks(division, cells->me)[i], line)]];
+    int node = hs_node_on_line(topology, grid, axis, line, grid->coord[axis]);
     for (int other = 0; other < grid->extent[1 - axis]; other++) {
         if (other == line)
             memcpy(cells->before, cells->all, sizeof cells->before);
-        count_line(grid, axis, other, node->of, mine, cells->all);
+        count_line(topology, grid, axis, other, node, cells->all);
     }
     return HSUMMA_OK;
 }
@@ -66,27 +63,21 @@ void hs_cells_free(struct hs_cells *cells, const struct hs_allocator *memory)
 
 int hs_cells_factors(const struct hs_division *division, const struct hs_factors *members, struct hs_factors *over)
 {
-    int kept = 0, inner = -1, stride = 1, cell = hs_division_size(division, 0);
+    int kept = 0, inner = -1, cell = hs_division_size(division, 0), left = division->parts, size[HS_LEVELS_MAX];
     *over = *members;
     for (int l = 0; l < members->levels; l++) {
         kept += members->size[l] > 1;
         inner = members->size[l] > 1 ? l : inner;
     }
-    if (kept == 0)
-        return 1;
     if (kept > 1 && !(division->even && division->contiguous))
         return 0;
-    for (int l = 0; l < inner; l++)
-        if (members->size[l] > 1 && members->stride[l] % cell)
+    for (int l = 0; l < members->levels; l++) {
+        if (l < inner && members->size[l] > 1 && members->stride[l] % cell)
             return 0;
-    over->size[inner] = division->parts;
-    for (int l = 0; l < inner; l++)
-        over->size[inner] /= members->size[l];
-    for (int l = members->levels - 1; l >= 0; l--) {
-        over->stride[l] = stride;
-        stride *= over->size[l];
+        size[l] = l == inner ? left : members->size[l];
+        left /= size[l];
     }
-    return 1;
+    return hs_factors_make(over, division->parts, members->levels - 1, size);
 }
 
 int hs_cells_all_told(const struct hs_cells *cells, const struct hs_turn *turn, int counter, int64_t steps)

@@ -24,6 +24,13 @@ struct hs_cells {
     int all[2];    /* all of them */
 };
 
+/* The node of a member of a line along `axis`; the line is named by its coordinate on the other axis. */
+static inline int hs_node_on_line(const struct hs_topology *topology, const struct hs_grid *grid, int axis, int line,
+                                  int member)
+{
+    return topology->division[HS_NODE].of[grid->rank[hs_grid_index(grid, axis, member, line)]];
+}
+
 /*
  * Of the line through this process along `axis`.  topology: of the communicator.  HSUMMA_ERR_MEMORY has left nothing
  * behind.

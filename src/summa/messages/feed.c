@@ -36,7 +36,7 @@ struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
 }
 
 /* 1 if the buffer that tier panel o of channel s would use is no longer needed by what was in it before: all members of
- * the cell have multiplied that, and whoever carries has passed it on. */
+ * the cell have multiplied that, and its carriers have passed it on. */
 static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;

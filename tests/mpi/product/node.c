@@ -3,7 +3,7 @@
  * stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands that
  * are read in place; what a plan says of itself; bits.
  *
- *     mpi_node node=shared|nodes     nodes: MPICH is made to believe in two nodes, where messages are sent
+ *     mpi_node node=shared|nodes     nodes: MPICH is made to believe in two nodes, inside which memory is shared
  */
 #include "support/product/gemm_library.h"
 #include "support/product/gemm_random.h"
@@ -267,18 +267,22 @@ static void test_steps(hsumma_context *ctx)
 static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 20, 21, 22, 4);
-    hsumma_plan *plan = NULL;
+    static const char *const words[][2] = {{NULL, "shared"}, {"node=shared", "shared"}, {"node=messages", "messages"}};
     if (ctx->profile.one_node) {
-        tap_skip(2, "this MPI has one node");
+        tap_skip(4, "this MPI has one node");
         return;
     }
-    c.options = "node=shared";
-    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, "several nodes", "node=shared");
-    c.options = NULL;
-    int good = gemm_multiplies(ctx, &c, 0) && gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK && gemm_executes(plan, &c);
-    tap_ok(everywhere(good && strcmp(plan_query(plan).node, "messages") == 0), "on two nodes messages are sent: %s",
-           plan_query(plan).node);
-    hsumma_plan_free(&plan);
+    c.options = "node=shared bcast=mpi";
+    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, "MPI's own", "node=shared");
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        hsumma_plan *plan = NULL;
+        c.options = words[i][0];
+        int good =
+            gemm_multiplies(ctx, &c, 0) && gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK && gemm_executes(plan, &c);
+        tap_ok(everywhere(good && strcmp(plan_query(plan).node, words[i][1]) == 0), "two nodes, %s: %s",
+               words[i][0] ? words[i][0] : "no word", plan_query(plan).node);
+        hsumma_plan_free(&plan);
+    }
 }
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)

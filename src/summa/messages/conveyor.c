@@ -58,12 +58,24 @@ static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, in
     return is_local(mover) ? 0 : panels_ahead(spec, tier_of(mover, s));
 }
 
+/*
+ * Panel buffers of a tier.  Without lookahead a cell of several members has two for a feed: with one, members would
+ * wait for those that are still at the other operand of the panel before.
+ */
+static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, int tier, int several)
+{
+    int ahead = panels_ahead(spec, tier);
+    return ahead + 1 + (several && !is_drain(mover) && ahead == 0);
+}
+
 /* What is emptied is so at once. */
 static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs, int s)
 {
     if (is_local(mover))
         return pairs->in_place[mover->index] ? 0 : 1;
-    return is_drain(mover) && level_of(mover, s) < 0 ? 1 : ahead_of(mover, spec, s) + 1;
+    if (is_drain(mover) && level_of(mover, s) < 0)
+        return 1;
+    return buffers_of(mover, spec, tier_of(mover, s), mover->members > 1);
 }
 
 static int shares_buffers(const struct hs_mover *mover, const struct hs_spec *spec, int s)
@@ -96,7 +108,7 @@ size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_sp
 {
     int64_t length = hs_axis_count_max(mover->role->want), most = 0, all = 0;
     for (int tier = 0; tier < spec->levels; tier++) {
-        int64_t ring = (panels_ahead(spec, tier) + 1) * hs_mover_buffer_bytes(mover, spec, pairs, tier, length);
+        int64_t ring = buffers_of(mover, spec, tier, 1) * hs_mover_buffer_bytes(mover, spec, pairs, tier, length);
         most = ring > most ? ring : most;
         all += ring;
     }
@@ -150,7 +162,7 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
         conveyor->slots[s] = slots_of(mover, spec, pairs, s);
-        channel->slots = is_drain(mover) || s == 0 ? 1 : conveyor->slots[s];
+        channel->slots = is_drain(mover) || s == 0 ? 1 : conveyor->ahead[s] + 1;
         conveyor->shared[s] = shared_rings(mover, s);
         conveyor->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, pairs, channel->tier, mover->length);
         conveyor->shares[s] = shares_buffers(mover, spec, s);

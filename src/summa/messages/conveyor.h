@@ -99,12 +99,10 @@ int hs_conveyor_done(const struct hs_conveyor *conveyor);
 /* feed.c: 1 when innermost panel t is here; then where. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t);
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t);
-/*
- * 1 when everything that panel `now` asks of this process's cell, forwarding included, has been started and is over:
- * one collective at a time is one of a cell.  A member that went on while another one sends would begin what shares its
- * way out with that.
- */
+/* 1 when everything that panel `now` asks of this process, forwarding included, has been started and is over. */
 int hs_feed_settled(const struct hs_conveyor *feed, int now);
+/* 1 when that of panel t is over on all members of the cell. */
+int hs_feed_passed_on(const struct hs_conveyor *feed, int t);
 
 /* drain.c: 1 when the GEMM may write panel t; where; *direct is set if that is C itself and beta has to be applied
  * there. */

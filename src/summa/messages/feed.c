@@ -104,15 +104,19 @@ int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
     return from > s || hs_feed_ready(feed, first);
 }
 
+int hs_feed_passed_on(const struct hs_conveyor *feed, int t)
+{
+    for (int s = 0; s < feed->channels; s++)
+        if (!hs_conveyor_all_done(feed, s, feed->mover.panels->tier[feed->channel[s].tier].of[t] + 1))
+            return 0;
+    return 1;
+}
+
 int hs_feed_settled(const struct hs_conveyor *feed, int now)
 {
-    const struct hs_panels *panels = feed->mover.panels;
-    for (int s = 0; s < feed->channels; s++) {
-        const struct hs_channel *channel = &feed->channel[s];
-        int count = panels->tier[channel->tier].of[now] + 1;
-        count = count < channel->end ? count : channel->end;
-        if (channel->next < count || !hs_conveyor_all_done(feed, s, count))
+    for (int s = 0; s < feed->channels; s++)
+        if (feed->channel[s].next < feed->channel[s].end &&
+            feed->channel[s].next <= feed->mover.panels->tier[feed->channel[s].tier].of[now])
             return 0;
-    }
     return hs_conveyor_idle(feed);
 }

@@ -237,6 +237,16 @@ static int complete(const struct hs_loop *loop)
     return loop->now >= loop->end && hs_conveyor_done(&loop->conveyor[0]) && hs_conveyor_done(&loop->conveyor[1]);
 }
 
+/* One at a time: whether panels may begin.  Else members of a cell that had nothing to send would go on to the next
+ * one, and take bandwidth from the one on which all wait. */
+static int may_feed(const struct hs_loop *loop)
+{
+    for (int f = 0; loop->one_at_a_time && loop->now > 0 && f < loop->feeds; f++)
+        if (!hs_feed_passed_on(&loop->conveyor[f], loop->now - 1))
+            return 0;
+    return 1;
+}
+
 static hsumma_status move(struct hs_loop *loop, int *worked)
 {
     struct hs_conveyor *drain = drain_of(loop);
@@ -246,7 +256,7 @@ static hsumma_status move(struct hs_loop *loop, int *worked)
         status = hs_conveyor_progress(&loop->conveyor[i], worked);
     if (!status && drain)
         status = hs_conveyor_start(drain, loop->comm, &loop->lists, loop->now, 0, worked);
-    if (blocking && drain && !hs_conveyor_idle(drain))
+    if (blocking && ((drain && !hs_conveyor_idle(drain)) || !may_feed(loop)))
         return status;
     for (int f = 0; !status && f < loop->feeds; f++) {
         struct hs_conveyor *feed = &loop->conveyor[f];

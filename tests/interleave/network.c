@@ -33,6 +33,7 @@ static struct {
     int waiting[OPEN_MOST], waiting_count; /* not matched, in the order of their start */
     int under_way[OPEN_MOST], way_count;   /* matched messages that have not arrived, in the order of their match */
     int withheld[RANKS_HERE];
+    int calls_left, failed; /* until MPI fails on a rank, and on which it has */
     char fault[200];
 } net;
 
@@ -44,6 +45,8 @@ void network_begin(const struct network_manner *manner, uint64_t *random)
     for (int i = net.used; i-- > 0;)
         net.unused[net.unused_count++] = i;
     memset(net.withheld, 0, sizeof net.withheld);
+    net.calls_left = manner->lie == NETWORK_FAILS ? 1 + draw_of(random, 1 << draw_of(random, 11)) : 0;
+    net.failed = -1;
     net.fault[0] = 0;
 }
 
@@ -57,6 +60,20 @@ int network_as(int rank)
 void network_hurry(int hurry)
 {
     net.hurried = hurry;
+}
+
+int network_failed(void)
+{
+    return net.failed;
+}
+
+/* Whether a call of the rank fails. */
+static int call_fails(void)
+{
+    schedule_look();
+    if (net.calls_left > 0 && --net.calls_left == 0)
+        net.failed = net.rank;
+    return net.failed == net.rank;
 }
 
 int network_withheld(int rank)
@@ -112,7 +129,8 @@ static void match(int number)
 
 static int begin(int sends, void *buffer, int count, int peer, int tag, MPI_Request *request)
 {
-    schedule_look();
+    if (call_fails())
+        return MPI_ERR_OTHER;
     int number = net.unused_count > 0 ? net.unused[--net.unused_count] : net.used++;
     if (number >= OPEN_MOST) {
         fprintf(stderr, "more than %d messages under way\n", OPEN_MOST);
@@ -205,7 +223,8 @@ int MPI_Testsome(int count, MPI_Request request[], int *found, int index[], MPI_
 {
     int active = 0;
     (void)status;
-    schedule_look();
+    if (call_fails())
+        return MPI_ERR_OTHER;
     *found = 0;
     for (int i = 0; i < count; i++) {
         if (request[i] == MPI_REQUEST_NULL)

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Lies that MPI tells. */
-enum network_lie { NETWORK_HONEST, NETWORK_SENDS_EARLY, NETWORK_RECEIVES_EARLY };
+/* Lies that MPI tells; or its calls fail on one rank from some time on. */
+enum network_lie { NETWORK_HONEST, NETWORK_SENDS_EARLY, NETWORK_RECEIVES_EARLY, NETWORK_FAILS };
 
 struct network_manner {
     int eager;    /* of 8 messages: sent from a copy, so that the send is complete at once */
@@ -28,6 +28,8 @@ int network_deliver(void);
 int network_can_deliver(void);
 /* No request is withheld any more. */
 void network_hurry(int hurry);
+/* The rank on which MPI has failed, or -1. */
+int network_failed(void);
 /* Whether a request was withheld from a rank since the last call. */
 int network_withheld(int rank);
 /* What is wrong with the use of a buffer, or with what is left over when all ranks are done; NULL: nothing. */

@@ -75,8 +75,8 @@ struct scene {
     char fault[200]; /* "": none */
 };
 
-/* Draws and makes a case with its memory; 0: there is no memory. */
-int scene_make(struct scene *scene, uint64_t *random);
+/* Draws and makes a case with its memory; with `cells` nobody only sends messages.  0: there is no memory. */
+int scene_make(struct scene *scene, int cells, uint64_t *random);
 void scene_free(struct scene *scene);
 /* The agreements of a grid; one at the start of a turn, until it is done (*done). */
 int scene_agreements_make(struct scene *scene, int grid);

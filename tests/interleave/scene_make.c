@@ -173,13 +173,14 @@ static int make_memory(struct scene *scene)
     return good;
 }
 
-int scene_make(struct scene *scene, uint64_t *random)
+int scene_make(struct scene *scene, int cells, uint64_t *random)
 {
     memset(scene, 0, sizeof *scene);
     scene->ranks = 1 + draw_of(random, draw_of(random, 3) ? 9 : 16);
-    scene->grids = 1 + draw_of(random, GRIDS_MOST);
+    scene->grids = cells ? 1 : 1 + draw_of(random, GRIDS_MOST);
     for (int g = 0; g < scene->grids; g++)
         draw_grid(scene, &scene->grid[g], random);
+    scene->grid[0].votes_in_memory |= cells;
     if (!draw_nodes(scene, random))
         return 0;
     int64_t cut = draw_of(random, 4) ? HS_CUT : 8 * (1 + draw_of(random, 30));
@@ -194,8 +195,11 @@ int scene_make(struct scene *scene, uint64_t *random)
     scene->jobs = 1 + draw_of(random, JOBS_MOST);
     for (int j = 0; j < scene->jobs; j++) {
         const struct scene_grid *grid = &scene->grid[scene->grid_of[j] = draw_of(random, scene->grids)];
-        while (!job_draw(&scene->job[j], grid->extent, grid->rank, scene->nodes == 1, random))
+        struct job *job = &scene->job[j];
+        while (!job_draw(job, grid->extent, grid->rank, scene->nodes == 1, random) || (cells && job_by_node(job)))
             continue;
+        for (int i = 0; i < job->specs && cells; i++)
+            job->spec[i].cells = 1;
         if (!job_fill(&scene->job[j], random) || !make_seats(scene, j))
             return 0;
     }

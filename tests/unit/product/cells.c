@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     job_begin(no_yield);
     for (int64_t number = first; number < first + cases; number++) {
         uint64_t random = scrambled((uint64_t)number);
-        int good = scene_make(&scene, &random);
+        int good = scene_make(&scene, 1, &random);
         bad += !good;
         for (int j = 0; good && j < scene.jobs; j++) {
             const char *what = prove_job(&scene, j);

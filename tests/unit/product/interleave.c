@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { USUAL = 6000, OF_A_CASE = 40, TOLD = 3, LIES = 20000 };
+enum { USUAL = 6000, OF_A_CASE = 40, TOLD = 3, LIES = 20000, OF_A_FAILURE = 6 };
 
 static void tell(const char *text)
 {
@@ -46,14 +46,14 @@ static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie messag
     int64_t wrong = 0, run = 0;
     for (; run < *runs && !(until_wrong && wrong); number++) {
         uint64_t random = scrambled(number);
-        int good = scene_make(&scene, &random);
+        int fails = message_lie == NETWORK_FAILS, good = scene_make(&scene, fails, &random);
         scene.lie = lie;
         if (!good) {
             tap_diag("case %" PRIu64 " cannot be made", number);
             wrong++;
             run++;
         }
-        for (int i = 0; good && i < OF_A_CASE && run < *runs; i++, run++) {
+        for (int i = 0; good && i < (fails ? 1 : OF_A_CASE) && run < *runs; i++, run++) {
             const char *what = schedule_run(&scene, draw_bits_of(&random), message_lie);
             good = !what;
             wrong += what != NULL;
@@ -87,6 +87,15 @@ static void test_lies(uint64_t number)
     }
 }
 
+/* Where MPI fails on a rank, those of its node end. */
+static void test_failures(uint64_t number, int64_t runs)
+{
+    int64_t wrong = run_cases(number, &runs, NETWORK_FAILS, (struct scene_lie){0, 0}, 0);
+    tap_ok(wrong == 0,
+           "%" PRId64 " times MPI fails on a rank: %" PRId64 " times others of its node do not end, or are wrong", runs,
+           wrong);
+}
+
 int main(int argc, char **argv)
 {
     int64_t interleavings = argc > 1 ? atoll(argv[1]) : USUAL;
@@ -101,5 +110,6 @@ int main(int argc, char **argv)
              (double)schedule_steps() / (double)interleavings);
     if (argc < 3)
         test_lies(number);
+    test_failures(number, interleavings / OF_A_FAILURE);
     return tap_done();
 }

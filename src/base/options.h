@@ -70,6 +70,7 @@ struct hs_settings {
     int factor[HS_LEVELS][2];
     int64_t block; /* 0: choose */
     struct hs_widths outer;
+    int64_t turn; /* INT64_MAX: all; 0: choose */
     struct hs_names bcast, reduce;
     int64_t segment;          /* bytes; 0: choose */
     int exchange;             /* 0: to roots, 1: to all, -1: choose */

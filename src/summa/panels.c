@@ -31,6 +31,9 @@ static void collect_pairs(struct hs_pairs *pairs, int32_t *place)
         add_interval(pairs, &place[(int64_t)owner[0] * y->nprocs + owner[1]], owner, at, end);
         at = end;
     }
+    for (int i = 0; i < pairs->count; i++)
+        for (int o = 0; o < 2; o++)
+            pairs->changes[o] += pairs->pair[i].owner[o] != pairs->pair[i ? i - 1 : pairs->count - 1].owner[o];
 }
 
 hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, const struct hs_allocator *memory,
@@ -62,24 +65,57 @@ static int64_t cuts(int64_t width, int64_t by)
     return (width + by - 1) / by;
 }
 
-/* The innermost panels of one pair: where each begins. */
-static int cut_pair(struct hs_panels *panels, int pair, int t)
+/* A pair that still has indices to be cut. */
+struct rest {
+    struct hs_overlap walk;
+    int64_t left;
+    int pair;
+};
+
+/* Innermost panels of one turn of a pair, from panel t on; returns the number after the last. */
+static int cut_turn(struct hs_panels *panels, struct rest *rest, int64_t turn, int t)
 {
-    const struct hs_pair *who = &panels->pairs.pair[pair];
-    struct hs_overlap walk = hs_overlap_begin(panels->pairs.axis[0], who->owner[0], panels->pairs.axis[1],
-                                              who->owner[1], who->at, panels->pairs.axis[0]->n);
-    for (int64_t left = who->width; left > 0; t++) {
-        int64_t width = left < panels->width ? left : panels->width;
+    for (int64_t wanted = rest->left < turn ? rest->left : turn; wanted > 0; t++) {
+        int64_t width = wanted < panels->width ? wanted : panels->width;
         int64_t begin, length, got = 0;
-        panels->panel[t] = (struct hs_panel){.at = -1, .width = (int32_t)width, .pair = pair};
-        while (got < width && hs_overlap_next(&walk, width - got, &begin, &length)) {
+        panels->panel[t] = (struct hs_panel){.at = -1, .width = (int32_t)width, .pair = rest->pair};
+        while (got < width && hs_overlap_next(&rest->walk, width - got, &begin, &length)) {
             if (got == 0)
                 panels->panel[t].at = begin;
             got += length;
         }
-        left -= width;
+        rest->left -= width;
+        wanted -= width;
     }
     return t;
+}
+
+/* All innermost panels: turn after turn of the pairs that have indices left. */
+static hsumma_status cut_pairs(struct hs_panels *panels, int64_t turn, const struct hs_allocator *memory)
+{
+    const struct hs_pairs *pairs = &panels->pairs;
+    int open = pairs->count;
+    struct rest *rest = hs_get(memory, (size_t)open + 1, sizeof *rest);
+    if (!rest)
+        return HSUMMA_ERR_MEMORY;
+    for (int i = 0; i < open; i++) {
+        const struct hs_pair *pair = &pairs->pair[i];
+        rest[i] = (struct rest){.walk = hs_overlap_begin(pairs->axis[0], pair->owner[0], pairs->axis[1], pair->owner[1],
+                                                         pair->at, pairs->axis[0]->n),
+                                .left = pair->width,
+                                .pair = i};
+    }
+    while (open > 0) {
+        int kept = 0;
+        for (int i = 0; i < open; i++) {
+            panels->count = cut_turn(panels, &rest[i], turn, panels->count);
+            if (rest[i].left > 0)
+                rest[kept++] = rest[i];
+        }
+        open = kept;
+    }
+    hs_put(memory, rest);
+    return HSUMMA_OK;
 }
 
 static hsumma_status make_tier(struct hs_panels *panels, struct hs_tier *tier, int64_t width,
@@ -106,8 +142,8 @@ static hsumma_status make_tier(struct hs_panels *panels, struct hs_tier *tier, i
     return HSUMMA_OK;
 }
 
-hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *width, const struct hs_allocator *memory,
-                             struct hs_panels *panels)
+hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *width, int64_t turn,
+                             const struct hs_allocator *memory, struct hs_panels *panels)
 {
     memset(panels, 0, sizeof *panels);
     panels->pairs = *pairs;
@@ -120,12 +156,10 @@ hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *w
     hsumma_status status = HSUMMA_OK;
     if (count > INT32_MAX - 1 || !(panels->panel = hs_get(memory, (size_t)count + 1, sizeof *panels->panel)))
         status = HSUMMA_ERR_MEMORY;
-    if (!status) {
-        for (int i = 0; i < panels->pairs.count; i++)
-            panels->count = cut_pair(panels, i, panels->count);
-        for (int l = 0; !status && l < tiers; l++)
-            status = make_tier(panels, &panels->tier[l], width[l], memory);
-    }
+    if (!status)
+        status = cut_pairs(panels, turn, memory);
+    for (int l = 0; !status && l < tiers; l++)
+        status = make_tier(panels, &panels->tier[l], width[l], memory);
     if (status)
         hs_panels_free(memory, panels);
     return status;

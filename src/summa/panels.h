@@ -3,9 +3,11 @@
  *
  * A panel is a set of intervals, not an interval.  The looped dimension is cut wherever a block of either moving
  * operand ends; the intervals that one pair of owners (one of each moving operand) has are taken together in ascending
- * order, pair after pair, and cut into innermost panels of width b.  So a panel has one owner per operand and a width
- * that does not depend on the blocking.  An outer panel is a run of inner ones of the same pair: boundaries and order
- * of the innermost panels do not depend on the levels, and neither do the bits of the result.
+ * order.  Round after round each pair contributes the next indices of its sequence, a turn of them, cut into innermost
+ * panels of width b; a pair that has none left is passed over.  So a panel has one owner per operand and a width that
+ * does not depend on the blocking, and panels that follow each other have other owners every turn.  An outer panel is a
+ * run of inner ones of one turn: boundaries and order of the innermost panels depend on the turn, but not on the
+ * levels, and neither do the bits of the result.
  */
 #ifndef HS_SUMMA_PANELS_H
 #define HS_SUMMA_PANELS_H
@@ -26,6 +28,7 @@ struct hs_pairs {
     const struct hs_axis *axis[2]; /* the looped dimension in the two moving operands */
     struct hs_pair *pair;
     int count;
+    int changes[2]; /* how often an operand's owner changes from one pair to the next, the first after the last */
     int64_t width_max;
     int in_place[2]; /* 1: what any pair owns lies in one piece of the owner's memory, in the same order */
 };
@@ -55,10 +58,15 @@ struct hs_panels {
     struct hs_tier tier[HS_LEVELS_MAX];
 };
 
-/* width[l] is the width of tier l, outermost first, each a multiple of the next.  Takes `pairs` over, also on failure.
+/* All that a pair owns is one turn. */
+#define HS_WHOLE_TURN INT64_MAX
+
+/*
+ * width[l] is the width of tier l, outermost first, each a multiple of the next; a turn is a multiple of width[0], or
+ * HS_WHOLE_TURN.  Takes `pairs` over, also on failure.
  */
-hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *width, const struct hs_allocator *memory,
-                             struct hs_panels *panels);
+hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *width, int64_t turn,
+                             const struct hs_allocator *memory, struct hs_panels *panels);
 void hs_panels_free(const struct hs_allocator *memory, struct hs_panels *panels);
 
 /* Indices in tier panel o. */

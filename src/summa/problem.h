@@ -61,6 +61,8 @@ struct hs_spec {
     int levels;
     struct hs_factors factors[2]; /* of the grid's rows and columns */
     int64_t width[HS_LEVELS_MAX]; /* of panels per level, outermost first; each a multiple of the next */
+    int64_t turn; /* indices that a pair of owners contributes before the next pair does: a multiple of width[0], or
+                     HS_WHOLE_TURN (panels.h) */
     const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX];
     int64_t segment;
     int lookahead;

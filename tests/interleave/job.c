@@ -97,8 +97,8 @@ static const struct hs_alg *draw_row(enum hs_collective collective, const int si
     return fitting[draw_of(random, count)];
 }
 
-/* Levels, algorithms and what is in flight, for panels of a width. */
-static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, uint64_t *random)
+/* Levels, algorithms and what is in flight, for panels of a width in turns that are so many of them. */
+static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, int turn, uint64_t *random)
 {
     int outer[2][HS_LEVELS_MAX], left[2] = {job->extent[0], job->extent[1]}, levels = draw_of(random, 3);
     for (int l = 0; l < levels; l++)
@@ -112,12 +112,16 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, ui
     spec->levels = levels + 1;
     for (int axis = 0; axis < 2; axis++)
         hs_factors_make(&spec->factors[axis], job->extent[axis], levels, outer[axis]);
-    for (int l = levels; l >= 0; l--) {
-        int size[2] = {spec->factors[0].size[l], spec->factors[1].size[l]};
-        spec->width[l] = l == levels ? width : spec->width[l + 1] * (1 + draw_of(random, 3));
+    for (int l = levels, times = 1; l >= 0; l--) {
+        int size[2] = {spec->factors[0].size[l], spec->factors[1].size[l]}, wider = 1 + draw_of(random, 3);
+        while (turn % (times * wider))
+            wider--;
+        times *= l == levels ? 1 : wider;
+        spec->width[l] = width * times;
         spec->bcast[l] = draw_row(HS_BCAST, size, random);
         spec->reduce[l] = draw_row(HS_REDUCE_TO, size, random);
     }
+    spec->turn = turn ? turn * width : HS_WHOLE_TURN;
     spec->lookahead = draw_of(random, draw_of(random, 4) ? 4 : 7);
     spec->cells = draw_of(random, 4) > 0;
     spec->spread = draw_of(random, 2);
@@ -153,9 +157,11 @@ static int draw_spec(struct job *job, int one_node, uint64_t *random)
         return 1;
     }
     job->specs = 1 + draw_of(random, 2);
+    static const int turns[] = {1, 1, 2, 3, 6, 0};
     int64_t width = 1 + draw_of(random, 6);
+    int turn = turns[draw_of(random, 6)];
     for (int i = 0; i < job->specs; i++)
-        draw_levels(job, &job->spec[i], width, random);
+        draw_levels(job, &job->spec[i], width, turn, random);
     return 1;
 }
 
@@ -227,8 +233,10 @@ static size_t describe_spec(const struct hs_spec *spec, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, " %dx%d by %" PRId64 " %s %s,", spec->factors[0].size[l],
                                  spec->factors[1].size[l], spec->width[l], spec->bcast[l]->name, spec->reduce[l]->name);
     if (used < room)
-        used += (size_t)snprintf(text + used, room - used, " lookahead %d, spread %d, segment %" PRId64 "%s",
-                                 spec->lookahead, spec->spread, spec->segment, spec->cells ? ", cells" : "");
+        used += (size_t)snprintf(text + used, room - used,
+                                 " turn %" PRId64 ", lookahead %d, spread %d, segment %" PRId64 "%s",
+                                 spec->turn == HS_WHOLE_TURN ? 0 : spec->turn, spec->lookahead, spec->spread,
+                                 spec->segment, spec->cells ? ", cells" : "");
     return used;
 }
 

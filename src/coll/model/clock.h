@@ -85,11 +85,13 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
                        const struct hs_allocator *memory, struct hs_clock_report *report);
 /*
  * What many of a collective in a row, several at a time, cannot undercut: the time that a port, a processor, or the way
- * out of or into a node is at work for each.
+ * out of or into a node is at work for each.  Ranks are counted from the root; most[i] is for i + 1 of them in flight
+ * whose roots are neighbours, so that what one has more to do than others moves on by a rank each time.
  */
+enum { HS_LOAD_ROOTS = 8 };
 struct hs_clock_load {
-    double most; /* of the one that has most to do: while roots do not change */
-    double mean; /* of all of a kind, of the kind that has most: while they do */
+    double most[HS_LOAD_ROOTS]; /* of the one that has most to do */
+    double mean;                /* of all of a kind, of the kind that has most: for all roots in turn */
 };
 /* The seconds alone, which are the same and come sooner; and the load, if load is not NULL. */
 hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,

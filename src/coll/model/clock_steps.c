@@ -54,9 +54,9 @@ enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 
 /* What all ranks share while their lists are read. */
 struct reader {
-    double *way;         /* between nodes: of each node, seconds out and in */
-    double *device;      /* of each device, seconds; NULL: ranks have processors of their own */
-    double mean[QUEUES]; /* seconds, over all ranks */
+    double *busy;   /* of each rank, seconds of each queue */
+    double *way;    /* between nodes: of each node, seconds out and in */
+    double *device; /* of each device, seconds; NULL: ranks have processors of their own */
     struct hs_clock_steps *steps;
     const struct hs_machine *machine;
     const struct hs_topology *topology;
@@ -208,10 +208,11 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
 {
     struct hs_clock_steps *steps = reader->steps;
     int base = steps->steps, served[QUEUES] = {0}, before[QUEUES] = {0};
-    double busy[QUEUES + 1] = {0};
     hsumma_status status = make_room_for(reader, rank, list);
     if (status)
         return status;
+    double *busy = reader->busy + (size_t)rank * QUEUES;
+    int ports = reader->machine->ports > 1 ? reader->machine->ports : 1;
     steps->steps += list->steps;
     reader->first[rank] = reader->signals;
     hs_mail_open(&reader->mail, rank, steps->rank, steps->mate);
@@ -224,7 +225,8 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
         }
         double seconds = own_seconds(steps, base + i);
         enum queue queue = queue_of(from->kind);
-        busy[queue] += seconds;
+        if (queue < QUEUES)
+            busy[queue] += queue == ARITHMETIC ? seconds : seconds / ports;
         if (steps->step[base + i].price >= 2 * HS_BETWEEN_NODES && queue < ARITHMETIC)
             reader->way[2 * hs_node_of(reader->topology, rank) + (queue == IN_PORT)] += seconds;
         steps->step[base + i].pending += enqueue(reader, base + i, served, before);
@@ -238,11 +240,6 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     if (reader->device) {
         reader->device[hs_device_of(reader->machine, reader->topology, rank)] += busy[ARITHMETIC];
         busy[ARITHMETIC] = 0;
-    }
-    for (int q = 0; q < QUEUES; q++) {
-        double each = q == ARITHMETIC || reader->machine->ports < 2 ? busy[q] : busy[q] / reader->machine->ports;
-        steps->load.most = each > steps->load.most ? each : steps->load.most;
-        reader->mean[q] += each / reader->size;
     }
     return status;
 }
@@ -289,27 +286,47 @@ static void set_prices(struct hs_link *price, const struct hs_machine *machine)
     }
 }
 
-/* The ways out of and into nodes, and the devices, on the whole; the load is complete then. */
+static void raise_to(double *most, double value)
+{
+    *most = value > *most ? value : *most;
+}
+
+/* A rank's seconds, or those of the way that it shares: with the ranks before it as roots it does what they do. */
+static void weigh_rank(struct hs_clock_load *load, const double *of, const struct hs_topology *by_node, int stride,
+                       int rank, int size)
+{
+    double sum = 0;
+    for (int k = 0; k < HS_LOAD_ROOTS; k++) {
+        int as = (rank - k % size + size) % size;
+        sum += of[hs_node_of(by_node, as) * stride];
+        raise_to(&load->most[k], sum / (k + 1));
+    }
+}
+
+/* Ports, arithmetic, the ways out of and into nodes, and devices. */
 static void weigh(const struct reader *reader, int size)
 {
     struct hs_clock_load *load = &reader->steps->load;
     int nodes = reader->topology ? reader->topology->division[HS_NODE].parts : size;
-    double mean[2] = {0, 0};
-    for (int n = 0; n < 2 * nodes; n++) {
-        load->most = reader->way[n] > load->most ? reader->way[n] : load->most;
-        mean[n % 2] += reader->way[n] / nodes;
-    }
-    for (int i = 0; i < 2; i++)
-        load->mean = mean[i] > load->mean ? mean[i] : load->mean;
-    for (int q = 0; q < QUEUES; q++)
-        load->mean = reader->mean[q] > load->mean ? reader->mean[q] : load->mean;
     int devices = reader->device ? nodes * reader->machine->devices : 0;
-    double work = 0;
-    for (int d = 0; d < devices; d++) {
-        load->most = reader->device[d] > load->most ? reader->device[d] : load->most;
-        work += reader->device[d] / devices;
+    double mean[QUEUES + 3] = {0};
+    for (int r = 0; r < size; r++) {
+        for (int q = 0; q < QUEUES; q++) {
+            weigh_rank(load, reader->busy + q, NULL, QUEUES, r, size);
+            mean[q] += reader->busy[r * QUEUES + q] / size;
+        }
+        for (int i = 0; i < 2; i++)
+            weigh_rank(load, reader->way + i, reader->topology, 2, r, size);
     }
-    load->mean = work > load->mean ? work : load->mean;
+    for (int n = 0; n < 2 * nodes; n++)
+        mean[QUEUES + n % 2] += reader->way[n] / nodes;
+    for (int d = 0; d < devices; d++) {
+        for (int k = 0; k < HS_LOAD_ROOTS; k++)
+            raise_to(&load->most[k], reader->device[d]);
+        mean[QUEUES + 2] += reader->device[d] / devices;
+    }
+    for (int i = 0; i < QUEUES + 3; i++)
+        raise_to(&load->mean, mean[i]);
 }
 
 hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs_alg *alg, const struct hs_shape *shape,
@@ -328,12 +345,14 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
         .steps = steps, .machine = machine, .topology = shape->topology, .memory = memory, .size = size};
     set_prices(steps->price, machine);
     reader.first = hs_get(memory, (size_t)size + 1, sizeof *reader.first);
+    reader.busy = hs_get_zero(memory, (size_t)size, QUEUES * sizeof *reader.busy);
     reader.way = hs_get_zero(memory, (size_t)size, 2 * sizeof *reader.way);
     if (machine->devices > 0)
         reader.device = hs_get_zero(memory, (size_t)size * (size_t)machine->devices, sizeof *reader.device);
     struct hs_traffic *node_between = report ? hs_get_zero(memory, (size_t)size, sizeof *node_between) : NULL;
     hsumma_status status = hs_mail_begin(&reader.mail, size, memory);
-    if (!reader.first || !reader.way || (machine->devices > 0 && !reader.device) || (report && !node_between))
+    if (!reader.first || !reader.busy || !reader.way || (machine->devices > 0 && !reader.device) ||
+        (report && !node_between))
         status = HSUMMA_ERR_MEMORY;
     for (int r = 0; r < size && !status; r++) {
         struct hs_list list;
@@ -351,6 +370,7 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
     }
     hs_mail_end(&reader.mail, memory);
     hs_put(memory, reader.first);
+    hs_put(memory, reader.busy);
     hs_put(memory, reader.way);
     hs_put(memory, reader.device);
     hs_put(memory, reader.signal);

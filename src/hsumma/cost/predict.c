@@ -2,14 +2,10 @@
 
 #include <string.h>
 
-/* What panels under way together save in fact, of what they would if ports were all that they share: a little less than
- * what was measured on TCP (doc/results/planner.md). */
-#define PIPELINED (2.0 / 3)
-
-/* What one moving operand costs: all its panels; the first of them alone; what this process copies for it. */
+/* What one moving operand costs: all its panels one after the other, and the work of the busiest part for them with
+ * several in flight; the first of them alone; what this process copies for it. */
 struct movement_cost {
-    struct hs_cost all;
-    double first, copy;
+    double seconds, busy, first, copy;
 };
 
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
@@ -29,7 +25,7 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
                                  int64_t width, int64_t length, int64_t unit, int64_t segment, double *first,
                                  hsumma_status *status)
 {
-    struct hs_cost all = {0, {0, 0}};
+    struct hs_cost all = {.seconds = 0};
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
     int64_t whole = 0, eighth = (width + 7) / 8; /* ragged widths are rounded up to eighths: few values for the clock */
     for (int i = 0; i < pairs->count; i++) {
@@ -45,11 +41,13 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
 }
 
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
-                                  const struct hs_pairs *pairs)
+                                  const struct hs_pairs *pairs, int index, int stride)
 {
-    int64_t panels = hs_panel_count(pairs, spec->width[spec->levels - 1]);
-    return (struct hs_pipeline){profile->one_node ? 1 : spec->lookahead + 1,
-                                panels > 0 ? (double)panels / pairs->count : 1};
+    int64_t inner = spec->width[spec->levels - 1], panels = hs_panel_count(pairs, inner);
+    double run = panels > 0 ? (double)panels / pairs->count : 1, turn = (double)(spec->turn / inner);
+    run = pairs->changes[index] == 0 ? (double)panels
+                                     : (turn < run ? turn : run) * stride * pairs->count / pairs->changes[index];
+    return (struct hs_pipeline){profile->one_node ? 1 : spec->lookahead + 1, run > 1 ? run : 1};
 }
 
 static const char *how(const struct hs_mover *mover)
@@ -159,7 +157,7 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
         seconds = (double)panels * first + all * pace;
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace;
     }
-    cost->all = hs_cost_add(cost->all, (struct hs_cost){seconds, {seconds, seconds}}, 1);
+    cost->seconds += seconds;
     cost->copy += (packed + taken) * profile->machine.copy;
     return (hsumma_movement){.how = how(mover), .exchange_bytes = (size_t)(given + taken), .exchange_seconds = seconds};
 }
@@ -185,7 +183,9 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
             hs_line_of(lines, mover->cells != NULL, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
         struct hs_cost level = level_cost(memo, lines, &line, mover->alg[l], pairs, spec->width[mover->tier[l]], length,
                                           (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
-        cost.all = hs_cost_add(cost.all, level, 1);
+        cost.seconds += level.seconds;
+        cost.busy += hs_busy_in_pipeline(
+            &level.load, hs_pipeline_of(memo->profile, spec, pairs, mover->index, mover->factors.stride[l]));
         cost.first += first;
     }
     const struct hs_machine *machine = &memo->profile->machine;
@@ -198,7 +198,7 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
     *movement = (hsumma_movement){.how = how(mover)};
     if (role->exchanged) { /* an exchange has one buffer: the next one waits for it */
         *movement = exchange_cost(mover, spec, pairs, lines, memo->profile, &cost);
-        cost.all.load = (struct hs_clock_load){cost.all.seconds, cost.all.seconds};
+        cost.busy = cost.seconds;
     }
     return cost;
 }
@@ -263,8 +263,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
                          int threads, struct hs_prediction *prediction)
 {
     hsumma_status status = HSUMMA_OK;
-    struct hs_cost both = {0, {0, 0}};
-    double all = 0, first = 0, copy = 0;
+    double all = 0, longest = 0, busy = 0, first = 0, copy = 0;
     double extent[3];
     int exchanges = 0;
     for (int dim = 0; dim < 3; dim++)
@@ -278,20 +277,19 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
         exchanges |= x != HS_C && mover.role->exchanged;
         struct movement_cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
-        all += cost.all.seconds;
-        both.load.most += cost.all.load.most;
-        both.load.mean += cost.all.load.mean;
-        both.seconds = cost.all.seconds > both.seconds ? cost.all.seconds : both.seconds;
+        all += cost.seconds;
+        busy += cost.busy;
+        longest = cost.seconds > longest ? cost.seconds : longest;
         first += cost.first;
         copy += cost.copy;
     }
-    struct hs_pipeline pipeline = hs_pipeline_of(memo->profile, spec, pairs);
-    if (pipeline.window > 1) {
-        double together = first + hs_cost_in_pipeline(both, pipeline) * (1 - 1 / (pipeline.run * pairs->count));
-        all -= together < all ? PIPELINED * (all - together) : 0;
-    }
-    double calls = pipeline.run * pairs->count;
+    int window = memo->profile->one_node ? 1 : spec->lookahead + 1;
+    double calls = (double)count_panels(pairs, spec->width[spec->levels - 1]);
     calls = calls > 1 ? calls : 1;
+    if (window > 1) {
+        double together = first + hs_least_in_pipeline(longest, busy, window) * (1 - 1 / calls);
+        all -= together < all ? HS_PIPELINED * (all - together) : 0;
+    }
     extent[variant->looped] /= calls;
     double gemm = calls * hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,
                                           extent[0], extent[1], extent[2]);

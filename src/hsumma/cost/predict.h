@@ -40,9 +40,9 @@ int64_t hs_node_memory_max(const struct hs_line_table *lines, const struct hs_pr
 /* Panels of a width. */
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
 
-/* How the panels of a spec follow each other, for their price. */
+/* How the panels of a moving operand (index, as of a pair's owners) follow each other on the level of that stride. */
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
-                                  const struct hs_pairs *pairs);
+                                  const struct hs_pairs *pairs, int index, int stride);
 
 /* communication, multiplication and copies together. */
 double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,

@@ -111,7 +111,7 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
     if (known->alg)
         return known->cost;
     int roots[2], count = typical_roots(lines, line, roots);
-    struct hs_cost none = {0, {0, 0}};
+    struct hs_cost none = {.seconds = 0};
     key.cost = none;
     for (int i = 0; i < count; i++) {
         struct hs_cost one = none;
@@ -136,7 +136,7 @@ static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_l
                                    const struct hs_line *line, enum hs_collective collective, int64_t bytes,
                                    int64_t unit, hsumma_status *status)
 {
-    struct hs_cost least = {-1, {0, 0}};
+    struct hs_cost least = {.seconds = -1};
     const struct hs_alg *row;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
         if (row->collective != collective || !(row->flags & HS_LIKE_MPI))
@@ -171,7 +171,7 @@ static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t s
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
                         const struct hs_alg *alg, int64_t bytes, int64_t unit, int64_t segment, hsumma_status *status)
 {
-    struct hs_cost cost[2] = {{0, {0, 0}}, {0, {0, 0}}};
+    struct hs_cost cost[2] = {{.seconds = 0}, {.seconds = 0}};
     if (line->group.size == 1 || bytes == 0)
         return cost[0];
     if (alg->flags & HS_BY_MPI)

@@ -11,23 +11,33 @@ struct hs_cost {
 };
 static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, double times)
 {
-    return (struct hs_cost){a.seconds + times * b.seconds,
-                            {a.load.most + times * b.load.most, a.load.mean + times * b.load.mean}};
+    a.seconds += times * b.seconds;
+    for (int i = 0; i < HS_LOAD_ROOTS; i++)
+        a.load.most[i] += times * b.load.most[i];
+    a.load.mean += times * b.load.mean;
+    return a;
 }
 
-/* Panels follow each other: so many are under way at a time, and so many in a row have one root. */
+/* Panels of an operand follow each other: `window` are in flight at a time, and `run` in a row have one root. */
 struct hs_pipeline {
     int window;
     double run;
 };
-/* Of each of many in such a row. */
-static inline double hs_cost_in_pipeline(struct hs_cost cost, struct hs_pipeline pipeline)
+/* Seconds that the busiest part of a line works for each of many in such a row. */
+static inline double hs_busy_in_pipeline(const struct hs_clock_load *load, struct hs_pipeline pipeline)
 {
-    double seconds = cost.seconds / pipeline.window, most = cost.load.most;
-    most *= pipeline.run < pipeline.window ? pipeline.run / pipeline.window : 1;
-    most = most > cost.load.mean ? most : cost.load.mean;
-    return pipeline.window == 1 || most < seconds ? seconds : most;
+    double roots = pipeline.window / pipeline.run;
+    double most = load->most[roots < 1 ? 0 : roots < HS_LOAD_ROOTS ? (int)roots - 1 : HS_LOAD_ROOTS - 1];
+    return most > load->mean ? most : load->mean;
 }
+/* The least that each takes which takes `seconds` alone and keeps the busiest part at work for `busy`. */
+static inline double hs_least_in_pipeline(double seconds, double busy, int window)
+{
+    return window == 1 || busy < seconds / window ? seconds / window : busy;
+}
+/* Panels in flight together save this part of what they would if ports were all that they share: a little less than
+ * what was measured on TCP (doc/results/planner.md). */
+#define HS_PIPELINED (2.0 / 3)
 
 struct hs_clock_entry {
     const struct hs_alg *alg; /* NULL: free */

@@ -75,6 +75,10 @@ static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, 
     ADD(text, " block=%" PRId64, spec->width[spec->levels - 1]);
     for (int l = 0; l < spec->levels - 1; l++)
         ADD(text, "%s%" PRId64, l ? "," : " outer=", spec->width[l]);
+    if (spec->turn == HS_WHOLE_TURN)
+        ADD(text, " turn=all");
+    else
+        ADD(text, " turn=%" PRId64, spec->turn);
     add_names(text, "bcast", spec, spec->bcast);
     add_names(text, "reduce", spec, spec->reduce);
     if (choice->prediction.exchanges)

@@ -81,7 +81,7 @@ static int shares_panels(const hsumma_plan *a, const hsumma_plan *b)
 {
     const struct hs_spec *x = &a->choice.spec, *y = &b->choice.spec;
     return !a->by_node && !b->by_node && x->stationary == y->stationary && x->slice == y->slice &&
-           x->width[x->levels - 1] == y->width[y->levels - 1];
+           x->width[x->levels - 1] == y->width[y->levels - 1] && x->turn == y->turn;
 }
 
 /* Innermost panels of a span at least: two of the outermost level, and a full window. */

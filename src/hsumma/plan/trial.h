@@ -2,7 +2,7 @@
  * tune=measure: the best candidates of a plan take turns until the fastest is known; nothing that is measured is thrown
  * away.  As the HSUMMA paper proposes for the number of groups (Section IV), a few outer steps of each are enough:
  *
- *   1. Candidates that have the first one's panels (same stationary operand, block and slices; other hierarchies,
+ *   1. Candidates that have the first one's panels (same stationary operand, block, turn and slices; other hierarchies,
  *      algorithms, lookaheads and segments) share the first execution, each on spans of a few outer panels, twice; the
  *      processes agree on the slowest one's time for a panel, and the fastest does the rest of the panels.
  *   2. It and the candidates with other panels take turns in whole executions, twice each.

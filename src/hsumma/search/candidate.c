@@ -85,6 +85,8 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         if (over.size[level] == 1)
             continue;
         leg[legs].line = hs_line_of(&chooser->lines, cells, axis, over.stride[level], over.size[level]);
+        leg[legs].panels =
+            hs_pipeline_of(chooser->profile, spec, &chooser->pairs, x - (spec->stationary < x), over.stride[level]);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
     }
     return legs;
@@ -94,7 +96,6 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
                                  int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status)
 {
     const struct hs_alg *best = NULL, *row;
-    const struct hs_pipeline panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs);
     int64_t unit = (int64_t)chooser->problem->scalar->size;
     *seconds = 0;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
@@ -106,10 +107,13 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
             struct hs_shape shape = {
                 .size = leg[j].line.group.size, .bytes = leg[j].bytes, .unit = unit, .segment = spec->segment};
             fits = !hs_alg_unfit(row, &shape);
-            if (fits)
-                sum += hs_cost_in_pipeline(hs_price(chooser->planner->memo, &chooser->lines, &leg[j].line, row,
-                                                    leg[j].bytes, unit, spec->segment, status),
-                                           panels);
+            if (!fits)
+                break;
+            struct hs_cost cost = hs_price(chooser->planner->memo, &chooser->lines, &leg[j].line, row, leg[j].bytes,
+                                           unit, spec->segment, status);
+            double busy = hs_busy_in_pipeline(&cost.load, leg[j].panels);
+            sum += cost.seconds -
+                   HS_PIPELINED * (cost.seconds - hs_least_in_pipeline(cost.seconds, busy, leg[j].panels.window));
         }
         if (fits && (!best || sum < *seconds)) {
             best = row;
@@ -190,7 +194,18 @@ static struct need need_of(const struct hs_chooser *chooser, const struct hs_spe
         hs_node_memory_max(&chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs)};
 }
 
-/* Widths of the outer levels for a given innermost one. */
+/*
+ * With a lookahead a turn is one of the widest panels, so that the panels in flight have several roots.  Without, one
+ * root sends at a time anyway, and a chain is faster while the root stays: its panels follow each other without a gap.
+ */
+static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *spec)
+{
+    if (chooser->settings->turn)
+        return chooser->settings->turn;
+    return spec->lookahead > 0 && spec->width[0] < chooser->pairs.width_max ? spec->width[0] : HS_WHOLE_TURN;
+}
+
+/* Widths of the outer levels for a given innermost one, and the turn. */
 static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec *spec, int64_t block, int times)
 {
     const struct hs_settings *settings = chooser->settings;
@@ -206,6 +221,11 @@ static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec
                            "outer panels of %" PRId64 " are not a multiple of the panels inside them, %" PRId64
                            " (level %d of %d)",
                            spec->width[l], spec->width[l + 1], l + 1, spec->levels);
+    spec->turn = turn_for(chooser, spec);
+    if (spec->turn != HS_WHOLE_TURN && spec->turn % spec->width[0])
+        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                       "turn of %" PRId64 " is not a multiple of the widest panels, %" PRId64 "; expected one, or all",
+                       spec->turn, spec->width[0]);
     return HSUMMA_OK;
 }
 
@@ -216,22 +236,29 @@ int64_t hs_even_cut(int64_t whole, int64_t wanted, int64_t unit)
     return hs_min((length + unit - 1) / unit * unit, wanted);
 }
 
-/* The largest width up to `wanted` that divides `whole` (outer panels that the caller has fixed), or about even cuts of
- * it. */
-static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_spec *spec, int64_t wanted)
+static int64_t largest_divisor(int64_t whole, int64_t most)
 {
-    if (spec->levels > 1 && chooser->settings->outer.count) {
-        int last =
-            spec->levels - 2 < chooser->settings->outer.count ? spec->levels - 2 : chooser->settings->outer.count - 1;
-        int64_t whole = chooser->settings->outer.width[last], best = 1;
-        for (int64_t i = 1; i * i <= whole; i++) {
-            if (whole % i)
-                continue;
-            best = i <= wanted && i > best ? i : best;
-            best = whole / i <= wanted && whole / i > best ? whole / i : best;
-        }
-        return best;
+    int64_t best = 1;
+    for (int64_t i = 1; i * i <= whole; i++) {
+        if (whole % i)
+            continue;
+        best = i <= most && i > best ? i : best;
+        best = whole / i <= most && whole / i > best ? whole / i : best;
     }
+    return best;
+}
+
+/* The largest width up to `wanted` that divides the outer panels or the turn that the caller has fixed; else about even
+ * cuts of what a pair owns. */
+static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_spec *spec, int64_t wanted, int times)
+{
+    const struct hs_settings *settings = chooser->settings;
+    if (spec->levels > 1 && settings->outer.count) {
+        int last = spec->levels - 2 < settings->outer.count ? spec->levels - 2 : settings->outer.count - 1;
+        return largest_divisor(settings->outer.width[last], wanted);
+    }
+    if (settings->turn && settings->turn != HS_WHOLE_TURN)
+        return largest_divisor(settings->turn / (spec->levels > 1 ? times : 1), wanted);
     return hs_even_cut(chooser->pairs.width_max, wanted, 8);
 }
 
@@ -265,7 +292,7 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
     const size_t bytes = chooser->planner->sharing.bytes;
     const int64_t room = bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
     for (;;) {
-        int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted);
+        int64_t block = settings->block ? wanted : nested_block(chooser, spec, wanted, sketch->outer_times);
         hsumma_status status = set_widths(chooser, spec, block, sketch->outer_times);
         if (status)
             return status;

@@ -54,6 +54,7 @@ struct hs_sketch {
 struct hs_leg {
     struct hs_line line;
     int64_t bytes;
+    struct hs_pipeline panels;
 };
 
 /* Whether a product can choose a row: it has a clock, knows no nodes, and its sums do not depend on the groups. */

@@ -97,7 +97,10 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
         for (int l = 0; l < over->levels; l++) {
             if (over->size[l] == 1)
                 continue;
-            struct hs_leg leg = {hs_line_of(&chooser->lines, cells, axis, over->stride[l], over->size[l]), bytes};
+            struct hs_leg leg = {.line = hs_line_of(&chooser->lines, cells, axis, over->stride[l], over->size[l]),
+                                 .bytes = bytes,
+                                 .panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs,
+                                                          x - (spec->stationary < x), over->stride[l])};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
             seconds += least;

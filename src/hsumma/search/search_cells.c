@@ -41,9 +41,10 @@ hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node)
     int possible = chooser->planner->sharing.bytes > 0;
     *by_node = 0;
     if (asked && !several && settings->for_messages)
-        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                       "node=shared on one node sends no messages, but groups, levels, outer, bcast, reduce, exchange, "
-                       "segment, lookahead or slice is given");
+        return hs_fail(
+            chooser->message, HSUMMA_ERR_ARGUMENT,
+            "node=shared on one node sends no messages, but groups, levels, outer, turn, bcast, reduce, exchange, "
+            "segment, lookahead or slice is given");
     if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || (settings->for_messages && !several))
         return HSUMMA_OK;
     const struct hs_alg *by_mpi = several ? named_row_of_mpi(chooser) : NULL;

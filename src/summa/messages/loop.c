@@ -16,7 +16,8 @@ static hsumma_status make_panels(struct hs_loop *loop, const struct hs_allocator
 {
     struct hs_pairs pairs;
     hsumma_status status = hs_variant_pairs(&loop->variant, memory, &pairs);
-    return status ? status : hs_panels_make(&pairs, loop->spec->levels, loop->spec->width, memory, &loop->panels);
+    const struct hs_spec *spec = loop->spec;
+    return status ? status : hs_panels_make(&pairs, spec->levels, spec->width, spec->turn, memory, &loop->panels);
 }
 
 static void lay_out(struct hs_loop *loop, struct hs_arena *arena)

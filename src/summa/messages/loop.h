@@ -6,9 +6,9 @@
  * hs_loop_advance, which is called until it is done: no thread, no recursion.
  *
  * An execution is of a span of innermost panels.  Which indices they are and in which order they come does not depend
- * on the hierarchy, so several loops of one problem, with the same stationary operand, innermost width and way to cut
- * the local GEMM, but other levels, algorithms, segments and lookaheads, may share a product: executed one after the
- * other on spans that follow each other over all panels they give the bits of one loop.  (Where C moves, if their
+ * on the hierarchy, so several loops of one problem, with the same stationary operand, innermost width, turn and way to
+ * cut the local GEMM, but other levels, algorithms, segments and lookaheads, may share a product: executed one after
+ * the other on spans that follow each other over all panels they give the bits of one loop.  (Where C moves, if their
  * reductions bracket alike, which binomial ones do.)
  *
  * Messages of two spans have the same tags, and processes may be in different spans at a time.  They match all the

@@ -348,8 +348,8 @@ static int cuts(hsumma_context *ctx, const struct gemm_case *c)
     return is_cut;
 }
 
-/* With block, stationary operand and lookahead fixed every hierarchy of whole nodes gives the bits of SUMMA, exchanged
- * or not. */
+/* With block, turn, stationary operand and lookahead fixed every hierarchy of whole nodes gives the bits of SUMMA,
+ * exchanged or not. */
 static void test_bits(hsumma_context *ctx, int count)
 {
     int hierarchies = 0, differ = 0, apart = 0, copies = 0;
@@ -359,14 +359,15 @@ static void test_bits(hsumma_context *ctx, int count)
         hsumma_grid *grid = gemm_draw_grid(ctx);
         struct gemm_case c = gemm_draw_case(grid, GEMM_AUTO, options, sizeof options); /* others are used */
         int stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2, block = 1 + draw(9), ahead = draw(4);
+        int wide = 1 + draw(3); /* outer panels, in inner ones */
         c.fractions = 1;
         c.alpha = 1.3;
         c.k += 20;
         gemm_draw_layouts(&c);
         if (!gemm_can_stay(&c, stationary))
             stationary = 2;
-        snprintf(words, sizeof words, "stationary=%c block=%d lookahead=%d threads=1 workspace_limit=16M",
-                 "ABC"[stationary], block, ahead);
+        snprintf(words, sizeof words, "stationary=%c block=%d turn=%d lookahead=%d threads=1 workspace_limit=16M",
+                 "ABC"[stationary], block, block * wide, ahead);
         snprintf(options, sizeof options, "%s groups=1x1 exchange=root", words);
         c.options = options;
         int64_t summa = gemm_bits(ctx, &c, 1, NULL);
@@ -380,7 +381,7 @@ static void test_bits(hsumma_context *ctx, int count)
                 if (gemm_extent_of(&c, 0) % i || gemm_extent_of(&c, 1) % j)
                     continue;
                 snprintf(options, sizeof options, "%s levels=%dx%d outer=%d bcast=%s segment=%d exchange=%s", words, i,
-                         j, block * (1 + hierarchies % 3), hierarchies % 2 ? "chain" : "binomial",
+                         j, hierarchies % 3 ? block * wide : block, hierarchies % 2 ? "chain" : "binomial",
                          64 << hierarchies % 3, hierarchies % 2 ? "root" : "all");
                 hierarchies++;
                 int64_t bits = gemm_bits(ctx, &c, 1, NULL);

@@ -68,6 +68,7 @@ struct hs_spec model_spec(const struct model_product *product, const struct mode
     struct hs_spec spec = {.stationary = how->stationary,
                            .levels = how->levels + 1,
                            .segment = 1 << 20,
+                           .turn = how->turn ? how->turn : HS_WHOLE_TURN,
                            .lookahead = how->lookahead,
                            .spread = how->spread,
                            .slice = INT64_MAX};

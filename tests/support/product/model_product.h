@@ -34,6 +34,7 @@ struct model_how {
     int64_t outer, block;
     const char *bcast;
     int lookahead, spread;
+    int64_t turn; /* 0: all that a pair of owners has */
 };
 
 /* 0 levels in it if they do not divide the grid. */

@@ -107,7 +107,8 @@ static void designs(void)
         const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, "shared_buffer");
         double in = (p - 1) * w + (p - 2) * t, reduce = t + a + (p - 1) * sum, out = own + (p - 1) * (t + w);
         good &= same_price(price_of(alg, &shape, &device, &load), in + reduce + out);
-        good &= same_price(load.most, (p - 1) * w + a + (p - 1) * sum + p * w) && same_price(load.mean, load.most);
+        good &=
+            same_price(load.most[0], (p - 1) * w + a + (p - 1) * sum + p * w) && same_price(load.mean, load.most[0]);
         apart &= same_price(price_of(alg, &shape, &many, NULL), w + a + (p - 1) * sum + w);
         hs_topology_free(&topology, &hs_heap);
     }
@@ -152,7 +153,7 @@ static void rows(void)
                         const struct hs_machine work = {.gamma = m.gamma, .copy = m.copy, .shm = m.shm, .devices = 1};
                         price_of(alg, &shape, &work, &load); /* messages cost nothing: the busiest device is left */
                         fewer++;
-                        faster += one < load.most * (1 - 1e-12) || one < 0.9 * plain;
+                        faster += one < load.most[0] * (1 - 1e-12) || one < 0.9 * plain;
                         contended += one > 1.5 * plain;
                     }
                     hs_topology_free(&topology, &hs_heap);

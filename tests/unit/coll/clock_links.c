@@ -168,10 +168,52 @@ static double monotonous(int inject, int draws)
     return bad || runs < draws * rows / 2 ? HUGE_VAL : most;
 }
 
+/* The messages that the busiest port carries for each broadcast when ranks in a row are roots in turn, by counting
+ * those that ports carry in the schedule of each root. */
+static double busiest(const struct hs_alg *alg, int size, int roots)
+{
+    int most = 0, sent[2][16] = {{0}}; /* out, in */
+    for (int root = 0; root < roots; root++)
+        for (int r = 0; r < size; r++) {
+            struct hs_shape shape = {.size = size, .rank = r, .bytes = 8, .unit = 8};
+            struct hs_list list;
+            if (hs_build(alg, &shape, &hs_heap, &list))
+                return -1;
+            for (int i = 0; i < list.steps; i++)
+                if (list.step[i].kind == HS_SEND || list.step[i].kind == HS_RECV)
+                    sent[list.step[i].kind == HS_RECV][(r + root) % size]++;
+            hs_list_free(&hs_heap, &list);
+        }
+    for (int r = 0; r < size; r++)
+        for (int way = 0; way < 2; way++)
+            most = sent[way][r] > most ? sent[way][r] : most;
+    return (double)most / roots;
+}
+
+static void loads(void)
+{
+    static const char *const names[] = {"flat", "binomial", "chain", "binary_tree"};
+    const struct hs_machine machine = {.alpha = 1};
+    int good = 1;
+    for (int n = 0; n < 4; n++)
+        for (int size = 2; size <= 16; size++) {
+            const struct hs_alg *alg = hs_alg_find(HS_BCAST, names[n]);
+            struct hs_shape shape = {.size = size, .bytes = 8, .unit = 8};
+            struct hs_clock_load load;
+            price_of(alg, &shape, &machine, &load);
+            good &= same_price(load.mean, (size - 1.0) / size);
+            for (int roots = 1; roots <= HS_LOAD_ROOTS; roots++)
+                good &= same_price(load.most[roots - 1], busiest(alg, size, roots));
+        }
+    tap_ok(good, "what the busiest port carries for each of many, while 1 to %d ranks in a row are roots",
+           (int)HS_LOAD_ROOTS);
+}
+
 int main(int argc, char **argv)
 {
     int draws = argc > 1 ? atoi(argv[1]) : 30;
     closed_forms();
+    loads();
     sharing();
     places();
     tap_ok(monotonous(0, draws) <= 1e-12, "without inject no machine gets slower by being faster in one thing");

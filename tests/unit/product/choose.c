@@ -121,7 +121,9 @@ static void draw_words(struct plan_question *q, struct hs_settings *said)
     if (block)
         SAY(" block=%d", (int)block);
     if (block && draw(2))
-        SAY(" outer=%d", (int)block * (1 + draw(6)));
+        SAY(" outer=%d", (int)block * draw_divisor(12));
+    if (draw(4) == 0)
+        SAY(draw(2) ? " turn=all" : " turn=%d", block ? 12 * (int)block : 4 * (int)draw_size(1, 300));
     if (draw(3) == 0)
         SAY(" lookahead=%d", draw(4));
     if (draw(3) == 0)
@@ -152,11 +154,11 @@ static int names_obeyed(const struct hs_names *names, const struct hs_alg *const
 
 static int obeyed(const struct hs_spec *spec, const struct hs_settings *said)
 {
-    int good = (said->stationary < 0 || spec->stationary == said->stationary) &&
-               (!said->block || spec->width[spec->levels - 1] == said->block) &&
-               (said->lookahead < 0 || spec->lookahead == said->lookahead) &&
-               (!said->segment || spec->segment == said->segment) &&
-               (said->exchange < 0 || spec->spread == said->exchange);
+    int good =
+        (said->stationary < 0 || spec->stationary == said->stationary) &&
+        (!said->block || spec->width[spec->levels - 1] == said->block) && (!said->turn || spec->turn == said->turn) &&
+        (said->lookahead < 0 || spec->lookahead == said->lookahead) &&
+        (!said->segment || spec->segment == said->segment) && (said->exchange < 0 || spec->spread == said->exchange);
     int groups = said->levels > 0 && (said->factor[0][0] > 1 || said->factor[0][1] > 1);
     if (said->levels >= 0)
         good &= spec->levels == 1 + groups;
@@ -245,6 +247,8 @@ static void what_is_possible(void)
         {"groups=2x2 bcast=outer=flat,inner=none", HSUMMA_ERR_OPTION, {"none", "chain", "there are"}},
         {"groups=2x2 block=64 outer=100", HSUMMA_ERR_ARGUMENT, {"100", "64", "multiple"}},
         {"levels=2x2,2x3 block=32 outer=96,64", HSUMMA_ERR_ARGUMENT, {"96", "64", "multiple"}},
+        {"groups=1x1 block=64 turn=100", HSUMMA_ERR_ARGUMENT, {"100", "64", "multiple"}},
+        {"groups=2x2 block=64 outer=256 turn=128", HSUMMA_ERR_ARGUMENT, {"128", "256", "multiple"}},
         {"levels=2x2,2x3 bcast=flat,chain", HSUMMA_ERR_OPTION, {"bcast", "2 algorithms", "3 levels"}},
         {"groups=2x2 outer=64,32", HSUMMA_ERR_ARGUMENT, {"outer", "2 widths", "1 outer"}},
         {"block=1000 lookahead=8 workspace_limit=100k", HSUMMA_ERR_WORKSPACE, {"1000", "102400", "smaller block"}},

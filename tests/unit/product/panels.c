@@ -9,31 +9,53 @@
 
 enum { N_MAX = 24, PROCS_MAX = 4, TIERS_MAX = 3, AXES_MAX = 256 };
 
-/* The looped dimension written out: the indices pair after pair, pairs in the order in which they first occur. */
+/* The looped dimension written out: the indices run after run, each of one pair of owners. */
 struct listing {
-    int pairs, owner[PROCS_MAX * PROCS_MAX][2];
-    int begin[PROCS_MAX * PROCS_MAX + 1]; /* of each pair in index[] */
+    int runs, pair[N_MAX], owner[N_MAX][2];
+    int begin[N_MAX + 1]; /* of each run in index[] */
     int64_t index[N_MAX];
 };
 
-static void list_indices(const struct hs_axis *x, const struct hs_axis *y, struct listing *all)
+/* A run for each pair, in the order in which they first occur. */
+static void list_pairs(const struct hs_axis *x, const struct hs_axis *y, struct listing *all)
 {
     int used = 0;
-    all->pairs = 0;
+    all->runs = 0;
     for (int64_t g = 0; g < x->n; g++) {
         int p = hs_axis_owner(x, g), q = hs_axis_owner(y, g), known = 0;
-        for (int i = 0; i < all->pairs; i++)
+        for (int i = 0; i < all->runs; i++)
             known |= all->owner[i][0] == p && all->owner[i][1] == q;
         if (known)
             continue;
-        all->owner[all->pairs][0] = p;
-        all->owner[all->pairs][1] = q;
-        all->begin[all->pairs++] = used;
+        all->pair[all->runs] = all->runs;
+        all->owner[all->runs][0] = p;
+        all->owner[all->runs][1] = q;
+        all->begin[all->runs++] = used;
         for (int64_t h = g; h < x->n; h++)
             if (hs_axis_owner(x, h) == p && hs_axis_owner(y, h) == q)
                 all->index[used++] = h;
     }
-    all->begin[all->pairs] = used;
+    all->begin[all->runs] = used;
+}
+
+/* A run for each turn: in round r the indices of each pair that have r turns of it before them. */
+static void list_turns(const struct listing *pairs, int64_t turn, struct listing *all)
+{
+    int used = 0, n = pairs->begin[pairs->runs];
+    all->runs = 0;
+    for (int64_t round = 0; used < n; round++)
+        for (int i = 0; i < pairs->runs; i++) {
+            int before = used;
+            for (int at = pairs->begin[i]; at < pairs->begin[i + 1]; at++)
+                if ((at - pairs->begin[i]) / turn == round)
+                    all->index[used++] = pairs->index[at];
+            if (used == before)
+                continue;
+            all->pair[all->runs] = i;
+            memcpy(all->owner[all->runs], pairs->owner[i], sizeof pairs->owner[i]);
+            all->begin[all->runs++] = before;
+        }
+    all->begin[all->runs] = used;
 }
 
 /* How many of the first `g` indices proc owns, by counting. */
@@ -47,33 +69,35 @@ static int64_t local_of(const struct hs_axis *axis, int proc, int64_t g)
 
 static int wrong_pairs(const struct hs_pairs *pairs, const struct listing *all)
 {
-    int wrong = pairs->count != all->pairs, in_place[2] = {1, 1};
+    int wrong = pairs->count != all->runs, in_place[2] = {1, 1}, changes[2] = {0, 0};
     int64_t widest = 0;
-    for (int i = 0; !wrong && i < all->pairs; i++) {
-        const struct hs_pair *pair = &pairs->pair[i];
+    for (int i = 0; !wrong && i < all->runs; i++) {
+        const struct hs_pair *pair = &pairs->pair[i], *next = &pairs->pair[(i + 1) % all->runs];
         int from = all->begin[i], to = all->begin[i + 1];
         wrong += pair->owner[0] != all->owner[i][0] || pair->owner[1] != all->owner[i][1];
         wrong += pair->at != all->index[from] || pair->width != to - from;
         widest = to - from > widest ? to - from : widest;
         for (int x = 0; x < 2; x++) {
             int64_t local = local_of(pairs->axis[x], pair->owner[x], all->index[from]);
+            changes[x] += next->owner[x] != pair->owner[x];
             wrong += pair->local[x] != local;
             for (int at = from; at < to; at++)
                 in_place[x] &= local_of(pairs->axis[x], pair->owner[x], all->index[at]) == local + at - from;
         }
     }
-    return wrong + (pairs->width_max != widest) + (pairs->in_place[0] != in_place[0]) +
-           (pairs->in_place[1] != in_place[1]);
+    for (int x = 0; x < 2; x++)
+        wrong += pairs->in_place[x] != in_place[x] || pairs->changes[x] != changes[x];
+    return wrong + (pairs->width_max != widest);
 }
 
-/* The innermost panels: pieces of `width` of each pair's indices, whatever the outer widths are. */
+/* The innermost panels: pieces of `width` of each turn's indices, whatever the outer widths are. */
 static int wrong_panels(const struct hs_panels *panels, const struct listing *all, int64_t width)
 {
     int t = 0;
-    for (int pair = 0; pair < all->pairs; pair++)
-        for (int at = all->begin[pair]; at < all->begin[pair + 1]; t++) {
-            int left = all->begin[pair + 1] - at, wanted = left < width ? left : (int)width;
-            if (t >= panels->count || panels->panel[t].pair != pair || panels->panel[t].width != wanted ||
+    for (int run = 0; run < all->runs; run++)
+        for (int at = all->begin[run]; at < all->begin[run + 1]; t++) {
+            int left = all->begin[run + 1] - at, wanted = left < width ? left : (int)width;
+            if (t >= panels->count || panels->panel[t].pair != all->pair[run] || panels->panel[t].width != wanted ||
                 panels->panel[t].at != all->index[at])
                 return 1;
             struct hs_overlap walk = hs_panel_walk(panels, t);
@@ -90,14 +114,14 @@ static int wrong_panels(const struct hs_panels *panels, const struct listing *al
     return t != panels->count;
 }
 
-/* A tier: pieces of its width of each pair's indices, made of whole panels of the tier inside it. */
+/* A tier: pieces of its width of each turn's indices, made of whole panels of the tier inside it. */
 static int wrong_tier(const struct hs_panels *panels, const struct listing *all, int tier, int64_t width)
 {
     const struct hs_tier *of = &panels->tier[tier];
     int o = 0, t = 0, wrong = 0;
-    for (int pair = 0; pair < all->pairs; pair++)
-        for (int at = all->begin[pair]; at < all->begin[pair + 1]; o++) {
-            int left = all->begin[pair + 1] - at, wanted = left < width ? left : (int)width, inside = 0;
+    for (int run = 0; run < all->runs; run++)
+        for (int at = all->begin[run]; at < all->begin[run + 1]; o++) {
+            int left = all->begin[run + 1] - at, wanted = left < width ? left : (int)width, inside = 0;
             if (o >= of->count || of->first[o] != t || hs_tier_width(panels, tier, o) != wanted)
                 return 1;
             if (tier + 1 < panels->tiers) /* it begins where one of the tier inside begins */
@@ -127,16 +151,20 @@ static int axes_of(int64_t n, struct hs_axis *axis)
 
 static const struct widths {
     int tiers;
-    int64_t width[TIERS_MAX];
+    int64_t width[TIERS_MAX], turn;
 } widths[] = {
-    {1, {1}}, {2, {4, 1}}, {1, {3}}, {2, {3, 3}}, {3, {12, 6, 3}}, {1, {4}}, {3, {8, 8, 4}}, {2, {40, 20}},
+    {1, {1}, HS_WHOLE_TURN}, {2, {4, 1}, 4},      {1, {3}, 3},
+    {2, {3, 3}, 6},          {3, {12, 6, 3}, 12}, {1, {4}, HS_WHOLE_TURN},
+    {3, {8, 8, 4}, 8},       {2, {40, 20}, 40},   {1, {1}, 1},
+    {2, {4, 2}, 8},          {3, {6, 3, 3}, 60},  {2, {4, 1}, HS_WHOLE_TURN},
 };
 enum { WIDTHS = sizeof widths / sizeof *widths };
 
 static int make(const struct hs_axis *x, const struct hs_axis *y, const struct widths *w, struct hs_panels *panels)
 {
     struct hs_pairs pairs;
-    return hs_pairs_make(x, y, &hs_heap, &pairs) || hs_panels_make(&pairs, w->tiers, w->width, &hs_heap, panels);
+    return hs_pairs_make(x, y, &hs_heap, &pairs) ||
+           hs_panels_make(&pairs, w->tiers, w->width, w->turn, &hs_heap, panels);
 }
 
 static void test_panels(void)
@@ -148,16 +176,17 @@ static void test_panels(void)
         int count = axes_of(sizes[s], axis);
         for (int i = 0; i < count; i++)
             for (int j = 0; j < count; j++) {
-                struct listing all;
-                list_indices(&axis[i], &axis[j], &all);
-                for (int w = (i + j) % 2; w < WIDTHS; w += 2) {
+                struct listing pairs, all;
+                list_pairs(&axis[i], &axis[j], &pairs);
+                for (int w = (i + j) % 3; w < WIDTHS; w += 3) {
                     struct hs_panels panels;
+                    list_turns(&pairs, widths[w].turn, &all);
                     if (make(&axis[i], &axis[j], &widths[w], &panels)) {
                         bad_panels++;
                         continue;
                     }
                     tested++;
-                    bad_pairs += wrong_pairs(&panels.pairs, &all) != 0;
+                    bad_pairs += wrong_pairs(&panels.pairs, &pairs) != 0;
                     bad_panels += wrong_panels(&panels, &all, widths[w].width[widths[w].tiers - 1]) != 0;
                     for (int tier = 0; tier < widths[w].tiers; tier++)
                         bad_tiers += wrong_tier(&panels, &all, tier, widths[w].width[tier]) != 0;
@@ -167,10 +196,24 @@ static void test_panels(void)
     }
     tap_ok(bad_pairs == 0, "pairs of owners: %lld cuts, %lld wrong", (long long)tested, (long long)bad_pairs);
     tap_ok(bad_panels == 0,
-           "innermost panels: each index once, in the order of the pairs, the same for all outer "
+           "innermost panels: each index once, turn after turn of the pairs, the same for all outer "
            "widths: %lld wrong",
            (long long)bad_panels);
     tap_ok(bad_tiers == 0, "tiers nest, widths and offsets are right: %lld wrong", (long long)bad_tiers);
+}
+
+/* Many panels in short turns take no longer than others: owners that lie alike give the natural order. */
+static void test_many(void)
+{
+    enum { MANY = 1 << 20 };
+    const struct hs_axis axis = {MANY, 1, 1, 3, 64};
+    const struct widths single = {1, {1}, 1};
+    struct hs_panels panels;
+    int wrong = make(&axis, &axis, &single, &panels) || panels.count != MANY;
+    for (int t = 0; !wrong && t < MANY; t++)
+        wrong = panels.panel[t].at != t;
+    hs_panels_free(&hs_heap, &panels);
+    tap_ok(!wrong, "%d panels of one index, in turns of one", (int)MANY);
 }
 
 /* Packing: one moving operand of doubles whose looped dimension lies on stored axis loop_axis. */
@@ -216,10 +259,10 @@ static int64_t expected_slabs(const struct hs_run_of_panels *run, const struct l
     int64_t length = hs_axis_count(pinned, q), used = 0;
     const struct hs_panels *panels = run->panels;
     for (int t = run->begin; t < run->end; t++) {
-        int pair = panels->panel[t].pair, from = all->begin[pair];
+        int from = 0;
         int64_t width = panels->panel[t].width, ld = run->role->loop_axis == 0 ? width : length;
-        for (int s = t; s > 0 && panels->panel[s - 1].pair == pair; s--)
-            from += panels->panel[s - 1].width;
+        for (int s = 0; s < t; s++)
+            from += panels->panel[s].width;
         for (int64_t w = 0; w < width; w++)
             for (int64_t c = 0; c < length; c++)
                 slabs[used + at(run->role->loop_axis, w, c, ld)] =
@@ -263,7 +306,7 @@ static int wrong_update(const struct local *local, const struct local *old, cons
 static int64_t expected_in_place(const struct hs_run_of_panels *run, const struct listing *all)
 {
     int64_t start = -1, next = -1;
-    for (int i = 0; i < all->begin[all->pairs]; i++) {
+    for (int i = 0; i < all->begin[all->runs]; i++) {
         if (!is_in_run(run, all, all->index[i]))
             continue;
         int64_t local = local_of(run->role->looped, run->loop_coord, all->index[i]);
@@ -386,7 +429,7 @@ static void try_cut(const struct hs_panels *panels, const struct listing *all, c
                                        .want = want,
                                        .looped = panels->pairs.axis[operand]};
                 int begin = panels->tier[tier].first[o], end = panels->tier[tier].first[o + 1];
-                int p = all->owner[panels->panel[begin].pair][operand];
+                int p = panels->pairs.pair[panels->panel[begin].pair].owner[operand];
                 struct hs_run_of_panels run = {panels, &role, &hs_scalars[HSUMMA_D], p, begin, end};
                 try_run(&run, all, own, o % own->nprocs);
                 try_exchange(&run, all, (double)(o % 3) - 1);
@@ -403,11 +446,12 @@ static void test_packing(void)
     for (int i = 0; i < count; i += 2)
         for (int j = i % 3; j < count; j += 3, cut++) {
             struct hs_panels panels;
-            struct listing all;
+            struct listing pairs, all;
             int own = cut % 6, want = cut / 6 % 6;
             if (pinned[own].n != pinned[want].n)
                 want = own;
-            list_indices(&axis[i], &axis[j], &all);
+            list_pairs(&axis[i], &axis[j], &pairs);
+            list_turns(&pairs, widths[cut % WIDTHS].turn, &all);
             if (make(&axis[i], &axis[j], &widths[cut % WIDTHS], &panels)) {
                 bad.pack++;
                 continue;
@@ -433,7 +477,7 @@ static void test_complex(void)
 {
     static const double beta[2] = {0, 1};
     struct hs_axis looped = {7, 2, 1, 0, 2}, pinned = {3, 3, 3, 0, 1};
-    struct widths one = {1, {3}};
+    struct widths one = {1, {3}, 3};
     struct hs_panels panels;
     double data[7 * 3][2], slabs[7 * 3][2];
     int wrong = make(&looped, &looped, &one, &panels);
@@ -466,6 +510,7 @@ static void test_complex(void)
 int main(void)
 {
     test_panels();
+    test_many();
     test_packing();
     test_complex();
     return tap_done();

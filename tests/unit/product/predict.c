@@ -49,7 +49,7 @@ static const char *const names[2] = {"binomial", "van_de_geijn"};
 static double comm_of(int geijn, int64_t n, int q, int x, int64_t b, int64_t outer, const struct hs_profile *profile)
 {
     struct model_product product = model_product_square(n, q);
-    struct model_how how = {HS_C, x > 0, {x, x}, outer, b, names[geijn], 0, 0};
+    struct model_how how = {HS_C, x > 0, {x, x}, outer, b, names[geijn], 0, 0, 0};
     return model_predict(&product, &how, profile, NULL).comm;
 }
 
@@ -153,7 +153,7 @@ static void conditions(void)
 static const struct hs_machine cluster = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
 static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
-static const struct model_how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
+static const struct model_how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0, 0};
 
 static double inside(double bytes)
 {
@@ -351,13 +351,13 @@ static void multiplications(void)
         const char *what;
     } rows[] = {
         {panels_of_64, 16 * one_call(300, 200, 64, 256), "C stays: 16 calls of its part by panels of 64"},
-        {{HS_A, 0, {1, 1}, 0, 100, NULL, 0, 0},
+        {{HS_A, 0, {1, 1}, 0, 100, NULL, 0, 0, 0},
          8 * one_call(300, 100, 256, 256),
          "A stays: 8 calls with panels of 100 columns of B"},
-        {{HS_B, 0, {1, 1}, 0, 100, NULL, 0, 0},
+        {{HS_B, 0, {1, 1}, 0, 100, NULL, 0, 0, 0},
          6 * one_call(100, 200, 512, 256),
          "B stays: 6 calls with panels of 100 rows of A, in two passes over C"},
-        {{HS_C, 1, {1, 2}, 128, 32, NULL, 0, 0},
+        {{HS_C, 1, {1, 2}, 128, 32, NULL, 0, 0, 0},
          32 * one_call(300, 200, 32, 256),
          "two levels: panels of the inner width"},
     };
@@ -370,7 +370,7 @@ static void odd_ends(void)
 {
     struct hs_profile profile = paper_machine(2e-6, 1e-9);
     struct model_product product = model_product_square(400, 2);
-    struct model_how how = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
+    struct model_how how = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0, 0};
     double whole = 2e-6 + 64 * 200 * 8 * 1e-9, rest = 2e-6 + 8 * 200 * 8 * 1e-9;
     tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, 2 * 2 * (3 * whole + rest)),
            "each of two owners has 200 = 3 panels of 64 and one of 8");
@@ -390,18 +390,16 @@ static void odd_ends(void)
 }
 
 /*
- * Panels one after the other, and what is saved where a window of them is under way: after the first, each takes its
- * way's share of the window, or what the port with most to do has to, or where roots change in the window, ports in the
- * mean; two thirds of what that would save.
+ * Panels one after the other, and what is saved where a window of them is in flight: after the first, each takes its
+ * way's share of the window, or what the port with most to do has to; two thirds of what that would save.
  */
 struct row {
-    double way, most, mean, first; /* of all panels: the longer way, loads; of the first ones: their ways */
-    double window, alike, panels;
+    double way, busy, first; /* of all panels: the longer way, the work of that port; of the first ones: their ways */
+    double window, panels;
 };
 static double in_a_row(double all, struct row row)
 {
-    double most = fmax(row.most * fmin(1, row.alike / row.window), row.mean);
-    double together = row.first + fmax(most, row.way / row.window) * (1 - 1 / row.panels);
+    double together = row.first + fmax(row.busy, row.way / row.window) * (1 - 1 / row.panels);
     return all - 2 / 3.0 * fmax(0, all - together);
 }
 
@@ -425,34 +423,46 @@ static void overlap(void)
     product.block[HS_A][1] = 32;
     how.lookahead = 1;
     struct hs_prediction is = model_predict(&product, &how, &slow, NULL);
-    double t = 2e-6 + 64 * 256 * 8 * 1e-9; /* a message; every panel has two of them in a row, and another root */
-    double comm = in_a_row(64 * t, (struct row){32 * t, 64 * t, 24 * t, 4 * t, 2, 1, 16});
+    /* a message; every panel has two of them in a row.  Panels of A have another root each, so that the port with most
+     * to do has two for two panels; four of B have the same, which sends two for each. */
+    double t = 2e-6 + 64 * 256 * 8 * 1e-9;
+    double comm = in_a_row(64 * t, (struct row){32 * t, 16 * (1 + 2) * t, 4 * t, 2, 16});
     tap_ok(near(is.comm, comm) && is.copy > 0 &&
                near(is.seconds, is.gemm + is.copy + is.comm - 0.5 * fmin(is.comm - 4 * t, is.gemm)),
            "a product of 16 panels: all but the first of A and of B can be hidden");
 }
 
-/* Panels that are under way together: a chain of 4 passes one message on at a time, and is done after 3. */
+/*
+ * Panels that are in flight together: a chain of 4 passes one message on at a time, and is done after 3.  While the
+ * root stays, its port has a message for each panel; so has the second's, while two or three in a row are roots; four
+ * in a row have three for each of four panels.
+ */
 static void windows(void)
 {
     static const int windows[] = {1, 2, 3, 4, 17};
     struct hs_profile profile = paper_machine(2e-6, 1e-9);
     struct model_product product = model_product_square(1024, 4);
-    struct model_how how = {HS_C, 0, {1, 1}, 0, 64, "chain", 0, 0};
     double message = 2e-6 + 64 * 256 * 8 * 1e-9, panels = 16;
     product.size[HS_N] = 4; /* B is small: messages of 64 numbers */
     double small = 2e-6 + 64 * 8 * 1e-9;
     double both = message + small;
-    int wrong = 0;
-    for (int i = 0; i < 5; i++) { /* four panels in a row have one root */
-        struct row row = {panels * 3 * message, panels * both, panels * both * 3 / 4, 3 * both, windows[i], 4, panels};
-        how.lookahead = windows[i] - 1;
-        double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
-        wrong += !near(model_predict(&product, &how, &profile, NULL).comm, want);
+    for (int turn = 1; turn <= 4; turn *= 2) { /* of the four panels that have one root */
+        struct model_how how = {HS_C, 0, {1, 1}, 0, 64, "chain", 0, 0, turn == 4 ? 0 : turn * 64};
+        int wrong = 0;
+        for (int i = 0; i < 5; i++) {
+            int roots = windows[i] / turn;
+            double busy = panels * both * (roots < 4 ? 1 : 0.75);
+            struct row row = {panels * 3 * message, busy, 3 * both, windows[i], panels};
+            how.lookahead = windows[i] - 1;
+            double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
+            wrong += !near(model_predict(&product, &how, &profile, NULL).comm, want);
+        }
+        tap_ok(!wrong,
+               "panels in flight take as long as ports are at work, or a window of them on its way; %d in a row have "
+               "one root: %d wrong",
+               turn, wrong);
     }
-    tap_ok(!wrong,
-           "with a lookahead, panels take as long as ports are at work, or a window of them on its way: %d wrong",
-           wrong);
+    struct model_how how = {HS_C, 0, {1, 1}, 0, 64, "chain", 16, 0, 0};
     profile.machine.node = profile.machine.network;
     profile.one_node = 1;
     tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, panels * 3 * (message + small)),

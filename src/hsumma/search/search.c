@@ -233,6 +233,26 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
 }
 
 /*
+ * Lookaheads besides 1: none; and as many panels in flight as the longest line has members, so that each of them sends
+ * one, but four or eight at most.
+ */
+static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+{
+    const int *extent = chooser->problem->grid.extent, most[] = {4, HS_LOAD_ROOTS};
+    int longest = extent[0] > extent[1] ? extent[0] : extent[1], tried = 1;
+    struct hs_sketch sketch = sketch_of(best);
+    sketch.lookahead = 0;
+    hsumma_status status = consider(chooser, &sketch, best, found);
+    for (int i = 0; !status && i < 2 && !chooser->profile->one_node; i++) {
+        sketch.lookahead = (longest < most[i] ? longest : most[i]) - 1;
+        if (sketch.lookahead > tried)
+            status = consider(chooser, &sketch, best, found);
+        tried = sketch.lookahead;
+    }
+    return status;
+}
+
+/*
  * One stationary operand, coordinate by coordinate: block and lookahead on the given hierarchy or SUMMA, then
  * broadcasts with their segments, then hierarchies with their broadcasts, for outer panels as wide as inner ones and
  * for wider ones.
@@ -253,11 +273,8 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
         sketch.block = block[i];
         status = consider(chooser, &sketch, best, found);
     }
-    if (!status && *found && settings->lookahead < 0) {
-        sketch = sketch_of(best);
-        sketch.lookahead = 0;
-        status = consider(chooser, &sketch, best, found);
-    }
+    if (!status && *found && settings->lookahead < 0)
+        status = search_lookaheads(chooser, best, found);
     if (status || !*found || is_hopeless(chooser, best))
         return status;
     status = search_rows(chooser, best, found);

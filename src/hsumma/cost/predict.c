@@ -284,7 +284,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         copy += cost.copy;
     }
     int window = memo->profile->one_node ? 1 : spec->lookahead + 1;
-    double calls = (double)count_panels(pairs, spec->width[spec->levels - 1]);
+    double calls = (double)hs_panel_count(pairs, spec->width[spec->levels - 1]);
     calls = calls > 1 ? calls : 1;
     if (window > 1) {
         double together = first + hs_least_in_pipeline(longest, busy, window) * (1 - 1 / calls);

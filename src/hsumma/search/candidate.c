@@ -194,15 +194,15 @@ static struct need need_of(const struct hs_chooser *chooser, const struct hs_spe
         hs_node_memory_max(&chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs)};
 }
 
-/*
- * With a lookahead a turn is one of the widest panels, so that the panels in flight have several roots.  Without, one
- * root sends at a time anyway, and a chain is faster while the root stays: its panels follow each other without a gap.
- */
+/* One of the widest panels where that can pay: between nodes with a lookahead, where panels in flight then have several
+ * roots. */
 static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
     if (chooser->settings->turn)
         return chooser->settings->turn;
-    return spec->lookahead > 0 && spec->width[0] < chooser->pairs.width_max ? spec->width[0] : HS_WHOLE_TURN;
+    if (spec->lookahead == 0 || chooser->profile->one_node || spec->width[0] >= chooser->pairs.width_max)
+        return HS_WHOLE_TURN;
+    return spec->width[0];
 }
 
 /* Widths of the outer levels for a given innermost one, and the turn. */
@@ -330,16 +330,34 @@ static int64_t choose_slice(const struct hs_chooser *chooser)
     return chooser->profile->one_node && extent[0] <= 2 && extent[1] <= 2 ? INT64_MAX : chooser->profile->slice;
 }
 
-static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice,
-                           int spread)
+static hsumma_status price_turns(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
-    choice->spec.spread = spread;
-    hsumma_status status = choose_widths(chooser, sketch, &choice->spec);
-    if (!status)
-        status = choose_algs(chooser, sketch, choice);
+    hsumma_status status = choose_algs(chooser, sketch, choice);
     if (!status)
         status = hs_predict(chooser->planner->memo, &chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
                             &chooser->pairs, chooser->planner->threads, &choice->prediction);
+    return status;
+}
+
+/*
+ * Turns only where the model sees that they save communication: where several roots relieve the busiest port.  Else a
+ * pair of owners has all its panels in a row, for then those of a chain follow each other without a gap.
+ */
+static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice,
+                           int spread)
+{
+    static const double LITTLE = 0.01;
+    choice->spec.spread = spread;
+    hsumma_status status = choose_widths(chooser, sketch, &choice->spec);
+    struct hs_choice whole = *choice;
+    whole.spec.turn = HS_WHOLE_TURN;
+    if (!status)
+        status = price_turns(chooser, sketch, choice);
+    if (!status && !chooser->settings->turn && choice->spec.turn != HS_WHOLE_TURN) {
+        status = price_turns(chooser, sketch, &whole);
+        if (!status && choice->prediction.comm > (1 - LITTLE) * whole.prediction.comm)
+            *choice = whole;
+    }
     choice->workspace_bytes = need_of(chooser, &choice->spec).workspace;
     return status;
 }

@@ -24,7 +24,7 @@ static const struct hs_machine cluster = {.alpha = 5e-6,
                                           .copy = 3e-10,
                                           .gamma = 7e-10};
 static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
-static const struct model_how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0};
+static const struct model_how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0, 0};
 
 /* A message between nodes; `together` lines leave the node at the same time. */
 static double between(double bytes, double together)
@@ -89,7 +89,7 @@ static void levels(void)
 {
     /* a row of 8 on nodes of 2, one row to a node: groups of 4 are 2 cells */
     struct model_product row = tall;
-    struct model_how how = {HS_C, 1, {1, 2}, 128, 64, NULL, 0, 0};
+    struct model_how how = {HS_C, 1, {1, 2}, 128, 64, NULL, 0, 0, 0};
     int nodes[16];
     const double a = 8.0 * 64 * 256;
     row.extent[0] = 2;

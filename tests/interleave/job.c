@@ -123,9 +123,9 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, in
     }
     spec->turn = turn ? turn * width : HS_WHOLE_TURN;
     spec->lookahead = draw_of(random, draw_of(random, 4) ? 4 : 7);
-    spec->cells = draw_of(random, 4) > 0;
+    spec->cells = draw_of(random, 8) > 0;
     spec->spread = draw_of(random, 2);
-    spec->segment = 8 * (1 + draw_of(random, 20));
+    spec->segment = 32 * (1 + draw_of(random, 20));
 }
 
 /* One level; what is handed over in chunks is A or B, moving, and not where its readers have it. */
@@ -175,7 +175,7 @@ int job_draw(struct job *job, const int extent[2], const int *rank, int one_node
         job->rank[i] = rank[i / job->extent[1] * extent[1] + i % job->extent[1]];
     for (int x = 0; x < 3; x++) {
         job->op[x] = x < 2 && draw_of(random, 2) ? 'T' : 'N';
-        job->size[x] = least + draw_of(random, draw_of(random, 3) ? 12 : 36);
+        job->size[x] = least + draw_of(random, draw_of(random, 8) ? 12 : 36);
     }
     draw_spreads(job, random);
     job->alpha = scalars[draw_of(random, 16) ? draw_of(random, 5) : 5];

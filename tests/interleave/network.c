@@ -1,6 +1,6 @@
 #include "interleave/network.h"
 
-#include "interleave/words.h"
+#include "interleave/schedule.h"
 #include "support/random.h"
 
 #include <mpi.h>
@@ -195,6 +195,8 @@ int network_deliver(void)
     memcpy(receive->at, message->eager ? message->image : message->at, receive->bytes);
     memcpy(receive->image, receive->at, receive->bytes);
     message->arrived = receive->arrived = 1;
+    schedule_stir(message->rank);
+    schedule_stir(receive->rank);
     if (message->returned)
         put_away(message);
     if (receive->returned)

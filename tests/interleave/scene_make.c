@@ -25,12 +25,12 @@ static void draw_grid(struct scene *scene, struct scene_grid *grid, uint64_t *ra
     grid->votes_in_memory = draw_of(random, 4) > 0;
 }
 
-/* One node, each rank on its own, blocks of ranks, in turns, or anywhere: then nodes are unequal. */
+/* One node, each rank on its own, blocks of ranks, in turns, or, mostly, anywhere: then nodes are unequal. */
 static int draw_nodes(struct scene *scene, uint64_t *random)
 {
-    enum { ANYWHERE, OWN, BLOCKS, TURNS } kind = (int)draw_of(random, 5);
-    int some = 1 + draw_of(random, scene->ranks);
-    int one = draw_of(random, 4) == 0;
+    enum { ANYWHERE, OWN, BLOCKS, TURNS } kind = (int)draw_of(random, 12);
+    int some = 1 + draw_of(random, 1 + scene->ranks / 2);
+    int one = draw_of(random, 8) == 0;
     for (int r = 0; r < scene->ranks; r++)
         scene->node[r] = one              ? 0
                          : kind == OWN    ? r
@@ -176,14 +176,14 @@ static int make_memory(struct scene *scene)
 int scene_make(struct scene *scene, int cells, uint64_t *random)
 {
     memset(scene, 0, sizeof *scene);
-    scene->ranks = 1 + draw_of(random, draw_of(random, 3) ? 9 : 16);
+    scene->ranks = draw_of(random, 4) ? 4 + draw_of(random, 7) : 1 + draw_of(random, 16);
     scene->grids = cells ? 1 : 1 + draw_of(random, GRIDS_MOST);
     for (int g = 0; g < scene->grids; g++)
         draw_grid(scene, &scene->grid[g], random);
     scene->grid[0].votes_in_memory |= cells;
     if (!draw_nodes(scene, random))
         return 0;
-    int64_t cut = draw_of(random, 4) ? HS_CUT : 8 * (1 + draw_of(random, 30));
+    int64_t cut = draw_of(random, 4) ? HS_CUT : 32 * (1 + draw_of(random, 30));
     const struct hs_division *division = &scene->topology.division[HS_NODE];
     for (int r = 0; r < scene->ranks; r++) {
         struct rank_state *rank = &scene->rank[r];

@@ -12,8 +12,9 @@ static struct {
     uint64_t random;
     int ranks, left; /* ranks; actor number `ranks` is the network */
     int done[PROCESSES_MOST], inside[PROCESSES_MOST];
-    uint64_t changes, idle_since[PROCESSES_MOST]; /* nothing could be done when so many changes had been seen */
-    int strict;                                   /* the first actor of `order` that can go on does; else by weight */
+    uint64_t changes;
+    int stirred[PROCESSES_MOST]; /* something that it can see has changed since it looked last */
+    int strict;                  /* the first actor of `order` that can go on does; else by weight */
     int order[PROCESSES_MOST + 1], weight[PROCESSES_MOST + 1];
     int redraw; /* the order or the weights change once in so many picks */
     int nested; /* of NESTED_OF places where a rank is at work or looks at a word, others go on there */
@@ -39,7 +40,7 @@ static int can_go_on(int actor)
 {
     if (actor == plan.ranks)
         return network_can_deliver();
-    return !plan.done[actor] && !plan.inside[actor] && plan.idle_since[actor] != plan.changes;
+    return !plan.done[actor] && !plan.inside[actor] && plan.stirred[actor];
 }
 
 /* An actor that can go on, -1: none. */
@@ -75,6 +76,18 @@ static void check_sleep(int actor)
     snprintf(plan.fault, sizeof plan.fault, "rank %d could go on, but would have slept until%s", actor, text);
 }
 
+void schedule_stir(int rank)
+{
+    plan.stirred[rank] = 1;
+}
+
+/* The words of a rank are seen on its node. */
+static void stir_node(int rank)
+{
+    for (int r = 0; r < plan.ranks; r++)
+        plan.stirred[r] |= plan.scene->node[r] == plan.scene->node[rank];
+}
+
 static void step(int actor)
 {
     plan.steps++;
@@ -83,7 +96,7 @@ static void step(int actor)
         return;
     }
     int before = network_as(actor), worked = 0, done = 0;
-    uint64_t seen = plan.changes;
+    plan.stirred[actor] = 0;
     plan.inside[actor] = 1;
     hsumma_status status = scene_step(plan.scene, actor, &worked, &done);
     plan.inside[actor] = 0;
@@ -97,10 +110,11 @@ static void step(int actor)
     plan.asleep[actor] = !worked && scene_sleeps(plan.scene, actor, &plan.awaited[actor]);
     plan.done[actor] = done;
     plan.left -= done;
-    if (worked)
-        plan.changes++;
-    else if (!network_withheld(actor))
-        plan.idle_since[actor] = seen;
+    if (worked || done)
+        stir_node(actor);
+    if (network_withheld(actor))
+        schedule_stir(actor);
+    plan.changes += (uint64_t)worked;
 }
 
 void schedule_yield(double seconds)
@@ -162,8 +176,9 @@ static void begin(struct scene *scene, uint64_t seed, enum network_lie lie)
     memset(plan.done, 0, sizeof plan.done);
     memset(plan.inside, 0, sizeof plan.inside);
     memset(plan.asleep, 0, sizeof plan.asleep);
-    plan.changes = 1;
-    memset(plan.idle_since, 0, sizeof plan.idle_since);
+    plan.changes = 0;
+    for (int r = 0; r < plan.ranks; r++)
+        plan.stirred[r] = 1;
     plan.strict = draw_of(&plan.random, 2);
     plan.redraw = draw_of(&plan.random, 3) ? 10 + draw_of(&plan.random, 200) : 1 << 30;
     plan.nested = nested[draw_of(&plan.random, 5)];

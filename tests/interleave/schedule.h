@@ -15,6 +15,8 @@ const char *schedule_run(struct scene *scene, uint64_t seed, enum network_lie li
 void schedule_describe(void (*line)(const char *text));
 /* Of all interleavings so far. */
 int64_t schedule_steps(void);
+/* A message of a rank has arrived: it can go on. */
+void schedule_stir(int rank);
 /* Wherever a rank is at work, for job_begin, or looks at a word (words.h). */
 void schedule_yield(double seconds);
 void schedule_look(void);

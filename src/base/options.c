@@ -194,7 +194,16 @@ static int read_width(const struct option_row *row, const char **text, void *at)
     return 0;
 }
 
-/* NAME; or outer=NAME and then inner=NAME. */
+/* Letters up to a comma that is not in brackets, or to the end. */
+static size_t name_length(const char *text)
+{
+    size_t length = strcspn(text, ",(");
+    if (text[length] == '(')
+        length += strcspn(text + length, ")");
+    return text[length] == ')' ? length + 1 : length;
+}
+
+/* NAME, with or without parameters; or outer=NAME and then inner=NAME. */
 static int read_name(const struct option_row *row, const char **text, void *at)
 {
     static const char *const prefix[] = {"outer=", "inner="};
@@ -207,8 +216,8 @@ static int read_name(const struct option_row *row, const char **text, void *at)
             return -1;
         *text += 6;
     }
-    size_t length = strcspn(*text, ",");
-    if (length == 0 || length >= HS_NAME_TEXT || names->count == HS_LEVELS)
+    size_t length = name_length(*text);
+    if (length == 0 || length >= HS_WORD_TEXT || names->count == HS_LEVELS)
         return -1;
     memcpy(names->name[names->count++], *text, length);
     *text += length;

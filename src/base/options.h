@@ -17,7 +17,7 @@ enum hs_option {
 /* Who gave a value; the later wins. */
 enum hs_said_by { HS_BY_DEFAULT, HS_BY_TUNED, HS_BY_ENVIRONMENT, HS_BY_CONTEXT, HS_BY_PLAN };
 
-enum { HS_OPTION_TEXT = 512, HS_NAME_TEXT = 32, HS_LEVELS = HSUMMA_MAX_LEVELS };
+enum { HS_OPTION_TEXT = 512, HS_NAME_TEXT = 32, HS_WORD_TEXT = 64, HS_LEVELS = HSUMMA_MAX_LEVELS };
 
 /* How processes of one node share (hs_settings.node). */
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE };
@@ -28,11 +28,11 @@ enum { HS_WAIT_AUTO, HS_WAIT_POLL, HS_WAIT_BLOCK };
 /* What becomes of what measuring has found (hs_settings.tune). */
 enum { HS_TUNE_ESTIMATE, HS_TUNE_MEASURE, HS_TUNE_OFF };
 
-/* Names per level: count 0: choose; 1: all levels alike; or {for the outer levels, for the innermost}; or one per
- * level. */
+/* NAME or NAME(KEY=VALUE,...) per level: count 0: choose; 1: all levels alike; or {for the outer levels, for the
+ * innermost}; or one per level. */
 struct hs_names {
     int count, outer_inner;
-    char name[HS_LEVELS][HS_NAME_TEXT];
+    char name[HS_LEVELS][HS_WORD_TEXT];
 };
 
 /* Group grids of the outer levels, outermost first; count 0: not given. */

@@ -63,16 +63,29 @@ struct hs_spec {
     int64_t width[HS_LEVELS_MAX]; /* of panels per level, outermost first; each a multiple of the next */
     int64_t turn; /* indices that a pair of owners contributes before the next pair does: a multiple of width[0], or
                      HS_WHOLE_TURN (panels.h) */
-    const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX];
+    const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX]; /* reduce: of HS_REDUCE_TO or HS_ALLREDUCE */
+    struct hs_parameters bcast_with[HS_LEVELS_MAX], reduce_with[HS_LEVELS_MAX];
     int64_t segment;
     int lookahead;
     int spread; /* exchanged panels of A and B go straight to all of their lines, not to a root that broadcasts them */
     int64_t slice; /* flops of one slice of the local GEMM; progress runs between slices; INT64_MAX: not cut */
     int threads;   /* of the local BLAS; 0: leave alone */
-    int cells;     /* members of a line that are on one node share its panels, and send none to each other */
+    int cells;     /* members of a line that are on one node share its panels, and send none to each other
+                      (hs_spec_shares) */
     int node;      /* HS_NODE_MESSAGES: all of the above; else node.h, with one level, width[0] and lookahead */
     int chunked;   /* there: the operand that is handed over in chunks, ... */
     int64_t chunk; /* ... cut along its pinned dimension */
 };
+
+/* Whether cells share the panels of an operand that moves: not where a row of its own knows nodes, for such a row runs
+ * over all members. */
+static inline int hs_spec_shares(const struct hs_spec *spec, int operand)
+{
+    const struct hs_alg *const *alg = operand == HS_C ? spec->reduce : spec->bcast;
+    int shares = spec->cells;
+    for (int l = 0; l < spec->levels; l++)
+        shares = shares && !(alg[l] && alg[l]->flags & HS_USES_TOPOLOGY);
+    return shares;
+}
 
 #endif

@@ -80,13 +80,14 @@ static void draw_spreads(struct job *job, uint64_t *random)
         }
 }
 
-/* A row that may serve lines of all levels of a size. */
+/* A row that may serve lines of all levels of a size, or of fewer cells; an allreduce serves as a reduction, too. */
 static const struct hs_alg *draw_row(enum hs_collective collective, const int size[2], uint64_t *random)
 {
     const struct hs_alg *row, *fitting[32];
     int count = 0;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
-        int fits = hs_may_serve(row, collective) && count < 32;
+        int fits = count < 32 && (hs_may_serve(row, collective) ||
+                                  (collective == HS_REDUCE_TO && !row->unfit && hs_may_serve(row, HS_ALLREDUCE)));
         for (int axis = 0; fits && axis < 2; axis++) {
             struct hs_shape shape = {.size = size[axis], .bytes = 1024, .unit = 8};
             fits = !hs_alg_unfit(row, &shape);

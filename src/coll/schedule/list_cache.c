@@ -21,9 +21,7 @@ static int same(const struct hs_list_key *x, const struct hs_list_key *y)
 {
     return x->alg == y->alg && x->rank == y->rank && x->size == y->size && x->root == y->root && x->bytes == y->bytes &&
            x->unit == y->unit && x->segment == y->segment && x->topology == y->topology &&
-           x->with.threshold == y->with.threshold && x->with.leaders == y->with.leaders &&
-           x->with.pieces == y->with.pieces && x->with.level == y->with.level && x->with.outer == y->with.outer &&
-           x->with.inner == y->with.inner;
+           hs_same_parameters(&x->with, &y->with);
 }
 
 int hs_cache_find(struct hs_cache *lists, const struct hs_list_key *key)

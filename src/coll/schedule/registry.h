@@ -21,6 +21,12 @@ struct hs_parameters {
     int contributors; /* not a user's: allreduce "shared" as a stage, where only so many first ranks contribute */
 };
 
+static inline int hs_same_parameters(const struct hs_parameters *x, const struct hs_parameters *y)
+{
+    return x->threshold == y->threshold && x->leaders == y->leaders && x->pieces == y->pieces && x->level == y->level &&
+           x->outer == y->outer && x->inner == y->inner;
+}
+
 /* What a builder may know. */
 struct hs_shape {
     int rank, size;

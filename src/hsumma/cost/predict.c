@@ -21,9 +21,9 @@ int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
  * panel takes.  From the widths of the pairs: so many whole panels, and the ragged last ones.
  */
 static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                 const struct hs_line *line, const struct hs_alg *alg, const struct hs_pairs *pairs,
-                                 int64_t width, int64_t length, int64_t unit, int64_t segment, double *first,
-                                 hsumma_status *status)
+                                 const struct hs_line *line, const struct hs_alg *alg, const struct hs_parameters *with,
+                                 const struct hs_pairs *pairs, int64_t width, int64_t length, int64_t unit,
+                                 int64_t segment, double *first, hsumma_status *status)
 {
     struct hs_cost all = {.seconds = 0};
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
@@ -33,9 +33,11 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
         whole += pairs->pair[i].width / width;
         if (ragged)
             all = hs_cost_add(
-                all, hs_price(memo, lines, line, alg, hs_bytes_of(ragged, length, unit), unit, segment, status), 1);
+                all, hs_price(memo, lines, line, alg, with, hs_bytes_of(ragged, length, unit), unit, segment, status),
+                1);
     }
-    struct hs_cost one = hs_price(memo, lines, line, alg, hs_bytes_of(width, length, unit), unit, segment, status);
+    struct hs_cost one =
+        hs_price(memo, lines, line, alg, with, hs_bytes_of(width, length, unit), unit, segment, status);
     *first = one.seconds;
     return hs_cost_add(all, one, (double)whole);
 }
@@ -181,8 +183,9 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
         double first;
         struct hs_line line =
             hs_line_of(lines, mover->cells != NULL, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
-        struct hs_cost level = level_cost(memo, lines, &line, mover->alg[l], pairs, spec->width[mover->tier[l]], length,
-                                          (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
+        struct hs_cost level =
+            level_cost(memo, lines, &line, mover->alg[l], &mover->with[l], pairs, spec->width[mover->tier[l]], length,
+                       (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
         cost.seconds += level.seconds;
         cost.busy += hs_busy_in_pipeline(
             &level.load, hs_pipeline_of(memo->profile, spec, pairs, mover->index, mover->factors.stride[l]));
@@ -210,7 +213,7 @@ struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs
     struct hs_factors over;
     struct hs_mover mover;
     hs_mover_init(&mover, problem, variant, spec, NULL,
-                  hs_line_cells(lines, spec->cells, axis, &spec->factors[axis], &over), operand);
+                  hs_line_cells(lines, hs_spec_shares(spec, operand), axis, &spec->factors[axis], &over), operand);
     return mover;
 }
 
@@ -240,8 +243,8 @@ int64_t hs_node_memory_max(const struct hs_line_table *lines, const struct hs_pr
                            const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs)
 {
     size_t bytes = 0;
-    for (int x = 0; x < 3 && spec->cells && lines->shares; x++) {
-        if (!variant->role[x].moves)
+    for (int x = 0; x < 3 && lines->shares; x++) {
+        if (!variant->role[x].moves || !hs_spec_shares(spec, x))
             continue;
         const struct hs_line_cells *cells = &lines->cells[variant->role[x].line_axis];
         struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);

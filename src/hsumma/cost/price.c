@@ -20,7 +20,8 @@ static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct 
     for (unsigned i = (unsigned)(hash >> 40);; i++) {
         struct hs_clock_entry *entry = &memo->entry[i % HS_CLOCK_ENTRIES];
         if (!entry->alg || (entry->alg == key->alg && entry->where == key->where && entry->size == key->size &&
-                            entry->bytes == key->bytes && entry->unit == key->unit && entry->segment == key->segment))
+                            entry->bytes == key->bytes && entry->unit == key->unit && entry->segment == key->segment &&
+                            hs_same_parameters(&entry->with, &key->with)))
             return entry;
     }
 }
@@ -32,17 +33,7 @@ static hsumma_status topology_of(const struct hs_line_table *lines, const struct
     int size = line->group.size;
     if (!lines->topology || line->cells)
         return hs_topology_blocks(topology, size, lines->topology || !lines->one_node ? size : 1, 1, memory);
-    int *node = hs_get(memory, (size_t)size, 2 * sizeof *node);
-    if (!node)
-        return HSUMMA_ERR_MEMORY;
-    for (int i = 0; i < size; i++) {
-        int rank = hs_group_rank(&line->group, (i + root) % size);
-        node[i] = lines->topology->division[HS_NODE].of[rank];
-        node[size + i] = lines->topology->division[HS_SOCKET].of[rank];
-    }
-    hsumma_status status = hs_topology_make(topology, size, node, node + size, memory);
-    hs_put(memory, node);
-    return status;
+    return hs_group_topology(&line->group, root, lines->topology, memory, topology);
 }
 
 /*
@@ -106,7 +97,8 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
                                  .size = shape->size,
                                  .bytes = shape->bytes,
                                  .unit = shape->unit,
-                                 .segment = shape->segment};
+                                 .segment = shape->segment,
+                                 .with = shape->with};
     struct hs_clock_entry *known = entry_of(memo, &key);
     if (known->alg)
         return known->cost;
@@ -141,7 +133,7 @@ static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_l
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
         if (row->collective != collective || !(row->flags & HS_LIKE_MPI))
             continue;
-        struct hs_cost cost = hs_price(memo, lines, line, row, bytes, unit, 0, status);
+        struct hs_cost cost = hs_price(memo, lines, line, row, NULL, bytes, unit, 0, status);
         if (least.seconds < 0 || cost.seconds < least.seconds)
             least = cost;
     }
@@ -169,7 +161,8 @@ static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t s
 }
 
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
-                        const struct hs_alg *alg, int64_t bytes, int64_t unit, int64_t segment, hsumma_status *status)
+                        const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
+                        int64_t segment, hsumma_status *status)
 {
     struct hs_cost cost[2] = {{.seconds = 0}, {.seconds = 0}};
     if (line->group.size == 1 || bytes == 0)
@@ -181,7 +174,11 @@ struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *
     int64_t size[2];
     sizes_around(bytes, unit, segment, size);
     for (int i = 0; i < 2; i++)
-        shape[i] = (struct hs_shape){.size = line->group.size, .bytes = size[i], .unit = unit, .segment = segment};
+        shape[i] = (struct hs_shape){.size = line->group.size,
+                                     .bytes = size[i],
+                                     .unit = unit,
+                                     .segment = segment,
+                                     .with = with ? *with : (struct hs_parameters){0}};
     if (size[0] == size[1] || hs_alg_unfit(alg, &shape[0]) || hs_alg_unfit(alg, &shape[1])) {
         shape[0].bytes = bytes;
         return clock_at(memo, lines, line, &shape[0], alg, status);

@@ -44,6 +44,7 @@ struct hs_clock_entry {
     uint64_t where;
     int size;
     int64_t bytes, unit, segment;
+    struct hs_parameters with;
     struct hs_cost cost;
 };
 
@@ -63,8 +64,9 @@ struct hs_clock_memo {
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
                          const struct hs_allocator *memory);
 
-/* The price of one collective; status is set on failure, and not touched otherwise. */
+/* The price of one collective; with NULL: the row's defaults; status is set on failure, and not touched otherwise. */
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
-                        const struct hs_alg *alg, int64_t bytes, int64_t unit, int64_t segment, hsumma_status *status);
+                        const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
+                        int64_t segment, hsumma_status *status);
 
 #endif

@@ -13,14 +13,17 @@ struct plan_text {
 #define ADD(text, ...) hs_append((text).at, (text).size, __VA_ARGS__)
 
 static void add_names(struct plan_text text, const char *option, const struct hs_spec *spec,
-                      const struct hs_alg *const alg[])
+                      const struct hs_alg *const alg[], const struct hs_parameters with[])
 {
     int alike = 1;
     for (int l = 1; l < spec->levels; l++)
-        alike &= alg[l] == alg[0];
+        alike &= alg[l] == alg[0] && hs_same_parameters(&with[l], &with[0]);
     ADD(text, " %s=", option);
-    for (int l = 0; l < (alike ? 1 : spec->levels); l++)
-        ADD(text, "%s%s", l ? "," : "", alg[l]->name);
+    for (int l = 0; l < (alike ? 1 : spec->levels); l++) {
+        char word[HS_ALG_SPEC_TEXT];
+        hs_alg_spec_write(&(struct hs_alg_spec){.alg = alg[l], .with = with[l]}, word, sizeof word);
+        ADD(text, "%s%s", l ? "," : "", word);
+    }
 }
 
 /* What all plans have. */
@@ -79,8 +82,8 @@ static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, 
         ADD(text, " turn=all");
     else
         ADD(text, " turn=%" PRId64, spec->turn);
-    add_names(text, "bcast", spec, spec->bcast);
-    add_names(text, "reduce", spec, spec->reduce);
+    add_names(text, "bcast", spec, spec->bcast, spec->bcast_with);
+    add_names(text, "reduce", spec, spec->reduce, spec->reduce_with);
     if (choice->prediction.exchanges)
         ADD(text, " exchange=%s", spec->spread ? "all" : "root");
     ADD(text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);

@@ -26,28 +26,53 @@ static const char *name_for(const struct hs_names *names, int level, int levels)
     return names->name[names->count == 1 ? 0 : level];
 }
 
-static hsumma_status find_alg(struct hs_chooser *chooser, enum hs_collective collective, const struct hs_names *names,
-                              int level, int levels, const struct hs_alg **alg)
+/* The row that a word names: for reduce of an allreduce as well, whose root keeps the sum. */
+static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collective collective, const char *word,
+                               struct hs_alg_spec *read)
 {
-    const char *name = name_for(names, level, levels);
-    *alg = NULL;
-    if (!name)
-        return HSUMMA_OK;
-    if (names->count > 1 && !names->outer_inner && names->count != levels)
-        return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels",
-                       collective == HS_BCAST ? "bcast" : "reduce", names->count, levels);
-    *alg = hs_alg_find_in(chooser->planner->own, collective, name);
-    if (*alg && (*alg)->flags & HS_KNOWS_NODES)
-        return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
-                       "%s=%s: products share panels inside nodes by themselves; expected an algorithm that knows no "
-                       "nodes, for the lines between them",
-                       collective == HS_BCAST ? "bcast" : "reduce", name);
-    if (*alg)
-        return HSUMMA_OK;
-    char known[300];
-    hs_alg_names(chooser->planner->own, collective, known, sizeof known);
-    return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s",
-                   collective == HS_BCAST ? "bcast" : "reduce", name, known);
+    static const enum hs_collective or_else[HS_COLLECTIVES] = {[HS_BCAST] = HS_BCAST, [HS_REDUCE_TO] = HS_ALLREDUCE};
+    const struct hs_registry *own = chooser->planner->own;
+    const char *option = collective == HS_BCAST ? "bcast" : "reduce";
+    char name[HS_WORD_TEXT], known[2][300] = {"", ""};
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
+    if (hs_alg_find_in(own, collective, name))
+        return hs_alg_spec_read(own, collective, word, strlen(word), option, read, chooser->message);
+    collective = or_else[collective];
+    if (hs_alg_find_in(own, collective, name))
+        return hs_alg_spec_read(own, collective, word, strlen(word), option, read, chooser->message);
+    hs_alg_names(own, HS_BCAST, known[0], sizeof known[0]);
+    if (collective == HS_ALLREDUCE) {
+        hs_alg_names(own, HS_REDUCE_TO, known[0], sizeof known[0]);
+        hs_alg_names(own, HS_ALLREDUCE, known[1], sizeof known[1]);
+    }
+    return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s%s%s", option, name,
+                   known[0], known[1][0] ? "; and of allreduce: " : "", known[1]);
+}
+
+/* The caller's rows; NULL where the row is to be chosen. */
+static hsumma_status name_algs(struct hs_chooser *chooser, struct hs_spec *spec)
+{
+    const struct hs_names *names[2] = {&chooser->settings->bcast, &chooser->settings->reduce};
+    for (int i = 0; i < 2; i++)
+        for (int l = 0; l < spec->levels; l++) {
+            const char *option = i ? "reduce" : "bcast", *word = name_for(names[i], l, spec->levels);
+            struct hs_alg_spec read;
+            if (!word)
+                continue;
+            if (names[i]->count > 1 && !names[i]->outer_inner && names[i]->count != spec->levels)
+                return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels", option,
+                               names[i]->count, spec->levels);
+            hsumma_status status = read_word(chooser, i ? HS_REDUCE_TO : HS_BCAST, word, &read);
+            if (!status && read.segment)
+                status = hs_fail(chooser->message, HSUMMA_ERR_OPTION,
+                                 "%s=%s: products have one segment for all levels; expected segment=... beside it",
+                                 option, word);
+            if (status)
+                return status;
+            (i ? spec->reduce : spec->bcast)[l] = read.alg;
+            (i ? spec->reduce_with : spec->bcast_with)[l] = read.with;
+        }
+    return HSUMMA_OK;
 }
 
 /* What the option coll or the tuned file says for a line, if a product can use it: a row that nests and knows no nodes.
@@ -81,7 +106,8 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
             continue;
         int axis = role->line_axis;
         struct hs_factors over;
-        int cells = hs_line_cells(&chooser->lines, spec->cells, axis, &spec->factors[axis], &over) != NULL;
+        int shares = hs_spec_shares(spec, x);
+        int cells = hs_line_cells(&chooser->lines, shares, axis, &spec->factors[axis], &over) != NULL;
         if (over.size[level] == 1)
             continue;
         leg[legs].line = hs_line_of(&chooser->lines, cells, axis, over.stride[level], over.size[level]);
@@ -109,8 +135,8 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
             fits = !hs_alg_unfit(row, &shape);
             if (!fits)
                 break;
-            struct hs_cost cost = hs_price(chooser->planner->memo, &chooser->lines, &leg[j].line, row, leg[j].bytes,
-                                           unit, spec->segment, status);
+            struct hs_cost cost = hs_price(chooser->planner->memo, &chooser->lines, &leg[j].line, row, NULL,
+                                           leg[j].bytes, unit, spec->segment, status);
             double busy = hs_busy_in_pipeline(&cost.load, leg[j].panels);
             sum += cost.seconds -
                    HS_PIPELINED * (cost.seconds - hs_least_in_pipeline(cost.seconds, busy, leg[j].panels.window));
@@ -123,28 +149,75 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
     return best;
 }
 
-/* Whether a row can serve the lines of a level, whose members (or cells) send messages: they know no nodes. */
+/* Why a row cannot serve one of a level's groups on a line, where ranks share nodes in their own way; NULL: it can.
+ * cells: the line's nodes are the only group's members. */
+static hsumma_status ask_line(const struct hs_chooser *chooser, const struct hs_alg *row,
+                              const struct hs_parameters *with, const struct hs_group *line, int cells,
+                              const struct hs_factors *factors, int level, int *size, const char **why)
+{
+    const struct hs_allocator *memory = chooser->planner->memory;
+    hsumma_status status = HSUMMA_OK;
+    for (int m = 0; !status && !*why && m < line->size; m++) {
+        struct hs_topology topology;
+        struct hs_group group = {.table = line->table,
+                                 .base = line->base + m * line->stride,
+                                 .stride = line->stride * factors->stride[level],
+                                 .size = factors->size[level]};
+        if (hs_digit(factors, level, m) || (cells && m > 0))
+            continue;
+        status = hs_group_topology(cells ? line : &group, 0, chooser->planner->topology, memory, &topology);
+        if (status)
+            break;
+        *size = cells ? topology.division[HS_NODE].parts : group.size;
+        struct hs_shape shape = {.size = *size, .bytes = 1024, .unit = 8, .with = *with};
+        shape.topology = row->flags & HS_USES_TOPOLOGY ? &topology : NULL;
+        *why = *size > 1 ? hs_alg_unfit(row, &shape) : NULL;
+        hs_topology_free(&topology, memory);
+    }
+    return status;
+}
+
+/* Whether a row can serve the lines of a level along an axis, of members or of cells: alike on all processes, so all
+ * lines are asked. */
+static hsumma_status check_row(const struct hs_chooser *chooser, const struct hs_spec *spec, int level, int axis,
+                               int operand)
+{
+    const struct hs_grid *grid = &chooser->problem->grid;
+    const struct hs_factors *members = &spec->factors[axis];
+    const struct hs_alg *row = (operand == HS_C ? spec->reduce : spec->bcast)[level];
+    const struct hs_parameters *with = &(operand == HS_C ? spec->reduce_with : spec->bcast_with)[level];
+    struct hs_factors over;
+    int cells = hs_line_cells(&chooser->lines, hs_spec_shares(spec, operand), axis, members, &over) != NULL;
+    int size = over.size[level], alone = cells && members->size[level] == grid->extent[axis];
+    struct hs_shape shape = {.size = size, .bytes = 1024, .unit = 8, .with = *with};
+    const char *why = row ? hs_alg_unfit(row, &shape) : NULL;
+    hsumma_status status = HSUMMA_OK;
+    int asked = row && row->unfit && chooser->planner->topology && (alone || !cells);
+    for (int line = 0; asked && !status && !why && line < grid->extent[1 - axis]; line++) {
+        struct hs_group all = {.table = grid->rank,
+                               .base = hs_grid_index(grid, axis, 0, line),
+                               .stride = hs_grid_stride(grid, axis),
+                               .size = grid->extent[axis]};
+        status = ask_line(chooser, row, with, &all, cells, members, level, &size, &why);
+    }
+    if (!why)
+        return status;
+    return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d %s: %s",
+                   operand == HS_C ? "reduce" : "bcast", row->name, size, cells ? "nodes" : "processes", why);
+}
+
 static hsumma_status check_fit(const struct hs_chooser *chooser, const struct hs_spec *spec, int level)
 {
-    const struct hs_alg *const row[2] = {spec->bcast[level], spec->reduce[level]};
-    for (int i = 0; i < 4; i++) {
-        struct hs_factors over;
-        int cells = hs_line_cells(&chooser->lines, spec->cells, i / 2, &spec->factors[i / 2], &over) != NULL;
-        struct hs_shape shape = {.size = over.size[level], .bytes = 1024, .unit = 8};
-        const char *why = row[i % 2] ? hs_alg_unfit(row[i % 2], &shape) : NULL;
-        if (why)
-            return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d %s: %s",
-                           i % 2 ? "reduce" : "bcast", row[i % 2]->name, shape.size, cells ? "nodes" : "processes",
-                           why);
-    }
-    return HSUMMA_OK;
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; !status && i < 4; i++)
+        status = check_row(chooser, spec, level, i / 2, i % 2 ? HS_C : HS_A);
+    return status;
 }
 
 /* The algorithms of a level: the caller's, else the rules', else the cheapest. */
 static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
     static const enum hs_collective collective[2] = {HS_BCAST, HS_REDUCE_TO};
-    const struct hs_names *names[2] = {&chooser->settings->bcast, &chooser->settings->reduce};
     struct hs_spec *spec = &choice->spec;
     hsumma_status status = HSUMMA_OK;
     for (int l = 0; !status && l < spec->levels; l++) {
@@ -152,8 +225,7 @@ static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_ske
             const struct hs_alg **alg = i ? &spec->reduce[l] : &spec->bcast[l];
             struct hs_leg leg[2];
             double seconds;
-            status = find_alg(chooser, collective[i], names[i], l, spec->levels, alg);
-            if (status || *alg)
+            if (*alg)
                 continue;
             int legs = legs_of(chooser, spec, collective[i], l, leg);
             if (legs && (*alg = by_rules(chooser, collective[i], &leg[0].line, leg[0].bytes)))
@@ -381,6 +453,25 @@ static hsumma_status choose_exchange(struct hs_chooser *chooser, const struct hs
     return status;
 }
 
+/* Cells, where some operand moves whose rows leave the nodes to them. */
+static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_choice *choice)
+{
+    struct hs_spec *spec = &choice->spec;
+    int any = 0;
+    spec->cells = chooser->cells;
+    for (int x = 0; x < 3; x++)
+        any |= chooser->variant.role[x].moves && hs_spec_shares(spec, x);
+    if (!chooser->cells || any)
+        return HSUMMA_OK;
+    spec->cells = 0;
+    choice->apart = "the algorithms that are named know nodes themselves";
+    if (chooser->settings->node == HS_NODE_SHARED)
+        return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                       "node=shared: %s and send messages inside them; expected other algorithms or node=messages",
+                       choice->apart);
+    return HSUMMA_OK;
+}
+
 /* With cells, unless the memory that nodes share does not suffice for them, or its counters for the panels. */
 static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
@@ -388,9 +479,11 @@ static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sk
     const struct hs_choice without = *choice;
     struct hs_spec *spec = &choice->spec;
     const int64_t *block = &spec->width[spec->levels - 1];
-    spec->cells = chooser->cells;
+    hsumma_status status = share_panels(chooser, choice);
+    if (status)
+        return status;
     choice->cut = spec->cells && hs_find_cut(chooser, spec->factors, NULL);
-    hsumma_status status = choose_exchange(chooser, sketch, choice);
+    status = choose_exchange(chooser, sketch, choice);
     int too_many = !status && spec->cells && hs_panel_count(&chooser->pairs, *block) > HS_NODE_STEPS;
     if (too_many)
         status = hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
@@ -450,6 +543,9 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
     if (chooser->settings->levels >= 0 && chooser->settings->outer.count > (levels > 1 ? levels : 1))
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT, "outer names %d widths for %d outer levels",
                        chooser->settings->outer.count, levels);
+    hsumma_status status = name_algs(chooser, spec);
+    if (status)
+        return status;
     if (chooser->cells && chooser->settings->node == HS_NODE_SHARED &&
         hs_find_cut(chooser, spec->factors, chooser->message))
         return HSUMMA_ERR_UNSUPPORTED;

@@ -21,7 +21,7 @@ static void keep_names(struct hs_names *names[2], const int per_level[2], int le
 {
     for (int i = 0; i < 2; i++)
         if (per_level[i])
-            memmove(names[i]->name[names[i]->count++], names[i]->name[level], HS_NAME_TEXT);
+            memmove(names[i]->name[names[i]->count++], names[i]->name[level], HS_WORD_TEXT);
 }
 
 /* An outer level of one group does nothing: SUMMA is SUMMA however it is said. */

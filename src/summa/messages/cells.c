@@ -2,6 +2,22 @@
 
 #include <string.h>
 
+hsumma_status hs_group_topology(const struct hs_group *group, int first, const struct hs_topology *of,
+                                const struct hs_allocator *memory, struct hs_topology *topology)
+{
+    int size = group->size, *node = hs_get(memory, (size_t)size, 2 * sizeof *node);
+    if (!node)
+        return HSUMMA_ERR_MEMORY;
+    for (int i = 0; i < size; i++) {
+        int rank = hs_group_rank(group, (i + first) % size);
+        node[i] = of->division[HS_NODE].of[rank];
+        node[size + i] = of->division[HS_SOCKET].of[rank];
+    }
+    hsumma_status status = hs_topology_make(topology, size, node, node + size, memory);
+    hs_put(memory, node);
+    return status;
+}
+
 /* Counts a line, and its members on a node, if there are several. */
 static void count_line(const struct hs_topology *topology, const struct hs_grid *grid, int axis, int line, int node,
                        int count[2])

@@ -31,6 +31,10 @@ static inline int hs_node_on_line(const struct hs_topology *topology, const stru
     return topology->division[HS_NODE].of[grid->rank[hs_grid_index(grid, axis, member, line)]];
 }
 
+/* The topology of a group's members alone, which are numbered from member `first` on; `of`: of all ranks. */
+hsumma_status hs_group_topology(const struct hs_group *group, int first, const struct hs_topology *of,
+                                const struct hs_allocator *memory, struct hs_topology *topology);
+
 /*
  * Of the line through this process along `axis`.  topology: of the communicator.  HSUMMA_ERR_MEMORY has left nothing
  * behind.

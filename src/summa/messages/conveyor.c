@@ -85,12 +85,16 @@ static int shares_buffers(const struct hs_mover *mover, const struct hs_spec *sp
 
 /*
  * Scratch of a channel in panels: what arrives, and between the root and the leaves the sum so far
- * (coll/reduce/binomial.c). One reduction of a channel is under way at a time, so it is needed once.
+ * (coll/reduce/binomial.c); stages inside nodes and between them have their own. One reduction of a channel is under
+ * way at a time, so it is needed once.
  */
 static int scratch_panels(const struct hs_mover *mover, int s)
 {
     if (!is_drain(mover) || !is_collective(mover, s))
         return 0;
+    const struct hs_alg *row = mover->alg[level_of(mover, s)]; /* NULL: it will be one of those that are chosen */
+    if (row && row->flags & HS_USES_TOPOLOGY)
+        return 4;
     return mover->factors.size[level_of(mover, s)] > 2 ? 2 : 1;
 }
 
@@ -148,13 +152,14 @@ static hsumma_status make_lists(struct hs_conveyor *conveyor, const struct hs_sp
 }
 
 hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spec *spec, const struct hs_mover *mover,
-                               struct hs_cache *lists, const struct hs_allocator *memory)
+                               const struct hs_topology *topology, struct hs_cache *lists,
+                               const struct hs_allocator *memory)
 {
     const struct hs_pairs *pairs = &mover->panels->pairs;
     memset(conveyor, 0, sizeof *conveyor);
     conveyor->mover = *mover;
     conveyor->channels = 1 + mover->levels + gathers(mover);
-    hsumma_status status = hs_mover_share(&conveyor->mover, memory);
+    hsumma_status status = hs_mover_share(&conveyor->mover, topology, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
         /* by level: cells of one member have a channel less, and exchanges cross lines that have other levels */

@@ -51,7 +51,8 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
         hs_mover_init(&mover, loop->problem, &loop->variant, loop->spec, &loop->panels, cells, x);
         loop->sliced |= mover.levels > 0 || mover.role->exchanged;
         loop->feeds += x != HS_C;
-        status = hs_conveyor_init(&loop->conveyor[mover.index], loop->spec, &mover, &loop->lists, memory);
+        status = hs_conveyor_init(&loop->conveyor[mover.index], loop->spec, &mover, &loop->comm->topology, &loop->lists,
+                                  memory);
     }
     return status;
 }

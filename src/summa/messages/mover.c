@@ -26,7 +26,8 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, cons
     int tier[HS_LEVELS_MAX];
     mover->place = mover->line;
     mover->members = 1;
-    if (cells && !mover->spread && hs_cells_factors(cells->division, &all, &over)) {
+    if (cells && !mover->spread && hs_spec_shares(spec, mover->operand) &&
+        hs_cells_factors(cells->division, &all, &over)) {
         all = over;
         mover->cells = cells;
         mover->place = cells->me;
@@ -46,6 +47,7 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, cons
         mover->factors.stride[kept] = all.stride[l];
         mover->tier[kept] = tier[l];
         mover->alg[kept] = mover->operand == HS_C ? spec->reduce[tier[l]] : spec->bcast[tier[l]];
+        mover->with[kept] = mover->operand == HS_C ? spec->reduce_with[tier[l]] : spec->bcast_with[tier[l]];
     }
     mover->factors.levels = mover->levels;
     mover->tier0 = outer_tier(mover, spec);
@@ -146,15 +148,15 @@ int hs_mover_pair(const struct hs_mover *mover, int tier, int o)
 
 struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int pair)
 {
-    int true_root = (mover->alg[level]->flags & HS_TRUE_ROOT) != 0;
-    int member = hs_mover_root(mover, pair), root = hs_digit(&mover->factors, level, place_of(mover, member));
+    int member = hs_mover_root(mover, pair);
+    const struct hs_shape shape = {.root = hs_digit(&mover->factors, level, place_of(mover, member))};
     struct hs_group group = mover->group[level];
     if (mover->cells)
         group.at = mover->cells->carrier +
                    (size_t)mover->cells->division->index[member] * (size_t)mover->cells->division->parts;
     return (struct hs_binding){
         .group = group,
-        .rotation = true_root ? 0 : root,
+        .rotation = hs_rotation(mover->alg[level], &shape),
         .combine = mover->problem->scalar->add,
         .compute = mover->problem->scalar->compute,
         .native = mover->native[level],
@@ -167,21 +169,24 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
     const struct hs_tier *tier = &mover->panels->tier[mover->tier[level]];
     const struct hs_alg *alg = mover->alg[level];
     int64_t unit = (int64_t)mover->problem->scalar->size;
-    int true_root = (alg->flags & HS_TRUE_ROOT) != 0, size = mover->factors.size[level], me = mover->group[level].me;
+    int size = mover->factors.size[level], me = mover->group[level].me;
     hsumma_status status = HSUMMA_OK;
     for (int o = 0; !status && o < tier->count; o++) {
         int root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
         list[o] = -1;
         if (hs_mover_level(mover, root) > level || !hs_mover_carries(mover, root))
             continue;
-        int digit = hs_digit(&mover->factors, level, place_of(mover, root));
+        const struct hs_shape shape = {.root = hs_digit(&mover->factors, level, place_of(mover, root))};
+        int rotation = hs_rotation(alg, &shape);
         struct hs_list_key key = {.alg = alg,
-                                  .rank = true_root ? me : (me - digit + size) % size,
+                                  .rank = (me - rotation + size) % size,
                                   .size = size,
-                                  .root = true_root ? digit : 0,
+                                  .root = alg->flags & HS_TRUE_ROOT ? shape.root : 0,
                                   .bytes = hs_tier_width(mover->panels, mover->tier[level], o) * mover->length * unit,
                                   .unit = unit,
-                                  .segment = segment};
+                                  .segment = segment,
+                                  .topology = alg->flags & HS_USES_TOPOLOGY ? &mover->topology[level] : NULL,
+                                  .with = mover->with[level]};
         status = hs_cache_get(lists, &key, &list[o]);
     }
     return status;
@@ -218,13 +223,19 @@ static int64_t shared(const struct hs_role *role, int q, int i)
     return hs_overlap_count(role->own, q, role->want, i);
 }
 
-hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory)
+hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_topology *topology,
+                             const struct hs_allocator *memory)
 {
     const struct hs_role *role = mover->role;
     const struct hs_grid *grid = &mover->problem->grid;
     int takers = grid->extent[role->want_axis], holders = grid->extent[role->own_axis];
-    if (!role->exchanged)
-        return HSUMMA_OK;
+    hsumma_status status = HSUMMA_OK;
+    for (int l = 0; !status && l < mover->levels; l++)
+        if (mover->alg[l]->flags & HS_USES_TOPOLOGY)
+            status = topology->size ? hs_group_topology(&mover->group[l], 0, topology, memory, &mover->topology[l])
+                                    : hs_topology_blocks(&mover->topology[l], mover->group[l].size, 1, 1, memory);
+    if (status || !role->exchanged)
+        return status;
     mover->gives = hs_get(memory, (size_t)(takers + holders), sizeof *mover->gives);
     if (!mover->gives)
         return HSUMMA_ERR_MEMORY;
@@ -238,6 +249,8 @@ hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *
 
 void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
 {
+    for (int l = 0; l < mover->levels; l++)
+        hs_topology_free(&mover->topology[l], memory);
     hs_put(memory, mover->gives);
     mover->gives = mover->takes = NULL;
 }

@@ -31,15 +31,23 @@ struct hs_mover {
     int tier0; /* tier of the panels that are packed, exchanged or drained: the outermost level's */
     struct hs_group group[HS_LEVELS_MAX];
     const struct hs_alg *alg[HS_LEVELS_MAX];
-    struct hs_native native[HS_LEVELS_MAX]; /* mpi_rows.h */
+    struct hs_parameters with[HS_LEVELS_MAX];
+    struct hs_topology topology[HS_LEVELS_MAX]; /* of the group, where the row uses it; hs_mover_share */
+    struct hs_native native[HS_LEVELS_MAX];     /* mpi_rows.h */
     /* of an exchange: lines of the pinned dimension that this process shares with each taker as a holder, and with each
-     * holder as a taker; hs_mover_share */
+     * holder as a taker; hs_mover_share as well */
     int64_t *gives, *takes;
 };
 
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
                    const struct hs_spec *spec, const struct hs_panels *panels, const struct hs_cells *cells,
                    int operand);
+
+/* What lists need beside: the nodes of groups, and the parts of exchanges.  topology: of the communicator, may be empty
+ * (all on one node).  HSUMMA_ERR_MEMORY; to be undone in any case. */
+hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_topology *topology,
+                             const struct hs_allocator *memory);
+void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
 
 /* The coordinate on the line of the root of what `owner` has, and of a pair. */
 int hs_mover_root_of(const struct hs_mover *mover, int owner);
@@ -82,8 +90,6 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
  * the line.  `outward` is the way of C: takers send, holders receive.  list[o] for all panels of tier0, -1 where this
  * process is neither.  What a process shares with itself is in no message.
  */
-hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
-void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
 /* Lines of the pinned dimension that this process packs as a holder, or unpacks as a taker, at most. */
 int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder);
 int hs_mover_holds(const struct hs_mover *mover, int pair);

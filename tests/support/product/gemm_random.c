@@ -111,14 +111,27 @@ static void draw_shared_options(int stationary, char *text, size_t room)
 
 void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, size_t room)
 {
-    static const char *const bcast[] = {"auto", "flat", "binomial", "van_de_geijn", "chain", "binary_tree", "mpi"};
-    static const char *const reduce[] = {"auto", "binomial", "rabenseifner_traff", "mpi"};
+    static const char *const bcast[] = {"auto",         "flat",         "binomial",
+                                        "van_de_geijn", "chain",        "binary_tree",
+                                        "mpi",          "hierarchical", "hierarchical(outer=chain,inner=flat)"};
+    static const char *const reduce[] = {"auto",
+                                         "binomial",
+                                         "rabenseifner_traff",
+                                         "mpi",
+                                         "smp",
+                                         "dpml(l=2,k=3)",
+                                         "smp(outer=rabenseifner_traff)",
+                                         "recursive_doubling",
+                                         "elimination_32",
+                                         "small_ring",
+                                         "ring"};
+    enum { BCASTS = sizeof bcast / sizeof *bcast, REDUCES = sizeof reduce / sizeof *reduce };
     static const int lookahead[] = {0, 1, 1, 2, 5}, widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
     int levels = draw(3), left[2] = {gemm_extent_of(c, 0), gemm_extent_of(c, 1)}, block = widths[draw(8)];
     int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
     if (block)
         used += snprintf(text + used, room - (size_t)used, "block=%d lookahead=%d bcast=%s reduce=%s ", block,
-                         lookahead[draw(5)], bcast[draw(7)], reduce[draw(4)]);
+                         lookahead[draw(5)], bcast[draw(BCASTS)], reduce[draw(REDUCES)]);
     if (block || draw(2)) {
         used += snprintf(text + used, room - (size_t)used, "segment=%d ", 1 + draw(200));
         for (int l = 0; l < levels; l++) {

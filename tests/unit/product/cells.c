@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL = 300, ROWS = 64 };
+enum { USUAL = 1200, ROWS = 64 };
 
 /* Lists that have been proven, by row; of cells that are unequal or scattered. */
 static struct {

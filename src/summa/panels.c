@@ -53,6 +53,47 @@ hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, co
     return failed ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
 }
 
+enum { FAR = 8, AHEAD = 64 };
+
+/* How many pairs ago the node of a pair's owner had its last turn, FAR at most. */
+static int idle(const struct hs_pair *pair, int operand, const int mates[2], int *const last[2], int now)
+{
+    int ago = now - last[operand][pair->owner[operand] / mates[operand]];
+    return ago < FAR ? ago : FAR;
+}
+
+/* Of the next pairs, from i on, the first of those whose nodes have both been idle for longest. */
+static int longest_idle(const struct hs_pairs *pairs, int i, const int mates[2], int *const last[2], int now)
+{
+    int best = i, most = 0;
+    for (int j = i; j < pairs->count && j < i + AHEAD && most < FAR * FAR + FAR; j++) {
+        int a = idle(&pairs->pair[j], 0, mates, last, now), b = idle(&pairs->pair[j], 1, mates, last, now);
+        int score = a < b ? a * FAR + b : b * FAR + a;
+        best = score > most ? j : best;
+        most = score > most ? score : most;
+    }
+    return best;
+}
+
+hsumma_status hs_pairs_alternate(struct hs_pairs *pairs, const int mates[2], const struct hs_allocator *memory)
+{
+    int *last[2];
+    for (int o = 0; o < 2; o++)
+        last[o] = hs_get_zero(memory, (size_t)pairs->axis[o]->nprocs, sizeof *last[o]);
+    int failed = !last[0] || !last[1];
+    for (int i = 0; !failed && i < pairs->count; i++) {
+        int now = FAR + i, at = longest_idle(pairs, i, mates, last, now);
+        struct hs_pair next = pairs->pair[at];
+        memmove(&pairs->pair[i + 1], &pairs->pair[i], (size_t)(at - i) * sizeof next);
+        pairs->pair[i] = next;
+        for (int o = 0; o < 2; o++)
+            last[o][next.owner[o] / mates[o]] = now;
+    }
+    for (int o = 0; o < 2; o++)
+        hs_put(memory, last[o]);
+    return failed ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
+}
+
 void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs)
 {
     hs_put(memory, pairs->pair);

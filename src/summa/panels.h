@@ -35,6 +35,12 @@ struct hs_pairs {
 
 hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, const struct hs_allocator *memory,
                             struct hs_pairs *pairs);
+
+/*
+ * Reorders the pairs so that those which follow each other have owners on different nodes, for both operands, where so
+ * many neighbours among an operand's owners (mates, at least 1) share a node.
+ */
+hsumma_status hs_pairs_alternate(struct hs_pairs *pairs, const int mates[2], const struct hs_allocator *memory);
 void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs);
 
 struct hs_panel {

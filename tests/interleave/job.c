@@ -160,9 +160,11 @@ static int draw_spec(struct job *job, int one_node, uint64_t *random)
     job->specs = 1 + draw_of(random, 2);
     static const int turns[] = {1, 1, 2, 3, 6, 0};
     int64_t width = 1 + draw_of(random, 6);
-    int turn = turns[draw_of(random, 6)];
-    for (int i = 0; i < job->specs; i++)
+    int turn = turns[draw_of(random, 6)], mates[2] = {draw_of(random, 4), draw_of(random, 4)};
+    for (int i = 0; i < job->specs; i++) {
+        memcpy(job->spec[i].mates, mates, sizeof mates);
         draw_levels(job, &job->spec[i], width, turn, random);
+    }
     return 1;
 }
 

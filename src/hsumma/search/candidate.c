@@ -272,9 +272,7 @@ static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *
 {
     if (chooser->settings->turn)
         return chooser->settings->turn;
-    if (spec->lookahead == 0 || chooser->profile->one_node || spec->width[0] >= chooser->pairs.width_max)
-        return HS_WHOLE_TURN;
-    return spec->width[0];
+    return spec->lookahead == 0 || chooser->profile->one_node ? HS_WHOLE_TURN : spec->width[0];
 }
 
 /* Widths of the outer levels for a given innermost one, and the turn. */
@@ -412,8 +410,9 @@ static hsumma_status price_turns(struct hs_chooser *chooser, const struct hs_ske
 }
 
 /*
- * Turns only where the model sees that they save communication: where several roots relieve the busiest port.  Else a
- * pair of owners has all its panels in a row, for then those of a chain follow each other without a gap.
+ * Several turns of a pair only where the model sees that they save communication: where several roots relieve the
+ * busiest port.  Else a pair of owners has all its panels in a row, for then those of a chain follow each other without
+ * a gap.
  */
 static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice,
                            int spread)
@@ -425,7 +424,7 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     whole.spec.turn = HS_WHOLE_TURN;
     if (!status)
         status = price_turns(chooser, sketch, choice);
-    if (!status && !chooser->settings->turn && choice->spec.turn != HS_WHOLE_TURN) {
+    if (!status && !chooser->settings->turn && choice->spec.turn < chooser->pairs.width_max) {
         status = price_turns(chooser, sketch, &whole);
         if (!status && choice->prediction.comm > (1 - LITTLE) * whole.prediction.comm)
             *choice = whole;
@@ -524,6 +523,7 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
     memset(choice, 0, sizeof *choice);
     spec->stationary = chooser->variant.stationary;
     spec->levels = levels + 1;
+    memcpy(spec->mates, chooser->mates, sizeof spec->mates);
     spec->segment = sketch->segment ? sketch->segment : FIRST_SEGMENT;
     if (chooser->settings->segment)
         spec->segment = chooser->settings->segment;

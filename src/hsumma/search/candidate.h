@@ -16,6 +16,7 @@ struct hs_chooser {
     hsumma_status refused; /* the first refusal, with its message, for when nothing is found */
     int64_t limit;         /* bytes of workspace of a process */
     int cells;             /* nodes share panels, where the memory suffices */
+    int mates[2];          /* of a spec */
     const char *apart;     /* why they do not: hs_choice */
     struct hs_ranking *ranking;
     struct hs_line_table lines;

@@ -326,6 +326,8 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
         status = hs_line_table_share(&chooser->lines, chooser->planner->memory);
     if (chooser->cells && !status) /* or each process is alone on its node in all its lines */
         chooser->cells = chooser->lines.cells[0].lines + chooser->lines.cells[1].lines > 0;
+    for (int axis = 0; axis < 2; axis++)
+        chooser->mates[axis] = chooser->cells ? chooser->lines.cells[axis].together : 0;
     for (int i = 0; !status && i < 3; i++)
         if (hs_may_stay(chooser->settings, hs_stay_order[i]))
             status = look_at(chooser, hs_stay_order[i]);

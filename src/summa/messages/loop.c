@@ -12,11 +12,29 @@ hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs
     return hs_pairs_make(variant->role[first].looped, variant->role[second].looped, memory, pairs);
 }
 
+/* Roots that send at the same time had better be on different nodes, each with a way out of its own. */
+static hsumma_status alternate(const struct hs_loop *loop, const struct hs_allocator *memory, struct hs_pairs *pairs)
+{
+    const struct hs_spec *spec = loop->spec;
+    int mates[2] = {1, 1}, several = 0;
+    for (int x = 0; x < 3 && spec->turn != HS_WHOLE_TURN; x++) {
+        const struct hs_role *role = &loop->variant.role[x];
+        if (!role->moves || role->exchanged) /* or the roots are others than the owners */
+            continue;
+        int most = spec->mates[role->line_axis], which = x - (loop->variant.stationary < x);
+        mates[which] = most > 1 ? most : 1;
+        several |= most > 1 && most < loop->problem->grid.extent[role->line_axis];
+    }
+    return several ? hs_pairs_alternate(pairs, mates, memory) : HSUMMA_OK;
+}
+
 static hsumma_status make_panels(struct hs_loop *loop, const struct hs_allocator *memory)
 {
+    const struct hs_spec *spec = loop->spec;
     struct hs_pairs pairs;
     hsumma_status status = hs_variant_pairs(&loop->variant, memory, &pairs);
-    const struct hs_spec *spec = loop->spec;
+    if (!status && (status = alternate(loop, memory, &pairs)))
+        hs_pairs_free(memory, &pairs);
     return status ? status : hs_panels_make(&pairs, spec->levels, spec->width, spec->turn, memory, &loop->panels);
 }
 

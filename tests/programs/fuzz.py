@@ -4,7 +4,7 @@
 
 N cases in all, or as many as fit into S seconds: runs of 100, in turn on each number of ranks, then with other options of
 the library, so that small products take the ways of large ones, too.  A failed case comes with the command that repeats
-it.  Without arguments always the same 2,800; else from a new SEED, if none is given.
+it.  Without arguments always the same 3,600; else from a new SEED, if none is given.
 
 Environment: BUILD, MPI, MPIEXEC.
 """
@@ -21,18 +21,20 @@ PROGRAM = os.path.join(BUILD, "tests", "mpi", "scalapack", "fuzz")
 PATIENCE_S = 300  # for one run; mpi_fuzz ends a case that hangs before that
 RUN = 100  # cases
 OPTIONS = [[],
-           ["HSUMMA_STATIONARY=A", "HSUMMA_BLOCK=7"],
-           ["HSUMMA_STATIONARY=B", "HSUMMA_BLOCK=5", "HSUMMA_CHUNK=3", "HSUMMA_WORKSPACE_LIMIT=64k"],
-           ["HSUMMA_NODE=messages"],
-           ["HSUMMA_STATIONARY=B", "HSUMMA_LOOKAHEAD=3"],
-           ["HSUMMA_STATIONARY=C", "HSUMMA_BLOCK=5", "HSUMMA_LOOKAHEAD=2", "HSUMMA_BCAST=chain", "HSUMMA_SEGMENT=256"],
-           ["HSUMMA_LOOKAHEAD=0", "HSUMMA_WORKSPACE_LIMIT=64k", "HSUMMA_TOPOLOGY=nodes:2"]]
+           ["stationary=A", "block=7"],
+           ["stationary=B", "block=5", "chunk=3", "workspace_limit=64k"],
+           ["node=messages"],
+           ["stationary=B", "lookahead=3"],
+           ["stationary=C", "block=5", "lookahead=2", "bcast=chain", "segment=256"],
+           ["lookahead=0", "workspace_limit=64k", "topology=nodes:2"],
+           ["stationary=A", "block=7", "lookahead=2", "topology=nodes:2"],
+           ["stationary=B", "block=5", "lookahead=0", "topology=nodes:3"]]
 
 
 def run(ranks, options, cases, seed):
     """Its tests become ours; what it says before one of them, this one's remarks."""
-    name = f"{ranks} ranks{''.join(' ' + option.replace('HSUMMA_', '').lower() for option in options)}"
-    command = [*mpiexec(ranks, "OPENBLAS_NUM_THREADS=1", *options), PROGRAM, str(cases), str(seed)]
+    name = f"{ranks} ranks{''.join(' ' + option for option in options)}"
+    command = [*mpiexec(ranks, "OPENBLAS_NUM_THREADS=1"), PROGRAM, str(cases), str(seed), *options]
     try:
         process = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
@@ -56,7 +58,7 @@ def run(ranks, options, cases, seed):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=2800)
+    parser.add_argument("--cases", type=int, default=3600)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--seed", type=int, default=1 if len(sys.argv) == 1 else int(time.time()) * 1000)
     parser.add_argument("--ranks", default="1,2,4,6")

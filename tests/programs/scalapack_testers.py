@@ -3,9 +3,13 @@ without, and the shim's log has calls of the tester's type.
 
     scalapack_testers.py          inputs of our own (tests/data/scalapack), seconds each
     scalapack_testers.py --all    these, and all testers that call p?gemm with the inputs that come with them
+    scalapack_testers.py --nodes N [TESTER...]
+                                  our inputs on 8 ranks in N nodes, which are not there: some products must share their
+                                  memory; TESTER: an ending, as lu or zpb3tst, of those to run
 
 Cholesky never calls p?gemm.  Environment: that of launch.py, SANITIZE.
 """
+import argparse
 import collections
 import glob
 import os
@@ -17,7 +21,8 @@ from launch import MPI, scalapack_testers
 from shim import DATA, SANITIZE, complaints, ended, with_and_without
 from tap import done, ok, skip
 
-RANKS = 4
+RANKS, RANKS_ON_NODES = 4, 8
+GRIDS_ON_NODES = {"P": "2 4 3 1", "Q": "4 2 2 8"}
 # The name without the type's letter, and the types.
 OURS = [("PBLAS/{}pb3tst", "sdcz"), ("x{}lu", "sdcz"), ("x{}inv", "sdcz"), ("x{}ls", "sdcz"), ("x{}hrd", "sdcz"),
         ("x{}brd", "sdcz"), ("x{}svd", "sd"), ("x{}sep", "sdcz")]
@@ -42,8 +47,9 @@ def remarks(process, limit):
     return ended(process, limit) + [line for line in text.splitlines() if re.search(WRONG, line, re.I)][:5]
 
 
-def compare(name, program, fill, letter, limit):
-    plain, ours = with_and_without(RANKS, limit, fill, program)
+def compare(name, program, fill, letter, limit, nodes):
+    settings = [f"HSUMMA_TOPOLOGY=nodes:{nodes}", "HSUMMA_EXPLAIN=1"] if nodes else []
+    plain, ours = with_and_without(RANKS_ON_NODES if nodes else RANKS, limit, fill, program, settings=settings)
     expected = verdicts(plain.out)
     broken = remarks(plain, limit) or [f"{program} says nothing"] * (not expected)
     if broken:
@@ -56,20 +62,32 @@ def compare(name, program, fill, letter, limit):
     calls = sum(f"--type {letter} " in line for line in ours.calls)
     if not calls or plain.calls:
         faults.append(f"{calls} calls recorded with the shim, {len(plain.calls)} without")
-    ok(not faults, f"{name}: {calls} calls", *faults, *ours.err.splitlines()[-5:])
+    shared = ours.err.count(" node=shared ")
+    if nodes and not shared:
+        faults.append("no product has shared memory")
+    ok(not faults, f"{name}: {calls} calls" + f", {shared} plans in shared memory" * (nodes > 0), *faults,
+       *ours.err.splitlines()[-5:])
 
 
-def ours(letter):
+def on_nodes(text):
+    """An input with as many grids, but of all ranks on nodes."""
+    def grids(line):
+        return " ".join(GRIDS_ON_NODES[line[2]].split()[:len(line[1].split())]) + "  " + line[2]
+    return re.sub(r"(?m)^([\d ]+) ([PQ])$", grids, text)
+
+
+def ours(letter, nodes):
     """Our inputs, for one type."""
     def fill(folder):
-        for path in glob.glob(os.path.join(DATA, "scalapack", "*.dat")):
-            shutil.copy(path, folder)
         upper = letter.upper()
-        text = open(os.path.join(DATA, "scalapack", "PBLAS3.dat")).read()
-        for mark, value in zip(("@ALPHA", "@BETA", "P@"), (*SCALARS[upper], "P" + upper)):
-            text = text.replace(mark, value)
-        with open(os.path.join(folder, f"P{upper}BLAS3TST.dat"), "w") as file:
-            file.write(text)
+        for path in glob.glob(os.path.join(DATA, "scalapack", "*.dat")):
+            text, name = open(path).read(), os.path.basename(path)
+            if name == "PBLAS3.dat":
+                name = f"P{upper}BLAS3TST.dat"
+                for mark, value in zip(("@ALPHA", "@BETA", "P@"), (*SCALARS[upper], "P" + upper)):
+                    text = text.replace(mark, value)
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(on_nodes(text) if nodes else text)
     return fill
 
 
@@ -82,21 +100,28 @@ def theirs(place):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--nodes", type=int, default=0)
+    parser.add_argument("tester", nargs="*", default=[""])
+    args = parser.parse_args()
     found = scalapack_testers()
     if SANITIZE or not found:
         skip("ScaLAPACK's testers", "a program without the sanitizer cannot load the library" if SANITIZE
              else f"there is no package scalapack-mpi-test with testers for {MPI}")
         return done()
-    runs = [("our input", 60, OURS)] + [("its own input", 300, THEIRS)] * ("--all" in sys.argv[1:])
+    runs = [("our input", 60, OURS)] + [("its own input", 300, THEIRS)] * args.all
     for what, limit, testers in runs:
         for pattern, letter in ((pattern, letter) for pattern, letters in testers for letter in letters):
             program = os.path.join(found, pattern.format(letter))
+            if not program.endswith(tuple(args.tester)):
+                continue
             name = f"{pattern.format(letter)}, {what}"
             if not os.path.exists(program):
                 skip(name, "not in the package")
                 continue
-            fill = ours(letter) if testers is OURS else theirs(os.path.dirname(program))
-            compare(name, program, fill, letter, limit)
+            fill = ours(letter, args.nodes) if testers is OURS else theirs(os.path.dirname(program))
+            compare(name, program, fill, letter, limit, args.nodes)
     return done()
 
 

@@ -240,8 +240,12 @@ static const char *descend(hsumma_context *ctx, struct gemm_case *c, int station
         return "buffers above the limit";
     if (bytes < 0 && refused <= limit)
         return "no refusal that tells what is needed, or a wrong result";
-    if (bytes < 0 && within(ctx, c, stationary, refused, &bytes) < 0)
-        return "what the refusal asks for is not enough";
+    if (bytes < 0) { /* a step of the descent may have passed over less */
+        int64_t enough = within(ctx, c, stationary, refused, &bytes);
+        if (enough < 0)
+            return "what the refusal asks for is not enough";
+        *least = *least && *least < enough ? *least : enough;
+    }
     return *least * 100 > share * 15 ? "the narrowest panels need more than 15 % of the matrices" : NULL;
 }
 

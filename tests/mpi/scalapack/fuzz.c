@@ -1,11 +1,11 @@
 /*
  * Random cases of p?gemm: hsumma's against ScaLAPACK's, entry by entry, and both against a triple loop.
  *
- *   mpi_fuzz [CASES [SEED [verbose]]]
+ *   mpi_fuzz [CASES [SEED]] [verbose] [OPTION=VALUE...]
  *
- * Case i is made from SEED + i and the number of processes. A failure prints it and the command that runs it alone,
- * with the library's options as they are in the environment (HSUMMA_BLOCK=3). A and B, and of C all that is not in
- * sub(C), have to stay as they are to the bit.
+ * Case i is made from SEED + i and the number of processes. The options are those of the library (block=3). A failure
+ * prints the case and the command that runs it alone. A and B, and of C all that is not in sub(C), have to stay as they
+ * are to the bit.
  */
 #ifndef HSUMMA_HAVE_SCALAPACK
 #define HSUMMA_HAVE_SCALAPACK 0
@@ -17,6 +17,7 @@
 #include "support/scalapack/fuzz_data.h"
 #include "support/scalapack/pgemm_call.h"
 
+#include <ctype.h>
 #include <signal.h>
 
 enum { BLOCK = 100, PATIENCE_S = 120 };
@@ -225,7 +226,7 @@ static int good(uint64_t seed)
     int processes = size < FUZZ_MOST_PROCESSES ? size : FUZZ_MOST_PROCESSES;
     struct fuzz_case c = fuzz_draw(seed, processes);
     struct outcome ours = {0, NULL, ""}, theirs = {0, NULL, ""};
-    snprintf(replay, sizeof replay, "%smpiexec -n %d mpi_fuzz 1 %llu", settings, size, (unsigned long long)seed);
+    snprintf(replay, sizeof replay, "mpiexec -n %d mpi_fuzz 1 %llu%s", size, (unsigned long long)seed, settings);
     alarm(PATIENCE_S);
     int context = context_of(&c);
     if (context >= 0)
@@ -244,27 +245,26 @@ static int good(uint64_t seed)
     return wrong == INT64_MAX;
 }
 
-/* Nothing is to be left to ScaLAPACK.  All other options of the library are for `replay`. */
-static void read_environment(void)
+/* The words that are no numbers; the options, which world_begin reads, are kept for `replay`. */
+static void read_words(int argc, char **argv)
 {
-    setenv("HSUMMA_SCALAPACK", "on", 1);
-    for (char **word = environ; *word; word++)
-        if (strncmp(*word, "HSUMMA_", 7) == 0 && strncmp(*word, "HSUMMA_SCALAPACK=", 17) != 0) {
-            size_t length = strlen(settings);
-            snprintf(settings + length, sizeof settings - length, "%s ", *word);
-        }
+    for (int i = 1; i < argc; i++) {
+        size_t length = strlen(settings);
+        if (strchr(argv[i], '='))
+            snprintf(settings + length, sizeof settings - length, " %s", argv[i]);
+        verbose |= strcmp(argv[i], "verbose") == 0;
+    }
 }
 
 int main(int argc, char **argv)
 {
-    long long cases = argc > 1 ? atoll(argv[1]) : BLOCK;
-    unsigned long long seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    long long cases = argc > 1 && atoll(argv[1]) > 0 ? atoll(argv[1]) : BLOCK;
+    unsigned long long seed = argc > 2 && isdigit((unsigned char)argv[2][0]) ? strtoull(argv[2], NULL, 10) : 1;
     static const int deadly[] = {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
     const char *sanitize = getenv("SANITIZE"); /* which reports the others itself */
 
-    read_environment();
     world_begin(&argc, &argv);
-    verbose = argc > 3;
+    read_words(argc, argv);
     for (size_t i = 0; i < (sanitize && *sanitize ? 1 : sizeof deadly / sizeof deadly[0]); i++)
         signal(deadly[i], on_signal);
     for (long long first = 0; first < cases; first += BLOCK) {

@@ -60,55 +60,73 @@ static const char *how(const struct hs_mover *mover)
     return words[mover->operand == HS_C][mover->role->exchanged][mover->levels > 0 ? 1 : mover->members > 1 ? 2 : 0];
 }
 
-/* The processes of an exchange: who holds a panel, who takes it, on all nodes and on each. */
-struct parties {
-    int holders, takers;
-    int *hold, *take; /* of each node; NULL: there is one node, or each process is one */
-};
-
-static struct parties count_parties(const struct hs_mover *mover, const struct hs_line_table *lines, int owner)
-{
-    const struct hs_role *role = mover->role;
-    const struct hs_grid *grid = &mover->problem->grid;
-    const struct hs_division *node = lines->topology ? &lines->topology->division[HS_NODE] : NULL;
-    struct parties parties = {.hold = lines->on_node, .take = node ? lines->on_node + node->parts : NULL};
-    if (node)
-        memset(lines->on_node, 0, (size_t)node->parts * 2 * sizeof *lines->on_node);
-    int holder = owner % grid->extent[role->loop_axis], root = hs_mover_root_of(mover, owner);
-    for (int i = 0; i < grid->extent[0]; i++)
-        for (int j = 0; j < grid->extent[1]; j++) {
-            int coord[2] = {i, j}, at = node ? node->of[grid->rank[i * grid->extent[1] + j]] : 0;
-            int holds = coord[role->loop_axis] == holder;
-            int takes = mover->spread || coord[role->line_axis] == root;
-            parties.holders += holds;
-            parties.takers += takes;
-            if (node) {
-                parties.hold[at] += holds;
-                parties.take[at] += takes;
-            }
-        }
-    return parties;
-}
-
 static void raise_to(double *most, double value)
 {
     *most = value > *most ? value : *most;
 }
 
-/* Seconds for each byte that all takers together get of a panel, by the port or node that has most to do. */
+/* Lines whose panels of an owner leave a node, and enter it, where each line's come from one process alone. */
+static void count_crossings(const struct hs_mover *mover, const struct hs_line_table *lines, int owner, int *inside)
+{
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    int *leave = lines->on_node, *enter = leave + lines->topology->division[HS_NODE].parts, among;
+    *inside = 0;
+    for (int line = 0; line < grid->extent[role->want_axis]; line++) {
+        int root = hs_mover_root_on(mover, line, owner, &among);
+        int from = hs_node_on_line(lines->topology, grid, role->own_axis, owner, hs_mover_holder(mover, line));
+        int to = hs_node_on_line(lines->topology, grid, role->line_axis, line, root);
+        *inside += from == to;
+        leave[from] += from != to;
+        enter[to] += from != to;
+    }
+}
+
+/* Processes that hold a panel, and that take it, on each node. */
+static void count_parties(const struct hs_mover *mover, const struct hs_line_table *lines, int owner)
+{
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    int *hold = lines->on_node, *take = hold + lines->topology->division[HS_NODE].parts, among;
+    for (int q = 0; q < grid->extent[role->own_axis]; q++)
+        hold[hs_node_on_line(lines->topology, grid, role->own_axis, owner, q)]++;
+    for (int line = 0; line < grid->extent[role->want_axis]; line++)
+        for (int m = 0, root = hs_mover_root_on(mover, line, owner, &among); m < grid->extent[role->line_axis]; m++)
+            if (mover->spread || m == root)
+                take[hs_node_on_line(lines->topology, grid, role->line_axis, line, m)]++;
+}
+
+/*
+ * Seconds for each byte that all takers together get of a panel, by the port or node that has most to do.  Where both
+ * layouts cut alike each line has one holder; else everybody holds a part of what any line takes.
+ */
 static double exchange_pace(const struct hs_mover *mover, const struct hs_line_table *lines,
                             const struct hs_machine *machine, int owner)
 {
-    struct parties parties = count_parties(mover, lines, owner);
-    double pace = 0, holder = 1.0 / parties.holders, taker = 1.0 / parties.takers;
+    const struct hs_role *role = mover->role;
+    const int *extent = mover->problem->grid.extent;
+    int wanted = extent[role->want_axis], *first = lines->on_node, inside_node;
+    double holder = 1.0 / extent[role->own_axis], taker = 1.0 / wanted / (mover->spread ? extent[role->line_axis] : 1),
+           pace = 0;
     double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
     double inside = machine->node.beta > 0 ? machine->node.beta : network;
-    if (!parties.hold) {
+    if (!lines->topology) {
         raise_to(&pace, (holder > taker ? holder : taker) * (lines->one_node ? inside : network));
         return pace;
     }
-    for (int n = 0; n < lines->topology->division[HS_NODE].parts; n++) {
-        double held = parties.hold[n] * holder, taken = parties.take[n] * taker;
+    int nodes = lines->topology->division[HS_NODE].parts;
+    owner %= extent[role->loop_axis];
+    memset(first, 0, (size_t)nodes * 2 * sizeof *first);
+    if (!mover->spread && role->own_axis != role->want_axis && hs_axis_same(role->own, role->want)) {
+        count_crossings(mover, lines, owner, &inside_node);
+        for (int n = 0; n < nodes; n++)
+            raise_to(&pace, (first[n] > first[nodes + n] ? first[n] : first[nodes + n]) * taker * machine->inject);
+        raise_to(&pace, taker * (inside_node == wanted ? inside : network));
+        return pace;
+    }
+    count_parties(mover, lines, owner);
+    for (int n = 0; n < nodes; n++) {
+        double held = first[n] * holder, taken = first[nodes + n] * taker;
         raise_to(&pace, held * (1 - taken) * machine->inject);
         raise_to(&pace, taken * (1 - held) * machine->inject);
         raise_to(&pace, held > 0 ? holder * ((1 - taken) * network + taken * inside) : 0);
@@ -137,12 +155,13 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     const int *extent = mover->problem->grid.extent;
     double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
     width = pairs->width_max > 0 && width > (double)pairs->width_max ? (double)pairs->width_max : width;
-    int givers = mover->spread ? extent[role->line_axis] : 1;
+    int givers = mover->spread ? extent[role->line_axis] : 1, among;
     int64_t held = hs_axis_count_max(role->looped), most_taken = 0;
     int64_t panels = hs_panel_count(pairs, spec->width[mover->tier0]);
-    for (int line = 0; line < extent[role->line_axis]; line++) { /* a root takes from the owners that it stands for */
+    hs_mover_root_on(mover, 0, role->looped->nprocs - 1, &among);
+    for (int root = 0; root < among; root++) { /* it takes from the owners that it stands for */
         int64_t taken = 0;
-        for (int owner = line; owner < role->looped->nprocs; owner += extent[role->line_axis])
+        for (int owner = root; owner < role->looped->nprocs; owner += among)
             taken += hs_axis_count(role->looped, owner);
         most_taken = taken > most_taken ? taken : most_taken;
     }
@@ -212,7 +231,7 @@ struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs
     int axis = variant->role[operand].line_axis;
     struct hs_factors over;
     struct hs_mover mover;
-    hs_mover_init(&mover, problem, variant, spec, NULL,
+    hs_mover_init(&mover, problem, variant, spec, NULL, lines->topology,
                   hs_line_cells(lines, hs_spec_shares(spec, operand), axis, &spec->factors[axis], &over), operand);
     return mover;
 }

@@ -152,14 +152,13 @@ static hsumma_status make_lists(struct hs_conveyor *conveyor, const struct hs_sp
 }
 
 hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spec *spec, const struct hs_mover *mover,
-                               const struct hs_topology *topology, struct hs_cache *lists,
-                               const struct hs_allocator *memory)
+                               struct hs_cache *lists, const struct hs_allocator *memory)
 {
     const struct hs_pairs *pairs = &mover->panels->pairs;
     memset(conveyor, 0, sizeof *conveyor);
     conveyor->mover = *mover;
     conveyor->channels = 1 + mover->levels + gathers(mover);
-    hsumma_status status = hs_mover_share(&conveyor->mover, topology, memory);
+    hsumma_status status = hs_mover_share(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
         /* by level: cells of one member have a channel less, and exchanges cross lines that have other levels */

@@ -62,8 +62,7 @@ struct hs_conveyor {
 /* Lists and sizes; then lay_out measures or places what a plan keeps, and place the panel buffers, before each start.
  */
 hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spec *spec, const struct hs_mover *mover,
-                               const struct hs_topology *topology, struct hs_cache *lists,
-                               const struct hs_allocator *memory);
+                               struct hs_cache *lists, const struct hs_allocator *memory);
 void hs_conveyor_free(struct hs_conveyor *conveyor, const struct hs_allocator *memory);
 void hs_conveyor_lay_out(struct hs_conveyor *conveyor, const struct hs_cache *lists, struct hs_arena *arena);
 void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *arena);

@@ -66,11 +66,11 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
                                    memory);
         if (status)
             break;
-        hs_mover_init(&mover, loop->problem, &loop->variant, loop->spec, &loop->panels, cells, x);
+        hs_mover_init(&mover, loop->problem, &loop->variant, loop->spec, &loop->panels, &loop->comm->topology, cells,
+                      x);
         loop->sliced |= mover.levels > 0 || mover.role->exchanged;
         loop->feeds += x != HS_C;
-        status = hs_conveyor_init(&loop->conveyor[mover.index], loop->spec, &mover, &loop->comm->topology, &loop->lists,
-                                  memory);
+        status = hs_conveyor_init(&loop->conveyor[mover.index], loop->spec, &mover, &loop->lists, memory);
     }
     return status;
 }

@@ -60,8 +60,8 @@ static int index_of_me(const struct hs_mover *mover)
 }
 
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
-                   const struct hs_spec *spec, const struct hs_panels *panels, const struct hs_cells *cells,
-                   int operand)
+                   const struct hs_spec *spec, const struct hs_panels *panels, const struct hs_topology *topology,
+                   const struct hs_cells *cells, int operand)
 {
     const struct hs_grid *grid = &problem->grid;
     memset(mover, 0, sizeof *mover);
@@ -70,6 +70,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     mover->problem = problem;
     mover->role = &variant->role[operand];
     mover->panels = panels;
+    mover->topology_of_all = topology && topology->size && topology->division[HS_NODE].parts > 1 ? topology : NULL;
     mover->length = hs_axis_count(mover->role->want, grid->coord[mover->role->want_axis]);
     mover->held = hs_axis_count(mover->role->own, grid->coord[mover->role->own_axis]);
     mover->line = grid->coord[mover->role->line_axis];
@@ -89,14 +90,44 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     }
 }
 
-int hs_mover_root_of(const struct hs_mover *mover, int owner)
+int hs_mover_holder(const struct hs_mover *mover, int line)
 {
-    return mover->role->exchanged ? owner % mover->problem->grid.extent[mover->role->line_axis] : owner;
+    const struct hs_role *role = mover->role;
+    int want = line < role->want->nprocs ? line : 0;
+    if (role->replicas > 1)
+        return line % role->replicas;
+    return hs_axis_count(role->want, want) ? hs_axis_owner(role->own, hs_axis_global(role->want, want, 0)) : 0;
+}
+
+int hs_mover_root_on(const struct hs_mover *mover, int line, int owner, int *among)
+{
+    const struct hs_role *role = mover->role;
+    const struct hs_grid *grid = &mover->problem->grid;
+    const struct hs_topology *nodes = mover->topology_of_all;
+    int size = grid->extent[role->line_axis], mates = 0;
+    *among = size;
+    if (!role->exchanged)
+        return owner;
+    if (!nodes || role->own_axis == role->want_axis)
+        return owner % size;
+    int holder = hs_mover_holder(mover, line);
+    int node = hs_node_on_line(nodes, grid, role->own_axis, owner, holder);
+    for (int m = 0; m < size; m++)
+        mates += hs_node_on_line(nodes, grid, role->line_axis, line, m) == node;
+    if (line == owner || mates == 0) /* the holder is on the line itself */
+        return mates ? holder : owner % size;
+    int root = 0;
+    for (int left = owner % mates; root < size; root++)
+        if (hs_node_on_line(nodes, grid, role->line_axis, line, root) == node && left-- == 0)
+            break;
+    *among = mates;
+    return root;
 }
 
 int hs_mover_root(const struct hs_mover *mover, int pair)
 {
-    return hs_mover_root_of(mover, mover->panels->pairs.pair[pair].owner[mover->index]);
+    int owner = mover->panels->pairs.pair[pair].owner[mover->index];
+    return mover->root ? mover->root[owner] : owner;
 }
 
 /* What of a member the levels know: its cell. */
@@ -223,23 +254,31 @@ static int64_t shared(const struct hs_role *role, int q, int i)
     return hs_overlap_count(role->own, q, role->want, i);
 }
 
-hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_topology *topology,
-                             const struct hs_allocator *memory)
+hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory)
 {
     const struct hs_role *role = mover->role;
     const struct hs_grid *grid = &mover->problem->grid;
-    int takers = grid->extent[role->want_axis], holders = grid->extent[role->own_axis];
+    int takers = grid->extent[role->want_axis], holders = grid->extent[role->own_axis], among;
     hsumma_status status = HSUMMA_OK;
     for (int l = 0; !status && l < mover->levels; l++)
         if (mover->alg[l]->flags & HS_USES_TOPOLOGY)
-            status = topology->size ? hs_group_topology(&mover->group[l], 0, topology, memory, &mover->topology[l])
-                                    : hs_topology_blocks(&mover->topology[l], mover->group[l].size, 1, 1, memory);
+            status = mover->topology_of_all
+                         ? hs_group_topology(&mover->group[l], 0, mover->topology_of_all, memory, &mover->topology[l])
+                         : hs_topology_blocks(&mover->topology[l], mover->group[l].size, 1, 1, memory);
     if (status || !role->exchanged)
         return status;
     mover->gives = hs_get(memory, (size_t)(takers + holders), sizeof *mover->gives);
     if (!mover->gives)
         return HSUMMA_ERR_MEMORY;
     mover->takes = mover->gives + takers;
+    mover->root = hs_get(memory, (size_t)(grid->extent[role->loop_axis] + takers), sizeof *mover->root);
+    if (!mover->root)
+        return HSUMMA_ERR_MEMORY;
+    mover->taker = mover->root + grid->extent[role->loop_axis];
+    for (int owner = 0; owner < grid->extent[role->loop_axis]; owner++)
+        mover->root[owner] = hs_mover_root_on(mover, grid->coord[role->want_axis], owner, &among);
+    for (int i = 0; i < takers; i++)
+        mover->taker[i] = hs_mover_root_on(mover, i, mover->loop_coord, &among);
     for (int i = 0; i < takers; i++)
         mover->gives[i] = shared(role, grid->coord[role->own_axis], i);
     for (int q = 0; q < holders; q++)
@@ -252,7 +291,9 @@ void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
     for (int l = 0; l < mover->levels; l++)
         hs_topology_free(&mover->topology[l], memory);
     hs_put(memory, mover->gives);
+    hs_put(memory, mover->root);
     mover->gives = mover->takes = NULL;
+    mover->root = mover->taker = NULL;
 }
 
 int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder)
@@ -271,27 +312,27 @@ int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder)
 }
 
 /* Whether what this process holds for takers i is packed: not what it alone takes. */
-static int packs_for(const struct hs_mover *mover, int pair, int i)
+static int packs_for(const struct hs_mover *mover, int i)
 {
-    return mover->gives[i] > 0 &&
-           (mover->spread || taker_of(mover, hs_mover_root(mover, pair), i) != index_of_me(mover));
+    return mover->gives[i] > 0 && (mover->spread || taker_of(mover, mover->taker[i], i) != index_of_me(mover));
 }
 
 /* What this process as a holder sends, by ascending takers; the takers of a line get the same bytes. */
-static int pieces_to(const struct hs_mover *mover, int pair, int64_t width, struct hs_piece *piece)
+static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piece *piece)
 {
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
     int64_t unit = width * (int64_t)mover->problem->scalar->size;
-    int count = 0, root = hs_mover_root(mover, pair);
+    int count = 0;
     for (int process = 0; process < extent[0] * extent[1]; process++) {
         const int coord[2] = {process / extent[1], process % extent[1]};
         int i = coord[role->want_axis];
         int64_t at = 0;
-        if ((!mover->spread && coord[role->line_axis] != root) || process == index_of_me(mover) || mover->gives[i] == 0)
+        if ((!mover->spread && coord[role->line_axis] != mover->taker[i]) || process == index_of_me(mover) ||
+            mover->gives[i] == 0)
             continue;
         for (int before = 0; before < i; before++)
-            at += packs_for(mover, pair, before) ? mover->gives[before] : 0;
+            at += packs_for(mover, before) ? mover->gives[before] : 0;
         piece[count++] = (struct hs_piece){.peer = process, .at = at * unit, .count = mover->gives[i] * unit};
     }
     return count;
@@ -321,7 +362,7 @@ static hsumma_status exchange_list(const struct hs_mover *mover, int outward, in
     struct hs_piece *piece = hs_get(memory, 2 * most, sizeof *piece);
     if (!piece)
         return HSUMMA_ERR_MEMORY;
-    int held = hs_mover_holds(mover, pair) ? pieces_to(mover, pair, width, piece) : 0;
+    int held = hs_mover_holds(mover, pair) ? pieces_to(mover, width, piece) : 0;
     int taken = hs_mover_takes(mover, pair) ? pieces_from(mover, pair, width, piece + most) : 0;
     hsumma_status status = outward ? hs_exchange_build(me, piece + most, taken, piece, held, memory, list)
                                    : hs_exchange_build(me, piece, held, piece + most, taken, memory, list);
@@ -366,7 +407,7 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
     for (int other = 0; other < others; other++) {
         int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
         int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
-        if (count == 0 || (as_holder ? !packs_for(mover, pair, i) : holder_of(mover, pair, q) == index_of_me(mover)))
+        if (count == 0 || (as_holder ? !packs_for(mover, i) : holder_of(mover, pair, q) == index_of_me(mover)))
             continue;
         hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
         message += count * (int64_t)mover->problem->scalar->size;

@@ -17,15 +17,16 @@ struct hs_mover {
     const struct hs_problem *problem;
     const struct hs_role *role;
     const struct hs_panels *panels;
-    int64_t length;               /* local extent of the pinned dimension, as wanted */
-    int64_t held;                 /* and as this operand has it (differs if exchanged) */
-    int line;                     /* coordinate of this process on the line */
-    const struct hs_cells *cells; /* of the line; NULL: each member is one, and shares nothing */
-    int members;                  /* of this process's cell */
-    int place;                    /* of that cell among the cells: levels are of them */
-    int loop_coord;               /* and on the axis where the looped dimension lies */
-    int spread;                   /* hs_spec, if it is exchanged and feeds */
-    int levels;                   /* with more than one cell, outermost first; 0: the line is one cell, or spread */
+    int64_t length;                            /* local extent of the pinned dimension, as wanted */
+    int64_t held;                              /* and as this operand has it (differs if exchanged) */
+    int line;                                  /* coordinate of this process on the line */
+    const struct hs_topology *topology_of_all; /* of the communicator, if it has several nodes */
+    const struct hs_cells *cells;              /* of the line; NULL: each member is one, and shares nothing */
+    int members;                               /* of this process's cell */
+    int place;                                 /* of that cell among the cells: levels are of them */
+    int loop_coord;                            /* and on the axis where the looped dimension lies */
+    int spread;                                /* hs_spec, if it is exchanged and feeds */
+    int levels; /* with more than one cell, outermost first; 0: the line is one cell, or spread */
     struct hs_factors factors;
     int tier[HS_LEVELS_MAX];
     int tier0; /* tier of the panels that are packed, exchanged or drained: the outermost level's */
@@ -37,20 +38,29 @@ struct hs_mover {
     /* of an exchange: lines of the pinned dimension that this process shares with each taker as a holder, and with each
      * holder as a taker; hs_mover_share as well */
     int64_t *gives, *takes;
+    int *root, *taker; /* and the roots of this line by owner, and of all lines for what this process owns */
 };
 
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
-                   const struct hs_spec *spec, const struct hs_panels *panels, const struct hs_cells *cells,
-                   int operand);
+                   const struct hs_spec *spec, const struct hs_panels *panels, const struct hs_topology *topology,
+                   const struct hs_cells *cells, int operand);
 
-/* What lists need beside: the nodes of groups, and the parts of exchanges.  topology: of the communicator, may be empty
- * (all on one node).  HSUMMA_ERR_MEMORY; to be undone in any case. */
-hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_topology *topology,
-                             const struct hs_allocator *memory);
+/* What lists need beside: the nodes of groups, and the parts of exchanges.  HSUMMA_ERR_MEMORY; to be undone in any
+ * case.
+ */
+hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
 void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
 
-/* The coordinate on the line of the root of what `owner` has, and of a pair. */
-int hs_mover_root_of(const struct hs_mover *mover, int owner);
+/* Of what is exchanged, who has most of what a line wants, by his coordinate on the operand's own axis: the holder of
+ * the first of it stands for all.  A line is named by its coordinate on the other axis. */
+int hs_mover_holder(const struct hs_mover *mover, int line);
+/*
+ * The coordinate on its line of the root of what `owner` has.  Of what is transposed any member could be root: owners
+ * are dealt among those on the node of the holder, so that it leaves and enters each node once; *among: so many.  Where
+ * there are none, or nodes are not known, among all.
+ */
+int hs_mover_root_on(const struct hs_mover *mover, int line, int owner, int *among);
+/* Of this process's line, for a pair. */
 int hs_mover_root(const struct hs_mover *mover, int pair);
 
 /*

@@ -1,10 +1,11 @@
 """TAP: random cases of p?gemm, hsumma's against ScaLAPACK's (tests/mpi/scalapack/fuzz.c), on 1, 2, 4 and 6 ranks.
 
-    tests/programs/fuzz.py [--cases N] [--seconds S] [--seed SEED] [--ranks R,...]
+    tests/programs/fuzz.py [--cases N] [--seconds S] [--seed SEED] [--ranks R,...] [OPTION=VALUE...]
 
 N cases in all, or as many as fit into S seconds: runs of 100, in turn on each number of ranks, then with other options of
-the library, so that small products take the ways of large ones, too.  A failed case comes with the command that repeats
-it.  Without arguments always the same 3,600; else from a new SEED, if none is given.
+the library, so that small products take the ways of large ones, too; or always with the options that are given.  A failed
+case comes with the command that repeats it.  Without arguments always the same 3,600; else from a new SEED, if none is
+given.
 
 Environment: BUILD, MPI, MPIEXEC.
 """
@@ -62,13 +63,15 @@ def main():
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--seed", type=int, default=1 if len(sys.argv) == 1 else int(time.time()) * 1000)
     parser.add_argument("--ranks", default="1,2,4,6")
+    parser.add_argument("option", nargs="*")
     args = parser.parse_args()
+    options = [args.option] if args.option else OPTIONS
     ranks = [int(number) for number in args.ranks.split(",")]
     end = time.monotonic() + (args.seconds or 0)
     turn = first = 0
     while time.monotonic() < end if args.seconds else first < args.cases:
         cases = RUN if args.seconds else min(RUN, args.cases - first)
-        run(ranks[turn % len(ranks)], OPTIONS[turn // len(ranks) % len(OPTIONS)], cases, args.seed + first)
+        run(ranks[turn % len(ranks)], options[turn // len(ranks) % len(options)], cases, args.seed + first)
         turn, first = turn + 1, first + cases
     return done()
 

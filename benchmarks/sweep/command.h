@@ -29,8 +29,8 @@ typedef struct candidate {
 
 /* What the library does when it is not told the groups. */
 typedef struct automatic {
-    char line[512];   /* its plan; "" if there is none */
-    char shared[512]; /* ... if the node's shared memory, which has no groups, is to be used; "": it is not */
+    char line[1280];   /* its plan; "" if there is none */
+    char shared[1280]; /* ... if the node's shared memory, which has no groups, is to be used; "": it is not */
     double predicted_s, predicted_comm_s;
 } automatic;
 

@@ -18,6 +18,8 @@ enum hs_option {
 enum hs_said_by { HS_BY_DEFAULT, HS_BY_TUNED, HS_BY_ENVIRONMENT, HS_BY_CONTEXT, HS_BY_PLAN };
 
 enum { HS_OPTION_TEXT = 512, HS_NAME_TEXT = 32, HS_WORD_TEXT = 64, HS_LEVELS = HSUMMA_MAX_LEVELS };
+/* The options of a plan: two words for each level, and half a kilobyte for all others. */
+enum { HS_LINE_TEXT = 2 * HS_LEVELS * HS_WORD_TEXT + HS_OPTION_TEXT };
 
 /* How processes of one node share (hs_settings.node). */
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE };

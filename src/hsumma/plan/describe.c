@@ -12,17 +12,18 @@ struct plan_text {
 };
 #define ADD(text, ...) hs_append((text).at, (text).size, __VA_ARGS__)
 
+/* unsaid: the line has no hierarchy, and one word for each level would not fit what it gives. */
 static void add_names(struct plan_text text, const char *option, const struct hs_spec *spec,
-                      const struct hs_alg *const alg[], const struct hs_parameters with[])
+                      const struct hs_alg *const alg[], const struct hs_parameters with[], int unsaid)
 {
-    int alike = 1;
+    int alike = 1, last = spec->levels - 1;
     for (int l = 1; l < spec->levels; l++)
         alike &= alg[l] == alg[0] && hs_same_parameters(&with[l], &with[0]);
     ADD(text, " %s=", option);
-    for (int l = 0; l < (alike ? 1 : spec->levels); l++) {
+    for (int l = 0; l < (alike ? 1 : spec->levels); l += unsaid && l < last ? last - l : 1) {
         char word[HS_ALG_SPEC_TEXT];
         hs_alg_spec_write(&(struct hs_alg_spec){.alg = alg[l], .with = with[l]}, word, sizeof word);
-        ADD(text, "%s%s", l ? "," : "", word);
+        ADD(text, "%s%s%s", l ? "," : "", alike || !unsaid ? "" : l ? "inner=" : "outer=", word);
     }
 }
 
@@ -82,8 +83,8 @@ static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, 
         ADD(text, " turn=all");
     else
         ADD(text, " turn=%" PRId64, spec->turn);
-    add_names(text, "bcast", spec, spec->bcast, spec->bcast_with);
-    add_names(text, "reduce", spec, spec->reduce, spec->reduce_with);
+    add_names(text, "bcast", spec, spec->bcast, spec->bcast_with, part);
+    add_names(text, "reduce", spec, spec->reduce, spec->reduce_with, part);
     if (choice->prediction.exchanges)
         ADD(text, " exchange=%s", spec->spread ? "all" : "root");
     ADD(text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);

@@ -222,6 +222,13 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         return status;
     if (plan->member)
         status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
+    int64_t needs = (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part), limit = plan->ranking.workspace_limit;
+    if (!status && plan->member && needs > limit &&
+        settings->reduce.count) /* the model knows the chosen ones' scratch */
+        return hs_fail(message, HSUMMA_ERR_WORKSPACE,
+                       "with reduce=%s a process needs %" PRId64 " bytes of workspace; workspace_limit allows %" PRId64
+                       " (smaller block, outer or lookahead, or a larger limit)",
+                       settings->reduce.name[0], needs, limit);
     if (!status && hs_workspace_want(ctx, plan->loop.buffer_bytes))
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of workspace", plan->loop.buffer_bytes);
     plan->wants = !status;

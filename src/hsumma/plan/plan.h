@@ -71,7 +71,7 @@ struct hsumma_plan {
     union hs_value alpha, beta; /* what the loop begins with when all have agreed */
     struct hs_matrix matrix[3];
     struct hs_staging staging; /* in a context with a device */
-    char line[512], why[1280], rival[HSUMMA_MAX_RIVALS][512];
+    char line[HS_LINE_TEXT], why[1280], rival[HSUMMA_MAX_RIVALS][HS_LINE_TEXT];
 };
 
 /* Wrong global arguments give the same verdict on every process without communication. */

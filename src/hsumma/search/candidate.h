@@ -69,6 +69,11 @@ static inline int hs_may_serve(const struct hs_alg *row, enum hs_collective coll
 const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective collective, const struct hs_leg *leg,
                                  int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status);
 
+/* named_rows.c: the caller's rows with their parameters; NULL where the row of a level is to be chosen. */
+hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec);
+/* Whether the rows of a level can serve all lines of the operands that move: alike on all processes. */
+hsumma_status hs_check_rows(const struct hs_chooser *chooser, const struct hs_spec *spec, int level);
+
 /* Completes and prices a sketch of the chooser's stationary operand.  Errors and messages as of hs_choose. */
 hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice);
 

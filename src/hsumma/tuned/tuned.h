@@ -13,9 +13,10 @@
 #define HS_HSUMMA_TUNED_TUNED_H
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/status.h"
 
-enum { HS_TUNED_KEY = 224, HS_TUNED_LINE = 512 };
+enum { HS_TUNED_KEY = 224, HS_TUNED_LINE = HS_LINE_TEXT };
 
 struct hs_tuned_entry {
     char key[HS_TUNED_KEY];

@@ -64,7 +64,7 @@ static void test_damage(void)
         {HEAD "gemm k 1 block=0", "block is \"0\""},
         {HEAD "gemm k\1y 1 block=2", "line 2"},
         {key, "key of less than 224"},
-        {options, "options of less than 512"},
+        {options, "options of less than 1280"},
     };
     int wrong = 0;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -1,0 +1,144 @@
+/* The rows that a caller names for broadcasts and reductions, and whether rows can serve all lines of a level. */
+#include "coll/select/select.h"
+#include "hsumma/search/candidate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The name for a level, NULL if it is to be chosen. */
+static const char *name_for(const struct hs_names *names, int level, int levels)
+{
+    if (names->count == 0)
+        return NULL;
+    if (names->outer_inner)
+        return names->name[level == levels - 1];
+    return names->name[names->count == 1 ? 0 : level];
+}
+
+/* The row that a word names: for reduce of an allreduce as well, whose root keeps the sum. */
+static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collective collective, const char *word,
+                               struct hs_alg_spec *read)
+{
+    static const enum hs_collective or_else[HS_COLLECTIVES] = {[HS_BCAST] = HS_BCAST, [HS_REDUCE_TO] = HS_ALLREDUCE};
+    const struct hs_registry *own = chooser->planner->own;
+    const char *option = collective == HS_BCAST ? "bcast" : "reduce";
+    char name[HS_WORD_TEXT], known[2][300] = {"", ""};
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
+    if (hs_alg_find_in(own, collective, name))
+        return hs_alg_spec_read(own, collective, word, strlen(word), option, read, chooser->message);
+    collective = or_else[collective];
+    if (hs_alg_find_in(own, collective, name))
+        return hs_alg_spec_read(own, collective, word, strlen(word), option, read, chooser->message);
+    hs_alg_names(own, HS_BCAST, known[0], sizeof known[0]);
+    if (collective == HS_ALLREDUCE) {
+        hs_alg_names(own, HS_REDUCE_TO, known[0], sizeof known[0]);
+        hs_alg_names(own, HS_ALLREDUCE, known[1], sizeof known[1]);
+    }
+    return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s%s%s", option, name,
+                   known[0], known[1][0] ? "; and of allreduce: " : "", known[1]);
+}
+
+hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
+{
+    const struct hs_names *names[2] = {&chooser->settings->bcast, &chooser->settings->reduce};
+    for (int i = 0; i < 2; i++)
+        for (int l = 0; l < spec->levels; l++) {
+            const char *option = i ? "reduce" : "bcast", *word = name_for(names[i], l, spec->levels);
+            struct hs_alg_spec read;
+            if (!word)
+                continue;
+            if (names[i]->count > 1 && !names[i]->outer_inner && names[i]->count != spec->levels)
+                return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels", option,
+                               names[i]->count, spec->levels);
+            hsumma_status status = read_word(chooser, i ? HS_REDUCE_TO : HS_BCAST, word, &read);
+            if (!status && read.segment)
+                status = hs_fail(chooser->message, HSUMMA_ERR_OPTION,
+                                 "%s=%s: products have one segment for all levels; expected segment=... beside it",
+                                 option, word);
+            if (status)
+                return status;
+            (i ? spec->reduce : spec->bcast)[l] = read.alg;
+            (i ? spec->reduce_with : spec->bcast_with)[l] = read.with;
+        }
+    return HSUMMA_OK;
+}
+
+/* Why a row cannot serve one of a level's groups on a line, where ranks share nodes in their own way; NULL: it can.
+ * cells: the line's nodes are the only group's members. */
+static hsumma_status ask_line(const struct hs_chooser *chooser, const struct hs_alg *row,
+                              const struct hs_parameters *with, const struct hs_group *line, int cells,
+                              const struct hs_factors *factors, int level, int *size, const char **why)
+{
+    const struct hs_allocator *memory = chooser->planner->memory;
+    hsumma_status status = HSUMMA_OK;
+    for (int m = 0; !status && !*why && m < line->size; m++) {
+        struct hs_topology topology;
+        struct hs_group group = {.table = line->table,
+                                 .base = line->base + m * line->stride,
+                                 .stride = line->stride * factors->stride[level],
+                                 .size = factors->size[level]};
+        if (hs_digit(factors, level, m) || (cells && m > 0))
+            continue;
+        status = hs_group_topology(cells ? line : &group, 0, chooser->planner->topology, memory, &topology);
+        if (status)
+            break;
+        *size = cells ? topology.division[HS_NODE].parts : group.size;
+        struct hs_shape shape = {.size = *size, .bytes = 1024, .unit = 8, .with = *with};
+        shape.topology = row->flags & HS_USES_TOPOLOGY ? &topology : NULL;
+        *why = *size > 1 ? hs_alg_unfit(row, &shape) : NULL;
+        hs_topology_free(&topology, memory);
+    }
+    return status;
+}
+
+/*
+ * Whether a row can serve the lines of a level along an axis, of members or of cells: alike on all processes, so all
+ * lines are asked.  Levels of sums are those that hs_mover_init makes of them: a level that is merged into another one
+ * asks nothing of its row.
+ */
+static hsumma_status check_row(const struct hs_chooser *chooser, const struct hs_spec *spec, int level, int axis,
+                               int operand)
+{
+    const struct hs_grid *grid = &chooser->problem->grid;
+    const struct hs_alg *row = (operand == HS_C ? spec->reduce : spec->bcast)[level];
+    const struct hs_parameters *with = &(operand == HS_C ? spec->reduce_with : spec->bcast_with)[level];
+    struct hs_factors over;
+    int cells =
+        hs_line_cells(&chooser->lines, hs_spec_shares(spec, operand), axis, &spec->factors[axis], &over) != NULL;
+    int tier[HS_LEVELS_MAX], at = level, others = 1;
+    if (operand == HS_C) {
+        struct hs_factors given = over;
+        hs_factors_merge_for_sums(&given, &over, tier);
+        for (at = 0; at < over.levels && tier[at] != level; at++)
+            ;
+    }
+    if (!row || at == over.levels)
+        return HSUMMA_OK;
+    for (int l = 0; l < over.levels; l++)
+        others *= l == at ? 1 : over.size[l];
+    int size = over.size[at], alone = cells && others == 1;
+    struct hs_shape shape = {.size = size, .bytes = 1024, .unit = 8, .with = *with};
+    const char *why = hs_alg_unfit(row, &shape);
+    hsumma_status status = HSUMMA_OK;
+    int asked = row->unfit && chooser->planner->topology && (alone || !cells);
+    for (int line = 0; asked && !status && !why && line < grid->extent[1 - axis]; line++) {
+        struct hs_group all = {.table = grid->rank,
+                               .base = hs_grid_index(grid, axis, 0, line),
+                               .stride = hs_grid_stride(grid, axis),
+                               .size = grid->extent[axis]};
+        status = ask_line(chooser, row, with, &all, cells, &over, at, &size, &why);
+    }
+    if (!why)
+        return status;
+    return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d %s: %s",
+                   operand == HS_C ? "reduce" : "bcast", row->name, size, cells ? "nodes" : "processes", why);
+}
+
+hsumma_status hs_check_rows(const struct hs_chooser *chooser, const struct hs_spec *spec, int level)
+{
+    hsumma_status status = HSUMMA_OK;
+    for (int x = 0; !status && x < 3; x++)
+        if (chooser->variant.role[x].moves)
+            status = check_row(chooser, spec, level, chooser->variant.role[x].line_axis, x);
+    return status;
+}

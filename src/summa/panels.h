@@ -37,8 +37,8 @@ hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, co
                             struct hs_pairs *pairs);
 
 /*
- * Reorders the pairs so that those which follow each other have owners on different nodes, for both operands, where so
- * many neighbours among an operand's owners (mates, at least 1) share a node.
+ * Reorders the pairs so that those which follow each other have owners on different nodes, for both operands.
+ * mates: the number of neighbours among each operand's owners that share a node, at least 1.
  */
 hsumma_status hs_pairs_alternate(struct hs_pairs *pairs, const int mates[2], const struct hs_allocator *memory);
 void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs);

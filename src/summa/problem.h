@@ -63,8 +63,8 @@ struct hs_spec {
     int64_t width[HS_LEVELS_MAX]; /* of panels per level, outermost first; each a multiple of the next */
     int64_t turn; /* indices that a pair of owners contributes before the next pair does: a multiple of width[0], or
                      HS_WHOLE_TURN (panels.h) */
-    int mates[2]; /* of a line along each axis, so many neighbours share a node, on all lines: turns alternate between
-                     nodes; 0: not known */
+    int mates[2]; /* for each axis, the number of neighbours on a line that share a node, alike on all lines: turns
+                     alternate between nodes; 0: not known */
     const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX]; /* reduce: of HS_REDUCE_TO or HS_ALLREDUCE */
     struct hs_parameters bcast_with[HS_LEVELS_MAX], reduce_with[HS_LEVELS_MAX];
     int64_t segment;

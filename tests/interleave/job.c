@@ -98,7 +98,7 @@ static const struct hs_alg *draw_row(enum hs_collective collective, const int si
     return fitting[draw_of(random, count)];
 }
 
-/* Levels, algorithms and what is in flight, for panels of a width in turns that are so many of them. */
+/* Levels, algorithms and what is in flight, for panels of a width.  turn: the number of panels in one. */
 static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, int turn, uint64_t *random)
 {
     int outer[2][HS_LEVELS_MAX], left[2] = {job->extent[0], job->extent[1]}, levels = draw_of(random, 3);

@@ -222,9 +222,9 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         return status;
     if (plan->member)
         status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
+    /* the model knows the scratch of the rows that it chooses; who plans alone must not refuse what others take */
     int64_t needs = (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part), limit = plan->ranking.workspace_limit;
-    if (!status && plan->member && needs > limit &&
-        settings->reduce.count) /* the model knows the chosen ones' scratch */
+    if (!status && settings->reduce.count && !request->alone && needs > limit)
         return hs_fail(message, HSUMMA_ERR_WORKSPACE,
                        "with reduce=%s a process needs %" PRId64 " bytes of workspace; workspace_limit allows %" PRId64
                        " (smaller block, outer or lookahead, or a larger limit)",

@@ -19,21 +19,17 @@ static const char *name_for(const struct hs_names *names, int level, int levels)
 static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collective collective, const char *word,
                                struct hs_alg_spec *read)
 {
-    static const enum hs_collective or_else[HS_COLLECTIVES] = {[HS_BCAST] = HS_BCAST, [HS_REDUCE_TO] = HS_ALLREDUCE};
+    const enum hs_collective also = collective == HS_REDUCE_TO ? HS_ALLREDUCE : collective;
+    const enum hs_collective either[2] = {collective, also};
     const struct hs_registry *own = chooser->planner->own;
     const char *option = collective == HS_BCAST ? "bcast" : "reduce";
     char name[HS_WORD_TEXT], known[2][300] = {"", ""};
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
-    if (hs_alg_find_in(own, collective, name))
-        return hs_alg_spec_read(own, collective, word, strlen(word), option, read, chooser->message);
-    collective = or_else[collective];
-    if (hs_alg_find_in(own, collective, name))
-        return hs_alg_spec_read(own, collective, word, strlen(word), option, read, chooser->message);
-    hs_alg_names(own, HS_BCAST, known[0], sizeof known[0]);
-    if (collective == HS_ALLREDUCE) {
-        hs_alg_names(own, HS_REDUCE_TO, known[0], sizeof known[0]);
-        hs_alg_names(own, HS_ALLREDUCE, known[1], sizeof known[1]);
-    }
+    for (int i = 0; i < 2; i++)
+        if (hs_alg_find_in(own, either[i], name))
+            return hs_alg_spec_read(own, either[i], word, strlen(word), option, read, chooser->message);
+    for (int i = 0; i < 1 + (also != collective); i++)
+        hs_alg_names(own, either[i], known[i], sizeof known[i]);
     return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s%s%s", option, name,
                    known[0], known[1][0] ? "; and of allreduce: " : "", known[1]);
 }

@@ -60,7 +60,8 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
         if (!loop->variant.role[x].moves)
             continue;
         struct hs_mover mover;
-        struct hs_cells *cells = loop->spec->cells ? &loop->cells[x - (loop->variant.stationary < x)] : NULL;
+        struct hs_cells *cells =
+            hs_spec_shares(loop->spec, x) ? &loop->cells[x - (loop->variant.stationary < x)] : NULL;
         if (cells)
             status = hs_cells_make(cells, &loop->problem->grid, loop->variant.role[x].line_axis, &loop->comm->topology,
                                    memory);

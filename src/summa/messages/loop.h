@@ -32,7 +32,7 @@ struct hs_loop {
     struct hs_cache lists;
     struct hs_conveyor conveyor[2]; /* of the moving operands, as they come in the alphabet: C's is the drain */
     int feeds;                      /* how many of them are */
-    struct hs_cells cells[2];       /* of the lines of the moving operands, if the spec has cells */
+    struct hs_cells cells[2];       /* of the lines of the moving operands that are shared (hs_spec_shares) */
     size_t shared_bytes;            /* of the node's memory for products, of all that the node's processes share */
     size_t shared_part;             /* of these what this process answers for: its share of its cells' */
     int one_at_a_time;

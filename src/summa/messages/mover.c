@@ -26,8 +26,7 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, cons
     int tier[HS_LEVELS_MAX];
     mover->place = mover->line;
     mover->members = 1;
-    if (cells && !mover->spread && hs_spec_shares(spec, mover->operand) &&
-        hs_cells_factors(cells->division, &all, &over)) {
+    if (cells && !mover->spread && hs_cells_factors(cells->division, &all, &over)) {
         all = over;
         mover->cells = cells;
         mover->place = cells->me;

@@ -46,8 +46,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
                    const struct hs_cells *cells, int operand);
 
 /* What lists need beside: the nodes of groups, and the parts of exchanges.  HSUMMA_ERR_MEMORY; to be undone in any
- * case.
- */
+ * case. */
 hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
 void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
 
@@ -56,8 +55,9 @@ void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
 int hs_mover_holder(const struct hs_mover *mover, int line);
 /*
  * The coordinate on its line of the root of what `owner` has.  Of what is transposed any member could be root: owners
- * are dealt among those on the node of the holder, so that it leaves and enters each node once; *among: so many.  Where
- * there are none, or nodes are not known, among all.
+ * are dealt among the members on the holder's node, so that a panel leaves and enters each node once.  Where there are
+ * none, or nodes are not known, they are dealt among all members.  *among: the number of members that they are dealt
+ * among.
  */
 int hs_mover_root_on(const struct hs_mover *mover, int line, int owner, int *among);
 /* Of this process's line, for a pair. */

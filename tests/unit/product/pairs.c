@@ -17,11 +17,11 @@ static int different_from(const struct hs_pairs *pairs, int i, int operand, int 
     return next - i;
 }
 
-/* Owners of 16 and 8, or of 5 and 6, of which so many share a node: nodes take turns, and no pair is lost. */
+/* Owners of 16 and 8, or of 5 and 6, with several on a node: nodes take turns, and no pair is lost. */
 int main(void)
 {
     static const struct {
-        int procs[2], mates[2], apart[2]; /* nodes that take turns: so many at least, but for the last pairs */
+        int procs[2], mates[2], apart[2]; /* the least number of nodes in turn, but for the last pairs */
     } cases[] = {
         {{16, 8}, {4, 1}, {4, 4}}, {{16, 8}, {1, 4}, {4, 2}}, {{6, 5}, {3, 1}, {2, 2}}, {{9, 9}, {1, 1}, {9, 9}}};
     int lost = 0, together = 0;

@@ -251,6 +251,10 @@ static void against_loops(int cases)
         struct hs_spec spec = model_spec(&d.product, &d.how);
         struct hs_topology topology;
         spec.cells = 1;
+        int knows = draw(6); /* rows that know nodes: then the other operand alone is shared */
+        for (int l = 0; l < spec.levels && knows < 2; l++)
+            *(knows ? &spec.reduce[l] : &spec.bcast[l]) =
+                knows ? hs_alg_find(HS_REDUCE_TO, "smp") : hs_alg_find(HS_BCAST, "hierarchical");
         if (hs_topology_make(&topology, d.product.extent[0] * d.product.extent[1], d.node, NULL, &hs_heap))
             continue;
         compare(&d, &spec, &topology, &wrong);

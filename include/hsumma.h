@@ -240,9 +240,15 @@ HSUMMA_API const char *hsumma_device(const hsumma_context *ctx);
  * A grid of nprow x npcol processes.  order 'R' counts the processes along rows, 'C' along columns; ranks, if not NULL,
  * lists nprow * npcol ranks of the context's communicator in that order (copied), else it is the first ones.
  * Processes that are left over own nothing and may take part in every call.
- * Collective over the context, and it communicates: all processes give the same arguments, and their calls come in the
- * same order as all collective calls of the context.  The processes of each node map memory for the products of the
- * grid; it goes with the grid and its plans.  A node that cannot share memory is no error: products send messages, and
+ *
+ * order 'A' (any) leaves it to the library which process has which coordinates: ask hsumma_grid_info, hsumma_grid_rank.
+ * The processes of each node get a tile of the grid that is as near to a square as the grid and the sizes of the nodes
+ * allow, those of each socket a tile of that, because a panel enters a node once for each row or column of the grid
+ * that the node touches: 16 processes on 4 nodes as 4 x 4 receive a third less from other nodes with tiles of 2 x 2
+ * than with a row for each node.  On one node, and where no tiles are better, it is the order of 'R'. Collective over
+ * the context, and it communicates: all processes give the same arguments, and their calls come in the same order as
+ * all collective calls of the context.  The processes of each node map memory for the products of the grid; it goes
+ * with the grid and its plans.  A node that cannot share memory is no error: products send messages, and
  * hsumma_plan_query's why says which node and the reason.
  * Errors, alike on all processes: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.  Free with hsumma_grid_free,
  * which is local.
@@ -254,6 +260,9 @@ HSUMMA_API void hsumma_grid_free(hsumma_grid **grid);
 /* Shape and this process's place: 0 <= *row < *nprow, or -1 for a process outside the grid.  Any pointer may be NULL.
  */
 HSUMMA_API void hsumma_grid_info(const hsumma_grid *grid, int *nprow, int *npcol, int *row, int *col);
+
+/* The rank, in the context's communicator, of the process at row and col of the grid; -1 if there is none. */
+HSUMMA_API int hsumma_grid_rank(const hsumma_grid *grid, int row, int col);
 
 /* The factors of size nearest to a square, *nprow <= *npcol. */
 HSUMMA_API void hsumma_grid_shape(int size, int *nprow, int *npcol);

@@ -68,7 +68,7 @@ const argument arguments_product[] = {
     {"layout-c", LAYOUT(2, 2)},
     {.name = NULL}};
 const argument arguments_values[] = {
-    {"order", .read = argument_letter, AT(order), .words = "RC", .expected = "R or C"},
+    {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"alpha", SCALAR, AT(alpha)},
     {"beta", SCALAR, AT(beta)},
     {"seed", .read = argument_int64, AT(seed), .least = INT64_MIN, .most = INT64_MAX, .expected = "an integer"},
@@ -107,7 +107,8 @@ void arguments_help(void)
           "\n"
           "Processes and distribution\n"
           "  --grid PxQ              process grid, may leave ranks idle (default: nearest to a square)\n"
-          "  --order R|C             the grid counts the ranks along its rows or its columns (default: R)\n"
+          "  --order R|C|A           the grid counts the ranks along its rows or its columns, or gives each node\n"
+          "                          a near-square tile (default: R)\n"
           "  --nb NB|checkerboard    NB x NB blocks, or one block per process (default: 128)\n"
           "  --layout LIST           fields of all three descriptors, e.g. mb=64,nb=32,rsrc=1,i=3,pad=2:\n"
           "                            m, n        the whole matrix (default: the operand and what precedes it)\n"

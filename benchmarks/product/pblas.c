@@ -55,7 +55,7 @@ static int make_grid(pblas *b, const problem *p)
         return COMMAND_INTERNAL;
     for (int i = 0; i < p->nprow; i++)
         for (int j = 0; j < p->npcol; j++)
-            map[i + j * p->nprow] = p->args->order == 'R' ? i * p->npcol + j : i + j * p->nprow;
+            map[i + j * p->nprow] = hsumma_grid_rank(p->grid, i, j);
     b->handle = Csys2blacs_handle(p->comm);
     b->context = b->handle;
     Cblacs_gridmap(&b->context, map, p->nprow, p->nprow, p->npcol);

@@ -1,26 +1,33 @@
 #include "base/hash.h"
 #include "hsumma/context/context.h"
+#include "hsumma/context/tiling.h"
 
 #include <string.h>
 
-/* Lists the ranks by rows and finds this process among them; the verdict on the arguments. */
-static hsumma_status place(hsumma_context *ctx, const int extent[2], char order, const int *ranks, hsumma_grid *grid,
-                           unsigned char *seen)
+/* The ranks of the grid, as given; the verdict on them. */
+static hsumma_status list(hsumma_context *ctx, const int *ranks, int count, int *rank, unsigned char *seen)
 {
-    int *rank = grid->rank;
-    grid->grid = (struct hs_grid){.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = rank};
-    for (int i = 0; i < extent[0] * extent[1]; i++) {
-        int who = ranks ? ranks[i] : i;
-        if (who < 0 || who >= ctx->comm.size || seen[who]++)
+    for (int i = 0; i < count; i++) {
+        rank[i] = ranks ? ranks[i] : i;
+        if (rank[i] < 0 || rank[i] >= ctx->comm.size || seen[rank[i]]++)
             return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-                           "ranks[%d] is %d; expected ranks from 0 to %d, each once", i, who, ctx->comm.size - 1);
-        int row = order == 'R' ? i / extent[1] : i % extent[0], col = order == 'R' ? i % extent[1] : i / extent[0];
-        rank[row * extent[1] + col] = who;
-        if (who == ctx->comm.rank) {
-            grid->grid.coord[0] = row;
-            grid->grid.coord[1] = col;
-        }
+                           "ranks[%d] is %d; expected ranks from 0 to %d, each once", i, rank[i], ctx->comm.size - 1);
     }
+    return HSUMMA_OK;
+}
+
+/* Brings the listed ranks into their order and finds this process among them. */
+static hsumma_status place(hsumma_context *ctx, const int extent[2], char order, hsumma_grid *grid)
+{
+    hsumma_status status = hs_grid_order(extent, order, &ctx->comm.topology, grid->rank, &ctx->memory);
+    if (status)
+        return hs_fail(&ctx->message, status, "no memory for a grid");
+    grid->grid = (struct hs_grid){.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = grid->rank};
+    for (int i = 0; i < extent[0] * extent[1]; i++)
+        if (grid->rank[i] == ctx->comm.rank) {
+            grid->grid.coord[0] = i / extent[1];
+            grid->grid.coord[1] = i % extent[1];
+        }
     return HSUMMA_OK;
 }
 
@@ -31,8 +38,8 @@ static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char or
     if (extent[0] < 1 || extent[1] < 1 || extent[0] > ctx->comm.size / extent[1])
         return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "a grid of %d x %d does not fit on %d processes", extent[0],
                        extent[1], ctx->comm.size);
-    if (order != 'R' && order != 'C')
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is %d; expected 'R' or 'C'", order);
+    if (order != 'R' && order != 'C' && order != 'A')
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is %d; expected 'R', 'C' or 'A'", order);
     hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
     int *rank = hs_get(&ctx->memory, (size_t)extent[0] * (size_t)extent[1], sizeof *rank);
     unsigned char *seen = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, 1);
@@ -44,7 +51,9 @@ static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char or
     if (status)
         hs_fail(&ctx->message, status, "no memory for a grid");
     else
-        status = place(ctx, extent, order, ranks, grid, seen);
+        status = list(ctx, ranks, extent[0] * extent[1], rank, seen);
+    if (!status)
+        status = place(ctx, extent, order, grid);
     hs_put(&ctx->memory, seen);
     *result = grid;
     return status;
@@ -117,6 +126,14 @@ void hsumma_grid_info(const hsumma_grid *grid, int *nprow, int *npcol, int *row,
         *row = grid->grid.coord[0];
     if (col)
         *col = grid->grid.coord[1];
+}
+
+int hsumma_grid_rank(const hsumma_grid *grid, int row, int col)
+{
+    const struct hs_grid *of = &grid->grid;
+    if (row < 0 || row >= of->extent[0] || col < 0 || col >= of->extent[1])
+        return -1;
+    return of->rank[hs_grid_index(of, 0, row, col)];
 }
 
 void hsumma_grid_shape(int size, int *nprow, int *npcol)

@@ -192,7 +192,7 @@ hsumma_grid *gemm_draw_grid(hsumma_context *ctx)
     int turned = draw(2), by = draw(size);
     for (int r = 0; r < used; r++)
         ranks[r] = ((turned ? used - 1 - r : r) + by) % size;
-    return hsumma_grid_create(ctx, P, Q, "RC"[draw(2)], ranks, &grid) ? NULL : grid;
+    return hsumma_grid_create(ctx, P, Q, "RCA"[draw(3)], ranks, &grid) ? NULL : grid;
 }
 
 void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what)

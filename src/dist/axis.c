@@ -52,14 +52,11 @@ int64_t hs_axis_count(const struct hs_axis *axis, int proc)
     return hs_axis_before(axis, proc, axis->n);
 }
 
+/* The owner of the first block, which may be of any length, or that of the second: nobody has more of the others. */
 int64_t hs_axis_count_max(const struct hs_axis *axis)
 {
-    int64_t most = 0;
-    for (int proc = 0; proc < axis->nprocs; proc++) {
-        int64_t count = hs_axis_count(axis, proc);
-        most = count > most ? count : most;
-    }
-    return most;
+    int64_t first = hs_axis_count(axis, axis->src), second = hs_axis_count(axis, (axis->src + 1) % axis->nprocs);
+    return first > second ? first : second;
 }
 
 int64_t hs_axis_global(const struct hs_axis *axis, int proc, int64_t local)

@@ -14,6 +14,7 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->on_node = NULL;
     lines->shares = 0;
     lines->known = 0;
+    memset(lines->pace, 0, sizeof lines->pace);
     if (!lines->topology)
         return HSUMMA_OK;
     lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);

@@ -39,7 +39,8 @@ struct hs_line_table {
     int *on_node;                  /* room for two numbers of each node; NULL with a topology that is NULL */
     int shares;                    /* `cells` is there */
     struct hs_line_cells cells[2]; /* of the lines along each axis */
-    int known;                     /* looked at so far; when there are too many, they are forgotten */
+    double pace[3][3][2]; /* of exchanges, by stationary operand, operand, spread (predict.c); 0: not known yet */
+    int known;            /* looked at so far; when there are too many, they are forgotten */
     struct hs_line line[HS_LINES];
 };
 hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,

@@ -135,6 +135,18 @@ static double exchange_pace(const struct hs_mover *mover, const struct hs_line_t
     return pace;
 }
 
+/* That of the exchanges of all panels: a first owner and one in the middle stand for all.  It depends on no width. */
+static double mean_pace(const struct hs_mover *mover, struct hs_line_table *lines, const struct hs_machine *machine,
+                        int stationary)
+{
+    double *pace = &lines->pace[stationary][mover->operand][mover->spread];
+    if (*pace == 0)
+        *pace = (exchange_pace(mover, lines, machine, 0) +
+                 exchange_pace(mover, lines, machine, mover->role->looped->nprocs / 2)) /
+                2;
+    return *pace;
+}
+
 /* The messages of one panel: the first on its whole way, the others behind it. */
 static double exchange_latency(const struct hs_line_table *lines, const struct hs_profile *profile, double messages,
                                double bytes)
@@ -171,8 +183,7 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     double all = (double)role->looped->n * (double)role->want->n * size * givers, messages = 0, seconds = 0, pace = 0;
     if (given > 0 || taken > 0) {
         messages = extent[role->want_axis] * givers;
-        for (int i = 0; i < 2; i++) /* a first owner, and one in the middle */
-            pace += exchange_pace(mover, lines, &profile->machine, i * role->looped->nprocs / 2) / 2;
+        pace = mean_pace(mover, lines, &profile->machine, spec->stationary);
         double first = exchange_latency(lines, profile, messages,
                                         all / (double)(panels ? panels : 1) / (messages * extent[role->own_axis]));
         seconds = (double)panels * first + all * pace;
@@ -236,40 +247,40 @@ struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs
     return mover;
 }
 
-int64_t hs_workspace_max(const struct hs_line_table *lines, const struct hs_problem *problem,
-                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs)
+/* Of one operand. */
+static struct hs_need need_of_mover(const struct hs_line_table *lines, struct hs_mover *mover,
+                                    const struct hs_spec *spec, const struct hs_pairs *pairs)
 {
-    int64_t bytes = 0;
+    const struct hs_line_cells *cells = &lines->cells[mover->role->line_axis];
+    int64_t length = hs_axis_count_max(mover->role->want);
+    struct hs_need need = {0, 0};
+    if (lines->shares && hs_spec_shares(spec, mover->operand)) {
+        size_t shared = hs_conveyor_shared_bytes(mover, spec, pairs, cells->lines, cells->members);
+        need.shared = shared > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)shared;
+    }
+    /* in the smallest cell a process has the largest share; one alone adds up nothing */
+    for (int i = 0; i < (mover->cells && cells->least_of_several ? 2 : 1); i++) {
+        if (mover->cells)
+            mover->members = i ? cells->least_of_several : cells->least;
+        int64_t here = hs_conveyor_bytes(mover, spec, pairs, length);
+        need.workspace = here > need.workspace ? here : need.workspace;
+    }
+    return need;
+}
+
+struct hs_need hs_need_of(const struct hs_line_table *lines, const struct hs_problem *problem,
+                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs)
+{
+    struct hs_need all = {0, 0};
     for (int x = 0; x < 3; x++) {
         if (!variant->role[x].moves)
             continue;
         struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
-        const struct hs_line_cells *cells = &lines->cells[mover.role->line_axis];
-        int64_t length = hs_axis_count_max(mover.role->want), most = 0;
-        /* in the smallest cell a process has the largest share; one alone adds up nothing */
-        for (int i = 0; i < 2; i++) {
-            if (mover.cells && (i == 0 || cells->least_of_several))
-                mover.members = i ? cells->least_of_several : cells->least;
-            int64_t here = hs_conveyor_bytes(&mover, spec, pairs, length);
-            most = here > most ? here : most;
-        }
-        bytes += most;
+        struct hs_need need = need_of_mover(lines, &mover, spec, pairs);
+        all.workspace += need.workspace;
+        all.shared += need.shared;
     }
-    return bytes;
-}
-
-int64_t hs_node_memory_max(const struct hs_line_table *lines, const struct hs_problem *problem,
-                           const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs)
-{
-    size_t bytes = 0;
-    for (int x = 0; x < 3 && lines->shares; x++) {
-        if (!variant->role[x].moves || !hs_spec_shares(spec, x))
-            continue;
-        const struct hs_line_cells *cells = &lines->cells[variant->role[x].line_axis];
-        struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
-        bytes += hs_conveyor_shared_bytes(&mover, spec, pairs, cells->lines, cells->members);
-    }
-    return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+    return all;
 }
 
 double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,

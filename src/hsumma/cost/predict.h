@@ -30,12 +30,14 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
 struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
                               const struct hs_variant *variant, const struct hs_spec *spec, int operand);
 
-/* Bytes of panel buffers on the process that needs most, with its share of what cells share; and of the memory of the
- * node that shares most, with room for all lines whatever their levels are: 0 without cells. */
-int64_t hs_workspace_max(const struct hs_line_table *lines, const struct hs_problem *problem,
-                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs);
-int64_t hs_node_memory_max(const struct hs_line_table *lines, const struct hs_problem *problem,
-                           const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs);
+/* Bytes of panel buffers. */
+struct hs_need {
+    int64_t workspace; /* on the process that needs most, with its share of what cells share */
+    int64_t shared;    /* of the memory of the node that shares most, with room for all lines whatever their levels
+                          are; 0 without cells */
+};
+struct hs_need hs_need_of(const struct hs_line_table *lines, const struct hs_problem *problem,
+                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs);
 
 /* Panels of a width. */
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);

@@ -106,8 +106,8 @@ static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_ske
             int legs = legs_of(chooser, spec, collective[i], l, leg);
             if (legs && (*alg = by_rules(chooser, collective[i], &leg[0].line, leg[0].bytes)))
                 choice->by_rule[i] = 1;
-            else if (i == 0 && sketch->bcast)
-                *alg = sketch->bcast;
+            else if (i == 0 && sketch->bcast[l])
+                *alg = sketch->bcast[l];
             else
                 *alg = hs_cheapest(chooser, collective[i], leg, legs, spec, &seconds, &status);
         }
@@ -128,18 +128,6 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
             return 0;
     }
     return 1;
-}
-
-/* What panels need: of a process's own memory, and of what a node's processes share. */
-struct need {
-    int64_t workspace, shared;
-};
-
-static struct need need_of(const struct hs_chooser *chooser, const struct hs_spec *spec)
-{
-    return (struct need){
-        hs_workspace_max(&chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs),
-        hs_node_memory_max(&chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs)};
 }
 
 /* One of the widest panels where that can pay: between nodes with a lookahead, where panels in flight then have several
@@ -208,7 +196,7 @@ static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_sp
     return hs_even_cut(chooser->pairs.width_max, wanted, 8);
 }
 
-static hsumma_status refuse_need(const struct hs_chooser *chooser, int64_t block, struct need need)
+static hsumma_status refuse_need(const struct hs_chooser *chooser, int64_t block, struct hs_need need)
 {
     if (need.workspace > chooser->limit)
         return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
@@ -221,8 +209,9 @@ static hsumma_status refuse_need(const struct hs_chooser *chooser, int64_t block
                    block, need.shared, chooser->planner->sharing.bytes);
 }
 
-/* Panel widths and lookahead: as wide as the sketch says, and as the limits allow. */
-static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_spec *spec)
+/* Panel widths and lookahead: as wide as the sketch says, and as the limits allow; the workspace that they need. */
+static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_spec *spec,
+                                   int64_t *workspace)
 {
     const struct hs_settings *settings = chooser->settings;
     int64_t most = clamp(chooser->pairs.width_max, 1, INT32_MAX);
@@ -242,7 +231,8 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
         hsumma_status status = set_widths(chooser, spec, block, sketch->outer_times);
         if (status)
             return status;
-        struct need need = need_of(chooser, spec);
+        struct hs_need need = hs_need_of(&chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs);
+        *workspace = need.workspace;
         int within = need.workspace <= chooser->limit && need.shared <= room;
         if (within && (need.workspace <= target || block == 1))
             return HSUMMA_OK;
@@ -295,7 +285,7 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
 {
     static const double LITTLE = 0.01;
     choice->spec.spread = spread;
-    hsumma_status status = choose_widths(chooser, sketch, &choice->spec);
+    hsumma_status status = choose_widths(chooser, sketch, &choice->spec, &choice->workspace_bytes);
     struct hs_choice whole = *choice;
     whole.spec.turn = HS_WHOLE_TURN;
     if (!status)
@@ -305,7 +295,6 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
         if (!status && choice->prediction.comm > (1 - LITTLE) * whole.prediction.comm)
             *choice = whole;
     }
-    choice->workspace_bytes = need_of(chooser, &choice->spec).workspace;
     return status;
 }
 

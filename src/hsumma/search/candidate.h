@@ -44,11 +44,11 @@ static inline void hs_refuse(struct hs_chooser *chooser, hsumma_status status, c
 struct hs_sketch {
     int levels; /* outer ones */
     int factor[HS_LEVELS_MAX][2];
-    int64_t block;              /* 0: as wide as the local GEMM wants */
-    int lookahead;              /* -1: 1, or 0 where nothing travels */
-    int outer_times;            /* outer panels are so many inner ones wide */
-    int64_t segment;            /* 0: the default */
-    const struct hs_alg *bcast; /* on all levels; NULL: the cheapest of each */
+    int64_t block;                             /* 0: as wide as the local GEMM wants */
+    int lookahead;                             /* -1: 1, or 0 where nothing travels */
+    int outer_times;                           /* outer panels are so many inner ones wide */
+    int64_t segment;                           /* 0: the default */
+    const struct hs_alg *bcast[HS_LEVELS_MAX]; /* NULL: the cheapest for the level */
 };
 
 /* An operand's line on one level, and the bytes of a panel there. */

@@ -72,7 +72,7 @@ static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch
 }
 
 /* The hierarchies of one axis that promise most: factors per level, outermost first. */
-enum { SHORTLIST = 3, CHAINS = 512 };
+enum { SHORTLIST = 8, CHAINS = 512 };
 struct chain {
     int factor[HS_LEVELS_MAX];
     double seconds;
@@ -82,8 +82,11 @@ struct shortlist {
     struct chain chain[SHORTLIST];
 };
 
-/* What the operands whose lines lie along the axis take, with the best row on each level. */
-static double chain_seconds(struct hs_chooser *chooser, int axis, const struct hs_factors *over, int cells,
+/*
+ * What the operands whose lines lie along the axis take for each innermost panel, with the best row on each level.
+ * times: how much wider the panels of the outer levels are.
+ */
+static double chain_seconds(struct hs_chooser *chooser, int axis, const struct hs_factors *over, int cells, int times,
                             const struct hs_choice *base, hsumma_status *status)
 {
     const struct hs_spec *spec = &base->spec;
@@ -93,25 +96,26 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
         const struct hs_role *role = &chooser->variant.role[x];
         if (!role->moves || role->line_axis != axis)
             continue;
-        int64_t bytes = hs_bytes_of(width, hs_axis_count_max(role->want), unit);
         for (int l = 0; l < over->levels; l++) {
             if (over->size[l] == 1)
                 continue;
+            int wider = l < over->levels - 1 ? times : 1;
             struct hs_leg leg = {.line = hs_line_of(&chooser->lines, cells, axis, over->stride[l], over->size[l]),
-                                 .bytes = bytes,
+                                 .bytes = hs_bytes_of(width * wider, hs_axis_count_max(role->want), unit),
                                  .panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs,
                                                           x - (spec->stationary < x), over->stride[l])};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
-            seconds += least;
+            seconds += least / wider;
         }
     }
     return seconds;
 }
 
 /* All ways to factor `left` into the levels from `level` on. */
-static void list_chains(struct hs_chooser *chooser, int axis, int levels, int level, int left, struct chain *chain,
-                        const struct hs_choice *base, struct shortlist *list, hsumma_status *status)
+static void list_chains(struct hs_chooser *chooser, int axis, int levels, int level, int left, int times,
+                        struct chain *chain, const struct hs_choice *base, struct shortlist *list,
+                        hsumma_status *status)
 {
     if (*status || list->made == CHAINS)
         return;
@@ -119,7 +123,7 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
         for (int f = 1; f <= left; f++)
             if (left % f == 0) {
                 chain->factor[level] = f;
-                list_chains(chooser, axis, levels, level + 1, left / f, chain, base, list, status);
+                list_chains(chooser, axis, levels, level + 1, left / f, times, chain, base, list, status);
             }
         return;
     }
@@ -129,7 +133,7 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
     int cells = hs_line_cells(&chooser->lines, chooser->cells, axis, &members, &over) != NULL;
     if (chooser->cells && !cells) /* groups that cut through nodes are for those who ask for them */
         return;
-    chain->seconds = chain_seconds(chooser, axis, &over, cells, base, status);
+    chain->seconds = chain_seconds(chooser, axis, &over, cells, times, base, status);
     list->made++;
     int at = list->count;
     while (at > 0 && chain->seconds < list->chain[at - 1].seconds * (1 - 1e-9))
@@ -142,14 +146,24 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
     list->count = kept + 1;
 }
 
-static int is_one(const struct chain *rows, const struct chain *cols, int level)
+/* A hierarchy of these chains, unless a level of it would do nothing. */
+static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs_sketch *base, int levels,
+                                     const struct chain *const chain[2], struct hs_choice *best, int *found)
 {
-    return rows->factor[level] == 1 && cols->factor[level] == 1;
+    struct hs_sketch sketch = *base;
+    sketch.levels = levels - 1;
+    for (int l = 0; l < levels; l++)
+        if (chain[0]->factor[l] == 1 && chain[1]->factor[l] == 1 && (l < levels - 1 || base->outer_times == 1))
+            return HSUMMA_OK;
+    for (int l = 0; l < levels - 1; l++)
+        for (int axis = 0; axis < 2; axis++)
+            sketch.factor[l][axis] = chain[axis]->factor[l];
+    return consider(chooser, &sketch, best, found);
 }
 
 /*
- * Group grids of two and three levels.  Costs of the two axes add up and levels do not disturb each other, so the best
- * chains of factors of each axis are found apart and only their products are priced whole.
+ * Group grids of two and three levels.  Costs of the two axes nearly add up and levels do not disturb each other, so
+ * the chains of factors of each axis are listed apart, and each is priced whole with the best of the other axis.
  */
 static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
                                    int *found)
@@ -161,23 +175,25 @@ static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_s
         const struct hs_choice plain = *best;
         for (int axis = 0; axis < 2; axis++) {
             struct chain chain;
-            list_chains(chooser, axis, levels, 0, extent[axis], &chain, &plain, &list[axis], &status);
+            list_chains(chooser, axis, levels, 0, extent[axis], base->outer_times, &chain, &plain, &list[axis],
+                        &status);
         }
-        for (int i = 0; i < list[0].count && !status; i++)
-            for (int j = 0; j < list[1].count && !status; j++) {
-                const struct chain *rows = &list[0].chain[i], *cols = &list[1].chain[j];
-                struct hs_sketch sketch = *base;
-                int empty = 0;
-                sketch.levels = levels - 1;
-                for (int l = 0; l < levels; l++)
-                    empty |= is_one(rows, cols, l) && (l < levels - 1 || base->outer_times == 1);
-                for (int l = 0; l < levels - 1; l++) {
-                    sketch.factor[l][0] = rows->factor[l];
-                    sketch.factor[l][1] = cols->factor[l];
-                }
-                if (!empty)
-                    status = consider(chooser, &sketch, best, found);
+        if (list[0].count == 0 || list[1].count == 0)
+            continue;
+        const struct chain *chain[2] = {&list[0].chain[0], &list[1].chain[0]};
+        for (int turn = 0; turn < 3 && !status; turn++) {
+            int axis = turn % 2;
+            const struct chain *kept = chain[axis];
+            double least = best->prediction.seconds;
+            for (int i = 0; i < list[axis].count && !status; i++) {
+                chain[axis] = &list[axis].chain[i];
+                status = consider_chains(chooser, base, levels, chain, best, found);
+                if (best->prediction.seconds < least)
+                    kept = chain[axis];
+                least = best->prediction.seconds;
             }
+            chain[axis] = kept;
+        }
     }
     return status;
 }
@@ -207,27 +223,38 @@ static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice 
     return fixed > chooser->ranking->choice[0].prediction.seconds;
 }
 
-/* Broadcasts with their segments, on the best so far. */
-static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+/* A row for broadcasts on one level of a choice, or (level -1) on all, with the segments that suit it. */
+static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_choice *base, int level,
+                                  const struct hs_alg *row, struct hs_choice *best, int *found)
 {
-    const struct hs_settings *settings = chooser->settings;
     const struct hs_link *network = &chooser->profile->machine.network;
     const int64_t segment[] = {16 << 10, 64 << 10, network->eager < 16 << 10 ? network->eager : 0}; /* 0: none */
-    const struct hs_choice base = *best;
-    const struct hs_alg *row;
+    int several = row->flags & HS_USES_SEGMENT && !chooser->settings->segment;
     hsumma_status status = HSUMMA_OK;
-    for (int i = 0; !status && settings->bcast.count == 0 && (row = hs_alg_at(i)) != NULL; i++) {
-        if (!hs_may_serve(row, HS_BCAST))
+    struct hs_sketch sketch = sketch_of(base);
+    for (int l = 0; l < base->spec.levels; l++)
+        sketch.bcast[l] = level < 0 || l == level ? row : base->spec.bcast[l];
+    for (int k = 0; !status && k < (several ? 3 : 1); k++) {
+        if (several && !segment[k])
             continue;
-        struct hs_sketch sketch = sketch_of(&base);
-        sketch.bcast = row;
-        int several = row->flags & HS_USES_SEGMENT && !settings->segment;
-        for (int k = 0; !status && k < (several ? 3 : 1); k++) {
-            if (several && !segment[k])
-                continue;
-            sketch.segment = several ? segment[k] : sketch.segment;
-            status = consider(chooser, &sketch, best, found);
-        }
+        sketch.segment = several ? segment[k] : sketch.segment;
+        status = consider(chooser, &sketch, best, found);
+    }
+    return status;
+}
+
+/* Broadcasts with their segments, on the best so far: one on all levels, then others on each. */
+static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+{
+    hsumma_status status = HSUMMA_OK;
+    const struct hs_alg *row;
+    if (chooser->settings->bcast.count > 0)
+        return HSUMMA_OK;
+    for (int level = -1; level < (best->spec.levels > 1 ? best->spec.levels : 0); level++) {
+        const struct hs_choice base = *best;
+        for (int i = 0; !status && (row = hs_alg_at(i)) != NULL; i++)
+            if (hs_may_serve(row, HS_BCAST) && (level < 0 || row != base.spec.bcast[level]))
+                status = consider_row(chooser, &base, level, row, best, found);
     }
     return status;
 }
@@ -252,6 +279,24 @@ static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_cho
     return status;
 }
 
+/* SUMMA whose broadcasts have wider panels than the local GEMM. */
+static hsumma_status search_wide(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
+                                 int *found)
+{
+    struct hs_sketch sketch = *base;
+    struct hs_choice wide = *best;
+    int any = 0;
+    sketch.levels = 1;
+    for (int axis = 0; axis < 2; axis++)
+        sketch.factor[0][axis] = chooser->problem->grid.extent[axis];
+    hsumma_status status = consider(chooser, &sketch, &wide, &any);
+    if (!status && any)
+        status = search_rows(chooser, &wide, &any);
+    if (any && (!*found || wide.prediction.seconds < best->prediction.seconds * (1 - 1e-9)))
+        *best = wide;
+    return status;
+}
+
 /*
  * One stationary operand, coordinate by coordinate: block and lookahead on the given hierarchy or SUMMA, then
  * broadcasts with their segments, then hierarchies with their broadcasts, for outer panels as wide as inner ones and
@@ -260,8 +305,8 @@ static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_cho
 static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     const struct hs_settings *settings = chooser->settings;
-    enum { WIDER = 4 };               /* outer panels, in inner ones, where they are wider */
-    static const double LITTLE = 0.2; /* of the whole: communication for which wider ones are not looked at */
+    enum { WIDER = 4 };                /* outer panels, in inner ones, where they are wider */
+    static const double LITTLE = 0.05; /* of the whole: communication for which wider ones are not looked at */
     const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
     struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
     hsumma_status status = HSUMMA_OK;
@@ -283,7 +328,9 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
         struct hs_choice here = *best; /* search_groups looks at its widths */
         int found_here = 0;
         sketch.outer_times = times;
-        if (settings->levels < 0)
+        if (settings->levels < 0 && times > 1)
+            status = search_wide(chooser, &sketch, best, found);
+        if (settings->levels < 0 && !status)
             status = search_groups(chooser, &sketch, &here, &found_here);
         else if (settings->levels > 0 && times > 1)
             status = consider(chooser, &sketch, &here, &found_here);

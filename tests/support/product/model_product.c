@@ -57,7 +57,7 @@ struct hs_prediction model_price(const struct hs_problem *problem, const struct 
     if (!status)
         status = hs_predict(&memo, &lines, problem, &variant, spec, &pairs, 1, &prediction);
     if (workspace)
-        *workspace = hs_workspace_max(&lines, problem, &variant, spec, &pairs);
+        *workspace = hs_need_of(&lines, problem, &variant, spec, &pairs).workspace;
     hs_line_table_free(&lines, &hs_heap);
     hs_pairs_free(&hs_heap, &pairs);
     return status ? none : prediction;

@@ -83,7 +83,8 @@ static void faster_networks(int cases)
     }
 }
 
-/* The best of all group grids of one level with all pairs of rows, each forced by words. */
+/* The best of all group grids of one level with all pairs of rows, each forced by words; with shared panels, of those
+ * that do not cut through nodes. */
 static double best_forced(const struct plan_question *q, const char *words, struct hs_clock_memo *memo, char *how,
                           size_t size)
 {
@@ -99,7 +100,7 @@ static double best_forced(const struct plan_question *q, const char *words, stru
                     continue;
                 snprintf(forced.words, sizeof forced.words, "%s groups=%dx%d bcast=outer=%s,inner=%s", words, i, j,
                          rows[row / 5], rows[row % 5]);
-                if (plan_ask(&forced, memo, &ranking, &message))
+                if (plan_ask(&forced, memo, &ranking, &message) || ranking.choice[0].cut)
                     continue;
                 double seconds = ranking.choice[0].prediction.seconds;
                 if (best >= 0 && seconds >= best)
@@ -119,7 +120,7 @@ static void against_all(int cases, int given)
     struct losses losses = {0};
     int tenth = 0, percent = 0;
     char best_is[200] = "";
-    /* The bound of 10 % below is this sequence's: of the seeds 4 to 9 three exceed it, with 11, 11 and 19 %. */
+    /* Of the seeds 4 to 20, about 5,000 products, three exceed the bound of 5 % below: by 5.8, 6.8 and 8.9 %. */
     draw_seed(7);
     for (int i = 0; i < cases; i++) {
         struct plan_question q = plan_question_draw(8);
@@ -131,12 +132,19 @@ static void against_all(int cases, int given)
         if (q.nodes)
             q.nodes = 1 + draw(q.product.extent[0] * q.product.extent[1]);
         q.profile.one_node = q.nodes == 1;
+        q.shared = q.nodes > 1 && draw(2) ? (int64_t)1 << 40 : 0;
         hs_clock_memo_begin(&memo, &q.profile, &hs_heap);
         snprintf(q.words, given ? sizeof q.words : 1, "block=%d lookahead=%d", 16 << draw(6), draw(2));
         if (plan_ask(&q, &memo, &ranking, &message))
             continue;
+        /* a share of the matrices leaves a fifth unused where the block is chosen, but not where it is given */
+        size_t said = strlen(q.words);
+        snprintf(q.words + said, sizeof q.words - said, " workspace_limit=%lld", (long long)ranking.workspace_limit);
+        if (plan_ask(&q, &memo, &ranking, &message))
+            continue;
         const struct hs_spec *spec = &ranking.choice[0].spec;
-        snprintf(words, sizeof words, "block=%d lookahead=%d", (int)spec->width[spec->levels - 1], spec->lookahead);
+        snprintf(words, sizeof words, "block=%d lookahead=%d workspace_limit=%lld", (int)spec->width[spec->levels - 1],
+                 spec->lookahead, (long long)ranking.workspace_limit);
         double worst = losses.worst, best = best_forced(&q, words, &memo, how, sizeof how);
         double gap = best > 0 ? ranking.choice[0].prediction.seconds / best - 1 : 0;
         tenth += gap > 0.001;
@@ -146,7 +154,7 @@ static void against_all(int cases, int given)
             memcpy(best_is, how, sizeof how);
     }
     /* the search goes coordinate by coordinate: it misses a better plan now and then (doc/planner.md) */
-    if (!tap_ok(losses.cases > cases / 2 && losses.above * 20 <= losses.cases && losses.worst < 0.1,
+    if (!tap_ok(losses.cases > cases / 2 && losses.above * 20 <= losses.cases && losses.worst < 0.05,
                 "against all group grids and broadcasts at the %s block and lookahead (%d products): %d by more than "
                 "0.1 %% above the best, %d by 1 %%, %d by 2 %%; at most %.2f %%",
                 given ? "given" : "chosen", losses.cases, tenth, percent, losses.above, 100 * losses.worst))

@@ -222,13 +222,12 @@ static void compare(const struct drawn *d, const struct hs_spec *spec, const str
     if (find(d, spec, topology, &found) == HSUMMA_OK &&
         !hs_line_table_init(&lines, topology, 0, &problem.grid, &hs_heap)) {
         if (!hs_line_table_share(&lines, &hs_heap) && lines.shares) {
-            int64_t workspace = hs_workspace_max(&lines, &problem, &variant, spec, &pairs);
-            int64_t shared = hs_node_memory_max(&lines, &problem, &variant, spec, &pairs);
+            struct hs_need need = hs_need_of(&lines, &problem, &variant, spec, &pairs);
             wrong->cases++;
-            wrong->workspace += found.workspace > workspace;
-            wrong->shared += found.shared > shared;
-            wrong->tight[0] += found.workspace >= workspace * 9 / 10;
-            wrong->tight[1] += found.shared >= shared * 9 / 10;
+            wrong->workspace += found.workspace > need.workspace;
+            wrong->shared += found.shared > need.shared;
+            wrong->tight[0] += found.workspace >= need.workspace * 9 / 10;
+            wrong->tight[1] += found.shared >= need.shared * 9 / 10;
             for (int axis = 0; axis < 2; axis++) {
                 const struct hs_line_cells *cells = &lines.cells[axis];
                 wrong->cells += cells->least != found.least[axis] || cells->lines != found.lines[axis] ||

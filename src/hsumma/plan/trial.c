@@ -1,5 +1,6 @@
 #include "hsumma/plan/trial.h"
 
+#include "base/hash.h"
 #include "base/wait.h"
 #include "hsumma/plan/plan.h"
 
@@ -8,6 +9,19 @@
 
 enum { STEPPED_ROUNDS = 2 };
 static const double margin = 0.98; /* a rival has to be so much faster: less is noise */
+
+/* The layout of the operands, and how the grid lies on several nodes: another order of its processes is another
+ * product. */
+static uint64_t hash_layout(const hsumma_context *ctx, const struct hs_request *request)
+{
+    const struct hs_grid *grid = &request->desc[0]->grid->grid;
+    const struct hs_division *node = &ctx->comm.topology.division[HS_NODE];
+    uint64_t hash = (uint64_t)hs_request_hash(request, 1);
+    int processes = grid->extent[0] * grid->extent[1];
+    for (int i = 0; i < processes && processes <= ctx->comm.topology.size && node->parts > 1; i++)
+        hash = hs_mix(hash, (uint64_t)node->of[grid->rank[i]]);
+    return hash;
+}
 
 /* What identifies a product in the tuned file: global arguments, places, threads, workspace.  Alike on all processes.
  */
@@ -26,7 +40,7 @@ static void make_key(const hsumma_context *ctx, const struct hs_request *request
     hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, workspace, sizeof workspace);
     snprintf(key, HS_TUNED_KEY, "%c,%c%c,%lldx%lldx%lld,%dx%d,nodes=%d,threads=%s%d,workspace=%s,layout=%016llx",
              "sdcz"[request->type], op[0], op[1], m, n, k, grid[0], grid[1], nodes, threads,
-             said ? 0 : ctx->threads_model, workspace, (unsigned long long)hs_request_hash(request, 1));
+             said ? 0 : ctx->threads_model, workspace, (unsigned long long)hash_layout(ctx, request));
     for (char *c = key; *c; c++)
         if (*c == ' ' || *c == '#')
             *c = '_';

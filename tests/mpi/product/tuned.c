@@ -121,6 +121,29 @@ static void test_remembered(void)
     scene_close(&scene);
 }
 
+/* Two nodes, as if: by rows of the grid a node has a row of it, by columns a column. */
+static void test_mapping(void)
+{
+    char line[TUNED_WORDS];
+    struct scene scene;
+    hsumma_grid *columns = NULL, *rows = NULL;
+    if (size != 4)
+        return;
+    if (scene_open(&scene, "mapped", "topology=nodes:2 tune=measure") && measured_line(&scene, NULL, line) &&
+        tap_ok(everywhere(!hsumma_grid_create(scene.ctx, 2, 2, 'C', NULL, &columns) &&
+                          !hsumma_grid_create(scene.ctx, 2, 2, 'R', NULL, &rows)),
+               "two more grids of 2 x 2 on two nodes")) {
+        scene.c = gemm_case_of(columns, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
+        tap_ok(comes(&scene, "tune=estimate", "estimated", NULL, NULL),
+               "measured with a row of the grid on each node: not for a grid with columns there");
+        scene.c = gemm_case_of(rows, HSUMMA_D, 'N', 'N', 24, 20, 28, 2);
+        tap_ok(comes(&scene, "tune=estimate", "remembered", line, NULL), "for another grid with rows there it is");
+    }
+    hsumma_grid_free(&columns);
+    hsumma_grid_free(&rows);
+    scene_close(&scene);
+}
+
 /* What was measured among candidates that somebody's words have left is not the fastest of all. */
 static void test_words_apart(void)
 {
@@ -274,6 +297,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     if (!tap_ok(tuned_directory_make(), "a directory"))
         return;
     test_remembered();
+    test_mapping();
     test_words_apart();
     test_passed_over();
     test_tune();

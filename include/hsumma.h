@@ -374,8 +374,8 @@ HSUMMA_API hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char
 /*
  * The grid that the model finds cheapest for a product on `processes` processes when the layout is free: one block per
  * process (nb = 0) or blocks of nb x nb, all processes or fewer.  The grid's processes are the first ones of the
- * context, along rows.  Local; a function of its arguments, the context's options and profile.  Errors:
- * HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_MEMORY.
+ * context, in order 'A': create it with that order and ranks NULL.  Local; a function of its arguments, the context's
+ * options and profile.  Errors: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_MEMORY.
  */
 HSUMMA_API hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
                                             int64_t n, int64_t k, int64_t nb, int processes, const char *options,

@@ -24,6 +24,9 @@ static void print_help(void)
            "  --ranks P               choose the grid, of all that use up to P processes, with blocks by --nb\n"
            "  --nodes N               nodes that the processes are spread over in blocks (default: 1);\n"
            "                          of several each shares panels among its processes\n"
+           "  --map LIST              in place of that the node of each process: 0,0,1,0,1,1\n"
+           "  --order R|C|A           the grid counts the processes along its rows or its columns, or gives each\n"
+           "                          node a near-square tile (default: R; with --ranks A)\n"
            "  --nb NB|checkerboard    NB x NB blocks, or one block per process (default: 128)\n"
            "  --layout LIST           fields of all three descriptors: m n mb nb imb inb rsrc csrc i j, as for gemm\n"
            "  --layout-a, --layout-b, --layout-c LIST\n"
@@ -80,6 +83,8 @@ static const argument own_arguments[] = {
     {"format", .read = argument_word, AT(common.format), .words = "table|csv|json", .expected = "table, csv or json"},
     {"help", 'h', .read = argument_help},
     {"panels", .read = argument_int64, AT(panels), .least = 0, .most = INT32_MAX},
+    {"map", .read = argument_text, AT(map)},
+    {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
     {"all", .read = argument_flag, AT(all)},
     {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_PROCESSES},
@@ -91,6 +96,25 @@ static const argument own_arguments[] = {
     {"bytes", .read = argument_int64, AT(bytes), .least = 0, .most = INT64_MAX >> 8},
     {"root", .read = argument_int64, AT(root), .least = 0, .most = 4095},
     {.name = NULL}};
+
+/* What says where the processes are. */
+static int finish_places(explain_arguments *args, command_options *options, int64_t processes)
+{
+    if (args->nodes > processes)
+        return command_refuse(options, "--nodes %lld: expected at most one for each of %lld processes",
+                              (long long)args->nodes, (long long)processes);
+    if (args->map && args->nodes)
+        return command_refuse(options, "--map: expected without --nodes, which it says already");
+    if (args->ranks && args->order && args->order != 'A')
+        return command_refuse(options, "--order %c: with --ranks the grid is chosen for the order A", args->order);
+    if (args->collective && (args->map || args->order))
+        return command_refuse(options, "--collective: expected without --map and --order");
+    if (!args->order)
+        args->order = args->ranks ? 'A' : 'R';
+    if (!args->nodes)
+        args->nodes = 1;
+    return 0;
+}
 
 /* What does not fit together. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
@@ -114,9 +138,8 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     if (processes > MOST_PROCESSES)
         return command_refuse(options, "--grid %dx%d: expected %d processes at most", common->nprow, common->npcol,
                               MOST_PROCESSES);
-    if (args->nodes > processes)
-        return command_refuse(options, "--nodes %lld: expected at most one for each of %lld processes",
-                              (long long)args->nodes, (long long)processes);
+    if (finish_places(args, options, processes))
+        return 1;
     if (args->alg && !args->collective)
         return command_refuse(options, "--alg %s: expected --collective NAME with it", args->alg);
     if (args->collective && common->format != REPORT_TABLE)
@@ -135,7 +158,6 @@ const subcommand cmd_explain = {
     .table = own_arguments,
     .size = sizeof(explain_arguments),
     .defaults = &(const explain_arguments){.common = ARGUMENTS_DEFAULT(5),
-                                           .nodes = 1,
                                            .panels = 1,
                                            .size = 8,
                                            .bytes = -1,

@@ -6,26 +6,29 @@
 
 #include "common/command.h"
 #include "explain/command.h"
+#include "hsumma/context/tiling.h"
 #include "product/entering.h"
 #include "product/problem.h"
 #include "report/columns.h"
 
 /* The grid of the library without this process, which may take part in every call all the same. */
-static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol, int64_t nodes)
+static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol, char order)
 {
+    const struct hs_topology *topology = &ctx->comm.topology;
+    const int extent[2] = {nprow, npcol};
     size_t count = (size_t)nprow * (size_t)npcol;
     hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
     int *rank = hs_get(&ctx->memory, count, sizeof *rank);
 
-    if (!grid || !rank) {
+    for (size_t i = 0; rank && i < count; i++)
+        rank[i] = (int)i;
+    if (!grid || !rank || hs_grid_order(extent, order, topology, rank, &ctx->memory)) {
         hs_put(&ctx->memory, grid);
         hs_put(&ctx->memory, rank);
         return NULL;
     }
-    for (size_t i = 0; i < count; i++)
-        rank[i] = (int)i;
     *grid = (hsumma_grid){.ctx = ctx, .holders = 1, .grid = {{nprow, npcol}, {-1, -1}, rank}, .rank = rank};
-    grid->shared.bytes = nodes > 1 ? (size_t)ctx->tile_bytes : 0;
+    grid->shared.bytes = topology->division[HS_NODE].parts > 1 ? (size_t)ctx->tile_bytes : 0;
     ctx->holders++;
     return grid;
 }
@@ -146,14 +149,10 @@ static hsumma_status make_context(explanation *e, const char *options, struct hs
         status = read_profile(e->ctx, message);
     if (status)
         return status;
-    e->ctx->profile.one_node = args->nodes == 1;
     e->ctx->threads = e->ctx->threads_model = 1;
     e->ctx->tile_bytes = (uint64_t)64 << 30; /* as where there is plenty */
     hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
-    hs_topology_free(&e->ctx->comm.topology, &e->ctx->memory);
-    if (hs_topology_blocks(&e->ctx->comm.topology, (int)processes, (int)args->nodes, 1, &e->ctx->memory))
-        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the places of %lld processes", (long long)processes);
-    return HSUMMA_OK;
+    return explain_places(e, (int)processes, message);
 }
 
 /* The grid that was given, or the model's choice. */
@@ -185,7 +184,7 @@ static condition condition_of(const explanation *e)
     const struct hs_machine *model = &e->ctx->profile.machine;
     const struct hs_link *link = &model->network;
 
-    if (e->args->nodes == 1 && model->node.beta > 0)
+    if (e->node->parts == 1 && model->node.beta > 0)
         link = &model->node;
     condition c = {.n = llround(cbrt((double)args->m * (double)args->n * (double)args->k)),
                    .b = e->info.level[e->info.nlevels - 1].block,
@@ -236,26 +235,24 @@ static hsumma_status count_entering(explanation *e)
     int64_t *bytes = e->counted ? calloc((size_t)node->parts, sizeof *bytes) : NULL;
     hsumma_status status;
 
-    e->entering_max = e->entering = -1;
+    e->must_max = e->must = -1;
     if (!bytes)
         return e->counted ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
     status = entering_bytes(&e->plan->problem, e->plan->choice.spec.stationary, node, bytes);
-    e->entering_max = e->entering = 0;
+    e->must_max = e->must = 0;
     for (int i = 0; i < node->parts; i++) {
-        e->entering += bytes[i];
-        e->entering_max = bytes[i] > e->entering_max ? bytes[i] : e->entering_max;
+        e->must += bytes[i];
+        e->must_max = bytes[i] > e->must_max ? bytes[i] : e->must_max;
     }
     free(bytes);
     return status;
 }
 
-static hsumma_status make_explanation(explanation *e, struct hs_message *message)
+hsumma_status explain_lay_out(explanation *e, char order, struct hs_message *message)
 {
-    hsumma_status status = choose_grid(e, message);
+    hsumma_status status = HSUMMA_OK;
 
-    if (status)
-        return status;
-    e->grid = make_grid(e->ctx, e->whole[0], e->whole[1], e->args->nodes);
+    e->grid = make_grid(e->ctx, e->whole[0], e->whole[1], order);
     if (!e->grid)
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a grid of %dx%d", e->whole[0], e->whole[1]);
     for (int x = 0; x < 3 && !status; x++)
@@ -269,10 +266,23 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
     e->nprow = e->plan->problem.grid.extent[0];
     e->npcol = e->plan->problem.grid.extent[1];
     e->processes = e->nprow * e->npcol;
+    return HSUMMA_OK;
+}
+
+static hsumma_status make_explanation(explanation *e, struct hs_message *message)
+{
+    hsumma_status status = choose_grid(e, message);
+
+    if (!status)
+        status = explain_lay_out(e, e->args->order, message);
+    if (status)
+        return status;
     e->groups = condition_of(e);
     status = explain_read(e, message);
     if (!status && (status = count_entering(e)))
         hs_fail(message, status, "what enters the nodes: %s", hsumma_status_string(status));
+    if (!status)
+        status = explain_entering(e, message);
     if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the hierarchies");
     if (!status && e->args->timing)
@@ -287,6 +297,7 @@ static void free_explanation(explanation *e)
     for (int i = 0; i < e->hierarchy_count; i++)
         hsumma_plan_free(&e->hierarchies[i].plan);
     free(e->hierarchies);
+    explain_entering_free(e);
     explain_read_free(e);
     hsumma_plan_free(&e->plan);
     hsumma_grid_free(&e->grid);

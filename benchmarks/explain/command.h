@@ -9,6 +9,7 @@
 #include "hsumma/plan/plan.h"
 #include "measure/timing.h"
 #include "product/group_grids.h"
+#include "report/columns.h"
 #include "summa/messages/preview.h"
 
 /* Larger grids are neither drawn nor counted. */
@@ -19,10 +20,12 @@ enum { SHOW_PLAN = 1, SHOW_GROUPS = 2, SHOW_CUTS = 4, SHOW_MAP = 8, SHOW_MESSAGE
 
 typedef struct explain_arguments {
     arguments common;
-    int64_t nodes, panels;
-    int64_t ranks;  /* the grid is chosen of up to so many processes; 0: it is given */
-    int64_t timing; /* plans timed, cold and warm; 0: none */
-    int all, show;  /* all: SHOW_GROUPS, too */
+    int64_t nodes, panels; /* nodes: blocks of processes; 0: not given */
+    const char *map;       /* or the node of each process; NULL: not given */
+    char order;            /* 'R', 'C' or 'A', as of hsumma_grid_create; 0: not given */
+    int64_t ranks;         /* the grid is chosen of up to so many processes; 0: it is given */
+    int64_t timing;        /* plans timed, cold and warm; 0: none */
+    int all, show;         /* all: SHOW_GROUPS, too */
     /* --collective: one collective instead of a product */
     const char *collective, *alg;
     int64_t size, bytes, root;
@@ -77,12 +80,23 @@ typedef struct condition {
     int minimum_per_element, minimum_per_byte;
 } condition;
 
+/* What enters the nodes with the grid in one order. */
+enum { ORDERS = 3 };
+typedef struct entering {
+    char order;
+    int planned;               /* else the library refuses it in this order */
+    int64_t *messages, *bytes; /* into each node */
+    int64_t most, all;         /* bytes into the node that gets most, into all */
+    double seconds;            /* predicted */
+} entering;
+
 typedef struct explanation {
     const explain_arguments *args;
     int whole[2];                /* the grid */
     int nprow, npcol, processes; /* those of it that take part */
     hsumma_context *ctx;
-    hsumma_grid *grid; /* without this process */
+    const struct hs_division *node; /* of the processes */
+    hsumma_grid *grid;              /* without this process */
     hsumma_desc desc[3];
     hsumma_plan *plan;
     hsumma_plan_info info;
@@ -97,7 +111,8 @@ typedef struct explanation {
     int (*owner)[2]; /* of each pair */
     int counted;
     int64_t messages_max, bytes_max, messages, bytes; /* -1 if not counted */
-    int64_t entering_max, entering;                   /* bytes that must enter a node, and all; likewise */
+    int64_t must_max, must;                           /* bytes that must enter a node, and all; likewise */
+    entering enters[ORDERS];                          /* counted with several nodes; order 0: not */
     int64_t workspace_max;                            /* if not counted: by the formula that the choice goes by */
     picture *pictures;
     int picture_count;
@@ -105,12 +120,14 @@ typedef struct explanation {
     size_t cut_count;
 } explanation;
 
-/* arguments.c.  Reading returns nonzero, with options->error set, if something is wrong. */
 /* The command, when its arguments are known.  Collective; an exit status. */
 int explain_run(const void *args, const char *options, MPI_Comm comm);
 
-/* Makes the loop of one process of the grid after the other and takes down what it would do.  The message is in text.
- */
+/* Makes the loop of one process of the grid after the other, of the first `count`, and hands each to a reader. */
+typedef hsumma_status loop_reader(void *state, const struct hs_loop *loop, int process, struct hs_message *message);
+hsumma_status explain_each_process(const explanation *e, int count, loop_reader *read, void *state,
+                                   struct hs_message *message);
+/* Takes down what these loops would do.  The message is in text. */
 hsumma_status explain_read(explanation *e, struct hs_message *message);
 void explain_read_free(explanation *e);
 
@@ -120,6 +137,20 @@ char explain_mark(const struct hs_arrival *place);
 /* Print; return 0 if writing failed. */
 int explain_table(const explanation *e, FILE *file);
 int explain_json(const explanation *e, FILE *file);
+
+/* Lays the matrices of e->args out on a grid of e->whole in an order, and plans; a status and a complaint. */
+hsumma_status explain_lay_out(explanation *e, char order, struct hs_message *message);
+
+/* nodes.c.  Where the processes are, by --nodes or --map. */
+hsumma_status explain_places(explanation *e, int processes, struct hs_message *message);
+/* What enters the nodes, in this order and in others; after explain_read. */
+hsumma_status explain_entering(explanation *e, struct hs_message *message);
+void explain_entering_free(explanation *e);
+/* That of the plan; NULL if it was not counted. */
+const entering *explain_enters(const explanation *e);
+void explain_print_entering(const explanation *e, FILE *file);
+void explain_draw_nodes(const explanation *e, FILE *file);
+void explain_entering_json(const explanation *e, json_t *object);
 
 /* Parts of the table: what was chosen and what it costs; how long choosing took. */
 void explain_plan(const explanation *e, FILE *file);

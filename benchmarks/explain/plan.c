@@ -125,9 +125,7 @@ static void print_sent(const explanation *e, FILE *file)
     else
         fprintf(file, "sent        not counted: the grid has more than %d processes\n", EXPLAIN_COUNTED);
     print_bound(e, file);
-    if (e->args->nodes > 1 && e->counted)
-        fprintf(file, "entering    %s must enter the node that gets most, whatever carries them, %s all nodes\n",
-                report_bytes(most, sizeof most, e->entering_max), report_bytes(all, sizeof all, e->entering));
+    explain_print_entering(e, file);
 }
 
 void explain_plan(const explanation *e, FILE *file)

@@ -177,10 +177,11 @@ static hsumma_status read_common(explanation *e, const struct hs_loop *loop, str
 
 /* --- one process after the other ---------------------------------------------------------------------------------- */
 
-static hsumma_status read_process(explanation *e, const struct hs_loop *loop, int process)
+static hsumma_status read_process(void *state, const struct hs_loop *loop, int process, struct hs_message *message)
 {
+    explanation *e = state;
     int64_t messages, bytes;
-    hsumma_status status = HSUMMA_OK;
+    hsumma_status status = process == 0 ? read_common(e, loop, message) : HSUMMA_OK;
 
     hs_loop_count(loop, loop->comm->cut, &messages, &bytes);
     int64_t workspace = (int64_t)(loop->arena_bytes + loop->buffer_bytes + loop->shared_part);
@@ -214,15 +215,24 @@ static hsumma_status join_parts(explanation *e)
     return status;
 }
 
-hsumma_status explain_read(explanation *e, struct hs_message *message)
+/* The communicator as a process of the grid has it. */
+static struct hs_comm explain_comm(const explanation *e, int process)
 {
-    int last = e->processes <= EXPLAIN_COUNTED ? e->processes : 1;
+    return (struct hs_comm){.comm = MPI_COMM_NULL,
+                            .rank = e->plan->problem.grid.rank[process],
+                            .size = e->node->first[e->node->parts],
+                            .cut = HS_CUT,
+                            .topology = e->ctx->comm.topology};
+}
+
+hsumma_status explain_each_process(const explanation *e, int count, loop_reader *read, void *state,
+                                   struct hs_message *message)
+{
     struct hs_problem problem = e->plan->problem;
     hsumma_status status = HSUMMA_OK;
 
-    for (int r = 0; r < last && !status; r++) {
-        struct hs_comm comm = {
-            .comm = MPI_COMM_NULL, .rank = r, .size = e->processes, .cut = HS_CUT, .topology = e->ctx->comm.topology};
+    for (int r = 0; r < count && !status; r++) {
+        struct hs_comm comm = explain_comm(e, r);
         struct hs_loop loop;
 
         problem.grid.coord[0] = r / e->npcol;
@@ -230,12 +240,17 @@ hsumma_status explain_read(explanation *e, struct hs_message *message)
         status = hs_loop_init(&loop, &problem, &e->plan->choice.spec, &comm, &lazy, message);
         if (status)
             return status;
-        if (r == 0)
-            status = read_common(e, &loop, message);
-        if (!status)
-            status = read_process(e, &loop, r);
+        status = read(state, &loop, r, message);
         hs_loop_free(&loop, &lazy);
     }
+    return status;
+}
+
+hsumma_status explain_read(explanation *e, struct hs_message *message)
+{
+    int last = e->processes <= EXPLAIN_COUNTED ? e->processes : 1;
+    hsumma_status status = explain_each_process(e, last, read_process, e, message);
+
     e->counted = last == e->processes;
     if (!e->counted) {
         e->workspace_max = e->plan->choice.workspace_bytes;

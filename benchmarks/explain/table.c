@@ -24,7 +24,7 @@ static void print_head(const explanation *e, FILE *file)
         fprintf(file, ", chosen of all that use up to %lld processes,", (long long)e->args->ranks);
     if (e->processes < e->whole[0] * e->whole[1])
         fprintf(file, " (%d x %d take part: the others own nothing)", e->nprow, e->npcol);
-    fprintf(file, " on %lld node%s, ", (long long)e->args->nodes, report_plural(e->args->nodes));
+    fprintf(file, " on %d node%s, ", e->node->parts, report_plural(e->node->parts));
     if (args->nb)
         fprintf(file, "%lld x %lld blocks\n\n", (long long)e->desc[HS_C].mb, (long long)e->desc[HS_C].nb);
     else
@@ -274,6 +274,8 @@ int explain_table(const explanation *e, FILE *file)
         print_hierarchies(e, file);
     if (e->args->show & SHOW_CUTS)
         print_cuts(e, file);
+    if (e->args->show & SHOW_MAP)
+        explain_draw_nodes(e, file);
     if (e->args->show & (SHOW_MAP | SHOW_MESSAGES))
         print_pictures(e, file);
     return !ferror(file);

@@ -182,7 +182,7 @@ static int make_plan(job *j, const char *options)
     status = report(j, hsumma_create(j->comm, options, &j->ctx, message, sizeof message), message);
     if (status)
         return status;
-    hsumma_status made = hsumma_grid_create(j->ctx, nprow, npcol, 'R', NULL, &j->grid);
+    hsumma_status made = hsumma_grid_create(j->ctx, nprow, npcol, 'A', NULL, &j->grid);
     status = report(j, made, hsumma_message(j->ctx));
     if (!status)
         status = describe_all(j);

@@ -1,4 +1,5 @@
 /* hsumma_tune and hsumma_choose_grid. */
+#include "hsumma/context/tiling.h"
 #include "hsumma/plan/plan.h"
 
 #include <stdio.h>
@@ -92,8 +93,12 @@ static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request,
     hsumma_desc desc[3];
     hsumma_plan *plan;
     const struct hs_topology *topology = &ctx->comm.topology;
-    int one_node = ctx->profile.one_node && ctx->comm.size > 1;
-    int several = topology->size >= extent[0] * extent[1] && topology->division[HS_NODE].parts > 1;
+    int one_node = ctx->profile.one_node && ctx->comm.size > 1, known = topology->size >= extent[0] * extent[1];
+    int several = known && topology->division[HS_NODE].parts > 1;
+    for (int i = 0; i < extent[0] * extent[1]; i++)
+        rank[i] = i;
+    if (hs_grid_order(extent, 'A', known ? topology : NULL, rank, &ctx->memory))
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", extent[0] * extent[1]);
     if (one_node || several) /* as if its processes shared memory */
         grid.shared.bytes = (size_t)ctx->tile_bytes;
     if (one_node)
@@ -134,12 +139,10 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
     int *rank = hs_get(&ctx->memory, (size_t)processes, sizeof *rank);
     if (!rank)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", processes);
-    for (int i = 0; i < processes; i++)
-        rank[i] = i;
     for (int used = processes, square = 0; used > 0 && !square; used--) {
         for (int rows = 1; rows <= used; rows++) {
             int extent[2] = {rows, used / rows};
-            double seconds;
+            double seconds = 0;
             if (used % rows)
                 continue;
             int squarish = extent[0] <= SQUARE * extent[1] && extent[1] <= SQUARE * extent[0];

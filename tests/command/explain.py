@@ -354,7 +354,39 @@ def test_entering():
         ok([report["must_enter_bytes_max"], report["must_enter_bytes"]] == [most, every], f"what must enter: {args}",
            report["must_enter_bytes_max"], report["must_enter_bytes"])
     text = table("-m 2048 --nb checkerboard --stationary C --show plan --grid 4x4 --nodes 4").stdout
-    ok("\nentering    24.0 MiB must enter" in text, "  in the table", text)
+    ok("\nmust enter  24.0 MiB the node that gets most, 96.0 MiB all" in text and
+       "\nentering    24.0 MiB into the node that gets most, 96.0 MiB into all, in " in text and
+       "\neach node   24.0 MiB, 24.0 MiB, 24.0 MiB, 24.0 MiB\n" in text and "96.0 MiB into all, this one; " in text and
+       "16.0 MiB into the node that gets most, 64.0 MiB into all, 33.3 % less; " in text, "  in the table", text)
+
+
+def test_orders():
+    """What another order of the grid would save, and which node has which place."""
+    for args, nodes in [("--grid 4x4 --nodes 4", 4), ("--grid 3x4 --map 2,0,1,0,2,1,1,0,2,2,1,0", 3),
+                        ("--grid 2x6 --nodes 5 --stationary A", 5), ("--grid 4x4 --nodes 4 --transb T --stationary B", 4)]:
+        line = f"-m 480 --nb 20 --panels 0 {args}"
+        reports = {order: explain(f"{line} --order {order}") for order in "RCA"}
+        said_of = {order: {one["order"]: (one["bytes_max"], one["bytes"], one["predicted_s"]) for one in report["orders"]}
+                   for order, report in reports.items()}
+        own = {order: (max(report["enters_bytes"]), sum(report["enters_bytes"]), report["predicted_s"])
+               for order, report in reports.items()}
+        ok(all(said_so == own for said_so in said_of.values()) and len(reports["A"]["enters_bytes"]) == nodes,
+           f"orders: {args}: as if each had been asked for", own, said_of)
+        by_rows, by_columns = (reports[order]["node_of_place"] for order in "RC")
+        rows, cols = len(by_rows), len(by_rows[0])
+        ranks = [node for row in by_rows for node in row]
+        ok([by_columns[r % rows][r // rows] for r in range(rows * cols)] == ranks and
+           sorted(node for row in reports["A"]["node_of_place"] for node in row) == sorted(ranks),
+           "  which node has which place", by_rows, by_columns, reports["A"]["node_of_place"])
+    report = explain("-m 480 --grid 4x4 --nodes 4 --order A --panels 0")
+    tiles = [{report["node_of_place"][i + a][j + b] for a in (0, 1) for b in (0, 1)} for i in (0, 2) for j in (0, 2)]
+    ok(all(len(tile) == 1 for tile in tiles), "tiles of 2 x 2", report["node_of_place"])
+    process = table("-m 480 --grid 4x4 --map 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3 --show map")
+    prints(process, "the places in the table", "    3   0  1  2  3\n" in process.stdout)
+    report = explain("-m 480 --ranks 16 --nodes 4 --panels 0")
+    ok(report["order"] == "A" and report["whole_grid"] == [4, 4], "a grid that is chosen is in the order A", report)
+    report = explain("-m 480 --grid 4x4 --nodes 4 --bcast mpi --panels 0")
+    ok(report["enters_bytes"] is None and report["must_enter_bytes"] > 0, "what MPI sends itself is not counted", report)
 
 
 def test_cells():
@@ -439,6 +471,10 @@ def test_ranks():
         ok((rows, cols) in every and report["ranks"] == p and
            every[rows, cols] <= min(every.values()) * (1 + 1e-9),
            f"the grid of up to {p} processes: {args}", (rows, cols), every)
+        chosen = explain(f"{args} --ranks {p} --nodes 3 --panels 0")["predicted_s"]
+        every = {(i, p // i): explain(f"{args} --grid {i}x{p // i} --nodes 3 --order A --panels 0")["predicted_s"]
+                 for i in range(1, p + 1) if p % i == 0}
+        ok(chosen <= min(every.values()) * (1 + 1e-9), "  on 3 nodes: with tiles", chosen, every)
         text = table(f"{args} --ranks {p} --show plan").stdout
         ok(f"{rows} x {cols} grid, chosen of all that use up to {p} processes" in text, "  the table says so", text)
 
@@ -524,7 +560,8 @@ def test_errors():
                  "--nodes 0", "--nodes 17", "--format csv", "--layout imb=0", "--layout-a rsrc=9", "--layout-b m=3",
                  "--block 512 --workspace-limit 100", "operand", "--alg flat", "-m -1", "--layout-b rsrc=4294967296",
                  "--layout i=9000000000000000000", "--collective scatter", "--collective bcast --alg none",
-                 "--collective bcast --root 8", "--collective bcast --size 0", "--collective bcast --format json"):
+                 "--order X", "--ranks 4 --order C", "--map 0,1", "--map 0,1 --nodes 2", "--grid 1x2 --map 0,1x",
+                 "--grid 1x2 --map 0,-1", "--grid 1x2 --map 0,1,", "--collective bcast --map 0,1", "--collective bcast --root 8", "--collective bcast --size 0", "--collective bcast --format json"):
         refuses(table(args), "explain " + args, head="hsumma_bench: explain: ")
 
 
@@ -535,6 +572,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_entering, test_cells,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_entering, test_orders, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
                  test_errors, test_document))

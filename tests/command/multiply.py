@@ -130,7 +130,7 @@ def test_round_trips(directory):
     """Every pairing of ops and orders for a type, the rest drawn from what is interesting."""
     draw = random.Random(13)
     layouts = [(1, ""), (2, "--nb 3"), (3, "--nb checkerboard"), (4, "--grid 2x2 --nb 16"), (4, "--grid 4x1"),
-               (6, "--grid 2x3 --nb 3"), (6, "--grid 3x2"), (2, "--grid 1x1")]
+               (6, "--grid 2x3 --nb 3"), (6, "--grid 3x2"), (6, "--grid 3x2 --topology nodes:2"), (2, "--grid 1x1")]
     shapes = [(37, 41, 53), (16, 48, 32), (7, 100, 5), (64, 3, 97), (31, 31, 31)]
     ops = list(itertools.product("NTC", "NTC"))
     orders = list(itertools.product("CF", "CF", "CF"))

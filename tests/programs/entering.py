@@ -10,6 +10,7 @@ ratios are printed.
 What must enter is a function of the layout alone.  The processes of a line (a row or a column of the grid) need the same
 part of a moving A or B; of it, what no rank of a node owns must enter the node once, if it has a member of the line.  Of
 C, a node must get what it owns and others have sums of; and all but one of a line's nodes must send theirs.
+What "hsumma_bench explain" says of the plan enters each node, neither more nor less.
 Figures are differences between runs of three products and of one, so that start-up and planning are in none.
 
 Environment: that of launch.py.
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 
+from command import options_of
 from launch import BUILD, MPI, mpiexec
 from tap import ok, run, skip
 
@@ -29,6 +31,7 @@ from tap import ok, run, skip
 MAPS = {"4x4": [rank // 4 for rank in range(16)], "2x8": [rank // 8 for rank in range(16)],
         "8x2": [rank // 2 for rank in range(16)], "3+4+5": [0] * 3 + [1] * 4 + [2] * 5,
         "scattered": [rank % 4 for rank in range(16)], "unequal": [0, 1, 2, 2, 1, 2, 0, 2, 1, 2, 2, 1]}
+ORDERS = {"R": "rows", "C": "columns", "A": "tiles"}
 DIMS = {"A": "mk", "B": "kn", "C": "mn"}  # of rows and of columns; of a transposed operand in the other order
 GRIDS = {16: ["4x4", "2x8", "1x16", "16x1"], 12: ["3x4", "2x6", "1x12", "12x1"]}
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -36,24 +39,29 @@ EMUCLUSTER = os.path.join(ROOT, "scripts", "emucluster")
 COUNTS = os.path.join(BUILD, "tests", "node_counts.so")
 
 
-def must_enter(stationary, ops, node_of, grid, order, n, block):
+def places_of(node_of, grid, order):
+    """The node of each place of the grid, counted along its rows or its columns."""
+    rows, columns = map(int, grid.split("x"))
+    return {(rank // columns, rank % columns) if order == "R" else (rank % rows, rank // rows): node
+            for rank, node in enumerate(node_of)}
+
+
+def must_enter(stationary, ops, node_at, n, block):
     """Bytes that must enter each node, and all together at least, for square matrices of order n."""
     dims = {x: DIMS[x][::-1] if op == "T" else DIMS[x] for x, op in zip("ABC", ops + "N")}
-    extent = list(map(int, grid.split("x")))
-    place = [(rank // extent[1], rank % extent[1]) if order == "R" else (rank % extent[0], rank // extent[0])
-             for rank in range(extent[0] * extent[1])]
+    extent = [1 + max(at[axis] for at in node_at) for axis in (0, 1)]
     part = [[{index for index in range(n) if index // block % extent[axis] == at} for at in range(extent[axis])]
             for axis in (0, 1)]  # of an index range spread over this axis of the grid: what each coordinate owns
-    busy = [rank for rank, at in enumerate(place) if part[0][at[0]] and part[1][at[1]]]
-    nodes = range(max(node_of) + 1)
+    busy = [at for at in node_at if part[0][at[0]] and part[1][at[1]]]
+    nodes = range(max(node_at.values()) + 1)
     must, total = [0] * len(nodes), 0
     for moving in set("ABC") - {stationary}:
         pinned = next(dim for dim in dims[moving] if dim in dims[stationary])
         want, own = dims[stationary].index(pinned), dims[moving].index(pinned)  # axes of the grid
         for line, needed in enumerate(part[want]):
-            cells = {node_of[rank] for rank in busy if place[rank][want] == line}
+            cells = {node_at[at] for at in busy if at[want] == line}
             for node in nodes:
-                here = {place[rank] for rank in busy if node_of[rank] == node}
+                here = [at for at in busy if node_at[at] == node]
                 owned = sum(len(needed & part[own][at[own]]) * len(part[1 - own][at[1 - own]]) for at in here)
                 if moving != "C" and node in cells:
                     must[node] += 8 * (len(needed) * n - owned)
@@ -125,14 +133,16 @@ def counts_of_run(machine, line, products):
             raise RuntimeError(process.stdout + process.stderr)
         with open(file, encoding="utf-8") as counted:
             counts = json.load(counted)
-    counts["must"] = json.loads(process.stdout)["link"]["must_enter_bytes"]
+    report = json.loads(process.stdout)
+    counts["must"] = report["link"]["must_enter_bytes"]
+    counts["plan"] = report["plan"]
     counts["received"] = before and minus(after, before, 1)
     return counts
 
 
 def counts_of_product(machine, line):
-    """Of one product: bytes that enter each node, as payloads and as the interface has seen them; messages inside; and
-    bytes that must enter, as hsumma_bench says."""
+    """Of one product: bytes that enter each node, as payloads and as the interface has seen them; messages inside; bytes
+    that must enter, as hsumma_bench says; and the plan."""
     one, three = (counts_of_run(machine, line, products) for products in (1, 3))
     sent, messages = (minus(three[key], one[key], 2) for key in ("bytes", "messages"))
     number = list(dict.fromkeys(machine.node_of))  # node_counts.c numbers nodes by their lowest ranks
@@ -140,7 +150,19 @@ def counts_of_product(machine, line):
     entered = [sum(sent[x][number.index(node)] for x in nodes if number[x] != node) for node in nodes]
     received = one["received"] and minus(three["received"], one["received"], 2)
     says = [one["must"][number.index(node)] for node in nodes]
-    return entered, received, sum(messages[x][x] for x in nodes), says
+    return entered, received, sum(messages[x][x] for x in nodes), says, one["plan"]
+
+
+def explained(machine, line):
+    """What hsumma_bench explain says: bytes that enter each node, and the node of each place of the grid."""
+    process = subprocess.run([os.path.join(BUILD, "hsumma_bench"), "explain", *line.split(), "--map",
+                              ",".join(map(str, machine.node_of)), "--format", "json", "--panels", "0"],
+                             capture_output=True, text=True, timeout=60)
+    if process.returncode:
+        raise RuntimeError(process.stdout + process.stderr)
+    report, number = json.loads(process.stdout), list(dict.fromkeys(machine.node_of))
+    enters = [report["enters_bytes"][number.index(node)] for node in range(len(number))]
+    return enters, {(i, j): number[node] for i, row in enumerate(report["node_of_place"]) for j, node in enumerate(row)}
 
 
 def ratios(counted, must):
@@ -149,31 +171,40 @@ def ratios(counted, must):
 
 def one_case(name, machine, grid, order, ops, asked):
     n, block, stationary = asked.n, asked.n // 16, asked.stationary
-    must, total = must_enter(stationary, ops, machine.node_of, grid, order, n, block)
-    entered, received, inside, says = counts_of_product(
-        machine, f"-m {n} --nb {block} --grid {grid} --order {order} --transa {ops[0]} --transb {ops[1]} "
-        f"--stationary {stationary} --profile builtin")
+    layout = f"-m {n} --nb {block} --grid {grid} --order {order} --transa {ops[0]} --transb {ops[1]} --profile builtin "
+    entered, received, inside, says, plan = counts_of_product(machine, layout + f"--stationary {stationary}")
+    enters, node_at = explained(machine, layout + options_of(plan))
+    good = order == "A" or node_at == places_of(machine.node_of, grid, order)
+    must, total = must_enter(stationary, ops, node_at, n, block)
     small = 8192 * len(must)  # the agreement at the start; and what hsumma_bench does itself, on the cluster
-    good = all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total and says == must
-    text = f"{name} ranks, {ops}, {stationary} stationary, grid {grid} by {'rows' if order == 'R' else 'columns'}: "
-    text += f"entered / must {ratios(entered, must)}, all {ratios([sum(entered)], [total])}"
+    good = good and all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total and says == must
+    good = good and all(0 <= got - told <= small for got, told in zip(entered, enters))
+    text = f"{name} ranks, {ops}, {stationary} stationary, grid {grid} by {ORDERS[order]}: "
+    text += f"entered / explained {ratios(entered, enters)}, / must {ratios(entered, must)}, all {ratios([sum(entered)], [total])}"
     if asked.exact:
         good = good and sum(entered) <= total + small and (not inside or ops != "NN")
     if received:
         good = good and all(got >= least for got, least in zip(received, must))
         good = good and (not asked.exact or sum(received) <= 1.03 * total + small)
+        good = good and all(told <= got <= 1.03 * told + small for got, told in zip(received, enters))
         text += f"; by the interfaces {ratios(received, must)}, all {ratios([sum(received)], [total])}"
     ok(good, f"{text}; messages inside: {inside:g}", f"must {must}, all {total}; says {says}", f"entered {entered}",
-       f"received {received}")
+       f"received {received}", f"explained {enters}", plan)
+    return total
 
 
 def test_map(name, machine, asked):
     for grid in GRIDS[machine.ranks]:
-        for order in "R" if "1" in grid.split("x") else "RC":
-            one_case(name, machine, grid, order, "NN", asked)
+        total = {order: one_case(name, machine, grid, order, "NN", asked)
+                 for order in ("R" if "1" in grid.split("x") else "RCA")}
+        if grid in ("4x4", "3x4"):  # square matrices have square parts then, or nearly
+            ok(total["A"] <= min(total.values()), f"{name} ranks, grid {grid}: no more enters tiles than rows or columns",
+               total)
+        if name == "4x4" and grid == "4x4" and asked.stationary == "C":
+            ok(3 * total["A"] == 2 * total["R"], "  but a third less", total)
     if machine.ranks == 16 and asked.stationary == "C":
         for ops in ("TN", "NT", "TT"):
-            for order in "RC":
+            for order in "RCA":
                 one_case(name, machine, "4x4", order, ops, asked)
 
 

@@ -78,6 +78,55 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
     return HSUMMA_OK;
 }
 
+/* Where the messages of one list go, so many times; an exchange (no binding) names its peers by their place. */
+static void add_list(const struct hs_loop *loop, const struct hs_list *list, const struct hs_binding *bound, int times,
+                     const struct hs_division *node, int64_t *messages, int64_t *bytes)
+{
+    int mine = node->of[loop->comm->rank];
+    for (int i = 0; i < list->steps; i++) {
+        const struct hs_step *step = &list->step[i];
+        if (step->kind != HS_SEND)
+            continue;
+        int place =
+            bound ? hs_group_place(&bound->group, (step->peer + bound->rotation) % bound->group.size) : step->peer;
+        int to = node->of[loop->problem->grid.rank[place]];
+        if (to == mine)
+            continue;
+        messages[to] += times * ((step->count - 1) / loop->comm->cut + 1);
+        bytes[to] += times * step->count;
+    }
+}
+
+static void add_transfer(const struct hs_loop *loop, int operand, int transfer, const struct hs_division *node,
+                         int64_t *messages, int64_t *bytes)
+{
+    const struct hs_mover *mover = hs_preview_mover(loop, operand);
+    const struct hs_channel *channel = channel_of(loop, operand, transfer);
+    int count = loop->panels.tier[channel->tier].count;
+    for (int o = 0, next; o < count; o = next) {
+        int pair = hs_mover_pair(mover, channel->tier, o), list = channel->list[o];
+        for (next = o + 1;
+             next < count && channel->list[next] == list && hs_mover_pair(mover, channel->tier, next) == pair;)
+            next++;
+        if (list < 0)
+            continue;
+        struct hs_binding bound;
+        if (transfer != HS_EXCHANGE)
+            bound = hs_mover_binding(mover, transfer, pair);
+        add_list(loop, &loop->lists.list[list], transfer == HS_EXCHANGE ? NULL : &bound, next - o, node, messages,
+                 bytes);
+    }
+}
+
+void hs_preview_entering(const struct hs_loop *loop, const struct hs_division *node, int64_t *messages, int64_t *bytes)
+{
+    for (int x = HS_A; x <= HS_C; x++) {
+        const struct hs_mover *mover = hs_preview_mover(loop, x);
+        for (int t = mover && mover->role->exchanged ? HS_EXCHANGE : 0; mover && t < mover->levels; t++)
+            add_transfer(loop, x, t, node, messages, bytes);
+    }
+}
+
 static int compare_hops(const void *a, const void *b)
 {
     const struct hs_hop *x = a, *y = b;

@@ -1,0 +1,258 @@
+/* Where the processes are, and what enters the nodes; declared in command.h. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/command.h"
+#include "report/product.h"
+#include "summa/messages/mpi_rows.h"
+
+/* --- places ------------------------------------------------------------------------------------------------------- */
+
+/* "0,0,1,1" into node[0 .. processes). */
+static int read_map(const char *text, int processes, int *node)
+{
+    for (int i = 0; i < processes; i++) {
+        char *end;
+        long number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
+
+        if (number < 0 || number > INT32_MAX || *end != (i + 1 < processes ? ',' : 0))
+            return 0;
+        node[i] = (int)number;
+        text = end + 1;
+    }
+    return 1;
+}
+
+hsumma_status explain_places(explanation *e, int processes, struct hs_message *message)
+{
+    struct hs_topology *topology = &e->ctx->comm.topology;
+    const struct hs_allocator *memory = &e->ctx->memory;
+    const char *map = e->args->map;
+    int *node = map ? calloc((size_t)processes, sizeof *node) : NULL;
+    hsumma_status status = HSUMMA_ERR_MEMORY;
+
+    hs_topology_free(topology, memory);
+    if (node && !read_map(map, processes, node)) {
+        status =
+            hs_fail(message, HSUMMA_ERR_OPTION,
+                    "--map %.200s: expected the node of each of %d processes, with commas between", map, processes);
+    } else if (!map || node) {
+        status = map ? hs_topology_make(topology, processes, node, NULL, memory)
+                     : hs_topology_blocks(topology, processes, (int)e->args->nodes, 1, memory);
+    }
+    free(node);
+    e->node = &topology->division[HS_NODE];
+    e->ctx->profile.one_node = !status && e->node->parts == 1;
+    if (status == HSUMMA_ERR_MEMORY)
+        hs_fail(message, status, "no memory for the places of %d processes", processes);
+    return status;
+}
+
+/* --- what enters -------------------------------------------------------------------------------------------------- */
+
+static hsumma_status count_process(void *state, const struct hs_loop *loop, int process, struct hs_message *message)
+{
+    entering *to = state;
+
+    (void)process, (void)message;
+    hs_preview_entering(loop, &loop->comm->topology.division[HS_NODE], to->messages, to->bytes);
+    return HSUMMA_OK;
+}
+
+/* MPI's own collectives send what is not known. */
+static int is_countable(const explanation *e)
+{
+    return e->processes <= EXPLAIN_COUNTED && !hs_native_wanted(&e->plan->choice.spec);
+}
+
+static hsumma_status count(const explanation *e, entering *to, struct hs_message *message)
+{
+    int nodes = e->node->parts;
+    hsumma_status status;
+
+    to->messages = calloc((size_t)nodes, 2 * sizeof *to->messages);
+    if (!to->messages)
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory to count what enters %d nodes", nodes);
+    to->bytes = to->messages + nodes;
+    to->seconds = e->info.predicted_seconds;
+    status = explain_each_process(e, e->processes, count_process, to, message);
+    for (int i = 0; i < nodes; i++) {
+        to->all += to->bytes[i];
+        to->most = to->bytes[i] > to->most ? to->bytes[i] : to->most;
+    }
+    to->planned = !status;
+    return status;
+}
+
+/* The same product with the grid in another order; one that the library refuses is passed over. */
+static hsumma_status count_in_order(const explanation *e, entering *to, struct hs_message *message)
+{
+    explanation other = {
+        .args = e->args, .whole = {e->whole[0], e->whole[1]}, .ctx = e->ctx, .node = e->node, .grid = NULL};
+    struct hs_message refused = {""};
+    hsumma_status status = explain_lay_out(&other, to->order, &refused);
+
+    if (!status && is_countable(&other))
+        status = count(&other, to, message);
+    else if (status == HSUMMA_ERR_MEMORY)
+        *message = refused;
+    else
+        status = HSUMMA_OK;
+    hsumma_plan_free(&other.plan);
+    hsumma_grid_free(&other.grid);
+    return status;
+}
+
+hsumma_status explain_entering(explanation *e, struct hs_message *message)
+{
+    hsumma_status status = HSUMMA_OK;
+
+    if (e->node->parts == 1 || !is_countable(e))
+        return HSUMMA_OK;
+    for (int i = 0; i < ORDERS && !status; i++) {
+        e->enters[i].order = "RCA"[i];
+        status = e->enters[i].order == e->args->order ? count(e, &e->enters[i], message)
+                                                      : count_in_order(e, &e->enters[i], message);
+    }
+    return status;
+}
+
+void explain_entering_free(explanation *e)
+{
+    for (int i = 0; i < ORDERS; i++)
+        free(e->enters[i].messages);
+}
+
+const entering *explain_enters(const explanation *e)
+{
+    for (int i = 0; i < ORDERS; i++)
+        if (e->enters[i].planned && e->enters[i].order == e->args->order)
+            return &e->enters[i];
+    return NULL;
+}
+
+/* --- in words ----------------------------------------------------------------------------------------------------- */
+
+static int64_t sum(const int64_t *of, int count)
+{
+    int64_t all = 0;
+
+    for (int i = 0; i < count; i++)
+        all += of[i];
+    return all;
+}
+
+static void print_each(const explanation *e, const entering *own, FILE *file)
+{
+    enum { PRINTED = 16 };
+
+    char text[32];
+
+    if (e->node->parts > PRINTED)
+        return;
+    fputs("each node   ", file);
+    for (int i = 0; i < e->node->parts; i++)
+        fprintf(file, "%s%s", i ? ", " : "", report_bytes(text, sizeof text, own->bytes[i]));
+    fputc('\n', file);
+}
+
+static void print_orders(const explanation *e, const entering *own, FILE *file)
+{
+    static const char *const name[ORDERS] = {"by rows (R)", "by columns (C)", "near-square tiles (A)"};
+    char most[32], all[32];
+
+    for (int i = 0; i < ORDERS; i++) {
+        const entering *one = &e->enters[i];
+        double more = own->all > 0 ? (double)one->all / (double)own->all - 1 : 0;
+
+        fprintf(file, "%s%-22s", i ? "            " : "orders      ", name[i]);
+        if (!one->planned) {
+            fputs("refused\n", file);
+            continue;
+        }
+        fprintf(file, "%s into the node that gets most, %s into all", report_bytes(most, sizeof most, one->most),
+                report_bytes(all, sizeof all, one->all));
+        if (one == own)
+            fputs(", this one", file);
+        else if (more != 0)
+            fprintf(file, ", %.1f %% %s", 100 * (more < 0 ? -more : more), more < 0 ? "less" : "more");
+        fprintf(file, "; %.4g s\n", one->seconds);
+    }
+}
+
+void explain_print_entering(const explanation *e, FILE *file)
+{
+    const entering *own = explain_enters(e);
+    char most[32], all[32];
+
+    if (own) {
+        fprintf(file, "entering    %s into the node that gets most, %s into all, in %lld messages\n",
+                report_bytes(most, sizeof most, own->most), report_bytes(all, sizeof all, own->all),
+                (long long)sum(own->messages, e->node->parts));
+        print_each(e, own, file);
+        print_orders(e, own, file);
+    }
+    if (e->node->parts > 1 && e->counted)
+        fprintf(file, "must enter  %s the node that gets most, %s all, whatever carries them\n",
+                report_bytes(most, sizeof most, e->must_max), report_bytes(all, sizeof all, e->must));
+}
+
+static int node_at(const explanation *e, int row, int col)
+{
+    return e->node->of[e->grid->rank[row * e->whole[1] + col]];
+}
+
+void explain_draw_nodes(const explanation *e, FILE *file)
+{
+    if (e->node->parts == 1 || e->whole[0] * e->whole[1] > EXPLAIN_DRAWN)
+        return;
+    fputs("the node of each process of the grid\n", file);
+    for (int i = 0; i < e->whole[0]; i++) {
+        fprintf(file, "  %3d ", i);
+        for (int j = 0; j < e->whole[1]; j++)
+            fprintf(file, " %2d", node_at(e, i, j));
+        fputc('\n', file);
+    }
+    fputc('\n', file);
+}
+
+/* --- as json ------------------------------------------------------------------------------------------------------ */
+
+static json_t *list(const int64_t *number, int count)
+{
+    json_t *array = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(array, report_integer(number[i]));
+    return array;
+}
+
+void explain_entering_json(const explanation *e, json_t *object)
+{
+    const entering *own = explain_enters(e);
+    json_t *orders = json_array(), *places = json_array();
+
+    for (int i = 0; i < ORDERS; i++)
+        if (e->enters[i].planned) {
+            const entering *one = &e->enters[i];
+            const char order[2] = {one->order, 0};
+
+            json_array_append_new(orders,
+                                  json_pack("{s:s,s:I,s:I,s:f}", "order", order, "bytes_max", (json_int_t)one->most,
+                                            "bytes", (json_int_t)one->all, "predicted_s", one->seconds));
+        }
+    for (int i = 0; i < e->whole[0] && e->processes <= EXPLAIN_COUNTED; i++) {
+        json_t *row = json_array();
+
+        for (int j = 0; j < e->whole[1]; j++)
+            json_array_append_new(row, json_integer(node_at(e, i, j)));
+        json_array_append_new(places, row);
+    }
+    const char order[2] = {e->args->order, 0};
+    json_object_set_new(object, "order", json_string(order));
+    json_object_set_new(object, "node_of_place", places);
+    json_object_set_new(object, "orders", orders);
+    json_object_set_new(object, "enters_bytes", own ? list(own->bytes, e->node->parts) : json_null());
+    json_object_set_new(object, "enters_messages", own ? list(own->messages, e->node->parts) : json_null());
+}

@@ -142,9 +142,10 @@ typedef struct hsumma_plan_info {
     int64_t predicted_messages_sent;
     double lower_bound_bytes; /* that some process must receive, whatever the algorithm: Al Daas, Ballard, Grigori,
                                  Kumar and Rouse, SPAA 2022, for matrices that lie evenly spread at the beginning */
-    const char *profile;      /* what the prediction rests on: "built-in" or the name of a file */
-    const char *tuned;        /* "estimated", "remembered" (from the tuned file), "measuring" or "measured" */
-    int nrivals;              /* the next best, best first */
+    const char *profile; /* what the prediction rests on: "built-in", "built-in, network measured in MS ms", "built-in,
+                           network remembered", or the name of a file */
+    const char *tuned;   /* "estimated", "remembered" (from the tuned file), "measuring" or "measured" */
+    int nrivals;         /* the next best, best first */
     hsumma_rival rival[HSUMMA_MAX_RIVALS];
     double predicted_stationary[3]; /* seconds with stationary A, B, C; -1: not considered, or not possible */
     hsumma_movement operand[3];     /* what happens to A, B and C */

@@ -7,6 +7,8 @@
 #include "calibrate/fit.h"
 #include "common/arguments.h"
 #include "hsumma/context/context.h"
+#include "hsumma/network/message_trial.h"
+#include "hsumma/network/rank_pairs.h"
 #include "measure/machine.h"
 #include "report/columns.h"
 #include "report/progress.h"
@@ -80,9 +82,7 @@ typedef double calibrate_trial(calibration *cal, void *state, int calls);
 double calibrate_slowest(calibration *cal, calibrate_trial *trial, void *state, double budget);
 double calibrate_together(calibration *cal, calibrate_trial *trial, void *state, double budget);
 
-/* Completes requests as the library does: it polls, and after some polls in vain yields after each. */
-void calibrate_wait(MPI_Request *request, int count);
-/* Likewise until a word that ranks share is as large. */
+/* Polls until a word that ranks share is as large, and after some polls yields after each. */
 void calibrate_wait_word(_Atomic int64_t *word, int64_t value);
 
 void calibrate_note(calibration *cal, const char *name, int numbers, const int64_t number[3], double seconds);
@@ -100,14 +100,6 @@ int calibrate_memory(calibration *cal, double budget);
 int calibrate_gemm(calibration *cal, double budget);
 /* device.c: nothing to do without one. */
 int calibrate_device(calibration *cal, double budget);
-
-/* pairs.c: disjoint pairs of ranks that meet in a tier. */
-typedef struct calibrate_pairs {
-    int count;
-    int peer, number, first; /* of this rank: -1 without a pair; its pair's number; whether it begins */
-    int per_node;            /* most pairs of one node, between nodes */
-} calibrate_pairs;
-calibrate_pairs calibrate_pairs_of(const struct hs_topology *topology, enum hs_tier_kind tier, int rank);
 
 /* --- report.c ---------------------------------------------------------------------------------------------------- */
 

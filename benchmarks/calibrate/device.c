@@ -29,7 +29,7 @@ typedef struct device_bench {
     struct hs_device_share share;
     _Atomic int64_t *word[2]; /* of the first two mates, in memory that they share */
     int64_t round;
-    calibrate_pairs pairs;
+    struct hs_rank_pairs pairs;
     hsumma_status
         status; /* the first failure, which is told at the end: whoever has it goes on, so that nobody waits */
 } device_bench;
@@ -151,7 +151,7 @@ static double pass_staged(calibration *cal, void *state, int calls)
         } else {
             MPI_Irecv(g->pinned, (int)g->bytes, MPI_BYTE, g->pairs.peer, DEVICE_TAG, cal->comm, &request);
         }
-        calibrate_wait(&request, 1);
+        hs_wait_for_requests(&request, 1);
         if (!sends) {
             keep(g, kind->copy(g->device, g->stream, g->left, g->pinned, (size_t)g->bytes));
             keep(g, kind->synchronize(g->device, g->stream));
@@ -231,7 +231,7 @@ static void measure_links(calibration *cal, device_bench *g, double budget)
         int between = tiers[i] == HS_BETWEEN_NODES;
         struct hs_machine *device = &cal->profile.device_machine;
 
-        g->pairs = calibrate_pairs_of(&cal->ctx->comm.topology, tiers[i], cal->rank);
+        g->pairs = hs_rank_pairs_of(&cal->ctx->comm.topology, tiers[i], cal->rank);
         if (g->pairs.count == 0 || (tiers[i] == HS_IN_NODE && !isnan(cal->error[FIT_STAGED].worst)))
             continue;
         struct hs_link link =

@@ -36,7 +36,7 @@ static double exchange_all(calibration *cal, void *state, int calls)
         for (int d = 1; d < cal->size; d++)
             MPI_Isend(x->out, (int)x->bytes, MPI_BYTE, (cal->rank + d) % cal->size, EXCHANGE_TAG, cal->comm,
                       &x->request[count++]);
-        calibrate_wait(x->request, count);
+        hs_wait_for_requests(x->request, count);
     }
     return hs_now() - start;
 }
@@ -87,7 +87,7 @@ enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 38
 static const double slice_seconds = 20e-3, least_together = 60e-3;
 
 typedef struct overlap {
-    calibrate_pairs pairs;
+    struct hs_rank_pairs pairs;
     int messages; /* each way */
     int products; /* in a slice */
     int slices;
@@ -129,7 +129,7 @@ static double run(calibration *cal, void *state, int calls)
                 MPI_Testall(count, o->request, &done, MPI_STATUSES_IGNORE);
         }
         if (count > 0 && !done)
-            calibrate_wait(o->request, count);
+            hs_wait_for_requests(o->request, count);
     }
     return hs_now() - start;
 }
@@ -174,7 +174,7 @@ static void measure_overlap(calibration *cal, overlap *o, double budget)
 
 int calibrate_overlap(calibration *cal, double budget)
 {
-    overlap o = {.pairs = calibrate_pairs_of(&cal->ctx->comm.topology, HS_BETWEEN_NODES, cal->rank)};
+    overlap o = {.pairs = hs_rank_pairs_of(&cal->ctx->comm.topology, HS_BETWEEN_NODES, cal->rank)};
     size_t reals = (size_t)3 * OVERLAP_EDGE * OVERLAP_EDGE;
 
     if (o.pairs.count == 0)

@@ -1,12 +1,9 @@
-/* Fits of cost models to measured times: least squares of the relative error, with nothing negative.  Pure arithmetic.
- */
+/* Fits of cost models to measured times, and their errors.  Pure arithmetic. */
 #ifndef HS_BENCHMARKS_CALIBRATE_FIT_H
 #define HS_BENCHMARKS_CALIBRATE_FIT_H
 
 #include "hsumma/cost/profile.h"
-
-/* More points than these are not looked at, except by fit_nonnegative and fit_knee. */
-enum { FIT_UNKNOWNS = 4, FIT_POINTS = 64 };
+#include "hsumma/network/link_fit.h"
 
 /* |fit / measured - 1| over the points; both NaN without points. */
 typedef struct fit_error {
@@ -14,13 +11,7 @@ typedef struct fit_error {
 } fit_error;
 fit_error fit_error_of(const double *fit, const double *measured, int points);
 
-/* x >= 0 that makes the relative errors of row x to the (positive) seconds least; returns their root mean square. What
- * the points cannot tell is 0. */
-double fit_nonnegative(double (*row)[FIT_UNKNOWNS], const double *seconds, int points, int unknowns,
-                       double x[FIT_UNKNOWNS]);
-
-/* Messages, in ascending order of size: one line alpha + n beta, or two, where that is clearly nearer to the points. */
-void fit_link(const double *bytes, const double *seconds, int points, struct hs_link *link);
+/* Messages. */
 double fit_link_seconds(const struct hs_link *link, double bytes);
 fit_error fit_link_error(const struct hs_link *link, const double *bytes, const double *seconds, int points);
 /* One line in any case. */

@@ -51,7 +51,7 @@ static int is_measured(const calibration *cal, int m, int n, int k)
     return (m == n || k == 2) && k % 2 == 0;
 }
 
-static int choose_shapes(const calibration *cal, fit_gemm_point point[FIT_POINTS])
+static int choose_shapes(const calibration *cal, fit_gemm_point point[HS_FIT_POINTS])
 {
     int points = 0;
 
@@ -84,8 +84,8 @@ static void measure_shapes(calibration *cal, gemm_product *p, fit_gemm_point *po
 
 static void measure_type(calibration *cal, gemm_product *p, const char *name, enum calibrate_fit which, double budget)
 {
-    fit_gemm_point point[FIT_POINTS];
-    double fit[FIT_POINTS], seconds[FIT_POINTS];
+    fit_gemm_point point[HS_FIT_POINTS];
+    double fit[HS_FIT_POINTS], seconds[HS_FIT_POINTS];
     struct hs_profile *profile = &cal->profile;
     int points = choose_shapes(cal, point), single = p->type == HSUMMA_S;
 

@@ -17,17 +17,6 @@ enum { MOST_TIMED_CALLS = 100000, LEAST_TRIALS = 3, MOST_TRIALS = 64 };
 /* A trial takes so long at least; on a crowded node messages wait for ranks to have their turn. */
 static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
 
-void calibrate_wait(MPI_Request *request, int count)
-{
-    for (int polls = 0, done = 0;;) {
-        MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE);
-        if (done)
-            return;
-        if (++polls > HS_POLLS_BEFORE_YIELD)
-            sched_yield();
-    }
-}
-
 void calibrate_wait_word(_Atomic int64_t *word, int64_t value)
 {
     for (int polls = 0; atomic_load_explicit(word, memory_order_acquire) < value;)

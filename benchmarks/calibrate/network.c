@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-#include "base/wait.h"
-
-enum { MOST_BYTES = 4 << 20, STREAM_BYTES = 1 << 20, SHORT_BYTES = 1024, LEAST_OF_ALL = 64 << 10, TAG = 7 };
+enum { MOST_BYTES = 4 << 20, STREAM_BYTES = 1 << 20, SHORT_BYTES = 1024, LEAST_OF_ALL = 64 << 10 };
 
 static const int64_t all_sizes[] = {8,        64,       256,      1 << 10,   4 << 10, 8 << 10,
                                     16 << 10, 32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
@@ -20,52 +18,29 @@ typedef struct series {
 } series;
 
 typedef struct messages {
-    calibrate_pairs pairs;
+    struct hs_rank_pairs pairs;
     int active; /* pairs that send */
     int64_t bytes;
     int length; /* of a stream that counts as one call; 0: there and back */
     char *out, *in;
 } messages;
 
-/* A message from or to the peer. */
-static void pass(const calibration *cal, const messages *m, int sends, int64_t bytes)
-{
-    MPI_Request request;
-
-    if (sends)
-        MPI_Isend(m->out, (int)bytes, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request);
-    else
-        MPI_Irecv(m->in, (int)bytes, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request);
-    calibrate_wait(&request, 1);
-}
-
-/* There and back, without bytes: both ends begin together. */
-static void meet(const calibration *cal, const messages *m)
-{
-    MPI_Request request[2];
-
-    MPI_Irecv(m->in, 0, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request[0]);
-    MPI_Isend(m->out, 0, MPI_BYTE, m->pairs.peer, TAG, cal->comm, &request[1]);
-    calibrate_wait(request, 2);
-}
-
-/* Seconds for so many messages one way: half of as many there and back; or of a stream, in which all pairs send in the
- * same direction, with an answer at the end. */
+/* Seconds of so many calls of this rank's pair; 0 if it does not send. */
 static double pass_all(calibration *cal, void *state, int calls)
 {
     const messages *m = state;
-    int64_t count = (int64_t)calls * (m->length ? m->length : 2);
-    double start;
+    const struct hs_message_trial trial = {.comm = cal->comm,
+                                           .peer = m->pairs.peer,
+                                           .first = m->pairs.first,
+                                           .bytes = m->bytes,
+                                           .length = m->length,
+                                           .out = m->out,
+                                           .in = m->in};
+    double seconds = 0;
 
-    if (m->pairs.peer < 0 || m->pairs.number >= m->active)
-        return 0;
-    meet(cal, m);
-    start = hs_now();
-    for (int64_t i = 0; i < count; i++)
-        pass(cal, m, m->pairs.first == (m->length || i % 2 == 0), m->bytes);
-    if (m->length)
-        pass(cal, m, !m->pairs.first, 0);
-    return (hs_now() - start) / (m->length ? 1 : 2);
+    if (m->pairs.peer >= 0 && m->pairs.number < m->active)
+        hs_message_trial_run(&trial, calls, &seconds);
+    return seconds;
 }
 
 /* All sizes once, each in its share of the time; the fastest of all rounds counts.  Larger ones are left out when the
@@ -187,7 +162,7 @@ static void measure_tier(calibration *cal, messages *m, enum hs_tier_kind tier, 
         fitted->inject = m->pairs.per_node > 1 ? inject_of(cal, m, 0.1 * budget) : 0;
     }
     link = tier == HS_BETWEEN_NODES ? &fitted->network : tier == HS_IN_NODE ? &fitted->node : &fitted->socket;
-    fit_link(all.bytes, all.seconds, all.points, link);
+    hs_fit_link(all.bytes, all.seconds, all.points, link);
     if (tier == HS_BETWEEN_NODES)
         link->gap = gap_of(cal, m, link, 0.05 * budget);
     cal->error[fits[tier]] = fit_link_error(link, all.bytes, all.seconds, all.points);
@@ -209,7 +184,7 @@ int calibrate_network(calibration *cal, double budget)
     if (command_fail(cal->comm, cal->lacks, "calibrate: no memory for messages of %d bytes", MOST_BYTES))
         return 0;
     for (int i = 0; i < 3; i++) {
-        m.pairs = calibrate_pairs_of(&cal->ctx->comm.topology, tiers[i].tier, cal->rank);
+        m.pairs = hs_rank_pairs_of(&cal->ctx->comm.topology, tiers[i].tier, cal->rank);
         cal->phase = tiers[i].phase;
         if (m.pairs.count > 0)
             measure_tier(cal, &m, tiers[i].tier, tiers[i].share * budget);

@@ -236,6 +236,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             status = hs_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
         if (!status)
             status = hs_agreed(own, find_places(ctx, collectives));
+        if (!status)
+            status = hs_context_measure_network(ctx);
         if (!status && collectives)
             status = hs_context_share_device(ctx);
         text = ctx->message;

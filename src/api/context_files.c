@@ -1,5 +1,6 @@
 #include "api/context_parts.h"
 
+#include "base/simulator.h"
 #include "coll/node/agree_mpi.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@ struct found_files {
     int length; /* of the tuned file's text, which comes next; 0: there is none */
     struct hs_message message;
     struct hs_profile profile;
+    int measures; /* the profile leaves open what lies between nodes */
     char tuned_file[HS_OPTION_TEXT], note[HS_OPTION_TEXT];
 };
 
@@ -129,9 +131,24 @@ static void read_profile(const hsumma_context *ctx, struct found_files *found_fi
     const char *source = shown(found.path, sizeof found_files->profile.source);
     if (hs_profile_read(text, host, &found_files->profile, &why))
         add_note(found_files, &found, why.text);
-    else
+    else {
         memcpy(found_files->profile.source, source, strlen(source) + 1);
+        found_files->measures = 0;
+    }
     hs_put(&ctx->memory, text);
+}
+
+/* What earlier contexts have measured between the same hosts. */
+static void recall_network(const hsumma_context *ctx, const char *tuned, struct found_files *found_files)
+{
+    struct hs_network network;
+    if (!found_files->measures)
+        return;
+    if ((tuned && hs_network_recall(tuned, ctx->network_key, &network)) ||
+        hs_network_known(ctx->network_key, &network)) {
+        hs_network_use(&network, "built-in, network remembered", &found_files->profile);
+        found_files->measures = 0;
+    }
 }
 
 static void forget_tuned(hsumma_context *ctx)
@@ -193,16 +210,32 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
                   : HSUMMA_OK;
 }
 
+/* The key of this context's hosts, if what lies between them may have to be measured. */
+static hsumma_status find_network_key(hsumma_context *ctx)
+{
+    const struct hs_settings *settings = &ctx->options.settings;
+    int several = settings->nodes.count ? settings->nodes.count > 1 : !ctx->profile.one_node;
+    if (!several || ctx->comm.size == 1 || hs_simulator() || strcmp(ctx->texts.profile, "builtin") == 0)
+        return HSUMMA_OK;
+    hsumma_status status = hs_network_key(ctx->comm.comm, ctx->on_machine, settings->nodes.count,
+                                          settings->nodes.sockets, &ctx->network_key);
+    return status ? hs_fail(&ctx->message, status, "MPI cannot say which hosts there are") : HSUMMA_OK;
+}
+
 hsumma_status hs_files_read(hsumma_context *ctx)
 {
     struct found_files found_files;
     char *text = NULL;
     memset(&found_files, 0, sizeof found_files);
+    if (find_network_key(ctx))
+        return HSUMMA_ERR_MPI;
     if (ctx->comm.rank == 0) {
         found_files.profile = ctx->profile;
+        found_files.measures = ctx->network_key != 0;
         read_profile(ctx, &found_files);
         if (!found_files.status)
             text = read_tuned(ctx, &found_files);
+        recall_network(ctx, text, &found_files);
     }
     hsumma_status status = HSUMMA_ERR_MPI;
     if (MPI_Bcast(&found_files, sizeof found_files, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
@@ -211,6 +244,7 @@ hsumma_status hs_files_read(hsumma_context *ctx)
         status = hs_fail(&ctx->message, found_files.status, "%s", found_files.message.text);
     else {
         ctx->profile = found_files.profile;
+        ctx->measures = found_files.measures;
         memcpy(ctx->tuned_file, found_files.tuned_file, sizeof found_files.tuned_file);
         memcpy(ctx->note, found_files.note, sizeof found_files.note);
         status = found_files.length ? spread_tuned(ctx, &text, found_files.length) : HSUMMA_OK;

@@ -95,7 +95,7 @@ def test_places(scratch):
     path = os.path.join(home, "new", "hsumma", "profile")
     ok(process.returncode == 0 and os.path.exists(path) and path in process.stdout and "Gflop/s" in process.stdout
        and "nan" not in process.stdout, "the default place is made, and the table names it", *said(process))
-    good, process = taken(path, [f"XDG_CONFIG_HOME={home}/new"])
+    good, process = taken(path, [f"XDG_CONFIG_HOME={home}/new", "HSUMMA_PROFILE=auto"])
     ok(good, "  programs find it there", *said(process))
     process = bench(0, FORM, settings=["-u", "XDG_CONFIG_HOME", "-u", "HOME"])
     refuses(process, "without a home: it asks for -o", "HOME")

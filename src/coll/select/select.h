@@ -55,7 +55,7 @@ int hs_bytes_text(const char *text, size_t length, int64_t *bytes);
 
 /* What all readers of tuned files share.  HSUMMA_ERR_OPTION: the first line does not say this version. */
 enum { HS_TUNED_VERSION = 2, HS_TUNED_FIELDS = 5 };
-extern const char hs_tuned_gemm[]; /* the first word of a product's line */
+extern const char hs_tuned_gemm[], hs_tuned_network[]; /* the first words of lines that are not of collectives */
 hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message);
 /* A line in words: none in comments and empty lines; of further ones than HS_TUNED_FIELDS only the number is kept. */
 struct hs_tuned_fields {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char hs_tuned_gemm[] = "gemm";
+const char hs_tuned_gemm[] = "gemm", hs_tuned_network[] = "network";
 
 void hs_tuned_split(const char *line, struct hs_tuned_fields *fields)
 {

@@ -29,6 +29,8 @@ struct hsumma_context {
     struct hs_texts texts; /* of its options */
     struct hs_profile profile;
     struct hs_clock_memo memo;       /* of the profile */
+    int measures;                    /* what lies between its nodes when it is made */
+    uint64_t network_key;            /* of its hosts, on rank 0 (hs_network_key) */
     struct hs_tuned tuned;           /* measured choices for products */
     int trials;                      /* under way: each has a place in it */
     char tuned_file[HS_OPTION_TEXT]; /* where to remember more; "": nowhere */

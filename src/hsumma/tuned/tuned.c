@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "base/plain_numbers.h"
 #include "coll/select/select.h"
+#include "hsumma/network/network.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -112,6 +113,20 @@ static hsumma_status read_line(struct hs_tuned_entry *entry, const struct hs_tun
     return status ? hs_fail(message, status, "tuned: line %d: %s", number, why.text) : HSUMMA_OK;
 }
 
+/* network KEY NAME=VALUE ...: kept in the text alone, for whoever has the key (hs_network_recall). */
+static hsumma_status check_network(const struct hs_tuned_fields *line, int number, struct hs_message *message)
+{
+    struct hs_network network;
+    uint64_t key;
+    size_t length = (size_t)(line->end - line->text[0]);
+    return hs_network_read(line, &key, &network)
+               ? HSUMMA_OK
+               : hs_fail(
+                     message, HSUMMA_ERR_OPTION,
+                     "tuned: line %d, \"%.*s\": expected network KEY eager=BYTES alpha=S ... as the library writes it",
+                     number, (int)(length < 80 ? length : 80), line->text[0]);
+}
+
 static hsumma_status read_lines(struct hs_tuned *tuned, const char *text, const struct hs_allocator *memory,
                                 struct hs_message *message)
 {
@@ -119,6 +134,8 @@ static hsumma_status read_lines(struct hs_tuned *tuned, const char *text, const 
     struct hs_tuned_fields line;
     for (int number = 1; !status && *text; text = line.next, number++) {
         hs_tuned_split(text, &line);
+        if (hs_tuned_is(&line, 0, hs_tuned_network, strlen(hs_tuned_network)))
+            status = check_network(&line, number, message);
         if (!hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm)))
             continue;
         status = hs_tuned_reserve(tuned, 1, memory);

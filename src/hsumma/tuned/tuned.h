@@ -4,8 +4,9 @@
  *   hsumma tuned 2
  *   bcast 8 2 0-64k chain(segment=16k)                      collectives, as coll/select/select.h reads them
  *   gemm KEY SECONDS WORD WORD ...                          products: the words of a plan's line
+ *   network KEY NAME=VALUE ...                              what lies between the nodes of a set of hosts
  *
- * What identifies a line: of a collective's its first four words, of a product's the first two.  # begins a comment.
+ * What identifies a line: of a collective's its first four words, of others the first two.  # begins a comment.
  * KEY has no blanks and SECONDS is not negative.  Of several
  * lines of a product the last counts, of the rules of a collective the first that fits.
  */
@@ -16,6 +17,7 @@
 #include "base/options.h"
 #include "base/status.h"
 
+enum { HS_TUNED_NETWORKS = 64 };
 enum { HS_TUNED_KEY = 224, HS_TUNED_LINE = HS_LINE_TEXT };
 
 struct hs_tuned_entry {
@@ -50,11 +52,11 @@ int hs_tuned_write(const struct hs_tuned_entry *entry, char *text, size_t size);
  * tuned_file.c: merges lines (each without newline) into a file, which is made, with its directory, if it is not there.
  * Lines that are identified alike are replaced, others and comments stay.  A product's line takes the old one's place,
  * or the end of the file; a collective's stands before all older ones of that collective, for the first that fits wins
- * and what has been measured last shall.  The file is locked meanwhile (by PATH.lock, which stays) and appears whole or
- * not at all, so jobs that write at once lose nothing; one that is killed may leave a PATH.tmp-..., which nobody reads.
- * A symbolic link stays one: the file that it leads to is replaced.  HSUMMA_ERR_OPTION and a message: the file cannot
- * be written, or is no file of a version that is known, or a line is none; HSUMMA_ERR_MEMORY.  It has not been touched
- * then.
+ * and what has been measured last shall; of networks the newest HS_TUNED_NETWORKS stay.  The file is locked meanwhile
+ * (by PATH.lock, which stays) and appears whole or not at all, so jobs that write at once lose nothing; one that is
+ * killed may leave a PATH.tmp-..., which nobody reads. A symbolic link stays one: the file that it leads to is
+ * replaced.  HSUMMA_ERR_OPTION and a message: the file cannot be written, or is no file of a version that is known, or
+ * a line is none; HSUMMA_ERR_MEMORY.  It has not been touched then.
  */
 hsumma_status hs_tuned_merge(const char *path, const char *const *line, int lines, const struct hs_allocator *memory,
                              struct hs_message *message);

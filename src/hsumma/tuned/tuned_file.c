@@ -45,9 +45,14 @@ static void add_head(struct file_text *text)
     add(text, head, (size_t)snprintf(head, sizeof head, "hsumma tuned %d", HS_TUNED_VERSION));
 }
 
-static int is_product(const struct hs_tuned_fields *line)
+static int is_network(const struct hs_tuned_fields *line)
 {
-    return hs_tuned_is(line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm));
+    return hs_tuned_is(line, 0, hs_tuned_network, strlen(hs_tuned_network));
+}
+
+static int is_collective(const struct hs_tuned_fields *line)
+{
+    return !is_network(line) && !hs_tuned_is(line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm));
 }
 
 static int same_words(const struct hs_tuned_fields *a, const struct hs_tuned_fields *b, int words)
@@ -61,13 +66,13 @@ static int same_words(const struct hs_tuned_fields *a, const struct hs_tuned_fie
 /* Whether what identifies them is the same. */
 static int alike(const struct hs_tuned_fields *a, const struct hs_tuned_fields *b)
 {
-    return same_words(a, b, is_product(a) ? 2 : 4);
+    return same_words(a, b, is_collective(a) ? 4 : 2);
 }
 
 /* Whether a new line comes before an old one, if not earlier. */
 static int belongs(const struct hs_tuned_fields *new, const struct hs_tuned_fields *old)
 {
-    return same_words(new, old, is_product(new) ? 2 : 1);
+    return same_words(new, old, is_collective(new) ? 1 : 2);
 }
 
 /* A line that is to be added. */
@@ -76,24 +81,48 @@ struct addition {
     int done;
 };
 
+static int is_replaced(const struct hs_tuned_fields *old, const struct addition *addition, int lines)
+{
+    for (int i = 0; i < lines; i++)
+        if (alike(&addition[i].words, old))
+            return 1;
+    return 0;
+}
+
+/* How many lines of networks there would be beyond those that a file keeps. */
+static int surplus_networks(const char *text, const struct addition *addition, int lines)
+{
+    int count = -HS_TUNED_NETWORKS;
+    struct hs_tuned_fields words;
+    for (; text && *text; text = words.next) {
+        hs_tuned_split(text, &words);
+        count += is_network(&words) && !is_replaced(&words, addition, lines);
+    }
+    for (int i = 0; i < lines; i++)
+        count += !addition[i].done && is_network(&addition[i].words);
+    return count;
+}
+
 /* The text `old`, NULL: none, with the additions. */
 static void merge(struct file_text *text, const char *old, const char *const *line, struct addition *addition,
                   int lines)
 {
     struct hs_tuned_fields words = {.next = ""};
+    int surplus = surplus_networks(old, addition, lines);
     add_head(text);
     if (old)
         hs_tuned_split(old, &words);
     for (const char *at = words.next; *at; at = words.next) {
-        int replaced = 0;
         hs_tuned_split(at, &words);
+        int replaced = words.count && is_replaced(&words, addition, lines);
         for (int i = 0; words.count && i < lines; i++) {
             if (!addition[i].done && belongs(&addition[i].words, &words)) {
                 add(text, line[i], strlen(line[i]));
                 addition[i].done = 1;
             }
-            replaced |= alike(&addition[i].words, &words);
         }
+        if (!replaced && is_network(&words) && surplus-- > 0) /* the oldest come first */
+            continue;
         if (!replaced)
             add(text, at, strcspn(at, "\n"));
     }

@@ -289,6 +289,7 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
     (void)unused, (void)none;
     if (!tap_ok(tuned_directory_make(), "a directory"))
         return;
+    unsetenv("HSUMMA_PROFILE");
     look_in("@", NULL);
     test_profile();
     test_bad_profiles();

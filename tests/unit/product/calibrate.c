@@ -11,7 +11,7 @@ static int near(double a, double b, double tolerance)
     return fabs(a - b) <= tolerance * fabs(b);
 }
 
-static double error_at(double (*row)[FIT_UNKNOWNS], const double *seconds, int points, int unknowns, const double *x)
+static double error_at(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, int points, int unknowns, const double *x)
 {
     double sum = 0;
     for (int i = 0; i < points; i++) {
@@ -29,8 +29,8 @@ static void test_nonnegative(void)
     enum { CASES = 300, POINTS = 12 };
     int exact = 1, feasible = 1, least = 1, bounded = 0;
     for (int c = 0; c < CASES; c++) {
-        double row[POINTS][FIT_UNKNOWNS], seconds[POINTS], made[FIT_UNKNOWNS], x[FIT_UNKNOWNS];
-        int unknowns = 1 + c % FIT_UNKNOWNS, noisy = c >= CASES / 2;
+        double row[POINTS][HS_FIT_UNKNOWNS], seconds[POINTS], made[HS_FIT_UNKNOWNS], x[HS_FIT_UNKNOWNS];
+        int unknowns = 1 + c % HS_FIT_UNKNOWNS, noisy = c >= CASES / 2;
         for (int u = 0; u < unknowns; u++)
             made[u] = (noisy ? draw_fraction() - 0.3 : draw_fraction() + 0.1) * pow(10, -3.0 * u);
         for (int i = 0; i < POINTS; i++) {
@@ -41,13 +41,13 @@ static void test_nonnegative(void)
             }
             seconds[i] = fabs(seconds[i]) + 1e-3 * noisy;
         }
-        double error = fit_nonnegative(row, seconds, POINTS, unknowns, x);
+        double error = hs_fit_nonnegative(row, seconds, POINTS, unknowns, x);
         for (int u = 0; u < unknowns; u++) {
             exact &= noisy || near(x[u], made[u], 1e-6);
             feasible &= x[u] >= 0;
             bounded += x[u] == 0;
             for (int side = -1; side <= 1; side += 2) {
-                double moved[FIT_UNKNOWNS];
+                double moved[HS_FIT_UNKNOWNS];
                 for (int v = 0; v < unknowns; v++)
                     moved[v] = x[v];
                 moved[u] = fmax(0, x[u] + side * 1e-3 * pow(10, -3.0 * u));
@@ -59,8 +59,8 @@ static void test_nonnegative(void)
     tap_ok(exact, "least squares: exact points give what made them");
     tap_ok(feasible && bounded > 20, "nothing is negative, though some points want it (%d)", bounded);
     tap_ok(least, "nothing near the answer is better");
-    double row[2][FIT_UNKNOWNS] = {{1, 2}, {2, 4}}, seconds[2] = {3, 6}, x[FIT_UNKNOWNS];
-    tap_ok(fit_nonnegative(row, seconds, 2, 2, x) < 1e-9 && near(x[0] + 2 * x[1], 3, 1e-9),
+    double row[2][HS_FIT_UNKNOWNS] = {{1, 2}, {2, 4}}, seconds[2] = {3, 6}, x[HS_FIT_UNKNOWNS];
+    tap_ok(hs_fit_nonnegative(row, seconds, 2, 2, x) < 1e-9 && near(x[0] + 2 * x[1], 3, 1e-9),
            "what the points cannot tell apart: one of the answers");
 }
 
@@ -74,20 +74,20 @@ static void test_link(void)
     double seconds[SIZES];
     for (int i = 0; i < SIZES; i++)
         seconds[i] = fit_link_seconds(&two, bytes[i]);
-    fit_link(bytes, seconds, SIZES, &found);
+    hs_fit_link(bytes, seconds, SIZES, &found);
     tap_ok(found.eager == 16384 && near(found.alpha, two.alpha, 1e-6) && near(found.beta, two.beta, 1e-6) &&
                near(found.alpha_long, two.alpha_long, 1e-6) && near(found.beta_long, two.beta_long, 1e-6),
            "messages: eager and rendezvous are found apart, and the size between them");
     for (int i = 0; i < SIZES; i++)
         seconds[i] = fit_link_seconds(&one, bytes[i]) * (1 + 0.04 * (draw_fraction() - 0.5));
-    fit_link(bytes, seconds, SIZES, &found);
+    hs_fit_link(bytes, seconds, SIZES, &found);
     tap_ok(found.eager == 0 && near(found.alpha, one.alpha, 0.05) && near(found.beta, one.beta, 0.05),
            "one line stays one, with noise of 2 %%");
     int sane = 1;
     for (int c = 0; c < 1000; c++) {
         for (int i = 0; i < SIZES; i++)
             seconds[i] = fit_link_seconds(&two, bytes[i]) * pow(10, 2 * draw_fraction() - 1);
-        fit_link(bytes, seconds, SIZES, &found);
+        hs_fit_link(bytes, seconds, SIZES, &found);
         double last = 0;
         for (double n = 1; n < 1e8; n *= 1.3) {
             sane &= fit_link_seconds(&found, n) >= last && fit_link_seconds(&found, n) >= 0;
@@ -98,7 +98,7 @@ static void test_link(void)
     sane = 1;
     for (int points = 1; points < 4; points++) {
         seconds[0] = 1e-6, seconds[1] = 2e-6, seconds[2] = 1e-5;
-        fit_link(bytes, seconds, points, &found);
+        hs_fit_link(bytes, seconds, points, &found);
         sane &= found.alpha >= 0 && found.beta >= 0 && found.eager == 0 && found.alpha + found.beta > 0;
     }
     tap_ok(sane, "few points: one line");

@@ -1,33 +1,33 @@
-/* hsumma_bench calibrate: disjoint pairs of ranks. */
-#include "calibrate/command.h"
+#include "hsumma/network/rank_pairs.h"
 
-/* The next pair is (a, b). */
-static void add(calibrate_pairs *pairs, int a, int b, int rank)
+/* The next pair is (a, b), `place` others of its two parts come before it. */
+static void add(struct hs_rank_pairs *pairs, int a, int b, int place, int rank)
 {
     if (rank == a || rank == b) {
         pairs->peer = rank == a ? b : a;
         pairs->number = pairs->count;
+        pairs->place = place;
         pairs->first = rank == a;
     }
     pairs->count++;
 }
 
 /* Rank i of one part with rank i of another one. */
-static void add_between(calibrate_pairs *pairs, const struct hs_division *d, int x, int y, int rank)
+static void add_between(struct hs_rank_pairs *pairs, const struct hs_division *d, int x, int y, int rank)
 {
     int a = hs_division_size(d, x), b = hs_division_size(d, y), count = a < b ? a : b;
 
     for (int i = 0; i < count; i++)
-        add(pairs, hs_division_ranks(d, x)[i], hs_division_ranks(d, y)[i], rank);
+        add(pairs, hs_division_ranks(d, x)[i], hs_division_ranks(d, y)[i], i, rank);
     pairs->per_node = count > pairs->per_node ? count : pairs->per_node;
 }
 
 /* Neighbours inside each part. */
-static void add_inside(calibrate_pairs *pairs, const struct hs_division *d, int rank)
+static void add_inside(struct hs_rank_pairs *pairs, const struct hs_division *d, int rank)
 {
     for (int part = 0; part < d->parts; part++)
         for (int i = 0; i + 1 < hs_division_size(d, part); i += 2)
-            add(pairs, hs_division_ranks(d, part)[i], hs_division_ranks(d, part)[i + 1], rank);
+            add(pairs, hs_division_ranks(d, part)[i], hs_division_ranks(d, part)[i + 1], i / 2, rank);
 }
 
 static int node_of_socket(const struct hs_topology *topology, int socket)
@@ -54,15 +54,15 @@ static int place_of_socket(const struct hs_topology *topology, int socket)
     return before;
 }
 
-calibrate_pairs calibrate_pairs_of(const struct hs_topology *topology, enum hs_tier_kind tier, int rank)
+struct hs_rank_pairs hs_rank_pairs_of(const struct hs_topology *topology, enum hs_tier_kind tier, int rank)
 {
     const struct hs_division *node = &topology->division[HS_NODE], *socket = &topology->division[HS_SOCKET];
     int sockets = socket->parts > node->parts;
-    calibrate_pairs pairs = {.peer = -1, .number = -1};
+    struct hs_rank_pairs pairs = {.peer = -1, .number = -1};
 
     if (tier == HS_BETWEEN_NODES)
-        for (int i = 0; i + 1 < node->parts; i += 2)
-            add_between(&pairs, node, i, i + 1, rank);
+        for (int i = 0; i < node->parts / 2; i++) /* neighbours may be nearer to each other than most */
+            add_between(&pairs, node, i, i + node->parts / 2, rank);
     else if (tier == HS_IN_NODE && sockets)
         for (int s = 0; s < socket->parts; s++) {
             int other = place_of_socket(topology, s) % 2 ? -1 : next_socket(topology, s);

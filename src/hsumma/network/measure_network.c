@@ -1,0 +1,222 @@
+/*
+ * The measurement.  Pairs of ranks on different nodes send to each other, all pairs of a step at once; after each step
+ * all ranks agree on the slowest pair's times and on the time that is left, so that they leave out the same.  Short
+ * messages are those of all ranks at once, as all lines of a product send at once; of long ones each pair of nodes has
+ * one pair of ranks, for the model shares a node's way out by itself (clock.h, Injection).
+ */
+#include "hsumma/network/network.h"
+
+#include "base/wait.h"
+#include "coll/node/agree_mpi.h"
+#include "hsumma/network/link_fit.h"
+#include "hsumma/network/message_trial.h"
+#include "hsumma/network/rank_pairs.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SHORT_MESSAGE = 1 << 10, LONG_MESSAGE = 128 << 10, STREAM = 1 << 20, LEAST_STREAM = 64 << 10, GAP_LENGTH = 16 };
+enum { STEP_SIZES = 4, MOST_POINTS = 9, FEW_TRIALS = 2, ALL_TRIALS = 4 };
+
+struct network_bench {
+    struct hs_comm *comm;
+    struct hs_message_trial trial;
+    double begun, budget, left; /* seconds; `left` is agreed upon */
+    int place;                  /* of this rank's pair; -1: it has none */
+    hsumma_status status;       /* the first failure of this rank, which goes on */
+    int points;
+    double bytes[MOST_POINTS], seconds[MOST_POINTS]; /* of messages between nodes */
+};
+
+/* The slowest rank's values on all ranks. */
+static void agree(struct network_bench *b, double *value, int count)
+{
+    MPI_Request request;
+    hsumma_status status = HSUMMA_ERR_MPI;
+    value[count] = hs_now() - b->begun;
+    if (MPI_Iallreduce(MPI_IN_PLACE, value, count + 1, MPI_DOUBLE, MPI_MAX, b->comm->comm, &request) == MPI_SUCCESS)
+        status = hs_wait_for_requests(&request, 1);
+    b->status = b->status ? b->status : status;
+    b->left = b->budget - value[count];
+}
+
+/* What is sent in a step: messages of several sizes, by the pairs whose place is below `places`. */
+struct network_step {
+    int64_t size[STEP_SIZES];
+    int sizes, places, length, calls, trials;
+};
+
+/* Seconds of a message of each size: the shortest trial of a pair, the slowest of all pairs. */
+static void run_step(struct network_bench *b, const struct network_step *s, double seconds[STEP_SIZES + 1])
+{
+    memset(seconds, 0, (STEP_SIZES + 1) * sizeof *seconds);
+    for (int i = 0; i < s->sizes && b->place >= 0 && b->place < s->places; i++) {
+        int messages = (s->length ? s->length : 1) * s->calls;
+        b->trial.bytes = s->size[i];
+        b->trial.length = s->length;
+        for (int t = 0; t < s->trials; t++) {
+            double took;
+            hsumma_status status = hs_message_trial_run(&b->trial, s->calls, &took);
+            took /= messages;
+            seconds[i] = t == 0 || took < seconds[i] ? took : seconds[i];
+            b->status = b->status ? b->status : status;
+        }
+    }
+    agree(b, seconds, s->sizes);
+}
+
+/* Of a step that takes about so many seconds each time, as many as a tenth of the budget allows, but one if there is
+ * time for it at all; 0: leave it out. */
+static int trials_for(const struct network_bench *b, double seconds, int most)
+{
+    double count = b->budget / 10 / seconds;
+    return seconds > b->left ? 0 : count < 1 ? 1 : count < most ? (int)count : most;
+}
+
+static void add_points(struct network_bench *b, const struct network_step *s, const double *seconds)
+{
+    for (int i = 0; i < s->sizes; i++, b->points++) {
+        b->bytes[b->points] = (double)s->size[i];
+        b->seconds[b->points] = seconds[i];
+    }
+}
+
+/* There and back; the first trial also makes connections. */
+static void measure_sizes(struct network_bench *b)
+{
+    static const struct network_step steps[] = {
+        {.size = {8, 256, SHORT_MESSAGE}, .sizes = 3, .places = INT32_MAX, .calls = 2},
+        {.size = {4 << 10, 8 << 10, 16 << 10}, .sizes = 3, .places = 1, .calls = 1},
+        {.size = {32 << 10}, .sizes = 1, .places = 1, .calls = 1},
+        {.size = {LONG_MESSAGE}, .sizes = 1, .places = 1, .calls = 1}};
+    double seconds[STEP_SIZES + 1], last = 0;
+    run_step(b, &(struct network_step){.size = {8}, .sizes = 1, .places = INT32_MAX, .calls = 1, .trials = 2}, seconds);
+    last = seconds[0];
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct network_step step = steps[i];
+        int64_t bytes = 0;
+        for (int size = 0; size < step.sizes; size++)
+            bytes += step.size[size];
+        double growth = i ? (double)bytes / b->bytes[b->points - 1] : step.sizes; /* of the time, at most */
+        step.trials = trials_for(b, 2 * step.calls * growth * last, i ? FEW_TRIALS : ALL_TRIALS);
+        if (i == 0 && step.trials == 0)
+            step.trials = 1;
+        if (step.trials == 0)
+            return;
+        run_step(b, &step, seconds);
+        add_points(b, &step, seconds);
+        last = seconds[step.sizes - 1];
+    }
+}
+
+/* A megabyte that leaves each sending node, by the first `places` pairs of it; seconds per byte of one, 0: no time. */
+static double measure_stream(struct network_bench *b, int places, double guess)
+{
+    double seconds[STEP_SIZES + 1];
+    int64_t bytes = STREAM / places > LEAST_STREAM ? STREAM / places : LEAST_STREAM;
+    struct network_step step = {.size = {bytes}, .sizes = 1, .places = places, .length = 1, .calls = 1};
+    step.trials = trials_for(b, guess * (double)(bytes * places), FEW_TRIALS);
+    if (step.trials == 0)
+        return 0;
+    run_step(b, &step, seconds);
+    return seconds[0] / (double)bytes;
+}
+
+/* A network may let through for a moment what it does not in the long run. */
+static void slow_down(struct network_bench *b, double pace)
+{
+    for (int i = 0; i < b->points; i++)
+        if (b->bytes[i] > SHORT_MESSAGE)
+            b->seconds[i] = fmax(b->seconds[i], b->bytes[i] * pace);
+    if (pace > 0) {
+        b->bytes[b->points] = STREAM;
+        b->seconds[b->points++] = STREAM * pace;
+    }
+}
+
+/* Seconds of a short message among others in a row, all pairs at once; 0: no time. */
+static double measure_row(struct network_bench *b)
+{
+    double seconds[STEP_SIZES + 1];
+    struct network_step step = {
+        .size = {SHORT_MESSAGE}, .sizes = 1, .places = INT32_MAX, .length = GAP_LENGTH, .calls = 1};
+    step.trials = trials_for(b, GAP_LENGTH * b->seconds[2], ALL_TRIALS);
+    if (step.trials == 0)
+        return 0;
+    run_step(b, &step, seconds);
+    return fmax(seconds[0] - 2 * b->seconds[0] / GAP_LENGTH, 1e-9); /* the first one's way, and the answer's */
+}
+
+static void measure_between(struct network_bench *b, const struct hs_rank_pairs *pairs, struct hs_network *network)
+{
+    measure_sizes(b);
+    double in_row = measure_row(b);
+    const double *last = &b->seconds[b->points - 1];
+    double one = measure_stream(b, 1, *last / b->bytes[b->points - 1]), all = one;
+    if (pairs->per_node > 1 && one > 0)
+        all = measure_stream(b, pairs->per_node, one);
+    slow_down(b, one);
+    hs_fit_link(b->bytes, b->seconds, b->points, &network->between);
+    network->between.alpha = fmax(network->between.alpha, 1e-9);
+    double pace = one > 0 ? one : network->between.eager ? network->between.beta_long : network->between.beta;
+    if (pairs->per_node > 1) /* where that could not be seen, one pair may well have all that a node can send */
+        network->inject = all <= 0 ? pace : all > 1.1 * one ? all / pairs->per_node : 0;
+    if (in_row > 0) /* that its ports are busy; latency is not a part of it */
+        network->between.gap = fmin(fmax(in_row - SHORT_MESSAGE * network->between.beta, 1e-9), network->between.alpha);
+}
+
+static void measure_inside(struct network_bench *b, struct hs_network *network)
+{
+    static const double bytes[] = {8, LEAST_STREAM};
+    struct network_step step = {.size = {8, LEAST_STREAM}, .sizes = 2, .places = INT32_MAX, .calls = 1, .trials = 3};
+    double seconds[STEP_SIZES + 1];
+    struct hs_rank_pairs pairs = hs_rank_pairs_of(&b->comm->topology, HS_IN_NODE, b->comm->rank);
+    if (pairs.count == 0 || b->left <= 0)
+        return;
+    b->place = pairs.peer < 0 ? -1 : 0;
+    b->trial.peer = pairs.peer;
+    b->trial.first = pairs.first;
+    run_step(b, &step, seconds);
+    hs_fit_line(bytes, seconds, step.sizes, &network->inside);
+}
+
+hsumma_status hs_network_measure(struct hs_comm *comm, double budget, const struct hs_allocator *memory,
+                                 struct hs_network *network, double *seconds)
+{
+    struct hs_rank_pairs pairs = hs_rank_pairs_of(&comm->topology, HS_BETWEEN_NODES, comm->rank);
+    size_t most = pairs.peer >= 0 && pairs.place == 0 ? STREAM : STREAM / 2;
+    char *out = hs_get_zero(memory, most, 1), *in = hs_get_zero(memory, most, 1);
+    struct network_bench b = {
+        .comm = comm,
+        .trial = {.comm = comm->comm, .peer = pairs.peer, .first = pairs.first, .out = out, .in = in},
+        .begun = hs_now(),
+        .budget = budget,
+        .left = budget,
+        .place = pairs.peer < 0 ? -1 : pairs.place,
+    };
+    *network = (struct hs_network){.inject = 0};
+    hsumma_status status = hs_agreed(comm->comm, out && in ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    if (!status) {
+        measure_between(&b, &pairs, network);
+        measure_inside(&b, network);
+        status = hs_agreed(comm->comm, b.status);
+    }
+    *seconds = budget - b.left;
+    hs_put(memory, in);
+    hs_put(memory, out);
+    return status;
+}
+
+void hs_network_use(const struct hs_network *network, const char *source, struct hs_profile *profile)
+{
+    struct hs_machine *machine = &profile->machine, *device = &profile->device_machine;
+    double bus = device->network.alpha - machine->network.alpha;
+    machine->network = device->network = network->between;
+    device->network.alpha += bus;
+    device->network.alpha_long += bus;
+    machine->inject = device->inject = network->inject;
+    if (network->inside.alpha > 0)
+        machine->node = network->inside;
+    memset(profile->source, 0, sizeof profile->source);
+    memcpy(profile->source, source, strlen(source));
+}

@@ -1,0 +1,32 @@
+/* What identifies a set of hosts. */
+#include "hsumma/network/network.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = hs_mix(hash, (unsigned char)*text);
+    return hash;
+}
+
+/* The sum over the ranks does not depend on their order. */
+hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, uint64_t *key)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "", library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0, rank = 0;
+    hsumma_status status = HSUMMA_OK;
+    MPI_Comm_rank(comm, &rank);
+    if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS ||
+        MPI_Get_library_version(library, &length) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    library[strcspn(library, ",\r\n")] = 0; /* MPICH goes on with how it was built */
+    uint64_t mine = hs_mix(hash_text(1, name), (uint64_t)on_machine), all = 0;
+    if (MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, comm) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    all = hs_mix(hs_mix(hash_text(all, library), (uint64_t)nodes), (uint64_t)sockets);
+    *key = rank == 0 ? all + !all : 0;
+    return status;
+}

@@ -1,0 +1,16 @@
+/* Disjoint pairs of ranks whose messages stay inside sockets, cross between sockets, or between nodes. */
+#ifndef HS_HSUMMA_NETWORK_RANK_PAIRS_H
+#define HS_HSUMMA_NETWORK_RANK_PAIRS_H
+
+#include "coll/model/clock.h"
+
+struct hs_rank_pairs {
+    int count;
+    int peer, number, first; /* of this rank: -1 without a pair; its pair's number; whether it begins */
+    int place;               /* its pair's number among those of the same two nodes or sockets, or of one */
+    int per_node;            /* most pairs of one node, between nodes */
+};
+
+struct hs_rank_pairs hs_rank_pairs_of(const struct hs_topology *topology, enum hs_tier_kind tier, int rank);
+
+#endif

@@ -56,5 +56,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     }
 }
 
-HS_ALG(HS_ALLGATHER, allgather_bruck, "bruck", .build = build, .flags = HS_MANY_RANKS,
+HS_ALG(HS_ALLGATHER, allgather_bruck, "bruck", .build = build,
        .doc = "ceil(log2 q) rounds for any q: ceil(log2 q) alpha + (1 - 1/q) m beta; Bruck et al. (1997)");

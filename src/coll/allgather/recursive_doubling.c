@@ -25,4 +25,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 }
 
 HS_ALG(HS_ALLGATHER, allgather_recursive_doubling, "recursive_doubling", .build = build, .unfit = hs_unfit_power,
-       .flags = HS_MANY_RANKS, .doc = "pairs at doubling distance: log2 q alpha + (1 - 1/q) m beta");
+       .doc = "pairs at doubling distance: log2 q alpha + (1 - 1/q) m beta");

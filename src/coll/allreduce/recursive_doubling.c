@@ -48,6 +48,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 }
 
 HS_ALG(
-    HS_ALLREDUCE, allreduce_recursive_doubling, "recursive_doubling", .build = build,
-    .flags = HS_MANY_RANKS | HS_SUMS_IN_ORDER,
+    HS_ALLREDUCE, allreduce_recursive_doubling, "recursive_doubling", .build = build, .flags = HS_SUMS_IN_ORDER,
     .doc = "pairs at doubling distance: log2 q (alpha + m beta + m gamma); Bienz, Olson and Gropp (2019), Section II");

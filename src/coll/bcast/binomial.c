@@ -21,5 +21,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
             last = hs_emit_send(builder, (int)(rank + bit), hs_out(0), shape->bytes, last);
 }
 
-HS_ALG(HS_BCAST, bcast_binomial, "binomial", .build = build, .flags = HS_LIKE_MPI | HS_MANY_RANKS,
+HS_ALG(HS_BCAST, bcast_binomial, "binomial", .build = build, .flags = HS_LIKE_MPI,
        .doc = "binomial tree: ceil(log2 q)(alpha + m beta); HSUMMA (ICPP 2013), Section IV");

@@ -35,6 +35,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_BCAST, bcast_chain, "chain", .build = build, .variant = CHAIN, .flags = HS_USES_SEGMENT,
        .doc = "chain pipelined in s segments: (q-2+s)(alpha + m/s beta); van de Geijn and Watts, SUMMA (1997)");
-HS_ALG(HS_BCAST, bcast_binary_tree, "binary_tree", .build = build, .variant = BINARY_TREE,
-       .flags = HS_MANY_RANKS | HS_USES_SEGMENT,
+HS_ALG(HS_BCAST, bcast_binary_tree, "binary_tree", .build = build, .variant = BINARY_TREE, .flags = HS_USES_SEGMENT,
        .doc = "binary tree pipelined in s segments: about 2(log2(q+1)-2+s)(alpha + m/s beta)");

@@ -52,26 +52,27 @@ static void finish_alone(struct clock *clock, int g)
 
 /*
  * A message takes place when both its ends are ready, and ends for both at once, but for a gap.  The end that is taken
- * first from the pile passes its time to the other, which then begins it.
+ * first from the pile passes its time to the other, which then begins it.  A rank outside of the sample is always
+ * ready.
  */
 static hsumma_status message(struct clock *clock, int g)
 {
     const struct hs_clock_steps *steps = &clock->steps;
     int mate = steps->mate[g];
-    if (mate < 0 || steps->step[mate].count != steps->step[g].count)
+    struct hs_clock_step *step = &steps->step[g], *other = mate < 0 ? NULL : &steps->step[mate];
+    if (mate != HS_CLOCK_OUTSIDE && (!other || other->count != step->count))
         return HSUMMA_ERR_INTERNAL;
-    struct hs_clock_step *step = &steps->step[g], *other = &steps->step[mate];
     double begin = step->time, bytes = (double)step->count;
 
-    if (other->pending >= 0) {
+    if (other && other->pending >= 0) {
         step->pending = -1;
         if (other->time < begin)
             other->time = begin;
         return HSUMMA_OK;
     }
     const struct hs_link *price = &steps->price[step->price];
-    if (step->price >= 2 * HS_BETWEEN_NODES && clock->machine->inject > 0) {
-        int send = step->kind == HS_SEND ? g : mate;
+    int send = step->kind == HS_SEND ? g : mate;
+    if (step->price >= 2 * HS_BETWEEN_NODES && clock->machine->inject > 0 && send >= 0) {
         hs_flow_come(&clock->flow, hs_node_of(clock->topology, steps->rank[send]), send, step->price % 2, bytes,
                      begin + price->alpha);
         return HSUMMA_OK;
@@ -79,7 +80,8 @@ static hsumma_status message(struct clock *clock, int g)
     double arrived = begin + price->alpha + bytes * price->beta;
     double free = price->gap > 0 ? begin + price->gap + bytes * price->beta : arrived;
     finish(clock, g, step->kind == HS_SEND ? free : arrived, free);
-    finish(clock, mate, other->kind == HS_SEND ? free : arrived, free);
+    if (other)
+        finish(clock, mate, other->kind == HS_SEND ? free : arrived, free);
     return HSUMMA_OK;
 }
 
@@ -106,8 +108,10 @@ static hsumma_status run(struct clock *clock)
             else
                 finish_alone(clock, g);
         } else if (clock->machine->inject > 0 && (left = hs_flow_leave(&clock->flow, until, &now)) >= 0) {
+            int mate = clock->steps.mate[left];
             finish(clock, left, now, now);
-            finish(clock, clock->steps.mate[left], now, now);
+            if (mate >= 0)
+                finish(clock, mate, now, now);
         } else if (clock->machine->devices > 0 && (left = hs_devices_serve(&clock->devices, &now)) >= 0) {
             finish(clock, left, now, now);
         } else {
@@ -117,12 +121,14 @@ static hsumma_status run(struct clock *clock)
     return status || clock->finished == clock->steps.steps ? status : HSUMMA_ERR_INTERNAL;
 }
 
+/* Of the ranks of the sample; the others' messages come and go as soon as theirs may.  sample NULL: of all ranks. */
 static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape *shape,
-                                const struct hs_machine *machine, const struct hs_allocator *memory, double *seconds,
-                                struct hs_clock_load *load, struct hs_clock_report *report)
+                                const struct hs_machine *machine, const struct hs_allocator *memory,
+                                const unsigned char *sample, struct hs_clock_result *result,
+                                struct hs_clock_report *report)
 {
     struct clock clock = {.topology = shape->topology, .machine = machine};
-    hsumma_status status = hs_clock_steps_build(&clock.steps, alg, shape, machine, memory, report);
+    hsumma_status status = hs_clock_steps_build(&clock.steps, alg, shape, machine, memory, sample, report);
     if (!status) {
         clock.ready = hs_get(memory, (size_t)clock.steps.steps + 1, sizeof *clock.ready);
         status = clock.ready ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
@@ -133,9 +139,8 @@ static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape 
         status = hs_devices_begin(&clock.devices, machine, shape->topology, shape->size, memory);
     if (!status)
         status = run(&clock);
-    *seconds = status ? 0 : clock.end;
-    if (load)
-        *load = clock.steps.load;
+    *result = (struct hs_clock_result){
+        .seconds = status ? 0 : clock.end, .steps = clock.steps.steps, .load = clock.steps.load};
     hs_flow_end(&clock.flow, memory);
     hs_devices_end(&clock.devices, memory);
     hs_put(memory, clock.ready);
@@ -147,7 +152,9 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
                        const struct hs_allocator *memory, struct hs_clock_report *report)
 {
     struct hs_clock_report counted = {0};
-    hsumma_status status = time_steps(alg, shape, machine, memory, &counted.seconds, NULL, &counted);
+    struct hs_clock_result result;
+    hsumma_status status = time_steps(alg, shape, machine, memory, NULL, &result, &counted);
+    counted.seconds = result.seconds;
     *report = status ? (struct hs_clock_report){0} : counted;
     return status;
 }
@@ -155,5 +162,17 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
 hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                                const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load)
 {
-    return time_steps(alg, shape, machine, memory, seconds, load, NULL);
+    struct hs_clock_result result;
+    hsumma_status status = time_steps(alg, shape, machine, memory, NULL, &result, NULL);
+    *seconds = result.seconds;
+    if (load)
+        *load = result.load;
+    return status;
+}
+
+hsumma_status hs_clock_sample(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                              const struct hs_allocator *memory, const unsigned char *sample,
+                              struct hs_clock_result *result)
+{
+    return time_steps(alg, shape, machine, memory, sample, result, NULL);
 }

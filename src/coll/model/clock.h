@@ -97,4 +97,17 @@ struct hs_clock_load {
 hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                                const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load);
 
+/*
+ * The seconds of many ranks, from the lists of some: exact up to 64 ranks, and as long as all lists have few steps.
+ * A schedule that surely takes `enough` seconds is not looked at closely: then `seconds` is some value beyond.
+ * Statuses are those of hs_clock; HSUMMA_ERR_UNSUPPORTED as well if the row does not fit fewer nodes of this kind.
+ */
+struct hs_clock_estimate {
+    double seconds;
+    int64_t lists; /* that were built */
+};
+hsumma_status hs_clock_estimate(const struct hs_alg *alg, const struct hs_shape *shape,
+                                const struct hs_machine *machine, const struct hs_allocator *memory, double enough,
+                                struct hs_clock_estimate *estimate);
+
 #endif

@@ -116,10 +116,12 @@ struct hs_clock_use {
     int user, next; /* a step that depends on this one; the next one in `use`, -1: none */
 };
 
-/* The steps of all ranks, numbered through. */
+enum { HS_CLOCK_OUTSIDE = -2 };
+
+/* The steps of all ranks, or of those in a sample, numbered through. */
 struct hs_clock_steps {
     struct hs_clock_step *step;
-    int *mate, *rank; /* of each step; mate -1: none */
+    int *mate, *rank; /* of each step; mate -1: none; HS_CLOCK_OUTSIDE: a rank's that is not in the sample */
     struct hs_clock_use *use;
     int steps, uses;
     size_t step_capacity, mate_capacity, rank_capacity, use_capacity;
@@ -129,11 +131,25 @@ struct hs_clock_steps {
 
 /*
  * Builds the list of one rank after the other, keeps what the clock needs of it and counts the rest into the report if
- * there is one.  Statuses are those of hs_clock; hs_clock_steps_free in any case.
+ * there is one.  With a sample, a nonzero byte for each rank that is in it, only their lists; then there is no load.
+ * Statuses are those of hs_clock; hs_clock_steps_free in any case.
  */
 hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs_alg *alg, const struct hs_shape *shape,
                                    const struct hs_machine *machine, const struct hs_allocator *memory,
-                                   struct hs_clock_report *report);
+                                   const unsigned char *sample, struct hs_clock_report *report);
 void hs_clock_steps_free(struct hs_clock_steps *steps, const struct hs_allocator *memory);
+
+struct hs_clock_result {
+    double seconds;
+    int steps;
+    struct hs_clock_load load;
+};
+/*
+ * The clock of the ranks in a sample, as if all others were always ready to send and to receive: never more than the
+ * clock of all ranks on a machine without injection.
+ */
+hsumma_status hs_clock_sample(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                              const struct hs_allocator *memory, const unsigned char *sample,
+                              struct hs_clock_result *result);
 
 #endif

@@ -63,8 +63,9 @@ struct reader {
     const struct hs_allocator *memory;
     struct hs_mail mail;
     int size, signals, waits;
-    int *signal; /* the SIGNALs, rank by rank */
-    int *first;  /* of each rank in signal[]; one more, the end */
+    int *signal;                 /* the SIGNALs, rank by rank */
+    int *first;                  /* of each rank in signal[]; one more, the end */
+    const unsigned char *sample; /* whose lists are read; NULL: all */
     size_t signal_capacity;
 };
 
@@ -118,6 +119,11 @@ static int price_of(const struct reader *reader, int rank, const struct hs_step 
     return price + (eager > 0 && step->count > eager);
 }
 
+static int is_outside(const struct reader *reader, int rank)
+{
+    return reader->sample && !reader->sample[rank];
+}
+
 /* Keeps step g of a rank. */
 static hsumma_status keep(struct reader *reader, int rank, const struct hs_step *from, int g)
 {
@@ -135,7 +141,10 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_step 
     case HS_SEND:
     case HS_RECV:
         step->price = (unsigned char)price_of(reader, rank, from);
-        hs_mail_add(&reader->mail, rank, from->kind, from->peer, g, steps->mate);
+        if (is_outside(reader, from->peer))
+            steps->mate[g] = HS_CLOCK_OUTSIDE;
+        else
+            hs_mail_add(&reader->mail, rank, from->kind, from->peer, g, steps->mate);
         return HSUMMA_OK;
     case HS_COPY:
     case HS_REDUCE:
@@ -143,8 +152,10 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_step 
         step->seconds = work(reader->machine, from);
         return HSUMMA_OK;
     case HS_WAIT:
-        steps->mate[g] = from->peer; /* until all signals are known */
-        reader->waits++;
+        if (!is_outside(reader, from->peer)) {
+            steps->mate[g] = from->peer; /* until all signals are known */
+            reader->waits++;
+        }
         return HSUMMA_OK;
     case HS_SIGNAL:
         reader->signal[reader->signals++] = g;
@@ -185,7 +196,8 @@ static hsumma_status make_room_for(struct reader *reader, int rank, const struct
         uses += (size_t)list->step[i].deps;
         signals += list->step[i].kind == HS_SIGNAL;
     }
-    if (rank > 0 && (size_t)all->steps + steps > all->step_capacity) /* rank 0, often the root, is like no other */
+    if (rank > 0 && !reader->sample &&
+        (size_t)all->steps + steps > all->step_capacity) /* rank 0, often the root, is like no other */
         times = (size_t)(reader->size - rank);
     hsumma_status status = make_room(reader, (size_t)all->steps + times * steps, (size_t)all->uses + times * uses,
                                      (size_t)reader->signals + times * signals);
@@ -214,7 +226,6 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     double *busy = reader->busy + (size_t)rank * QUEUES;
     int ports = reader->machine->ports > 1 ? reader->machine->ports : 1;
     steps->steps += list->steps;
-    reader->first[rank] = reader->signals;
     hs_mail_open(&reader->mail, rank, steps->rank, steps->mate);
     for (int i = 0; i < list->steps && !status; i++) {
         const struct hs_step *from = &list->step[i];
@@ -250,7 +261,7 @@ static hsumma_status find_signals(struct reader *reader)
     struct hs_clock_steps *steps = reader->steps;
     for (int g = 0; reader->waits > 0 && g < steps->steps; g++) {
         struct hs_clock_step *wait = &steps->step[g];
-        if (wait->kind != HS_WAIT)
+        if (wait->kind != HS_WAIT || steps->mate[g] < 0)
             continue;
         int first = reader->first[steps->mate[g]], end = reader->first[steps->mate[g] + 1], last = end;
         while (first < last) {
@@ -331,7 +342,7 @@ static void weigh(const struct reader *reader, int size)
 
 hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs_alg *alg, const struct hs_shape *shape,
                                    const struct hs_machine *machine, const struct hs_allocator *memory,
-                                   struct hs_clock_report *report)
+                                   const unsigned char *sample, struct hs_clock_report *report)
 {
     int size = shape->size;
     *steps = (struct hs_clock_steps){0};
@@ -341,8 +352,12 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
         return HSUMMA_ERR_INTERNAL;
     struct list_pool pool = {.memory = memory};
     struct hs_allocator pooled = {pool_get, pool_put, &pool};
-    struct reader reader = {
-        .steps = steps, .machine = machine, .topology = shape->topology, .memory = memory, .size = size};
+    struct reader reader = {.steps = steps,
+                            .machine = machine,
+                            .topology = shape->topology,
+                            .memory = memory,
+                            .size = size,
+                            .sample = sample};
     set_prices(steps->price, machine);
     reader.first = hs_get(memory, (size_t)size + 1, sizeof *reader.first);
     reader.busy = hs_get_zero(memory, (size_t)size, QUEUES * sizeof *reader.busy);
@@ -356,6 +371,9 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
         status = HSUMMA_ERR_MEMORY;
     for (int r = 0; r < size && !status; r++) {
         struct hs_list list;
+        reader.first[r] = reader.signals;
+        if (is_outside(&reader, r))
+            continue;
         status = hs_build_rank(alg, shape, r, &pooled, &list);
         if (!status)
             status = read_list(&reader, r, &list);
@@ -366,7 +384,8 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
     if (!status) {
         reader.first[size] = reader.signals;
         status = find_signals(&reader);
-        weigh(&reader, size);
+        if (!sample)
+            weigh(&reader, size);
     }
     hs_mail_end(&reader.mail, memory);
     hs_put(memory, reader.first);

@@ -185,7 +185,7 @@ HS_ALG(HS_ALLREDUCE, allreduce_shared_buffer, "shared_buffer", .build = build, .
        .doc = "one node: all copy their vectors into rank 0's memory, it sums them at once, all copy the sum; Faraji "
               "and Afsahi (2014), Section 3.1");
 HS_ALG(HS_ALLREDUCE, allreduce_binomial, "binomial", .build = build, .unfit = unfit, .variant = BINOMIAL,
-       .flags = HS_MANY_RANKS | FLAGS | HS_USES_PIECES,
+       .flags = FLAGS | HS_USES_PIECES,
        .doc = "one node: tree of radix 2^k to rank 0 (children copy into their parent's memory), all copy the sum; "
               "Faraji and Afsahi (2014), Section 3.2");
 HS_ALG(HS_REDUCE_TO, reduce_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,

@@ -155,7 +155,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(
     HS_REDUCE_TO, reduce_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
-    .flags = HS_MANY_RANKS | HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+    .flags = HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
     .doc =
         "reduction phase as in allreduce, routing phase to the root; Rabenseifner and Traeff (2004), Sections 2 and 3");
 HS_ALG(HS_ALLREDUCE, allreduce_elimination_21, "elimination_21", .build = build, .variant = ELIMINATION_21,
@@ -177,9 +177,9 @@ HS_ALG(HS_ALLREDUCE, allreduce_small_ring, "small_ring", .build = build, .varian
        .doc = "butterfly with small rings for the odd factors; Rabenseifner and Traeff (2004), Section 3.4");
 HS_ALG(
     HS_ALLREDUCE, allreduce_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
-    .flags = HS_MANY_RANKS | HS_SUMS_IN_ORDER | HS_BY_LENGTH | HS_USES_THRESHOLD,
+    .flags = HS_SUMS_IN_ORDER | HS_BY_LENGTH | HS_USES_THRESHOLD,
     .doc = "p = 2^n q1 ... qh: butterfly, rings or elimination, by cost; Rabenseifner and Traeff (2004), Section 3.6");
 HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
-       .flags = HS_MANY_RANKS | HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+       .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
        .doc = "reduction phase as in allreduce, routing phase to the owners; Rabenseifner and Traeff (2004), Sections "
               "2 and 3");

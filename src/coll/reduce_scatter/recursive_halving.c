@@ -122,5 +122,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 }
 
 HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_recursive_halving, "recursive_halving", .build = build,
-       .flags = HS_MANY_RANKS | HS_SUMS_IN_ORDER,
-       .doc = "halves at halving distance: log2 q alpha + (1 - 1/q) m (beta + gamma)");
+       .flags = HS_SUMS_IN_ORDER, .doc = "halves at halving distance: log2 q alpha + (1 - 1/q) m (beta + gamma)");

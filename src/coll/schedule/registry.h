@@ -60,8 +60,7 @@ enum hs_alg_flags {
     HS_FOR_DEVICES = 131072,
     HS_NESTS =
         16384, /* sums over levels of a hierarchy are bracketed like a sum over one (hs_factors_merge_for_sums) */
-    HS_LIKE_MPI = 524288,   /* what MPI may well use: the cheaper of such rows is the price of MPI's own */
-    HS_MANY_RANKS = 262144, /* few steps per rank: the model prices the row for many ranks, too */
+    HS_LIKE_MPI = 524288, /* what MPI may well use: the cheaper of such rows is the price of MPI's own */
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
     HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED
 };

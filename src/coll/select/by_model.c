@@ -1,24 +1,17 @@
 /* The model's choice: the clock over the rows that fit. */
 #include "coll/select/select.h"
 
-/*
- * So that a choice takes milliseconds: of many ranks only the rows with few steps per rank are priced, and nothing for
- * more than MOST_PRICED_RANKS.  The order of the rows does not change any more beyond a number of bytes, and pipelines
- * get long.
- */
-enum {
-    MOST_PRICED_RANKS = 512,
-    ALL_ROWS_RANKS = 64,
-    MANY_RANKS = 16,
-    MOST_BYTES_OF_FEW = 4 << 20,
-    MOST_BYTES_OF_MANY = 1 << 20
-};
+#include <math.h>
+
+/* The order of the rows does not change any more beyond a number of bytes, and pipelines get long. */
+enum { MANY_RANKS = 16, MOST_BYTES_OF_FEW = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
+
+/* Parameters that are tried: leaders by powers of two up to so many, and all ranks; pieces of a leader's part. */
+enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8 };
 
 /* Rows for devices have been tried and priced there alone. */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
 {
-    if (question->shape->size > ALL_ROWS_RANKS && !(alg->flags & HS_MANY_RANKS))
-        return 0;
     unsigned others = HS_BY_MPI | HS_ON_HOST | (question->on_device ? 0u : HS_FOR_DEVICES);
     return alg->collective == question->collective && !(alg->flags & others);
 }
@@ -46,46 +39,128 @@ static const struct hs_price *find(const struct hs_selector *selector, const str
     return NULL;
 }
 
-/* Prices one word; what the clock cannot read is no candidate. */
-static hsumma_status try_spec(struct hs_selector *selector, const struct hs_question *question,
-                              const struct hs_alg_spec *spec, struct hs_price *price)
+/* A word that is priced, and its seconds; alg NULL: none yet. */
+struct entrant {
+    struct hs_alg_spec spec;
+    double seconds;
+};
+
+static const struct hs_machine *machine_of(const struct hs_selector *selector, const struct hs_question *question)
 {
-    struct hs_clock_report report;
-    struct hs_shape shape = *question->shape;
-    shape.with = spec->with;
-    const struct hs_machine *machine =
-        question->on_device && selector->device_machine ? selector->device_machine : selector->machine;
-    hsumma_status status = hs_clock(spec->alg, &shape, machine, selector->memory, &report);
-    if (status == HSUMMA_ERR_MEMORY)
-        return status;
-    if (status)
-        return HSUMMA_OK;
-    if (!price->best.alg || report.seconds < price->seconds) {
-        price->next = price->best;
-        price->next_seconds = price->seconds;
-        price->best = *spec;
-        price->seconds = report.seconds;
-    } else if (!price->next.alg || report.seconds < price->next_seconds) {
-        price->next = *spec;
-        price->next_seconds = report.seconds;
-    }
-    return HSUMMA_OK;
+    return question->on_device && selector->device_machine ? selector->device_machine : selector->machine;
 }
 
-/* A row with its defaults, and with other numbers of leaders. */
+static double least_seconds(const struct hs_alg_spec *spec, double seconds)
+{
+    return spec->alg ? seconds : HUGE_VAL;
+}
+
+/* Prices one word, which replaces the best of its row if it is faster; what the clock cannot read is no candidate. */
+static hsumma_status try_spec(struct hs_selector *selector, const struct hs_question *question,
+                              const struct hs_alg_spec *spec, const struct hs_price *price, struct entrant *best)
+{
+    struct hs_clock_estimate estimate;
+    struct hs_shape shape = *question->shape;
+    double enough = fmin(least_seconds(&best->spec, best->seconds), least_seconds(&price->next, price->next_seconds));
+    shape.with = spec->with;
+    if (hs_alg_spec_unfit(spec, question))
+        return HSUMMA_OK;
+    hsumma_status status =
+        hs_clock_estimate(spec->alg, &shape, machine_of(selector, question), selector->memory, enough, &estimate);
+    selector->lists += estimate.lists;
+    if (!status && estimate.seconds < enough)
+        *best = (struct entrant){*spec, estimate.seconds};
+    return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
+}
+
+/* A row inside nodes or sockets: other numbers of leaders, and with the best of them other numbers of pieces. */
+static hsumma_status try_level(struct hs_selector *selector, const struct hs_question *question,
+                               struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
+{
+    const struct hs_topology *topology = question->shape->topology;
+    int ranks = topology ? hs_division_largest(&topology->division[spec.with.level]) : 1, leads = 0;
+    struct entrant here = {.spec = {.alg = NULL}};
+    hsumma_status status = HSUMMA_OK;
+    while (!status && leads < ranks) {
+        leads = leads == 0 ? 1 : leads < MOST_TRIED_LEADERS && 2 * leads < ranks ? 2 * leads : ranks;
+        spec.with.leaders = spec.alg->flags & HS_USES_LEADERS ? leads : 0;
+        status = try_spec(selector, question, &spec, price, &here);
+        if (!spec.with.leaders)
+            break;
+    }
+    if (here.spec.alg)
+        spec = here.spec;
+    for (int k = 2; !status && spec.with.leaders && spec.alg->flags & HS_USES_PIECES && k <= MOST_TRIED_PIECES;
+         k *= 2) {
+        spec.with.pieces = k;
+        status = try_spec(selector, question, &spec, price, &here);
+    }
+    if (here.spec.alg && here.seconds < least_seconds(&best->spec, best->seconds))
+        *best = here;
+    return status;
+}
+
+/* A row with what is worth trying of its parameters; the best and the next are of different rows. */
 static hsumma_status try_row(struct hs_selector *selector, const struct hs_question *question, const struct hs_alg *alg,
                              struct hs_price *price)
 {
     const struct hs_topology *topology = question->shape->topology;
-    const struct hs_division *nodes = topology ? &topology->division[HS_NODE] : NULL;
-    int ranks = nodes ? hs_division_size(nodes, 0) : 1;
+    struct entrant best = {.spec = {.alg = NULL}};
     struct hs_alg_spec spec = {.alg = alg};
-    if (hs_alg_spec_unfit(&spec, question))
-        return HSUMMA_OK;
-    hsumma_status status = try_spec(selector, question, &spec, price);
-    for (int l = 2; !status && alg->flags & HS_USES_LEADERS && l <= ranks && l <= 8; l *= 2) {
-        spec.with.leaders = l;
-        status = try_spec(selector, question, &spec, price);
+    hsumma_status status = try_level(selector, question, spec, price, &best);
+    spec.with.level = HS_SOCKET;
+    if (!status && alg->flags & HS_USES_LEVEL && topology &&
+        topology->division[HS_SOCKET].parts > topology->division[HS_NODE].parts)
+        status = try_level(selector, question, spec, price, &best);
+    if (status || !best.spec.alg)
+        return status;
+    if (best.seconds < least_seconds(&price->best, price->seconds)) {
+        price->next = price->best;
+        price->next_seconds = price->seconds;
+        price->best = best.spec;
+        price->seconds = best.seconds;
+    } else if (best.seconds < least_seconds(&price->next, price->next_seconds)) {
+        price->next = best.spec;
+        price->next_seconds = best.seconds;
+    }
+    return HSUMMA_OK;
+}
+
+/* The row that may be fastest, of those that have not been tried; -1: none is left. */
+static int most_promising(const struct entrant *row, int rows)
+{
+    int first = -1;
+    for (int i = 0; i < rows; i++)
+        if (row[i].spec.alg && (first < 0 || row[i].seconds < row[first].seconds))
+            first = i;
+    return first;
+}
+
+/* Tries all rows, promising ones first, so that the others are soon known to be slower. */
+static hsumma_status try_rows(struct hs_selector *selector, const struct hs_question *question, struct entrant *row,
+                              struct hs_price *price)
+{
+    const struct hs_alg *alg;
+    hsumma_status status = HSUMMA_OK;
+    int rows = 0, i;
+    for (; !status && (alg = hs_alg_at(rows)); rows++) {
+        struct hs_clock_estimate least = {.seconds = 0};
+        struct hs_alg_spec spec = {.alg = alg};
+        row[rows] = (struct entrant){.spec = {.alg = NULL}};
+        if (!is_candidate(alg, question) || hs_alg_spec_unfit(&spec, question))
+            continue;
+        status = hs_clock_estimate(alg, question->shape, machine_of(selector, question), selector->memory, 0, &least);
+        selector->lists += least.lists;
+        if (!status)
+            row[rows] = (struct entrant){spec, least.seconds};
+        status = status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
+    }
+    while (!status && (i = most_promising(row, rows)) >= 0) {
+        alg = row[i].spec.alg;
+        row[i].spec.alg = NULL;
+        /* other parameters may take less */
+        if (alg->flags & HS_USES_LEVEL || row[i].seconds < least_seconds(&price->next, price->next_seconds))
+            status = try_row(selector, question, alg, price);
     }
     return status;
 }
@@ -95,10 +170,10 @@ hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_ques
 {
     struct hs_shape shape = *question->shape;
     struct hs_question asked = *question;
-    const struct hs_alg *alg;
     int64_t bytes = size_class(question);
+    int rows = 0;
     *result = NULL;
-    if (!selector->machine || shape.size > MOST_PRICED_RANKS || (*result = find(selector, question, bytes)) != NULL)
+    if (!selector->machine || (*result = find(selector, question, bytes)) != NULL)
         return HSUMMA_OK;
     struct hs_price price = {.collective = question->collective,
                              .ordered = question->ordered,
@@ -109,10 +184,11 @@ hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_ques
     shape.root = 0;
     shape.part = NULL;
     asked.shape = &shape;
-    hsumma_status status = HSUMMA_OK;
-    for (int i = 0; !status && (alg = hs_alg_at(i)); i++)
-        if (is_candidate(alg, question))
-            status = try_row(selector, &asked, alg, &price);
+    while (hs_alg_at(rows))
+        rows++;
+    struct entrant *row = hs_get(selector->memory, (size_t)rows, sizeof *row);
+    hsumma_status status = row ? try_rows(selector, &asked, row, &price) : HSUMMA_ERR_MEMORY;
+    hs_put(selector->memory, row);
     if (status || !price.best.alg)
         return status;
     void *array = selector->price;

@@ -96,7 +96,7 @@ struct hs_answer {
     enum hs_chosen_by by;
     struct hs_alg_spec asked; /* rerouted: what was to be used, and why it cannot; else alg NULL */
     const char *why_not;
-    struct hs_alg_spec next; /* the model's second; alg NULL: there is none */
+    struct hs_alg_spec next; /* the model's second, of another row; alg NULL: there is none */
     double seconds, next_seconds;
 };
 
@@ -117,6 +117,7 @@ struct hs_selector {
     struct hs_price *price;
     int prices;
     size_t price_capacity;
+    int64_t lists; /* of ranks that the model has looked at so far */
 };
 
 void hs_selector_free(struct hs_selector *selector);
@@ -128,7 +129,7 @@ void hs_answer_write(const struct hs_question *question, const struct hs_answer 
 
 /* Why a word cannot serve the question, NULL: it can. */
 const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question);
-/* The model's answer; *price is NULL when there are so many ranks that it would take long. */
+/* The model's answer; *price is NULL without a machine, or where no row fits. */
 hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_price **price);
 

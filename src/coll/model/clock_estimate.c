@@ -1,0 +1,214 @@
+/*
+ * The clock of many ranks, by ranks that stand for all.  What a schedule takes has two parts.  The work of its busiest
+ * ranks is the clock of a sample, whole nodes at the real number of ranks, whose peers are always ready.  What is
+ * beyond that is waiting for others: none in exchanges and rings, a tree's depth, a chain's length.  The clock of all
+ * ranks says it on fewer nodes, at three numbers that double, and it goes on as it grew there.
+ */
+#include "coll/model/clock_parts.h"
+
+#include <math.h>
+
+enum {
+    WHOLE_RANKS = 64,          /* up to here all ranks are priced */
+    MOST_WHOLE_RANKS = 512,    /* up to here where lists are short: */
+    WHOLE_STEPS = 48 * 1024,   /* steps of all */
+    SAMPLE_STEPS = 512 * 1024, /* of all lists of a sample, about */
+    LEAST_RANKS = 8,           /* of a sample: where lists are long, ranks are alike */
+    LEAST_PARTS = 4,           /* nodes, or ranks of one node, that are left at least */
+    WAITS = 3
+};
+
+/* A schedule on 1 / 2^halvings of the nodes; or of each node's ranks, where these are more. */
+struct thinned {
+    struct hs_shape shape;
+    struct hs_topology topology;
+};
+
+struct estimator {
+    const struct hs_alg *alg;
+    const struct hs_shape *shape;
+    const struct hs_machine *machine;
+    const struct hs_allocator *memory;
+    struct hs_clock_estimate *estimate;
+};
+
+static int halves_nodes(const struct hs_shape *shape)
+{
+    const struct hs_division *node = shape->topology ? &shape->topology->division[HS_NODE] : NULL;
+    return !node || node->parts >= hs_division_largest(node);
+}
+
+/* What is halved: nodes, or ranks of the largest node. */
+static int parts_of(const struct hs_shape *shape)
+{
+    const struct hs_division *node = shape->topology ? &shape->topology->division[HS_NODE] : NULL;
+    return !node ? shape->size : halves_nodes(shape) ? node->parts : hs_division_largest(node);
+}
+
+static void thinned_free(struct thinned *thin, const struct hs_allocator *memory)
+{
+    hs_topology_free(&thin->topology, memory);
+}
+
+/* Keeps every 2^halvings-th node or rank of a node, the first one with the root among them. */
+static hsumma_status thin_out(const struct hs_shape *shape, int halvings, const struct hs_allocator *memory,
+                              struct thinned *thin)
+{
+    const struct hs_topology *all = shape->topology;
+    int every = 1 << halvings, size = 0;
+    *thin = (struct thinned){.shape = *shape};
+    if (!all) {
+        thin->shape.size = (shape->size + every - 1) / every;
+        return HSUMMA_OK;
+    }
+    const int *choice = halves_nodes(shape) ? all->division[HS_NODE].of : all->division[HS_NODE].index;
+    int *name = hs_get(memory, (size_t)shape->size, 2 * sizeof *name), *socket = name + shape->size;
+    if (!name)
+        return HSUMMA_ERR_MEMORY;
+    for (int r = 0; r < shape->size; r++) {
+        if (choice[r] % every)
+            continue;
+        name[size] = all->division[HS_NODE].of[r];
+        socket[size++] = all->division[HS_SOCKET].of[r];
+    }
+    hsumma_status status = hs_topology_make(&thin->topology, size, name, socket, memory);
+    hs_put(memory, name);
+    thin->topology.shared_bytes = all->shared_bytes;
+    thin->topology.direct = all->direct;
+    thin->shape.topology = &thin->topology;
+    thin->shape.size = size;
+    return status;
+}
+
+static int in_sample(const struct hs_shape *shape, int rank)
+{
+    int parts = shape->topology ? shape->topology->division[HS_NODE].parts : shape->size;
+    int node = hs_node_of(shape->topology, rank);
+    return node == 0 || node == parts / 2 || node == parts - 1;
+}
+
+/* The clock of a sample: of the first and a middle rank, or of the first, a middle and the last node. */
+static hsumma_status clock_sample(const struct estimator *e, const struct hs_shape *shape, int most,
+                                  struct hs_clock_result *result, int *lists)
+{
+    unsigned char *sample = hs_get_zero(e->memory, (size_t)shape->size, 1);
+    if (!sample)
+        return HSUMMA_ERR_MEMORY;
+    sample[0] = sample[shape->size / 2] = 1;
+    *lists = shape->size > 1 ? 2 : 1;
+    for (int r = 0; r < shape->size && *lists < most; r++)
+        if (!sample[r] && in_sample(shape, r)) {
+            sample[r] = 1;
+            ++*lists;
+        }
+    hsumma_status status = hs_clock_sample(e->alg, shape, e->machine, e->memory, sample, result);
+    hs_put(e->memory, sample);
+    e->estimate->lists += *lists;
+    return status;
+}
+
+static hsumma_status clock_whole(const struct estimator *e, const struct hs_shape *shape, double *seconds)
+{
+    e->estimate->lists += shape->size;
+    return hs_clock_seconds(e->alg, shape, e->machine, e->memory, seconds, NULL);
+}
+
+/* Ranks of a sample, where two lists have so many steps: fewer where lists are long, or take long. */
+static int sample_ranks(int steps, int size)
+{
+    int ranks = SAMPLE_STEPS / (steps > size ? steps : size);
+    return ranks > LEAST_RANKS ? ranks : LEAST_RANKS;
+}
+
+/* The work of the busiest ranks, and what all lists have of steps, about. */
+static hsumma_status look_at_sample(const struct estimator *e, const struct hs_shape *shape, double enough,
+                                    double *seconds, double *steps)
+{
+    struct hs_clock_result result = {.seconds = 0};
+    int lists = 1;
+    hsumma_status status = clock_sample(e, shape, 2, &result, &lists);
+    if (!status && result.seconds < enough)
+        status = clock_sample(e, shape, sample_ranks(result.steps, shape->size), &result, &lists);
+    *seconds = result.seconds;
+    *steps = (double)result.steps / lists * shape->size;
+    return status;
+}
+
+/* So many doublings on, each adds as much as the last one, half of it, or twice: it ends, grows as a tree, or a chain.
+ */
+static double go_on(const double value[WAITS], int doublings)
+{
+    double before = value[1] - value[0], last = value[2] - value[1], times = last / before, sum = value[2];
+    times = !(times >= 0.7) ? 0.5 : times < 1.7 || times > 2.4 ? 1 : 2;
+    for (; doublings > 0; doublings--)
+        sum += last *= times;
+    return sum > 0 ? sum : 0;
+}
+
+/* The waiting at three numbers of nodes, and at the real one. */
+static hsumma_status waiting(const struct estimator *e, int halvings, double *seconds)
+{
+    double waits[WAITS];
+    for (int i = 0; i < WAITS; i++) {
+        struct thinned thin;
+        double whole = 0, work = 0, steps;
+        hsumma_status status = thin_out(e->shape, halvings + WAITS - 1 - i, e->memory, &thin);
+        if (!status)
+            status = clock_whole(e, &thin.shape, &whole);
+        if (!status)
+            status = look_at_sample(e, &thin.shape, HUGE_VAL, &work, &steps);
+        thinned_free(&thin, e->memory);
+        if (status)
+            return status;
+        waits[i] = whole - work;
+    }
+    *seconds = go_on(waits, halvings);
+    return HSUMMA_OK;
+}
+
+/* How often the nodes are halved until their lists can all be priced; 0: they can be, or there are too few nodes. */
+static hsumma_status halvings_for(const struct estimator *e, double steps, int *halvings)
+{
+    int most = 0, parts = parts_of(e->shape);
+    while (parts >> (most + WAITS) >= LEAST_PARTS)
+        most++;
+    *halvings = 0;
+    while (*halvings < most && e->shape->size >> *halvings > MOST_WHOLE_RANKS)
+        ++*halvings;
+    for (int known = *halvings == 0; *halvings < most && (!known || steps > WHOLE_STEPS); known = 1) {
+        struct thinned thin;
+        double seconds;
+        *halvings += known;
+        hsumma_status status = thin_out(e->shape, *halvings, e->memory, &thin);
+        if (!status)
+            status = look_at_sample(e, &thin.shape, HUGE_VAL, &seconds, &steps);
+        thinned_free(&thin, e->memory);
+        if (status)
+            return status;
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_clock_estimate(const struct hs_alg *alg, const struct hs_shape *shape,
+                                const struct hs_machine *machine, const struct hs_allocator *memory, double enough,
+                                struct hs_clock_estimate *estimate)
+{
+    const struct estimator e = {alg, shape, machine, memory, estimate};
+    double work, steps, waits = 0;
+    int halvings = 0;
+    *estimate = (struct hs_clock_estimate){0};
+    if (shape->size <= WHOLE_RANKS && enough > 0)
+        return clock_whole(&e, shape, &estimate->seconds);
+    hsumma_status status = look_at_sample(&e, shape, enough, &work, &steps);
+    if (status || work >= enough) {
+        estimate->seconds = work;
+        return status;
+    }
+    status = halvings_for(&e, steps, &halvings);
+    if (!status && halvings == 0)
+        return clock_whole(&e, shape, &estimate->seconds);
+    if (!status)
+        status = waiting(&e, halvings, &waits);
+    estimate->seconds = status ? 0 : work + waits;
+    return status;
+}

@@ -80,12 +80,13 @@ typedef struct condition {
     int minimum_per_element, minimum_per_byte;
 } condition;
 
-/* What enters the nodes with the grid in one order. */
-enum { ORDERS = 3 };
+/* What enters the nodes with the grid in one order; the panels are divided into spans. */
+enum { ORDERS = 3, MOST_SPANS = 8 };
 typedef struct entering {
     char order;
+    int spans;
     int planned;               /* else the library refuses it in this order */
-    int64_t *messages, *bytes; /* into each node */
+    int64_t *messages, *bytes; /* into each node, of one span of panels after the other: [span][node] */
     int64_t most, all;         /* bytes into the node that gets most, into all */
     double seconds;            /* predicted */
 } entering;

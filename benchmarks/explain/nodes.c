@@ -56,7 +56,7 @@ static hsumma_status count_process(void *state, const struct hs_loop *loop, int 
     entering *to = state;
 
     (void)process, (void)message;
-    hs_preview_entering(loop, &loop->comm->topology.division[HS_NODE], to->messages, to->bytes);
+    hs_preview_entering(loop, &loop->comm->topology.division[HS_NODE], to->spans, to->messages, to->bytes);
     return HSUMMA_OK;
 }
 
@@ -66,20 +66,33 @@ static int is_countable(const explanation *e)
     return e->processes <= EXPLAIN_COUNTED && !hs_native_wanted(&e->plan->choice.spec);
 }
 
+/* Of all spans. */
+static int64_t into_node(const explanation *e, const entering *of, const int64_t *number, int node)
+{
+    int64_t sum = 0;
+
+    for (int s = 0; s < of->spans; s++)
+        sum += number[s * e->node->parts + node];
+    return sum;
+}
+
 static hsumma_status count(const explanation *e, entering *to, struct hs_message *message)
 {
     int nodes = e->node->parts;
     hsumma_status status;
 
-    to->messages = calloc((size_t)nodes, 2 * sizeof *to->messages);
+    to->spans = e->panels > 0 && e->panels < MOST_SPANS ? (int)e->panels : MOST_SPANS;
+    to->messages = calloc((size_t)nodes * (size_t)to->spans, 2 * sizeof *to->messages);
     if (!to->messages)
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory to count what enters %d nodes", nodes);
-    to->bytes = to->messages + nodes;
+    to->bytes = to->messages + nodes * to->spans;
     to->seconds = e->info.predicted_seconds;
     status = explain_each_process(e, e->processes, count_process, to, message);
     for (int i = 0; i < nodes; i++) {
-        to->all += to->bytes[i];
-        to->most = to->bytes[i] > to->most ? to->bytes[i] : to->most;
+        int64_t bytes = into_node(e, to, to->bytes, i);
+
+        to->all += bytes;
+        to->most = bytes > to->most ? bytes : to->most;
     }
     to->planned = !status;
     return status;
@@ -134,15 +147,6 @@ const entering *explain_enters(const explanation *e)
 
 /* --- in words ----------------------------------------------------------------------------------------------------- */
 
-static int64_t sum(const int64_t *of, int count)
-{
-    int64_t all = 0;
-
-    for (int i = 0; i < count; i++)
-        all += of[i];
-    return all;
-}
-
 static void print_each(const explanation *e, const entering *own, FILE *file)
 {
     enum { PRINTED = 16 };
@@ -153,7 +157,7 @@ static void print_each(const explanation *e, const entering *own, FILE *file)
         return;
     fputs("each node   ", file);
     for (int i = 0; i < e->node->parts; i++)
-        fprintf(file, "%s%s", i ? ", " : "", report_bytes(text, sizeof text, own->bytes[i]));
+        fprintf(file, "%s%s", i ? ", " : "", report_bytes(text, sizeof text, into_node(e, own, own->bytes, i)));
     fputc('\n', file);
 }
 
@@ -184,12 +188,15 @@ static void print_orders(const explanation *e, const entering *own, FILE *file)
 void explain_print_entering(const explanation *e, FILE *file)
 {
     const entering *own = explain_enters(e);
+    int64_t messages = 0;
     char most[32], all[32];
 
+    for (int i = 0; own && i < e->node->parts; i++)
+        messages += into_node(e, own, own->messages, i);
     if (own) {
         fprintf(file, "entering    %s into the node that gets most, %s into all, in %lld messages\n",
                 report_bytes(most, sizeof most, own->most), report_bytes(all, sizeof all, own->all),
-                (long long)sum(own->messages, e->node->parts));
+                (long long)messages);
         print_each(e, own, file);
         print_orders(e, own, file);
     }
@@ -201,6 +208,26 @@ void explain_print_entering(const explanation *e, FILE *file)
 static int node_at(const explanation *e, int row, int col)
 {
     return e->node->of[e->grid->rank[row * e->whole[1] + col]];
+}
+
+/* What enters when. */
+static void draw_spans(const explanation *e, const entering *own, FILE *file)
+{
+    enum { DRAWN_NODES = 8 };
+
+    char text[32];
+
+    if (!own || e->node->parts > DRAWN_NODES || e->panels < 2)
+        return;
+    fputs("what enters each node, one span of panels after the other\n  panels from  ", file);
+    for (int i = 0; i < e->node->parts; i++)
+        fprintf(file, "     node %d", i);
+    for (int s = 0; s < own->spans; s++) {
+        fprintf(file, "\n  %11lld  ", (long long)((s * e->panels + own->spans - 1) / own->spans));
+        for (int i = 0; i < e->node->parts; i++)
+            fprintf(file, " %10s", report_bytes(text, sizeof text, own->bytes[s * e->node->parts + i]));
+    }
+    fputs("\n\n", file);
 }
 
 void explain_draw_nodes(const explanation *e, FILE *file)
@@ -215,23 +242,26 @@ void explain_draw_nodes(const explanation *e, FILE *file)
         fputc('\n', file);
     }
     fputc('\n', file);
+    draw_spans(e, explain_enters(e), file);
 }
 
 /* --- as json ------------------------------------------------------------------------------------------------------ */
 
-static json_t *list(const int64_t *number, int count)
+/* Of each node, in one span or (-1) in all; null if it was not counted. */
+static json_t *list(const explanation *e, const entering *of, const int64_t *number, int span)
 {
-    json_t *array = json_array();
+    json_t *array = of ? json_array() : json_null();
 
-    for (int i = 0; i < count; i++)
-        json_array_append_new(array, report_integer(number[i]));
+    for (int i = 0; of && i < e->node->parts; i++)
+        json_array_append_new(
+            array, report_integer(span < 0 ? into_node(e, of, number, i) : number[span * e->node->parts + i]));
     return array;
 }
 
 void explain_entering_json(const explanation *e, json_t *object)
 {
     const entering *own = explain_enters(e);
-    json_t *orders = json_array(), *places = json_array();
+    json_t *orders = json_array(), *places = json_array(), *spans = json_array();
 
     for (int i = 0; i < ORDERS; i++)
         if (e->enters[i].planned) {
@@ -249,10 +279,13 @@ void explain_entering_json(const explanation *e, json_t *object)
             json_array_append_new(row, json_integer(node_at(e, i, j)));
         json_array_append_new(places, row);
     }
+    for (int s = 0; own && s < own->spans; s++)
+        json_array_append_new(spans, list(e, own, own->bytes, s));
     const char order[2] = {e->args->order, 0};
     json_object_set_new(object, "order", json_string(order));
     json_object_set_new(object, "node_of_place", places);
     json_object_set_new(object, "orders", orders);
-    json_object_set_new(object, "enters_bytes", own ? list(own->bytes, e->node->parts) : json_null());
-    json_object_set_new(object, "enters_messages", own ? list(own->messages, e->node->parts) : json_null());
+    json_object_set_new(object, "enters_bytes", list(e, own, own ? own->bytes : NULL, -1));
+    json_object_set_new(object, "enters_messages", list(e, own, own ? own->messages : NULL, -1));
+    json_object_set_new(object, "enters_bytes_of_spans", spans);
 }

@@ -382,6 +382,10 @@ def test_orders():
     report = explain("-m 480 --grid 4x4 --nodes 4 --order A --panels 0")
     tiles = [{report["node_of_place"][i + a][j + b] for a in (0, 1) for b in (0, 1)} for i in (0, 2) for j in (0, 2)]
     ok(all(len(tile) == 1 for tile in tiles), "tiles of 2 x 2", report["node_of_place"])
+    report = explain("-m 512 --grid 4x4 --nodes 4 --nb checkerboard --stationary C --block 16 --lookahead 0 --panels 0")
+    when, eighth = report["enters_bytes_of_spans"], 512 * 512 * 8 // 8  # a node has a row of the grid: B alone enters, row by row
+    ok(len(when) == 8 and all(when[s][node] == (0 if node == s // 2 else eighth) for s in range(8) for node in range(4)) and
+       [sum(into) for into in zip(*when)] == report["enters_bytes"], "what enters when", when, report["enters_bytes"])
     process = table("-m 480 --grid 4x4 --map 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3 --show map")
     prints(process, "the places in the table", "    3   0  1  2  3\n" in process.stdout)
     report = explain("-m 480 --ranks 16 --nodes 4 --panels 0")

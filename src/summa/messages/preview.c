@@ -78,52 +78,68 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
     return HSUMMA_OK;
 }
 
+/* Of each span of panels and node. */
+struct crossing {
+    const struct hs_division *node;
+    int spans;
+    int64_t *messages, *bytes;
+};
+
 /* Where the messages of one list go, so many times; an exchange (no binding) names its peers by their place. */
 static void add_list(const struct hs_loop *loop, const struct hs_list *list, const struct hs_binding *bound, int times,
-                     const struct hs_division *node, int64_t *messages, int64_t *bytes)
+                     int span, const struct crossing *to)
 {
-    int mine = node->of[loop->comm->rank];
+    const int *node_of = to->node->of;
     for (int i = 0; i < list->steps; i++) {
         const struct hs_step *step = &list->step[i];
         if (step->kind != HS_SEND)
             continue;
-        int place =
-            bound ? hs_group_place(&bound->group, (step->peer + bound->rotation) % bound->group.size) : step->peer;
-        int to = node->of[loop->problem->grid.rank[place]];
-        if (to == mine)
+        int place = step->peer;
+        if (bound)
+            place = hs_group_place(&bound->group, (step->peer + bound->rotation) % bound->group.size);
+        int node = node_of[loop->problem->grid.rank[place]];
+        if (node == node_of[loop->comm->rank])
             continue;
-        messages[to] += times * ((step->count - 1) / loop->comm->cut + 1);
-        bytes[to] += times * step->count;
+        to->messages[span * to->node->parts + node] += times * ((step->count - 1) / loop->comm->cut + 1);
+        to->bytes[span * to->node->parts + node] += times * step->count;
     }
 }
 
-static void add_transfer(const struct hs_loop *loop, int operand, int transfer, const struct hs_division *node,
-                         int64_t *messages, int64_t *bytes)
+static int span_of(const struct hs_loop *loop, const struct hs_channel *channel, int o, int spans)
+{
+    return (int)((int64_t)loop->panels.tier[channel->tier].first[o] * spans / loop->panels.count);
+}
+
+/* Panels that follow each other with one list, pair and span are counted together. */
+static void add_transfer(const struct hs_loop *loop, int operand, int transfer, const struct crossing *to)
 {
     const struct hs_mover *mover = hs_preview_mover(loop, operand);
     const struct hs_channel *channel = channel_of(loop, operand, transfer);
     int count = loop->panels.tier[channel->tier].count;
     for (int o = 0, next; o < count; o = next) {
         int pair = hs_mover_pair(mover, channel->tier, o), list = channel->list[o];
-        for (next = o + 1;
-             next < count && channel->list[next] == list && hs_mover_pair(mover, channel->tier, next) == pair;)
+        int span = span_of(loop, channel, o, to->spans);
+        for (next = o + 1; next < count && channel->list[next] == list &&
+                           hs_mover_pair(mover, channel->tier, next) == pair &&
+                           span_of(loop, channel, next, to->spans) == span;)
             next++;
         if (list < 0)
             continue;
         struct hs_binding bound;
         if (transfer != HS_EXCHANGE)
             bound = hs_mover_binding(mover, transfer, pair);
-        add_list(loop, &loop->lists.list[list], transfer == HS_EXCHANGE ? NULL : &bound, next - o, node, messages,
-                 bytes);
+        add_list(loop, &loop->lists.list[list], transfer == HS_EXCHANGE ? NULL : &bound, next - o, span, to);
     }
 }
 
-void hs_preview_entering(const struct hs_loop *loop, const struct hs_division *node, int64_t *messages, int64_t *bytes)
+void hs_preview_entering(const struct hs_loop *loop, const struct hs_division *node, int spans, int64_t *messages,
+                         int64_t *bytes)
 {
+    const struct crossing to = {.node = node, .spans = spans, .messages = messages, .bytes = bytes};
     for (int x = HS_A; x <= HS_C; x++) {
         const struct hs_mover *mover = hs_preview_mover(loop, x);
         for (int t = mover && mover->role->exchanged ? HS_EXCHANGE : 0; mover && t < mover->levels; t++)
-            add_transfer(loop, x, t, node, messages, bytes);
+            add_transfer(loop, x, t, &to);
     }
 }
 

@@ -38,10 +38,13 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
                               const struct hs_allocator *memory, struct hs_list *part);
 
 /*
- * Adds the messages that this process sends to other nodes in one product, and their bytes, to messages[node] and
- * bytes[node] of the receivers.  node: of all ranks.  What MPI's own collectives send (rows "mpi") is not counted.
+ * Adds the messages that this process sends to other nodes in one product, and their bytes, to
+ * messages[span * node->parts + node] and bytes[likewise] of the receivers.  node: of all ranks.  The innermost panels
+ * are divided into `spans` of about one length; a message belongs to that of its first panel.  What MPI's own
+ * collectives send (rows "mpi") is not counted.
  */
-void hs_preview_entering(const struct hs_loop *loop, const struct hs_division *node, int64_t *messages, int64_t *bytes);
+void hs_preview_entering(const struct hs_loop *loop, const struct hs_division *node, int spans, int64_t *messages,
+                         int64_t *bytes);
 
 /* One message.  round: the length of the longest chain of dependent messages of its transfer that ends in it, from 1.
  */

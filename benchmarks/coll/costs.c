@@ -1,10 +1,13 @@
 /* Rounds and costs of one schedule. */
 #include "coll/costs.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "coll/schedule/lists.h"
 #include "report/columns.h"
+
+enum { MOST_COUNTED = 512 }; /* ranks */
 
 int coll_find(const char *name)
 {
@@ -49,28 +52,63 @@ static const report_column columns[] = {
     {.title = "predicted", REPORT_VALUE(cost, time), .width = 10, .digits = 4, .style = 'g'},
     REPORT_END};
 
-void coll_costs_heading(FILE *file)
+/* Of more ranks than are counted. */
+static const report_column columns_of_many[] = {
+    {.title = "algorithm", REPORT_VALUE(cost, name), .width = -20},
+    {.title = "predicted", REPORT_VALUE(cost, time), .width = 10, .digits = 4, .style = 'g'},
+    REPORT_END};
+
+static int is_counted(const struct hs_shape *shape)
 {
-    report_table_head(&(report_table){.columns = columns}, NULL, file);
+    return shape->size <= MOST_COUNTED;
+}
+
+void coll_costs_heading(FILE *file, const struct hs_shape *shape)
+{
+    report_table_head(&(report_table){.columns = is_counted(shape) ? columns : columns_of_many}, NULL, file);
+}
+
+/* Everything, by the lists of all ranks. */
+static hsumma_status count(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *model,
+                           cost *row)
+{
+    struct hs_clock_report report;
+    hsumma_status status = hs_clock(alg, shape, model, &hs_heap, &report);
+
+    row->rounds = status ? -1 : count_rounds(alg, shape);
+    row->messages = report.messages;
+    row->messages_max = report.messages_rank_max;
+    row->bytes_max = report.bytes_rank_max;
+    row->time = report.seconds;
+    return status;
+}
+
+/* The seconds, from the first rank as root. */
+static hsumma_status estimate(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *model,
+                              cost *row)
+{
+    struct hs_shape from_first = *shape;
+    struct hs_clock_estimate all;
+    from_first.root = 0;
+    hsumma_status status = hs_clock_estimate(alg, &from_first, model, &hs_heap, HUGE_VAL, &all);
+
+    row->time = all.seconds;
+    return status;
 }
 
 hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
-                              const struct hs_machine *model)
+                              const struct hs_machine *model, int is_chosen)
 {
-    struct hs_clock_report report;
     const char *unit;
-    char note[4];
-    hsumma_status status = hs_clock(alg, shape, model, &hs_heap, &report);
+    char note[20];
+    cost row = {.name = alg->name};
+    hsumma_status status = is_counted(shape) ? count(alg, shape, model, &row) : estimate(alg, shape, model, &row);
 
     if (status)
         return status;
-    const cost row = {.name = alg->name,
-                      .rounds = count_rounds(alg, shape),
-                      .messages = report.messages,
-                      .messages_max = report.messages_rank_max,
-                      .bytes_max = report.bytes_rank_max,
-                      .time = report.seconds * report_time_unit(report.seconds, &unit)};
-    snprintf(note, sizeof note, " %s", unit);
-    report_table_row(&(report_table){.columns = columns}, &row, REPORT_ALL, note, file);
+    row.time *= report_time_unit(row.time, &unit);
+    snprintf(note, sizeof note, " %s%s", unit, is_chosen ? "  <- auto" : "");
+    report_table_row(&(report_table){.columns = is_counted(shape) ? columns : columns_of_many}, &row, REPORT_ALL, note,
+                     file);
     return HSUMMA_OK;
 }

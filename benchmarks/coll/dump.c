@@ -89,8 +89,8 @@ static hsumma_status print_all(const struct hs_alg *alg, const struct hs_shape *
     if (why)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s does not fit: %s", alg->name, why);
     print_head(alg, shape, args);
-    coll_costs_heading(stdout);
-    status = coll_costs_line(stdout, alg, shape, &hs_profile_builtin.machine);
+    coll_costs_heading(stdout, shape);
+    status = coll_costs_line(stdout, alg, shape, &hs_profile_builtin.machine, 0);
     if (!status)
         status = print_proof(alg, shape, message);
     if (!status)

@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "explain/command.h"
 
-enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000 };
+enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000, COLLECTIVE_RANKS = 8 };
 
 static void print_help(void)
 {
@@ -42,9 +42,10 @@ static void print_help(void)
            "  -h, --help              this text\n"
            "\n"
            "One collective\n"
-           "  --collective NAME       bcast, reduce, allreduce or allgather: a table of its algorithms\n"
+           "  --collective NAME       bcast, reduce, allreduce, allgather or reduce_scatter: a table of its\n"
+           "                          algorithms, and which one auto takes\n"
            "  --alg NAME              the rounds of this one\n"
-           "  --size N                processes (default: 8)\n"
+           "  --ranks, --nodes, --map as above, of all processes (default: 8 on one node)\n"
            "  --bytes N               of the whole vector (default: 1024 for each process)\n"
            "  --root N                (default: 0)\n"
            "\nThe plan: options of the library (--threads auto is one thread per process here;\n"
@@ -92,9 +93,8 @@ static const argument own_arguments[] = {
     {"show", .read = read_show, AT(show), .expected = "plan, groups, cuts, map or messages, with commas between"},
     {"collective", .read = argument_text, AT(collective)},
     {"alg", .read = argument_text, AT(alg)},
-    {"size", .read = argument_int64, AT(size), .least = 1, .most = 4096},
     {"bytes", .read = argument_int64, AT(bytes), .least = 0, .most = INT64_MAX >> 8},
-    {"root", .read = argument_int64, AT(root), .least = 0, .most = 4095},
+    {"root", .read = argument_int64, AT(root), .least = 0, .most = MOST_PROCESSES},
     {.name = NULL}};
 
 /* What says where the processes are. */
@@ -107,8 +107,8 @@ static int finish_places(explain_arguments *args, command_options *options, int6
         return command_refuse(options, "--map: expected without --nodes, which it says already");
     if (args->ranks && args->order && args->order != 'A')
         return command_refuse(options, "--order %c: with --ranks the grid is chosen for the order A", args->order);
-    if (args->collective && (args->map || args->order))
-        return command_refuse(options, "--collective: expected without --map and --order");
+    if (args->collective && args->order)
+        return command_refuse(options, "--collective: expected without --order");
     if (!args->order)
         args->order = args->ranks ? 'A' : 'R';
     if (!args->nodes)
@@ -127,12 +127,17 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         return 1;
     if (args->ranks && common->nprow)
         return command_refuse(options, "--ranks %lld: expected without --grid", (long long)args->ranks);
+    if (args->collective && common->nprow)
+        return command_refuse(options, "--grid %dx%d: expected without --collective, which --ranks goes with",
+                              common->nprow, common->npcol);
+    if (args->collective && !args->ranks)
+        args->ranks = COLLECTIVE_RANKS;
     if (!common->nprow)
         common->nprow = common->npcol = 4;
     int64_t processes = args->ranks ? args->ranks : (int64_t)common->nprow * common->npcol;
     args->show |= args->all ? SHOW_GROUPS : 0;
     if (args->bytes < 0)
-        args->bytes = args->size * 1024;
+        args->bytes = processes * 1024;
     if (common->format == REPORT_CSV)
         return command_bad_value(options, "format", "csv", "table or json");
     if (processes > MOST_PROCESSES)
@@ -144,9 +149,9 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         return command_refuse(options, "--alg %s: expected --collective NAME with it", args->alg);
     if (args->collective && common->format != REPORT_TABLE)
         return command_refuse(options, "--collective: only as a table");
-    if (args->collective && args->root >= args->size)
-        return command_refuse(options, "--root %lld: expected less than --size %lld", (long long)args->root,
-                              (long long)args->size);
+    if (args->collective && args->root >= processes)
+        return command_refuse(options, "--root %lld: expected less than %lld, the processes", (long long)args->root,
+                              (long long)processes);
     return 0;
 }
 
@@ -157,11 +162,9 @@ const subcommand cmd_explain = {
     .ending = "Exit status: 0 done, 1 it failed, 2 the input was wrong.\n",
     .table = own_arguments,
     .size = sizeof(explain_arguments),
-    .defaults = &(const explain_arguments){.common = ARGUMENTS_DEFAULT(5),
-                                           .panels = 1,
-                                           .size = 8,
-                                           .bytes = -1,
-                                           .show = SHOW_PLAN | SHOW_MAP | SHOW_MESSAGES},
+    .defaults =
+        &(const explain_arguments){
+            .common = ARGUMENTS_DEFAULT(5), .panels = 1, .bytes = -1, .show = SHOW_PLAN | SHOW_MAP | SHOW_MESSAGES},
     .finish = finish,
     .run = explain_run,
 };

@@ -1,44 +1,90 @@
 /* One collective, by its step lists; declared in command.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "coll/costs.h"
+#include "coll/node/shm_make.h"
 #include "coll/schedule/dump.h"
 #include "explain/command.h"
 
-hsumma_status explain_collective(const explain_arguments *args, const hsumma_context *ctx, FILE *file,
+/* Cold: nothing is remembered of earlier choices. */
+static hsumma_status time_choice(const hsumma_context *ctx, const struct hs_question *question, int count, FILE *file)
+{
+    struct hs_selector fresh = ctx->team.selector;
+    double *cold = calloc((size_t)count, 2 * sizeof *cold), *warm = cold + count;
+    struct hs_answer answer;
+    hsumma_status status = cold ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+
+    for (int i = 0; i < count && !status; i++) {
+        fresh.price = NULL;
+        fresh.prices = 0;
+        fresh.price_capacity = 0;
+        for (int again = 0; again < 2 && !status; again++) {
+            double start = MPI_Wtime();
+            status = hs_select(&fresh, question, &answer, NULL);
+            (again ? warm : cold)[i] = MPI_Wtime() - start;
+        }
+        hs_put(fresh.memory, fresh.price);
+    }
+    if (!status)
+        fprintf(file, "choosing: cold %.4g ms, warm %.4g us: medians of %d\n", 1e3 * spread_of(cold, count).median,
+                1e6 * spread_of(warm, count).median, count);
+    free(cold);
+    return status;
+}
+
+hsumma_status explain_collective(const explain_arguments *args, hsumma_context *ctx, FILE *file,
                                  struct hs_message *message)
 {
     int collective = coll_find(args->collective);
     const struct hs_alg *row = NULL;
-    hsumma_status status = HSUMMA_OK;
-    char names[400];
+    struct hs_topology *topology = &ctx->comm.topology;
+    struct hs_answer answer;
+    char text[400];
 
     if (collective == HS_COLLECTIVES)
         return hs_fail(message, HSUMMA_ERR_OPTION,
                        "--collective %s: expected bcast, reduce, allreduce, allgather or reduce_scatter",
                        args->collective);
-    hs_alg_names(NULL, (enum hs_collective)collective, names, sizeof names);
+    hs_alg_names(NULL, (enum hs_collective)collective, text, sizeof text);
     if (args->alg && !(row = hs_alg_find((enum hs_collective)collective, args->alg)))
-        return hs_fail(message, HSUMMA_ERR_OPTION, "--alg %s: expected one of: %s", args->alg, names);
-    struct hs_shape shape = {.size = (int)args->size,
+        return hs_fail(message, HSUMMA_ERR_OPTION, "--alg %s: expected one of: %s", args->alg, text);
+    if (ctx->options.settings.shared) {
+        topology->shared_bytes =
+            hs_shm_bytes_for(hs_division_largest(&topology->division[HS_NODE]), ctx->options.settings.shared);
+        topology->direct = ctx->options.settings.direct;
+    }
+    struct hs_shape shape = {.size = topology->size,
                              .root = (int)args->root,
                              .bytes = args->bytes,
                              .unit = 1,
-                             .segment = ctx->options.settings.segment};
-    fprintf(file, "%s of %lld bytes over %d processes, root %d\n", args->collective, (long long)shape.bytes, shape.size,
-            shape.root);
+                             .segment = ctx->options.settings.segment,
+                             .topology = topology};
+    const struct hs_question question = {.collective = (enum hs_collective)collective, .shape = &shape};
+    hsumma_status status = hs_select(&ctx->team.selector, &question, &answer, message);
+
+    if (status)
+        return status;
+    hs_answer_write(&question, &answer, text, sizeof text);
+    fprintf(file, "%s of %lld bytes over %d processes on %d nodes, root %d\n", args->collective, (long long)shape.bytes,
+            shape.size, topology->division[HS_NODE].parts, shape.root);
     if (row)
         fprintf(file, "%s: %s\n", row->name, row->doc);
     fputc('\n', file);
-    coll_costs_heading(file);
+    coll_costs_heading(file, &shape);
     for (int i = 0; hs_alg_at(i) && !status; i++) {
         const struct hs_alg *alg = hs_alg_at(i);
 
         if (row ? alg == row
                 : alg->collective == (enum hs_collective)collective && !(alg->flags & (HS_BY_MPI | HS_ON_HOST)) &&
                       !hs_alg_unfit(alg, &shape))
-            status = coll_costs_line(file, alg, &shape, &ctx->profile.machine);
+            status = coll_costs_line(file, alg, &shape, &ctx->profile.machine, alg == answer.spec.alg);
     }
+    if (status)
+        return status;
+    fprintf(file, "\nauto: %s\n", text);
+    if (args->timing)
+        status = time_choice(ctx, &question, (int)args->timing, file);
     if (status || !row)
         return status;
     fputc('\n', file);

@@ -23,12 +23,12 @@ typedef struct explain_arguments {
     int64_t nodes, panels; /* nodes: blocks of processes; 0: not given */
     const char *map;       /* or the node of each process; NULL: not given */
     char order;            /* 'R', 'C' or 'A', as of hsumma_grid_create; 0: not given */
-    int64_t ranks;         /* the grid is chosen of up to so many processes; 0: it is given */
+    int64_t ranks;         /* the grid is chosen of up to so many processes; 0: it is given; of a collective, all */
     int64_t timing;        /* plans timed, cold and warm; 0: none */
     int all, show;         /* all: SHOW_GROUPS, too */
     /* --collective: one collective instead of a product */
     const char *collective, *alg;
-    int64_t size, bytes, root;
+    int64_t bytes, root;
 } explain_arguments;
 
 /* One way of grouping the grid, for SHOW_GROUPS. */
@@ -157,8 +157,8 @@ void explain_entering_json(const explanation *e, json_t *object);
 void explain_plan(const explanation *e, FILE *file);
 void explain_timing(const explanation *e, FILE *file);
 
-/* The rounds of one algorithm, or a table of all of a collective: a status and a complaint. */
-hsumma_status explain_collective(const explain_arguments *args, const hsumma_context *ctx, FILE *file,
+/* The rounds of one algorithm, or a table of all of a collective, over all processes: a status and a complaint. */
+hsumma_status explain_collective(const explain_arguments *args, hsumma_context *ctx, FILE *file,
                                  struct hs_message *message);
 
 #endif

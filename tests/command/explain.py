@@ -533,7 +533,7 @@ def test_run():
 
 def test_collective():
     for size in (2, 5, 8):
-        process = table(f"--collective bcast --alg binomial --size {size} --bytes 64")
+        process = table(f"--collective bcast --alg binomial --ranks {size} --nodes {size} --bytes 64")
         rounds = {}
         for step, a, b in binomial(size):
             rounds.setdefault(step, []).append((a, b))
@@ -542,8 +542,17 @@ def test_collective():
         got = [line for line in process.stdout.splitlines() if ">" in line]
         prints(process, f"rounds of a binomial broadcast over {size}", got == want, want)
     for name in ("bcast", "reduce", "allreduce", "allgather"):
-        process = table(f"--collective {name} --size 7 --bytes 70k")
+        process = table(f"--collective {name} --ranks 7 --bytes 70k")
         prints(process, f"the algorithms of {name}", len(process.stdout.splitlines()) > 4)
+    for where, word in (("--ranks 256 --nodes 16", "nap"), ("--ranks 256 --nodes 256", "recursive_doubling"),
+                        ("--ranks 8 --map 0,0,1,1,0,0,1,1", "dpml"), ("--ranks 16384 --nodes 1024", "nap"),
+                        ("--ranks 256 --nodes 16 --coll allreduce:smp", "smp")):
+        process = table(f"--collective allreduce --bytes 8 {where}")
+        marked = [line.split()[0] for line in process.stdout.splitlines() if line.endswith("<- auto")]
+        prints(process, f"allreduce, {where}: auto takes {word}", marked == [word] and f": {word}" in process.stdout
+               and "recursive_doubling " in process.stdout)
+    process = table("--collective bcast --ranks 1024 --nodes 64 --timing 2")
+    prints(process, "choosing is timed", "choosing: cold " in process.stdout)
 
 
 def test_table():
@@ -566,7 +575,7 @@ def test_errors():
                  "--block 512 --workspace-limit 100", "operand", "--alg flat", "-m -1", "--layout-b rsrc=4294967296",
                  "--layout i=9000000000000000000", "--collective scatter", "--collective bcast --alg none",
                  "--order X", "--ranks 4 --order C", "--map 0,1", "--map 0,1 --nodes 2", "--grid 1x2 --map 0,1x",
-                 "--grid 1x2 --map 0,-1", "--grid 1x2 --map 0,1,", "--collective bcast --map 0,1", "--collective bcast --root 8", "--collective bcast --size 0", "--collective bcast --format json"):
+                 "--grid 1x2 --map 0,-1", "--grid 1x2 --map 0,1,", "--collective bcast --map 0,1", "--collective bcast --ranks 2 --map 0,1,1", "--collective bcast --root 8", "--collective bcast --ranks 0", "--collective bcast --grid 2x2", "--collective bcast --order R", "--collective bcast --ranks 4 --nodes 5", "--collective bcast --format json"):
         refuses(table(args), "explain " + args, head="hsumma_bench: explain: ")
 
 

@@ -43,7 +43,7 @@ says 'relay .* proven$' coll --verify --op bcast --alg relay --ranks 6
 report "coll --verify proves it"
 says '^verified: 4 messages, 4096 bytes, 4 rounds' coll --dump --op bcast --alg relay --ranks 5 --bytes 1k
 report "coll --dump has its rounds"
-says '^relay +4 +4 .*(us|ms)' explain --collective bcast --size 5 --bytes 1k
+says '^relay +4 +4 .*(us|ms)' explain --collective bcast --ranks 5 --nodes 5 --bytes 1k
 report "explain prices it among the others"
 says 'bcast=relay' explain -m 1000 --grid 4x4 --bcast relay
 report "a product takes it by its name"

@@ -7,8 +7,8 @@
 
 enum { LEAST_SHARED_BYTES = 32 * 1024, MOST_SHARED_BYTES = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
 
-/* Bytes of SHARED per rank and slot: what a node may take divided by its ranks, within bounds. */
-static int64_t shared_bytes_for(int ranks, int64_t wish)
+/* What a node may take divided by its ranks, within bounds. */
+int64_t hs_shm_bytes_for(int ranks, int64_t wish)
 {
     int64_t shared_bytes = NODE_MEMORY / HS_RING / ranks;
     shared_bytes = shared_bytes < LEAST_SHARED_BYTES  ? LEAST_SHARED_BYTES
@@ -49,7 +49,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     shm->members = members;
     shm->bells = comm->block ? &comm->block->bells : NULL;
     shm->index = node->index; /* members are the ranks of the node, ascending */
-    shm->shared_bytes = options->posts ? 0 : shared_bytes_for(hs_division_largest(node), options->shared_bytes);
+    shm->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
     shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* a page for the post: parts begin on pages of their own */
     shm->bytes = (size_t)shm->pitch * HS_RING * (size_t)members;
     if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, shm->process, sizeof mine, MPI_BYTE, mates) == MPI_SUCCESS)

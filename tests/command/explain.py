@@ -17,7 +17,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 # without what the user's own files say
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
 ENVIRONMENT["HSUMMA_PROFILE"] = "builtin"
-ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(ROOT, "no-such-directory")
+ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(os.devnull, "none")
 
 
 def table(line="", *args):

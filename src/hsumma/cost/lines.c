@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 
+#include <math.h>
 #include <string.h>
 
 hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
@@ -14,11 +15,16 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->on_node = NULL;
     lines->shares = 0;
     lines->known = 0;
-    memset(lines->pace, 0, sizeof lines->pace);
+    memset(lines->exchange, 0, sizeof lines->exchange);
+    lines->flow = NULL;
     if (!lines->topology)
         return HSUMMA_OK;
     lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
-    return lines->on_node ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    lines->flow = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->flow);
+    if (lines->on_node && lines->flow)
+        return HSUMMA_OK;
+    hs_line_table_free(lines, memory);
+    return HSUMMA_ERR_MEMORY;
 }
 
 void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory)
@@ -26,7 +32,9 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
     for (int axis = 0; axis < 2 && lines->shares; axis++)
         hs_cells_free(&lines->cells[axis].most, memory);
     hs_put(memory, lines->on_node);
+    hs_put(memory, lines->flow);
     lines->on_node = NULL;
+    lines->flow = NULL;
     lines->shares = 0;
 }
 
@@ -173,16 +181,23 @@ static int first_mate(const struct hs_division *division, const struct hs_group 
     return mate;
 }
 
-/* Counts, for each node, the processes whose lines are busy together with the one through `coord`. */
-static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord)
+/* What a line carries, as a share of what the longest does. */
+static double weight_of(const struct hs_axis *want, int line)
+{
+    return want && want->nprocs > 1 ? (double)hs_axis_count(want, line) / (double)hs_axis_count_max(want) : 1;
+}
+
+/* Adds up, for each node, the weights of the processes whose lines are busy together with the one through `coord`. */
+static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord, const struct hs_axis *want)
 {
     const struct hs_grid *grid = lines->grid;
     const struct hs_division *node = &lines->topology->division[HS_NODE];
-    memset(lines->on_node, 0, (size_t)node->parts * sizeof *lines->on_node);
-    for (int i = 0; i < grid->extent[0]; i++)
-        for (int j = 0; j < grid->extent[1]; j++)
-            if ((axis ? j : i) % stride == coord % stride)
-                lines->on_node[node->of[grid->rank[i * grid->extent[1] + j]]]++;
+    memset(lines->flow, 0, (size_t)node->parts * sizeof *lines->flow);
+    for (int line = 0; line < grid->extent[1 - axis]; line++) {
+        double weight = weight_of(want, line);
+        for (int m = coord % stride; m < grid->extent[axis]; m += stride)
+            lines->flow[node_of(lines, axis, line, m)] += weight;
+    }
 }
 
 /* Fills where, sharing and nodes. */
@@ -202,50 +217,52 @@ static void describe(const struct hs_line_table *lines, struct hs_line *line)
             continue;
         for (int j = i; j < group->size; j++)
             mates += node->of[hs_group_rank(group, j)] == node->of[hs_group_rank(group, i)];
-        double sharing = (double)lines->on_node[node->of[hs_group_rank(group, i)]] / mates;
+        double sharing = lines->flow[node->of[hs_group_rank(group, i)]] / mates;
         line->sharing = sharing > line->sharing ? sharing : line->sharing;
         line->nodes++;
     }
-    line->where = hs_mix(line->where, (uint64_t)(line->sharing * 1024));
 }
 
 /* Counts a line's busy cells, every stride-th, on their nodes; a line of one cell sends nothing. */
-static void add_busy_cells(const struct hs_line_table *lines, int axis, int stride, int line, int *busy, int *seen)
+static void add_busy_cells(const struct hs_line_table *lines, int axis, int stride, int line, double weight)
 {
+    int *seen = lines->on_node;
     int size = lines->grid->extent[axis], cells = 0, alone = 1;
     for (int m = 1; m < size && alone; m++)
         alone = node_of(lines, axis, line, m) == node_of(lines, axis, line, 0);
     for (int m = 0; m < size && !alone; m++) {
         int node = node_of(lines, axis, line, m);
         if (seen[node] != line + 1)
-            busy[node] += cells++ % stride == 0;
+            lines->flow[node] += cells++ % stride == 0 ? weight : 0;
         seen[node] = line + 1;
     }
 }
 
 /* Of each level of cells the first one: all its cells are on different nodes. */
-static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size)
+static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size,
+                                             const struct hs_axis *want)
 {
     const struct hs_grid *grid = lines->grid;
-    int nodes = lines->topology->division[HS_NODE].parts, *busy = lines->on_node, *seen = lines->on_node + nodes;
+    int nodes = lines->topology->division[HS_NODE].parts;
     struct hs_line line = {.axis = axis,
                            .nodes = size,
                            .cells = 1,
                            .group = {.table = grid->rank, .stride = stride, .size = size},
                            .where = 3,
                            .sharing = 1};
-    memset(lines->on_node, 0, (size_t)nodes * 2 * sizeof *lines->on_node);
+    memset(lines->on_node, 0, (size_t)nodes * sizeof *lines->on_node);
+    memset(lines->flow, 0, (size_t)nodes * sizeof *lines->flow);
     for (int other = 0; other < grid->extent[1 - axis]; other++)
-        add_busy_cells(lines, axis, stride, other, busy, seen);
+        add_busy_cells(lines, axis, stride, other, weight_of(want, other));
     for (int node = 0; node < nodes; node++)
-        line.sharing = busy[node] > line.sharing ? busy[node] : line.sharing;
+        line.sharing = lines->flow[node] > line.sharing ? lines->flow[node] : line.sharing;
     for (int i = 0; i < size; i++)
         line.where = hs_mix(hs_mix(line.where, (uint64_t)i), (uint64_t)i);
-    line.where = hs_mix(line.where, (uint64_t)(line.sharing * 1024));
     return line;
 }
 
-static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size)
+static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size,
+                              const struct hs_axis *want)
 {
     const struct hs_grid *grid = lines->grid;
     int step = stride * hs_grid_stride(grid, axis), all = grid->extent[0] * grid->extent[1];
@@ -258,23 +275,29 @@ static struct hs_line look_at(const struct hs_line_table *lines, int axis, int s
     if (!lines->topology)
         return first;
     last.group.base = all - 1 - (size - 1) * step;
-    count_busy(lines, axis, stride, 0);
+    count_busy(lines, axis, stride, 0, want);
     describe(lines, &first);
-    count_busy(lines, axis, stride, grid->extent[axis] - 1);
+    count_busy(lines, axis, stride, grid->extent[axis] - 1, want);
     describe(lines, &last);
     return first.nodes >= last.nodes ? first : last;
 }
 
-struct hs_line hs_line_of(struct hs_line_table *lines, int cells, int axis, int stride, int size)
+struct hs_line hs_line_of(struct hs_line_table *lines, int cells, int axis, int stride, int size,
+                          const struct hs_axis *want)
 {
     int step = cells ? stride : stride * hs_grid_stride(lines->grid, axis);
     for (int i = 0; i < lines->known; i++) {
         const struct hs_line *line = &lines->line[i];
-        if (line->axis == axis && line->cells == cells && line->group.stride == step && line->group.size == size)
+        if (line->axis == axis && line->cells == cells && line->group.stride == step && line->group.size == size &&
+            line->want == want)
             return *line;
     }
     if (lines->known == HS_LINES)
         lines->known = 0;
-    return lines->line[lines->known++] =
-               cells ? look_at_cells_of_level(lines, axis, stride, size) : look_at(lines, axis, stride, size);
+    struct hs_line line =
+        cells ? look_at_cells_of_level(lines, axis, stride, size, want) : look_at(lines, axis, stride, size, want);
+    line.want = want;
+    line.sharing = ceil(line.sharing * 16) / 16; /* few values for the clock */
+    line.where = hs_mix(line.where, (uint64_t)(line.sharing * 16));
+    return lines->line[lines->known++] = line;
 }

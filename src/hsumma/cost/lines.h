@@ -17,7 +17,8 @@ struct hs_line {
     int cells;             /* its members are cells: each is on a node of its own, wherever the group's ranks are */
     struct hs_group group; /* me does not matter */
     uint64_t where;        /* equal for lines that lie alike */
-    double sharing;        /* lines that leave the most crowded of its nodes together */
+    const struct hs_axis *want;
+    double sharing; /* what leaves the most crowded of its nodes together, in what the longest line of all carries */
 };
 
 /* The cells of all lines along an axis, and the ones that stand for them. */
@@ -29,6 +30,12 @@ struct hs_line_cells {
     int lines, members;          /* on the node that has most: lines with several members there; their members */
 };
 
+/* Seconds that an exchange takes for each byte that all takers together get. */
+struct hs_exchange_pace {
+    double alone;    /* of one owner's panel; 0: not known yet */
+    double together; /* for each of many, of all owners, under way together */
+};
+
 /* Where the processes of a grid are. */
 enum { HS_LINES = 128 };
 struct hs_line_table {
@@ -37,10 +44,11 @@ struct hs_line_table {
         *topology;                 /* of the ranks in the grid's table; NULL: all on one node, or each on its own */
     int one_node;                  /* what NULL means */
     int *on_node;                  /* room for two numbers of each node; NULL with a topology that is NULL */
+    double *flow;                  /* likewise */
     int shares;                    /* `cells` is there */
     struct hs_line_cells cells[2]; /* of the lines along each axis */
-    double pace[3][3][2]; /* of exchanges, by stationary operand, operand, spread (predict.c); 0: not known yet */
-    int known;            /* looked at so far; when there are too many, they are forgotten */
+    struct hs_exchange_pace exchange[3][3][2]; /* by stationary operand, operand, spread (predict.c) */
+    int known;                                 /* looked at so far; when there are too many, they are forgotten */
     struct hs_line line[HS_LINES];
 };
 hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
@@ -49,8 +57,12 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
 hsumma_status hs_line_table_share(struct hs_line_table *lines, const struct hs_allocator *memory);
 void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory);
 
-/* A line of `size` members, or cells, `stride` apart. */
-struct hs_line hs_line_of(struct hs_line_table *lines, int cells, int axis, int stride, int size);
+/*
+ * A line of `size` members, or cells, `stride` apart.  want: the dimension that is cut among the lines, which stays
+ * there as long as the table; NULL: all have the same.
+ */
+struct hs_line hs_line_of(struct hs_line_table *lines, int cells, int axis, int stride, int size,
+                          const struct hs_axis *want);
 
 /* The outermost level whose groups cut through a cell of some line, or have unequal numbers of cells; -1: none. */
 int hs_line_cut(const struct hs_line_table *lines, int axis, const struct hs_factors *members);

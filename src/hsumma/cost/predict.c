@@ -96,54 +96,82 @@ static void count_parties(const struct hs_mover *mover, const struct hs_line_tab
                 take[hs_node_on_line(lines->topology, grid, role->line_axis, line, m)]++;
 }
 
+/* A node's flows: for each of many panels, the shares of what all takers together get that leave it, and enter it. */
+static void add_flow(const struct hs_line_table *lines, int node, double leave, double enter, double *most)
+{
+    lines->flow[2 * node] += leave;
+    lines->flow[2 * node + 1] += enter;
+    raise_to(most, leave > enter ? leave : enter);
+}
+
 /*
- * Seconds for each byte that all takers together get of a panel, by the port or node that has most to do.  Where both
- * layouts cut alike each line has one holder; else everybody holds a part of what any line takes.
+ * An owner's panel alone, by the port or node that has most to do.  Where both layouts cut alike each line has one
+ * holder; else everybody holds a part of what any line takes.
  */
-static double exchange_pace(const struct hs_mover *mover, const struct hs_line_table *lines,
-                            const struct hs_machine *machine, int owner)
+static double pace_alone(const struct hs_mover *mover, const struct hs_line_table *lines,
+                         const struct hs_machine *machine, double network, int owner)
 {
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
     int wanted = extent[role->want_axis], *first = lines->on_node, inside_node;
     double holder = 1.0 / extent[role->own_axis], taker = 1.0 / wanted / (mover->spread ? extent[role->line_axis] : 1),
-           pace = 0;
-    double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
+           pace = 0, most = 0;
     double inside = machine->node.beta > 0 ? machine->node.beta : network;
-    if (!lines->topology) {
-        raise_to(&pace, (holder > taker ? holder : taker) * (lines->one_node ? inside : network));
-        return pace;
-    }
+    if (!lines->topology)
+        return (holder > taker ? holder : taker) * (lines->one_node ? inside : network);
     int nodes = lines->topology->division[HS_NODE].parts;
     owner %= extent[role->loop_axis];
     memset(first, 0, (size_t)nodes * 2 * sizeof *first);
     if (!mover->spread && role->own_axis != role->want_axis && hs_axis_same(role->own, role->want)) {
         count_crossings(mover, lines, owner, &inside_node);
         for (int n = 0; n < nodes; n++)
-            raise_to(&pace, (first[n] > first[nodes + n] ? first[n] : first[nodes + n]) * taker * machine->inject);
-        raise_to(&pace, taker * (inside_node == wanted ? inside : network));
-        return pace;
+            add_flow(lines, n, first[n] * taker, first[nodes + n] * taker, &most);
+        pace = taker * (inside_node == wanted ? inside : network);
+    } else {
+        count_parties(mover, lines, owner);
+        for (int n = 0; n < nodes; n++) {
+            double held = first[n] * holder, taken = first[nodes + n] * taker;
+            add_flow(lines, n, held * (1 - taken), taken * (1 - held), &most);
+            raise_to(&pace, held > 0 ? holder * ((1 - taken) * network + taken * inside) : 0);
+            raise_to(&pace, taken > 0 ? taker * ((1 - held) * network + held * inside) : 0);
+        }
     }
-    count_parties(mover, lines, owner);
-    for (int n = 0; n < nodes; n++) {
-        double held = first[n] * holder, taken = first[nodes + n] * taker;
-        raise_to(&pace, held * (1 - taken) * machine->inject);
-        raise_to(&pace, taken * (1 - held) * machine->inject);
-        raise_to(&pace, held > 0 ? holder * ((1 - taken) * network + taken * inside) : 0);
-        raise_to(&pace, taken > 0 ? taker * ((1 - held) * network + held * inside) : 0);
-    }
+    raise_to(&pace, most * machine->inject);
     return pace;
 }
 
-/* That of the exchanges of all panels: a first owner and one in the middle stand for all.  It depends on no width. */
-static double mean_pace(const struct hs_mover *mover, struct hs_line_table *lines, const struct hs_machine *machine,
-                        int stationary)
+/* All owners, or on large grids some, at even distances. */
+static struct hs_exchange_pace look_at_exchange(const struct hs_mover *mover, const struct hs_line_table *lines,
+                                                const struct hs_machine *machine)
 {
-    double *pace = &lines->pace[stationary][mover->operand][mover->spread];
-    if (*pace == 0)
-        *pace = (exchange_pace(mover, lines, machine, 0) +
-                 exchange_pace(mover, lines, machine, mover->role->looped->nprocs / 2)) /
-                2;
+    enum { CROSSINGS = 1 << 16, LEAST = 2 };
+    const struct hs_role *role = mover->role;
+    const int *extent = mover->problem->grid.extent;
+    int owners = role->looped->nprocs, among, nodes = lines->topology ? lines->topology->division[HS_NODE].parts : 0;
+    double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
+    int64_t each = (int64_t)extent[role->want_axis] * extent[role->line_axis], affordable = CROSSINGS / each;
+    int count = owners <= affordable || owners <= LEAST ? owners : affordable > LEAST ? (int)affordable : LEAST;
+    struct hs_exchange_pace pace = {0, 0};
+    memset(lines->flow, 0, (size_t)nodes * 2 * sizeof *lines->flow);
+    for (int i = 0; i < count; i++)
+        pace.alone += pace_alone(mover, lines, machine, network, (int)((int64_t)i * owners / count)) / count;
+    for (int i = 0; i < 2 * nodes; i++)
+        raise_to(&pace.together, lines->flow[i] / count * machine->inject);
+    hs_mover_root_on(mover, 0, owners - 1, &among);
+    double holder = 1.0 / extent[role->own_axis] / owners, taker = 1.0 / extent[role->want_axis];
+    taker /= mover->spread ? extent[role->line_axis] : among;
+    raise_to(&pace.together, (holder > taker ? holder : taker) * network);
+    pace.together = pace.together < pace.alone && !lines->one_node ? pace.together : pace.alone;
+    return pace;
+}
+
+/* It depends on no width: looked at once for each operand. */
+static struct hs_exchange_pace exchange_pace(const struct hs_mover *mover, struct hs_line_table *lines,
+                                             const struct hs_machine *machine, int stationary)
+{
+    struct hs_exchange_pace *pace = &lines->exchange[stationary][mover->operand][mover->spread];
+    if (pace->alone == 0)
+        *pace = look_at_exchange(mover, lines, machine);
     return *pace;
 }
 
@@ -180,14 +208,22 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     double packed = (double)role->give_max[mover->spread] * (double)held * size, given = packed * givers;
     double taken =
         (double)role->take_max[mover->spread] * (double)(mover->spread ? role->looped->n : most_taken) * size;
-    double all = (double)role->looped->n * (double)role->want->n * size * givers, messages = 0, seconds = 0, pace = 0;
+    double all = (double)role->looped->n * (double)role->want->n * size * givers, messages = 0, seconds = 0;
     if (given > 0 || taken > 0) {
         messages = extent[role->want_axis] * givers;
-        pace = mean_pace(mover, lines, &profile->machine, spec->stationary);
+        struct hs_exchange_pace pace = exchange_pace(mover, lines, &profile->machine, spec->stationary);
+        struct hs_pipeline flight = hs_pipeline_of(profile, spec, pairs, mover->index, 1);
         double first = exchange_latency(lines, profile, messages,
                                         all / (double)(panels ? panels : 1) / (messages * extent[role->own_axis]));
-        seconds = (double)panels * first + all * pace;
-        cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace;
+        /* whose panels are under way together: an exchange has one buffer, and all lines take part in one that is
+         * spread
+         */
+        double owners = mover->spread ? 1 : flight.window / flight.run;
+        owners = owners > 1 ? owners : 1;
+        seconds = (double)panels * first + all * pace.alone;
+        double together = owners > 1 ? all * pace.together : seconds, least = seconds / owners;
+        cost->busy += together > least ? together : least;
+        cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace.alone;
     }
     cost->seconds += seconds;
     cost->copy += (packed + taken) * profile->machine.copy;
@@ -211,8 +247,8 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
         double first;
-        struct hs_line line =
-            hs_line_of(lines, mover->cells != NULL, role->line_axis, mover->factors.stride[l], mover->factors.size[l]);
+        struct hs_line line = hs_line_of(lines, mover->cells != NULL, role->line_axis, mover->factors.stride[l],
+                                         mover->factors.size[l], role->want);
         struct hs_cost level =
             level_cost(memo, lines, &line, mover->alg[l], &mover->with[l], pairs, spec->width[mover->tier[l]], length,
                        (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
@@ -229,10 +265,8 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
     else if (!pairs->in_place[mover->index] || mover->members > 1)
         cost.copy = share;
     *movement = (hsumma_movement){.how = how(mover)};
-    if (role->exchanged) { /* an exchange has one buffer: the next one waits for it */
+    if (role->exchanged)
         *movement = exchange_cost(mover, spec, pairs, lines, memo->profile, &cost);
-        cost.busy = cost.seconds;
-    }
     return cost;
 }
 

@@ -1,0 +1,84 @@
+/*
+ * What lines share: a node's way out is priced by what all lines of the node carry, also where they are of unequal
+ * length; and exchanges under way together by what all owners' panels take, if they can be.
+ */
+#include "support/product/plan_question.h"
+#include "support/tap.h"
+
+#include <math.h>
+
+enum { NODES = 4, EACH = 4 };
+
+/* The lines along the columns of a grid whose rows are the nodes: each node has one process of each line. */
+static double sharing_of(const struct hs_axis *want, const struct hs_grid *grid, const struct hs_topology *topology,
+                         int cells)
+{
+    struct hs_line_table lines;
+    double sharing = -1;
+    if (!hs_line_table_init(&lines, topology, 0, grid, &hs_heap) && (!cells || !hs_line_table_share(&lines, &hs_heap)))
+        sharing = hs_line_of(&lines, cells, 0, 1, NODES, want).sharing;
+    hs_line_table_free(&lines, &hs_heap);
+    return sharing;
+}
+
+static void unequal_lines(int cases)
+{
+    int rank[NODES * EACH], wrong = 0, fewer = 0;
+    struct hs_grid grid = {.extent = {NODES, EACH}, .coord = {0, 0}, .rank = rank};
+    struct hs_topology topology;
+    for (int i = 0; i < NODES * EACH; i++)
+        rank[i] = i;
+    if (hs_topology_blocks(&topology, NODES * EACH, NODES, 1, &hs_heap))
+        return;
+    tap_ok(sharing_of(NULL, &grid, &topology, 0) == EACH && sharing_of(NULL, &grid, &topology, 1) == EACH,
+           "lines of equal length: as many as a node has");
+    for (int i = 0; i < cases; i++) {
+        struct hs_axis want = hs_axis_make(draw_size(1, 4000), draw_size(1, 300), draw_size(1, 300), draw(EACH), EACH);
+        int64_t longest = 0;
+        for (int p = 0; p < EACH; p++)
+            longest = hs_axis_count(&want, p) > longest ? hs_axis_count(&want, p) : longest;
+        double carried = (double)want.n / (double)longest, sharing = sharing_of(&want, &grid, &topology, i % 2);
+        wrong += sharing < carried - 1e-9 || sharing > carried + 1.0 / 16 + 1e-9;
+        fewer += sharing < EACH;
+    }
+    hs_topology_free(&topology, &hs_heap);
+    tap_ok(!wrong && fewer > cases / 4, "else what they carry together, in lengths of the longest: %d of %d wrong",
+           wrong, cases);
+}
+
+/* Predicted communication of a product that is little more than the exchange of A. */
+static double exchange_seconds(const char *exchange, int lookahead)
+{
+    struct plan_question q = {.product = {.extent = {4, 4}, .coord = {-1, -1}, .size = {1024, 1, 1024}, .type = 1},
+                              .profile = hs_profile_builtin,
+                              .nodes = NODES,
+                              .shared = (int64_t)1 << 30};
+    struct hs_ranking ranking;
+    struct hs_message message;
+    for (int x = 0; x < 3; x++) {
+        q.product.op[x] = x == HS_A ? 'T' : 'N';
+        q.product.block[x][0] = q.product.block[x][1] = 64;
+    }
+    q.profile.one_node = 0;
+    q.profile.machine.network.beta = q.profile.machine.inject = 1e-8;
+    snprintf(q.words, sizeof q.words, "stationary=C exchange=%s block=64 turn=64 lookahead=%d", exchange, lookahead);
+    if (plan_ask(&q, NULL, &ranking, &message)) {
+        tap_diag("%s: %s", q.words, message.text);
+        return NAN;
+    }
+    return ranking.choice[0].prediction.comm;
+}
+
+int main(void)
+{
+    draw_seed(3);
+    unequal_lines(2000);
+    double one[2] = {exchange_seconds("root", 0), exchange_seconds("all", 0)};
+    double four[2] = {exchange_seconds("root", 3), exchange_seconds("all", 3)};
+    tap_ok(four[0] < 0.65 * one[0],
+           "panels of four owners pass through their exchanges together: %.2f of the time of one "
+           "after the other",
+           four[0] / one[0]);
+    tap_ok(four[1] > 0.95 * one[1], "not where each goes to all: %.2f", four[1] / one[1]);
+    return tap_done();
+}

@@ -6,8 +6,11 @@
 /* The order of the rows does not change any more beyond a number of bytes, and pipelines get long. */
 enum { MANY_RANKS = 16, MOST_BYTES_OF_FEW = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
 
-/* Parameters that are tried: leaders by powers of two up to so many, and all ranks; pieces of a leader's part. */
-enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8 };
+/* Parameters that are tried: leaders by powers of two up to so many, and all ranks; pieces of a leader's part; bytes
+ * of a segment. */
+enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8, LEAST_SEGMENT = 16 << 10, MOST_SEGMENT = 256 << 10 };
+/* Rows of stages are tried up to so many ranks, where all lists are short. */
+enum { MOST_RANKS_FOR_STAGES = 64 };
 
 /* Rows for devices have been tried and priced there alone. */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
@@ -63,6 +66,7 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
     struct hs_shape shape = *question->shape;
     double enough = fmin(least_seconds(&best->spec, best->seconds), least_seconds(&price->next, price->next_seconds));
     shape.with = spec->with;
+    shape.segment = spec->segment ? spec->segment : shape.segment;
     if (hs_alg_spec_unfit(spec, question))
         return HSUMMA_OK;
     hsumma_status status =
@@ -73,7 +77,41 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* A row inside nodes or sockets: other numbers of leaders, and with the best of them other numbers of pieces. */
+/* Other segments, unless the caller has said one. */
+static hsumma_status try_segments(struct hs_selector *selector, const struct hs_question *question,
+                                  struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
+{
+    hsumma_status status = try_spec(selector, question, &spec, price, best);
+    for (int64_t segment = LEAST_SEGMENT; !status && segment <= MOST_SEGMENT && segment < question->shape->bytes &&
+                                          spec.alg->flags & HS_USES_SEGMENT && !question->shape->segment;
+         segment *= 4) {
+        spec.segment = segment;
+        status = try_spec(selector, question, &spec, price, best);
+    }
+    return status;
+}
+
+/* Other rows for the stage between nodes. */
+static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
+                               struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
+{
+    const unsigned others = HS_BY_MPI | HS_ON_HOST | HS_FOR_DEVICES | HS_KNOWS_NODES;
+    const struct hs_alg *row;
+    hsumma_status status = try_segments(selector, question, spec, price, best);
+    if (question->shape->size > MOST_RANKS_FOR_STAGES)
+        return status;
+    for (int i = 0; !status && spec.alg->flags & HS_USES_OUTER && (row = hs_alg_at(i)); i++)
+        if (row->collective == spec.alg->collective && !(row->flags & others)) {
+            spec.with.outer = row;
+            status = try_segments(selector, question, spec, price, best);
+        }
+    return status;
+}
+
+/*
+ * A row inside nodes or sockets: other numbers of leaders, with the best of them other numbers of pieces, and with the
+ * best of these other rows between nodes.
+ */
 static hsumma_status try_level(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
@@ -95,6 +133,10 @@ static hsumma_status try_level(struct hs_selector *selector, const struct hs_que
         spec.with.pieces = k;
         status = try_spec(selector, question, &spec, price, &here);
     }
+    if (here.spec.alg)
+        spec = here.spec;
+    if (!status)
+        status = try_outer(selector, question, spec, price, &here);
     if (here.spec.alg && here.seconds < least_seconds(&best->spec, best->seconds))
         *best = here;
     return status;
@@ -159,7 +201,8 @@ static hsumma_status try_rows(struct hs_selector *selector, const struct hs_ques
         alg = row[i].spec.alg;
         row[i].spec.alg = NULL;
         /* other parameters may take less */
-        if (alg->flags & HS_USES_LEVEL || row[i].seconds < least_seconds(&price->next, price->next_seconds))
+        if (alg->flags & (HS_USES_LEVEL | HS_USES_SEGMENT) ||
+            row[i].seconds < least_seconds(&price->next, price->next_seconds))
             status = try_row(selector, question, alg, price);
     }
     return status;

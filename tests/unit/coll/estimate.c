@@ -141,6 +141,7 @@ static void test_choices(void)
         if (!status && price) {
             struct hs_shape with = shape;
             with.with = price->best.with;
+            with.segment = price->best.segment;
             chosen = price_of(price->best.alg, &with, selector.machine, NULL);
             worst = chosen / best > worst ? chosen / best : worst;
         }

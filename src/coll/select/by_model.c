@@ -91,6 +91,12 @@ static hsumma_status try_segments(struct hs_selector *selector, const struct hs_
     return status;
 }
 
+/* Whether some node has several ranks: else a row with a stage between nodes is what stands in that stage. */
+static int has_stages(const struct hs_shape *shape)
+{
+    return shape->topology && hs_division_largest(&shape->topology->division[HS_NODE]) > 1;
+}
+
 /* Other rows for the stage between nodes. */
 static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
@@ -98,7 +104,7 @@ static hsumma_status try_outer(struct hs_selector *selector, const struct hs_que
     const unsigned others = HS_BY_MPI | HS_ON_HOST | HS_FOR_DEVICES | HS_KNOWS_NODES;
     const struct hs_alg *row;
     hsumma_status status = try_segments(selector, question, spec, price, best);
-    if (question->shape->size > MOST_RANKS_FOR_STAGES)
+    if (question->shape->size > MOST_RANKS_FOR_STAGES || !has_stages(question->shape))
         return status;
     for (int i = 0; !status && spec.alg->flags & HS_USES_OUTER && (row = hs_alg_at(i)); i++)
         if (row->collective == spec.alg->collective && !(row->flags & others)) {

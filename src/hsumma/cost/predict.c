@@ -152,7 +152,8 @@ static struct hs_exchange_pace look_at_exchange(const struct hs_mover *mover, co
     int64_t each = (int64_t)extent[role->want_axis] * extent[role->line_axis], affordable = CROSSINGS / each;
     int count = owners <= affordable || owners <= LEAST ? owners : affordable > LEAST ? (int)affordable : LEAST;
     struct hs_exchange_pace pace = {0, 0};
-    memset(lines->flow, 0, (size_t)nodes * 2 * sizeof *lines->flow);
+    if (nodes > 0)
+        memset(lines->flow, 0, (size_t)nodes * 2 * sizeof *lines->flow);
     for (int i = 0; i < count; i++)
         pace.alone += pace_alone(mover, lines, machine, network, (int)((int64_t)i * owners / count)) / count;
     for (int i = 0; i < 2 * nodes; i++)

@@ -31,7 +31,7 @@ void hs_network_use(const struct hs_network *network, const char *source, struct
 
 /*
  * network_key.c: what identifies a set of hosts: their names, how many ranks of comm each has, virtual nodes, and MPI.
- * 0 on all ranks but the first.  Collective; HSUMMA_ERR_MPI.
+ * 0 on all ranks but the first.  Collective, and the same status on all ranks: HSUMMA_ERR_MPI.
  */
 hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, uint64_t *key);
 

@@ -2,6 +2,7 @@
 #include "hsumma/network/network.h"
 
 #include "base/hash.h"
+#include "coll/node/agree_mpi.h"
 
 #include <string.h>
 
@@ -28,5 +29,5 @@ hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int socke
         status = HSUMMA_ERR_MPI;
     all = hs_mix(hs_mix(hash_text(all, library), (uint64_t)nodes), (uint64_t)sockets);
     *key = rank == 0 ? all + !all : 0;
-    return status;
+    return hs_agreed(comm, status);
 }

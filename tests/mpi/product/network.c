@@ -13,6 +13,14 @@
 enum { MOST_MESSAGES = 600, MOST_BYTES = 5 << 20, FEWEST_MESSAGES = 64, TEXT = 4096 };
 static const double plenty = 1000;
 
+/* MPI does not tell this process its host. */
+static int nameless;
+
+int MPI_Get_processor_name(char *name, int *length)
+{
+    return nameless ? MPI_ERR_OTHER : PMPI_Get_processor_name(name, length);
+}
+
 /* What this process sends, seen from outside the library; the fail_at-th message reports an error. */
 static int64_t messages, bytes, fail_at = -1;
 
@@ -224,6 +232,12 @@ static void test_key(void)
     MPI_Comm_free(&reversed);
     int good = rank > 0 || (key[0] && key[0] == key[1] && key[0] != key[2] && key[0] != key[3] && key[2] != key[3]);
     tap_ok(everywhere(status == HSUMMA_OK && good), "keys of hosts");
+    hsumma_context *ctx = NULL;
+    nameless = rank == size - 1;
+    status = hsumma_create(MPI_COMM_WORLD, "topology=nodes:2", &ctx, NULL, 0);
+    nameless = 0;
+    tap_ok(everywhere(status == HSUMMA_ERR_MPI && !ctx), "one rank cannot say its host: no context on any");
+    hsumma_free(&ctx);
 }
 
 /* A line of the file for these hosts counts, whoever has written it. */

@@ -171,8 +171,7 @@ hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, cons
     for (text = line.next; !status && *text; text = line.next) {
         hs_tuned_split(text, &line);
         number++;
-        if (line.count && !hs_tuned_is(&line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm)) &&
-            !hs_tuned_is(&line, 0, hs_tuned_network, strlen(hs_tuned_network)))
+        if (hs_tuned_is_rule(&line))
             status = tuned_rule(rules, &line, number, memory, message);
     }
     return status;

@@ -66,6 +66,8 @@ struct hs_tuned_fields {
     const char *next; /* the next line, or the end of the text */
 };
 void hs_tuned_split(const char *line, struct hs_tuned_fields *fields);
+/* Whether a line is a rule of a collective, and not of what other readers know. */
+int hs_tuned_is_rule(const struct hs_tuned_fields *fields);
 /* Whether word i of a line is this one. */
 int hs_tuned_is(const struct hs_tuned_fields *fields, int i, const char *text, size_t size);
 

@@ -29,6 +29,12 @@ int hs_tuned_is(const struct hs_tuned_fields *fields, int i, const char *text, s
     return i < fields->count && fields->size[i] == size && memcmp(fields->text[i], text, size) == 0;
 }
 
+int hs_tuned_is_rule(const struct hs_tuned_fields *fields)
+{
+    return fields->count > 0 && !hs_tuned_is(fields, 0, hs_tuned_gemm, strlen(hs_tuned_gemm)) &&
+           !hs_tuned_is(fields, 0, hs_tuned_network, strlen(hs_tuned_network));
+}
+
 hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message)
 {
     static const char head[] = "hsumma tuned ";

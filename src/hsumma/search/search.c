@@ -52,6 +52,14 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     return kept;
 }
 
+/* The first, or a faster one. */
+static void keep_better(const struct hs_choice *choice, struct hs_choice *best, int *found)
+{
+    if (!*found || choice->prediction.seconds < best->prediction.seconds * (1 - 1e-9))
+        *best = *choice;
+    *found = 1;
+}
+
 /* Makes a candidate and enters it; a refusal is kept for when nothing else is found. */
 static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *best,
                               int *found)
@@ -65,9 +73,7 @@ static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch
     if (status)
         return hs_is_own_failure(status) ? status : HSUMMA_OK;
     hs_rank(chooser->ranking, &choice);
-    if (!*found || choice.prediction.seconds < best->prediction.seconds * (1 - 1e-9))
-        *best = choice;
-    *found = 1;
+    keep_better(&choice, best, found);
     return HSUMMA_OK;
 }
 
@@ -184,9 +190,11 @@ static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_s
         const struct chain *chain[2] = {&list[0].chain[0], &list[1].chain[0]};
         for (int turn = 0; turn < 3 && !status; turn++) {
             int axis = turn % 2;
-            const struct chain *kept = chain[axis];
+            const struct chain *first = chain[axis], *kept = first;
             double least = best->prediction.seconds;
             for (int i = 0; i < list[axis].count && !status; i++) {
+                if (turn > 0 && &list[axis].chain[i] == first) /* priced in the turn of the other axis */
+                    continue;
                 chain[axis] = &list[axis].chain[i];
                 status = consider_chains(chooser, base, levels, chain, best, found);
                 if (best->prediction.seconds < least)
@@ -293,8 +301,8 @@ static hsumma_status search_wide(struct hs_chooser *chooser, const struct hs_ske
     hsumma_status status = consider(chooser, &sketch, &wide, &any);
     if (!status && any)
         status = search_rows(chooser, &wide, &any);
-    if (any && (!*found || wide.prediction.seconds < best->prediction.seconds * (1 - 1e-9)))
-        *best = wide;
+    if (any)
+        keep_better(&wide, best, found);
     return status;
 }
 
@@ -337,8 +345,8 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
             status = consider(chooser, &sketch, &here, &found_here);
         if (!status && found_here)
             status = search_rows(chooser, &here, &found_here);
-        if (found_here && here.prediction.seconds < best->prediction.seconds * (1 - 1e-9))
-            *best = here;
+        if (found_here)
+            keep_better(&here, best, found);
         if (best->prediction.comm < LITTLE * best->prediction.seconds)
             break;
     }

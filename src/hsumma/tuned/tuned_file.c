@@ -50,11 +50,6 @@ static int is_network(const struct hs_tuned_fields *line)
     return hs_tuned_is(line, 0, hs_tuned_network, strlen(hs_tuned_network));
 }
 
-static int is_collective(const struct hs_tuned_fields *line)
-{
-    return !is_network(line) && !hs_tuned_is(line, 0, hs_tuned_gemm, strlen(hs_tuned_gemm));
-}
-
 static int same_words(const struct hs_tuned_fields *a, const struct hs_tuned_fields *b, int words)
 {
     for (int i = 0; i < words; i++)
@@ -66,13 +61,13 @@ static int same_words(const struct hs_tuned_fields *a, const struct hs_tuned_fie
 /* Whether what identifies them is the same. */
 static int alike(const struct hs_tuned_fields *a, const struct hs_tuned_fields *b)
 {
-    return same_words(a, b, is_collective(a) ? 4 : 2);
+    return same_words(a, b, hs_tuned_is_rule(a) ? 4 : 2);
 }
 
 /* Whether a new line comes before an old one, if not earlier. */
 static int belongs(const struct hs_tuned_fields *new, const struct hs_tuned_fields *old)
 {
-    return same_words(new, old, is_collective(new) ? 1 : 2);
+    return same_words(new, old, hs_tuned_is_rule(new) ? 1 : 2);
 }
 
 /* A line that is to be added. */

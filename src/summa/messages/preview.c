@@ -58,6 +58,12 @@ static hsumma_status copy_list(const struct hs_list *list, const struct hs_alloc
     return HSUMMA_OK;
 }
 
+/* The place in the grid of a peer of a level's list. */
+static int place_of_peer(const struct hs_binding *bound, int peer)
+{
+    return hs_group_place(&bound->group, (peer + bound->rotation) % bound->group.size);
+}
+
 hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int transfer, int o,
                               const struct hs_allocator *memory, struct hs_list *part)
 {
@@ -73,7 +79,7 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
     for (int i = 0; i < part->steps; i++) {
         struct hs_step *step = &part->step[i];
         if (step->kind == HS_SEND || step->kind == HS_RECV)
-            step->peer = hs_group_place(&bound.group, (step->peer + bound.rotation) % bound.group.size);
+            step->peer = place_of_peer(&bound, step->peer);
     }
     return HSUMMA_OK;
 }
@@ -85,7 +91,7 @@ struct crossing {
     int64_t *messages, *bytes;
 };
 
-/* Where the messages of one list go, so many times; an exchange (no binding) names its peers by their place. */
+/* Where the messages of a list that runs `times` times go; an exchange (no binding) names its peers by their place. */
 static void add_list(const struct hs_loop *loop, const struct hs_list *list, const struct hs_binding *bound, int times,
                      int span, const struct crossing *to)
 {
@@ -96,7 +102,7 @@ static void add_list(const struct hs_loop *loop, const struct hs_list *list, con
             continue;
         int place = step->peer;
         if (bound)
-            place = hs_group_place(&bound->group, (step->peer + bound->rotation) % bound->group.size);
+            place = place_of_peer(bound, step->peer);
         int node = node_of[loop->problem->grid.rank[place]];
         if (node == node_of[loop->comm->rank])
             continue;

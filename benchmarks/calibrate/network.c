@@ -25,7 +25,7 @@ typedef struct messages {
     char *out, *in;
 } messages;
 
-/* Seconds of so many calls of this rank's pair; 0 if it does not send. */
+/* Seconds of `calls` calls of this rank's pair; 0 if it does not send. */
 static double pass_all(calibration *cal, void *state, int calls)
 {
     const messages *m = state;

@@ -23,9 +23,9 @@ typedef struct explain_arguments {
     int64_t nodes, panels; /* nodes: blocks of processes; 0: not given */
     const char *map;       /* or the node of each process; NULL: not given */
     char order;            /* 'R', 'C' or 'A', as of hsumma_grid_create; 0: not given */
-    int64_t ranks;         /* the grid is chosen of up to so many processes; 0: it is given; of a collective, all */
-    int64_t timing;        /* plans timed, cold and warm; 0: none */
-    int all, show;         /* all: SHOW_GROUPS, too */
+    int64_t ranks;  /* chooses a grid of at most `ranks` processes; 0: the grid is given.  Of a collective: all */
+    int64_t timing; /* plans timed, cold and warm; 0: none */
+    int all, show;  /* all: SHOW_GROUPS, too */
     /* --collective: one collective instead of a product */
     const char *collective, *alg;
     int64_t bytes, root;

@@ -113,7 +113,7 @@ static hsumma_status clock_whole(const struct estimator *e, const struct hs_shap
     return hs_clock_seconds(e->alg, shape, e->machine, e->memory, seconds, NULL);
 }
 
-/* Ranks of a sample, where two lists have so many steps: fewer where lists are long, or take long. */
+/* Number of ranks in a sample; `steps` is the length of two lists.  Fewer where lists are long, or take long. */
 static int sample_ranks(int steps, int size)
 {
     int ranks = SAMPLE_STEPS / (steps > size ? steps : size);

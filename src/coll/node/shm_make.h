@@ -10,7 +10,7 @@
  */
 struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const struct hs_discover_options *options,
                            const struct hs_allocator *memory);
-/* Bytes of SHARED per rank and slot on a node of so many ranks; wish: what the caller asks for, 0 or less: nothing. */
+/* Bytes of SHARED per rank and slot on a node of `ranks` ranks.  wish: the caller's number; 0 or less: chosen here. */
 int64_t hs_shm_bytes_for(int ranks, int64_t wish);
 /* Whether this rank can read the memory of all its mates directly.  Collective over mates. */
 int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates);

@@ -6,10 +6,10 @@
 /* The order of the rows does not change any more beyond a number of bytes, and pipelines get long. */
 enum { MANY_RANKS = 16, MOST_BYTES_OF_FEW = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
 
-/* Parameters that are tried: leaders by powers of two up to so many, and all ranks; pieces of a leader's part; bytes
- * of a segment. */
+/* Parameters that are tried: leaders by powers of two up to this number, and all ranks; pieces of a leader's part;
+ * bytes of a segment. */
 enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8, LEAST_SEGMENT = 16 << 10, MOST_SEGMENT = 256 << 10 };
-/* Rows of stages are tried up to so many ranks, where all lists are short. */
+/* Rows of stages are tried up to this number of ranks, where all lists are short. */
 enum { MOST_RANKS_FOR_STAGES = 64 };
 
 /* Rows for devices have been tried and priced there alone. */

@@ -16,10 +16,11 @@ hsumma_status hs_grid_order(const int extent[2], char order, const struct hs_top
 
 /*
  * Rearranges the table of a grid by rows.  part[l][rank] names the part of a rank on level l of `levels`, outermost
- * first.  The measure of a part is how many rows and columns of the grid it touches, for so many panels enter it.  The
- * grid is cut into strips of rows, or of columns, which are filled with one part after the other, the largest first;
- * the thickness is the one with which the worst part measures least.  If none does better than the table as given, that
- * stays.  In each part that is a rectangle the parts of the next level are arranged likewise.  Errors as above.
+ * first.  The measure of a part is the number of rows and columns of the grid that it touches: a panel enters it for
+ * each.  The grid is cut into strips of rows, or of columns, which are filled with one part after the other, the
+ * largest first; the thickness is the one with which the worst part measures least.  If none does better than the table
+ * as given, that stays.  In each part that is a rectangle the parts of the next level are arranged likewise.  Errors as
+ * above.
  */
 hsumma_status hs_tiling_arrange(const int extent[2], int levels, const int *const *part, int *rank,
                                 const struct hs_allocator *memory);

@@ -65,8 +65,8 @@ static void run_step(struct network_bench *b, const struct network_step *s, doub
     agree(b, seconds, s->sizes);
 }
 
-/* Of a step that takes about so many seconds each time, as many as a tenth of the budget allows, but one if there is
- * time for it at all; 0: leave it out. */
+/* Number of trials of a step that takes about `seconds` each time: what a tenth of the budget allows, at least one if
+ * there is time for it; 0: leave the step out. */
 static int trials_for(const struct network_bench *b, double seconds, int most)
 {
     double count = b->budget / 10 / seconds;

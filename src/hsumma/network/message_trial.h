@@ -14,8 +14,8 @@ struct hs_message_trial {
     char *out, *in;  /* memory for one message each */
 };
 
-/* Seconds of so many calls, from a common start of the two ranks; for there and back of one way.  A rank whose MPI has
- * failed goes on, so that its peer does not wait in vain.  HSUMMA_ERR_MPI. */
+/* Seconds of `calls` calls from a common start of the two ranks; a call there and back counts one way.  A rank whose
+ * MPI has failed continues, so that its peer does not wait for it.  HSUMMA_ERR_MPI. */
 hsumma_status hs_message_trial_run(const struct hs_message_trial *trial, int calls, double *seconds);
 
 /* Completes requests as the library does: polls, then yields.  MPI_Wait of MPICH never yields.  HSUMMA_ERR_MPI. */

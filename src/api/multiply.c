@@ -1,7 +1,7 @@
 /* The public calls on plans, and the one-call routines on cached ones. */
 #include "api/plan_cache.h"
+#include "dist/bound.h"
 
-#include <math.h>
 #include <string.h>
 
 hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,
@@ -62,29 +62,6 @@ static void fill_times(const struct hs_times *times, int by_node, hsumma_plan_in
     info->messages_sent = times->messages;
 }
 
-/* Bytes that some process must receive, whatever the algorithm, if A, B and C are spread evenly and held once: Al Daas,
- * Ballard, Grigori, Kumar, Rouse, Tight Memory-Independent Parallel Matrix Multiplication Communication Lower Bounds
- * (SPAA 2022), Theorem 3. */
-static double lower_bound(const struct hs_problem *problem)
-{
-    double d[3], p = (double)problem->grid.extent[0] * problem->grid.extent[1];
-    for (int i = 0; i < 3; i++) { /* descending */
-        int at = i;
-        double x = (double)problem->extent[i];
-        for (; at > 0 && d[at - 1] < x; at--)
-            d[at] = d[at - 1];
-        d[at] = x;
-    }
-    double m = d[0], n = d[1], k = d[2], held = (m * n + m * k + n * k) / p, touched;
-    if (p <= m / n)
-        touched = (m * n + m * k) / p + n * k;
-    else if (p * k * k <= m * n)
-        touched = 2 * sqrt(m * n * k * k / p) + m * n / p;
-    else
-        touched = 3 * pow(m * n * k / p, 2.0 / 3);
-    return k > 0 && touched > held ? (touched - held) * (double)problem->scalar->size : 0;
-}
-
 void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
 {
     const struct hs_trial *trial = &holder->trial;
@@ -118,7 +95,8 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->workspace_bytes = (size_t)(device ? device->bytes / processes : hs_plan_bytes(plan));
     info->workspace_bytes_max = device ? info->workspace_bytes : (size_t)plan->workspace_max;
     info->profile = plan->ctx->profile.source;
-    info->lower_bound_bytes = lower_bound(&plan->problem);
+    info->lower_bound_bytes =
+        hs_bound_elements(plan->problem.extent, processes, 0) * (double)plan->problem.scalar->size;
     memcpy(info->operand, choice->prediction.operand, sizeof info->operand);
     if (device) { /* no model has priced it */
         info->tuned = "estimated";

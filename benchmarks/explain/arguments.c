@@ -11,9 +11,11 @@ enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000, COLLECTIVE_RANKS = 8 };
 static void print_help(void)
 {
     printf("Usage: hsumma_bench explain [OPTION...]\n"
+           "       hsumma_bench explain --free RANKS [--shapes LIST] [--memory BYTES]\n"
            "       hsumma_bench explain --collective NAME [--alg NAME] [OPTION...]\n\n"
            "Says what the library would do with a product on any grid, and what it would cost by its model, without\n"
-           "running it: one process is enough. With --collective, the same of one collective.\n\n"
+           "running it: one process is enough. With --free, how near to the lower bound on communication a product\n"
+           "comes when its layouts are free. With --collective, the same of one collective.\n\n"
            "The product C := op(A) op(B)\n"
            "  -m, -n, -k SIZE         op(A) is m x k, op(B) is k x n (defaults: 1024, m, m); 4k is 4096\n"
            "  --type s|d|c|z          float, double, and their complex forms (default: d)\n"
@@ -40,6 +42,13 @@ static void print_help(void)
            "                          groups is as --all; cuts: which indices go into which panel\n"
            "  --format table|json     (default: table)\n"
            "  -h, --help              this text\n"
+           "\n"
+           "Free layouts\n"
+           "  --free RANKS            the P x Q x L processes that receive least, in one layer and in any number, for\n"
+           "                          each number of processes of a list: 128,1024\n"
+           "  --shapes LIST           of these products m x n x k: 4kx4kx4k,512x512x1M (default: that of -m, -n, -k)\n"
+           "  --memory BYTES          that a process has for its parts of A, B and C and for partial sums of C\n"
+           "                          (default: no limit)\n"
            "\n"
            "One collective\n"
            "  --collective NAME       bcast, reduce, allreduce, allgather or reduce_scatter: a table of its\n"
@@ -91,6 +100,11 @@ static const argument own_arguments[] = {
     {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_PROCESSES},
     {"timing", .read = argument_int64, AT(timing), .least = 1, .most = MOST_TIMED},
     {"show", .read = read_show, AT(show), .expected = "plan, groups, cuts, map or messages, with commas between"},
+    {"free", .read = explain_read_free_ranks, AT(processes),
+     .expected = "numbers of processes with commas between, 32 at most"},
+    {"shapes", .read = explain_read_free_shapes, AT(shapes),
+     .expected = "products such as 512x512x1M with commas between, 32 at most, each extent from 1 to 512M"},
+    {"memory", .read = argument_int64, AT(memory), .least = 1, .most = INT64_MAX >> 8},
     {"collective", .read = argument_text, AT(collective)},
     {"alg", .read = argument_text, AT(alg)},
     {"bytes", .read = argument_int64, AT(bytes), .least = 0, .most = INT64_MAX >> 8},
@@ -116,6 +130,23 @@ static int finish_places(explain_arguments *args, command_options *options, int6
     return 0;
 }
 
+/* --free and what goes with it. */
+static int finish_free(explain_arguments *args, command_options *options)
+{
+    const arguments *common = &args->common;
+
+    if (!args->processes.count && (args->shapes.count || args->memory))
+        return command_refuse(options, "--%s: expected --free with it", args->shapes.count ? "shapes" : "memory");
+    if (args->processes.count && (args->collective || args->ranks || common->nprow))
+        return command_refuse(options, "--free: expected without --%s",
+                              args->collective ? "collective"
+                              : args->ranks    ? "ranks"
+                                               : "grid");
+    if (args->processes.count && !args->shapes.count && (common->m < 1 || common->n < 1 || common->k < 1))
+        return command_refuse(options, "--free: expected a product whose m, n and k are at least 1");
+    return 0;
+}
+
 /* What does not fit together. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
@@ -123,7 +154,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     arguments *common = &args->common;
 
     (void)comm;
-    if (arguments_finish(common, options, argc, argv))
+    if (arguments_finish(common, options, argc, argv) || finish_free(args, options))
         return 1;
     if (args->ranks && common->nprow)
         return command_refuse(options, "--ranks %lld: expected without --grid", (long long)args->ranks);

@@ -313,8 +313,10 @@ static int carry_out(const explain_arguments *args, const char *options)
 
     memset(&e, 0, sizeof e);
     e.args = args;
-    status = make_context(&e, options, &message);
-    if (!status && args->collective)
+    status = args->processes.count ? HSUMMA_OK : make_context(&e, options, &message);
+    if (args->processes.count)
+        written = explain_free(args, stdout);
+    else if (!status && args->collective)
         status = explain_collective(args, e.ctx, stdout, &message);
     else if (!status && !(status = make_explanation(&e, &message)))
         written = args->common.format == REPORT_JSON ? explain_json(&e, stdout) : explain_table(&e, stdout);

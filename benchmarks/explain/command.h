@@ -18,6 +18,13 @@ enum { EXPLAIN_DRAWN = 64, EXPLAIN_COUNTED = 1024 };
 /* Parts of the output, for --show. */
 enum { SHOW_PLAN = 1, SHOW_GROUPS = 2, SHOW_CUTS = 4, SHOW_MAP = 8, SHOW_MESSAGES = 16 };
 
+/* Numbers of a list, or triples of numbers. */
+enum { EXPLAIN_ITEMS = 32 };
+typedef struct explain_free_items {
+    int count;
+    int64_t number[3 * EXPLAIN_ITEMS];
+} explain_free_items;
+
 typedef struct explain_arguments {
     arguments common;
     int64_t nodes, panels; /* nodes: blocks of processes; 0: not given */
@@ -26,6 +33,9 @@ typedef struct explain_arguments {
     int64_t ranks;  /* chooses a grid of at most `ranks` processes; 0: the grid is given.  Of a collective: all */
     int64_t timing; /* plans timed, cold and warm; 0: none */
     int all, show;  /* all: SHOW_GROUPS, too */
+    /* --free: the best of all layouts, for each shape and number of processes; without shapes that of -m, -n, -k */
+    explain_free_items processes, shapes;
+    int64_t memory; /* bytes of a process; 0: no limit */
     /* --collective: one collective instead of a product */
     const char *collective, *alg;
     int64_t bytes, root;
@@ -156,6 +166,10 @@ void explain_entering_json(const explanation *e, json_t *object);
 /* Parts of the table: what was chosen and what it costs; how long choosing took. */
 void explain_plan(const explanation *e, FILE *file);
 void explain_timing(const explanation *e, FILE *file);
+
+/* free.c: the table of --free, and the readers of its lists. */
+int explain_free(const explain_arguments *args, FILE *file);
+argument_reader explain_read_free_ranks, explain_read_free_shapes;
 
 /* The rounds of one algorithm, or a table of all of a collective, over all processes: a status and a complaint. */
 hsumma_status explain_collective(const explain_arguments *args, hsumma_context *ctx, FILE *file,

@@ -347,6 +347,59 @@ def test_bound():
        "  in the table", text)
 
 
+def parts(n, count):
+    return [n // count + (i < n % count) for i in range(count)]
+
+
+def received(m, n, k, p, q, layers):
+    """Elements that the busiest process of p x q x layers receives, all cuts as even as can be; C is cut along rows or
+    columns, whichever is less."""
+    most = [0, 0]
+    for i, rows in enumerate(parts(m, p)):
+        for j, cols in enumerate(parts(n, q)):
+            for layer, width in enumerate(parts(k, layers)):
+                inward = rows * (width - parts(width, q)[j]) + cols * (width - parts(width, p)[i])
+                for cut, piece in enumerate((parts(rows, layers)[layer] * cols, rows * parts(cols, layers)[layer])):
+                    most[cut] = max(most[cut], inward + (layers - 1) * piece)
+    return min(most)
+
+
+def test_free():
+    """--free against all grids, tried one after the other."""
+    shapes, counts = [(60, 60, 60), (31, 17, 500), (500, 8, 8), (100, 90, 5)], (7, 12, 32, 33)
+    line = "--free " + ",".join(map(str, counts)) + " --shapes " + ",".join("x".join(map(str, s)) for s in shapes)
+    report = explain(line)
+    rows = iter(report["free"])
+    for m, n, k in shapes:
+        for count in counts:
+            row = next(rows)
+            grids = [(p, q, layers) for p in range(1, min(m, count) + 1) for q in range(1, min(n, count // p) + 1)
+                     for layers in range(1, min(k, count // p // q) + 1) if p * q * layers >= count - count // 32]
+            bound = lower_bound(m, n, k, count)
+            for kind, most in (("one_layer", 1), ("layers", k)):
+                want = min(received(m, n, k, *grid) for grid in grids if grid[2] <= most)
+                own = received(m, n, k, *map(int, row[kind + "_grid"].split(" x ")))
+                ok(row[kind + "_bytes"] == 8 * want == 8 * own and math.isclose(row[kind + "_to_bound"], want / bound) and
+                   row["bound_bytes"] == int(8 * bound), f"free: {m} x {n} x {k} on {count}, {kind}", row, want, bound)
+    memory = 40000
+    row = explain(f"--free 32 -m 300 --memory {memory} --type s")["free"][0]
+    bound = 2 * 300 ** 3 / (32 * math.sqrt(memory // 4)) - 3 * 300 ** 2 / 32
+    ok(row["bound_limited_by"] == "processes" and bound < lower_bound(300, 300, 300, 32) and
+       0 < row["layers_memory_bytes"] <= memory, "  within the memory", row)
+    row = explain("--free 4096 -m 1024 --memory 10000")["free"][0]
+    bound = 2 * 1024 ** 3 / (4096 * math.sqrt(1250)) - 3 * 1024 ** 2 / 4096
+    ok(row["bound_limited_by"] == "memory" and row["bound_bytes"] == int(8 * bound), "  which sets the bound", row, bound)
+    row = explain("--free 4 -m 1024 --memory 10000")["free"][0]
+    ok(row["layers_grid"] == "none" and row["layers_bytes"] is None, "  none that fits", row)
+    # shapes of COSMA's paper (SC19): square, large k, large m, flat
+    shapes = "16kx16kx16k,17408x17408x3735552,3735552x17408x17408,128kx128kx512"
+    report = explain(f"--free 128,256,512,1024,2304,4608,9216,18432 --shapes {shapes}")
+    worst = max(row["layers_to_bound"] for row in report["free"])
+    ok(len(report["free"]) == 32 and worst <= 1.1, "  at most 1.1 times the bound", worst)
+    process = table("--free 128,18432 -m 16k")
+    prints(process, "  as a table", "26 x 27 x 26" in process.stdout or "27 x 31 x 22" in process.stdout)
+
+
 def test_entering():
     """What must enter the nodes."""
     for args, most, every in [("--grid 4x4 --nodes 4", 24 << 20, 96 << 20), ("--grid 2x8 --nodes 2", 16 << 20, 32 << 20),
@@ -575,7 +628,11 @@ def test_errors():
                  "--block 512 --workspace-limit 100", "operand", "--alg flat", "-m -1", "--layout-b rsrc=4294967296",
                  "--layout i=9000000000000000000", "--collective scatter", "--collective bcast --alg none",
                  "--order X", "--ranks 4 --order C", "--map 0,1", "--map 0,1 --nodes 2", "--grid 1x2 --map 0,1x",
-                 "--grid 1x2 --map 0,-1", "--grid 1x2 --map 0,1,", "--collective bcast --map 0,1", "--collective bcast --ranks 2 --map 0,1,1", "--collective bcast --root 8", "--collective bcast --ranks 0", "--collective bcast --grid 2x2", "--collective bcast --order R", "--collective bcast --ranks 4 --nodes 5", "--collective bcast --format json"):
+                 "--grid 1x2 --map 0,-1", "--grid 1x2 --map 0,1,", "--collective bcast --map 0,1", "--collective bcast --ranks 2 --map 0,1,1", "--collective bcast --root 8", "--collective bcast --ranks 0", "--collective bcast --grid 2x2", "--collective bcast --order R", "--collective bcast --ranks 4 --nodes 5", "--collective bcast --format json",
+                 "--free 0", "--free 4,", "--free 4x4", "--free 4 --shapes 4x4", "--free 4 --shapes 4x4x0",
+                 "--free 4 --shapes 4x4x4x4", "--free 4 --ranks 4", "--free 4 --grid 2x2", "--free 4 -m 0",
+                 "--free 4 --collective bcast", "--shapes 4x4x4", "--memory 100", "--free 4 --memory 0",
+                 "--free 4 --format csv"):
         refuses(table(args), "explain " + args, head="hsumma_bench: explain: ")
 
 
@@ -586,6 +643,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_entering, test_orders, test_cells,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_free, test_entering, test_orders, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
                  test_errors, test_document))

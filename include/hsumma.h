@@ -360,6 +360,23 @@ HSUMMA_API hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void *
 HSUMMA_API void hsumma_mfree(hsumma_context *ctx, void *memory);
 
 /*
+ * Copies an m x n part of A into B, which may be spread in another way: as p?gemr2d does.  The part begins at (desca.i,
+ * desca.j) of A and at (descb.i, descb.j) of B; what else B has is not touched.  A and B may be on different grids of
+ * the context, with shared processes or without; each process gives its part of A and of B (NULL where it owns nothing
+ * of the part), in memory of the host.  Where A is on several processes (rsrc or csrc -1) one of them sends; where B
+ * is, all get it.
+ *
+ * Collective over the context, also for processes outside both grids.  Buffers stay within the context's
+ * workspace_limit: the matrices are moved in as many rounds as that takes.
+ * Errors, alike on all processes, with B unchanged: HSUMMA_ERR_ARGUMENT (a size, a descriptor, a pointer that is NULL,
+ * a leading dimension, parts of A and B with a common element in the memory of a process), HSUMMA_ERR_WORKSPACE,
+ * HSUMMA_ERR_MEMORY, HSUMMA_ERR_BUSY, HSUMMA_ERR_UNSUPPORTED (a matrix in device memory).  HSUMMA_ERR_MPI: B is
+ * undefined, and the context can only be freed.
+ */
+HSUMMA_API hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t m, int64_t n, const void *a,
+                                             const hsumma_desc *desca, void *b, const hsumma_desc *descb);
+
+/*
  * Measures the best candidates for a product, as plans with tune=measure do in their first executions, but on matrices
  * of its own, and remembers the fastest in the tuned file, so that later plans of the same arguments take it without
  * measuring.  With words of the caller's about how, in options, context or environment, only candidates that obey them

@@ -9,7 +9,13 @@
 #include <stdint.h>
 
 /* The loop of the plan that runs has the channels from 0 on. */
-enum { HS_CHANNELS = 32, HS_INSTANCES = 1024, HS_CHANNEL_AGREE = HS_CHANNELS - 1, HS_CHANNEL_COLL = HS_CHANNELS - 2 };
+enum {
+    HS_CHANNELS = 32,
+    HS_INSTANCES = 1024,
+    HS_CHANNEL_AGREE = HS_CHANNELS - 1,
+    HS_CHANNEL_COLL = HS_CHANNELS - 2,
+    HS_CHANNEL_MOVE = HS_CHANNELS - 3 /* hsumma_redistribute */
+};
 
 /* Numbers in HS_CHANNEL_AGREE: agreements that may be open at the same time, notices of failure, and bells (bells.h).
  */

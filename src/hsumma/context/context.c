@@ -13,6 +13,15 @@ hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status)
                   : HSUMMA_OK;
 }
 
+hsumma_status hs_context_check_free(hsumma_context *ctx)
+{
+    if (ctx->running)
+        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
+    if (ctx->broken)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+    return HSUMMA_OK;
+}
+
 void hs_context_release(hsumma_context *ctx)
 {
     if (--ctx->holders == 0)

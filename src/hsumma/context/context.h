@@ -74,6 +74,9 @@ struct hsumma_grid {
 /* The rows (0) or columns (1) of a whole described matrix; its fields must be valid. */
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
 
+/* Whether anything can run in the context now; else HSUMMA_ERR_BUSY or HSUMMA_ERR_MPI. */
+hsumma_status hs_context_check_free(hsumma_context *ctx);
+
 /* The status of a call of this process's device, whose message becomes the context's. */
 hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status);
 

@@ -33,17 +33,6 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
     return HSUMMA_OK;
 }
 
-/* Whether anything can run in the context now. */
-static hsumma_status check_free(const hsumma_plan *plan)
-{
-    hsumma_context *ctx = plan->ctx;
-    if (ctx->running)
-        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
-    if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
-    return HSUMMA_OK;
-}
-
 /* The local verdict on the arguments of an execution. */
 static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                            const void *beta, struct hs_matrix matrix[3], int *about)
@@ -122,7 +111,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
 {
     hsumma_context *ctx = plan->ctx;
     int about = HS_ABOUT_NOTHING;
-    hsumma_status status = check_free(plan);
+    hsumma_status status = hs_context_check_free(plan->ctx);
     if (status)
         return status;
     hs_trial_remember(plan);
@@ -154,7 +143,7 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
                           const void *beta)
 {
     int about;
-    hsumma_status status = check_free(plan);
+    hsumma_status status = hs_context_check_free(plan->ctx);
     if (!status)
         status = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
     if (status || !plan->in_grid)

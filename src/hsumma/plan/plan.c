@@ -102,10 +102,11 @@ hsumma_status hs_plan_explain(hsumma_context *ctx, hsumma_status mine, struct hs
                                         " (B: pointer or leading dimension)",
                                         " (C: pointer or leading dimension)",
                                         " (alpha or beta is NULL)",
-                                        " (workspace)"};
+                                        " (workspace)",
+                                        " (A and B overlap)"};
     if (verdict.status && verdict.status != mine)
         hs_fail(&ctx->message, verdict.status, "process %d reports: %s%s", verdict.rank,
-                hsumma_status_string(verdict.status), verdict.about <= HS_ABOUT_MEMORY ? about[verdict.about] : "");
+                hsumma_status_string(verdict.status), verdict.about <= HS_ABOUT_OVERLAP ? about[verdict.about] : "");
     return verdict.status;
 }
 

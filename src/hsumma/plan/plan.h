@@ -25,7 +25,7 @@ struct hs_request {
 };
 
 /* Codes of what a verdict is about. */
-enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY };
+enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, HS_ABOUT_MEMORY, HS_ABOUT_OVERLAP };
 
 /* Where an execution is; execute.c moves it from one to the next. */
 enum hs_plan_phase {
@@ -74,9 +74,13 @@ struct hsumma_plan {
     char line[HS_LINE_TEXT], why[1280], rival[HSUMMA_MAX_RIVALS][HS_LINE_TEXT];
 };
 
+/* What a descriptor has by itself: its grid is of the context, its fields are in their ranges. */
+hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, char name, struct hs_message *message);
 /* Wrong global arguments give the same verdict on every process without communication. */
 hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx, struct hs_message *message);
 
+/* Joins what all processes must give alike of a descriptor; layout as below. */
+uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout);
 /* A hash of what all processes must give alike; of a request that has been checked.  layout: of what a later run gives
  * alike, too: not which grid it is, and no options. */
 int64_t hs_request_hash(const struct hs_request *request, int layout);

@@ -6,11 +6,8 @@
 
 static const char names[] = "ABC";
 
-static hsumma_status check_desc(const struct hs_request *request, const hsumma_context *ctx, int x,
-                                struct hs_message *message)
+hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, char name, struct hs_message *message)
 {
-    const hsumma_desc *desc = request->desc[x];
-    char name = names[x];
     if (!desc || !desc->grid)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "descriptor of %c is NULL or has no grid", name);
     if (desc->grid->ctx != ctx)
@@ -36,8 +33,6 @@ static hsumma_status check_desc(const struct hs_request *request, const hsumma_c
             return hs_fail(message, HSUMMA_ERR_ARGUMENT,
                            "descriptor of %c: %s is %" PRId64 "; expected %" PRId64 " to %" PRId64, name,
                            check[c].field, check[c].value, check[c].least, check[c].most);
-    if (desc->grid != request->desc[0]->grid)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%c is on another grid than A; all three must share one", name);
     return HSUMMA_OK;
 }
 
@@ -75,7 +70,10 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
             return hs_fail(message, HSUMMA_ERR_ARGUMENT, "%c is %" PRId64 "; expected 0 or more", dim_name[dim],
                            request->extent[dim]);
     for (int x = 0; x < 3; x++) {
-        hsumma_status status = check_desc(request, ctx, x, message);
+        hsumma_status status = hs_desc_check(request->desc[x], ctx, names[x], message);
+        if (!status && request->desc[x]->grid != request->desc[0]->grid)
+            status = hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%c is on another grid than A; all three must share one",
+                             names[x]);
         if (!status)
             status = check_fit(request, x, message);
         if (status)
@@ -84,28 +82,31 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
     return HSUMMA_OK;
 }
 
+uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout)
+{
+    const int64_t field[] = {desc->m,
+                             desc->n,
+                             desc->mb,
+                             desc->nb,
+                             desc->imb,
+                             desc->inb,
+                             desc->rsrc,
+                             desc->csrc,
+                             desc->i,
+                             desc->j,
+                             layout ? 0 : desc->grid->number,
+                             desc->grid->grid.extent[0],
+                             desc->grid->grid.extent[1]};
+    for (unsigned f = 0; f < sizeof field / sizeof *field; f++)
+        hash = hs_mix(hash, (uint64_t)field[f]);
+    return hash;
+}
+
 int64_t hs_request_hash(const struct hs_request *request, int layout)
 {
     uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
-    for (int x = 0; x < 3; x++) {
-        const hsumma_desc *desc = request->desc[x];
-        const int64_t field[] = {request->extent[x],
-                                 desc->m,
-                                 desc->n,
-                                 desc->mb,
-                                 desc->nb,
-                                 desc->imb,
-                                 desc->inb,
-                                 desc->rsrc,
-                                 desc->csrc,
-                                 desc->i,
-                                 desc->j,
-                                 layout ? 0 : desc->grid->number,
-                                 desc->grid->grid.extent[0],
-                                 desc->grid->grid.extent[1]};
-        for (unsigned f = 0; f < sizeof field / sizeof *field; f++)
-            hash = hs_mix(hash, (uint64_t)field[f]);
-    }
+    for (int x = 0; x < 3; x++)
+        hash = hs_desc_hash(hs_mix(hash, (uint64_t)request->extent[x]), request->desc[x], layout);
     for (const char *c = request->options && !layout ? request->options : ""; *c; c++)
         hash = hs_mix(hash, (uint64_t)*c);
     return (int64_t)(hash >> 1); /* not negative: its negative exists, too */

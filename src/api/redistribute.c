@@ -1,0 +1,228 @@
+/* hsumma_redistribute: arguments, one agreement, and a redistribution that lasts for the call. */
+#include "base/hash.h"
+#include "hsumma/plan/plan.h"
+#include "hsumma/search/candidate.h"
+#include "summa/redistribute/redistribution.h"
+
+#include <inttypes.h>
+
+/* One of the two matrices; its axes are those of the whole matrix, the view is of the part. */
+struct end_of_move {
+    char name;
+    int about;
+    const hsumma_desc *desc;
+    char *data;
+    struct hs_axis axis[2];
+    struct hs_view view;
+};
+
+static hsumma_status check_global(const hsumma_context *ctx, hsumma_type type, const int64_t extent[2],
+                                  const struct end_of_move ends[2], struct hs_message *message)
+{
+    if ((unsigned)type > HSUMMA_Z)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "type is %d; expected HSUMMA_S, _D, _C or _Z", (int)type);
+    for (int a = 0; a < 2; a++)
+        if (extent[a] < 0)
+            return hs_fail(message, HSUMMA_ERR_ARGUMENT, "%c is %" PRId64 "; expected 0 or more", "mn"[a], extent[a]);
+    for (int e = 0; e < 2; e++) {
+        const hsumma_desc *desc = ends[e].desc;
+        hsumma_status status = hs_desc_check(desc, ctx, ends[e].name, message);
+        if (status)
+            return status;
+        const int64_t left[2] = {desc->m - desc->i, desc->n - desc->j};
+        for (int a = 0; a < 2; a++)
+            if (extent[a] > left[a])
+                return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                               "%c has %" PRId64 " %s from %c = %" PRId64 " on; the part has %c = %" PRId64,
+                               ends[e].name, left[a], a ? "columns" : "rows", "ij"[a], a ? desc->j : desc->i, "mn"[a],
+                               extent[a]);
+    }
+    return HSUMMA_OK;
+}
+
+static void look(struct end_of_move *end, const int64_t extent[2])
+{
+    const hsumma_desc *desc = end->desc;
+    for (int a = 0; a < 2; a++)
+        end->axis[a] = hs_desc_axis(desc, a);
+    end->view = hs_view_make(&end->axis[0], &end->axis[1], desc->i, desc->j, extent[0], extent[1],
+                             desc->grid->grid.coord, desc->ld, 'N');
+}
+
+static int owns_any(const struct end_of_move *end)
+{
+    return end->view.rows > 0 && end->view.cols > 0;
+}
+
+/* What this process is given; the index of the part's first element is in *first. */
+static hsumma_status check_local(hsumma_context *ctx, const struct end_of_move *end, struct hs_message *message)
+{
+    const int *coord = end->desc->grid->grid.coord;
+    if (coord[0] < 0)
+        return HSUMMA_OK;
+    int64_t rows = hs_axis_count(&end->axis[0], coord[0]), least = rows > 1 ? rows : 1;
+    if (end->view.ld < least)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "leading dimension of %c is %" PRId64 " on process (%d,%d); expected %" PRId64 " or more",
+                       end->name, end->view.ld, coord[0], coord[1], least);
+    if (!owns_any(end))
+        return HSUMMA_OK;
+    if (!end->data)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", end->name, coord[0],
+                       coord[1], end->view.rows, end->view.cols);
+    if (ctx->device && hs_memory_is_reachable(ctx->device->kind->classify(ctx->device, end->data)))
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "%c is in device memory on process (%d,%d); expected the host's", end->name, coord[0], coord[1]);
+    return HSUMMA_OK;
+}
+
+static struct hs_matrix part_of(const struct end_of_move *end, size_t size)
+{
+    size_t offset = (size_t)(end->view.origin[0] + end->view.origin[1] * end->view.ld) * size;
+    return (struct hs_matrix){owns_any(end) ? end->data + offset : NULL, end->view.ld};
+}
+
+/*
+ * Whether the two parts have an element in common.  With one leading dimension they are rectangles of one array, b's
+ * `down` rows below and `right` columns beside a's; `down` may run into the next column.
+ */
+static int parts_overlap(const struct end_of_move ends[2], size_t size)
+{
+    const struct hs_view *a = &ends[0].view, *b = &ends[1].view;
+    if (!owns_any(&ends[0]) || !owns_any(&ends[1]))
+        return 0;
+    intptr_t begin[2], end[2];
+    for (int e = 0; e < 2; e++) {
+        const struct hs_view *view = &ends[e].view;
+        begin[e] = (intptr_t)part_of(&ends[e], size).base;
+        end[e] = begin[e] + (intptr_t)size * ((view->cols - 1) * view->ld + view->rows);
+    }
+    if (begin[0] >= end[1] || begin[1] >= end[0])
+        return 0;
+    intptr_t apart = begin[1] - begin[0], ld = a->ld;
+    if (a->ld != b->ld || apart % (intptr_t)size)
+        return 1;
+    apart /= (intptr_t)size;
+    intptr_t right = apart / ld - (apart % ld < 0), down = apart - right * ld;
+    return (down < a->rows && right < a->cols && -right < b->cols) ||
+           (down + b->rows > ld && right + 1 < a->cols && -(right + 1) < b->cols);
+}
+
+static int64_t hash_of_move(hsumma_type type, const int64_t extent[2], const struct end_of_move ends[2])
+{
+    uint64_t hash = hs_mix(hs_mix((uint64_t)type, (uint64_t)extent[0]), (uint64_t)extent[1]);
+    for (int e = 0; e < 2; e++)
+        hash = hs_desc_hash(hash, ends[e].desc, 0);
+    return (int64_t)(hash >> 1);
+}
+
+/* Bytes of buffers of a process at most, as plans have them of A, B and C. */
+static int64_t workspace_of_move(const hsumma_context *ctx, const struct end_of_move ends[2], size_t size)
+{
+    const struct hs_part *part = &ctx->options.settings.workspace;
+    double bytes = 0;
+    if (part->bytes)
+        return part->bytes;
+    for (int e = 0; e < 2; e++)
+        bytes += (double)hs_axis_count_max(&ends[e].view.axis[0]) * (double)hs_axis_count_max(&ends[e].view.axis[1]) *
+                 (double)size * part->share;
+    return bytes < HS_WORKSPACE_FLOOR ? HS_WORKSPACE_FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
+}
+
+static struct hs_layout layout_of(const struct end_of_move *end)
+{
+    const struct hs_grid *grid = &end->desc->grid->grid;
+    return (struct hs_layout){.axis = {end->view.axis[0], end->view.axis[1]},
+                              .extent = {grid->extent[0], grid->extent[1]},
+                              .rank = grid->rank};
+}
+
+/* The redistribution and its buffers, which the context lends. */
+static hsumma_status prepare_move(hsumma_context *ctx, const struct hs_scalar *scalar, const struct end_of_move ends[2],
+                                  struct hs_redistribution *move, struct hs_message *message)
+{
+    const struct hs_layout from = layout_of(&ends[0]), to = layout_of(&ends[1]);
+    int64_t needs, limit = workspace_of_move(ctx, ends, scalar->size);
+    hsumma_status status =
+        hs_redistribution_init(move, &ctx->comm, HS_CHANNEL_MOVE, scalar, &from, 1, &to, limit, &ctx->memory, &needs);
+    if (status == HSUMMA_ERR_WORKSPACE)
+        return hs_fail(message, status,
+                       "messages between the processes need %" PRId64
+                       " bytes of workspace; workspace_limit allows %" PRId64,
+                       needs, limit);
+    if (!status && (status = hs_workspace_want(ctx, move->buffer_bytes)))
+        hs_redistribution_free(move, &ctx->memory);
+    return status ? hs_fail(message, status, "no memory for a redistribution") : HSUMMA_OK;
+}
+
+static hsumma_status run_move(hsumma_context *ctx, const struct end_of_move ends[2], struct hs_redistribution *move)
+{
+    size_t size = move->scalar->size;
+    const struct hs_matrix from = part_of(&ends[0], size), to = part_of(&ends[1], size);
+    hs_redistribution_start(move, &from, move->scalar->zero, &to, ctx->workspace->base);
+    hsumma_status status = hs_comm_wait(&ctx->comm, hs_redistribution_advance, move);
+    if (status) {
+        ctx->broken = 1;
+        return hs_fail(&ctx->message, status, "the redistribution ended early: %s; B is undefined",
+                       hsumma_status_string(status));
+    }
+    return HSUMMA_OK;
+}
+
+/* What this process thinks of the call, and what it needs for it. */
+static hsumma_status judge_move(hsumma_context *ctx, const struct hs_scalar *scalar, struct end_of_move ends[2],
+                                const int64_t extent[2], struct hs_redistribution *move, int *about)
+{
+    hsumma_status status = HSUMMA_OK;
+    for (int e = 0; e < 2 && !status; e++) {
+        look(&ends[e], extent);
+        *about = ends[e].about;
+        status = check_local(ctx, &ends[e], &ctx->message);
+    }
+    if (status)
+        return status;
+    *about = HS_ABOUT_OVERLAP;
+    if (parts_overlap(ends, scalar->size))
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
+                       "A and B overlap in the memory of process %d; expected parts without a common element",
+                       ctx->comm.rank);
+    *about = HS_ABOUT_MEMORY;
+    return prepare_move(ctx, scalar, ends, move, &ctx->message);
+}
+
+hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t m, int64_t n, const void *a,
+                                  const hsumma_desc *desca, void *b, const hsumma_desc *descb)
+{
+    const int64_t extent[2] = {m, n};
+    struct end_of_move ends[2] = {{.name = 'A', .about = HS_ABOUT_A, .desc = desca, .data = (char *)a}, /* only read */
+                                  {.name = 'B', .about = HS_ABOUT_B, .desc = descb, .data = b}};
+    struct hs_redistribution move = {0};
+    struct hs_scalar scalar;
+    int about = HS_ABOUT_NOTHING;
+    hsumma_status status = hs_context_check_free(ctx);
+    if (status)
+        return status;
+    status = check_global(ctx, type, extent, ends, &ctx->message);
+    int64_t hash = status ? 0 : hash_of_move(type, extent, ends);
+    if (!status) {
+        scalar = hs_scalars[type];
+        scalar.compute = ctx->compute;
+        status = judge_move(ctx, &scalar, ends, extent, &move, &about);
+    }
+    int prepared = !status;
+    struct hs_vote vote = {.status = status, .about = about, .hash = hash};
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
+    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    status = hs_plan_explain(ctx, status, verdict);
+    if (!status && !verdict.alike)
+        status =
+            hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different types, sizes or descriptors");
+    if (!status)
+        status = run_move(ctx, ends, &move);
+    if (prepared && !ctx->broken) { /* else MPI may still write to it */
+        hs_redistribution_free(&move, &ctx->memory);
+        hs_workspace_leave(ctx);
+    }
+    return status;
+}

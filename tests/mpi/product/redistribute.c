@@ -243,8 +243,8 @@ static void test_one_array(hsumma_context *ctx, const hsumma_grid *grid)
             }
     }
     free(x);
-    tap_ok(everywhere(wrong == 0 && taken > 0 && refused > 0),
-           "parts of one array: %d moved, %d refused", (int)taken, (int)refused);
+    tap_ok(everywhere(wrong == 0 && taken > 0 && refused > 0), "parts of one array: %d moved, %d refused", (int)taken,
+           (int)refused);
 }
 
 static void test_memory(hsumma_context *ctx, const hsumma_grid *grid)

@@ -7,7 +7,6 @@
 #include "common/command.h"
 #include "explain/command.h"
 #include "hsumma/context/tiling.h"
-#include "product/entering.h"
 #include "product/problem.h"
 #include "report/columns.h"
 
@@ -228,24 +227,10 @@ static hsumma_status time_plans(explanation *e, int cold, spread *result, struct
     return status;
 }
 
-/* What must enter the nodes. */
-static hsumma_status count_entering(explanation *e)
+/* What moves, against lower bounds. */
+static hsumma_status find_bounds(explanation *e)
 {
-    const struct hs_division *node = &e->ctx->comm.topology.division[HS_NODE];
-    int64_t *bytes = e->counted ? calloc((size_t)node->parts, sizeof *bytes) : NULL;
-    hsumma_status status;
-
-    e->must_max = e->must = -1;
-    if (!bytes)
-        return e->counted ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
-    status = entering_bytes(&e->plan->problem, e->plan->choice.spec.stationary, node, bytes);
-    e->must_max = e->must = 0;
-    for (int i = 0; i < node->parts; i++) {
-        e->must += bytes[i];
-        e->must_max = bytes[i] > e->must_max ? bytes[i] : e->must_max;
-    }
-    free(bytes);
-    return status;
+    return bounds_of(&e->bounds, e->counted ? &e->received : NULL, e->plan, &e->info, e->workspace_max);
 }
 
 hsumma_status explain_lay_out(explanation *e, char order, struct hs_message *message)
@@ -279,8 +264,8 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
         return status;
     e->groups = condition_of(e);
     status = explain_read(e, message);
-    if (!status && (status = count_entering(e)))
-        hs_fail(message, status, "what enters the nodes: %s", hsumma_status_string(status));
+    if (!status && (status = find_bounds(e)))
+        hs_fail(message, status, "lower bounds: %s", hsumma_status_string(status));
     if (!status)
         status = explain_entering(e, message);
     if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
@@ -299,6 +284,7 @@ static void free_explanation(explanation *e)
     free(e->hierarchies);
     explain_entering_free(e);
     explain_read_free(e);
+    bounds_count_free(&e->received);
     hsumma_plan_free(&e->plan);
     hsumma_grid_free(&e->grid);
     hsumma_free(&e->ctx);

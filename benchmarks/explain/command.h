@@ -8,12 +8,13 @@
 #include "common/arguments.h"
 #include "hsumma/plan/plan.h"
 #include "measure/timing.h"
+#include "product/bounds.h"
 #include "product/group_grids.h"
 #include "report/columns.h"
 #include "summa/messages/preview.h"
 
 /* Larger grids are neither drawn nor counted. */
-enum { EXPLAIN_DRAWN = 64, EXPLAIN_COUNTED = 1024 };
+enum { EXPLAIN_DRAWN = 64, EXPLAIN_COUNTED = BOUNDS_COUNTED };
 
 /* Parts of the output, for --show. */
 enum { SHOW_PLAN = 1, SHOW_GROUPS = 2, SHOW_CUTS = 4, SHOW_MAP = 8, SHOW_MESSAGES = 16 };
@@ -122,9 +123,10 @@ typedef struct explanation {
     int (*owner)[2]; /* of each pair */
     int counted;
     int64_t messages_max, bytes_max, messages, bytes; /* -1 if not counted */
-    int64_t must_max, must;                           /* bytes that must enter a node, and all; likewise */
-    entering enters[ORDERS];                          /* counted with several nodes; order 0: not */
-    int64_t workspace_max;                            /* if not counted: by the formula that the choice goes by */
+    bounds_count received;                            /* while that is counted */
+    product_bounds bounds;
+    entering enters[ORDERS]; /* counted with several nodes; order 0: not */
+    int64_t workspace_max;   /* if not counted: by the formula that the choice goes by */
     picture *pictures;
     int picture_count;
     cut *cuts;

@@ -1,6 +1,6 @@
 /* The explanation as a json object; declared in command.h. */
 #include "explain/command.h"
-#include "report/columns.h"
+#include "report/bounds.h"
 #include "report/product.h"
 
 #define MACHINE(member) REPORT_VALUE(struct hs_profile, machine.member)
@@ -145,23 +145,20 @@ int explain_json(const explanation *e, FILE *file)
                                             {"bytes_per_process_max", REPORT_VALUE(explanation, bytes_max)},
                                             {"messages", REPORT_VALUE(explanation, messages)},
                                             {"bytes", REPORT_VALUE(explanation, bytes)},
-                                            {"must_enter_bytes_max", REPORT_VALUE(explanation, must_max)},
-                                            {"must_enter_bytes", REPORT_VALUE(explanation, must)},
+                                            REPORT_BOUNDS(explanation, bounds),
                                             REPORT_END};
     json_t *pictures = json_array(), *object = report_arguments_json(&e->args->common, "explain");
     json_t *model = report_object(machine_columns, &e->ctx->profile, REPORT_ALL);
-    double bound = e->info.lower_bound_bytes;
 
     json_object_set_new(model, "flops", json_real(1 / e->ctx->profile.gemm[0].flop));
     add_plan(object, &e->info);
     report_add(object, columns, e, REPORT_ALL);
     json_object_update_new(
         object,
-        json_pack("{s:[i,i],s:I,s:o,s:o,s:[i,i],s:o,s:o,s:o}", "grid", e->nprow, e->npcol, "nodes",
+        json_pack("{s:[i,i],s:I,s:o,s:o,s:[i,i],s:o,s:o}", "grid", e->nprow, e->npcol, "nodes",
                   (json_int_t)e->node->parts, "machine", model, "rivals", rivals_json(&e->info), "whole_grid",
                   e->whole[0], e->whole[1], "ranks", report_integer(e->args->ranks ? e->args->ranks : -1), "condition",
-                  e->groups.applies ? report_object(condition_columns, &e->groups, REPORT_ALL) : json_null(),
-                  "bytes_to_bound", e->counted && bound > 0 ? report_real((double)e->bytes_max / bound) : json_null()));
+                  e->groups.applies ? report_object(condition_columns, &e->groups, REPORT_ALL) : json_null()));
     explain_entering_json(e, object);
     if (e->args->timing)
         json_object_set_new(object, "planning",

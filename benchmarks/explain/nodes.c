@@ -191,18 +191,14 @@ void explain_print_entering(const explanation *e, FILE *file)
     int64_t messages = 0;
     char most[32], all[32];
 
-    for (int i = 0; own && i < e->node->parts; i++)
+    if (!own)
+        return;
+    for (int i = 0; i < e->node->parts; i++)
         messages += into_node(e, own, own->messages, i);
-    if (own) {
-        fprintf(file, "entering    %s into the node that gets most, %s into all, in %lld messages\n",
-                report_bytes(most, sizeof most, own->most), report_bytes(all, sizeof all, own->all),
-                (long long)messages);
-        print_each(e, own, file);
-        print_orders(e, own, file);
-    }
-    if (e->node->parts > 1 && e->counted)
-        fprintf(file, "must enter  %s the node that gets most, %s all, whatever carries them\n",
-                report_bytes(most, sizeof most, e->must_max), report_bytes(all, sizeof all, e->must));
+    fprintf(file, "entering    %s into the node that gets most, %s into all, in %lld messages\n",
+            report_bytes(most, sizeof most, own->most), report_bytes(all, sizeof all, own->all), (long long)messages);
+    print_each(e, own, file);
+    print_orders(e, own, file);
 }
 
 static int node_at(const explanation *e, int row, int col)

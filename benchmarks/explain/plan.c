@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "explain/command.h"
-#include "report/columns.h"
+#include "report/bounds.h"
 #include "report/product.h"
 
 static void print_seconds(FILE *file, const char *before, double seconds)
@@ -69,23 +69,6 @@ static void print_model(const struct hs_profile *profile, FILE *file)
             1 / profile->gemm[0].flop, profile->threads, report_plural(profile->threads));
 }
 
-/* What no algorithm can avoid. */
-static void print_bound(const explanation *e, FILE *file)
-{
-    double bound = e->info.lower_bound_bytes;
-    char text[32];
-
-    if (bound <= 0)
-        return;
-    fputs("bound       ", file);
-    if (e->counted)
-        fprintf(file, "the process that sends most sends %.2f times ", (double)e->bytes_max / bound);
-    fprintf(file,
-            "%s, which some process must receive, whatever the algorithm\n"
-            "            (Al Daas, Ballard, Grigori, Kumar and Rouse, SPAA 2022)\n",
-            report_bytes(text, sizeof text, (int64_t)bound));
-}
-
 static void print_condition(const condition *c, FILE *file)
 {
     static const char *const extremum[2] = {"maximum", "minimum"};
@@ -124,7 +107,7 @@ static void print_sent(const explanation *e, FILE *file)
                 report_bytes(all, sizeof all, e->bytes));
     else
         fprintf(file, "sent        not counted: the grid has more than %d processes\n", EXPLAIN_COUNTED);
-    print_bound(e, file);
+    report_bounds(&e->bounds, 12, file);
     explain_print_entering(e, file);
 }
 

@@ -184,6 +184,8 @@ static hsumma_status read_process(void *state, const struct hs_loop *loop, int p
     hsumma_status status = process == 0 ? read_common(e, loop, message) : HSUMMA_OK;
 
     hs_loop_count(loop, loop->comm->cut, &messages, &bytes);
+    if (e->received.size)
+        bounds_count_add(&e->received, loop);
     int64_t workspace = (int64_t)(loop->arena_bytes + loop->buffer_bytes + loop->shared_part);
     e->workspace_max = workspace > e->workspace_max ? workspace : e->workspace_max;
     e->messages += messages;
@@ -249,7 +251,11 @@ hsumma_status explain_each_process(const explanation *e, int count, loop_reader 
 hsumma_status explain_read(explanation *e, struct hs_message *message)
 {
     int last = e->processes <= EXPLAIN_COUNTED ? e->processes : 1;
-    hsumma_status status = explain_each_process(e, last, read_process, e, message);
+    hsumma_status status = last == e->processes ? bounds_count_create(&e->received, e->node) : HSUMMA_OK;
+
+    if (status)
+        return hs_fail(message, status, "no memory to count what %d processes receive", e->processes);
+    status = explain_each_process(e, last, read_process, e, message);
 
     e->counted = last == e->processes;
     if (!e->counted) {

@@ -43,7 +43,8 @@ static int add_contender(contest *r, const char *name, api how, const problem *p
                                             .turns = r->turns + first,
                                             .times = r->times + first,
                                             .info = unknown,
-                                            .sent = {-1, -1, -1}};
+                                            .sent = {-1, -1, -1},
+                                            .bounds = bounds_unknown};
     return code;
 }
 
@@ -299,6 +300,8 @@ static int carry_out(contest *r, MPI_Comm comm)
         return code;
     for (int i = 0; i < r->count; i++)
         fill(r, &r->contenders[i]);
+    if ((code = gemm_bounds(r)))
+        return code;
     r->rate_seconds = spread_of(r->rate_times, reps);
     if (r->resident)
         r->under = gemm_floor_judge(&r->floor, r->contenders[0].times, r->contenders[r->resident].times);

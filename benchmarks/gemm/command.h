@@ -10,6 +10,7 @@
 #include "gemm/rate.h"
 #include "measure/simulated.h"
 #include "measure/timing.h"
+#include "product/bounds.h"
 #include "product/turn.h"
 #include "report/columns.h"
 
@@ -66,6 +67,7 @@ typedef struct contender {
     spread of_link;  /* of its time to that of the link and the GEMM alone, round by round */
     turn typical;    /* of the round with the median time */
     plan_sent sent;
+    product_bounds bounds;        /* of the plan that is measured; else bounds_unknown */
     int64_t peak_rss, peak_above; /* of the rank that held most; and beyond its A, B and C */
     int64_t matrices;             /* bytes of A, B and C, of the rank that has most */
     check_outcome check;
@@ -128,6 +130,9 @@ void report_floor(const contest *run, const report_table *times, FILE *file);
 void report_floor_json(const contest *run, json_t *object);
 /* "A device, B host, C device", and the device's name; NULL without a device. */
 const char *report_memory(const problem *p, char *text, size_t size);
+
+/* bounds.c: what the plan moves, against lower bounds.  Collective; an exit status, after printing. */
+int gemm_bounds(contest *r);
 
 /* report_link.c: --link. */
 void report_link(const contest *run, const report_table *times, FILE *file);

@@ -5,6 +5,7 @@
 
 #include "base/threads.h"
 #include "common/command.h"
+#include "report/bounds.h"
 #include "report/product.h"
 
 /* Rows that have no product are of the local GEMM; the measured routine's ratio to itself is not shown; --link. */
@@ -52,6 +53,7 @@ static const report_column columns[] = {
      .when = PRODUCT},
     {"workspace_bytes", REPORT_VALUE(contender, sent.workspace), REPORT_SHOWN("workspace", 9, 0), .style = 'b',
      .when = PRODUCT},
+    REPORT_BOUNDS(contender, bounds),
     {"residual", REPORT_VALUE(contender, check.residual), REPORT_SHOWN("residual", 8, 2), .style = 'g',
      .when = PRODUCT},
     {"row_error", REPORT_VALUE(contender, row_error)},
@@ -259,6 +261,7 @@ static void print_table(const contest *run, FILE *file)
         fprintf(file, "ratio      %s / %s: %.3f (%.3f to %.3f over %d round%s); above 1: %s is faster\n", x->name,
                 ours->name, x->ratio.median, x->ratio.min, x->ratio.max, reps, report_plural(reps),
                 run->args->how == API_SCALAPACK ? "the first" : ours->name);
+    report_bounds(&ours->bounds, 11, file);
     report_link(run, &table, file);
     report_floor(run, &table, file);
     report_simulated(run, file);

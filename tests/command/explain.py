@@ -338,13 +338,51 @@ def test_bound():
             report = explain(f"-m {m} -n {n} -k {k} --grid {grid} --nb checkerboard --type {kind} --panels 0")
             want = lower_bound(m, n, k, p) * size
             ok(math.isclose(report["lower_bound_bytes"], want, rel_tol=1e-9, abs_tol=1e-6) and
-               (p == 1 or math.isclose(report["bytes_to_bound"], report["bytes_per_process_max"] / want)),
-               f"the lower bound: {m} x {n} x {k} on {grid}, {kind}", report["lower_bound_bytes"], want,
-               report["bytes_to_bound"])
+               math.isclose(report["process_theory_bytes"], want, rel_tol=1e-9, abs_tol=1e-6),
+               f"the lower bound: {m} x {n} x {k} on {grid}, {kind}", report["lower_bound_bytes"], want)
+            # stationary C: of a row of A, and a column of B, each process receives what it does not own
+            rows, cols = map(int, grid.split("x"))
+            if " stationary=C " in " " + report["plan"] and not (m % rows or n % cols or k % rows or k % cols):
+                layout = (m // rows * (k - k // cols) + n // cols * (k - k // rows)) * size
+                ok([report["process_received_bytes"], report["process_layout_bytes"]] == [layout, layout] and
+                   (p == 1 or math.isclose(report["process_to_theory"], layout / want) and report["process_to_layout"] == 1),
+                   "  and what the layout asks for", report["process_received_bytes"], report["process_layout_bytes"], layout)
     report = explain("-m 2048 --grid 4x4 --nb checkerboard --panels 0")
     text = table("-m 2048 --grid 4x4 --nb checkerboard --show plan").stdout
-    ok(f"sends {report['bytes_to_bound']:.2f} times 9.1 MiB, which some process must receive" in text,
-       "  in the table", text)
+    ok("\nprocess     receives 12.0 MiB in " in text and f"{report['process_to_theory']:.2f} of 9.1 MiB by theory" in text and
+       f"\nlimited by  {report['limited_by']}: " in text, "  in the table", text)
+
+
+def test_memory_bound():
+    """What the plan uses as memory: A, B and C evenly, and workspace.  On nodes, the theorem with nodes as processes."""
+    decides = set()
+    for m, grid, nodes, words in [(2048, "32x32", 1, "--lookahead 0 --block 8"), (2048, "4x4", 4, ""), (900, "6x6", 3, "")]:
+        p = math.prod(map(int, grid.split("x")))
+        report = explain(f"-m {m} --grid {grid} --nodes {nodes} --nb 16 --panels 0 --type s {words}")
+        memory = 3 * m * m / p + report["workspace_bytes_max"] / 4
+        ok(math.isclose(report["memory_elements"], memory), f"memory: {m} on {grid}, {nodes} nodes", report["memory_elements"])
+        for side, count in (("process", p), ("node", nodes)):
+            limited = 2 * m ** 3 / (count * math.sqrt(memory * p / count)) - 3 * m * m / count
+            want = 4 * max(lower_bound(m, m, m, count), limited)
+            ok(math.isclose(report[side + "_theory_bytes"], want, abs_tol=1e-3), f"  the bound of a {side}",
+               report[side + "_theory_bytes"], want, limited)
+            decides.add(limited > lower_bound(m, m, m, count))
+    ok(decides == {True, False}, "  with and without memory deciding", decides)
+
+
+def test_limit():
+    """What limits is the longest part, by numbers of the profile."""
+    slow = {"node__alpha_s": 0, "node__beta_s_per_byte": 0, "inject_s_per_byte": 0}
+    found = {}
+    for name, alpha, beta in (("bytes", 1e-9, 1e-6), ("messages", 1e-1, 1e-12), ("cores", 1e-12, 1e-15)):
+        profile = profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta, **slow)
+        report = with_profile(explain, profile, "-m 512 --nb 64 --grid 4x4 --nodes 16 --stationary C --panels 0 --bcast binomial")
+        found[name] = report["limited_by"]
+        ok(math.isclose(report["limit_bytes_s"], report["node_received_bytes"] * beta) and
+           math.isclose(report["limit_messages_s"], report["node_received_messages"] * alpha) and
+           math.isclose(report["limit_cores_s"], report["predicted_gemm_s"] + report["predicted_copy_s"]) and
+           report["process_received_bytes"] == report["node_received_bytes"] > 0, f"  seconds of the parts: {name}", report)
+    ok(found == {name: name for name in found}, "limited by", found)
 
 
 def parts(n, count):
@@ -405,10 +443,11 @@ def test_entering():
     for args, most, every in [("--grid 4x4 --nodes 4", 24 << 20, 96 << 20), ("--grid 2x8 --nodes 2", 16 << 20, 32 << 20),
                               ("--grid 4x4 --nodes 1", 0, 0), ("--grid 1x16 --nodes 4", 24 << 20, 96 << 20)]:
         report = explain(f"-m 2048 --nb checkerboard --stationary C --panels 0 {args}")
-        ok([report["must_enter_bytes_max"], report["must_enter_bytes"]] == [most, every], f"what must enter: {args}",
-           report["must_enter_bytes_max"], report["must_enter_bytes"])
+        ok([report["node_layout_bytes"], report["must_enter_bytes"]] == [most, every], f"what must enter: {args}",
+           report["node_layout_bytes"], report["must_enter_bytes"])
+        ok(report["node_received_bytes"] == max(report["enters_bytes"] or [0]), "  and what enters", report["enters_bytes"])
     text = table("-m 2048 --nb checkerboard --stationary C --show plan --grid 4x4 --nodes 4").stdout
-    ok("\nmust enter  24.0 MiB the node that gets most, 96.0 MiB all" in text and
+    ok("\nnode        receives 24.0 MiB in " in text and " 1.00 of 24.0 MiB that must enter in this layout" in text and
        "\nentering    24.0 MiB into the node that gets most, 96.0 MiB into all, in " in text and
        "\neach node   24.0 MiB, 24.0 MiB, 24.0 MiB, 24.0 MiB\n" in text and "96.0 MiB into all, this one; " in text and
        "16.0 MiB into the node that gets most, 64.0 MiB into all, 33.3 % less; " in text, "  in the table", text)
@@ -580,6 +619,11 @@ def test_run():
                  (expected["workspace_bytes_max"], real["workspace_bytes"])]
         ok(all(said_so == is_so for said_so, is_so in pairs) and expected["plan"].split(" slice=")[0] in real["plan"],
            f"as in a run: {args}, {nodes} nodes", *pairs, expected["plan"], real["plan"])
+        keys = [key for key in real if key.startswith(("process_", "node_t", "node_l", "node_received", "limit", "must_enter", "memory_el"))]
+        seconds = ("limited_by", "limit_cores_s")  # a run has the processors of this machine
+        ok(len(keys) == 18 and all(real[key] == expected[key] or math.isclose(real[key], expected[key], rel_tol=1e-8)
+                                   for key in keys if key not in seconds), "  and the bounds",
+           {key: (expected[key], real[key]) for key in keys})
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------------
@@ -643,6 +687,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_free, test_entering, test_orders, test_cells,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_entering, test_orders, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
                  test_errors, test_document))

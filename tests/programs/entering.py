@@ -136,13 +136,14 @@ def counts_of_run(machine, line, products):
     report = json.loads(process.stdout)
     counts["must"] = report["link"]["must_enter_bytes"]
     counts["plan"] = report["plan"]
+    counts["bounds"] = {key: report[key] for key in ("process_layout_bytes", "node_layout_bytes", "node_received_bytes")}
     counts["received"] = before and minus(after, before, 1)
     return counts
 
 
 def counts_of_product(machine, line):
     """Of one product: bytes that enter each node, as payloads and as the interface has seen them; messages inside; bytes
-    that must enter, as hsumma_bench says; and the plan."""
+    that must enter, as hsumma_bench says; its bounds; and the plan."""
     one, three = (counts_of_run(machine, line, products) for products in (1, 3))
     sent, messages = (minus(three[key], one[key], 2) for key in ("bytes", "messages"))
     number = list(dict.fromkeys(machine.node_of))  # node_counts.c numbers nodes by their lowest ranks
@@ -150,7 +151,7 @@ def counts_of_product(machine, line):
     entered = [sum(sent[x][number.index(node)] for x in nodes if number[x] != node) for node in nodes]
     received = one["received"] and minus(three["received"], one["received"], 2)
     says = [one["must"][number.index(node)] for node in nodes]
-    return entered, received, sum(messages[x][x] for x in nodes), says, one["plan"]
+    return entered, received, sum(messages[x][x] for x in nodes), says, one["bounds"], one["plan"]
 
 
 def explained(machine, line):
@@ -172,10 +173,13 @@ def ratios(counted, must):
 def one_case(name, machine, grid, order, ops, asked):
     n, block, stationary = asked.n, asked.n // 16, asked.stationary
     layout = f"-m {n} --nb {block} --grid {grid} --order {order} --transa {ops[0]} --transb {ops[1]} --profile builtin "
-    entered, received, inside, says, plan = counts_of_product(machine, layout + f"--stationary {stationary}")
+    entered, received, inside, says, bounds, plan = counts_of_product(machine, layout + f"--stationary {stationary}")
     enters, node_at = explained(machine, layout + options_of(plan))
     good = order == "A" or node_at == places_of(machine.node_of, grid, order)
     must, total = must_enter(stationary, ops, node_at, n, block)
+    alone, _ = must_enter(stationary, ops, {at: rank for rank, at in enumerate(node_at)}, n, block)
+    good = good and bounds == {"process_layout_bytes": max(alone), "node_layout_bytes": max(must),
+                               "node_received_bytes": max(enters)}
     small = 8192 * len(must)  # the agreement at the start; and what hsumma_bench does itself, on the cluster
     good = good and all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total and says == must
     good = good and all(0 <= got - told <= small for got, told in zip(entered, enters))
@@ -189,7 +193,7 @@ def one_case(name, machine, grid, order, ops, asked):
         good = good and all(told <= got <= 1.03 * told + small for got, told in zip(received, enters))
         text += f"; by the interfaces {ratios(received, must)}, all {ratios([sum(received)], [total])}"
     ok(good, f"{text}; messages inside: {inside:g}", f"must {must}, all {total}; says {says}", f"entered {entered}",
-       f"received {received}", f"explained {enters}", plan)
+       f"received {received}", f"explained {enters}", bounds, f"{max(alone)} for a process", plan)
     return total
 
 

@@ -1,0 +1,37 @@
+/* What the plan moves, against lower bounds; declared in command.h. */
+#include "common/command.h"
+#include "gemm/command.h"
+#include "hsumma/plan/trial.h"
+
+/* Each rank counts what it sends. */
+static hsumma_status count_own(bounds_count *count, const hsumma_plan *plan)
+{
+    hsumma_status status = bounds_count_create(count, &plan->ctx->comm.topology.division[HS_NODE]);
+
+    if (!status && plan->member && !plan->by_node)
+        bounds_count_add(count, &plan->loop);
+    return status;
+}
+
+int gemm_bounds(contest *r)
+{
+    const hsumma_plan *plan = r->plan ? hs_trial_turn(r->plan) : NULL;
+    product_bounds *bounds = &r->contenders[0].bounds;
+    bounds_count count = {.size = 0};
+    hsumma_status status = HSUMMA_OK;
+    int counted, code = COMMAND_OK;
+
+    if (!plan || problem_on_device(&r->p))
+        return COMMAND_OK;
+    counted = r->p.ranks <= BOUNDS_COUNTED;
+    if (counted && command_fail(r->p.comm, count_own(&count, plan) != HSUMMA_OK, "no memory to count messages"))
+        code = COMMAND_INTERNAL;
+    if (counted && !code)
+        quiet_allreduce(MPI_IN_PLACE, count.sums, count.size, MPI_INT64_T, MPI_SUM, r->p.comm);
+    if (!code && r->p.rank == 0)
+        status = bounds_of(bounds, counted ? &count : NULL, plan, &r->info, (int64_t)r->info.workspace_bytes_max);
+    if (!code && command_fail(r->p.comm, status != HSUMMA_OK, "lower bounds: %s", hsumma_status_string(status)))
+        code = COMMAND_INTERNAL;
+    bounds_count_free(&count);
+    return code;
+}

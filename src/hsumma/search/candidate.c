@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { FIRST_SEGMENT = 64 << 10 };
-enum { NARROW = 64 }; /* panels narrower than this waste the local GEMM: rather give up the lookahead */
+enum { NARROW = 64 }; /* panels narrower than this waste the local GEMM: rather give up a lookahead of 1 */
 
 const int hs_stay_order[3] = {HS_C, HS_A, HS_B};
 
@@ -243,7 +243,7 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
         if (fitting < 1 && block > 1 && need.workspace / block <= chooser->limit && need.shared / block <= room)
             fitting = 1;
         fitting = fitting < block ? fitting : block - 1;
-        if (settings->lookahead < 0 && spec->lookahead > 0 && (settings->block || fitting < NARROW))
+        if (settings->lookahead < 0 && spec->lookahead == 1 && (settings->block || fitting < NARROW))
             spec->lookahead = 0;
         else if (!settings->block && fitting >= 1)
             wanted = fitting;

@@ -77,6 +77,7 @@ struct hs_settings {
     int64_t segment;          /* bytes; 0: choose */
     int exchange;             /* 0: to roots, 1: to all, -1: choose */
     int lookahead;            /* -1: choose */
+    int owners;               /* 0: choose */
     int64_t slice;            /* flops; INT64_MAX: never cut; 0: choose */
     int threads;              /* -1: choose; 0: leave alone */
     struct hs_part workspace; /* of the process's A, B and C */

@@ -239,6 +239,13 @@ int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t)
     return (t - of->first[of->of[t]]) * panels->width;
 }
 
+int hs_batch_end(const struct hs_panels *panels, int owners, int t)
+{
+    const struct hs_tier *outer = &panels->tier[0];
+    int next = outer->of[t] / owners * owners + owners;
+    return outer->first[next < outer->count ? next : outer->count];
+}
+
 struct hs_overlap hs_panel_walk(const struct hs_panels *panels, int t)
 {
     const struct hs_pairs *pairs = &panels->pairs;

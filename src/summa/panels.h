@@ -81,6 +81,9 @@ int64_t hs_tier_width(const struct hs_panels *panels, int tier, int o);
 int64_t hs_tier_width_max(const struct hs_panels *panels, int tier);
 /* Indices that come before innermost panel t inside its tier panel. */
 int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t);
+/* The innermost panel behind the batch of t.  Batches are `owners` panels of the outermost tier each, from panel 0 on.
+ */
+int hs_batch_end(const struct hs_panels *panels, int owners, int t);
 /* A walk over the intervals of innermost panel t. */
 struct hs_overlap hs_panel_walk(const struct hs_panels *panels, int t);
 

@@ -69,6 +69,8 @@ struct hs_spec {
     struct hs_parameters bcast_with[HS_LEVELS_MAX], reduce_with[HS_LEVELS_MAX];
     int64_t segment;
     int lookahead;
+    int owners; /* without lookahead: outermost panels that are brought at a time, a batch, each of another pair of
+                   owners where turns are as short; 0 as 1 */
     int spread; /* exchanged panels of A and B go straight to all of their lines, not to a root that broadcasts them */
     int64_t slice; /* flops of one slice of the local GEMM; progress runs between slices; INT64_MAX: not cut */
     int threads;   /* of the local BLAS; 0: leave alone */
@@ -78,6 +80,12 @@ struct hs_spec {
     int chunked;   /* there: the operand that is handed over in chunks, ... */
     int64_t chunk; /* ... cut along its pinned dimension */
 };
+
+/* Indices that may be under way beyond the panel that is multiplied. */
+static inline int64_t hs_spec_ahead(const struct hs_spec *spec)
+{
+    return spec->owners > 1 ? (spec->owners - 1) * spec->width[0] : spec->lookahead * spec->width[spec->levels - 1];
+}
 
 /* Whether cells share the panels of an operand that moves: not where a row of its own knows nodes, for such a row runs
  * over all members. */

@@ -124,6 +124,7 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, in
     }
     spec->turn = turn ? turn * width : HS_WHOLE_TURN;
     spec->lookahead = draw_of(random, draw_of(random, 4) ? 4 : 7);
+    spec->owners = spec->lookahead == 0 ? draw_of(random, 5) : 0;
     spec->cells = draw_of(random, 8) > 0;
     spec->spread = draw_of(random, 2);
     spec->segment = 32 * (1 + draw_of(random, 20));
@@ -237,9 +238,9 @@ static size_t describe_spec(const struct hs_spec *spec, char *text, size_t room)
                                  spec->factors[1].size[l], spec->width[l], spec->bcast[l]->name, spec->reduce[l]->name);
     if (used < room)
         used += (size_t)snprintf(text + used, room - used,
-                                 " turn %" PRId64 ", lookahead %d, spread %d, segment %" PRId64 "%s",
-                                 spec->turn == HS_WHOLE_TURN ? 0 : spec->turn, spec->lookahead, spec->spread,
-                                 spec->segment, spec->cells ? ", cells" : "");
+                                 " turn %" PRId64 ", lookahead %d, owners %d, spread %d, segment %" PRId64 "%s",
+                                 spec->turn == HS_WHOLE_TURN ? 0 : spec->turn, spec->lookahead, spec->owners,
+                                 spec->spread, spec->segment, spec->cells ? ", cells" : "");
     return used;
 }
 

@@ -42,6 +42,13 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
     return hs_cost_add(all, one, (double)whole);
 }
 
+/* Panels in flight. */
+static int window_of(const struct hs_profile *profile, const struct hs_spec *spec)
+{
+    int ahead = spec->owners > 1 ? spec->owners - 1 : spec->lookahead;
+    return profile->one_node ? 1 : ahead + 1;
+}
+
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
                                   const struct hs_pairs *pairs, int index, int stride)
 {
@@ -49,7 +56,7 @@ struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct
     double run = panels > 0 ? (double)panels / pairs->count : 1, turn = (double)(spec->turn / inner);
     run = pairs->changes[index] == 0 ? (double)panels
                                      : (turn < run ? turn : run) * stride * pairs->count / pairs->changes[index];
-    return (struct hs_pipeline){profile->one_node ? 1 : spec->lookahead + 1, run > 1 ? run : 1};
+    return (struct hs_pipeline){window_of(profile, spec), run > 1 ? run : 1};
 }
 
 static const char *how(const struct hs_mover *mover)
@@ -351,7 +358,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         first += cost.first;
         copy += cost.copy;
     }
-    int window = memo->profile->one_node ? 1 : spec->lookahead + 1;
+    int window = window_of(memo->profile, spec);
     double calls = (double)hs_panel_count(pairs, spec->width[spec->levels - 1]);
     calls = calls > 1 ? calls : 1;
     if (window > 1) {

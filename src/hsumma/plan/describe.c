@@ -88,6 +88,8 @@ static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, 
     if (choice->prediction.exchanges)
         ADD(text, " exchange=%s", spec->spread ? "all" : "root");
     ADD(text, " segment=%" PRId64 " lookahead=%d", spec->segment, spec->lookahead);
+    if (spec->owners > 1)
+        ADD(text, " owners=%d", spec->owners);
     if (spec->slice == INT64_MAX)
         ADD(text, " slice=none");
     else

@@ -103,7 +103,8 @@ static int span_length(const hsumma_plan *plan)
 {
     const struct hs_spec *spec = &plan->choice.spec;
     int64_t outer = spec->width[0] / spec->width[spec->levels - 1];
-    return 2 * (int)(outer < 1 << 20 ? outer : 1 << 20) + 2 * spec->lookahead;
+    return 2 * (int)(outer < 1 << 20 ? outer : 1 << 20) +
+           2 * (int)(hs_spec_ahead(spec) / spec->width[spec->levels - 1]);
 }
 
 /* Whether the spans of all who share take no more than half of the panels, of which there are alike many everywhere. */

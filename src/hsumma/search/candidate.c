@@ -130,13 +130,13 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
     return 1;
 }
 
-/* One of the widest panels where that can pay: between nodes with a lookahead, where panels in flight then have several
+/* One of the widest panels where that can pay: between nodes with several panels in flight, which then have several
  * roots. */
 static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
     if (chooser->settings->turn)
         return chooser->settings->turn;
-    return spec->lookahead == 0 || chooser->profile->one_node ? HS_WHOLE_TURN : spec->width[0];
+    return hs_spec_ahead(spec) == 0 || chooser->profile->one_node ? HS_WHOLE_TURN : spec->width[0];
 }
 
 /* Widths of the outer levels for a given innermost one, and the turn. */
@@ -221,6 +221,9 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
     spec->lookahead = sketch->lookahead >= 0 ? sketch->lookahead : in_place ? 0 : 1;
     if (settings->lookahead >= 0)
         spec->lookahead = settings->lookahead;
+    else if (settings->owners > 1)
+        spec->lookahead = 0;
+    spec->owners = spec->lookahead > 0 ? 0 : settings->owners ? settings->owners : sketch->owners;
     /* a share of the matrices is meant for all that a product needs, and MPI's own buffers are a part of that */
     int64_t target = settings->block || settings->workspace.bytes ? chooser->limit : chooser->limit / 5 * 4;
     target = target < HS_WORKSPACE_FLOOR ? clamp(HS_WORKSPACE_FLOOR, 0, chooser->limit) : target;
@@ -290,7 +293,8 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     whole.spec.turn = HS_WHOLE_TURN;
     if (!status)
         status = price_turns(chooser, sketch, choice);
-    if (!status && !chooser->settings->turn && choice->spec.turn < chooser->pairs.width_max) {
+    if (!status && !chooser->settings->turn && choice->spec.owners <= 1 &&
+        choice->spec.turn < chooser->pairs.width_max) {
         status = price_turns(chooser, sketch, &whole);
         if (!status && choice->prediction.comm > (1 - LITTLE) * whole.prediction.comm)
             *choice = whole;

@@ -46,6 +46,7 @@ struct hs_sketch {
     int factor[HS_LEVELS_MAX][2];
     int64_t block;                             /* 0: as wide as the local GEMM wants */
     int lookahead;                             /* -1: 1, or 0 where nothing travels */
+    int owners;                                /* without lookahead; 0 as 1 */
     int outer_times;                           /* outer panels are so many inner ones wide */
     int64_t segment;                           /* 0: the default */
     const struct hs_alg *bcast[HS_LEVELS_MAX]; /* NULL: the cheapest for the level */

@@ -36,7 +36,8 @@ static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
     if (x->node != HS_NODE_MESSAGES)
         return x->width[0] == y->width[0];
     int alike = x->width[x->levels - 1] == y->width[y->levels - 1] && x->lookahead == y->lookahead &&
-                x->spread == y->spread && fabs(a->prediction.comm - b->prediction.comm) <= 1e-9 * a->prediction.comm;
+                x->owners == y->owners && x->spread == y->spread &&
+                fabs(a->prediction.comm - b->prediction.comm) <= 1e-9 * a->prediction.comm;
     return alike || same_way(x, y);
 }
 

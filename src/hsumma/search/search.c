@@ -214,6 +214,7 @@ static struct hs_sketch sketch_of(const struct hs_choice *choice)
     struct hs_sketch sketch = {.levels = spec->levels - 1,
                                .block = spec->width[spec->levels - 1],
                                .lookahead = spec->lookahead,
+                               .owners = spec->owners,
                                .outer_times = (int)(spec->width[0] / spec->width[spec->levels - 1]),
                                .segment = spec->segment};
     for (int l = 0; l < sketch.levels; l++)
@@ -270,20 +271,25 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
 
 /*
  * Lookaheads besides 1: none; and as many panels in flight as the longest line has members, so that each of them sends
- * one, but four or eight at most.
+ * one, but four or eight at most.  Where the caller wants no lookahead and says owners=auto, as many owners at a time.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     const int *extent = chooser->problem->grid.extent, most[] = {4, HS_LOAD_ROOTS};
-    int longest = extent[0] > extent[1] ? extent[0] : extent[1], tried = 1;
+    int longest = extent[0] > extent[1] ? extent[0] : extent[1];
+    int tried = chooser->settings->lookahead < 0 ? 2 : 1;
     struct hs_sketch sketch = sketch_of(best);
     sketch.lookahead = 0;
-    hsumma_status status = consider(chooser, &sketch, best, found);
+    hsumma_status status = chooser->settings->lookahead < 0 ? consider(chooser, &sketch, best, found) : HSUMMA_OK;
     for (int i = 0; !status && i < 2 && !chooser->profile->one_node; i++) {
-        sketch.lookahead = (longest < most[i] ? longest : most[i]) - 1;
-        if (sketch.lookahead > tried)
+        int window = longest < most[i] ? longest : most[i];
+        if (chooser->settings->lookahead < 0)
+            sketch.lookahead = window - 1;
+        else
+            sketch.owners = window;
+        if (window > tried)
             status = consider(chooser, &sketch, best, found);
-        tried = sketch.lookahead;
+        tried = window;
     }
     return status;
 }
@@ -327,7 +333,7 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
         sketch.block = block[i];
         status = consider(chooser, &sketch, best, found);
     }
-    if (!status && *found && settings->lookahead < 0)
+    if (!status && *found && (settings->lookahead < 0 || (settings->lookahead == 0 && settings->owners == 0)))
         status = search_lookaheads(chooser, best, found);
     if (status || !*found || is_hopeless(chooser, best))
         return status;
@@ -414,6 +420,11 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     for (int x = 0; x < 3; x++)
         ranking->stationary[x] = -1;
     int by_node;
+    if (settings.owners > 1 && settings.lookahead > 0)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "owners=%d needs lookahead=0, and lookahead=%d is given (a lookahead of %d has as many panels "
+                       "under way)",
+                       settings.owners, settings.lookahead, settings.owners - 1);
     hsumma_status status = hs_what_is_shared(&chooser, &by_node);
     if (status)
         return status;

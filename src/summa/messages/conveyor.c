@@ -49,8 +49,9 @@ static int is_local(const struct hs_mover *mover)
 
 static int panels_ahead(const struct hs_spec *spec, int tier)
 {
-    int64_t inner = spec->width[spec->levels - 1], width = spec->width[tier];
-    return (int)((spec->lookahead * inner + width - 1) / width);
+    int64_t width = spec->width[tier];
+    return (int)((hs_spec_ahead(spec) + width - 1) / width) +
+           (spec->owners > 1 ? (int)(spec->width[0] / width) - 1 : 0);
 }
 
 static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, int s)
@@ -59,13 +60,12 @@ static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, in
 }
 
 /*
- * Panel buffers of a tier.  Without lookahead a cell of several members has two for a feed: with one, members would
+ * Panel buffers of a tier.  Without lookahead a cell of several members has one more for a feed: else members would
  * wait for those that are still at the other operand of the panel before.
  */
 static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, int tier, int several)
 {
-    int ahead = panels_ahead(spec, tier);
-    return ahead + 1 + (several && !is_drain(mover) && ahead == 0);
+    return panels_ahead(spec, tier) + 1 + (several && !is_drain(mover) && spec->lookahead == 0);
 }
 
 /* What is emptied is so at once. */
@@ -165,6 +165,7 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
         channel->id = mover->operand * HS_CHANNELS_OF_STREAM + 1 + level_of(mover, s);
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
+        conveyor->owners = spec->owners > 1 && !is_local(mover) ? spec->owners : 0;
         conveyor->slots[s] = slots_of(mover, spec, pairs, s);
         channel->slots = is_drain(mover) || s == 0 ? 1 : conveyor->ahead[s] + 1;
         conveyor->shared[s] = shared_rings(mover, s);

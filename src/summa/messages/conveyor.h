@@ -49,6 +49,7 @@ struct hs_conveyor {
 
     /* a feed */
     int ahead[HS_CONVEYOR_CHANNELS];  /* panels that may be under way ahead of the current one */
+    int owners;                       /* of a batch (hs_batch_end): then its panels may be instead; 0: no batches */
     int shares[HS_CONVEYOR_CHANNELS]; /* uses the buffers of channel 0: a process gets a panel by one channel only, so
                                       those of equal width never meet in a buffer */
     struct hs_source *source;         /* per slot of channel 0 */

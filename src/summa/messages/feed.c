@@ -86,13 +86,23 @@ static int is_next(const struct hs_conveyor *feed, int s, int first)
     return 1;
 }
 
+/* The last panel of channel s that may be under way. */
+static int window_end(const struct hs_conveyor *feed, int s, int now)
+{
+    const struct hs_panels *panels = feed->mover.panels;
+    const struct hs_tier *tier = &panels->tier[feed->channel[s].tier];
+    if (feed->owners == 0 || now == panels->count)
+        return tier->of[now] + feed->ahead[s];
+    return tier->of[hs_batch_end(panels, feed->owners, now) - 1];
+}
+
 /* Inside the window, buffer free, and what it forwards is here. */
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_channel *channel = &feed->channel[s];
     const struct hs_tier *tier = &feed->mover.panels->tier[channel->tier];
     int o = channel->next;
-    if (o > tier->of[now] + feed->ahead[s])
+    if (o > window_end(feed, s, now))
         return 0;
     int first = tier->first[o], from = channel_of(feed, first);
     if (!is_next(feed, s, first))

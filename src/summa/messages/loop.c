@@ -102,7 +102,7 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
     loop->problem = problem;
     loop->spec = spec;
     loop->comm = comm;
-    loop->one_at_a_time = spec->lookahead == 0;
+    loop->blocking = spec->lookahead == 0;
     hs_cache_begin(&loop->lists, memory);
     hsumma_status status = hs_variant_make(problem, spec->stationary, &loop->variant, message);
     if (status)
@@ -244,12 +244,24 @@ static void multiply(struct hs_loop *loop, int *worked)
         loop->now++;
 }
 
+/* The panel behind those of a feed that are brought before `now` is multiplied. */
+static int batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed)
+{
+    int end = feed->owners ? hs_batch_end(&loop->panels, feed->owners, loop->now) : loop->now + 1;
+    return end < loop->end ? end : loop->end;
+}
+
 static int ready(struct hs_loop *loop)
 {
-    for (int f = 0; f < loop->feeds; f++)
-        if (!hs_feed_ready(&loop->conveyor[f], loop->now) ||
-            (loop->one_at_a_time && !hs_feed_settled(&loop->conveyor[f], loop->now)))
+    for (int f = 0; f < loop->feeds; f++) {
+        const struct hs_conveyor *feed = &loop->conveyor[f];
+        int end = batch_end(loop, feed);
+        for (int t = loop->now; t < end; t++)
+            if (!hs_feed_ready(feed, t))
+                return 0;
+        if (loop->blocking && !hs_feed_settled(feed, end - 1))
             return 0;
+    }
     return !drain_of(loop) || hs_drain_open(drain_of(loop), loop->now);
 }
 
@@ -258,11 +270,11 @@ static int complete(const struct hs_loop *loop)
     return loop->now >= loop->end && hs_conveyor_done(&loop->conveyor[0]) && hs_conveyor_done(&loop->conveyor[1]);
 }
 
-/* One at a time: whether panels may begin.  Else members of a cell that had nothing to send would go on to the next
+/* Without lookahead: whether panels may begin.  Else members of a cell that had nothing to send would go on to the next
  * one, and take bandwidth from the one on which all wait. */
 static int may_feed(const struct hs_loop *loop)
 {
-    for (int f = 0; loop->one_at_a_time && loop->now > 0 && f < loop->feeds; f++)
+    for (int f = 0; loop->blocking && loop->now > 0 && f < loop->feeds; f++)
         if (!hs_feed_passed_on(&loop->conveyor[f], loop->now - 1))
             return 0;
     return 1;
@@ -271,7 +283,7 @@ static int may_feed(const struct hs_loop *loop)
 static hsumma_status move(struct hs_loop *loop, int *worked)
 {
     struct hs_conveyor *drain = drain_of(loop);
-    int blocking = loop->one_at_a_time;
+    int blocking = loop->blocking, one_at_a_time = blocking && loop->spec->owners <= 1;
     hsumma_status status = HSUMMA_OK;
     for (int i = 0; !status && i < 2; i++)
         status = hs_conveyor_progress(&loop->conveyor[i], worked);
@@ -281,9 +293,9 @@ static hsumma_status move(struct hs_loop *loop, int *worked)
         return status;
     for (int f = 0; !status && f < loop->feeds; f++) {
         struct hs_conveyor *feed = &loop->conveyor[f];
-        status = hs_conveyor_start(feed, loop->comm, &loop->lists, loop->now, blocking, worked);
+        status = hs_conveyor_start(feed, loop->comm, &loop->lists, loop->now, one_at_a_time, worked);
         /* the next operand waits until this one is here and has been passed on */
-        if (blocking && !hs_feed_settled(feed, loop->now))
+        if (one_at_a_time && !hs_feed_settled(feed, loop->now))
             break;
     }
     return status;

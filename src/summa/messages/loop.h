@@ -35,7 +35,7 @@ struct hs_loop {
     struct hs_cells cells[2];       /* of the lines of the moving operands that are shared (hs_spec_shares) */
     size_t shared_bytes;            /* of the node's memory for products, of all that the node's processes share */
     size_t shared_part;             /* of these what this process answers for: its share of its cells' */
-    int one_at_a_time;
+    int blocking;     /* no lookahead: a panel, or a batch of several owners, is brought and then multiplied */
     int sliced;       /* something may have to move during a multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
     int *line;        /* room for the ranks of a line, where hs_loop_connect needs it */

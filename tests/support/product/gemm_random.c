@@ -126,12 +126,15 @@ void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, 
                                          "small_ring",
                                          "ring"};
     enum { BCASTS = sizeof bcast / sizeof *bcast, REDUCES = sizeof reduce / sizeof *reduce };
-    static const int lookahead[] = {0, 1, 1, 2, 5}, widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
+    static const char *const ahead[] = {"lookahead=0", "lookahead=1", "lookahead=1",
+                                        "lookahead=2", "lookahead=5", "lookahead=0 owners=auto",
+                                        "owners=3"};
+    static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
     int levels = draw(3), left[2] = {gemm_extent_of(c, 0), gemm_extent_of(c, 1)}, block = widths[draw(8)];
     int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
     if (block)
-        used += snprintf(text + used, room - (size_t)used, "block=%d lookahead=%d bcast=%s reduce=%s ", block,
-                         lookahead[draw(5)], bcast[draw(BCASTS)], reduce[draw(REDUCES)]);
+        used += snprintf(text + used, room - (size_t)used, "block=%d %s bcast=%s reduce=%s ", block, ahead[draw(7)],
+                         bcast[draw(BCASTS)], reduce[draw(REDUCES)]);
     if (block || draw(2)) {
         used += snprintf(text + used, room - (size_t)used, "segment=%d ", 1 + draw(200));
         for (int l = 0; l < levels; l++) {

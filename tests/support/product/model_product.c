@@ -70,6 +70,7 @@ struct hs_spec model_spec(const struct model_product *product, const struct mode
                            .segment = 1 << 20,
                            .turn = how->turn ? how->turn : HS_WHOLE_TURN,
                            .lookahead = how->lookahead,
+                           .owners = how->owners,
                            .spread = how->spread,
                            .slice = INT64_MAX};
     for (int l = 0; l <= how->levels; l++) {

@@ -35,6 +35,7 @@ struct model_how {
     const char *bcast;
     int lookahead, spread;
     int64_t turn; /* 0: all that a pair of owners has */
+    int owners;   /* hs_spec */
 };
 
 /* 0 levels in it if they do not divide the grid. */

@@ -12,7 +12,8 @@ static int same_choice(const struct hs_choice *a, const struct hs_choice *b)
 {
     const struct hs_spec *s = &a->spec, *t = &b->spec;
     int same = s->stationary == t->stationary && s->levels == t->levels && s->segment == t->segment &&
-               s->lookahead == t->lookahead && s->spread == t->spread && s->slice == t->slice && s->node == t->node;
+               s->lookahead == t->lookahead && s->owners == t->owners && s->spread == t->spread &&
+               s->slice == t->slice && s->node == t->node;
     for (int l = 0; same && l < s->levels; l++)
         same = s->width[l] == t->width[l] && s->bcast[l] == t->bcast[l] && s->reduce[l] == t->reduce[l] &&
                s->factors[0].size[l] == t->factors[0].size[l] && s->factors[1].size[l] == t->factors[1].size[l];
@@ -126,6 +127,8 @@ static void draw_words(struct plan_question *q, struct hs_settings *said)
         SAY(draw(2) ? " turn=all" : " turn=%d", block ? 12 * (int)block : 4 * (int)draw_size(1, 300));
     if (draw(3) == 0)
         SAY(" lookahead=%d", draw(4));
+    else if (draw(4) == 0)
+        SAY(" owners=%d", 1 + draw(4));
     if (draw(3) == 0)
         SAY(draw(2) ? " bcast=%s" : " bcast=outer=%s,inner=%s", bcast_rows[draw(6)], bcast_rows[draw(6)]);
     if (draw(3) == 0)
@@ -158,6 +161,7 @@ static int obeyed(const struct hs_spec *spec, const struct hs_settings *said)
         (said->stationary < 0 || spec->stationary == said->stationary) &&
         (!said->block || spec->width[spec->levels - 1] == said->block) && (!said->turn || spec->turn == said->turn) &&
         (said->lookahead < 0 || spec->lookahead == said->lookahead) &&
+        (said->owners < 2 || (spec->owners == said->owners && spec->lookahead == 0)) &&
         (!said->segment || spec->segment == said->segment) && (said->exchange < 0 || spec->spread == said->exchange);
     int groups = said->levels > 0 && (said->factor[0][0] > 1 || said->factor[0][1] > 1);
     if (said->levels >= 0)
@@ -252,6 +256,7 @@ static void what_is_possible(void)
         {"levels=2x2,2x3 bcast=flat,chain", HSUMMA_ERR_OPTION, {"bcast", "2 algorithms", "3 levels"}},
         {"groups=2x2 outer=64,32", HSUMMA_ERR_ARGUMENT, {"outer", "2 widths", "1 outer"}},
         {"block=1000 lookahead=8 workspace_limit=100k", HSUMMA_ERR_WORKSPACE, {"1000", "102400", "smaller block"}},
+        {"owners=4 lookahead=2", HSUMMA_ERR_ARGUMENT, {"owners=4", "lookahead=0", "lookahead=2"}},
         {"workspace_limit=1", HSUMMA_ERR_WORKSPACE, {"need", "allows 1", "larger limit"}},
         {"node=shared", HSUMMA_ERR_UNSUPPORTED, {"node=shared", "processes of a node", "share memory"}},
         {"node=shared bcast=flat", HSUMMA_ERR_ARGUMENT, {"node=shared", "messages", "bcast"}},

@@ -91,6 +91,8 @@ static const struct row {
                     .refuses = {""}},
     [HS_OPT_LOOKAHEAD] = {FIELD(INT, lookahead), .expected = "0 to 64",
                           .accepts = {{"auto", "-1"}, {"0", "0"}, {"64", "64"}}, .refuses = {"65", "-1", "1x", ""}},
+    [HS_OPT_OWNERS] = {FIELD(INT, owners), .expected = "1 to 64", .accepts = {{"auto", "0"}, {"1", "1"}, {"64", "64"}},
+                       .refuses = {"65", "0", "-1", "all", ""}},
     [HS_OPT_THREADS] = {FIELD(INT, threads), .expected = "1 to 4096",
                         .accepts = {{"auto", "-1"}, {"user", "0"}, {"1", "1"}, {"4096", "4096"}},
                         .refuses = {"0", "4097", "users", "2x", ""}},

@@ -24,7 +24,7 @@ static const struct hs_machine cluster = {.alpha = 5e-6,
                                           .copy = 3e-10,
                                           .gamma = 7e-10};
 static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
-static const struct model_how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0, 0};
+static const struct model_how panels_of_64 = {.stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64};
 
 /* A message between nodes; `together` lines leave the node at the same time. */
 static double between(double bytes, double together)
@@ -89,7 +89,7 @@ static void levels(void)
 {
     /* a row of 8 on nodes of 2, one row to a node: groups of 4 are 2 cells */
     struct model_product row = tall;
-    struct model_how how = {HS_C, 1, {1, 2}, 128, 64, NULL, 0, 0, 0};
+    struct model_how how = {.stationary = HS_C, .levels = 1, .groups = {1, 2}, .outer = 128, .block = 64};
     int nodes[16];
     const double a = 8.0 * 64 * 256;
     row.extent[0] = 2;
@@ -151,6 +151,7 @@ static struct drawn draw_one(void)
         d.how.groups[a] = draw_divisor(d.product.extent[a]);
     d.how.block = 1 + draw(40);
     d.how.outer = d.how.block * (1 + draw(3));
+    d.how.owners = d.how.lookahead == 0 ? (int)(d.product.size[0] % 5) : 0;
     return d;
 }
 

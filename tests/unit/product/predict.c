@@ -49,7 +49,8 @@ static const char *const names[2] = {"binomial", "van_de_geijn"};
 static double comm_of(int geijn, int64_t n, int q, int x, int64_t b, int64_t outer, const struct hs_profile *profile)
 {
     struct model_product product = model_product_square(n, q);
-    struct model_how how = {HS_C, x > 0, {x, x}, outer, b, names[geijn], 0, 0, 0};
+    struct model_how how = {
+        .stationary = HS_C, .levels = x > 0, .groups = {x, x}, .outer = outer, .block = b, .bcast = names[geijn]};
     return model_predict(&product, &how, profile, NULL).comm;
 }
 
@@ -153,7 +154,7 @@ static void conditions(void)
 static const struct hs_machine cluster = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
 static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
-static const struct model_how panels_of_64 = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0, 0};
+static const struct model_how panels_of_64 = {.stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64};
 
 static double inside(double bytes)
 {
@@ -351,13 +352,13 @@ static void multiplications(void)
         const char *what;
     } rows[] = {
         {panels_of_64, 16 * one_call(300, 200, 64, 256), "C stays: 16 calls of its part by panels of 64"},
-        {{HS_A, 0, {1, 1}, 0, 100, NULL, 0, 0, 0},
+        {{.stationary = HS_A, .levels = 0, .groups = {1, 1}, .block = 100},
          8 * one_call(300, 100, 256, 256),
          "A stays: 8 calls with panels of 100 columns of B"},
-        {{HS_B, 0, {1, 1}, 0, 100, NULL, 0, 0, 0},
+        {{.stationary = HS_B, .levels = 0, .groups = {1, 1}, .block = 100},
          6 * one_call(100, 200, 512, 256),
          "B stays: 6 calls with panels of 100 rows of A, in two passes over C"},
-        {{HS_C, 1, {1, 2}, 128, 32, NULL, 0, 0, 0},
+        {{.stationary = HS_C, .levels = 1, .groups = {1, 2}, .outer = 128, .block = 32},
          32 * one_call(300, 200, 32, 256),
          "two levels: panels of the inner width"},
     };
@@ -370,7 +371,7 @@ static void odd_ends(void)
 {
     struct hs_profile profile = paper_machine(2e-6, 1e-9);
     struct model_product product = model_product_square(400, 2);
-    struct model_how how = {HS_C, 0, {1, 1}, 0, 64, NULL, 0, 0, 0};
+    struct model_how how = {.stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64};
     double whole = 2e-6 + 64 * 200 * 8 * 1e-9, rest = 2e-6 + 8 * 200 * 8 * 1e-9;
     tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, 2 * 2 * (3 * whole + rest)),
            "each of two owners has 200 = 3 panels of 64 and one of 8");
@@ -447,7 +448,12 @@ static void windows(void)
     double small = 2e-6 + 64 * 8 * 1e-9;
     double both = message + small;
     for (int turn = 1; turn <= 4; turn *= 2) { /* of the four panels that have one root */
-        struct model_how how = {HS_C, 0, {1, 1}, 0, 64, "chain", 0, 0, turn == 4 ? 0 : turn * 64};
+        struct model_how how = {.stationary = HS_C,
+                                .levels = 0,
+                                .groups = {1, 1},
+                                .block = 64,
+                                .bcast = "chain",
+                                .turn = turn == 4 ? 0 : turn * 64};
         int wrong = 0;
         for (int i = 0; i < 5; i++) {
             int roots = windows[i] / turn;
@@ -456,13 +462,19 @@ static void windows(void)
             how.lookahead = windows[i] - 1;
             double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
             wrong += !near(model_predict(&product, &how, &profile, NULL).comm, want);
+            how.lookahead = 0; /* without lookahead as many owners at a time cost the same, and hide nothing */
+            how.owners = windows[i];
+            struct hs_prediction blocking = model_predict(&product, &how, &profile, NULL);
+            wrong += !near(blocking.comm, want) || !near(blocking.seconds, want + blocking.gemm + blocking.copy);
+            how.owners = 0;
         }
         tap_ok(!wrong,
                "panels in flight take as long as ports are at work, or a window of them on its way; %d in a row have "
                "one root: %d wrong",
                turn, wrong);
     }
-    struct model_how how = {HS_C, 0, {1, 1}, 0, 64, "chain", 16, 0, 0};
+    struct model_how how = {
+        .stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64, .bcast = "chain", .lookahead = 16};
     profile.machine.node = profile.machine.network;
     profile.one_node = 1;
     tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, panels * 3 * (message + small)),

@@ -6,8 +6,8 @@
 #include "commands.h"
 #include "product/pblas.h"
 
-static const subcommand *const commands[] = {&cmd_calibrate, &cmd_coll,   &cmd_explain, &cmd_gemm,
-                                             &cmd_multiply,  &cmd_regret, &cmd_sweep,   &cmd_tune};
+static const subcommand *const commands[] = {&cmd_calibrate,    &cmd_coll,   &cmd_explain, &cmd_gemm, &cmd_multiply,
+                                             &cmd_redistribute, &cmd_regret, &cmd_sweep,   &cmd_tune};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -16,7 +16,7 @@ static void print_help(void)
     printf("Usage: mpiexec -n RANKS hsumma_bench COMMAND [OPTION...]\n\n"
            "Distributed C := alpha op(A) op(B) + beta C by SUMMA and HSUMMA, and the collectives under it.\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n  hsumma_bench COMMAND --help    the options of a command\n"
            "  hsumma_bench --version\n\n"
            "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");

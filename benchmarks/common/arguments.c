@@ -7,13 +7,11 @@
 
 const char *const layout_names[LAYOUT_FIELDS] = {"m", "n", "mb", "nb", "imb", "inb", "rsrc", "csrc", "i", "j", "pad"};
 
-/* "mb=64,inb=3" into the layouts of the matrices least..most. */
-static int read_layout(const argument_given *given, void *at)
+int layout_read(const char *text, int64_t layout[LAYOUT_FIELDS])
 {
     static const int least[LAYOUT_FIELDS] = {
         [LAYOUT_MB] = 1, [LAYOUT_NB] = 1, [LAYOUT_IMB] = 1, [LAYOUT_INB] = 1, [LAYOUT_RSRC] = -1, [LAYOUT_CSRC] = -1};
-    arguments *args = at;
-    char *copy = strdup(given->text), *rest = copy;
+    char *copy = strdup(text), *rest = copy;
     int bad = !copy;
 
     for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
@@ -26,11 +24,22 @@ static int read_layout(const argument_given *given, void *at)
         while (field < LAYOUT_FIELDS && strcmp(word, layout_names[field]))
             field++;
         bad = !value || field == LAYOUT_FIELDS || !parse_int64(value, &number) || number < least[field];
-        for (int64_t x = given->row->least; !bad && x <= given->row->most; x++)
-            args->layout[x][field] = number;
+        if (!bad)
+            layout[field] = number;
     }
     free(copy);
     return !bad;
+}
+
+/* Into the layouts of the matrices least..most. */
+static int read_layouts(const argument_given *given, void *at)
+{
+    arguments *args = at;
+    int good = 1;
+
+    for (int64_t x = given->row->least; x <= given->row->most; x++)
+        good &= layout_read(given->text, args->layout[x]);
+    return good;
 }
 
 static int read_type(const argument_given *given, void *at)
@@ -49,10 +58,7 @@ static int read_grid(const argument_given *given, void *at)
 #define SIZE .read = argument_int64, .least = 0, .most = INT64_MAX, .expected = "a size of at least 0"
 #define OPERATION .read = argument_letter, .words = "NTC", .expected = "N, T or C"
 #define SCALAR .read = argument_scalar, .expected = "a number: 1.5, or (0.5,-2) for complex types"
-#define LAYOUT(first, last)                                                                                        \
-    .read = read_layout, .least = first, .most = last,                                                             \
-    .expected = "FIELD=NUMBER,... with the fields m n mb nb imb inb rsrc csrc i j pad; mb nb imb inb at least 1, " \
-                "rsrc csrc at least -1, the others at least 0"
+#define LAYOUT(first, last) .read = read_layouts, .least = first, .most = last, .expected = LAYOUT_EXPECTED
 const argument arguments_product[] = {
     {"m", 'm', SIZE, AT(m)},
     {"n", 'n', SIZE, AT(n)},

@@ -22,6 +22,12 @@ enum {
     LAYOUT_FIELDS
 };
 extern const char *const layout_names[LAYOUT_FIELDS];
+#define LAYOUT_EXPECTED                                                                                     \
+    "FIELD=NUMBER,... with the fields m n mb nb imb inb rsrc csrc i j pad; mb nb imb inb at least 1, rsrc " \
+    "csrc at least -1, the others at least 0"
+
+/* "mb=64,inb=3" into these fields; returns 0 if it is none.  A text with a mistake may leave some of them set. */
+int layout_read(const char *text, int64_t layout[LAYOUT_FIELDS]);
 
 typedef enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON } report_format;
 

@@ -38,7 +38,7 @@ struct hs_transfer {
     int64_t elements, at; /* of the block; bytes of the round's buffer before its piece */
 };
 
-enum { HS_ROUNDS_AT_A_TIME = 2 };
+enum { HS_ROUNDS_AT_A_TIME = 4 };
 
 struct hs_redistribution {
     struct hs_comm *comm;

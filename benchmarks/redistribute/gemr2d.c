@@ -1,0 +1,123 @@
+/* p?gemr2d of ScaLAPACK. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redistribute/move.h"
+
+#ifndef HSUMMA_HAVE_SCALAPACK
+#define HSUMMA_HAVE_SCALAPACK 0
+#endif
+
+#if HSUMMA_HAVE_SCALAPACK
+
+/* No header comes with the library. */
+int Csys2blacs_handle(MPI_Comm comm);
+void Cfree_blacs_system_handle(int handle);
+void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
+void Cblacs_gridexit(int context);
+typedef void gemr2d_routine(const int *m, const int *n, const void *a, const int *ia, const int *ja, const int *desca,
+                            void *b, const int *ib, const int *jb, const int *descb, const int *context);
+gemr2d_routine psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_;
+
+const char *gemr2d_refuses(const move_arguments *args)
+{
+    for (int e = 0; e < 2; e++) {
+        const int64_t *layout = args->end[e].layout;
+
+        if (layout[LAYOUT_RSRC] < 0 || layout[LAYOUT_CSRC] < 0)
+            return "rsrc or csrc is -1";
+        if ((layout[LAYOUT_IMB] > 0 && layout[LAYOUT_IMB] != layout[LAYOUT_MB]) ||
+            (layout[LAYOUT_INB] > 0 && layout[LAYOUT_INB] != layout[LAYOUT_NB]))
+            return "imb or inb is not mb or nb";
+    }
+    return args->m > INT_MAX || args->n > INT_MAX ? "m or n is above 2147483647" : NULL;
+}
+
+static int make_context(const gemr2d *g, int nprow, int npcol, int *context)
+{
+    int *map = malloc((size_t)nprow * (size_t)npcol * sizeof *map);
+
+    if (!map)
+        return 0;
+    for (int i = 0; i < nprow; i++)
+        for (int j = 0; j < npcol; j++)
+            map[i + j * nprow] = i * npcol + j;
+    *context = g->handle;
+    Cblacs_gridmap(context, map, nprow, nprow, npcol);
+    free(map);
+    return 1;
+}
+
+int gemr2d_create(gemr2d *g, const move *m)
+{
+    int good;
+
+    memset(g, 0, sizeof *g);
+    g->handle = Csys2blacs_handle(m->comm);
+    g->made = 1;
+    good = make_context(g, 1, m->ranks, &g->context[2]);
+    for (int e = 0; e < 2; e++) {
+        const placement *at = &m->args->end[e];
+        const hsumma_desc *desc = &m->end[e].desc;
+
+        good &= make_context(g, at->nprow, at->npcol, &g->context[e]);
+        const int fields[9] = {1,          g->context[e], (int)desc->m, (int)desc->n, (int)desc->mb, (int)desc->nb,
+                               desc->rsrc, desc->csrc,    (int)desc->ld};
+        memcpy(g->desc[e], fields, sizeof fields);
+    }
+    return command_fail(m->comm, !good, "no memory for ScaLAPACK's process grids") ? COMMAND_INTERNAL : COMMAND_OK;
+}
+
+void gemr2d_free(gemr2d *g)
+{
+    for (int c = 0; g->made && c < 3; c++)
+        if (g->context[c] >= 0)
+            Cblacs_gridexit(g->context[c]);
+    if (g->made)
+        Cfree_blacs_system_handle(g->handle);
+    g->made = 0;
+}
+
+void gemr2d_run(const gemr2d *g, const move *m)
+{
+    static gemr2d_routine *const routines[] = {psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_};
+    int rows = (int)m->args->m, cols = (int)m->args->n, first[2][2];
+    double nothing[2] = {0, 0};
+
+    for (int e = 0; e < 2; e++) {
+        first[e][0] = (int)m->end[e].desc.i + 1;
+        first[e][1] = (int)m->end[e].desc.j + 1;
+    }
+    routines[m->args->type](&rows, &cols, m->end[0].local ? m->end[0].local : nothing, &first[0][0], &first[0][1],
+                            g->desc[0], m->end[1].local ? m->end[1].local : nothing, &first[1][0], &first[1][1],
+                            g->desc[1], &g->context[2]);
+}
+
+#else
+
+const char *gemr2d_refuses(const move_arguments *args)
+{
+    (void)args;
+    return "this hsumma_bench was built without it";
+}
+
+int gemr2d_create(gemr2d *g, const move *m)
+{
+    (void)m;
+    memset(g, 0, sizeof *g);
+    return COMMAND_INTERNAL;
+}
+
+void gemr2d_free(gemr2d *g)
+{
+    (void)g;
+}
+
+void gemr2d_run(const gemr2d *g, const move *m)
+{
+    (void)g;
+    (void)m;
+}
+
+#endif

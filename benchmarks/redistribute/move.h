@@ -1,0 +1,55 @@
+/* One matrix in two layouts, ready to be moved from one into the other. */
+#ifndef HS_BENCHMARKS_REDISTRIBUTE_MOVE_H
+#define HS_BENCHMARKS_REDISTRIBUTE_MOVE_H
+
+#include "common/arguments.h"
+
+/* --from and --to: a grid, and how the matrix lies there. */
+typedef struct placement {
+    int nprow, npcol;
+    int checkerboard;
+    int64_t layout[LAYOUT_FIELDS];
+} placement;
+
+typedef enum move_maker { MOVE_HSUMMA, MOVE_SCALAPACK, MOVE_MAKERS } move_maker;
+
+typedef struct move_arguments {
+    hsumma_type type;
+    int64_t m, n; /* n is m's value if not given */
+    placement end[2];
+    uint64_t seed;
+    int reps, check, alone;
+    report_format format;
+} move_arguments;
+
+/* The matrix at one end. */
+typedef struct move_end {
+    hsumma_grid *grid;
+    hsumma_desc desc;
+    void *local; /* NULL where this rank has nothing of the matrix */
+    size_t bytes;
+} move_end;
+
+typedef struct move {
+    const move_arguments *args; /* borrowed */
+    MPI_Comm comm;              /* borrowed */
+    int rank, ranks;
+    hsumma_context *ctx;
+    move_end end[2];
+} move;
+
+/* p?gemr2d of ScaLAPACK on the same grids. */
+typedef struct gemr2d {
+    int handle, made, context[3]; /* of BLACS: of both ends, and of all ranks */
+    int desc[2][9];
+} gemr2d;
+
+/* Why ScaLAPACK cannot do it; NULL: it can.  The same on all ranks. */
+const char *gemr2d_refuses(const move_arguments *args);
+/* Collective.  Returns an exit status after printing what was wrong; undo with gemr2d_free in any case. */
+int gemr2d_create(gemr2d *g, const move *m);
+void gemr2d_free(gemr2d *g);
+/* Collective. */
+void gemr2d_run(const gemr2d *g, const move *m);
+
+#endif

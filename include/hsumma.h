@@ -196,8 +196,18 @@ HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumm
  * Gives up the caller's hold on a context and sets *ctx to NULL; grids and plans made from it stay usable and the
  * context goes with the last of them.  No process waits for another, but whoever lets go last frees a communicator,
  * which MPI calls collective: let go of contexts in the same order everywhere.  NULL is ignored.
+ * With the option trace, processes do wait for each other: the last hold is to go before MPI_Finalize.
  */
 HSUMMA_API void hsumma_free(hsumma_context **ctx);
+
+/*
+ * Writes the timeline (option trace=FILE) as far as it has come, for a program that wants it, or the reason why it
+ * cannot be written, before hsumma_free, which writes it in any case and reports nothing.  Collective over the context,
+ * with no plan and no collective call under way.  Without the option nothing happens.
+ * Errors, alike on all processes: HSUMMA_ERR_BUSY, HSUMMA_ERR_OPTION (the file cannot be written; an older one is as it
+ * was), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
+ */
+HSUMMA_API hsumma_status hsumma_trace_write(hsumma_context *ctx);
 
 /* The explanation of the last error of this context on this process; "" if there was none.  Valid until the next call.
  */

@@ -368,7 +368,7 @@ int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm)
         if (command_fail(comm, status != HSUMMA_OK, "coll: %s", text))
             code = status == HSUMMA_ERR_OPTION ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
         else
-            code = carry_out(&run);
+            code = command_trace(comm, run.ctx, carry_out(&run));
     }
     release(&run);
     return code;

@@ -127,6 +127,13 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
     return 1;
 }
 
+int command_trace(MPI_Comm comm, hsumma_context *ctx, int code)
+{
+    hsumma_status status = code == COMMAND_OK ? hsumma_trace_write(ctx) : HSUMMA_OK;
+
+    return command_fail(comm, status != HSUMMA_OK, "%s", hsumma_message(ctx)) ? COMMAND_INTERNAL : code;
+}
+
 int command_code(hsumma_status status)
 {
     if (status == HSUMMA_OK)

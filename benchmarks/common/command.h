@@ -30,6 +30,10 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...) __attr
 /* The exit status that a status of the library comes to. */
 int command_code(hsumma_status status);
 
+/* Writes the timeline (option --trace) of a context, if it has one; the exit status of a command that has come to
+ * `code` so far. Collective. */
+int command_trace(MPI_Comm comm, hsumma_context *ctx, int code);
+
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
 /* A barrier, a broadcast and a reduction to all that give the processor away between tests: MPICH's blocking calls

@@ -311,7 +311,7 @@ static int carry_out(contest *r, MPI_Comm comm)
         return COMMAND_INTERNAL;
     for (int i = 0; i < r->count; i++)
         bad |= !r->contenders[i].check.passed;
-    return bad ? COMMAND_INTERNAL : COMMAND_OK;
+    return command_trace(comm, r->p.ctx, bad ? COMMAND_INTERNAL : COMMAND_OK);
 }
 
 int gemm_run(const void *args, const char *options, MPI_Comm comm)

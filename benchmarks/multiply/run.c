@@ -383,6 +383,7 @@ int multiply_run(const void *of, const char *options, MPI_Comm comm)
     if (j.rank == 0)
         progress_begin(&j.bar, args->progress);
     status = run(&j, options);
+    status = command_trace(comm, j.ctx, status);
     progress_end(&j.bar);
     if (status == COMMAND_OK && j.rank == 0 && !args->quiet)
         summarise(&j);

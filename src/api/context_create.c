@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "coll/node/agree_mpi.h"
 #include "coll/run/device_comm.h"
+#include "hsumma/trace/trace_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,10 @@ static void destroy(hsumma_context *ctx)
     int finalised = 1;
     MPI_Finalized(&finalised);
     ctx->broken |= ctx->team.broken;
+    if (!finalised && !ctx->broken)
+        hs_trace_write(ctx);
+    hs_trace_free(ctx->comm.trace, &ctx->memory);
+    ctx->comm.trace = NULL;
     if (!finalised)
         hs_team_leave_mpi(&ctx->team);
     hs_context_leave_device(ctx, !finalised);
@@ -240,6 +245,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             status = hs_context_measure_network(ctx);
         if (!status && collectives)
             status = hs_context_share_device(ctx);
+        if (!status)
+            status = hs_trace_open(ctx);
         text = ctx->message;
         if (status)
             hsumma_free(&ctx);
@@ -269,6 +276,15 @@ void hsumma_free(hsumma_context **ctx)
     (*ctx)->cache = NULL;
     hs_context_release(*ctx);
     *ctx = NULL;
+}
+
+hsumma_status hsumma_trace_write(hsumma_context *ctx)
+{
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
+    if (ctx->broken || ctx->team.broken)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+    return hs_trace_write(ctx);
 }
 
 const char *hsumma_message(const hsumma_context *ctx)

@@ -102,7 +102,8 @@ struct hs_settings {
 
 /* The values that stay text: only contexts have them. */
 struct hs_texts {
-    char coll[HS_OPTION_TEXT], profile[HS_OPTION_TEXT], tuned[HS_OPTION_TEXT], log[HS_OPTION_TEXT];
+    char coll[HS_OPTION_TEXT], profile[HS_OPTION_TEXT], tuned[HS_OPTION_TEXT], log[HS_OPTION_TEXT],
+        trace[HS_OPTION_TEXT];
 };
 
 struct hs_options {

@@ -8,6 +8,7 @@
 #define HS_SUMMA_PROBLEM_H
 
 #include "base/scalar.h"
+#include "base/trace.h"
 #include "coll/schedule/registry.h"
 #include "dist/grid.h"
 #include "dist/view.h"
@@ -21,6 +22,7 @@ struct hs_problem {
     struct hs_view view[3];
     struct hs_grid grid;
     struct hs_local *local; /* how this process multiplies; NULL: by its BLAS */
+    struct hs_trace *trace; /* NULL: nothing is recorded */
 };
 
 /* How one operand takes part. */

@@ -2,6 +2,7 @@
 #ifndef HS_COLL_NODE_COMM_H
 #define HS_COLL_NODE_COMM_H
 
+#include "base/trace.h"
 #include "coll/node/block.h"
 #include "coll/node/shm.h"
 #include "coll/schedule/topology.h"
@@ -28,6 +29,7 @@ struct hs_comm {
     struct hs_mates mates;
     struct hs_shm *shm;            /* shared memory with the ranks of this node; NULL: none */
     struct hs_block *block;        /* how its ranks wait; NULL: they poll */
+    struct hs_trace *trace;        /* NULL: nothing is recorded */
     struct hs_device_comm *device; /* the same of devices (device_comm.h); NULL: there is no device */
 };
 

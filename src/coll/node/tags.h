@@ -17,9 +17,17 @@ enum {
     HS_CHANNEL_MOVE = HS_CHANNELS - 3 /* hsumma_redistribute */
 };
 
-/* Numbers in HS_CHANNEL_AGREE: agreements that may be open at the same time, notices of failure, and bells (bells.h).
- */
-enum hs_agreement_number { HS_AGREE_CONTEXT, HS_AGREE_PLAN, HS_AGREE_TRIAL, HS_AGREE_TEAM, HS_NOTICE, HS_BELL };
+/* Numbers in HS_CHANNEL_AGREE: agreements that may be open at the same time, notices of failure, bells (bells.h), and
+ * timelines that are gathered. */
+enum hs_agreement_number {
+    HS_AGREE_CONTEXT,
+    HS_AGREE_PLAN,
+    HS_AGREE_TRIAL,
+    HS_AGREE_TEAM,
+    HS_NOTICE,
+    HS_BELL,
+    HS_TRACE
+};
 
 static inline int hs_tag(int channel, int64_t instance)
 {

@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <string.h>
 
-/* The five arrays of an instance, laid out one after the other; with memory = NULL only measures. */
+/* The six arrays of an instance, laid out one after the other; with memory = NULL only measures. */
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
     size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW, at = 0;
@@ -13,6 +13,7 @@ static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
         size_t count, size;
     } part[] = {
         {(void **)&instance->moved, all, sizeof *instance->moved},
+        {(void **)&instance->traced, open, sizeof *instance->traced},
         {(void **)&instance->open.request, open,
          sizeof *instance->open.request}, /* what is in flight lies inside the window */
         {(void **)&instance->request_step, open, sizeof *instance->request_step},
@@ -91,7 +92,7 @@ static enum hs_work work_of(const struct hs_step *step)
 }
 
 /* COPY and REDUCE. */
-static hsumma_status compute(const struct hs_instance *instance, const struct hs_step *step)
+static hsumma_status copy_or_add(const struct hs_instance *instance, const struct hs_step *step)
 {
     if (!hs_compute_bytes(instance->bound.compute, work_of(step), step->count))
         return HSUMMA_OK;
@@ -107,6 +108,38 @@ static hsumma_status compute(const struct hs_instance *instance, const struct hs
         return reduce_pieces(instance, step);
     instance->bound.combine(dst, left, right, step->count, instance->bound.state);
     return HSUMMA_OK;
+}
+
+static hsumma_status compute(const struct hs_instance *instance, const struct hs_step *step)
+{
+    struct hs_trace *trace = instance->comm->trace;
+    double begin = hs_trace_now(trace);
+    hsumma_status status = copy_or_add(instance, step);
+    hs_trace_work(trace, (struct hs_trace_entry){.begin = begin,
+                                                 .end = hs_trace_now(trace),
+                                                 .amount = step->count,
+                                                 .peer = -1,
+                                                 .tag = instance->bound.tag,
+                                                 .panel = -1,
+                                                 .kind = step->kind == HS_REDUCE ? HS_TRACE_SUM : HS_TRACE_COPY,
+                                                 .operand = -1});
+    return status;
+}
+
+/* A message on its way, in the timeline. */
+static int64_t trace_message(const struct hs_instance *instance, const struct hs_step *step, int rank, int64_t bytes)
+{
+    struct hs_trace *trace = instance->comm->trace;
+    enum hs_trace_kind kind = step->kind == HS_SEND   ? HS_TRACE_SEND
+                              : step->kind == HS_RECV ? HS_TRACE_RECEIVE
+                                                      : HS_TRACE_MPI;
+    return hs_trace_add(trace, (struct hs_trace_entry){.begin = hs_trace_now(trace),
+                                                       .amount = bytes,
+                                                       .peer = kind == HS_TRACE_MPI ? -1 : rank,
+                                                       .tag = instance->bound.tag,
+                                                       .panel = -1,
+                                                       .kind = kind,
+                                                       .operand = -1});
 }
 
 /* Posts the next piece of a SEND or RECV, or a collective of MPI's. */
@@ -131,6 +164,7 @@ static hsumma_status post(struct hs_instance *instance, int index)
     }
     if (code != MPI_SUCCESS)
         return HSUMMA_ERR_MPI;
+    instance->traced[instance->open.count] = trace_message(instance, step, rank, count);
     instance->request_step[instance->open.count++] = index;
     instance->moved[index] += count;
     instance->state[index] = HS_STEP_UNDER_WAY;
@@ -159,12 +193,15 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
         int step = instance->request_step[i];
         if (instance->open.request[i] != MPI_REQUEST_NULL) {
             instance->open.request[kept] = instance->open.request[i];
+            instance->traced[kept] = instance->traced[i];
             instance->request_step[kept++] = step;
-        } else if (instance->moved[step] < instance->bound.list->step[step].count) {
-            again[agains++] = step;
-        } else {
-            hs_step_finish(instance, step);
+            continue;
         }
+        hs_trace_close(instance->comm->trace, instance->traced[i]);
+        if (instance->moved[step] < instance->bound.list->step[step].count)
+            again[agains++] = step;
+        else
+            hs_step_finish(instance, step);
     }
     instance->open.count = kept;
     for (int i = 0; i < agains; i++) {
@@ -315,4 +352,19 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
             hs_shm_finish(instance->bound.shm, instance->bound.instance);
     }
     return status;
+}
+
+int hs_instance_awaits(const struct hs_instance *instance, int *receives)
+{
+    int at = instance->head;
+    *receives = 0;
+    if (!instance->active)
+        return -1;
+    while (at < instance->bound.list->steps && instance->state[at] == HS_STEP_DONE)
+        at++;
+    if (at == instance->bound.list->steps)
+        return -1;
+    const struct hs_step *step = &instance->bound.list->step[at];
+    *receives = step->kind == HS_RECV || step->kind == HS_WAIT;
+    return *receives || step->kind == HS_SEND ? hs_rank_of(instance, step->peer) : -1;
 }

@@ -60,6 +60,7 @@ struct hs_instance {
     int64_t *moved;                /* bytes of a SEND or RECV whose pieces have been posted or completed */
     struct hs_in_flight open;      /* messages that MPI has not completed */
     int *request_step, *completed; /* of each of them its step; which ones are complete */
+    int64_t *traced;               /* and its number in the timeline */
 };
 
 size_t hs_instance_bytes(int steps);
@@ -70,5 +71,7 @@ hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *stat
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding);
 /* Moves it forward without waiting; *worked is set to 1 if something happened.  Does nothing when it is not active. */
 hsumma_status hs_progress(struct hs_instance *instance, int *worked);
+/* The rank that its first unfinished step waits for, -1: none; *receives: for what comes from there. */
+int hs_instance_awaits(const struct hs_instance *instance, int *receives);
 
 #endif

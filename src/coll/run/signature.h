@@ -22,6 +22,7 @@ struct hs_operation {
     struct hs_ticket *ticket;
     struct hs_instance instance;
     int64_t number; /* of the team's calls */
+    int64_t traced; /* its number in the timeline */
     void *memory, *scratch;
     void *copy;         /* of a contribution that lies in out; made when it is first needed */
     hsumma_operator op; /* a copy of the caller's */

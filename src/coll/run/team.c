@@ -95,6 +95,7 @@ static void progress(struct hs_team *team, int *worked)
         if (team->last == operation)
             team->last = before;
         operation->ticket->done = 1;
+        hs_trace_close(team->comm->trace, operation->traced);
         hs_operation_give(operation, team->memory);
         *worked = 1;
     }
@@ -129,12 +130,23 @@ static int passed(const struct hs_team_waiting *waiting)
     return (!team->first || team->first->number > waiting->number) && !(waiting->native && pieces_under_way(team));
 }
 
+/* Nothing has moved: the oldest call waits. */
+static void trace_wait(const struct hs_team *team)
+{
+    int receives, peer = hs_instance_awaits(&team->first->instance, &receives);
+    hs_trace_await(team->comm->trace, team,
+                   (struct hs_trace_entry){
+                       .cause = receives ? HS_CAUSE_CALL : HS_CAUSE_SENT, .peer = peer, .panel = -1, .operand = -1});
+}
+
 hsumma_status hs_team_advance(void *state, int *worked, int *done)
 {
     struct hs_team_waiting *waiting = state;
     struct hs_team *team = waiting->team;
+    int moved = 0;
     if (team->comm)
-        hs_team_poll(team, worked);
+        hs_team_poll(team, &moved);
+    *worked |= moved;
     if (waiting->ticket)
         *done = waiting->ticket->done;
     else if (waiting->reserve)
@@ -145,6 +157,10 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
         *done = passed(waiting);
     else if (MPI_Test(waiting->request, done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return HSUMMA_ERR_MPI;
+    if (*done && team->comm)
+        hs_trace_resume(team->comm->trace);
+    else if (!moved && team->first && team->comm->trace)
+        trace_wait(team);
     return team->broken && !*done ? team->status : HSUMMA_OK;
 }
 
@@ -228,6 +244,14 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
         team->first = operation;
     team->last = operation;
     bind(team, operation, call, &binding);
+    operation->traced =
+        hs_trace_add(team->comm->trace, (struct hs_trace_entry){.begin = hs_trace_now(team->comm->trace),
+                                                                .amount = call->in_bytes,
+                                                                .peer = -1,
+                                                                .tag = binding.tag,
+                                                                .panel = -1,
+                                                                .kind = HS_TRACE_CALL,
+                                                                .operand = (int8_t)call->collective});
     hsumma_status status = operation->signature->device ? hs_device_call_start(operation, call, team->comm, &binding)
                                                         : hs_start(&operation->instance, team->comm, &binding);
     if (status) {

@@ -158,6 +158,23 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     return hs_plan_wait(plan);
 }
 
+static void trace_product(const hsumma_plan *plan)
+{
+    const struct hs_problem *problem = &plan->problem;
+    const int64_t *extent = problem->extent;
+    hs_trace_resume(problem->trace);
+    if (plan->in_grid)
+        hs_trace_add(problem->trace, (struct hs_trace_entry){.begin = plan->began,
+                                                             .end = hs_trace_now(problem->trace),
+                                                             .amount = extent[0] * extent[1] * extent[2] *
+                                                                       (problem->scalar->complex_type ? 8 : 2),
+                                                             .peer = -1,
+                                                             .tag = HS_TRACE_NO_TAG,
+                                                             .panel = -1,
+                                                             .kind = HS_TRACE_PRODUCT,
+                                                             .operand = -1});
+}
+
 /* The end of an execution, good or bad. */
 static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
@@ -166,6 +183,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     const char *news = hs_local_news(ctx->local);
     ctx->running = NULL;
     plan->phase = HS_PLAN_COMPLETE;
+    trace_product(plan);
     if (status != HSUMMA_ERR_MPI) /* else MPI may still write to it */
         hs_workspace_release(ctx, plan->workspace);
     plan->workspace = NULL;
@@ -220,6 +238,15 @@ static hsumma_status multiply(hsumma_plan *plan, int *worked, int *over)
     return HSUMMA_OK;
 }
 
+static hsumma_status agree(hsumma_plan *plan, int *worked, int *over)
+{
+    hsumma_status status = hs_agreement_advance(&plan->agreement, worked, over);
+    if (!status && !*over)
+        hs_trace_await(plan->problem.trace, plan,
+                       (struct hs_trace_entry){.cause = HS_CAUSE_START, .peer = -1, .panel = -1, .operand = -1});
+    return status;
+}
+
 /* Moves an execution from phase to phase, as far as it can go now (hs_advance). */
 static hsumma_status advance(void *state, int *worked, int *done)
 {
@@ -231,7 +258,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
         switch (plan->phase) {
         case HS_PLAN_AGREEING:
         case HS_PLAN_STAGING:
-            status = hs_agreement_advance(agreement, worked, &over);
+            status = agree(plan, worked, &over);
             if (!status && over)
                 status = hs_agreement_verdict(agreement).status;
             if (!status && over)
@@ -248,7 +275,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
                 status = end(plan, HSUMMA_OK);
             break;
         case HS_PLAN_REPORTING:
-            status = hs_agreement_advance(agreement, worked, &over);
+            status = agree(plan, worked, &over);
             if (!status && over) {
                 status = hs_agreement_verdict(agreement).status;
                 plan->phase = HS_PLAN_COMPLETE;
@@ -367,5 +394,6 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
     hsumma_status status = advance(plan, &worked, done);
     if (!status && !*done)
         let_messages_move(plan);
+    hs_trace_resume(plan->problem.trace);
     return status || *done ? finish(plan, status) : HSUMMA_OK;
 }

@@ -21,6 +21,7 @@ static void make_problem(const struct hs_request *request, hsumma_plan *plan)
     }
     problem->grid = request->desc[0]->grid->grid;
     problem->local = request->desc[0]->grid->ctx->local;
+    problem->trace = request->desc[0]->grid->ctx->comm.trace;
     memcpy(problem->extent, request->extent, sizeof problem->extent);
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *desc = request->desc[x];

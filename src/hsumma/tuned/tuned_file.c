@@ -2,6 +2,7 @@
 
 #include "base/wait.h"
 #include "coll/select/select.h"
+#include "hsumma/context/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINKS = 40, TEMPORARIES = 100, LOCK_SLEEP_NS = 3000000 };
+enum { LOCK_SLEEP_NS = 3000000 };
 static const double patience = 10; /* seconds that a lock is waited for */
 
 /* The text of a file that is being made. */
@@ -165,46 +166,18 @@ static hsumma_status prepare(const char *const *line, struct addition *addition,
     return status;
 }
 
+static const char option[] = "tuned";
+
 static hsumma_status cannot(const char *what, const char *path, struct hs_message *message)
 {
-    return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: cannot %s %s: %s", what, path, strerror(errno));
+    return hs_file_fail(option, what, path, message);
 }
 
 /* A file on its way to be replaced. */
 struct target {
-    char path[PATH_MAX]; /* no symbolic link */
-    int there, lock;
-    mode_t mode;
+    struct hs_new_file new;
+    int lock;
 };
-
-/* Follows symbolic links to a file or to nothing. */
-static hsumma_status find_target(struct target *target, const char *path, struct hs_message *message)
-{
-    struct stat found;
-    size_t length = strlen(path);
-    if (length == 0 || length >= sizeof target->path || path[length - 1] == '/')
-        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned is \"%s\"; expected the name of a file", path);
-    memcpy(target->path, path, length + 1);
-    for (int links = 0; lstat(target->path, &found) == 0; links++) {
-        char link[PATH_MAX];
-        if (S_ISREG(found.st_mode))
-            return HSUMMA_OK;
-        if (!S_ISLNK(found.st_mode))
-            return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: %s is no regular file", target->path);
-        ssize_t size = readlink(target->path, link, sizeof link);
-        char *slash = strrchr(target->path, '/');
-        size_t base = slash && size > 0 && link[0] != '/' ? (size_t)(slash + 1 - target->path) : 0;
-        if (links == LINKS)
-            errno = ELOOP;
-        if (size <= 0 || links == LINKS)
-            return cannot("follow the symbolic link", path, message);
-        if (base + (size_t)size >= sizeof target->path)
-            return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the symbolic link %s is too long", path);
-        memcpy(target->path + base, link, (size_t)size);
-        target->path[base + (size_t)size] = 0;
-    }
-    return errno == ENOENT ? HSUMMA_OK : cannot("look at", target->path, message);
-}
 
 /* The directories on the way to the file, as far as they are not there. */
 static hsumma_status make_directories(const char *path, struct hs_message *message)
@@ -232,11 +205,11 @@ static void nap(int times)
 static hsumma_status lock(struct target *target, struct hs_message *message)
 {
     char name[PATH_MAX + 8];
-    snprintf(name, sizeof name, "%s.lock", target->path);
+    snprintf(name, sizeof name, "%s.lock", target->new.path);
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC; /* some file systems lock only what can be written */
     target->lock = open(name, flags, 0666);
     if (target->lock < 0 && errno == ENOENT) {
-        hsumma_status status = make_directories(target->path, message);
+        hsumma_status status = make_directories(target->new.path, message);
         if (status)
             return status;
         target->lock = open(name, flags, 0666);
@@ -265,23 +238,21 @@ static void unlock(const struct target *target)
 }
 
 /* The whole file; *text stays NULL if there is none. */
-static hsumma_status read_old(struct target *target, const struct hs_allocator *memory, char **text,
+static hsumma_status read_old(const char *path, const struct hs_allocator *memory, char **text,
                               struct hs_message *message)
 {
     struct stat found;
-    int file = open(target->path, O_RDWR | O_CLOEXEC); /* who may not write it shall not replace it */
+    int file = open(path, O_RDWR | O_CLOEXEC); /* who may not write it shall not replace it */
     if (file < 0)
-        return errno == ENOENT ? HSUMMA_OK : cannot("write", target->path, message);
-    hsumma_status status = fstat(file, &found) ? cannot("look at", target->path, message) : HSUMMA_OK;
+        return errno == ENOENT ? HSUMMA_OK : cannot("write", path, message);
+    hsumma_status status = fstat(file, &found) ? cannot("look at", path, message) : HSUMMA_OK;
     size_t size = status ? 0 : (size_t)found.st_size, length = 0;
-    target->there = 1;
-    target->mode = found.st_mode & 0777;
     if (!status && !(*text = hs_get(memory, size + 1, 1)))
         status = HSUMMA_ERR_MEMORY;
     while (!status && length < size) {
         ssize_t some = read(file, *text + length, size - length);
         if (some < 0 && errno != EINTR)
-            status = cannot("read", target->path, message);
+            status = cannot("read", path, message);
         if (some == 0) /* it has become shorter */
             break;
         length += some > 0 ? (size_t)some : 0;
@@ -292,60 +263,20 @@ static hsumma_status read_old(struct target *target, const struct hs_allocator *
     (*text)[length] = 0;
     if (strlen(*text) != length)
         return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: %s is damaged and has not been changed: it has a zero byte",
-                       target->path);
+                       path);
     struct hs_message why;
     status = check(*text, memory, &why);
     return status == HSUMMA_ERR_OPTION
-               ? hs_fail(message, status, "tuned: %s has not been changed, it cannot be read: %s", target->path,
-                         why.text)
+               ? hs_fail(message, status, "tuned: %s has not been changed, it cannot be read: %s", path, why.text)
                : status;
 }
 
-static int write_all(int file, const char *text, size_t length)
+static hsumma_status replace(struct hs_new_file *file, const struct file_text *text, struct hs_message *message)
 {
-    while (length) {
-        ssize_t some = write(file, text, length);
-        if (some < 0 && errno != EINTR)
-            return -1;
-        text += some > 0 ? some : 0;
-        length -= some > 0 ? (size_t)some : 0;
-    }
-    return 0;
-}
-
-/* Not mkstemp: the permissions of a new file are those that the user's mask leaves. */
-static int open_temporary(const struct target *target, char *name, size_t size)
-{
-    int file = -1;
-    errno = EEXIST;
-    for (int i = 0; file < 0 && errno == EEXIST && i < TEMPORARIES; i++) {
-        snprintf(name, size, "%s.tmp-%ld-%d", target->path, (long)getpid(), i);
-        file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }
-    return file;
-}
-
-static hsumma_status replace(const struct target *target, const struct file_text *text, struct hs_message *message)
-{
-    char name[PATH_MAX + 32];
-    int file = open_temporary(target, name, sizeof name);
-    if (file < 0)
-        return cannot("make", name, message);
-    int bad = write_all(file, text->at, text->length) || (target->there && fchmod(file, target->mode)) || fsync(file);
-    int reason = errno;
-    if (close(file) && !bad) { /* a file system may find only now that it is full */
-        bad = 1;
-        reason = errno;
-    }
-    if (!bad && rename(name, target->path)) {
-        bad = 1;
-        reason = errno;
-    }
-    if (!bad)
-        return HSUMMA_OK;
-    unlink(name);
-    errno = reason;
-    return cannot("write", target->path, message);
+    hsumma_status status = hs_new_file_open(file, message);
+    if (!status)
+        status = hs_new_file_write(file, text->at, text->length, message);
+    return hs_new_file_end(file, status, message);
 }
 
 hsumma_status hs_tuned_merge(const char *path, const char *const *line, int lines, const struct hs_allocator *memory,
@@ -359,15 +290,15 @@ hsumma_status hs_tuned_merge(const char *path, const char *const *line, int line
     struct addition *addition = hs_get_zero(memory, (size_t)lines, sizeof *addition);
     hsumma_status status = addition ? prepare(line, addition, lines, memory, message) : HSUMMA_ERR_MEMORY;
     if (!status)
-        status = find_target(&target, path, message);
+        status = hs_new_file_find(&target.new, option, path, message);
     if (!status)
         status = lock(&target, message);
     if (!status)
-        status = read_old(&target, memory, &old, message);
+        status = read_old(target.new.path, memory, &old, message);
     if (!status)
         merge(&text, old, line, addition, lines);
     if (!status)
-        status = text.failed ? HSUMMA_ERR_MEMORY : replace(&target, &text, message);
+        status = text.failed ? HSUMMA_ERR_MEMORY : replace(&target.new, &text, message);
     unlock(&target);
     hs_put(memory, text.at);
     hs_put(memory, old);

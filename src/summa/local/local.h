@@ -48,6 +48,12 @@ struct hs_product {
     int threads; /* of the BLAS; 0: leave them alone */
 };
 
+static inline int64_t hs_product_flops(const struct hs_product *product)
+{
+    const int64_t *extent = product->extent;
+    return extent[0] * extent[1] * extent[2] * (product->scalar->complex_type ? 8 : 2);
+}
+
 /*
  * The device outlives it; nothing is taken of it before the first product.  order: the stream on which operands in the
  * device's memory are ready, looked up at each product; may be NULL.

@@ -334,7 +334,7 @@ static void pack_exchange(struct hs_conveyor *conveyor, int o)
             hs_mover_exchange_copy(mover, o, HS_MATRIX_TO_MESSAGE, conveyor->outgoing, &conveyor->matrix, NULL, NULL);
         conveyor->source[o % conveyor->slots[0]].in_place = 0;
     }
-    conveyor->copy_seconds += hs_now() - begin;
+    hs_conveyor_copied(conveyor, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
 /* What arrived in the exchange goes to its place as soon as the instance is over, before the next one may start. */
@@ -351,7 +351,7 @@ static void unpack_exchange(struct hs_conveyor *conveyor, int o)
         hs_mover_exchange_copy(mover, o, HS_MESSAGE_TO_SLABS, conveyor->incoming, NULL, slabs, NULL);
         hs_mover_exchange_own(mover, o, HS_MATRIX_TO_SLABS, &conveyor->matrix, slabs, NULL);
     }
-    conveyor->copy_seconds += hs_now() - begin;
+    hs_conveyor_copied(conveyor, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
 hsumma_status hs_conveyor_progress(struct hs_conveyor *conveyor, int *worked)

@@ -97,8 +97,9 @@ int hs_conveyor_idle(const struct hs_conveyor *conveyor);
 /* 1 when all that the span asks of this process, forwarding included, is over. */
 int hs_conveyor_done(const struct hs_conveyor *conveyor);
 
-/* feed.c: 1 when innermost panel t is here; then where. */
+/* feed.c: 1 when innermost panel t is here; then where.  The rank of its root. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t);
+int hs_feed_root(const struct hs_conveyor *feed, int t);
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t);
 /* 1 when everything that panel `now` asks of this process, forwarding included, has been started and is over. */
 int hs_feed_settled(const struct hs_conveyor *feed, int now);
@@ -116,6 +117,8 @@ int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now);
 /* ... and what its root does with tier0 panel o where nothing is exchanged. */
 void hs_feed_fill(struct hs_conveyor *feed, int o);
 void hs_drain_empty(struct hs_conveyor *drain, int o);
+/* timeline.c: after a copy or a sum of panel o of a tier that has taken from `begin` until now. */
+void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_trace_kind kind, double begin);
 /* Whether the node's memory may be written in this execution. */
 int hs_conveyor_entered(const struct hs_conveyor *conveyor);
 /* Whether all members of the cell are through with the first `count` panels of channel s. */

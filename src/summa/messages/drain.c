@@ -38,11 +38,12 @@ void hs_drain_empty(struct hs_conveyor *drain, int o)
 {
     const struct hs_mover *mover = &drain->mover;
     struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
+    if (is_direct(drain))
+        return;
     double begin = hs_now();
-    if (!is_direct(drain))
-        hs_unpack(&run, hs_conveyor_panel(drain, drain->channels - 1, run.begin).base, mover->length, drain->beta,
-                  &drain->matrix);
-    drain->copy_seconds += hs_now() - begin;
+    hs_unpack(&run, hs_conveyor_panel(drain, drain->channels - 1, run.begin).base, mover->length, drain->beta,
+              &drain->matrix);
+    hs_conveyor_copied(drain, mover->tier0, o, HS_TRACE_SUM, begin);
 }
 
 /* In the order of the line, and element by element, so that bits do not depend on who adds up what. */
@@ -64,7 +65,7 @@ void hs_drain_gather(struct hs_conveyor *drain, int o)
         for (int i = 2; i < members; i++)
             scalar->add(sum, sum, part + i * apart, bytes, NULL);
     }
-    drain->copy_seconds += hs_now() - begin;
+    hs_conveyor_copied(drain, drain->channel[0].tier, o, HS_TRACE_SUM, begin);
 }
 
 /* Its panels are multiplied, its sums are complete, and the root has where to put the result. */

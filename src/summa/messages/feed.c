@@ -7,6 +7,13 @@ static int root_of(const struct hs_conveyor *feed, int t)
     return hs_mover_root(&feed->mover, feed->mover.panels->panel[t].pair);
 }
 
+int hs_feed_root(const struct hs_conveyor *feed, int t)
+{
+    const struct hs_grid *grid = &feed->mover.problem->grid;
+    int along = feed->mover.role->line_axis;
+    return grid->rank[hs_grid_index(grid, along, root_of(feed, t), grid->coord[!along])];
+}
+
 /* The channel by which this cell gets innermost panel t: 0 if the root of the line is in it. */
 static int channel_of(const struct hs_conveyor *feed, int t)
 {
@@ -73,7 +80,7 @@ void hs_feed_fill(struct hs_conveyor *feed, int o)
     }
     double begin = hs_now();
     hs_pack(&run, &feed->matrix, mover->length, hs_conveyor_panel(feed, 0, run.begin).base);
-    feed->copy_seconds += hs_now() - begin;
+    hs_conveyor_copied(feed, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
 /* A panel's channels start from outside in: others wait for what this process does in the outer ones, and one at a time

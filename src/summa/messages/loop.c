@@ -227,9 +227,10 @@ static struct hs_product next_slice(struct hs_loop *loop)
  * what this process sends. */
 static void multiply(struct hs_loop *loop, int *worked)
 {
-    int done;
+    int done, panel = loop->now;
     if (!loop->multiplying) {
         struct hs_product product = next_slice(loop);
+        loop->flops = hs_product_flops(&product);
         loop->mark = hs_now();
         loop->multiplying = 1;
         hs_local_start(loop->problem->local, &product);
@@ -238,14 +239,21 @@ static void multiply(struct hs_loop *loop, int *worked)
     double now = hs_now();
     loop->failed = loop->failed ? loop->failed : status;
     loop->times.gemm += now - loop->mark;
+    hs_trace_work(loop->problem->trace, (struct hs_trace_entry){.begin = loop->mark,
+                                                                .end = now,
+                                                                .amount = done ? loop->flops : 0,
+                                                                .peer = -1,
+                                                                .tag = HS_TRACE_NO_TAG,
+                                                                .panel = panel,
+                                                                .kind = HS_TRACE_GEMM,
+                                                                .operand = -1});
     loop->mark = now;
     loop->multiplying = !done;
     if (done && loop->column == 0)
         loop->now++;
 }
 
-/* The panel behind those of a feed that are brought before `now` is multiplied. */
-static int batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed)
+int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed)
 {
     int end = feed->owners ? hs_batch_end(&loop->panels, feed->owners, loop->now) : loop->now + 1;
     return end < loop->end ? end : loop->end;
@@ -255,7 +263,7 @@ static int ready(struct hs_loop *loop)
 {
     for (int f = 0; f < loop->feeds; f++) {
         const struct hs_conveyor *feed = &loop->conveyor[f];
-        int end = batch_end(loop, feed);
+        int end = hs_loop_batch_end(loop, feed);
         for (int t = loop->now; t < end; t++)
             if (!hs_feed_ready(feed, t))
                 return 0;
@@ -404,6 +412,8 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
         } else if (!status && complete(loop)) {
             finish(loop);
             status = loop->failed;
+        } else if (!status) {
+            hs_loop_trace_wait(loop);
         }
     }
     if (status && loop->state == HS_RUNNING) {

@@ -55,6 +55,7 @@ struct hs_loop {
     int64_t column;              /* of the local product: where the next slice begins */
     int multiplying;             /* a device is at a slice */
     double mark;                 /* the last look at the clock meanwhile */
+    int64_t flops;               /* of the slice */
     hsumma_status failed;        /* a device has; C is not to be used here */
     struct hs_times times, last; /* of this span so far, and of the last complete one */
 };
@@ -90,6 +91,11 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
 int hs_loop_idle(const struct hs_loop *loop);
 /* Moves it forward (hs_advance). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
+
+/* The panel behind those of a feed that are brought before the next one is multiplied. */
+int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed);
+/* timeline.c: nothing can be multiplied now; records what for. */
+void hs_loop_trace_wait(struct hs_loop *loop);
 
 /* What this process gives to MPI in one execution, without the agreement at the start, in messages of at most `cut`
  * bytes. */

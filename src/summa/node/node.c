@@ -32,6 +32,22 @@ static void account(struct hs_node_product *node, double *seconds)
     node->mark = now;
 }
 
+/* Work since the last look at the clock, for an account and the timeline. */
+static void record(struct hs_node_product *node, double *seconds, enum hs_trace_kind kind, int operand, int64_t panel,
+                   int64_t amount)
+{
+    double begin = node->mark;
+    account(node, seconds);
+    hs_trace_work(node->problem->trace, (struct hs_trace_entry){.begin = begin,
+                                                                .end = node->mark,
+                                                                .amount = amount,
+                                                                .peer = -1,
+                                                                .tag = HS_TRACE_NO_TAG,
+                                                                .panel = (int32_t)panel,
+                                                                .kind = kind,
+                                                                .operand = operand});
+}
+
 /* Something can be done (again). */
 static void resume(struct hs_node_product *node)
 {
@@ -122,7 +138,7 @@ static int fill(struct hs_node_product *node)
         }
         if (node->device)
             hs_node_device_mark(node, node->device->copies, HS_FILLED, step);
-        account(node, &node->times.copy);
+        record(node, &node->times.copy, HS_TRACE_COPY, due[0] && due[1] ? -1 : node->in[!due[0]].operand, panel, bytes);
         node->times.bytes += bytes;
     }
     node->fill = step + 1;
@@ -275,7 +291,7 @@ static int start(struct hs_node_product *node)
     resume(node);
     if (node->device) {
         hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
-        account(node, &node->times.gemm);
+        record(node, &node->times.gemm, HS_TRACE_GEMM, -1, hs_panel_of(node, step), 0);
         return 1;
     }
     struct hs_product product = {.scalar = problem->scalar,
@@ -291,6 +307,7 @@ static int start(struct hs_node_product *node)
                                  .threads = node->spec->threads};
     memcpy(&product.beta, beta_of(node, step), problem->scalar->size);
     hs_local_start(problem->local, &product);
+    node->flops = hs_product_flops(&product);
     node->multiplying = 1;
     return 1;
 }
@@ -305,7 +322,7 @@ static int multiply(struct hs_node_product *node, int *worked)
     if (node->multiplying) {
         hsumma_status status = hs_local_advance(node->problem->local, worked, &done);
         node->failed = node->failed ? node->failed : status;
-        account(node, &node->times.gemm);
+        record(node, &node->times.gemm, HS_TRACE_GEMM, -1, hs_panel_of(node, node->step), done ? node->flops : 0);
     }
     node->multiplying = !done;
     if (!done)
@@ -329,7 +346,7 @@ static int sum(struct hs_node_product *node)
     hs_node_sum(node, panel);
     if (node->device)
         hs_node_device_mark(node, node->device->copies, HS_SUMMED, panel);
-    account(node, &node->times.copy);
+    record(node, &node->times.copy, HS_TRACE_SUM, HS_C, panel, 0);
     node->sum = panel + 1;
     announce(node, HS_SUMMED, node->sum);
     return 1;
@@ -384,6 +401,36 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
         publish(node, where);
 }
 
+/* Whether the rank gives this process a panel of a supply. */
+static int gives(const struct hs_node_product *node, const struct hs_supply *supply, int64_t panel, int rank)
+{
+    int owner = hs_panel_owner(node, supply, panel);
+    for (int i = 0; i < supply->givers.count && !hs_owner_is_here(node, supply, owner); i++)
+        if (supply->givers.rank[i] == rank && (owner < 0 || owner == supply->givers.coord[i]))
+            return 1;
+    return 0;
+}
+
+/* Nothing can be done: for what others have not signalled since the last look, first of all for panels. */
+static void trace_wait(struct hs_node_product *node)
+{
+    struct hs_trace *trace = node->problem->trace;
+    const struct hs_directory *directory = &node->shared->directory;
+    const struct hs_awaited *awaited = directory->awaited;
+    if (!trace || directory->awaits == 0)
+        return;
+    for (int i = 1; i < directory->awaits && awaited->counter != HS_FILLED; i++)
+        awaited = directory->awaited[i].counter == HS_FILLED ? &directory->awaited[i] : awaited;
+    int fills = awaited->counter == HS_FILLED;
+    int64_t panel = hs_panel_of(node, node->step);
+    int second = node->ins > 1 && fills && !gives(node, &node->in[0], panel, awaited->rank);
+    hs_trace_await(trace, node,
+                   (struct hs_trace_entry){.cause = fills ? HS_CAUSE_DATA : HS_CAUSE_ROOM,
+                                           .peer = trace->rank_of_mate[awaited->rank],
+                                           .panel = (int32_t)panel,
+                                           .operand = fills ? node->in[second].operand : -1});
+}
+
 hsumma_status hs_node_advance(void *state, int *worked, int *done)
 {
     struct hs_node_product *node = state;
@@ -401,9 +448,11 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
         if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
             unread(node) && (!node->device || hs_node_device_left(node)))
             finish(node);
-        else if (!did && !node->idle && !node->multiplying) {
-            account(node, NULL);
+        else if (!did && !node->multiplying) {
+            if (!node->idle)
+                account(node, NULL);
             node->idle = 1;
+            trace_wait(node);
         }
     }
     *worked |= did;

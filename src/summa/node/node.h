@@ -75,6 +75,7 @@ struct hs_node_product {
     double mark;             /* the last look at the clock */
     int idle;                /* nothing could be done since */
     int multiplying;         /* a device is at the next step's product */
+    int64_t flops;           /* of the last product */
     int64_t announced[3];    /* device: of fill, step and sum, to those who cannot wait for events */
     int closed;              /* device: the end has been put on streams */
     hsumma_status failed;    /* the system or the device has refused something; C is not to be used here */

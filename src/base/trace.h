@@ -1,0 +1,108 @@
+/*
+ * The timeline of a process (option trace): what it does and what it waits for, in a ring of bounded memory, in which
+ * the oldest entries make room for new ones.  Every function takes NULL, which records nothing.
+ *
+ * Work (copies, sums, the local GEMM) is recorded when it ends.  A wait is open from the moment at which nothing could
+ * be done until work begins, or another thing is awaited.  Messages and collective calls lie beside both: they are
+ * opened and closed by number.
+ */
+#ifndef HS_BASE_TRACE_H
+#define HS_BASE_TRACE_H
+
+#include "base/memory.h"
+#include "base/wait.h"
+
+enum hs_trace_kind {
+    HS_TRACE_PRODUCT, /* an execution of a plan */
+    HS_TRACE_CALL,    /* a collective call */
+    HS_TRACE_GEMM,
+    HS_TRACE_COPY,
+    HS_TRACE_SUM,
+    HS_TRACE_WAIT,
+    HS_TRACE_SEND,
+    HS_TRACE_RECEIVE,
+    HS_TRACE_MPI /* a collective of MPI's */
+};
+
+/* What a wait is for. */
+enum hs_trace_cause {
+    HS_CAUSE_START, /* all processes of the grid have begun the product */
+    HS_CAUSE_DATA,  /* a panel of A or B, or a sum of C, from the peer */
+    HS_CAUSE_ROOM,  /* the peer is through with a buffer */
+    HS_CAUSE_SENT,  /* a message to the peer is complete */
+    HS_CAUSE_CALL   /* the peer's part of a collective call */
+};
+
+struct hs_trace_entry {
+    double begin, end; /* hs_now; end 0: still open */
+    int64_t amount;    /* bytes; of products and GEMMs flops */
+    int32_t peer;      /* rank in the context; -1: none */
+    int32_t tag;       /* of a message */
+    int32_t panel;     /* -1: none */
+    uint32_t order;    /* entries of one time follow each other so */
+    int8_t kind, cause;
+    int8_t operand; /* 0, 1, 2 for A, B, C; -1: none; of calls the collective */
+    int8_t unused[5];
+};
+
+enum { HS_TRACE_ENTRIES = 1 << 15, HS_TRACE_CLOSED = -1, HS_TRACE_NO_TAG = -1 };
+
+struct hs_trace {
+    struct hs_trace_entry *ring; /* HS_TRACE_ENTRIES of them */
+    uint64_t count;              /* entries so far: the next one goes to count % HS_TRACE_ENTRIES */
+    uint64_t lost;               /* before the ring was last put in order */
+    uint64_t written;            /* entries, with lost ones, when the file was last written */
+    uint32_t order;
+    const void *waiter; /* what has opened the wait; NULL: none is open */
+    struct hs_trace_entry wait;
+    int *rank_of_mate; /* ranks of this node, by their numbers among its mates */
+    double made;
+};
+
+/* HSUMMA_ERR_MEMORY has left nothing behind. */
+hsumma_status hs_trace_make(struct hs_trace **trace, int mates, const struct hs_allocator *memory);
+void hs_trace_free(struct hs_trace *trace, const struct hs_allocator *memory);
+
+/* hs_trace_add, _begin and so on for a trace that is there. */
+int64_t hs_trace_put(struct hs_trace *trace, const struct hs_trace_entry *entry);
+void hs_trace_put_work(struct hs_trace *trace, const struct hs_trace_entry *entry);
+void hs_trace_put_wait(struct hs_trace *trace, const void *waiter, const struct hs_trace_entry *entry);
+void hs_trace_end_wait(struct hs_trace *trace, double end);
+
+static inline double hs_trace_now(const struct hs_trace *trace)
+{
+    return trace ? hs_now() : 0;
+}
+
+/* Something that has ended, or (end 0) goes on: the number by which it is closed. */
+static inline int64_t hs_trace_add(struct hs_trace *trace, struct hs_trace_entry entry)
+{
+    return trace ? hs_trace_put(trace, &entry) : HS_TRACE_CLOSED;
+}
+static inline void hs_trace_close(struct hs_trace *trace, int64_t number)
+{
+    if (trace && number >= 0 && trace->count - (uint64_t)number <= HS_TRACE_ENTRIES)
+        trace->ring[number % HS_TRACE_ENTRIES].end = hs_now();
+}
+
+/* Work, from entry.begin to entry.end: a wait ends with it.  Alike entries without a gap become one. */
+static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry entry)
+{
+    if (trace)
+        hs_trace_put_work(trace, &entry);
+}
+
+/* Nothing can be done until what the entry says; waiter: who looks again and again.  While one waits others do not. */
+static inline void hs_trace_await(struct hs_trace *trace, const void *waiter, struct hs_trace_entry entry)
+{
+    if (trace)
+        hs_trace_put_wait(trace, waiter, &entry);
+}
+/* The caller gets control back, or what was awaited is there. */
+static inline void hs_trace_resume(struct hs_trace *trace)
+{
+    if (trace && trace->waiter)
+        hs_trace_end_wait(trace, hs_now());
+}
+
+#endif

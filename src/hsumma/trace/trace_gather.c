@@ -1,0 +1,272 @@
+#include "coll/node/agree_mpi.h"
+#include "coll/node/tags.h"
+#include "hsumma/trace/trace_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRIPS = 8, CHUNK = 1024 }; /* of a clock; entries in a message */
+
+struct header {
+    uint64_t entries, lost;
+};
+
+/* What process 0 tells the others. */
+struct told {
+    hsumma_status status;
+    struct hs_message message;
+};
+
+static int tag(void)
+{
+    return hs_tag(HS_CHANNEL_AGREE, HS_TRACE);
+}
+
+static hsumma_status await(hsumma_context *ctx, MPI_Request *request, int code)
+{
+    if (code != MPI_SUCCESS)
+        return HSUMMA_ERR_MPI;
+    return hs_team_await(&ctx->team, request);
+}
+
+static hsumma_status transmit(hsumma_context *ctx, const void *data, size_t bytes, int to)
+{
+    MPI_Request request;
+    return await(ctx, &request, MPI_Isend(data, (int)bytes, MPI_BYTE, to, tag(), ctx->comm.comm, &request));
+}
+
+static hsumma_status receive(hsumma_context *ctx, void *data, size_t bytes, int from)
+{
+    MPI_Request request;
+    return await(ctx, &request, MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag(), ctx->comm.comm, &request));
+}
+
+/* Process 0's status for all. */
+static hsumma_status tell(hsumma_context *ctx, hsumma_status status)
+{
+    struct told told = {.status = status, .message = ctx->message};
+    MPI_Request request;
+    hsumma_status sent = await(ctx, &request, MPI_Ibcast(&told, sizeof told, MPI_BYTE, 0, ctx->comm.comm, &request));
+    if (sent)
+        return hs_fail(&ctx->message, sent, "trace: MPI has failed");
+    return told.status ? hs_fail(&ctx->message, told.status, "%s", told.message.text) : HSUMMA_OK;
+}
+
+/* Whether the file can be made; nothing is left of the trial. */
+static hsumma_status try_file(hsumma_context *ctx)
+{
+    struct hs_new_file file;
+    hsumma_status status = hs_new_file_find(&file, "trace", ctx->texts.trace, &ctx->message);
+    if (!status)
+        status = hs_new_file_open(&file, &ctx->message);
+    if (!status)
+        hs_new_file_end(&file, HSUMMA_ERR_OPTION, NULL);
+    return status;
+}
+
+hsumma_status hs_trace_open(hsumma_context *ctx)
+{
+    const struct hs_mates *mates = &ctx->comm.mates;
+    struct hs_trace *trace = NULL;
+    if (strcmp(ctx->texts.trace, "none") == 0)
+        return HSUMMA_OK;
+    hsumma_status status = tell(ctx, ctx->comm.rank == 0 ? try_file(ctx) : HSUMMA_OK);
+    if (status)
+        return status;
+    status = hs_agreed(ctx->comm.comm, hs_trace_make(&trace, ctx->comm.size, &ctx->memory));
+    for (int r = 0; !status && mates->mate && r < ctx->comm.size; r++)
+        if (mates->mate[r] >= 0)
+            trace->rank_of_mate[mates->mate[r]] = r;
+    if (status) {
+        hs_trace_free(trace, &ctx->memory);
+        return hs_fail(&ctx->message, status, "trace: no memory for the timeline");
+    }
+    ctx->comm.trace = trace;
+    return HSUMMA_OK;
+}
+
+static int is_message(const struct hs_trace_entry *entry)
+{
+    return entry->kind == HS_TRACE_SEND || entry->kind == HS_TRACE_RECEIVE;
+}
+
+/* Messages of a pair and tag together, the last first. */
+static int by_message(const void *left, const void *right)
+{
+    const struct hs_trace_entry *a = left, *b = right;
+    if (is_message(a) != is_message(b))
+        return is_message(a) - is_message(b);
+    if (a->kind != b->kind)
+        return a->kind - b->kind;
+    if (a->peer != b->peer)
+        return a->peer < b->peer ? -1 : 1;
+    if (a->tag != b->tag)
+        return a->tag < b->tag ? -1 : 1;
+    return a->order > b->order ? -1 : 1;
+}
+
+/* By their begin; what goes on for longer first. */
+static int by_begin(const void *left, const void *right)
+{
+    const struct hs_trace_entry *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+/*
+ * Puts the ring in order.  Messages get numbers, counted from the last of a pair and tag: so a message has one number
+ * on both sides, also where one side has lost more than the other.
+ */
+static void put_in_order(struct hs_trace *trace)
+{
+    struct hs_trace_entry *entry = trace->ring;
+    if (trace->count > HS_TRACE_ENTRIES) {
+        trace->lost += trace->count - HS_TRACE_ENTRIES;
+        trace->count = HS_TRACE_ENTRIES; /* the oldest will be the first */
+    }
+    size_t count = (size_t)trace->count;
+    qsort(entry, count, sizeof *entry, by_message);
+    for (size_t i = 0; i < count; i++) {
+        int follows = i > 0 && entry[i].kind == entry[i - 1].kind && entry[i].peer == entry[i - 1].peer &&
+                      entry[i].tag == entry[i - 1].tag;
+        if (is_message(&entry[i]))
+            entry[i].panel = follows ? entry[i - 1].panel + 1 : 0;
+    }
+    qsort(entry, count, sizeof *entry, by_begin);
+}
+
+/* The clock of another process, ahead of this one's, as the fastest of several round trips shows it. */
+static hsumma_status read_clock(hsumma_context *ctx, int rank, double *shift, double *error)
+{
+    double theirs;
+    *error = -1;
+    for (int i = 0; i < TRIPS; i++) {
+        double begin = hs_now();
+        hsumma_status status = transmit(ctx, &begin, sizeof begin, rank);
+        if (!status)
+            status = receive(ctx, &theirs, sizeof theirs, rank);
+        if (status)
+            return status;
+        double half = (hs_now() - begin) / 2;
+        if (*error < 0 || half < *error) {
+            *error = half;
+            *shift = theirs - begin - half;
+        }
+    }
+    if (*shift < *error && -*shift < *error) /* processes of one machine have one clock */
+        *shift = 0;
+    return HSUMMA_OK;
+}
+
+static hsumma_status show_clock(hsumma_context *ctx)
+{
+    double theirs, mine;
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; !status && i < TRIPS; i++) {
+        status = receive(ctx, &theirs, sizeof theirs, 0);
+        mine = hs_now();
+        if (!status)
+            status = transmit(ctx, &mine, sizeof mine, 0);
+    }
+    return status;
+}
+
+static hsumma_status give(hsumma_context *ctx, const struct hs_trace *trace)
+{
+    struct header header = {trace->count, trace->lost};
+    hsumma_status status = show_clock(ctx);
+    if (!status)
+        status = transmit(ctx, &header, sizeof header, 0);
+    for (uint64_t at = 0; !status && at < header.entries; at += CHUNK) {
+        uint64_t count = header.entries - at < CHUNK ? header.entries - at : CHUNK;
+        status = transmit(ctx, &trace->ring[at], count * sizeof *trace->ring, 0);
+    }
+    return status;
+}
+
+/* Another process's entries, for the file. */
+static hsumma_status take(hsumma_context *ctx, int rank, struct hs_trace_entry *chunk, struct hs_trace_text *text,
+                          double *error, uint64_t *lost)
+{
+    const struct hs_topology *topology = &ctx->comm.topology;
+    double shift = 0, uncertain = 0;
+    struct header header = {ctx->comm.trace->count, ctx->comm.trace->lost};
+    hsumma_status status = rank ? read_clock(ctx, rank, &shift, &uncertain) : HSUMMA_OK;
+    if (!status && rank)
+        status = receive(ctx, &header, sizeof header, rank);
+    if (!status)
+        hs_trace_text_rank(text, rank, topology->size ? topology->division[HS_NODE].of[rank] : 0, shift, header.lost);
+    for (uint64_t at = 0; !status && at < header.entries; at += CHUNK) {
+        uint64_t count = header.entries - at < CHUNK ? header.entries - at : CHUNK;
+        const struct hs_trace_entry *entry = rank ? chunk : &ctx->comm.trace->ring[at];
+        if (rank)
+            status = receive(ctx, chunk, count * sizeof *chunk, rank);
+        for (uint64_t i = 0; !status && i < count; i++)
+            hs_trace_text_entry(text, &entry[i]);
+    }
+    *error = uncertain > *error ? uncertain : *error;
+    *lost += header.lost;
+    return status;
+}
+
+/* Process 0: gathers all and writes the file.  Others send in any case: what fails with the file is told at the end. */
+static hsumma_status collect(hsumma_context *ctx, struct hs_trace_entry *chunk, char *buffer)
+{
+    struct hs_new_file file;
+    struct hs_trace_text text = {.file = &file,
+                                 .buffer = buffer,
+                                 .ranks = ctx->comm.size,
+                                 .zero = ctx->comm.trace->made,
+                                 .message = &ctx->message};
+    double error = 0;
+    uint64_t lost = 0;
+    hsumma_status status = HSUMMA_OK;
+    text.status = hs_new_file_find(&file, "trace", ctx->texts.trace, &ctx->message);
+    if (!text.status)
+        text.status = hs_new_file_open(&file, &ctx->message);
+    hs_trace_text_begin(&text);
+    for (int r = 0; !status && r < ctx->comm.size; r++)
+        status = take(ctx, r, chunk, &text, &error, &lost);
+    hs_trace_text_end(&text, error, lost);
+    return hs_new_file_end(&file, status ? status : text.status, &ctx->message);
+}
+
+hsumma_status hs_trace_write(hsumma_context *ctx)
+{
+    struct hs_trace *trace = ctx->comm.trace;
+    struct hs_trace_entry *chunk = NULL;
+    char *buffer = NULL;
+    int reads = ctx->comm.rank == 0;
+    if (!trace)
+        return HSUMMA_OK;
+    struct hs_vote mine = {.value = trace->count + trace->lost != trace->written || !trace->written};
+    if (ctx->running || ctx->team.first)
+        mine.status = HSUMMA_ERR_BUSY;
+    if (reads && ((chunk = hs_get(&ctx->memory, CHUNK, sizeof *chunk)) == NULL ||
+                  (buffer = hs_get(&ctx->memory, HS_TRACE_TEXT, 1)) == NULL))
+        mine.status = HSUMMA_ERR_MEMORY;
+    struct hs_trace *recording = ctx->comm.trace;
+    ctx->comm.trace = NULL; /* what follows is not part of the timeline */
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, mine);
+    ctx->comm.trace = recording;
+    hsumma_status status = verdict.status;
+    if (status == HSUMMA_ERR_BUSY)
+        hs_fail(&ctx->message, status, "trace: a plan or a call of this context is under way on process %d",
+                verdict.rank);
+    else if (status)
+        hs_fail(&ctx->message, status, "trace: %s", hsumma_status_string(status));
+    if (!status && verdict.value) {
+        put_in_order(trace);
+        trace->written = trace->count + trace->lost;
+        status = reads ? collect(ctx, chunk, buffer) : give(ctx, trace);
+        status = status == HSUMMA_ERR_MPI ? hs_fail(&ctx->message, status, "trace: MPI has failed") : tell(ctx, status);
+    }
+    hs_put(&ctx->memory, chunk);
+    hs_put(&ctx->memory, buffer);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* What the loop tells the timeline: its copies and sums, and what it waits for. */
+#include "summa/messages/loop.h"
+
+void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_trace_kind kind, double begin)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    double end = hs_now();
+    conveyor->copy_seconds += end - begin;
+    hs_trace_work(mover->problem->trace,
+                  (struct hs_trace_entry){.begin = begin,
+                                          .end = end,
+                                          .amount = hs_tier_width(mover->panels, tier, o) * mover->length *
+                                                    (int64_t)mover->problem->scalar->size,
+                                          .peer = -1,
+                                          .tag = HS_TRACE_NO_TAG,
+                                          .panel = o,
+                                          .kind = kind,
+                                          .operand = mover->operand});
+}
+
+/* The rank that a conveyor's oldest instance waits for (hs_instance_awaits). */
+static int awaits(const struct hs_conveyor *conveyor, int *receives)
+{
+    *receives = 0;
+    for (int s = 0; s < conveyor->channels; s++) {
+        const struct hs_channel *channel = &conveyor->channel[s];
+        if (!hs_channel_idle(channel))
+            return hs_instance_awaits(&channel->instance[channel->done % channel->slots], receives);
+    }
+    return -1;
+}
+
+/* A process of this node that has not signalled what this one waits for; -1: none. */
+static int awaited_mate(const struct hs_loop *loop)
+{
+    const struct hs_directory *directory = loop->turn.shared ? &loop->turn.shared->directory : NULL;
+    return directory && directory->awaits ? loop->problem->trace->rank_of_mate[directory->awaited[0].rank] : -1;
+}
+
+/* The first panel of a feed that is not here; -1: all are that the next multiplication needs. */
+static int missing_panel(const struct hs_loop *loop, const struct hs_conveyor *feed)
+{
+    int end = hs_loop_batch_end(loop, feed);
+    for (int t = loop->now; t < end; t++)
+        if (!hs_feed_ready(feed, t))
+            return t;
+    return -1;
+}
+
+/* What the next panel waits for.  Of its own panels this process waits for the holder's message, or for its buffer. */
+static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
+{
+    struct hs_trace_entry entry = {.cause = HS_CAUSE_ROOM, .panel = loop->now};
+    const struct hs_conveyor *of = &loop->conveyor[1]; /* the drain, if no feed is to blame */
+    int receives;
+    for (int f = 0; f < loop->feeds; f++) {
+        const struct hs_conveyor *feed = &loop->conveyor[f];
+        int missing = missing_panel(loop, feed), root = missing < 0 ? -1 : hs_feed_root(feed, missing);
+        if (missing >= 0 && root != loop->comm->rank)
+            return (struct hs_trace_entry){
+                .cause = HS_CAUSE_DATA, .panel = missing, .operand = feed->mover.operand, .peer = root};
+        if (missing >= 0 || (loop->blocking && !hs_feed_settled(feed, hs_loop_batch_end(loop, feed) - 1))) {
+            entry.cause = missing >= 0 ? HS_CAUSE_ROOM : HS_CAUSE_SENT;
+            of = feed;
+            break;
+        }
+    }
+    entry.operand = of->mover.operand;
+    entry.peer = awaits(of, &receives);
+    entry.cause = receives ? HS_CAUSE_DATA : entry.cause;
+    if (entry.peer < 0)
+        entry.peer = awaited_mate(loop);
+    return entry;
+}
+
+/* What the end of the span waits for. */
+static struct hs_trace_entry awaited_end(const struct hs_loop *loop)
+{
+    const struct hs_conveyor *of = &loop->conveyor[!hs_conveyor_done(&loop->conveyor[1])];
+    int receives, peer = awaits(of, &receives), sends = peer >= 0 && !receives;
+    return (struct hs_trace_entry){.cause = sends ? HS_CAUSE_SENT : HS_CAUSE_DATA,
+                                   .panel = -1,
+                                   .operand = of->mover.operand,
+                                   .peer = peer < 0 ? awaited_mate(loop) : peer};
+}
+
+void hs_loop_trace_wait(struct hs_loop *loop)
+{
+    if (loop->problem->trace)
+        hs_trace_await(loop->problem->trace, loop, loop->now < loop->end ? awaited_panel(loop) : awaited_end(loop));
+}

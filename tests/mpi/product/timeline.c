@@ -1,0 +1,275 @@
+/*
+ * The timeline: what processes record of products and collective calls is complete and fits together, beside other
+ * counts of the same messages and flops; and when and whether its file appears.
+ */
+#include "support/product/tuned_plan.h"
+
+#include <hsumma_coll.h>
+
+#include "coll/node/tags.h"
+#include "hsumma/context/context.h"
+
+#include <sys/stat.h>
+
+static const struct hs_trace_entry *entries_of(const hsumma_context *ctx, int *count)
+{
+    *count = ctx->comm.trace ? (int)ctx->comm.trace->count : 0;
+    return ctx->comm.trace ? ctx->comm.trace->ring : NULL;
+}
+
+/* A context with a timeline in the test's directory, or in `path`. */
+static hsumma_context *open_context(const char *path, const char *more)
+{
+    char options[TUNED_WORDS], message[256] = "";
+    hsumma_context *ctx = NULL;
+    snprintf(options, sizeof options, "trace=%s tuned=none profile=builtin %s", path, more);
+    if (hsumma_create(MPI_COMM_WORLD, options, &ctx, message, sizeof message) && rank == 0)
+        tap_diag("%s", message);
+    return ctx;
+}
+
+static int is_work(const struct hs_trace_entry *e)
+{
+    return e->kind == HS_TRACE_GEMM || e->kind == HS_TRACE_COPY || e->kind == HS_TRACE_SUM || e->kind == HS_TRACE_WAIT;
+}
+
+static int is_of_product(const struct hs_trace_entry *e)
+{
+    return e->tag / HS_INSTANCES < HS_CHANNEL_COLL;
+}
+
+/* Everything has ended, and work and waits, which come in the order of their end, do not overlap. */
+static int is_in_order(const struct hs_trace_entry *e, int count)
+{
+    double end = 0;
+    int good = 1;
+    for (int i = 0; i < count; i++) {
+        good &= e[i].end >= e[i].begin && e[i].begin > 0 && e[i].peer >= -1 && e[i].peer < size;
+        if (is_work(&e[i])) {
+            good &= e[i].begin >= end;
+            end = e[i].end;
+        }
+    }
+    return good;
+}
+
+/* All that has been recorded since a product began lies inside it. */
+static int is_inside(const struct hs_trace_entry *e, int from, int count)
+{
+    const struct hs_trace_entry *product = &e[count - 1];
+    int good = product->kind == HS_TRACE_PRODUCT;
+    for (int i = from; good && i < count - 1; i++)
+        good = e[i].begin >= product->begin && e[i].end <= product->end;
+    return good;
+}
+
+static int64_t sum_of(const struct hs_trace_entry *e, int from, int count, int kind, int64_t *number)
+{
+    int64_t sum = *number = 0;
+    for (int i = from; i < count; i++)
+        if (e[i].kind == kind && (kind == HS_TRACE_GEMM || is_of_product(&e[i]))) {
+            sum += e[i].amount;
+            ++*number;
+        }
+    return sum;
+}
+
+/* What each process has sent to this one is what it has received from there, in bytes and messages. */
+static int all_arrived(const struct hs_trace_entry *e, int count)
+{
+    int64_t *flow = calloc((size_t)size * 4, sizeof *flow), *back = flow + 2 * size;
+    int good = flow != NULL;
+    for (int i = 0; good && i < count; i++)
+        if (e[i].kind == HS_TRACE_SEND || e[i].kind == HS_TRACE_RECEIVE) {
+            flow[2 * e[i].peer] += e[i].kind == HS_TRACE_SEND ? e[i].amount : 0;
+            flow[2 * e[i].peer + 1] += e[i].kind == HS_TRACE_SEND;
+        }
+    if (good)
+        MPI_Alltoall(flow, 2, MPI_INT64_T, back, 2, MPI_INT64_T, MPI_COMM_WORLD);
+    for (int i = 0; good && i < count; i++)
+        if (e[i].kind == HS_TRACE_RECEIVE) {
+            back[2 * e[i].peer] -= e[i].amount;
+            back[2 * e[i].peer + 1]--;
+        }
+    for (int i = 0; good && i < 2 * size; i++)
+        good = back[i] == 0;
+    free(flow);
+    return good;
+}
+
+/* All processes but the last of an odd number. */
+static void make_grid(hsumma_context *ctx, hsumma_grid **grid)
+{
+    int rows = size >= 4 ? 2 : 1, cols = size / rows;
+    hsumma_grid_create(ctx, rows, cols, 'R', NULL, grid);
+}
+
+/* One product, started and tested a few times first; against what the plan says and counts. */
+static void test_product(hsumma_context *ctx, const hsumma_grid *grid, char ta, char tb, const char *options)
+{
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, ta, tb, 40, 36, 52, 4);
+    struct gemm_part local[3];
+    hsumma_plan *plan = NULL;
+    int from, count;
+    int64_t messages, slices;
+    c.options = options;
+    gemm_make(&c, local);
+    hsumma_status status = gemm_plan_create(ctx, &c, &plan);
+    entries_of(ctx, &from);
+    if (!status)
+        status = gemm_step_through(plan, &c, local, 3);
+    int good = status == HSUMMA_OK && gemm_wrong(&c, &local[2], 0) == 0;
+    const struct hs_trace_entry *e = entries_of(ctx, &count);
+    hsumma_plan_info info = plan_query(plan);
+    int64_t bytes = sum_of(e, from, count, HS_TRACE_SEND, &messages);
+    int counted = bytes == info.bytes_sent && messages == info.messages_sent && bytes == info.predicted_bytes_sent;
+    int64_t flops = sum_of(e, from, count, HS_TRACE_GEMM, &slices);
+    int fits = rank >= grid->grid.extent[0] * grid->grid.extent[1] ? count == from : is_inside(e, from, count);
+    tap_ok(everywhere(good && fits && is_in_order(e, count)),
+           "%c%c %s: entries end, do not overlap, and lie inside their product", ta, tb, info.line);
+    tap_ok(everywhere(counted), "  sent: %" PRId64 " bytes in %" PRId64 " messages, as the plan counts", bytes,
+           messages);
+    tap_ok(everywhere(all_arrived(e + from, count - from)), "  each message has its receiver");
+    tap_ok(world_reduce(flops, MPI_SUM) == 2 * c.m * c.n * c.k, "  the flops of all slices are those of the product");
+    hsumma_plan_free(&plan);
+    gemm_drop(local);
+}
+
+static void test_products(hsumma_context *ctx)
+{
+    static const char *const options[] = {"stationary=C", "stationary=A", "stationary=B",
+                                          "stationary=C lookahead=0 block=8", "stationary=A lookahead=2 block=4"};
+    hsumma_grid *grid = NULL;
+    make_grid(ctx, &grid);
+    for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
+        test_product(ctx, grid, i & 1 ? 'T' : 'N', i & 2 ? 'T' : 'N', options[i]);
+    hsumma_grid_free(&grid);
+}
+
+/* Two calls at a time. */
+static void test_calls(hsumma_context *ctx)
+{
+    double in[64] = {0}, out[2][64];
+    hsumma_request *request[2] = {NULL, NULL};
+    int from, count, calls = 0, status = 0;
+    entries_of(ctx, &from);
+    for (int i = 0; i < 2; i++)
+        status |= hsumma_coll_start(ctx,
+                                    &(hsumma_coll){.collective = HSUMMA_ALLREDUCE,
+                                                   .in = in,
+                                                   .out = out[i],
+                                                   .count = 64,
+                                                   .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}},
+                                    &request[i]);
+    for (int i = 0; i < 2; i++)
+        status |= hsumma_coll_wait(&request[i]);
+    const struct hs_trace_entry *e = entries_of(ctx, &count);
+    for (int i = from; i < count; i++)
+        calls += e[i].kind == HS_TRACE_CALL && e[i].operand == HSUMMA_ALLREDUCE && e[i].amount == sizeof in;
+    tap_ok(everywhere(!status && calls == 2 && is_in_order(e, count) && all_arrived(e + from, count - from)),
+           "calls are recorded, and their messages");
+}
+
+/* More than the ring holds: the last entries stay. */
+static void test_ring(hsumma_context *ctx)
+{
+    struct hs_trace *trace = ctx->comm.trace;
+    const uint64_t before = trace->count + trace->lost;
+    enum { MORE = HS_TRACE_ENTRIES + 100 };
+    int64_t open = hs_trace_add(trace, (struct hs_trace_entry){.begin = 1, .kind = HS_TRACE_CALL});
+    for (int i = 0; i < MORE; i++)
+        hs_trace_add(trace, (struct hs_trace_entry){.begin = 2 + i, .end = 2 + i, .kind = HS_TRACE_GEMM, .panel = i});
+    hs_trace_close(trace, open); /* its place is another's */
+    int good = trace->ring[(trace->count - 1) % HS_TRACE_ENTRIES].panel == MORE - 1 &&
+               trace->ring[(uint64_t)open % HS_TRACE_ENTRIES].kind == HS_TRACE_GEMM;
+    good &= hsumma_trace_write(ctx) == HSUMMA_OK && trace->count == HS_TRACE_ENTRIES;
+    good &= trace->count + trace->lost == before + MORE + 1 && trace->ring[0].panel == 100;
+    tap_ok(everywhere(good), "a full ring keeps the last entries");
+}
+
+static int there(const char *path)
+{
+    struct stat found;
+    return world_reduce(rank == 0 && stat(path, &found) == 0 && found.st_size > 0, MPI_MAX) > 0;
+}
+
+/* Two contexts at once, each with a file of its own, which appears when it is freed or asked for. */
+static void test_files(void)
+{
+    const char *path[2] = {tuned_path("one.json"), tuned_path("two.json")};
+    hsumma_context *ctx[2] = {open_context(path[0], ""), open_context(path[1], "")};
+    int64_t sum = rank, all = -1;
+    int good = ctx[0] && ctx[1] && !there(path[0]) && !there(path[1]);
+    good = good && !hsumma_allreduce(ctx[0], &sum, &all, 1, HSUMMA_INT64, HSUMMA_SUM);
+    good = good && !hsumma_trace_write(ctx[0]) && there(path[0]) && !there(path[1]);
+    tap_ok(everywhere(good), "hsumma_trace_write writes its context's file alone");
+    hsumma_free(&ctx[1]);
+    hsumma_free(&ctx[0]);
+    tap_ok(there(path[1]), "hsumma_free writes what has not been written");
+    ctx[0] = open_context("none", "");
+    tap_ok(everywhere(ctx[0] && !ctx[0]->comm.trace && !hsumma_trace_write(ctx[0])), "trace=none: nothing");
+    hsumma_free(&ctx[0]);
+}
+
+/* What cannot be written is refused when the context is made, or later; nothing else is lost. */
+static void test_errors(void)
+{
+    char message[256] = "", options[TUNED_WORDS];
+    hsumma_context *ctx = NULL;
+    snprintf(options, sizeof options, "trace=%s/file", tuned_path("missing"));
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, message, sizeof message);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "trace: cannot make")),
+           "a folder that is not there: %s", message);
+    status = hsumma_create(MPI_COMM_WORLD, "trace=/dev/null", &ctx, message, sizeof message);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && strstr(message, "is no regular file")), "no plain file: %s",
+           message);
+    const char *path = tuned_path("taken");
+    ctx = open_context(path, "");
+    if (rank == 0)
+        mkdir(path, 0700);
+    world_reduce(0, MPI_SUM);
+    status = hsumma_trace_write(ctx);
+    int64_t sum = 1, all = 0;
+    int good = status == HSUMMA_ERR_OPTION && strstr(hsumma_message(ctx), "trace: ") &&
+               !hsumma_allreduce(ctx, &sum, &all, 1, HSUMMA_INT64, HSUMMA_SUM) && all == size;
+    tap_ok(everywhere(good), "a folder in the file's place: %s; the context goes on", hsumma_message(ctx));
+    hsumma_free(&ctx);
+}
+
+static void test_busy(hsumma_context *ctx)
+{
+    hsumma_grid *grid = NULL;
+    hsumma_plan *plan = NULL;
+    struct gemm_part local[3];
+    make_grid(ctx, &grid);
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 20, 20, 4);
+    gemm_make(&c, local);
+    hsumma_status status = gemm_plan_create(ctx, &c, &plan);
+    if (!status)
+        status = gemm_begin(plan, &c, local, 0);
+    int good = !status && hsumma_trace_write(ctx) == HSUMMA_ERR_BUSY && strstr(hsumma_message(ctx), "under way");
+    good = good && !hsumma_plan_wait(plan) && gemm_wrong(&c, &local[2], 0) == 0 && !hsumma_trace_write(ctx);
+    tap_ok(everywhere(good), "not while a plan is under way");
+    hsumma_plan_free(&plan);
+    gemm_drop(local);
+    hsumma_grid_free(&grid);
+}
+
+int main(int argc, char **argv)
+{
+    world_begin(&argc, &argv);
+    if (tuned_directory_make()) {
+        hsumma_context *ctx = open_context(tuned_path("timeline.json"), "");
+        test_products(ctx);
+        test_calls(ctx);
+        test_busy(ctx);
+        test_ring(ctx);
+        hsumma_free(&ctx);
+        test_files();
+        test_errors();
+        tuned_directory_drop();
+    } else
+        tap_ok(0, "a directory for the test");
+    MPI_Finalize();
+    return tap_done();
+}

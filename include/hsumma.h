@@ -410,6 +410,33 @@ HSUMMA_API hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type typ
                                             int *nprow, int *npcol, double *predicted_seconds);
 
 /*
+ * The distributions with the least communication for a product whose layouts are free: A, B and C as they are stored
+ * (op(A) is m x k, ...), one block per process, on a grid of all processes of the context, or of fewer where
+ * hsumma_choose_grid takes fewer.  Of all shapes that one is taken in which the fewest bytes have to enter the node
+ * that gets most, then the process that gets most, then the fastest by the model.  options: as of hsumma_plan_create;
+ * with words such as stationary=A only plans that obey them are compared.
+ *
+ * grid[0], grid[1] and grid[2] become the grids of A, B and C, on which the descriptors are.  Today they are one grid,
+ * held three times; later versions may spread the operands over different ones.  Free each of the three with
+ * hsumma_grid_free, when the descriptors are no longer used.
+ *
+ *     hsumma_grid *grid[3];
+ *     hsumma_desc a, b, c;
+ *     hsumma_desc_best(ctx, HSUMMA_D, 'N', 'N', m, n, k, NULL, grid, &a, &b, &c);
+ *     double *mine = malloc(sizeof *mine * (size_t)(a.ld * hsumma_local_cols(&a)));
+ *     ...
+ *     for (int x = 0; x < 3; x++)
+ *         hsumma_grid_free(&grid[x]);
+ *
+ * Collective over the context: the call makes the grid as hsumma_grid_create does.  Errors, alike on all processes:
+ * HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_UNSUPPORTED, HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY,
+ * HSUMMA_ERR_MPI; the grids are NULL then and the descriptors unchanged.
+ */
+HSUMMA_API hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
+                                          int64_t n, int64_t k, const char *options, hsumma_grid *grid[3],
+                                          hsumma_desc *a, hsumma_desc *b, hsumma_desc *c);
+
+/*
  * Plan and execute in one call, as p?gemm does.  Plans are cached in the context by their global arguments (a bounded
  * number, least recently used first out), so that repeated shapes plan once.  Collective; options are those of the
  * context.  Scalars of the complex types are passed by pointer to two reals.  Errors: those of hsumma_plan_create and

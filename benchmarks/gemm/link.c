@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hsumma/plan/plan.h"
-#include "product/entering.h"
+#include "summa/entering.h"
 
 static hsumma_status count_bytes(gemm_link *link, const problem *p, const hsumma_plan *plan)
 {
@@ -15,7 +15,7 @@ static hsumma_status count_bytes(gemm_link *link, const problem *p, const hsumma
     link->bytes = calloc((size_t)node->parts, sizeof *link->bytes);
     if (!link->bytes)
         return HSUMMA_ERR_MEMORY;
-    status = entering_bytes(&plan->problem, plan->choice.spec.stationary, node, link->bytes);
+    status = hs_entering_bytes(&plan->problem, plan->choice.spec.stationary, node, &hs_heap, link->bytes);
     for (int i = 0; i < node->parts; i++)
         link->most = link->bytes[i] > link->most ? link->bytes[i] : link->most;
     return status;

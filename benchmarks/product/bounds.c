@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dist/bound.h"
-#include "product/entering.h"
+#include "summa/entering.h"
 #include "summa/messages/mpi_rows.h"
 #include "summa/messages/preview.h"
 
@@ -78,7 +78,8 @@ static hsumma_status fill_side(bound_side *side, const bounds_count *count, cons
 {
     int64_t *must = calloc((size_t)division->parts, sizeof *must);
     hsumma_status status =
-        must ? entering_bytes(&plan->problem, plan->choice.spec.stationary, division, must) : HSUMMA_ERR_MEMORY;
+        must ? hs_entering_bytes(&plan->problem, plan->choice.spec.stationary, division, &hs_heap, must)
+             : HSUMMA_ERR_MEMORY;
 
     if (!status) {
         int countable = plan->by_node || !hs_native_wanted(&plan->choice.spec); /* what MPI sends is not known */

@@ -10,7 +10,7 @@ enum { BOUNDS_COUNTED = 1024 };
 /* Of the process, or the node, that receives most. */
 typedef struct bound_side {
     int64_t bytes, messages;     /* received by the plan's step lists; -1: not counted */
-    int64_t layout;              /* bytes that must enter (product/entering.h); -1: not counted */
+    int64_t layout;              /* bytes that must enter (summa/entering.h); -1: not counted */
     double theory;               /* bytes that some process or node must send or receive (dist/bound.h) */
     double to_layout, to_theory; /* ratios; NaN where they say nothing */
 } bound_side;

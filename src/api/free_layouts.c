@@ -1,0 +1,214 @@
+/* Free layouts: hsumma_choose_grid and hsumma_desc_best. */
+#include "base/hash.h"
+#include "hsumma/context/tiling.h"
+#include "hsumma/plan/plan.h"
+#include "summa/entering.h"
+
+#include <string.h>
+
+/* Seconds by the model; bytes into the node, and into the process, that gets most, by the layout. */
+struct grid_price {
+    double seconds;
+    int64_t node_bytes, process_bytes;
+};
+
+/* One block per process (nb = 0), or blocks of nb x nb. */
+static void describe(const struct hs_request *request, const hsumma_grid *grid, int64_t nb, hsumma_desc desc[3])
+{
+    for (int x = 0; x < 3; x++) {
+        int flip = request->op[x] != 'N';
+        int64_t rows = request->extent[hs_operand_dims[x][flip]], columns = request->extent[hs_operand_dims[x][!flip]];
+        if (nb > 0)
+            hsumma_desc_init(&desc[x], grid, rows, columns, nb, nb);
+        else
+            hsumma_desc_checkerboard(&desc[x], grid, rows, columns);
+    }
+}
+
+/* The most that must enter a part of the division; -1 without memory. */
+static int64_t most_entering(const hsumma_plan *plan, const struct hs_division *division)
+{
+    const struct hs_allocator *memory = &plan->ctx->memory;
+    int64_t most = -1, *bytes = hs_get(memory, (size_t)division->parts, sizeof *bytes);
+    if (bytes && !hs_entering_bytes(&plan->problem, plan->choice.spec.stationary, division, memory, bytes))
+        for (int i = 0; i < division->parts; i++)
+            most = bytes[i] > most ? bytes[i] : most;
+    hs_put(memory, bytes);
+    return most;
+}
+
+static hsumma_status count_bytes(const hsumma_plan *plan, struct grid_price *price)
+{
+    const hsumma_context *ctx = plan->ctx;
+    struct hs_topology alone = {.size = 0};
+    if (hs_topology_blocks(&alone, ctx->comm.size, ctx->comm.size, 1, &ctx->memory))
+        return HSUMMA_ERR_MEMORY;
+    price->node_bytes = most_entering(plan, &ctx->comm.topology.division[HS_NODE]);
+    price->process_bytes = most_entering(plan, &alone.division[HS_NODE]);
+    hs_topology_free(&alone, &ctx->memory);
+    return price->node_bytes < 0 || price->process_bytes < 0 ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
+}
+
+/* A plan of this process alone for a grid that is not there: what it would cost, and with `counts` what it would move.
+ */
+static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request, int64_t nb, const int extent[2],
+                                int *rank, int counts, struct grid_price *price)
+{
+    hsumma_grid grid = {.ctx = ctx,
+                        .holders = 2,
+                        .grid = {.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = rank},
+                        .rank = rank};
+    hsumma_desc desc[3];
+    hsumma_plan *plan;
+    const struct hs_topology *topology = &ctx->comm.topology;
+    int one_node = ctx->profile.one_node && ctx->comm.size > 1, known = topology->size >= extent[0] * extent[1];
+    int several = known && topology->division[HS_NODE].parts > 1;
+    for (int i = 0; i < extent[0] * extent[1]; i++)
+        rank[i] = i;
+    if (hs_grid_order(extent, 'A', known ? topology : NULL, rank, &ctx->memory))
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", extent[0] * extent[1]);
+    if (one_node || several) /* as if its processes shared memory */
+        grid.shared.bytes = (size_t)ctx->tile_bytes;
+    if (one_node)
+        grid.shared.directory.ranks = ctx->comm.size;
+    describe(request, &grid, nb, desc);
+    for (int x = 0; x < 3; x++)
+        request->desc[x] = &desc[x];
+    hsumma_status status = hs_plan_create(ctx, request, 1, &plan);
+    if (status)
+        return status;
+    price->seconds = plan->choice.prediction.seconds;
+    if (counts && (status = count_bytes(plan, price)))
+        hs_fail(&ctx->message, status, "no memory to count what a grid of %d x %d moves", extent[0], extent[1]);
+    hs_plan_destroy(plan);
+    return status;
+}
+
+hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,
+                                 int64_t k, int64_t nb, int processes, const char *options, int *nprow, int *npcol,
+                                 double *predicted_seconds)
+{
+    /* all processes; where no grid of them is nearly a square, fewer are tried: with 7 also 2x3 */
+    enum { SQUARE = 2 };
+    struct hs_request request = {
+        .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};
+    hsumma_status first = HSUMMA_OK;
+    double least = -1;
+    if (processes < 1 || nb < 0 || m < 0 || n < 0 || k < 0)
+        return hs_fail(
+            &ctx->message, HSUMMA_ERR_ARGUMENT,
+            "a grid for %d processes in blocks of %lld of a product %lld x %lld x %lld: expected at least one "
+            "process and no negative size",
+            processes, (long long)nb, (long long)m, (long long)n, (long long)k);
+    int *rank = hs_get(&ctx->memory, (size_t)processes, sizeof *rank);
+    if (!rank)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", processes);
+    for (int used = processes, square = 0; used > 0 && !square; used--) {
+        for (int rows = 1; rows <= used; rows++) {
+            int extent[2] = {rows, used / rows};
+            struct grid_price price = {.seconds = 0};
+            if (used % rows)
+                continue;
+            int squarish = extent[0] <= SQUARE * extent[1] && extent[1] <= SQUARE * extent[0];
+            if (used < processes && !squarish)
+                continue;
+            square |= squarish;
+            hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
+            first = first ? first : status;
+            if (status == HSUMMA_ERR_MEMORY) { /* what others choose is not known here */
+                hs_put(&ctx->memory, rank);
+                return status;
+            }
+            if (status || (least >= 0 && price.seconds >= least * (1 - 1e-9)))
+                continue;
+            least = price.seconds;
+            *nprow = extent[0];
+            *npcol = extent[1];
+        }
+    }
+    hs_put(&ctx->memory, rank);
+    if (least < 0)
+        return first;
+    if (predicted_seconds)
+        *predicted_seconds = least;
+    return HSUMMA_OK;
+}
+
+static int is_less(const struct grid_price *a, const struct grid_price *b)
+{
+    if (a->node_bytes != b->node_bytes)
+        return a->node_bytes < b->node_bytes;
+    if (a->process_bytes != b->process_bytes)
+        return a->process_bytes < b->process_bytes;
+    return a->seconds < b->seconds * (1 - 1e-9);
+}
+
+/* Of the grids with as many processes as the model's choice has, that which moves least. */
+static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, int extent[2])
+{
+    struct grid_price least = {.seconds = -1}, price;
+    hsumma_status status = hsumma_choose_grid(ctx, (hsumma_type)request->type, request->op[0], request->op[1],
+                                              request->extent[0], request->extent[1], request->extent[2], 0,
+                                              ctx->comm.size, request->options, &extent[0], &extent[1], NULL);
+    if (status)
+        return status;
+    int used = extent[0] * extent[1], *rank = hs_get(&ctx->memory, (size_t)used, sizeof *rank);
+    if (!rank)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", used);
+    for (int rows = 1; rows <= used && status != HSUMMA_ERR_MEMORY; rows++) {
+        const int one[2] = {rows, used / rows};
+        if (used % rows)
+            continue;
+        status = price_grid(ctx, request, 0, one, rank, 1, &price);
+        if (status || (least.seconds >= 0 && !is_less(&price, &least)))
+            continue;
+        least = price;
+        extent[0] = one[0];
+        extent[1] = one[1];
+    }
+    hs_put(&ctx->memory, rank);
+    return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
+}
+
+/* Whether all have found the same; a status alike on all. */
+static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, hsumma_status mine)
+{
+    uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
+    for (int i = 0; i < 3; i++)
+        hash = hs_mix(hash, (uint64_t)request->extent[i]);
+    struct hs_verdict verdict =
+        hs_agree(&ctx->agreement, (struct hs_vote){.status = mine, .hash = mine ? 0 : (int64_t)(hash >> 1)});
+    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    if (verdict.status && verdict.status != mine)
+        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (a distribution)", verdict.rank,
+                       hsumma_status_string(verdict.status));
+    if (!verdict.status && !verdict.alike)
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different products");
+    return verdict.status;
+}
+
+hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,
+                               int64_t k, const char *options, hsumma_grid *grid[3], hsumma_desc *a, hsumma_desc *b,
+                               hsumma_desc *c)
+{
+    struct hs_request request = {
+        .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};
+    hsumma_desc desc[3];
+    int extent[2] = {0, 0};
+    for (int x = 0; x < 3; x++)
+        grid[x] = NULL;
+    if (ctx->broken)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+    hsumma_status status = agree_on(ctx, &request, find_best(ctx, &request, extent));
+    if (!status)
+        status = hsumma_grid_create(ctx, extent[0], extent[1], 'A', NULL, &grid[0]);
+    if (status)
+        return status;
+    grid[1] = grid[2] = grid[0];
+    grid[0]->holders += 2;
+    describe(&request, grid[0], 0, desc);
+    *a = desc[0];
+    *b = desc[1];
+    *c = desc[2];
+    return HSUMMA_OK;
+}

@@ -6,8 +6,8 @@
 #include "commands.h"
 #include "product/pblas.h"
 
-static const subcommand *const commands[] = {&cmd_calibrate,    &cmd_coll,   &cmd_explain, &cmd_gemm, &cmd_multiply,
-                                             &cmd_redistribute, &cmd_regret, &cmd_sweep,   &cmd_tune};
+static const subcommand *const commands[] = {&cmd_calibrate,    &cmd_coll,   &cmd_explain, &cmd_gemm,  &cmd_multiply,
+                                             &cmd_redistribute, &cmd_regret, &cmd_sweep,   &cmd_trace, &cmd_tune};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

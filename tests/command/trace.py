@@ -7,8 +7,9 @@ import json
 import os
 import sys
 import tempfile
+from xml.etree import ElementTree
 
-from command import bench, read, report_of, said
+from command import bench, csv_rows, helps, prints, read, refuses, report_of, said, write
 from tap import ok, run
 
 
@@ -94,9 +95,57 @@ def test_errors(scratch):
        "nothing else is left", os.listdir(scratch))
 
 
+def seconds_of(events, rank, category, begin, end):
+    """What a rank's events of a category have of a time, in seconds."""
+    return sum(max(0, min(event["ts"] + event["dur"], end) - max(event["ts"], begin)) for event in events
+               if event["tid"] == rank and event["cat"] == category) * 1e-6
+
+
+def test_tables(scratch):
+    """The sums of "hsumma_bench trace" against those of the file's events."""
+    path, drawing = os.path.join(scratch, "gemm.json"), os.path.join(scratch, "drawing.svg")
+    bench(4, "gemm -m 96 -n 80 -k 128 --nb 16 --reps 3 --topology nodes:2", "--trace", path)
+    events = slices(load(path))
+    for words, number in (("", -1), ("--product 1", 0), ("--product 2", 1)):
+        found = report_of(0, f"trace {path} {words}", "--svg", drawing)
+        products = [sorted((e for e in events if e["cat"] == "product" and e["tid"] == r), key=lambda e: e["ts"])[number]
+                    for r in range(4)]
+        begin, end = min(p["ts"] for p in products), max(p["ts"] + p["dur"] for p in products)
+        good = found["nodes"] == 2 and abs(found["seconds"] - (end - begin) * 1e-6) < 1e-8
+        for row in found["ranks"]:
+            for key, category in (("gemm_s", "gemm"), ("copy_s", "copy"), ("wait_s", "wait"), ("all_s", "product")):
+                wanted = seconds_of(events, row["rank"], category, begin, end)
+                good &= abs(row[key] - wanted) < 1e-8
+            good &= abs(row["all_s"] - row["gemm_s"] - row["copy_s"] - row["wait_s"] - row["rest_s"]) < 1e-8
+            waits = sum(debt["wait_s"] for debt in found["waits_of_ranks"] if debt["waiter"] == f"rank {row['rank']}")
+            good &= abs(waits - row["wait_s"]) < 1e-8
+        good &= abs(sum(debt["wait_s"] for debt in found["waits_of_nodes"]) -
+                    sum(row["wait_s"] for row in found["ranks"])) < 1e-7
+        ok(good, f"trace {words}: seconds of each rank are those of the events, and waits add up", found)
+        picture = ElementTree.fromstring(read(drawing) or "<none/>")
+        ok(picture.tag.endswith("svg") and len(list(picture.iter())) > 30 and
+           all(word in read(drawing) for word in ("GEMM", "rank 3", "ms")), "  and drawn")
+    process = bench(0, f"trace {path} --top 2")
+    prints(process, "trace as a table", "Who waits for whom" in process.stdout and "product 4 of 4" in process.stdout)
+    rows = csv_rows(bench(0, f"trace {path} --format csv --product all"))
+    ok([row["rank"] for row in rows] == ["0", "1", "2", "3"] and [row["node"] for row in rows] == ["0", "0", "1", "1"],
+       "  as csv", rows)
+
+
+def test_refused(scratch):
+    helps(2, "trace", "--svg", "--product")
+    empty, path = write("{}", scratch, "none"), os.path.join(scratch, "gemm.json")
+    refuses(bench(0, "trace"), "trace without a file", "one file is needed")
+    refuses(bench(0, f"trace {scratch}/missing"), "a file that is not there", "missing")
+    refuses(bench(0, f"trace {empty}"), "a file that is no timeline", "option trace")
+    refuses(bench(2, f"trace {path} --product 99"), "a product that is not there", "expected 1 to")
+    refuses(bench(0, f"trace {path} --product 0"), "no product", "last, all or a number")
+    refuses(bench(0, f"trace {path} --svg {scratch}/missing/x.svg"), "a drawing in no folder", "cannot make")
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        return run(test_gemm, test_others, test_errors, args=[scratch])
+        return run(test_gemm, test_others, test_errors, test_tables, test_refused, args=[scratch])
 
 
 if __name__ == "__main__":

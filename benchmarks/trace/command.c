@@ -1,0 +1,105 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "commands.h"
+#include "report/columns.h"
+#include "trace/trace.h"
+
+static void print_help(void)
+{
+    fputs("Usage: hsumma_bench trace FILE [--svg FILE] [options]\n"
+          "\n"
+          "What each rank does and for whom it waits, by the timeline that the option trace=FILE of the library "
+          "(--trace\n"
+          "of gemm, multiply, coll) has written. The same file opens in https://ui.perfetto.dev.\n"
+          "\n"
+          "  --svg FILE            also draw it\n"
+          "  --product N|last|all  which product (default: last)\n"
+          "  --top N               so many causes of waits for each rank (default: 3)\n"
+          "  --format table|csv|json\n"
+          "  -h, --help            this text\n"
+          "\n"
+          "waits: nothing could be done but wait, with what is awaited: a panel of A or B, or a sum of C, of the rank "
+          "that\n"
+          "owns it; room, a buffer that somebody still reads; a send; the start of the others. rest: the library and "
+          "MPI\n"
+          "beside waits. Options of the library are not for this command:\n"
+          "\n",
+          stdout);
+}
+
+static int read_product(const argument_given *given, void *at)
+{
+    int64_t *product = at;
+
+    *product = -1;
+    if (!strcmp(given->text, "all"))
+        return 1;
+    *product = 0;
+    return !strcmp(given->text, "last") || (parse_int64(given->text, product) && *product >= 1);
+}
+
+#define AT(member) .field = offsetof(trace_arguments, member)
+static const argument own_arguments[] = {
+    {"svg", .read = argument_text, AT(svg)},
+    {"product", .read = read_product, AT(product), .expected = "last, all or a number of at least 1"},
+    {"top", .read = argument_int, AT(top), .least = 1, .most = 1000},
+    {"format", .read = argument_word, AT(format), .words = "table|csv|json"},
+    {"help", 'h', .read = argument_help},
+    {.name = NULL}};
+
+static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+{
+    trace_arguments *args = of;
+
+    (void)comm;
+    if (argc - optind != 1)
+        return command_refuse(options, "trace: one file is needed");
+    args->path = argv[optind];
+    return 0;
+}
+
+static int carry_out(const trace_arguments *args)
+{
+    char error[512] = "";
+    trace_file trace = {.span = NULL};
+    int code = COMMAND_OK;
+
+    if (command_fail(MPI_COMM_SELF, trace_read(&trace, args, error, sizeof error), "trace: %s", error))
+        code = COMMAND_BAD_INPUT;
+    else if (command_fail(MPI_COMM_SELF, args->svg && trace_draw(&trace, args->svg, error, sizeof error), "trace: %s",
+                          error))
+        code = COMMAND_BAD_INPUT;
+    else if (command_fail(MPI_COMM_SELF, !trace_report(&trace, args, stdout), "the report could not be written"))
+        code = COMMAND_INTERNAL;
+    trace_free(&trace);
+    return code;
+}
+
+/* One rank does it all; the others wait. */
+static int trace_run(const void *args, const char *options, MPI_Comm comm)
+{
+    int rank, code = COMMAND_OK;
+
+    (void)options;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        code = carry_out(args);
+    quiet_bcast(&code, 1, MPI_INT, 0, comm);
+    return code;
+}
+
+const subcommand cmd_trace = {
+    .name = "trace",
+    .summary = "what each rank does and for whom it waits, from a file of --trace",
+    .help = print_help,
+    .ending = "Examples:\n"
+              "  mpiexec -n 4 hsumma_bench gemm -m 2048 --trace product.json\n"
+              "  hsumma_bench trace product.json --svg product.svg\n",
+    .hint = " (see hsumma_bench trace --help)",
+    .table = own_arguments,
+    .size = sizeof(trace_arguments),
+    .defaults = &(const trace_arguments){.top = 3},
+    .finish = finish,
+    .run = trace_run,
+};

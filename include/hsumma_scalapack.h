@@ -48,6 +48,23 @@ HSUMMA_SCALAPACK_API hsumma_pgemm hsumma_psgemm_, hsumma_pdgemm_, hsumma_pcgemm_
 /* libhsumma_scalapack.so */
 HSUMMA_SCALAPACK_API hsumma_pgemm psgemm_, pdgemm_, pcgemm_, pzgemm_;
 
+/*
+ * p?gemr2d of ScaLAPACK: copies the m x n part of A that begins at (ia, ja) to (ib, jb) of B, between any two grids and
+ * block sizes; pigemr2d_ is of int.  desca and descb are of DTYPE 1, on BLACS contexts of their own; a process that is
+ * not on a matrix's context gives -1 as its CTXT.  Collective over `context`, which covers both.
+ * In libhsumma_scalapack.so ScaLAPACK's own routine serves unless HSUMMA_GEMR2D=hsumma is in the environment of all
+ * processes; hsumma_p?gemr2d_ is always hsumma's.  What hsumma refuses (doc/scalapack.md) goes to ScaLAPACK's own.
+ */
+typedef void hsumma_pgemr2d(const int *m, const int *n, const void *a, const int *ia, const int *ja, const int *desca,
+                            void *b, const int *ib, const int *jb, const int *descb, const int *context);
+
+/* libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d hsumma_psgemr2d_, hsumma_pdgemr2d_, hsumma_pcgemr2d_, hsumma_pzgemr2d_,
+    hsumma_pigemr2d_;
+
+/* libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_, pigemr2d_;
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hsumma_scalapack.h"
 #include "redistribute/move.h"
 
 #ifndef HSUMMA_HAVE_SCALAPACK
@@ -16,9 +17,6 @@ int Csys2blacs_handle(MPI_Comm comm);
 void Cfree_blacs_system_handle(int handle);
 void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
 void Cblacs_gridexit(int context);
-typedef void gemr2d_routine(const int *m, const int *n, const void *a, const int *ia, const int *ja, const int *desca,
-                            void *b, const int *ib, const int *jb, const int *descb, const int *context);
-gemr2d_routine psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_;
 
 const char *gemr2d_refuses(const move_arguments *args)
 {
@@ -81,7 +79,7 @@ void gemr2d_free(gemr2d *g)
 
 void gemr2d_run(const gemr2d *g, const move *m)
 {
-    static gemr2d_routine *const routines[] = {psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_};
+    static hsumma_pgemr2d *const routines[] = {psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_};
     int rows = (int)m->args->m, cols = (int)m->args->n, first[2][2];
     double nothing[2] = {0, 0};
 

@@ -97,6 +97,7 @@ struct hs_settings {
     struct hs_device_name device;
     int gpu_aware;                /* MPI takes device memory; -1: ask it */
     struct hs_part device_memory; /* of what is free, for all processes that share the device; or bytes of each */
+    int gemr2d;                   /* p?gemr2d: 1: hsumma's, where it stands in ScaLAPACK's place */
     int64_t scalapack; /* p?gemm calls with m n k up to the cube of this go to ScaLAPACK; INT64_MAX: all; 0: none */
 };
 

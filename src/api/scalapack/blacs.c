@@ -90,11 +90,11 @@ MPI_Comm hs_blacs_comm(int context)
     return MPI_Comm_f2c((MPI_Fint)handle);
 }
 
-void hs_blacs_abort(int context, hsumma_type type, int info)
+void hs_blacs_abort(int context, const char *routine, int info)
 {
     cabort *end = EXISTS(PB_Cabort) ? PB_Cabort : atomic_load(&found.cabort);
-    char name[8];
-    snprintf(name, sizeof name, "%s", hs_pgemm_name(type));
+    char name[16];
+    snprintf(name, sizeof name, "%s", routine);
     if (end) {
         end(context, name, info);
         return;

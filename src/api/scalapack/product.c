@@ -58,7 +58,7 @@ static void give_up(const struct hs_pgemm *call, int context, hsumma_status stat
     if (original)
         call_original(original, call);
     else
-        hs_blacs_abort(context, call->type, -(HS_INFO + (int)status));
+        hs_blacs_abort(context, hs_pgemm_name(call->type), -(HS_INFO + (int)status));
 }
 
 /* Once, and by one process where all have the same to say. */
@@ -137,7 +137,7 @@ void hs_pgemm(const struct hs_pgemm *call)
         return;
     int info = hs_arguments_read(call, &args);
     if (info) {
-        hs_blacs_abort(args.context, call->type, info);
+        hs_blacs_abort(args.context, hs_pgemm_name(call->type), info);
         return;
     }
     MPI_Comm comm = hs_blacs_comm(args.context);

@@ -1,8 +1,9 @@
 /*
- * The p?gemm shim: what its files share.
+ * The shim of p?gemm and p?gemr2d: what its files share.
  *
- * pxgemm.c, override.c   the Fortran names; all end in hs_pgemm
- * product.c              one call: quick returns, ScaLAPACK's turn or a cached plan
+ * pxgemm.c, override.c   the Fortran names; all end in hs_pgemm or hs_pgemr2d
+ * gemr2d.c               one call of p?gemr2d
+ * product.c              one call of p?gemm: quick returns, ScaLAPACK's turn or a cached plan
  * alone.c                products of matrices on one process
  * repeat.c               the same call again
  * check_arguments.c      the check, as PBLAS does it
@@ -55,6 +56,34 @@ void hs_pgemm(const struct hs_pgemm *call);
     }
 #define HS_PGEMM_ALIAS(name, of) extern HSUMMA_SCALAPACK_API hsumma_pgemm name __attribute__((alias(#of)));
 
+/* The arguments of p?gemr2d, as ScaLAPACK gets them. */
+enum { HS_LETTER_I = HSUMMA_Z + 1 }; /* whole numbers; the other letters are those of hsumma_type */
+struct hs_pgemr2d {
+    int letter, interposed;
+    const void *caller;
+    const int *extent[2]; /* m, n */
+    const void *data[2];
+    const int *first[2][2]; /* ia, ja; ib, jb */
+    const int *desc[2];
+    const int *context; /* covers those of both matrices */
+};
+void hs_pgemr2d(const struct hs_pgemr2d *call);
+
+#define HS_PGEMR2D(name, letter, by_scalapacks_name)                                                              \
+    void name(const int *m, const int *n, const void *a, const int *ia, const int *ja, const int *desca, void *b, \
+              const int *ib, const int *jb, const int *descb, const int *context)                                 \
+    {                                                                                                             \
+        hs_pgemr2d(&(struct hs_pgemr2d){letter,                                                                   \
+                                        by_scalapacks_name,                                                       \
+                                        __builtin_return_address(0),                                              \
+                                        {m, n},                                                                   \
+                                        {a, b},                                                                   \
+                                        {{ia, ja}, {ib, jb}},                                                     \
+                                        {desca, descb},                                                           \
+                                        context});                                                                \
+    }
+#define HS_PGEMR2D_ALIAS(name, of) extern HSUMMA_SCALAPACK_API hsumma_pgemr2d name __attribute__((alias(#of)));
+
 /* The entries of a descriptor of DTYPE 2, in their order. */
 enum hs_entry {
     HS_DTYPE,
@@ -98,8 +127,8 @@ void *hs_symbol_of(const void *caller, const char *name);
 /* The grid of a context: 0 if there is none. */
 int hs_blacs_grid(int context, int shape[2], int coord[2]);
 MPI_Comm hs_blacs_comm(int context);
-/* PBLAS's error exit for p?gemm.  The program goes on if the handler lets it. */
-void hs_blacs_abort(int context, hsumma_type type, int info);
+/* PBLAS's error exit for a routine (PDGEMM).  The program goes on if the handler lets it. */
+void hs_blacs_abort(int context, const char *routine, int info);
 /* The routine's name: PDGEMM. */
 const char *hs_pgemm_name(hsumma_type type);
 
@@ -140,7 +169,7 @@ struct hs_shim *hs_shim_of(MPI_Comm comm);
  */
 hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2]);
 /* 1 for the first call with this matter in this process. */
-enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_MATTERS };
+enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_NO_MOVE, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
 
 /* Does the call if it is the last one again, whatever the matrices hold: 1 if so.  Context and communicator are good.

@@ -20,7 +20,7 @@ static struct {
     atomic_flag said[HS_MATTERS];
 } shared = {.once = PTHREAD_ONCE_INIT,
             .keyval = MPI_KEYVAL_INVALID,
-            .said = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
+            .said = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
 
 static int drop(MPI_Comm comm, int keyval, void *attribute, void *extra)
 {
@@ -101,7 +101,7 @@ static hsumma_status connect_first(struct hs_shim *shim, MPI_Comm comm, const in
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
         if (rank == 0 && hs_shim_first_time(HS_NO_CONTEXT))
-            fprintf(stderr, "hsumma: %s; p?gemm is left to ScaLAPACK\n",
+            fprintf(stderr, "hsumma: %s; p?gemm and p?gemr2d are left to ScaLAPACK\n",
                     text[0] ? text : hsumma_status_string(to->status));
         hsumma_grid_free(&to->grid);
         hsumma_free(&to->ctx);

@@ -85,6 +85,8 @@ static const struct row {
     [HS_OPT_SCALAPACK] = {FIELD(LONG, scalapack), .expected = "on, off or a number",
                           .accepts = {{"on", "0"}, {"off", "9223372036854775807"}, {"100", "100"}, {"1k", "1024"}},
                           .refuses = {"-1", "yes", ""}},
+    [HS_OPT_GEMR2D] = {FIELD(INT, gemr2d), .expected = "scalapack or hsumma",
+                       .accepts = {{"scalapack", "0"}, {"hsumma", "1"}}, .refuses = {"on", ""}},
     [HS_OPT_LOG] = {.kind = TEXT,
                     .expected = "name of a file",
                     .accepts = {{"none", "text"}, {"/some/file", "text"}, {"\"/a file\"", "text"}},

@@ -1,0 +1,221 @@
+/*
+ * p?gemr2d: one call.  Processes may be on none of the two matrices' contexts, and then know neither grid nor
+ * descriptor; so all processes of the context that covers both tell each other where they are.
+ */
+#include "api/scalapack/shim.h"
+
+#include "base/wait.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma weak psgemr2d_
+#pragma weak pdgemr2d_
+#pragma weak pcgemr2d_
+#pragma weak pzgemr2d_
+#pragma weak pigemr2d_
+
+/* The entries of a descriptor of DTYPE 1, which is the only one that p?gemr2d knows. */
+enum { DTYPE_1, CTXT_1, M_1, N_1, MB_1, NB_1, RSRC_1, CSRC_1, LLD_1, ENTRIES_1 };
+
+/* What a process knows of one matrix; coord -1: it is not on its grid, and the rest is 0. */
+struct whereabouts {
+    int coord[2], shape[2], desc[ENTRIES_1];
+};
+
+/* One matrix, as all know it then. */
+struct known {
+    hsumma_grid grid;
+    hsumma_desc desc;
+    int *rank; /* of its grid, room for all */
+};
+
+static const char *name_of(const struct hs_pgemr2d *call)
+{
+    static const char *const names[] = {"PSGEMR2D", "PDGEMR2D", "PCGEMR2D", "PZGEMR2D", "PIGEMR2D"};
+    return names[call->letter];
+}
+
+static hsumma_pgemr2d *original_of(const struct hs_pgemr2d *call)
+{
+    static const char *const names[] = {"psgemr2d_", "pdgemr2d_", "pcgemr2d_", "pzgemr2d_", "pigemr2d_"};
+    static hsumma_pgemr2d *const named[] = {psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_, pigemr2d_};
+    if (!call->interposed)
+        return named[call->letter];
+    void *next = dlsym(RTLD_NEXT, names[call->letter]);
+    if (!next)
+        next = hs_symbol_of(call->caller, names[call->letter]);
+    hsumma_pgemr2d *routine = NULL;
+    memcpy(&routine, &next, sizeof routine); /* ISO C has no cast between the two */
+    return routine;
+}
+
+/* Left to ScaLAPACK; 0: the program has none. */
+static int call_original_move(const struct hs_pgemr2d *call)
+{
+    hsumma_pgemr2d *routine = original_of(call);
+    if (routine)
+        routine(call->extent[0], call->extent[1], call->data[0], call->first[0][0], call->first[0][1], call->desc[0],
+                (void *)call->data[1], call->first[1][0], call->first[1][1], call->desc[1], call->context);
+    return routine != NULL;
+}
+
+/* HSUMMA_GEMR2D, alike on all processes: what is asked for must be known before there is anybody to ask. */
+static int wants_original(void)
+{
+    hsumma_option_info info;
+    hsumma_option(HS_OPT_GEMR2D, &info);
+    const char *word = getenv(info.environment);
+    return !word || !*word || strcmp(word, info.default_value) == 0;
+}
+
+static struct whereabouts tell(const int *desc)
+{
+    struct whereabouts mine = {.coord = {-1, -1}};
+    int shape[2], coord[2];
+    if (desc[CTXT_1] < 0 || !hs_blacs_grid(desc[CTXT_1], shape, coord) || coord[0] < 0)
+        return mine;
+    for (int a = 0; a < 2; a++) {
+        mine.coord[a] = coord[a];
+        mine.shape[a] = shape[a];
+    }
+    memcpy(mine.desc, desc, sizeof mine.desc);
+    mine.desc[CTXT_1] = mine.desc[LLD_1] = 0; /* each process has its own */
+    return mine;
+}
+
+/* Puts together what the processes have told of matrix e.  NULL, or what is wrong; alike on all processes. */
+static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, const struct whereabouts *told, int e,
+                         struct known *known)
+{
+    int size = shim->ctx->comm.size, first = 0, members = 0;
+    while (first < size && told[2 * first + e].coord[0] < 0)
+        first++;
+    if (first == size)
+        return "no process is on the matrix's context";
+    const struct whereabouts *sample = &told[2 * first + e];
+    const int *shape = sample->shape, *desc = sample->desc;
+    if (shape[0] > size / shape[1])
+        return "the context does not cover the matrix's";
+    for (int r = 0; r < size; r++) {
+        const struct whereabouts *one = &told[2 * r + e];
+        if (one->coord[0] < 0)
+            continue;
+        if (memcmp(one->shape, shape, sizeof one->shape) != 0 || memcmp(one->desc, desc, sizeof one->desc) != 0)
+            return "processes have given different descriptors";
+        known->rank[one->coord[0] * shape[1] + one->coord[1]] = r;
+        members++;
+    }
+    if (members != shape[0] * shape[1])
+        return "the context does not cover the matrix's";
+    if (desc[DTYPE_1] != 1 || desc[RSRC_1] < 0 || desc[CSRC_1] < 0)
+        return "DTYPE is not 1, or RSRC or CSRC is negative";
+    const struct whereabouts *mine = &told[2 * shim->ctx->comm.rank + e];
+    known->grid = (hsumma_grid){
+        .ctx = shim->ctx,
+        .number = -1, /* of no grid of the context's own */
+        .grid = {.extent = {shape[0], shape[1]}, .coord = {mine->coord[0], mine->coord[1]}, .rank = known->rank}};
+    known->desc = (hsumma_desc){.grid = &known->grid,
+                                .m = desc[M_1],
+                                .n = desc[N_1],
+                                .mb = desc[MB_1],
+                                .nb = desc[NB_1],
+                                .imb = desc[MB_1],
+                                .inb = desc[NB_1],
+                                .rsrc = desc[RSRC_1],
+                                .csrc = desc[CSRC_1],
+                                .i = *call->first[e][0] - 1,
+                                .j = *call->first[e][1] - 1,
+                                .ld = mine->coord[0] < 0 ? 1 : call->desc[e][LLD_1]};
+    return NULL;
+}
+
+/* What each process has told, and a table of ranks for each matrix. */
+struct gathered {
+    struct whereabouts *told;
+    int *rank[2];
+};
+
+/* HSUMMA_ERR_MEMORY, alike on all processes. */
+static hsumma_status make_room(struct hs_shim *shim, struct gathered *room)
+{
+    hsumma_context *ctx = shim->ctx;
+    size_t size = (size_t)ctx->comm.size;
+    room->told = hs_get(&ctx->memory, size, 2 * (sizeof *room->told + sizeof *room->rank[0]));
+    for (int e = 0; e < 2 && room->told; e++)
+        room->rank[e] = (int *)(room->told + 2 * size) + (size_t)e * size;
+    return hs_agree(&ctx->agreement, (struct hs_vote){.status = room->told ? HSUMMA_OK : HSUMMA_ERR_MEMORY}).status;
+}
+
+static hsumma_status test_request(void *request, int *worked, int *done)
+{
+    int code = MPI_Test(request, done, MPI_STATUS_IGNORE);
+    *worked = *done;
+    return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
+}
+
+/* By MPI: the shim's contexts have no collective calls of the library's own. */
+static hsumma_status gather(hsumma_context *ctx, const struct whereabouts mine[2], struct whereabouts *all)
+{
+    MPI_Request request;
+    int bytes = (int)(2 * sizeof *mine);
+    if (MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, ctx->comm.comm, &request) != MPI_SUCCESS)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Iallgather failed");
+    hsumma_status status = hs_wait(test_request, &request);
+    return status ? hs_fail(&ctx->message, status, "MPI_Iallgather failed") : HSUMMA_OK;
+}
+
+static hsumma_status move_part(const struct hs_pgemr2d *call, struct hs_shim *shim, const struct gathered *room,
+                               const char **why)
+{
+    hsumma_context *ctx = shim->ctx;
+    struct whereabouts mine[2];
+    struct known known[2] = {{.rank = room->rank[0]}, {.rank = room->rank[1]}};
+    const char *wrong = NULL;
+    for (int e = 0; e < 2; e++)
+        mine[e] = tell(call->desc[e]);
+    hsumma_status status = gather(ctx, mine, room->told);
+    for (int e = 0; e < 2 && !status && !wrong; e++)
+        wrong = learn(call, shim, room->told, e, &known[e]);
+    *why = wrong;
+    if (wrong)
+        return HSUMMA_ERR_ARGUMENT;
+    if (!status) { /* whole numbers are only copied: the size of an element is what matters */
+        hsumma_type type = call->letter == HS_LETTER_I ? HSUMMA_S : (hsumma_type)call->letter;
+        status = hsumma_redistribute(ctx, type, *call->extent[0], *call->extent[1], call->data[0], &known[0].desc,
+                                     (void *)call->data[1], &known[1].desc);
+    }
+    *why = hsumma_message(ctx);
+    return status;
+}
+
+void hs_pgemr2d(const struct hs_pgemr2d *call)
+{
+    int shape[2], coord[2], context = *call->context;
+    const char *why = NULL;
+    hs_blacs_find(call->caller);
+    if (call->interposed && wants_original() && call_original_move(call))
+        return;
+    if (*call->extent[0] == 0 || *call->extent[1] == 0 || !hs_blacs_grid(context, shape, coord) || coord[0] < 0)
+        return;
+    MPI_Comm comm = hs_blacs_comm(context);
+    struct hs_shim *shim = hs_shim_of(comm);
+    hsumma_status status = hs_shim_connect(shim, comm, shape);
+    if (!status) {
+        struct gathered room;
+        status = make_room(shim, &room);
+        why = hsumma_status_string(status);
+        if (!status)
+            status = move_part(call, shim, &room, &why);
+        hs_put(&shim->ctx->memory, room.told);
+    }
+    if (!status)
+        return;
+    int all = status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
+    if (why && shim->reports && hs_shim_first_time(HS_NO_MOVE))
+        fprintf(stderr, "hsumma: %s: %s%s\n", name_of(call), why, all ? "; such calls go to ScaLAPACK" : "");
+    if (!all || !call_original_move(call))
+        hs_blacs_abort(context, name_of(call), -(HS_INFO + (int)status));
+}

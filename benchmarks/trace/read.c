@@ -167,4 +167,5 @@ void trace_free(trace_file *trace)
     free(trace->rank);
     free(trace->by_rank);
     free(trace->by_node);
+    free(trace->entering);
 }

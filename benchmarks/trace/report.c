@@ -104,6 +104,28 @@ static void print_summary(const trace_file *trace, const report_table *table, FI
                 gemm * table->factor, table->unit, all * table->factor);
 }
 
+static void print_course(const char *name, const trace_course *course, double factor, int digits, FILE *file)
+{
+    fprintf(file, "%-9s", name);
+    for (int i = 0; i < TRACE_TENTHS; i++)
+        fprintf(file, " %7.*f", digits, course->tenth[i] * factor);
+    fputc('\n', file);
+}
+
+/* How the time goes by: whether the ways into nodes are in use all along, and whether ranks multiply meanwhile. */
+static void print_courses(const trace_file *trace, FILE *file)
+{
+    char name[24];
+
+    fprintf(file, "\nIn each tenth of the time: %show many ranks multiply\n",
+            trace->nodes > 1 ? "MB/s that come to a node from others; " : "");
+    for (int n = 0; trace->nodes > 1 && n < trace->nodes; n++) {
+        snprintf(name, sizeof name, "node %d", n);
+        print_course(name, &trace->entering[n], 1e-6, 0, file);
+    }
+    print_course("GEMM", &trace->multiplying, 1, 1, file);
+}
+
 static void print_table(const trace_file *trace, const trace_arguments *args, FILE *file)
 {
     report_table table = {.columns = columns};
@@ -125,6 +147,7 @@ static void print_table(const trace_file *trace, const trace_arguments *args, FI
     for (int r = 0; r < trace->ranks; r++)
         report_table_row(&table, &trace->rank[r], (unsigned)REPORT_ALL, NULL, file);
     print_summary(trace, &table, file);
+    print_courses(trace, file);
     if (trace->nodes > 1 && trace->node_debts) {
         fprintf(file, "\nWho waits for whom: the ranks of a node together\n");
         print_debts(trace, &table, trace->by_node, trace->node_debts, 4 * args->top, file);
@@ -154,14 +177,17 @@ static json_t *debts_json(const trace_file *trace, const trace_debt *list, int c
 
 static int print_json(const trace_file *trace, FILE *file)
 {
-    json_t *ranks = json_array();
+    json_t *ranks = json_array(), *entering = json_array();
 
     for (int r = 0; r < trace->ranks; r++)
         json_array_append_new(ranks, report_object(columns, &trace->rank[r], (unsigned)REPORT_ALL));
-    return report_json(json_pack("{s:s,s:i,s:i,s:i,s:f,s:f,s:I,s:o,s:o,s:o}", "command", "trace", "nodes", trace->nodes,
-                                 "products", trace->products, "product", trace->product, "seconds",
+    for (int n = 0; n < trace->nodes; n++)
+        json_array_append_new(entering, report_reals(trace->entering[n].tenth, TRACE_TENTHS));
+    return report_json(json_pack("{s:s,s:i,s:i,s:i,s:f,s:f,s:I,s:o,s:o,s:o,s:o,s:o}", "command", "trace", "nodes",
+                                 trace->nodes, "products", trace->products, "product", trace->product, "seconds",
                                  trace->end - trace->begin, "clock_error_s", trace->clock_error, "lost",
-                                 (json_int_t)trace->lost, "ranks", ranks, "waits_of_nodes",
+                                 (json_int_t)trace->lost, "ranks", ranks, "entering_bytes_per_s", entering,
+                                 "multiplying", report_reals(trace->multiplying.tenth, TRACE_TENTHS), "waits_of_nodes",
                                  debts_json(trace, trace->by_node, trace->node_debts), "waits_of_ranks",
                                  debts_json(trace, trace->by_rank, trace->rank_debts)),
                        0, 9, file);

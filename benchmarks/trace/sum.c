@@ -29,6 +29,24 @@ static int last_to_begin(const trace_file *trace, const trace_span *wait)
     return last;
 }
 
+/* A message counts where it is complete, work by the part of a tenth that it takes. */
+static void add_course(trace_file *trace, const trace_span *span)
+{
+    double tenth = (trace->end - trace->begin) / TRACE_TENTHS;
+    int node = trace->rank[span->rank].node, at = tenth > 0 ? (int)((span->end - trace->begin) / tenth) : 0;
+
+    if (span->kind == TRACE_RECEIVE && span->peer >= 0 && trace->rank[span->peer].node != node && tenth > 0 &&
+        span->end >= trace->begin && span->end <= trace->end)
+        trace->entering[node].tenth[at < TRACE_TENTHS ? at : TRACE_TENTHS - 1] += (double)span->bytes / tenth;
+    for (int i = 0; span->kind == TRACE_GEMM && tenth > 0 && i < TRACE_TENTHS; i++) {
+        double begin = trace->begin + i * tenth, end = begin + tenth;
+
+        begin = span->begin > begin ? span->begin : begin;
+        end = span->end < end ? span->end : end;
+        trace->multiplying.tenth[i] += end > begin ? (end - begin) / tenth : 0;
+    }
+}
+
 static int same_debt(const trace_debt *a, const trace_debt *b)
 {
     return a->waiter == b->waiter && a->waiter_node == b->waiter_node && a->peer == b->peer &&
@@ -83,13 +101,15 @@ int trace_sum(trace_file *trace)
         waits += trace->span[i].kind == TRACE_WAIT;
     trace->by_rank = calloc((size_t)waits, sizeof *trace->by_rank);
     trace->by_node = calloc((size_t)waits, sizeof *trace->by_node);
-    if (!trace->by_rank || !trace->by_node)
+    trace->entering = calloc((size_t)trace->nodes, sizeof *trace->entering);
+    if (!trace->by_rank || !trace->by_node || !trace->entering)
         return -1;
     for (int i = 0; i < trace->spans; i++) {
         const trace_span *span = &trace->span[i];
         trace_rank *rank = &trace->rank[span->rank];
         double seconds = seconds_inside(trace, span);
 
+        add_course(trace, span);
         if (span->kind == TRACE_SEND) {
             int inside = span->begin >= trace->begin && span->begin <= trace->end;
 

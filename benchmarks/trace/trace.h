@@ -44,6 +44,12 @@ typedef struct trace_debt {
     int times;
 } trace_debt;
 
+/* In each tenth of the time: what has come to a node from others, in bytes per second; or how many ranks multiply. */
+enum { TRACE_TENTHS = 10 };
+typedef struct trace_course {
+    double tenth[TRACE_TENTHS];
+} trace_course;
+
 typedef struct trace_file {
     trace_span *span;
     int spans, ranks, nodes, products;
@@ -54,6 +60,8 @@ typedef struct trace_file {
     trace_rank *rank;
     trace_debt *by_rank, *by_node; /* the longest first; by rank: of each rank together */
     int rank_debts, node_debts;
+    trace_course *entering; /* of each node */
+    trace_course multiplying;
 } trace_file;
 
 /* Reads and sums up; returns 0, or -1 with an explanation.  To be freed in any case. */

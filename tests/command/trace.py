@@ -122,6 +122,16 @@ def test_tables(scratch):
         good &= abs(sum(debt["wait_s"] for debt in found["waits_of_nodes"]) -
                     sum(row["wait_s"] for row in found["ranks"])) < 1e-7
         ok(good, f"trace {words}: seconds of each rank are those of the events, and waits add up", found)
+        nodes = {e["tid"] % 4: e["pid"] for e in events}
+        for node in (0, 1):
+            wanted = sum(e["args"]["bytes"] for e in events if e["cat"] == "message" and e["pid"] == node and
+                         e["args"]["kind"] == "receive" and nodes[e["args"]["peer"]] != node and
+                         begin <= e["ts"] + e["dur"] <= end)
+            tenths = found["entering_bytes_per_s"][node]
+            ok(len(tenths) == 10 and abs(sum(tenths) * found["seconds"] / 10 - wanted) < 1e-3 * wanted + 1,
+               f"  what has come to node {node}", tenths, wanted)
+        ok(abs(sum(found["multiplying"]) * found["seconds"] / 10 - sum(row["gemm_s"] for row in found["ranks"])) < 1e-7,
+           "  how many multiply", found["multiplying"])
         picture = ElementTree.fromstring(read(drawing) or "<none/>")
         ok(picture.tag.endswith("svg") and len(list(picture.iter())) > 30 and
            all(word in read(drawing) for word in ("GEMM", "rank 3", "ms")), "  and drawn")

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "commands.h"
 #include "hsumma/context/context.h"
+#include "measure/simulated.h"
 #include "measure/timing.h"
 #include "product/generate.h"
 #include "product/problem.h"
@@ -145,7 +146,7 @@ static int create(move *m, const move_arguments *args, const char *options, MPI_
         describe(m, end, &args->end[e]);
         if (end->bytes)
             good &= (end->local = hs_get(&m->ctx->bulk, end->bytes, 1)) != NULL;
-        if (end->local && e == 0)
+        if (end->local && e == 0 && !is_timed_only(m->ctx))
             generate_local(args->type, args->seed, MATRIX_A, &end->desc, end->local);
     }
     return command_fail(comm, !good, "no memory for the matrices") ? COMMAND_BAD_INPUT : COMMAND_OK;

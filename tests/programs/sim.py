@@ -88,12 +88,26 @@ def test_collectives():
             ok(process.returncode == 0, f"{platform}: coll --op {name}", *said(process))
 
 
+def test_redistribution():
+    """All links are busy from the first round to the last, data or none: the time is that of the bytes that must cross
+    them, 12 of the 16 parts of a sixteenth from each of four ranks of a node."""
+    floor = 2048 * 2048 * 8 / 4 * 12 / 16 / 125e6
+    for real in ("--real", ""):
+        process = simulate("--platform cluster:nodes=4,bw=125MBps,lat=10us,ppn=4 " + real + " redistribute --format csv "
+                           "--from 16x1,mb=64,nb=64 --to 1x16,mb=32,nb=32" + " --check" * bool(real))
+        rows = [line.split(",") for line in process.stdout.splitlines() if line.startswith("hsumma,")]
+        seconds = float(rows[0][1]) if rows else 0
+        ok(process.returncode == 0 and 1 <= seconds / floor < 1.05, f"{real or 'no'} data: {seconds / floor:.3f} of the links' time",
+           *said(process))
+
+
 def main():
     reason = lacks(BENCH)
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
-    return run(test_products, test_wrong_results, test_refusals, test_samples, test_collectives)
+    return run(test_products, test_wrong_results, test_refusals, test_samples, test_collectives,
+               test_redistribution)
 
 
 if __name__ == "__main__":

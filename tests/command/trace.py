@@ -5,12 +5,14 @@ Environment: that of launch.py. Times are looked at for their form only.
 import collections
 import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 from xml.etree import ElementTree
 
 from command import bench, csv_rows, helps, prints, read, refuses, report_of, said, write
-from tap import ok, run
+from tap import ok, run, skip
 
 
 def load(path):
@@ -95,6 +97,23 @@ def test_errors(scratch):
        "nothing else is left", os.listdir(scratch))
 
 
+def test_full_disk(scratch):
+    """A file system of a few pages that has room for nothing more; the product is made all the same."""
+    disk = os.path.join(scratch, "disk")
+    os.mkdir(disk)
+    if os.geteuid() != 0 or not shutil.which("mount") or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", disk], capture_output=True).returncode:
+        skip("a full disk", "needs root and the right to mount a tmpfs")
+        return
+    try:
+        process = bench(2, "gemm -m 96 --nb 8 --node messages --reps 20", "--trace", os.path.join(disk, "x"))
+        ok(process.returncode == 1 and "trace: cannot write" in process.stderr and "No space left" in process.stderr and
+           len(process.stderr.splitlines()) == 1 and "hsumma   " in process.stdout and not os.listdir(disk),
+           "a full disk: said, the report is there, and nothing is left", *said(process))
+    finally:
+        subprocess.run(["umount", disk])
+
+
 def seconds_of(events, rank, category, begin, end):
     """What a rank's events of a category have of a time, in seconds."""
     return sum(max(0, min(event["ts"] + event["dur"], end) - max(event["ts"], begin)) for event in events
@@ -155,7 +174,7 @@ def test_refused(scratch):
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        return run(test_gemm, test_others, test_errors, test_tables, test_refused, args=[scratch])
+        return run(test_gemm, test_others, test_errors, test_full_disk, test_tables, test_refused, args=[scratch])
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ is refused there; a sample of a product's panels.
 Environment: that of launch.py.
 """
 import json
+import os
 import sys
+import tempfile
 
-from command import said
+from command import bench, object_of, said
 from simulator import BENCH, lacks, simulate
 from tap import must, ok, run
 
@@ -43,6 +45,19 @@ def test_products():
         process = simulate(f"--platform {platform} --real gemm {options} --check")
         ok(process.returncode == 0 and process.stdout.startswith("platform ") and not process.stderr,
            f"{platform}: gemm {options}", *said(process))
+
+
+def test_timeline():
+    """Nothing but GEMM, copies and waits takes time in the simulator, so they are all of a product on every rank."""
+    for platform, options in ((FOURS[16], "--lookahead 1"), (FOURS[16], "--stationary A"), (EACH[16], "--lookahead 0"),
+                              (ONE[16], "--node shared"), (ONE[16], "--stationary B")):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace.json")
+            process = simulate(f"--platform {platform} --real gemm -m 512 --reps 1 {options} --trace {path}")
+            found = object_of(bench(0, f"trace {path} --format json")) or {"ranks": []}
+        rests = [abs(r["all_s"] - r["gemm_s"] - r["copy_s"] - r["wait_s"]) / r["all_s"] for r in found["ranks"]]
+        ok(process.returncode == 0 and len(rests) == 16 and max(rests) < 1e-4, f"{platform}: the timeline of gemm {options}",
+           rests, *said(process))
 
 
 def test_wrong_results():
@@ -106,7 +121,7 @@ def main():
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
-    return run(test_products, test_wrong_results, test_refusals, test_samples, test_collectives,
+    return run(test_products, test_timeline, test_wrong_results, test_refusals, test_samples, test_collectives,
                test_redistribution)
 
 

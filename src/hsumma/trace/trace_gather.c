@@ -1,3 +1,4 @@
+#include "base/simulator.h"
 #include "coll/node/agree_mpi.h"
 #include "coll/node/tags.h"
 #include "hsumma/trace/trace_file.h"
@@ -24,11 +25,12 @@ static int tag(void)
     return hs_tag(HS_CHANNEL_AGREE, HS_TRACE);
 }
 
+/* In a simulator time passes only in MPI. */
 static hsumma_status await(hsumma_context *ctx, MPI_Request *request, int code)
 {
-    if (code != MPI_SUCCESS)
-        return HSUMMA_ERR_MPI;
-    return hs_team_await(&ctx->team, request);
+    if (code == MPI_SUCCESS && !hs_simulator())
+        return hs_team_await(&ctx->team, request);
+    return code == MPI_SUCCESS && MPI_Wait(request, MPI_STATUS_IGNORE) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
 static hsumma_status transmit(hsumma_context *ctx, const void *data, size_t bytes, int to)
@@ -47,8 +49,11 @@ static hsumma_status receive(hsumma_context *ctx, void *data, size_t bytes, int 
 static hsumma_status tell(hsumma_context *ctx, hsumma_status status)
 {
     struct told told = {.status = status, .message = ctx->message};
-    MPI_Request request;
-    hsumma_status sent = await(ctx, &request, MPI_Ibcast(&told, sizeof told, MPI_BYTE, 0, ctx->comm.comm, &request));
+    hsumma_status sent = HSUMMA_OK;
+    if (ctx->comm.rank != 0)
+        sent = receive(ctx, &told, sizeof told, 0);
+    for (int r = 1; !sent && ctx->comm.rank == 0 && r < ctx->comm.size; r++)
+        sent = transmit(ctx, &told, sizeof told, r);
     if (sent)
         return hs_fail(&ctx->message, sent, "trace: MPI has failed");
     return told.status ? hs_fail(&ctx->message, told.status, "%s", told.message.text) : HSUMMA_OK;

@@ -299,7 +299,9 @@ HSUMMA_API int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local);
  * (desc.i, desc.j) of its matrix.  trans is 'N', 'T' or 'C' (conjugate transpose; the same as 'T' for real types).
  * Collective.  Allocates the workspace; a rank without memory makes the call fail everywhere.
  *
- * Layouts: A, B and C lie on one grid; blocks, first blocks, sources and offsets of each are its own.  Where a
+ * Layouts: A, B and C lie on one grid, or on several of the same processes; blocks, first blocks, sources and offsets
+ * of each are its own.  On several grids, and with layers=L (doc/planner.md), A and B are brought into another layout
+ * first, which takes as much memory again: workspace_limit must allow it (HSUMMA_ERR_WORKSPACE says how much).  Where a
  * dimension is spread alike in the two operands that share it, nothing is redistributed; else the operand that moves
  * passes panel by panel through an exchange within the workspace limit, and hsumma_plan_query says so.
  *

@@ -94,6 +94,8 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {"panels", .read = argument_int64, AT(panels), .least = 0, .most = INT32_MAX},
     {"map", .read = argument_text, AT(map)},
+    {"layers", .read = argument_refused,
+     .expected = "--layers: not drawn; explain the product of one layer, m x n x k / L, or --free"},
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
     {"all", .read = argument_flag, AT(all)},

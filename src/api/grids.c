@@ -1,111 +1,12 @@
-#include "base/hash.h"
 #include "hsumma/context/context.h"
-#include "hsumma/context/tiling.h"
 
 #include <string.h>
-
-/* The ranks of the grid, as given; the verdict on them. */
-static hsumma_status list(hsumma_context *ctx, const int *ranks, int count, int *rank, unsigned char *seen)
-{
-    for (int i = 0; i < count; i++) {
-        rank[i] = ranks ? ranks[i] : i;
-        if (rank[i] < 0 || rank[i] >= ctx->comm.size || seen[rank[i]]++)
-            return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-                           "ranks[%d] is %d; expected ranks from 0 to %d, each once", i, rank[i], ctx->comm.size - 1);
-    }
-    return HSUMMA_OK;
-}
-
-/* Brings the listed ranks into their order and finds this process among them. */
-static hsumma_status place(hsumma_context *ctx, const int extent[2], char order, hsumma_grid *grid)
-{
-    hsumma_status status = hs_grid_order(extent, order, &ctx->comm.topology, grid->rank, &ctx->memory);
-    if (status)
-        return hs_fail(&ctx->message, status, "no memory for a grid");
-    grid->grid = (struct hs_grid){.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = grid->rank};
-    for (int i = 0; i < extent[0] * extent[1]; i++)
-        if (grid->rank[i] == ctx->comm.rank) {
-            grid->grid.coord[0] = i / extent[1];
-            grid->grid.coord[1] = i % extent[1];
-        }
-    return HSUMMA_OK;
-}
-
-/* What this process can do alone; *result stays NULL where it has no memory. */
-static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
-                               hsumma_grid **result)
-{
-    if (extent[0] < 1 || extent[1] < 1 || extent[0] > ctx->comm.size / extent[1])
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "a grid of %d x %d does not fit on %d processes", extent[0],
-                       extent[1], ctx->comm.size);
-    if (order != 'R' && order != 'C' && order != 'A')
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is %d; expected 'R', 'C' or 'A'", order);
-    hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
-    int *rank = hs_get(&ctx->memory, (size_t)extent[0] * (size_t)extent[1], sizeof *rank);
-    unsigned char *seen = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, 1);
-    hsumma_status status = grid && rank && seen ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    if (grid)
-        grid->rank = rank;
-    else
-        hs_put(&ctx->memory, rank);
-    if (status)
-        hs_fail(&ctx->message, status, "no memory for a grid");
-    else
-        status = list(ctx, ranks, extent[0] * extent[1], rank, seen);
-    if (!status)
-        status = place(ctx, extent, order, grid);
-    hs_put(&ctx->memory, seen);
-    *result = grid;
-    return status;
-}
-
-/* Which grid it is, in a number that is not negative. */
-static int64_t hash_of(const struct hs_grid *grid)
-{
-    uint64_t hash = hs_mix(hs_mix(0, (uint64_t)grid->extent[0]), (uint64_t)grid->extent[1]);
-    for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
-        hash = hs_mix(hash, (uint64_t)grid->rank[i]);
-    return (int64_t)(hash >> 1);
-}
-
-/* Whether all processes have the same grid; a status alike on all. */
-static hsumma_status agree_on(hsumma_context *ctx, const hsumma_grid *grid, hsumma_status mine)
-{
-    struct hs_vote vote = {.status = mine, .hash = mine ? 0 : hash_of(&grid->grid)};
-    struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
-    if (verdict.status && verdict.status != mine)
-        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (a grid)", verdict.rank,
-                       hsumma_status_string(verdict.status));
-    if (!verdict.status && !verdict.alike)
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different grids");
-    return verdict.status;
-}
 
 hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
                                  hsumma_grid **result)
 {
     const int extent[2] = {nprow, npcol};
-    hsumma_grid *grid = NULL;
-    *result = NULL;
-    if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
-    hsumma_status status = make_grid(ctx, extent, order, ranks, &grid);
-    status = agree_on(ctx, grid, status);
-    if (!status)
-        status = hs_product_memory_make(ctx, &grid->shared);
-    ctx->broken |= status == HSUMMA_ERR_MPI;
-    if (status) {
-        hs_put(&ctx->memory, grid ? grid->rank : NULL);
-        hs_put(&ctx->memory, grid);
-        return status;
-    }
-    grid->ctx = ctx;
-    grid->holders = 1;
-    grid->number = ctx->grids++;
-    ctx->holders++;
-    *result = grid;
-    return HSUMMA_OK;
+    return hs_grid_create(ctx, extent, order, ranks, result);
 }
 
 void hsumma_grid_free(hsumma_grid **grid)

@@ -62,8 +62,44 @@ static void fill_times(const struct hs_times *times, int by_node, hsumma_plan_in
     info->messages_sent = times->messages;
 }
 
+/* What a layer's plan says, and around it what passes between layouts. */
+static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
+{
+    const struct hs_layered *layered = plan->layered;
+    const int *extent = plan->grid->grid.extent;
+    hsumma_plan_query(layered->inner, info);
+    info->line = plan->line;
+    info->why = plan->why;
+    info->nprow = extent[0];
+    info->npcol = extent[1];
+    info->nrivals = 0;
+    info->workspace_limit_bytes = (size_t)plan->ranking.workspace_limit;
+    info->workspace_bytes = (size_t)hs_plan_bytes(plan);
+    info->workspace_bytes_max = (size_t)plan->workspace_max;
+    info->lower_bound_bytes =
+        hs_bound_elements(plan->problem.extent, extent[0] * extent[1], 0) * (double)plan->problem.scalar->size;
+    info->seconds = layered->seconds;
+    info->bytes_sent = layered->sent_bytes;
+    info->messages_sent = layered->sent_messages;
+    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
+    info->comm_seconds = rest > 0 ? rest : 0;
+    for (int x = 0; x < 3; x++) {
+        double seconds = (double)layered->moved[x] * layered->seconds_per_byte;
+        info->predicted_stationary[x] = -1;
+        info->predicted_bytes_sent += layered->moved[x];
+        info->predicted_seconds += seconds;
+        info->predicted_comm_seconds += seconds;
+        info->operand[x].exchange_bytes += (size_t)layered->moved[x];
+        info->operand[x].exchange_seconds += seconds;
+    }
+}
+
 void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
 {
+    if (holder->layered) {
+        query_layered(holder, info);
+        return;
+    }
     const struct hs_trial *trial = &holder->trial;
     const hsumma_plan *plan = trial->count ? trial->plan[trial->turn] : holder;
     const hsumma_plan *served = trial->count ? trial->plan[trial->served] : holder;

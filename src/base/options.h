@@ -76,6 +76,7 @@ struct hs_settings {
     struct hs_names bcast, reduce;
     int64_t segment;          /* bytes; 0: choose */
     int exchange;             /* 0: to roots, 1: to all, -1: choose */
+    int layers;               /* over k; 1: none */
     int lookahead;            /* -1: choose */
     int owners;               /* 0: choose */
     int64_t slice;            /* flops; INT64_MAX: never cut; 0: choose */

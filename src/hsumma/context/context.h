@@ -74,6 +74,10 @@ struct hsumma_grid {
 /* The rows (0) or columns (1) of a whole described matrix; its fields must be valid. */
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
 
+/* hsumma_grid_create. */
+hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
+                             hsumma_grid **result);
+
 /* Whether anything can run in the context now; else HSUMMA_ERR_BUSY or HSUMMA_ERR_MPI. */
 hsumma_status hs_context_check_free(hsumma_context *ctx);
 

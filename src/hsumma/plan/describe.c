@@ -143,8 +143,22 @@ const char *hs_plan_maker(const hsumma_plan *plan)
     return plan->member ? hs_local_maker(plan->ctx->local, plan->problem.scalar, extent) : "none";
 }
 
+/* The line of the layers' plan behind the word that gives the layers. */
+static void describe_layered(hsumma_plan *plan)
+{
+    const struct hs_layered *layered = plan->layered;
+    snprintf(plan->line, sizeof plan->line, "layers=%d %.*s", layered->count, (int)sizeof plan->line - 24,
+             layered->inner->line);
+    snprintf(plan->why, sizeof plan->why, "%d layers of %d x %d processes; in a layer: %.*s", layered->count,
+             layered->extent[0], layered->extent[1], (int)sizeof plan->why - 96, layered->inner->why);
+}
+
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
 {
+    if (plan->layered) {
+        describe_layered(plan);
+        return;
+    }
     write_line(plan, &plan->choice, options, (struct plan_text){plan->line, sizeof plan->line});
     for (int i = 1; i < plan->ranking.count; i++)
         write_line(plan, &plan->ranking.choice[i], options,

@@ -78,6 +78,10 @@ struct hs_turn hs_plan_turn(const hsumma_plan *plan)
 
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
+    if (plan->layered) {
+        hs_layered_begin(plan);
+        return;
+    }
     const struct hs_turn turn = hs_plan_turn(plan);
     if (!plan->member)
         return;
@@ -224,7 +228,9 @@ static hsumma_status multiply(hsumma_plan *plan, int *worked, int *over)
     int sharing = holder->trial.stepping && counts(plan);
     hsumma_status status = HSUMMA_OK;
     *over = 1;
-    if (sharing)
+    if (plan->layered)
+        status = hs_layered_advance(plan, worked, over);
+    else if (sharing)
         status = hs_trial_share(holder, worked, over);
     else if (plan->member)
         status = plan->on_device ? hs_node_advance(&holder->device.node, worked, over)
@@ -245,6 +251,26 @@ static hsumma_status agree(hsumma_plan *plan, int *worked, int *over)
         hs_trace_await(plan->problem.trace, plan,
                        (struct hs_trace_entry){.cause = HS_CAUSE_START, .peer = -1, .panel = -1, .operand = -1});
     return status;
+}
+
+void hs_plan_begin_inner(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
+{
+    plan->began = hs_now();
+    reset(plan);
+    begin(plan, alpha, matrix, beta);
+    plan->phase = HS_PLAN_MULTIPLYING;
+}
+
+hsumma_status hs_plan_advance_inner(hsumma_plan *plan, int *worked, int *over)
+{
+    hsumma_status status = plan->member ? multiply(plan, worked, over) : HSUMMA_OK;
+    *over |= !plan->member;
+    if (status || !*over)
+        return status;
+    plan->phase = HS_PLAN_COMPLETE;
+    hs_workspace_release(plan->ctx, plan->workspace);
+    plan->workspace = NULL;
+    return HSUMMA_OK;
 }
 
 /* Moves an execution from phase to phase, as far as it can go now (hs_advance). */
@@ -321,6 +347,8 @@ static void let_messages_move(hsumma_plan *plan)
 {
     const struct hs_comm *comm = &plan->ctx->comm;
     int found;
+    if (plan->layered && plan->phase == HS_PLAN_MULTIPLYING && hs_layered_running(plan))
+        plan = hs_layered_running(plan);
     int awaits = plan->phase == HS_PLAN_MULTIPLYING ? plan->choice.spec.cells && hs_loop_idle(&plan->loop)
                                                     : hs_agreement_awaits_mates(agreement_of(plan));
     if (awaits && comm->mates.count < comm->size && !hs_simulator())
@@ -338,6 +366,12 @@ static hsumma_status idle(void *state, int times)
     struct hs_directory *directory = &plan->grid->shared.directory;
     if (plan->ctx->comm.block)
         return hs_block_idle(plan->ctx->comm.block, times);
+    if (plan->layered && plan->phase == HS_PLAN_MULTIPLYING) {
+        if (hs_layered_running(plan))
+            return idle(hs_layered_running(plan), times);
+        hs_idle_yield(NULL, times);
+        return HSUMMA_OK;
+    }
     int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
     if (multiplying && !plan->on_device && plan->choice.spec.cells)
         return idle_in_cells(plan, times);

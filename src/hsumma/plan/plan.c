@@ -29,7 +29,7 @@ static void make_problem(const struct hs_request *request, hsumma_plan *plan)
         char op = request->op[x] == 'C' && !problem->scalar->complex_type ? 'T' : request->op[x];
         int64_t logical[2] = {request->extent[hs_operand_dims[x][0]], request->extent[hs_operand_dims[x][1]]};
         problem->view[x] = hs_view_make(&rows, &cols, desc->i, desc->j, logical[op == 'N' ? 0 : 1],
-                                        logical[op == 'N' ? 1 : 0], problem->grid.coord, desc->ld, op);
+                                        logical[op == 'N' ? 1 : 0], desc->grid->grid.coord, desc->ld, op);
     }
 }
 
@@ -184,12 +184,15 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
     *about = HS_ABOUT_NOTHING;
     hsumma_status status = check_blas_limits(&plan->problem, message);
+    if (!status && plan->layered)
+        status = hs_layered_prepare(plan, request, settings, message);
+    else if (!status)
+        status = choose(plan, request, settings, options, message);
     if (status)
         return status;
-    status = choose(plan, request, settings, options, message);
-    if (!status)
+    if (!plan->layered)
         plan->choice = plan->ranking.choice[0];
-    plan->by_node = !status && plan->choice.spec.node != HS_NODE_MESSAGES;
+    plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
     plan->steps = settings->steps;
     if (!status && plan->steps && (!ctx->compute || ctx->compute->real))
@@ -210,13 +213,15 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         return status;
     for (int x = 0; x < 3; x++) {
         struct hs_axis rows = hs_desc_axis(request->desc[x], 0);
-        plan->local_rows[x] = hs_axis_count(&rows, plan->grid->grid.coord[0]);
+        plan->local_rows[x] = hs_axis_count(&rows, request->desc[x]->grid->grid.coord[0]);
     }
     status = hs_plan_check_local(plan, ld, message, about);
     if (!status) {
         *about = HS_ABOUT_MEMORY;
         status = hs_plan_agreement_init(plan, &plan->agreement, HS_AGREE_PLAN);
     }
+    if (plan->layered)
+        return status;
     if (!status && plan->member && plan->by_node)
         status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, plan->grid->shared.mate, &ctx->memory,
                               message);
@@ -240,6 +245,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
 int64_t hs_plan_bytes(const hsumma_plan *plan)
 {
     const int *extent = plan->problem.grid.extent;
+    if (plan->layered)
+        return plan->layered->bytes + (plan->layered->inner ? hs_plan_bytes(plan->layered->inner) : 0);
     if (plan->by_node)
         return (int64_t)(plan->node.bytes / (size_t)(extent[0] * extent[1]));
     return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes + plan->loop.shared_part);
@@ -267,7 +274,7 @@ static void print_plan(const hsumma_plan *plan)
 static hsumma_status connect(hsumma_plan *plan)
 {
     hsumma_context *ctx = plan->ctx;
-    if (plan->by_node || !hs_native_wanted(&plan->choice.spec))
+    if (plan->layered || plan->by_node || !hs_native_wanted(&plan->choice.spec))
         return HSUMMA_OK;
     hsumma_status status = HSUMMA_OK;
     if (hs_simulator())
@@ -293,17 +300,23 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     /* whatever a process has found, it goes on to the agreement: others may have been told something else */
     int about = HS_ABOUT_NOTHING;
     int64_t hash = status ? 0 : hs_request_hash(request, 0);
+    struct hs_layered *layered = NULL;
+    if (!status && hs_layered_wanted(request, &settings) &&
+        (status = hs_layered_create(ctx, request, &settings, &layered)))
+        return status;
     hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
     if (plan) {
         hold(plan, ctx, (hsumma_grid *)request->desc[0]->grid, cached); /* const, but for the count of its holders */
+        plan->layered = layered;
         make_problem(request, plan);
-        status = leave_idle(plan, &settings);
+        status = layered ? HSUMMA_OK : leave_idle(plan, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)
             status = prepare(plan, request, &settings, &options, &mine, &about);
     } else if (!status) {
         status = HSUMMA_ERR_MEMORY;
         about = HS_ABOUT_MEMORY;
+        hs_layered_destroy(ctx, layered);
     }
     if (status)
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
@@ -325,7 +338,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
             hs_plan_describe(plan, &options);
         if (settings.explain && ctx->comm.rank == 0 && !request->choice)
             print_plan(plan);
-        if (settings.tune == HS_TUNE_MEASURE && !request->alone && !request->choice && !plan->remembered)
+        if (settings.tune == HS_TUNE_MEASURE && !layered && !request->alone && !request->choice && !plan->remembered)
             status = hs_trial_begin(plan, request, &options);
     }
     if (status)
@@ -350,6 +363,7 @@ void hs_plan_destroy(hsumma_plan *plan)
         hs_node_free(&plan->device.node, &ctx->memory);
         hs_agreement_free(&plan->agreement, &ctx->memory);
     }
+    hs_layered_destroy(ctx, plan->layered);
     if (plan->wants && !ctx->broken)
         hs_workspace_leave(ctx);
     hs_grid_release(plan->grid);

@@ -5,6 +5,7 @@
 #include "coll/run/agree.h"
 #include "hsumma/context/context.h"
 #include "hsumma/context/workspace.h"
+#include "hsumma/plan/layered.h"
 #include "hsumma/plan/plan_device.h"
 #include "hsumma/plan/staging.h"
 #include "hsumma/plan/trial.h"
@@ -59,6 +60,7 @@ struct hsumma_plan {
     struct hs_loop loop;
     struct hs_node_product node;
     struct hs_plan_device device;   /* of the plan that the caller holds */
+    struct hs_layered *layered;     /* layers, each with a plan of its own; NULL: none */
     int wants;                      /* is counted among the plans that may need the context's workspace */
     struct hs_workspace *workspace; /* while it runs */
     int64_t workspace_max;          /* bytes, of the process that holds most */
@@ -117,6 +119,10 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
 hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                           const void *beta);
 hsumma_status hs_plan_wait(hsumma_plan *plan);
+/* The plan of a layer, on a process that takes part in it: its execution inside that of the plan that has the layers.
+ */
+void hs_plan_begin_inner(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta);
+hsumma_status hs_plan_advance_inner(hsumma_plan *plan, int *worked, int *over);
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
 /* Moves a running plan forward for a caller that waits for something else; wait or test says how it has ended. */
 void hs_plan_drive(hsumma_plan *plan, int *worked);

@@ -71,9 +71,6 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
                            request->extent[dim]);
     for (int x = 0; x < 3; x++) {
         hsumma_status status = hs_desc_check(request->desc[x], ctx, names[x], message);
-        if (!status && request->desc[x]->grid != request->desc[0]->grid)
-            status = hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%c is on another grid than A; all three must share one",
-                             names[x]);
         if (!status)
             status = check_fit(request, x, message);
         if (status)

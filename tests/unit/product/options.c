@@ -95,6 +95,8 @@ static const struct row {
                       .expected = "name of a file",
                       .accepts = {{"none", "text"}, {"/some/file", "text"}, {"\"/a file\"", "text"}},
                       .refuses = {""}},
+    [HS_OPT_LAYERS] = {FIELD(INT, layers), .expected = "1 to 1048576", .accepts = {{"1", "1"}, {"12", "12"}},
+                       .refuses = {"0", "auto", "-1", "1048577", ""}},
     [HS_OPT_LOOKAHEAD] = {FIELD(INT, lookahead), .expected = "0 to 64",
                           .accepts = {{"auto", "-1"}, {"0", "0"}, {"64", "64"}}, .refuses = {"65", "-1", "1x", ""}},
     [HS_OPT_OWNERS] = {FIELD(INT, owners), .expected = "1 to 64", .accepts = {{"auto", "0"}, {"1", "1"}, {"64", "64"}},

@@ -1,0 +1,61 @@
+/*
+ * Layers over k (2.5-D; Solomonik and Demmel, Euro-Par 2011): P x Q x L processes, of which each layer, a P x Q grid,
+ * multiplies its share of k.
+ *
+ * A and B pass into the layers by redistribution, each layer runs a plan of its own on its part, and the partial
+ * results are added to C in the order of the layers (summa/redistribute).  What moves between layouts is read and
+ * written once; inside a layer it is a product like any other.
+ *
+ * Layers are runs of the grid's processes in the order of their ranks, so that they lie on whole nodes where ranks do;
+ * inside a layer places are dealt as by order 'A'.  In layer l process (i, j) has of A rows i and columns (l, j) of
+ * P x (L Q) blocks, of B rows (l, i) and columns j of (L P) x Q; a matrix that is transposed is spread as it is stored.
+ */
+#ifndef HS_HSUMMA_PLAN_LAYERED_H
+#define HS_HSUMMA_PLAN_LAYERED_H
+
+#include "hsumma/context/context.h"
+#include "summa/redistribute/redistribution.h"
+
+struct hs_request;
+
+struct hs_layered {
+    int count;          /* layers */
+    int extent[2];      /* P x Q of each */
+    hsumma_grid **grid; /* one for each layer */
+    int mine;           /* the layer of this process; -1: none */
+    hsumma_plan *inner; /* of that layer; where there is none, of the first, in which it takes no part */
+    struct hs_redistribution move[3];
+    int in_place[3];           /* A, B: it lies as the layers want it, and does not move */
+    int64_t moved[3];          /* bytes that this process sends in each of them */
+    double seconds_per_byte;   /* predicted, for a process alone */
+    struct hs_axis axis[3][2]; /* of each operand over all layers; of C over one */
+    char *memory;              /* of this process's parts of A, B and C in its layer */
+    int64_t bytes;             /* of that */
+    struct hs_matrix part[3];
+    struct hs_matrix *partial; /* C's, as each layer's */
+
+    /* an execution */
+    enum { HS_LAYERED_A, HS_LAYERED_B, HS_LAYERED_PRODUCT, HS_LAYERED_C, HS_LAYERED_OVER } step;
+    int64_t sent_bytes, sent_messages;
+    double seconds; /* of the last one */
+};
+
+/* Whether a request needs layers or, with one layer, another layout than its matrices have. */
+int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
+
+/* The layers and their grids.  Collective over the context, and the same status on all; *layered is NULL after an
+ * error. A message in ctx->message. */
+hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *request,
+                                const struct hs_settings *settings, struct hs_layered **layered);
+/* What this process needs beside, for plan->layered.  HSUMMA_ERR_WORKSPACE, alike on all; the layer's plan's errors. */
+hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *request,
+                                 const struct hs_settings *settings, struct hs_message *message);
+void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered);
+
+/* An execution of a plan whose matrices, alpha and beta are bound.  Then advance until *over. */
+void hs_layered_begin(hsumma_plan *plan);
+hsumma_status hs_layered_advance(hsumma_plan *plan, int *worked, int *over);
+/* The layer's plan while it runs; NULL: messages between layouts are under way. */
+hsumma_plan *hs_layered_running(const hsumma_plan *plan);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * Layers over k, and operands on several grids: random products against a triple loop, the same bits each time, what is
+ * refused, what moves, and memory that fails.
+ *
+ *     layers [ROUNDS [SEED]] [OPTION=WORD ...]
+ */
+#include "dist/layers.h"
+#include "support/failing_memory.h"
+#include "support/product/gemm_random.h"
+
+static int rounds = 40;
+
+/* A grid of the same processes in another shape and order. */
+static hsumma_grid *same_processes(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    int P, Q, ranks[64], count;
+    hsumma_grid *other = NULL;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    count = P * Q;
+    int by = draw(count), rows = 1 + draw(count);
+    for (int i = 0; i < count; i++)
+        ranks[i] = hsumma_grid_rank(grid, (i + by) % count / Q, (i + by) % count % Q);
+    while (count % rows)
+        rows--;
+    return hsumma_grid_create(ctx, rows, count / rows, "RCA"[draw(3)], ranks, &other) ? NULL : other;
+}
+
+/* The operand on another grid, with the same blocks. */
+static void put_on(hsumma_desc *desc, const hsumma_grid *grid)
+{
+    int P, Q;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    desc->grid = grid;
+    desc->rsrc = desc->rsrc < 0 ? -1 : desc->rsrc % P;
+    desc->csrc = desc->csrc < 0 ? -1 : desc->csrc % Q;
+    desc->ld = hsumma_local_rows(desc) + GEMM_PAD;
+}
+
+static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
+{
+    hsumma_plan *plan = NULL;
+    int stepwise = draw(2);
+    const char *what = gemm_plan_create(ctx, c, &plan) ? hsumma_message(ctx) : NULL;
+    for (int i = 0; plan && i < 2; i++) {
+        const char *fault = gemm_execution_fault(plan, c, !stepwise ? GEMM_AT_ONCE : i ? 1000000 : 5);
+        what = what ? what : fault;
+    }
+    hsumma_plan_free(&plan);
+    return what;
+}
+
+static void test_random(hsumma_context *ctx)
+{
+    int failed = 0;
+    for (int i = 0; i < rounds; i++) {
+        char options[160];
+        hsumma_grid *grid[3] = {gemm_draw_grid(ctx), NULL, NULL};
+        if (!everywhere(grid[0] != NULL))
+            break;
+        int P, Q, several = draw(2);
+        hsumma_grid_info(grid[0], &P, &Q, NULL, NULL);
+        struct gemm_case c = gemm_draw_product(grid[0], draw(9), 1 + draw(8));
+        if (draw(2))
+            gemm_draw_layouts(&c);
+        for (int x = 1; x < 3 && several; x++)
+            if ((grid[x] = same_processes(ctx, grid[0])) != NULL)
+                put_on(&c.desc[x], grid[x]);
+        snprintf(options, sizeof options, "layers=%d workspace_limit=%s%s", 1 + draw(P * Q), draw(4) ? "1M" : "1G",
+                 draw(3) ? "" : " node=messages block=3 lookahead=1");
+        c.options = options;
+        c.fractions = 0;
+        const char *what = failure(ctx, &c);
+        int first = (int)world_reduce(what ? rank : size, MPI_MIN);
+        if (first < size && failed++ < 5)
+            gemm_report(first, &c, i, what);
+        for (int x = 0; x < 3; x++)
+            hsumma_grid_free(&grid[x]);
+    }
+    tap_ok(failed == 0, "%d products in random layers, on random grids of the same processes: %d wrong", rounds,
+           failed);
+}
+
+/* Sums of all bits are in the order of the layers. */
+static void test_bits(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    for (int layers = 1; layers <= size; layers *= 2) {
+        char options[64];
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 23, 19, 77, 3);
+        snprintf(options, sizeof options, "layers=%d workspace_limit=1M", layers);
+        c.options = options;
+        c.fractions = 1;
+        tap_ok(everywhere(gemm_bits(ctx, &c, 3, NULL) != -1), "layers=%d: the same bits three times", layers);
+    }
+}
+
+/*
+ * One block for each process of the layers, in the places where the layers have it: then A and B do not move.  What C's
+ * owners receive is what dist/layers counts.
+ */
+static void test_bytes(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    (void)grid;
+    const int64_t extent[3] = {24, 24, 96};
+    int layers = size;
+    char options[64];
+    int P, Q;
+    hsumma_grid *row = NULL, *column = NULL;
+    int ok = !hsumma_grid_create(ctx, 1, size, 'R', NULL, &row) & !hsumma_grid_create(ctx, size, 1, 'R', NULL, &column);
+    if (!everywhere(ok))
+        return;
+    hsumma_grid_info(row, &P, &Q, NULL, NULL);
+    struct gemm_case c = gemm_case_of(row, HSUMMA_D, 'N', 'N', extent[0], extent[1], extent[2], 0);
+    hsumma_desc_checkerboard(&c.desc[1], column, extent[2], extent[1]);
+    snprintf(options, sizeof options, "layers=%d workspace_limit=1M", layers);
+    c.options = options;
+    hsumma_plan_info info = {0};
+    int64_t bits = gemm_bits(ctx, &c, 1, &info);
+    struct hs_layers count = hs_layers_count(extent, 1, 1, layers);
+    int64_t sent = world_reduce(info.bytes_sent, MPI_SUM), want = size * count.received * 8;
+    tap_ok(everywhere(bits != -1) && info.operand[0].exchange_bytes == 0 && info.operand[1].exchange_bytes == 0,
+           "A and B that lie as %d layers want them do not move", layers);
+    tap_ok(extent[1] % size || sent == want, "partial sums are %" PRId64 " bytes: %" PRId64, want, sent);
+    hsumma_grid_free(&row);
+    hsumma_grid_free(&column);
+}
+
+static void refused(hsumma_context *ctx, const hsumma_grid *grid, const char *options, hsumma_status status,
+                    const char *word, const char *other)
+{
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 300, 300, 300, 8);
+    c.options = options;
+    hsumma_plan *plan = NULL;
+    hsumma_status found = gemm_plan_create(ctx, &c, &plan);
+    int good = found == status && !plan && strstr(hsumma_message(ctx), word) && strstr(hsumma_message(ctx), other);
+    if (!tap_ok(everywhere(good), "refused: %s", options))
+        tap_diag("%d: %s", (int)found, hsumma_message(ctx));
+    hsumma_plan_free(&plan);
+}
+
+static void test_refusals(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    refused(ctx, grid, "layers=65", HSUMMA_ERR_ARGUMENT, "layers=65", "the processes of the grid");
+    refused(ctx, grid, "layers=0", HSUMMA_ERR_OPTION, "layers", "1 to");
+    if (size > 1) {
+        refused(ctx, grid, "layers=2 workspace_limit=10k", HSUMMA_ERR_WORKSPACE, "layers=2", "allows 10240");
+        refused(ctx, grid, "layers=2 workspace_limit=1G bcast=mpi", HSUMMA_ERR_UNSUPPORTED, "bcast=mpi", "layers");
+        refused(ctx, grid, "layers=2 workspace_limit=1G tune=measure", HSUMMA_ERR_UNSUPPORTED, "tune", "layers");
+        refused(ctx, grid, "layers=2 workspace_limit=1G groups=7x7", HSUMMA_ERR_ARGUMENT, "7x7", "divide");
+        hsumma_grid *less = NULL;
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 30, 30, 30, 8);
+        if (everywhere(!hsumma_grid_create(ctx, 1, size - 1, 'R', NULL, &less)))
+            put_on(&c.desc[2], less);
+        hsumma_plan *plan = NULL;
+        hsumma_status status = gemm_plan_create(ctx, &c, &plan);
+        tap_ok(everywhere(status == HSUMMA_ERR_UNSUPPORTED && !plan && strstr(hsumma_message(ctx), "same processes")),
+               "refused: C on other processes than A");
+        hsumma_grid_free(&less);
+    }
+}
+
+/* As memory.c does it; a plan with layers makes grids, too. */
+static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int *reached)
+{
+    struct failing_memory scarce = {0, rank == victim ? n : -1, 0, 0};
+    hsumma_plan *plan = NULL;
+    ctx->memory = ctx->bulk = (struct hs_allocator){failing_memory_get, failing_memory_put, &scarce};
+    hsumma_status status = gemm_plan_create(ctx, c, &plan);
+    *reached = (int)world_reduce(rank == victim && scarce.calls > n, MPI_MAX);
+    int good = 1;
+    if (world_reduce(status != HSUMMA_OK, MPI_MAX))
+        good = status == HSUMMA_ERR_MEMORY && !plan && hsumma_message(ctx)[0];
+    else
+        good = gemm_executes(plan, c);
+    hsumma_plan_free(&plan);
+    good = good && scarce.out == 0;
+    ctx->memory = ctx->bulk = hs_heap;
+    return everywhere(good);
+}
+
+static void test_memory(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    for (int victim = 0; victim<size; victim += size> 1 ? size - 1 : 1) {
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 24, 2);
+        char options[64];
+        int reached = 1, bad = 0;
+        int64_t n = 0;
+        snprintf(options, sizeof options, "layers=%d workspace_limit=1M", size);
+        c.options = options;
+        for (; reached; n += n < 60 ? 1 : 1 + n / 10)
+            bad += !survives(ctx, &c, victim, n, &reached);
+        tap_ok(bad == 0, "memory fails once on rank %d, up to call %d, layers=%d: %d wrong", victim, (int)n, size, bad);
+    }
+}
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    test_random(ctx);
+    test_bits(ctx, grid);
+    test_bytes(ctx, grid);
+    test_refusals(ctx, grid);
+    test_memory(ctx, grid);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        rounds = atoi(argv[1]);
+    draw_seed(argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
+    return gemm_main(argc, argv, test_all);
+}

@@ -418,9 +418,11 @@ HSUMMA_API hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type typ
  * that gets most, then the process that gets most, then the fastest by the model.  options: as of hsumma_plan_create;
  * with words such as stationary=A only plans that obey them are compared.
  *
- * grid[0], grid[1] and grid[2] become the grids of A, B and C, on which the descriptors are.  Today they are one grid,
- * held three times; later versions may spread the operands over different ones.  Free each of the three with
- * hsumma_grid_free, when the descriptors are no longer used.
+ * With layers=L (doc/planner.md) they are spread over all processes so that in a plan with the same word A and B stay
+ * where they are and only partial sums of C pass between the layers.
+ *
+ * grid[0], grid[1] and grid[2] become the grids of A, B and C, on which the descriptors are: one grid, held three
+ * times, or with layers three.  Free each of the three with hsumma_grid_free, when the descriptors are no longer used.
  *
  *     hsumma_grid *grid[3];
  *     hsumma_desc a, b, c;

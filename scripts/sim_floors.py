@@ -88,9 +88,9 @@ def least_words(m, n, k, processes):
 
 
 def floors_of(bench, order, where, platform):
-    """What no algorithm (theory) and no plan with this operand at rest (node) undercuts; None: not known."""
+    """What no algorithm (theory) and no plan with this operand at rest (node) undercuts; None: not known, as of layers."""
     stationary = re.search(r"\bstationary=([ABC])\b", bench.get("plan", ""))
-    if not (stationary and platform.bw and platform.ports):
+    if not (stationary and platform.bw and platform.ports) or "layers=" in bench["plan"]:
         return None
     if bench["m"] * bench["n"] * bench["k"] == 0 or bench.get("alpha") in (0, [0, 0]):  # A and B are not read
         return None

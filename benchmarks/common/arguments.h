@@ -39,6 +39,7 @@ typedef struct arguments {
     int nprow, npcol; /* 0: the factors of the number of ranks nearest to a square */
     char order;
     int64_t nb;                       /* 0: one block per process */
+    int best;                         /* as hsumma_desc_best has it, instead of grid and nb */
     int64_t layout[3][LAYOUT_FIELDS]; /* of A, B and C; the sizes are -1 if they were not given */
     uint64_t seed;
     int reps;

@@ -30,6 +30,8 @@ static void print_help(void)
         "                          products. C is refreshed before the first of them only, so |beta| must not\n"
         "                          exceed 1; with beta = 0 the last call's C is checked, else that of one call\n"
         "                          more (default: 1)\n"
+        "  --best                  layouts of hsumma_desc_best, instead of --grid, --order and --nb; --layers L\n"
+        "                          is obeyed\n"
         "  --compare LIST          run these in turns as well and print the ratios: scalapack (its p?gemm), plan, "
         "call\n"
         "                          or pdgemm as above, shared (the measured routine with matrices of\n"
@@ -111,6 +113,7 @@ static const argument own_arguments[] = {{.rows = arguments_all, AT(common)},
                                          {"plant-error", .read = read_plant, .expected = "VALUE@I,J"},
                                          {"api", .read = argument_word, AT(how), .words = "plan|call|pdgemm|scalapack",
                                           .expected = "plan, call, pdgemm or scalapack"},
+                                         {"best", .read = argument_flag, AT(common.best)},
                                          {"calls", .read = argument_int, AT(calls), .least = 1, .most = 1000000000,
                                           .expected = "a number of calls from 1 to 1000000000"},
                                          {"gemm-threads", .read = argument_int, AT(gemm_threads), .least = 1,
@@ -144,6 +147,8 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     if (args->plant && (args->plant_row >= args->common.m || args->plant_col >= args->common.n))
         return command_refuse(options, "--plant-error: there is no entry (%lld, %lld) in C", (long long)args->plant_row,
                               (long long)args->plant_col);
+    if (args->common.best && (foreign || args->common.nprow || args->link > 0))
+        return command_refuse(options, "--best: expected no --grid, --link, pdgemm or scalapack with it");
     if (args->calls > 1 && hypot(beta[0], beta[1]) > 1)
         return command_refuse(options, "--calls %d: expected a beta of at most 1 with it, for C would overflow",
                               args->calls);

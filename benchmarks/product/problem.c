@@ -102,7 +102,7 @@ static int make_operands(problem *p)
     p->c.cols = args->n;
     for (int i = 0; i < 3 && !complaint; at = i++) {
         p->x[i].matrix = MATRIX_A + i;
-        complaint = describe(&p->x[i], p, args->layout[i]);
+        complaint = args->best ? NULL : describe(&p->x[i], p, args->layout[i]);
     }
     if (command_fail(p->comm, complaint != NULL, "--layout of %c: %s", 'A' + at, complaint ? complaint : ""))
         return COMMAND_BAD_INPUT;
@@ -147,7 +147,15 @@ int problem_create(problem *p, const arguments *args, const char *options, MPI_C
     status = hsumma_grid_create(p->ctx, p->nprow, p->npcol, args->order, NULL, &p->grid);
     if (command_fail(comm, status != HSUMMA_OK, "%s", hsumma_message(p->ctx)))
         return COMMAND_BAD_INPUT;
-    hsumma_grid_info(p->grid, NULL, NULL, &p->row, &p->col);
+    if (args->best) {
+        status = hsumma_desc_best(p->ctx, args->type, args->transa, args->transb, args->m, args->n, args->k, NULL,
+                                  p->best, &p->a.desc, &p->b.desc, &p->c.desc);
+        if (command_fail(comm, status != HSUMMA_OK, "%s", hsumma_message(p->ctx)))
+            return COMMAND_BAD_INPUT;
+        hsumma_grid_free(&p->grid);
+        p->grid = p->best[0];
+    }
+    hsumma_grid_info(p->grid, &p->nprow, &p->npcol, &p->row, &p->col);
     machine_init(&p->mach, comm);
     return make_operands(p);
 }
@@ -156,6 +164,8 @@ void problem_free(problem *p)
 {
     for (int i = 0; i < 3 && p->ctx; i++)
         hs_put(&p->ctx->bulk, p->x[i].local);
+    for (int i = 1; i < 3; i++)
+        hsumma_grid_free(&p->best[i]);
     hsumma_grid_free(&p->grid);
     hsumma_free(&p->ctx);
     machine_free(&p->mach);

@@ -27,6 +27,7 @@ typedef struct problem {
     machine mach;
     hsumma_context *ctx;
     hsumma_grid *grid;
+    hsumma_grid *best[3]; /* of A, B and C, with --best; NULL: all on grid */
     int nprow, npcol;
     int row, col;               /* of this rank in the grid; -1 outside */
     union hs_value alpha, beta; /* one element of the type each */

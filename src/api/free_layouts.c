@@ -170,6 +170,27 @@ static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, 
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
+/* With layers=L: of all processes. */
+static hsumma_status spread_over_layers(hsumma_context *ctx, const struct hs_request *wanted,
+                                        const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
+{
+    const int extent[2] = {1, ctx->comm.size};
+    struct hs_request request = *wanted;
+    hsumma_grid *all;
+    hsumma_status status = hs_grid_create(ctx, extent, 'R', NULL, &all);
+    if (status)
+        return status;
+    describe(&request, all, 0, desc);
+    for (int x = 0; x < 3; x++)
+        request.desc[x] = &desc[x];
+    request.alone = 0;
+    status = hs_request_check(&request, ctx, &ctx->message);
+    if (!status)
+        status = hs_layered_layouts(ctx, &request, settings, grid, desc);
+    hs_grid_release(all);
+    return status;
+}
+
 /* Whether all have found the same; a status alike on all. */
 static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, hsumma_status mine)
 {
@@ -195,11 +216,22 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
         .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};
     hsumma_desc desc[3];
     int extent[2] = {0, 0};
+    struct hs_options words = ctx->options;
     for (int x = 0; x < 3; x++)
         grid[x] = NULL;
     if (ctx->broken)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
-    hsumma_status status = agree_on(ctx, &request, find_best(ctx, &request, extent));
+    hsumma_status status = hs_options_apply(&words, options, HS_BY_PLAN, &ctx->message);
+    if (!status && words.settings.layers > 1) {
+        status = spread_over_layers(ctx, &request, &words.settings, grid, desc);
+        if (!status) {
+            *a = desc[0];
+            *b = desc[1];
+            *c = desc[2];
+        }
+        return status;
+    }
+    status = agree_on(ctx, &request, find_best(ctx, &request, extent));
     if (!status)
         status = hsumma_grid_create(ctx, extent[0], extent[1], 'A', NULL, &grid[0]);
     if (status)

@@ -191,28 +191,33 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     return status;
 }
 
-/* The operand as the layer's plan has it. */
-static hsumma_desc desc_in_layer(const struct hs_layered *layered, const struct hs_request *request, int operand,
-                                 int layer)
+static hsumma_desc desc_of(const hsumma_grid *grid, const struct hs_axis axis[2])
 {
-    const struct hs_axis *axis = layered->axis[operand];
-    hsumma_desc desc = {.grid = layered->grid[layer],
+    hsumma_desc desc = {.grid = grid,
                         .m = axis[0].n,
                         .n = axis[1].n,
                         .mb = axis[0].nb,
                         .nb = axis[1].nb,
                         .imb = axis[0].nb,
                         .inb = axis[1].nb};
-    if (operand != HS_C) {
-        int a = axis_of_k(request, operand);
-        int64_t share = axis[a].nb * layered->extent[a], left = request->extent[HS_K] - layer * share;
-        *(a ? &desc.n : &desc.m) = left < 0 ? 0 : left < share ? left : share;
-    }
-    const int *coord = desc.grid->grid.coord;
+    const int *coord = grid->grid.coord;
     struct hs_axis rows = hs_desc_axis(&desc, 0);
     int64_t local = coord[0] >= 0 ? hs_axis_count(&rows, coord[0]) : 0;
     desc.ld = local > 1 ? local : 1;
     return desc;
+}
+
+/* The operand as the layer's plan has it. */
+static hsumma_desc desc_in_layer(const struct hs_layered *layered, const struct hs_request *request, int operand,
+                                 int layer)
+{
+    struct hs_axis axis[2] = {layered->axis[operand][0], layered->axis[operand][1]};
+    if (operand != HS_C) {
+        int a = axis_of_k(request, operand);
+        int64_t share = axis[a].nb * layered->extent[a], left = request->extent[HS_K] - layer * share;
+        axis[a].n = left < 0 ? 0 : left < share ? left : share;
+    }
+    return desc_of(layered->grid[layer], axis);
 }
 
 /* The layer's plan: the caller's words, of one layer. */
@@ -269,6 +274,41 @@ static struct hs_layout layout_of(const hsumma_plan *plan, const struct hs_reque
     return (struct hs_layout){.axis = {view->axis[0], view->axis[1]},
                               .extent = {grid->grid.extent[0], grid->grid.extent[1]},
                               .rank = grid->rank};
+}
+
+hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *request,
+                                 const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
+{
+    struct hs_layered *layered;
+    hsumma_status status = hs_layered_create(ctx, request, settings, &layered);
+    if (status)
+        return status;
+    const int P = layered->extent[0], Q = layered->extent[1], L = layered->count;
+    int *rank = hs_get(&ctx->memory, (size_t)(P * Q * L), sizeof *rank), cols = Q * L;
+    struct hs_verdict verdict =
+        hs_agree(&ctx->agreement, (struct hs_vote){.status = rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
+    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    status = verdict.status ? hs_fail(&ctx->message, verdict.status, "no memory for the grids of layers") : HSUMMA_OK;
+    for (int x = 0; x < 3 && !status; x++) {
+        struct hs_layout layout = layout_in_layers(layered, request, x, 0, rank);
+        if (x == HS_C) {
+            for (int i = 0; i < P * cols; i++)
+                rank[i] = layered->grid[i % L]->rank[i / cols * Q + i % cols / L];
+            layout.extent[1] = cols;
+            layout.axis[1].nb = divided(layout.axis[1].nb, L);
+        }
+        status = hs_grid_create(ctx, layout.extent, 'R', rank, &grid[x]);
+        if (!status)
+            desc[x] = desc_of(grid[x], layout.axis);
+    }
+    for (int x = 0; x < 3 && status; x++) {
+        if (grid[x])
+            hs_grid_release(grid[x]);
+        grid[x] = NULL;
+    }
+    hs_put(&ctx->memory, rank);
+    hs_layered_destroy(ctx, layered);
+    return status;
 }
 
 static int same_layout(const struct hs_layout *a, const struct hs_layout *b)

@@ -52,6 +52,14 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
                                  const struct hs_settings *settings, struct hs_message *message);
 void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered);
 
+/*
+ * The distributions in which the layers of a product want A and B, and in which each process of a layer owns one block
+ * of its tile of C: nothing but partial results of C moves between layers then.  request->desc[] is on the grid of the
+ * processes.  Collective as hs_layered_create; the grids are to be freed.
+ */
+hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *request,
+                                 const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3]);
+
 /* An execution of a plan whose matrices, alpha and beta are bound.  Then advance until *over. */
 void hs_layered_begin(hsumma_plan *plan);
 hsumma_status hs_layered_advance(hsumma_plan *plan, int *worked, int *over);

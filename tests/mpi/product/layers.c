@@ -93,35 +93,60 @@ static void test_bits(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/*
- * One block for each process of the layers, in the places where the layers have it: then A and B do not move.  What C's
- * owners receive is what dist/layers counts.
- */
-static void test_bytes(hsumma_context *ctx, const hsumma_grid *grid)
+/* What each process of the best P x Q x L receives, of all P Q L that use as many processes. */
+static int64_t least_received(const int64_t extent[3], int each, int layers)
 {
-    (void)grid;
-    const int64_t extent[3] = {24, 24, 96};
-    int layers = size;
-    char options[64];
-    int P, Q;
-    hsumma_grid *row = NULL, *column = NULL;
-    int ok = !hsumma_grid_create(ctx, 1, size, 'R', NULL, &row) & !hsumma_grid_create(ctx, size, 1, 'R', NULL, &column);
-    if (!everywhere(ok))
-        return;
-    hsumma_grid_info(row, &P, &Q, NULL, NULL);
-    struct gemm_case c = gemm_case_of(row, HSUMMA_D, 'N', 'N', extent[0], extent[1], extent[2], 0);
-    hsumma_desc_checkerboard(&c.desc[1], column, extent[2], extent[1]);
-    snprintf(options, sizeof options, "layers=%d workspace_limit=1M", layers);
-    c.options = options;
-    hsumma_plan_info info = {0};
-    int64_t bits = gemm_bits(ctx, &c, 1, &info);
-    struct hs_layers count = hs_layers_count(extent, 1, 1, layers);
-    int64_t sent = world_reduce(info.bytes_sent, MPI_SUM), want = size * count.received * 8;
-    tap_ok(everywhere(bits != -1) && info.operand[0].exchange_bytes == 0 && info.operand[1].exchange_bytes == 0,
-           "A and B that lie as %d layers want them do not move", layers);
-    tap_ok(extent[1] % size || sent == want, "partial sums are %" PRId64 " bytes: %" PRId64, want, sent);
-    hsumma_grid_free(&row);
-    hsumma_grid_free(&column);
+    int64_t least = -1;
+    for (int p = 1; p <= each; p++) {
+        int64_t received = each % p ? -1 : hs_layers_count(extent, p, each / p, layers).received;
+        if (received >= 0 && (least < 0 || received < least))
+            least = received;
+    }
+    return least;
+}
+
+/* Free layouts: A and B lie as the layers want them, and all that moves is what dist/layers counts. */
+static void test_free(hsumma_context *ctx, const hsumma_grid *none)
+{
+    const int64_t extent[3] = {48, 96, 192};
+    (void)none;
+    for (int layers = 2; layers <= size; layers++) {
+        if (size % layers)
+            continue;
+        for (int ops = 0; ops < 4; ops++) {
+            char options[96], ta = "NTNT"[ops], tb = "NNTT"[ops];
+            hsumma_grid *grid[3];
+            hsumma_desc desc[3];
+            snprintf(options, sizeof options, "layers=%d workspace_limit=1M stationary=C node=messages bcast=flat",
+                     layers);
+            hsumma_status status = hsumma_desc_best(ctx, HSUMMA_D, ta, tb, extent[0], extent[1], extent[2], options,
+                                                    grid, &desc[0], &desc[1], &desc[2]);
+            if (!tap_ok(everywhere(!status), "layouts for %d layers, %c%c", layers, ta, tb)) {
+                tap_diag("%s", hsumma_message(ctx));
+                continue;
+            }
+            struct gemm_case c = gemm_case_of(grid[0], HSUMMA_D, ta, tb, extent[0], extent[1], extent[2], 0);
+            memcpy(c.desc, desc, sizeof desc);
+            c.options = options;
+            hsumma_plan_info info = {0};
+            int64_t bits = gemm_bits(ctx, &c, 1, &info), moved = world_reduce(info.bytes_sent, MPI_SUM);
+            int64_t want = size * least_received(extent, size / layers, layers) * 8;
+            /* one that is transposed passes through an exchange inside its layer */
+            int stay = ops > 0 || (!info.operand[0].exchange_bytes && !info.operand[1].exchange_bytes);
+            tap_ok(everywhere(bits != -1 && stay), "A and B do not move between layouts");
+            int even = extent[0] % size == 0; /* each cut of each dimension is */
+            tap_ok(ops > 0 || !even || moved == want, "%" PRId64 " bytes move: %" PRId64, want, moved);
+            for (int x = 0; x < 3; x++)
+                hsumma_grid_free(&grid[x]);
+        }
+    }
+    hsumma_grid *grid[3];
+    hsumma_desc desc[3];
+    hsumma_status status =
+        hsumma_desc_best(ctx, HSUMMA_D, 'N', 'X', 4, 4, 4, "layers=2", grid, &desc[0], &desc[1], &desc[2]);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !grid[0]), "refused: transb X");
+    status = hsumma_desc_best(ctx, HSUMMA_D, 'N', 'N', 4, 4, 4, "layers=1000", grid, &desc[0], &desc[1], &desc[2]);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !grid[0]), "refused: 1000 layers");
 }
 
 static void refused(hsumma_context *ctx, const hsumma_grid *grid, const char *options, hsumma_status status,
@@ -196,7 +221,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
     test_random(ctx);
     test_bits(ctx, grid);
-    test_bytes(ctx, grid);
+    test_free(ctx, grid);
     test_refusals(ctx, grid);
     test_memory(ctx, grid);
 }

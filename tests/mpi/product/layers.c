@@ -211,7 +211,7 @@ static void test_memory(hsumma_context *ctx, const hsumma_grid *grid)
         int64_t n = 0;
         snprintf(options, sizeof options, "layers=%d workspace_limit=1M", size);
         c.options = options;
-        for (; reached; n += n < 60 ? 1 : 1 + n / 10)
+        for (; reached; n += n < 30 ? 1 : 1 + n / 10)
             bad += !survives(ctx, &c, victim, n, &reached);
         tap_ok(bad == 0, "memory fails once on rank %d, up to call %d, layers=%d: %d wrong", victim, (int)n, size, bad);
     }

@@ -1,7 +1,6 @@
 /* hsumma_redistribute: arguments, one agreement, and a redistribution that lasts for the call. */
 #include "base/hash.h"
 #include "hsumma/plan/plan.h"
-#include "hsumma/search/candidate.h"
 #include "summa/redistribute/redistribution.h"
 
 #include <inttypes.h>
@@ -117,19 +116,6 @@ static int64_t hash_of_move(hsumma_type type, const int64_t extent[2], const str
     return (int64_t)(hash >> 1);
 }
 
-/* Bytes of buffers of a process at most, as plans have them of A, B and C. */
-static int64_t workspace_of_move(const hsumma_context *ctx, const struct end_of_move ends[2], size_t size)
-{
-    const struct hs_part *part = &ctx->options.settings.workspace;
-    double bytes = 0;
-    if (part->bytes)
-        return part->bytes;
-    for (int e = 0; e < 2; e++)
-        bytes += (double)hs_axis_count_max(&ends[e].view.axis[0]) * (double)hs_axis_count_max(&ends[e].view.axis[1]) *
-                 (double)size * part->share;
-    return bytes < HS_WORKSPACE_FLOOR ? HS_WORKSPACE_FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
-}
-
 static struct hs_layout layout_of(const struct end_of_move *end)
 {
     const struct hs_grid *grid = &end->desc->grid->grid;
@@ -143,7 +129,8 @@ static hsumma_status prepare_move(hsumma_context *ctx, const struct hs_scalar *s
                                   struct hs_redistribution *move, struct hs_message *message)
 {
     const struct hs_layout from = layout_of(&ends[0]), to = layout_of(&ends[1]);
-    int64_t needs, limit = workspace_of_move(ctx, ends, scalar->size);
+    const struct hs_view *const views[2] = {&ends[0].view, &ends[1].view};
+    int64_t needs, limit = hs_workspace_limit(&ctx->options.settings.workspace, views, 2, scalar->size);
     hsumma_status status =
         hs_redistribution_init(move, &ctx->comm, HS_CHANNEL_MOVE, scalar, &from, 1, &to, limit, &ctx->memory, &needs);
     if (status == HSUMMA_ERR_WORKSPACE)

@@ -2,7 +2,6 @@
 
 #include "dist/layers.h"
 #include "hsumma/plan/plan.h"
-#include "hsumma/search/candidate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -386,26 +385,13 @@ static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], in
     return HSUMMA_OK;
 }
 
-/* What workspace_limit allows the parts and the buffers. */
-static int64_t limit_of(const hsumma_plan *plan, const struct hs_settings *settings)
-{
-    double elements = 0;
-    if (settings->workspace.bytes)
-        return settings->workspace.bytes;
-    for (int x = 0; x < 3; x++) {
-        const struct hs_view *view = &plan->problem.view[x];
-        elements += (double)hs_axis_count_max(&view->axis[0]) * (double)hs_axis_count_max(&view->axis[1]);
-    }
-    double bytes = elements * (double)plan->problem.scalar->size * settings->workspace.share;
-    return bytes < HS_WORKSPACE_FLOOR ? HS_WORKSPACE_FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
-}
-
 hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *request,
                                  const struct hs_settings *settings, struct hs_message *message)
 {
     struct hs_layered *layered = plan->layered;
     hsumma_desc desc[3];
-    int64_t limit = limit_of(plan, settings), most, needs = 0;
+    const struct hs_view *view = plan->problem.view, *const views[3] = {&view[0], &view[1], &view[2]};
+    int64_t limit = hs_workspace_limit(&settings->workspace, views, 3, plan->problem.scalar->size), most, needs = 0;
     hsumma_status status = plan_layer(plan, request, desc);
     if (status)
         return hs_fail(message, status, "%s", plan->ctx->message.text);

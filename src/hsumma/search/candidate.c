@@ -1,5 +1,6 @@
 #include "hsumma/search/candidate.h"
 
+#include "hsumma/context/workspace.h"
 #include "hsumma/search/search_cells.h"
 
 #include <inttypes.h>

@@ -4,8 +4,6 @@
 
 #include "hsumma/search/search.h"
 
-enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* may be used however small the matrices are */
-
 /* A search under way. */
 struct hs_chooser {
     const struct hs_problem *problem;

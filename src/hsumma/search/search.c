@@ -1,21 +1,9 @@
+#include "hsumma/context/workspace.h"
 #include "hsumma/search/candidate.h"
 #include "hsumma/search/search_cells.h"
 #include "hsumma/search/search_node.h"
 
 #include <string.h>
-
-static int64_t workspace_limit(const struct hs_chooser *chooser)
-{
-    if (chooser->settings->workspace.bytes)
-        return chooser->settings->workspace.bytes;
-    double elements = 0;
-    for (int x = 0; x < 3; x++) {
-        const struct hs_view *view = &chooser->problem->view[x];
-        elements += (double)hs_axis_count_max(&view->axis[0]) * (double)hs_axis_count_max(&view->axis[1]);
-    }
-    double bytes = elements * (double)chooser->problem->scalar->size * chooser->settings->workspace.share;
-    return bytes < HS_WORKSPACE_FLOOR ? HS_WORKSPACE_FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
-}
 
 static void keep_names(struct hs_names *names[2], const int per_level[2], int level)
 {
@@ -413,7 +401,8 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
     chooser.planner = planner;
     chooser.profile = planner->memo->profile;
     chooser.message = message;
-    chooser.limit = workspace_limit(&chooser);
+    const struct hs_view *const view[3] = {&problem->view[0], &problem->view[1], &problem->view[2]};
+    chooser.limit = hs_workspace_limit(&settings.workspace, view, 3, problem->scalar->size);
     chooser.ranking = ranking;
     ranking->count = ranking->considered = 0;
     ranking->workspace_limit = chooser.limit;

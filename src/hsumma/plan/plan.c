@@ -252,14 +252,18 @@ int64_t hs_plan_bytes(const hsumma_plan *plan)
     return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes + plan->loop.shared_part);
 }
 
-static void hold(hsumma_plan *plan, hsumma_context *ctx, hsumma_grid *grid, int cached)
+static void hold(hsumma_plan *plan, hsumma_context *ctx, const struct hs_request *request, int cached)
 {
+    for (int x = 0; x < 3; x++) {
+        plan->held[x] = (hsumma_grid *)request->desc[x]->grid; /* const, but for the count of its holders */
+        plan->held[x]->holders++;
+    }
+    hsumma_grid *grid = plan->held[HS_A];
     plan->ctx = ctx;
     plan->grid = grid;
     plan->in_grid = plan->member = grid->grid.coord[0] >= 0;
     plan->cached = cached;
     ctx->holders += !cached;
-    grid->holders++;
 }
 
 static void print_plan(const hsumma_plan *plan)
@@ -306,7 +310,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         return status;
     hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
     if (plan) {
-        hold(plan, ctx, (hsumma_grid *)request->desc[0]->grid, cached); /* const, but for the count of its holders */
+        hold(plan, ctx, request, cached);
         plan->layered = layered;
         make_problem(request, plan);
         status = layered ? HSUMMA_OK : leave_idle(plan, &settings);
@@ -366,7 +370,8 @@ void hs_plan_destroy(hsumma_plan *plan)
     hs_layered_destroy(ctx, plan->layered);
     if (plan->wants && !ctx->broken)
         hs_workspace_leave(ctx);
-    hs_grid_release(plan->grid);
+    for (int x = 0; x < 3; x++)
+        hs_grid_release(plan->held[x]);
     if (!ctx->broken) {
         hs_put(&ctx->memory, plan->ranks);
         hs_put(&ctx->memory, plan);

@@ -41,11 +41,12 @@ enum hs_plan_phase {
 
 struct hsumma_plan {
     hsumma_context *ctx;
-    hsumma_grid *grid;
-    int in_grid; /* this process is */
-    int member;  /* and among those that own something: the problem's grid, which may be smaller */
-    int *ranks;  /* of the problem's grid, if it is */
-    int cached;  /* held by the context's cache, not by the caller: holds no context in turn */
+    hsumma_grid *held[3]; /* of the operands: none is freed, for another to lie at its address, while the plan lives */
+    hsumma_grid *grid;    /* A's */
+    int in_grid;          /* this process is */
+    int member;           /* and among those that own something: the problem's grid, which may be smaller */
+    int *ranks;           /* of the problem's grid, if it is */
+    int cached;           /* held by the context's cache, not by the caller: holds no context in turn */
     struct hs_problem problem;
     struct hs_scalar scalar;   /* the problem's, in a simulated run */
     int64_t local_rows[3];     /* of the whole matrices, for the leading dimensions */

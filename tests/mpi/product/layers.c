@@ -183,6 +183,26 @@ static void test_refusals(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
+/* The cache knows a grid by its address: no other grid may come to lie there while a plan of it is cached. */
+static void test_cached(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    int P, Q, ranks[64], good = 1, held = 1;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    for (int by = 0; by < 6; by++) {
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
+        hsumma_grid *other = NULL;
+        for (int i = 0; i < P * Q; i++)
+            ranks[i] = (i + by) % (P * Q);
+        if (!everywhere(!hsumma_grid_create(ctx, P, Q, 'R', ranks, &other)))
+            break;
+        put_on(&c.desc[1 + by % 2], other);
+        good = gemm_multiplies(ctx, &c, 0) && good;
+        held = held && other->holders == 2;
+        hsumma_grid_free(&other);
+    }
+    tap_ok(everywhere(good && held), "one call on grids that come and go; the cached plan holds them");
+}
+
 /* As memory.c does it; a plan with layers makes grids, too. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int *reached)
 {
@@ -223,6 +243,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_bits(ctx, grid);
     test_free(ctx, grid);
     test_refusals(ctx, grid);
+    test_cached(ctx, grid);
     test_memory(ctx, grid);
 }
 

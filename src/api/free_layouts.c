@@ -170,27 +170,6 @@ static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, 
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* With layers=L: of all processes. */
-static hsumma_status spread_over_layers(hsumma_context *ctx, const struct hs_request *wanted,
-                                        const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
-{
-    const int extent[2] = {1, ctx->comm.size};
-    struct hs_request request = *wanted;
-    hsumma_grid *all;
-    hsumma_status status = hs_grid_create(ctx, extent, 'R', NULL, &all);
-    if (status)
-        return status;
-    describe(&request, all, 0, desc);
-    for (int x = 0; x < 3; x++)
-        request.desc[x] = &desc[x];
-    request.alone = 0;
-    status = hs_request_check(&request, ctx, &ctx->message);
-    if (!status)
-        status = hs_layered_layouts(ctx, &request, settings, grid, desc);
-    hs_grid_release(all);
-    return status;
-}
-
 /* Whether all have found the same; a status alike on all. */
 static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, hsumma_status mine)
 {
@@ -206,6 +185,27 @@ static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *requ
     if (!verdict.status && !verdict.alike)
         return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different products");
     return verdict.status;
+}
+
+/* With layers=L: of all processes. */
+static hsumma_status spread_over_layers(hsumma_context *ctx, const struct hs_request *wanted,
+                                        const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
+{
+    const int extent[2] = {1, ctx->comm.size};
+    struct hs_request request = *wanted;
+    hsumma_grid *all;
+    hsumma_status status = hs_grid_create(ctx, extent, 'R', NULL, &all);
+    if (status)
+        return status;
+    describe(&request, all, 0, desc);
+    for (int x = 0; x < 3; x++)
+        request.desc[x] = &desc[x];
+    request.alone = 0;
+    status = agree_on(ctx, &request, hs_request_check(&request, ctx, &ctx->message));
+    if (!status)
+        status = hs_layered_layouts(ctx, &request, settings, grid, desc);
+    hs_grid_release(all);
+    return status;
 }
 
 hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,

@@ -203,6 +203,22 @@ static void test_cached(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good && held), "one call on grids that come and go; the cached plan holds them");
 }
 
+/* What only one process gives is an error on all. */
+static void test_differing(hsumma_context *ctx, const hsumma_grid *none)
+{
+    (void)none;
+    for (int i = 0; i < 4 && size > 1; i++) {
+        hsumma_grid *grid[3];
+        hsumma_desc desc[3];
+        int odd = rank == size - 1;
+        hsumma_status status = hsumma_desc_best(ctx, HSUMMA_D, 'N', i == 2 && odd ? 'X' : 'N', i == 0 && odd ? -1 : 64,
+                                                i == 1 && odd ? 65 : 64, 64, i == 3 && odd ? "layers=1" : "layers=2",
+                                                grid, &desc[0], &desc[1], &desc[2]);
+        tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !grid[0] && !grid[1] && !grid[2]),
+               "layouts that processes do not agree on (%d): %s", i, hsumma_message(ctx));
+    }
+}
+
 /* As memory.c does it; a plan with layers makes grids, too. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int *reached)
 {
@@ -244,6 +260,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_free(ctx, grid);
     test_refusals(ctx, grid);
     test_cached(ctx, grid);
+    test_differing(ctx, grid);
     test_memory(ctx, grid);
 }
 

@@ -57,6 +57,20 @@ static hsumma_status check_ranks(hsumma_context *ctx, const int *rank, int count
                           "%c is on a grid of other processes than A; expected the same processes in any order", name);
 }
 
+/* hs_layers_count multiplies two dimensions; each of A, B and C has at most 2^58 elements then. */
+static hsumma_status check_sizes(const int64_t extent[3], struct hs_message *message)
+{
+    const int64_t most = (int64_t)1 << 58;
+    for (int d = 0; d < 3; d++) {
+        int64_t one = extent[d], other = extent[(d + 1) % 3];
+        if (one > most || other > most || (one > 0 && other > most / one))
+            return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                           "a matrix of %" PRId64 " x %" PRId64 " in layers; expected at most 2^58 elements", one,
+                           other);
+    }
+    return HSUMMA_OK;
+}
+
 /* What cannot be had in layers is refused. */
 static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *request,
                                  const struct hs_settings *settings, int processes)
@@ -66,8 +80,8 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "layers=%d; expected 1 to %d, the processes of the grid",
                        settings->layers, processes);
     if (request->alone)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "layers=%d is not for p?gemm; expected layers=1",
-                       settings->layers);
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "layers=%d is not for p?gemm or hsumma_choose_grid; expected layers=1", settings->layers);
     if (ctx->device)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "layers, and matrices on several grids, are not for contexts with a device");
@@ -80,7 +94,7 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
             if (strcmp(names[i]->name[n], "mpi") == 0)
                 return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s=mpi is not for layers, or several grids",
                                i ? "reduce" : "bcast");
-    return HSUMMA_OK;
+    return check_sizes(request->extent, message);
 }
 
 /* P x Q for each layer: of all that use the most processes, the one in which a process receives least. */
@@ -111,7 +125,7 @@ static struct hs_axis one_block_each(int64_t n, int64_t block, int parts)
 
 static int64_t divided(int64_t n, int64_t by)
 {
-    return (n + by - 1) / by;
+    return n / by + (n % by > 0);
 }
 
 static int64_t common_multiple(int64_t a, int64_t b)
@@ -229,7 +243,7 @@ static hsumma_status plan_layer(hsumma_plan *plan, const struct hs_request *requ
     int layer = layered->mine >= 0 ? layered->mine : 0;
     char *options = hs_get(&ctx->memory, strlen(words) + sizeof one, 1);
     if (!options)
-        return HSUMMA_ERR_MEMORY;
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for the plan of a layer");
     sprintf(options, "%s%s", words, one);
     struct hs_request inner = *request;
     inner.options = options;
@@ -358,8 +372,8 @@ static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *requ
     return status;
 }
 
-/* This process's parts, one after the other; bytes of the process that has most in *most. */
-static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], int64_t *most)
+/* This process's parts, one after the other.  The process that has most needs *most bytes, at most `limit`. */
+static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], int64_t limit, int64_t *most)
 {
     struct hs_layered *layered = plan->layered;
     int64_t size = (int64_t)plan->problem.scalar->size, at[3];
@@ -374,6 +388,8 @@ static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], in
         layered->bytes += (int64_t)hs_aligned((size_t)hs_bytes_of(columns, desc[x].ld, size));
         *most += hs_bytes_of(hs_axis_count_max(&layered->axis[x][0]), hs_axis_count_max(&layered->axis[x][1]), size);
     }
+    if (*most > limit)
+        return HSUMMA_ERR_WORKSPACE;
     layered->memory = hs_get(&plan->ctx->bulk, layered->bytes ? (size_t)layered->bytes : 1, 1);
     layered->partial = hs_get(&plan->ctx->memory, (size_t)layered->count, sizeof *layered->partial);
     if (!layered->memory || !layered->partial)
@@ -399,9 +415,7 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
     most = 0;
     status = find_in_place(plan, request);
     if (!status)
-        status = make_parts(plan, desc, &most);
-    if (!status && most > limit)
-        status = HSUMMA_ERR_WORKSPACE;
+        status = make_parts(plan, desc, limit, &most);
     if (!status)
         status = make_moves(plan, request, limit - most, &needs);
     if (status == HSUMMA_ERR_WORKSPACE)

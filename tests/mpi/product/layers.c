@@ -219,6 +219,33 @@ static void test_differing(hsumma_context *ctx, const hsumma_grid *none)
     }
 }
 
+/* Matrices larger than any memory are refused, before memory is asked for. */
+static void test_huge(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    const int64_t sizes[] = {INT64_MAX, (int64_t)1 << 61, (int64_t)1 << 28};
+    int P, Q;
+    hsumma_grid_info(grid, &P, &Q, NULL, NULL);
+    for (int i = 0; i < 3 && size > 1; i++) {
+        const int64_t n = sizes[i];
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_Z, 'N', 'N', 8, 8, 8, 8);
+        hsumma_status wanted = i < 2 ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_ERR_WORKSPACE;
+        hsumma_plan *plan = NULL;
+        for (int x = 0; x < 3; x++) {
+            hsumma_desc *desc = &c.desc[x];
+            desc->m = desc->n = n;
+            desc->mb = desc->imb = n / P;
+            desc->nb = desc->inb = n / Q;
+            desc->ld = i < 2 ? 8 : n;
+        }
+        c.m = c.n = c.k = n;
+        c.options = "layers=2 workspace_limit=1G";
+        hsumma_status status = gemm_plan_create(ctx, &c, &plan);
+        if (!tap_ok(everywhere(status == wanted && !plan), "refused: layers of %" PRId64 " x %" PRId64, n, n))
+            tap_diag("%d: %s", (int)status, hsumma_message(ctx));
+        hsumma_plan_free(&plan);
+    }
+}
+
 /* As memory.c does it; a plan with layers makes grids, too. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int *reached)
 {
@@ -261,6 +288,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_refusals(ctx, grid);
     test_cached(ctx, grid);
     test_differing(ctx, grid);
+    test_huge(ctx, grid);
     test_memory(ctx, grid);
 }
 

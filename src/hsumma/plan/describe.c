@@ -144,11 +144,17 @@ const char *hs_plan_maker(const hsumma_plan *plan)
 }
 
 /* The line of the layers' plan behind the word that gives the layers. */
-static void describe_layered(hsumma_plan *plan)
+static void describe_layered(hsumma_plan *plan, const struct hs_options *options)
 {
     const struct hs_layered *layered = plan->layered;
-    snprintf(plan->line, sizeof plan->line, "layers=%d %.*s", layered->count, (int)sizeof plan->line - 24,
-             layered->inner->line);
+    const char *inside = layered->inner->line, *limit = strstr(inside, " workspace_limit="); /* what was left of it */
+    int length = limit ? (int)(limit - inside) : (int)strlen(inside);
+    snprintf(plan->line, sizeof plan->line, "layers=%d %.*s", layered->count, length, inside);
+    if (options->said_by[HS_OPT_WORKSPACE_LIMIT]) {
+        char text[HS_NAME_TEXT];
+        hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, text, sizeof text);
+        snprintf(plan->line + strlen(plan->line), sizeof plan->line - strlen(plan->line), " workspace_limit=%s", text);
+    }
     snprintf(plan->why, sizeof plan->why, "%d layers of %d x %d processes; in a layer: %.*s", layered->count,
              layered->extent[0], layered->extent[1], (int)sizeof plan->why - 96, layered->inner->why);
 }
@@ -156,7 +162,7 @@ static void describe_layered(hsumma_plan *plan)
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
 {
     if (plan->layered) {
-        describe_layered(plan);
+        describe_layered(plan, options);
         return;
     }
     write_line(plan, &plan->choice, options, (struct plan_text){plan->line, sizeof plan->line});

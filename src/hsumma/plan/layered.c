@@ -1,19 +1,11 @@
 #include "hsumma/plan/layered.h"
 
-#include "dist/layers.h"
 #include "hsumma/plan/plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The stored axis of A or B on which k lies. */
-static int axis_of_k(const struct hs_request *request, int operand)
-{
-    int cols = request->op[operand] == 'N' ? operand == HS_A : operand == HS_B;
-    return cols ? 1 : 0;
-}
 
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings)
 {
@@ -97,68 +89,6 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
     return check_sizes(request->extent, message);
 }
 
-/* P x Q for each layer: of all that use the most processes, the one in which a process receives least. */
-static void choose_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
-{
-    int64_t extent[3], least = -1;
-    int each = processes / layered->count;
-    for (int d = 0; d < 3; d++)
-        extent[d] = request->extent[d] > 0 ? request->extent[d] : 1;
-    for (int p = 1; p <= each; p++) {
-        if (each % p)
-            continue;
-        struct hs_layers one = hs_layers_count(extent, p, each / p, layered->count);
-        if (least < 0 || one.received < least) {
-            least = one.received;
-            layered->extent[0] = p;
-            layered->extent[1] = each / p;
-        }
-    }
-}
-
-/* Of an axis over `parts` processes, each with one block. */
-static struct hs_axis one_block_each(int64_t n, int64_t block, int parts)
-{
-    block = block > 0 ? block : 1;
-    return hs_axis_make(n, block, block, 0, parts);
-}
-
-static int64_t divided(int64_t n, int64_t by)
-{
-    return n / by + (n % by > 0);
-}
-
-static int64_t common_multiple(int64_t a, int64_t b)
-{
-    int64_t x = a, y = b;
-    while (y) {
-        int64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return a / x * b;
-}
-
-/* Indices of k in a layer, a multiple of P and Q, but in the last ones. */
-static int64_t share_of_k(const struct hs_layered *layered, int64_t k)
-{
-    int64_t unit = common_multiple(layered->extent[0], layered->extent[1]);
-    return divided(divided(k, layered->count), unit) * unit;
-}
-
-static void lay_out_axes(struct hs_layered *layered, const struct hs_request *request)
-{
-    int64_t k = share_of_k(layered, request->extent[HS_K]);
-    for (int x = 0; x < 3; x++)
-        for (int a = 0; a < 2; a++) {
-            int stored = request->op[x] == 'N' ? a : 1 - a, dim = hs_operand_dims[x][stored];
-            int64_t n = request->extent[dim];
-            int parts = layered->extent[a];
-            layered->axis[x][a] = dim == HS_K ? one_block_each(n, k / parts, parts * layered->count)
-                                              : one_block_each(n, divided(n, parts), parts);
-        }
-}
-
 hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered **result)
 {
@@ -174,8 +104,7 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     if (!status) {
         layered->count = settings->layers > 1 ? settings->layers : 1;
         layered->mine = -1;
-        choose_extent(layered, request, processes);
-        lay_out_axes(layered, request);
+        hs_layered_place(layered, request, processes);
         layered->grid = hs_get_zero(&ctx->memory, (size_t)layered->count, sizeof(hsumma_grid *));
         status = layered->grid ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     }
@@ -204,80 +133,28 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     return status;
 }
 
-static hsumma_desc desc_of(const hsumma_grid *grid, const struct hs_axis axis[2])
+/* The layer's plan: the caller's words, of one layer, in what the limit leaves. */
+static hsumma_status plan_layer(hsumma_plan *plan, const struct hs_request *request, const hsumma_desc desc[3],
+                                int64_t limit)
 {
-    hsumma_desc desc = {.grid = grid,
-                        .m = axis[0].n,
-                        .n = axis[1].n,
-                        .mb = axis[0].nb,
-                        .nb = axis[1].nb,
-                        .imb = axis[0].nb,
-                        .inb = axis[1].nb};
-    const int *coord = grid->grid.coord;
-    struct hs_axis rows = hs_desc_axis(&desc, 0);
-    int64_t local = coord[0] >= 0 ? hs_axis_count(&rows, coord[0]) : 0;
-    desc.ld = local > 1 ? local : 1;
-    return desc;
-}
-
-/* The operand as the layer's plan has it. */
-static hsumma_desc desc_in_layer(const struct hs_layered *layered, const struct hs_request *request, int operand,
-                                 int layer)
-{
-    struct hs_axis axis[2] = {layered->axis[operand][0], layered->axis[operand][1]};
-    if (operand != HS_C) {
-        int a = axis_of_k(request, operand);
-        int64_t share = axis[a].nb * layered->extent[a], left = request->extent[HS_K] - layer * share;
-        axis[a].n = left < 0 ? 0 : left < share ? left : share;
-    }
-    return desc_of(layered->grid[layer], axis);
-}
-
-/* The layer's plan: the caller's words, of one layer. */
-static hsumma_status plan_layer(hsumma_plan *plan, const struct hs_request *request, hsumma_desc desc[3])
-{
-    static const char one[] = " layers=1";
+    enum { MORE = 80 };
     struct hs_layered *layered = plan->layered;
     hsumma_context *ctx = plan->ctx;
     const char *words = request->options ? request->options : "";
-    int layer = layered->mine >= 0 ? layered->mine : 0;
-    char *options = hs_get(&ctx->memory, strlen(words) + sizeof one, 1);
+    size_t room = strlen(words) + MORE;
+    char *options = hs_get(&ctx->memory, room, 1);
     if (!options)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for the plan of a layer");
-    sprintf(options, "%s%s", words, one);
+    snprintf(options, room, "%s layers=1 workspace_limit=%" PRId64, words, limit > 0 ? limit : 1);
     struct hs_request inner = *request;
     inner.options = options;
     inner.alone = 1;
-    for (int x = 0; x < 3; x++) {
-        desc[x] = desc_in_layer(layered, request, x, layer);
+    for (int x = 0; x < 3; x++)
         inner.desc[x] = &desc[x];
-    }
-    int k = axis_of_k(request, HS_A);
-    inner.extent[HS_K] = k ? desc[HS_A].n : desc[HS_A].m;
+    inner.extent[HS_K] = hs_layered_axis_of_k(request, HS_A) ? desc[HS_A].n : desc[HS_A].m;
     hsumma_status status = hs_plan_create(ctx, &inner, 1, &layered->inner);
     hs_put(&ctx->memory, options);
     return status;
-}
-
-/* The layout of an operand in layer l, or for A and B in all layers.  rank: room for all processes. */
-static struct hs_layout layout_in_layers(const struct hs_layered *layered, const struct hs_request *request,
-                                         int operand, int l, int *rank)
-{
-    const int *extent = layered->extent;
-    struct hs_layout layout = {.axis = {layered->axis[operand][0], layered->axis[operand][1]},
-                               .extent = {extent[0], extent[1]},
-                               .rank = operand == HS_C ? layered->grid[l]->rank : rank};
-    if (operand == HS_C)
-        return layout;
-    int along = axis_of_k(request, operand);
-    layout.extent[along] *= layered->count;
-    for (l = 0; l < layered->count; l++)
-        for (int i = 0; i < extent[0]; i++)
-            for (int j = 0; j < extent[1]; j++) {
-                int row = along ? i : l * extent[0] + i, col = along ? l * extent[1] + j : j;
-                rank[row * layout.extent[1] + col] = layered->grid[l]->rank[i * extent[1] + j];
-            }
-    return layout;
 }
 
 static struct hs_layout layout_of(const hsumma_plan *plan, const struct hs_request *request, int operand)
@@ -287,41 +164,6 @@ static struct hs_layout layout_of(const hsumma_plan *plan, const struct hs_reque
     return (struct hs_layout){.axis = {view->axis[0], view->axis[1]},
                               .extent = {grid->grid.extent[0], grid->grid.extent[1]},
                               .rank = grid->rank};
-}
-
-hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *request,
-                                 const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
-{
-    struct hs_layered *layered;
-    hsumma_status status = hs_layered_create(ctx, request, settings, &layered);
-    if (status)
-        return status;
-    const int P = layered->extent[0], Q = layered->extent[1], L = layered->count;
-    int *rank = hs_get(&ctx->memory, (size_t)(P * Q * L), sizeof *rank), cols = Q * L;
-    struct hs_verdict verdict =
-        hs_agree(&ctx->agreement, (struct hs_vote){.status = rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
-    status = verdict.status ? hs_fail(&ctx->message, verdict.status, "no memory for the grids of layers") : HSUMMA_OK;
-    for (int x = 0; x < 3 && !status; x++) {
-        struct hs_layout layout = layout_in_layers(layered, request, x, 0, rank);
-        if (x == HS_C) {
-            for (int i = 0; i < P * cols; i++)
-                rank[i] = layered->grid[i % L]->rank[i / cols * Q + i % cols / L];
-            layout.extent[1] = cols;
-            layout.axis[1].nb = divided(layout.axis[1].nb, L);
-        }
-        status = hs_grid_create(ctx, layout.extent, 'R', rank, &grid[x]);
-        if (!status)
-            desc[x] = desc_of(grid[x], layout.axis);
-    }
-    for (int x = 0; x < 3 && status; x++) {
-        if (grid[x])
-            hs_grid_release(grid[x]);
-        grid[x] = NULL;
-    }
-    hs_put(&ctx->memory, rank);
-    hs_layered_destroy(ctx, layered);
-    return status;
 }
 
 static int same_layout(const struct hs_layout *a, const struct hs_layout *b)
@@ -338,7 +180,7 @@ static hsumma_status find_in_place(hsumma_plan *plan, const struct hs_request *r
     int each = layered->extent[0] * layered->extent[1];
     int *rank = hs_get(&plan->ctx->memory, (size_t)(each * layered->count), sizeof *rank);
     for (int x = 0; x < 2 && rank; x++) {
-        struct hs_layout from = layout_of(plan, request, x), to = layout_in_layers(layered, request, x, 0, rank);
+        struct hs_layout from = layout_of(plan, request, x), to = hs_layered_layout(layered, request, x, 0, rank);
         layered->in_place[x] = same_layout(&from, &to);
     }
     hs_put(&plan->ctx->memory, rank);
@@ -357,12 +199,12 @@ static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *requ
     for (int x = 0; x < 2 && !status; x++) {
         if (layered->in_place[x])
             continue;
-        struct hs_layout from = layout_of(plan, request, x), to = layout_in_layers(layered, request, x, 0, rank);
+        struct hs_layout from = layout_of(plan, request, x), to = hs_layered_layout(layered, request, x, 0, rank);
         status = hs_redistribution_init(&layered->move[x], &ctx->comm, HS_CHANNEL_MOVE, plan->problem.scalar, &from, 1,
                                         &to, limit, &ctx->memory, needs);
     }
     for (int l = 0; l < layered->count && !status; l++)
-        of_c[l] = layout_in_layers(layered, request, HS_C, l, rank);
+        of_c[l] = hs_layered_layout(layered, request, HS_C, l, rank);
     struct hs_layout to = layout_of(plan, request, HS_C);
     if (!status)
         status = hs_redistribution_init(&layered->move[HS_C], &ctx->comm, HS_CHANNEL_MOVE, plan->problem.scalar, of_c,
@@ -408,12 +250,11 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
     hsumma_desc desc[3];
     const struct hs_view *view = plan->problem.view, *const views[3] = {&view[0], &view[1], &view[2]};
     int64_t limit = hs_workspace_limit(&settings->workspace, views, 3, plan->problem.scalar->size), most, needs = 0;
-    hsumma_status status = plan_layer(plan, request, desc);
-    if (status)
-        return hs_fail(message, status, "%s", plan->ctx->message.text);
+    for (int x = 0; x < 3; x++)
+        desc[x] = hs_layered_desc(layered, request, x, layered->mine >= 0 ? layered->mine : 0);
     plan->ranking.workspace_limit = limit;
     most = 0;
-    status = find_in_place(plan, request);
+    hsumma_status status = find_in_place(plan, request);
     if (!status)
         status = make_parts(plan, desc, limit, &most);
     if (!status)
@@ -423,6 +264,8 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
                        "layers=%d: the parts of A, B and C in %d layers of %d x %d need %" PRId64
                        " bytes on a process; workspace_limit allows %" PRId64 " (other layers, or a larger limit)",
                        layered->count, layered->count, layered->extent[0], layered->extent[1], most + needs, limit);
+    if (!status && (status = plan_layer(plan, request, desc, limit - most)))
+        return hs_fail(message, status, "%s", plan->ctx->message.text);
     size_t buffers = 0;
     for (int x = 0; x < 3; x++)
         buffers = layered->move[x].buffer_bytes > buffers ? layered->move[x].buffer_bytes : buffers;
@@ -436,7 +279,9 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
     layered->seconds_per_byte = plan->ctx->profile.one_node && machine->node.beta > 0 ? machine->node.beta
                                 : machine->network.eager > 0                          ? machine->network.beta_long
                                                                                       : machine->network.beta;
-    layered->bytes += (int64_t)buffers;
+    int64_t inside = status ? 0 : hs_plan_bytes(layered->inner);
+    layered->bytes +=
+        (int64_t)buffers > inside ? (int64_t)buffers : inside; /* one after the other, in the same memory */
     return status ? hs_fail(message, status, "no memory for the parts of a layer") : HSUMMA_OK;
 }
 

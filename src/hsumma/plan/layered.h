@@ -30,7 +30,7 @@ struct hs_layered {
     double seconds_per_byte;   /* predicted, for a process alone */
     struct hs_axis axis[3][2]; /* of each operand over all layers; of C over one */
     char *memory;              /* of this process's parts of A, B and C in its layer */
-    int64_t bytes;             /* of that */
+    int64_t bytes;             /* of that, and of buffers */
     struct hs_matrix part[3];
     struct hs_matrix *partial; /* C's, as each layer's */
 
@@ -42,6 +42,14 @@ struct hs_layered {
 
 /* Whether a request needs layers or, with one layer, another layout than its matrices have. */
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
+
+/* layered_places.c: the shape and the axes of layered->count layers; the stored axis of A or B on which k lies; an
+ * operand as the plan of a layer has it; its layout in a layer (C) or in all of them, with room for all ranks. */
+void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes);
+int hs_layered_axis_of_k(const struct hs_request *request, int operand);
+hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_request *request, int operand, int layer);
+struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
+                                   int layer, int *rank);
 
 /* The layers and their grids.  Collective over the context, and the same status on all; *layered is NULL after an
  * error. A message in ctx->message. */

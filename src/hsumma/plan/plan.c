@@ -246,7 +246,7 @@ int64_t hs_plan_bytes(const hsumma_plan *plan)
 {
     const int *extent = plan->problem.grid.extent;
     if (plan->layered)
-        return plan->layered->bytes + (plan->layered->inner ? hs_plan_bytes(plan->layered->inner) : 0);
+        return plan->layered->bytes;
     if (plan->by_node)
         return (int64_t)(plan->node.bytes / (size_t)(extent[0] * extent[1]));
     return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes + plan->loop.shared_part);

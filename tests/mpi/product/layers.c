@@ -41,6 +41,9 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
     hsumma_plan *plan = NULL;
     int stepwise = draw(2);
     const char *what = gemm_plan_create(ctx, c, &plan) ? hsumma_message(ctx) : NULL;
+    hsumma_plan_info info = plan_query(plan);
+    if (plan && info.workspace_bytes_max > info.workspace_limit_bytes)
+        what = "more workspace than the limit";
     for (int i = 0; plan && i < 2; i++) {
         const char *fault = gemm_execution_fault(plan, c, !stepwise ? GEMM_AT_ONCE : i ? 1000000 : 5);
         what = what ? what : fault;
@@ -65,7 +68,7 @@ static void test_random(hsumma_context *ctx)
         for (int x = 1; x < 3 && several; x++)
             if ((grid[x] = same_processes(ctx, grid[0])) != NULL)
                 put_on(&c.desc[x], grid[x]);
-        snprintf(options, sizeof options, "layers=%d workspace_limit=%s%s", 1 + draw(P * Q), draw(4) ? "1M" : "1G",
+        snprintf(options, sizeof options, "layers=%d workspace_limit=%s%s", 1 + draw(P * Q), draw(4) ? "1M" : "120k",
                  draw(3) ? "" : " node=messages block=3 lookahead=1");
         c.options = options;
         c.fractions = 0;

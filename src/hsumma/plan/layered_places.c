@@ -1,0 +1,159 @@
+/* The places of layers: their shape, and who has what of A, B and C there. */
+#include "dist/layers.h"
+#include "hsumma/plan/plan.h"
+
+int hs_layered_axis_of_k(const struct hs_request *request, int operand)
+{
+    int cols = request->op[operand] == 'N' ? operand == HS_A : operand == HS_B;
+    return cols ? 1 : 0;
+}
+
+/* P x Q for each layer: of all that use the most processes, the one in which a process receives least. */
+static void choose_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
+{
+    int64_t extent[3], least = -1;
+    int each = processes / layered->count;
+    for (int d = 0; d < 3; d++)
+        extent[d] = request->extent[d] > 0 ? request->extent[d] : 1;
+    for (int p = 1; p <= each; p++) {
+        if (each % p)
+            continue;
+        struct hs_layers one = hs_layers_count(extent, p, each / p, layered->count);
+        if (least < 0 || one.received < least) {
+            least = one.received;
+            layered->extent[0] = p;
+            layered->extent[1] = each / p;
+        }
+    }
+}
+
+/* Of an axis over `parts` processes, each with one block. */
+static struct hs_axis one_block_each(int64_t n, int64_t block, int parts)
+{
+    block = block > 0 ? block : 1;
+    return hs_axis_make(n, block, block, 0, parts);
+}
+
+static int64_t divided(int64_t n, int64_t by)
+{
+    return n / by + (n % by > 0);
+}
+
+static int64_t common_multiple(int64_t a, int64_t b)
+{
+    int64_t x = a, y = b;
+    while (y) {
+        int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* Indices of k in a layer, a multiple of P and Q, but in the last ones. */
+static int64_t share_of_k(const struct hs_layered *layered, int64_t k)
+{
+    int64_t unit = common_multiple(layered->extent[0], layered->extent[1]);
+    return divided(divided(k, layered->count), unit) * unit;
+}
+
+static void lay_out_axes(struct hs_layered *layered, const struct hs_request *request)
+{
+    int64_t k = share_of_k(layered, request->extent[HS_K]);
+    for (int x = 0; x < 3; x++)
+        for (int a = 0; a < 2; a++) {
+            int stored = request->op[x] == 'N' ? a : 1 - a, dim = hs_operand_dims[x][stored];
+            int64_t n = request->extent[dim];
+            int parts = layered->extent[a];
+            layered->axis[x][a] = dim == HS_K ? one_block_each(n, k / parts, parts * layered->count)
+                                              : one_block_each(n, divided(n, parts), parts);
+        }
+}
+
+void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes)
+{
+    choose_extent(layered, request, processes);
+    lay_out_axes(layered, request);
+}
+
+static hsumma_desc desc_of(const hsumma_grid *grid, const struct hs_axis axis[2])
+{
+    hsumma_desc desc = {.grid = grid,
+                        .m = axis[0].n,
+                        .n = axis[1].n,
+                        .mb = axis[0].nb,
+                        .nb = axis[1].nb,
+                        .imb = axis[0].nb,
+                        .inb = axis[1].nb};
+    const int *coord = grid->grid.coord;
+    struct hs_axis rows = hs_desc_axis(&desc, 0);
+    int64_t local = coord[0] >= 0 ? hs_axis_count(&rows, coord[0]) : 0;
+    desc.ld = local > 1 ? local : 1;
+    return desc;
+}
+
+hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_request *request, int operand, int layer)
+{
+    struct hs_axis axis[2] = {layered->axis[operand][0], layered->axis[operand][1]};
+    if (operand != HS_C) {
+        int a = hs_layered_axis_of_k(request, operand);
+        int64_t share = axis[a].nb * layered->extent[a], left = request->extent[HS_K] - layer * share;
+        axis[a].n = left < 0 ? 0 : left < share ? left : share;
+    }
+    return desc_of(layered->grid[layer], axis);
+}
+
+struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
+                                   int l, int *rank)
+{
+    const int *extent = layered->extent;
+    struct hs_layout layout = {.axis = {layered->axis[operand][0], layered->axis[operand][1]},
+                               .extent = {extent[0], extent[1]},
+                               .rank = operand == HS_C ? layered->grid[l]->rank : rank};
+    if (operand == HS_C)
+        return layout;
+    int along = hs_layered_axis_of_k(request, operand);
+    layout.extent[along] *= layered->count;
+    for (l = 0; l < layered->count; l++)
+        for (int i = 0; i < extent[0]; i++)
+            for (int j = 0; j < extent[1]; j++) {
+                int row = along ? i : l * extent[0] + i, col = along ? l * extent[1] + j : j;
+                rank[row * layout.extent[1] + col] = layered->grid[l]->rank[i * extent[1] + j];
+            }
+    return layout;
+}
+
+hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *request,
+                                 const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
+{
+    struct hs_layered *layered;
+    hsumma_status status = hs_layered_create(ctx, request, settings, &layered);
+    if (status)
+        return status;
+    const int P = layered->extent[0], Q = layered->extent[1], L = layered->count;
+    int *rank = hs_get(&ctx->memory, (size_t)(P * Q * L), sizeof *rank), cols = Q * L;
+    struct hs_verdict verdict =
+        hs_agree(&ctx->agreement, (struct hs_vote){.status = rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
+    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    status = verdict.status ? hs_fail(&ctx->message, verdict.status, "no memory for the grids of layers") : HSUMMA_OK;
+    for (int x = 0; x < 3 && !status; x++) {
+        struct hs_layout layout = hs_layered_layout(layered, request, x, 0, rank);
+        if (x == HS_C) {
+            for (int i = 0; i < P * cols; i++)
+                rank[i] = layered->grid[i % L]->rank[i / cols * Q + i % cols / L];
+            layout.extent[1] = cols;
+            layout.axis[1].nb = divided(layout.axis[1].nb, L);
+        }
+        status = hs_grid_create(ctx, layout.extent, 'R', rank, &grid[x]);
+        if (!status)
+            desc[x] = desc_of(grid[x], layout.axis);
+    }
+    for (int x = 0; x < 3 && status; x++) {
+        if (grid[x])
+            hs_grid_release(grid[x]);
+        grid[x] = NULL;
+    }
+    hs_put(&ctx->memory, rank);
+    hs_layered_destroy(ctx, layered);
+    return status;
+}

@@ -15,7 +15,7 @@ static void print_help(void)
           "\n"
           "  --svg FILE            also draw it\n"
           "  --product N|last|all  which product (default: last)\n"
-          "  --top N               so many causes of waits for each rank (default: 3)\n"
+          "  --top N               causes of waits to list for each rank (default: 3)\n"
           "  --format table|csv|json\n"
           "  -h, --help            this text\n"
           "\n"

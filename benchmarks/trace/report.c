@@ -17,7 +17,7 @@ static const report_column columns[] = {
     {"lost", REPORT_VALUE(trace_rank, lost)},
     REPORT_END};
 
-/* A line of the second table: who has waited, and for what of whom. */
+/* A line of the second table: the waiting rank, the cause, and the awaited rank. */
 typedef struct debt_row {
     char waiter[24], what[24], peer[40];
     double seconds, part;

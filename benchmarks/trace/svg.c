@@ -87,7 +87,7 @@ static void draw_names(const drawing *d)
     }
 }
 
-/* What a reader sees who points at it. */
+/* The tooltip of an entry. */
 static void describe(const trace_span *span, char *text, size_t size)
 {
     double ms = (span->end - span->begin) * 1e3;

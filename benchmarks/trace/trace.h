@@ -38,7 +38,7 @@ typedef struct trace_rank {
 /* What a rank, or the ranks of a node, have waited for from one other. */
 typedef struct trace_debt {
     int waiter, waiter_node;
-    int peer, peer_node; /* -1: nobody that is known */
+    int peer, peer_node; /* -1: not known */
     char what[16], awaited[16];
     double seconds;
     int times;

@@ -92,7 +92,8 @@ static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry e
         hs_trace_put_work(trace, &entry);
 }
 
-/* Nothing can be done until what the entry says; waiter: who looks again and again.  While one waits others do not. */
+/* The waiter cannot go on until the entry's cause is gone; it calls this at each poll.  One waiter is recorded at a
+ * time. */
 static inline void hs_trace_await(struct hs_trace *trace, const void *waiter, struct hs_trace_entry entry)
 {
     if (trace)

@@ -53,7 +53,7 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *what, con
 hsumma_status hs_new_file_open(struct hs_new_file *target, struct hs_message *message)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    if (target->there && access(target->path, W_OK)) /* who may not write it shall not replace it */
+    if (target->there && access(target->path, W_OK)) /* a file without write permission is not replaced */
         return hs_file_fail(target->what, "write", target->path, message);
     errno = EEXIST;
     for (int i = 0; target->file < 0 && errno == EEXIST && i < TEMPORARIES; i++) {

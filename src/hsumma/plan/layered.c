@@ -63,7 +63,7 @@ static hsumma_status check_sizes(const int64_t extent[3], struct hs_message *mes
     return HSUMMA_OK;
 }
 
-/* What cannot be had in layers is refused. */
+/* Refuses requests that layers do not support. */
 static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *request,
                                  const struct hs_settings *settings, int processes)
 {
@@ -173,7 +173,7 @@ static int same_layout(const struct hs_layout *a, const struct hs_layout *b)
            memcmp(a->rank, b->rank, (size_t)(a->extent[0] * a->extent[1]) * sizeof *a->rank) == 0;
 }
 
-/* Which of A and B lie as they are wanted. */
+/* Finds which of A and B already have the layout of the layers. */
 static hsumma_status find_in_place(hsumma_plan *plan, const struct hs_request *request)
 {
     struct hs_layered *layered = plan->layered;

@@ -55,7 +55,8 @@ struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struc
  * error. A message in ctx->message. */
 hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered **layered);
-/* What this process needs beside, for plan->layered.  HSUMMA_ERR_WORKSPACE, alike on all; the layer's plan's errors. */
+/* Memory, redistributions and the layer's plan for plan->layered.  HSUMMA_ERR_WORKSPACE, alike on all; the layer's
+ * plan's errors. */
 hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *request,
                                  const struct hs_settings *settings, struct hs_message *message);
 void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered);

@@ -1,4 +1,4 @@
-/* The places of layers: their shape, and who has what of A, B and C there. */
+/* The shape of layers, and the parts of A, B and C that each of their processes has. */
 #include "dist/layers.h"
 #include "hsumma/plan/plan.h"
 

@@ -149,7 +149,7 @@ static void print_table(const trace_file *trace, const trace_arguments *args, FI
     print_summary(trace, &table, file);
     print_courses(trace, file);
     if (trace->nodes > 1 && trace->node_debts) {
-        fprintf(file, "\nWho waits for whom: the ranks of a node together\n");
+        fprintf(file, "\nWho waits for whom: totals of each node\n");
         print_debts(trace, &table, trace->by_node, trace->node_debts, 4 * args->top, file);
     }
     if (trace->rank_debts) {

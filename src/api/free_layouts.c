@@ -176,15 +176,8 @@ static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *requ
     uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
     for (int i = 0; i < 3; i++)
         hash = hs_mix(hash, (uint64_t)request->extent[i]);
-    struct hs_verdict verdict =
-        hs_agree(&ctx->agreement, (struct hs_vote){.status = mine, .hash = mine ? 0 : (int64_t)(hash >> 1)});
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
-    if (verdict.status && verdict.status != mine)
-        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (a distribution)", verdict.rank,
-                       hsumma_status_string(verdict.status));
-    if (!verdict.status && !verdict.alike)
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different products");
-    return verdict.status;
+    return hs_context_agree_on(ctx, mine, (int64_t)(hash >> 1), "a distribution",
+                               "processes have given different products");
 }
 
 /* With layers=L: of all processes. */
@@ -224,21 +217,18 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
     hsumma_status status = hs_options_apply(&words, options, HS_BY_PLAN, &ctx->message);
     if (!status && words.settings.layers > 1) {
         status = spread_over_layers(ctx, &request, &words.settings, grid, desc);
+    } else {
+        status = agree_on(ctx, &request, find_best(ctx, &request, extent));
+        if (!status)
+            status = hsumma_grid_create(ctx, extent[0], extent[1], 'A', NULL, &grid[0]);
         if (!status) {
-            *a = desc[0];
-            *b = desc[1];
-            *c = desc[2];
+            grid[1] = grid[2] = grid[0];
+            grid[0]->holders += 2;
+            describe(&request, grid[0], 0, desc);
         }
-        return status;
     }
-    status = agree_on(ctx, &request, find_best(ctx, &request, extent));
-    if (!status)
-        status = hsumma_grid_create(ctx, extent[0], extent[1], 'A', NULL, &grid[0]);
     if (status)
         return status;
-    grid[1] = grid[2] = grid[0];
-    grid[0]->holders += 2;
-    describe(&request, grid[0], 0, desc);
     *a = desc[0];
     *b = desc[1];
     *c = desc[2];

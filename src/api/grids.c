@@ -49,9 +49,7 @@ void hsumma_grid_shape(int size, int *nprow, int *npcol)
 
 void hsumma_desc_init(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb, int64_t nb)
 {
-    *desc = (hsumma_desc){.grid = grid, .m = m, .n = n, .mb = mb, .nb = nb, .imb = mb, .inb = nb, .ld = 1};
-    int64_t rows = hsumma_local_rows(desc);
-    desc->ld = rows > 1 ? rows : 1;
+    *desc = hs_desc_make(grid, m, n, mb, nb);
 }
 
 void hsumma_desc_checkerboard(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n)
@@ -59,14 +57,6 @@ void hsumma_desc_checkerboard(hsumma_desc *desc, const hsumma_grid *grid, int64_
     int64_t mb = (m + grid->grid.extent[0] - 1) / grid->grid.extent[0];
     int64_t nb = (n + grid->grid.extent[1] - 1) / grid->grid.extent[1];
     hsumma_desc_init(desc, grid, m, n, mb > 1 ? mb : 1, nb > 1 ? nb : 1);
-}
-
-static int64_t local_count(const hsumma_desc *desc, int axis)
-{
-    if (!desc->grid || desc->grid->grid.coord[axis] < 0)
-        return 0;
-    struct hs_axis it = hs_desc_axis(desc, axis);
-    return it.n > 0 && it.nb > 0 && it.first > 0 ? hs_axis_count(&it, desc->grid->grid.coord[axis]) : 0;
 }
 
 static int64_t global_index(const hsumma_desc *desc, int axis, int64_t local)
@@ -77,12 +67,12 @@ static int64_t global_index(const hsumma_desc *desc, int axis, int64_t local)
 
 int64_t hsumma_local_rows(const hsumma_desc *desc)
 {
-    return local_count(desc, 0);
+    return hs_desc_local(desc, 0);
 }
 
 int64_t hsumma_local_cols(const hsumma_desc *desc)
 {
-    return local_count(desc, 1);
+    return hs_desc_local(desc, 1);
 }
 
 int64_t hsumma_global_row(const hsumma_desc *desc, int64_t local)

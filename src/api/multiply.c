@@ -62,6 +62,20 @@ static void fill_times(const struct hs_times *times, int by_node, hsumma_plan_in
     info->messages_sent = times->messages;
 }
 
+static double lower_bound_of(const hsumma_plan *plan)
+{
+    const struct hs_problem *problem = &plan->problem;
+    return hs_bound_elements(problem->extent, problem->grid.extent[0] * problem->grid.extent[1], 0) *
+           (double)problem->scalar->size;
+}
+
+/* The rest of the time is communication. */
+static void fill_communication(hsumma_plan_info *info)
+{
+    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
+    info->comm_seconds = rest > 0 ? rest : 0;
+}
+
 /* What a layer's plan says, and around it what passes between layouts. */
 static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
 {
@@ -76,13 +90,11 @@ static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
     info->workspace_limit_bytes = (size_t)plan->ranking.workspace_limit;
     info->workspace_bytes = (size_t)hs_plan_bytes(plan);
     info->workspace_bytes_max = (size_t)plan->workspace_max;
-    info->lower_bound_bytes =
-        hs_bound_elements(plan->problem.extent, extent[0] * extent[1], 0) * (double)plan->problem.scalar->size;
+    info->lower_bound_bytes = lower_bound_of(plan);
     info->seconds = layered->seconds;
     info->bytes_sent = layered->sent_bytes;
     info->messages_sent = layered->sent_messages;
-    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
-    info->comm_seconds = rest > 0 ? rest : 0;
+    fill_communication(info);
     for (int x = 0; x < 3; x++) {
         double seconds = (double)layered->moved[x] * layered->seconds_per_byte;
         info->predicted_stationary[x] = -1;
@@ -131,8 +143,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->workspace_bytes = (size_t)(device ? device->bytes / processes : hs_plan_bytes(plan));
     info->workspace_bytes_max = device ? info->workspace_bytes : (size_t)plan->workspace_max;
     info->profile = plan->ctx->profile.source;
-    info->lower_bound_bytes =
-        hs_bound_elements(plan->problem.extent, processes, 0) * (double)plan->problem.scalar->size;
+    info->lower_bound_bytes = lower_bound_of(plan);
     memcpy(info->operand, choice->prediction.operand, sizeof info->operand);
     if (device) { /* no model has priced it */
         info->tuned = "estimated";
@@ -144,8 +155,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
         fill_predictions(plan, holder, info);
         fill_times(served->by_node ? &served->node.last : &served->loop.last, served->by_node, info);
     }
-    double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
-    info->comm_seconds = rest > 0 ? rest : 0;
+    fill_communication(info);
 }
 
 hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,

@@ -53,7 +53,7 @@ static int owns_any(const struct end_of_move *end)
     return end->view.rows > 0 && end->view.cols > 0;
 }
 
-/* What this process is given; the index of the part's first element is in *first. */
+/* The leading dimension and the pointer of this process. */
 static hsumma_status check_local(hsumma_context *ctx, const struct end_of_move *end, struct hs_message *message)
 {
     const int *coord = end->desc->grid->grid.coord;
@@ -116,19 +116,12 @@ static int64_t hash_of_move(hsumma_type type, const int64_t extent[2], const str
     return (int64_t)(hash >> 1);
 }
 
-static struct hs_layout layout_of(const struct end_of_move *end)
-{
-    const struct hs_grid *grid = &end->desc->grid->grid;
-    return (struct hs_layout){.axis = {end->view.axis[0], end->view.axis[1]},
-                              .extent = {grid->extent[0], grid->extent[1]},
-                              .rank = grid->rank};
-}
-
 /* The redistribution and its buffers, which the context lends. */
 static hsumma_status prepare_move(hsumma_context *ctx, const struct hs_scalar *scalar, const struct end_of_move ends[2],
                                   struct hs_redistribution *move, struct hs_message *message)
 {
-    const struct hs_layout from = layout_of(&ends[0]), to = layout_of(&ends[1]);
+    const struct hs_layout from = hs_layout_of(ends[0].desc->grid, &ends[0].view),
+                           to = hs_layout_of(ends[1].desc->grid, &ends[1].view);
     const struct hs_view *const views[2] = {&ends[0].view, &ends[1].view};
     int64_t needs, limit = hs_workspace_limit(&ctx->options.settings.workspace, views, 2, scalar->size);
     hsumma_status status =
@@ -200,8 +193,7 @@ hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t
     }
     int prepared = !status;
     struct hs_vote vote = {.status = status, .about = about, .hash = hash};
-    struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    struct hs_verdict verdict = hs_context_agree(ctx, vote);
     status = hs_plan_explain(ctx, status, verdict);
     if (!status && !verdict.alike)
         status =

@@ -6,7 +6,6 @@
 
 #include "base/wait.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +41,9 @@ static hsumma_pgemr2d *original_of(const struct hs_pgemr2d *call)
 {
     static const char *const names[] = {"psgemr2d_", "pdgemr2d_", "pcgemr2d_", "pzgemr2d_", "pigemr2d_"};
     static hsumma_pgemr2d *const named[] = {psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_, pigemr2d_};
-    if (!call->interposed)
-        return named[call->letter];
-    void *next = dlsym(RTLD_NEXT, names[call->letter]);
-    if (!next)
-        next = hs_symbol_of(call->caller, names[call->letter]);
-    hsumma_pgemr2d *routine = NULL;
-    memcpy(&routine, &next, sizeof routine); /* ISO C has no cast between the two */
+    hsumma_pgemr2d *routine = named[call->letter];
+    if (call->interposed)
+        hs_next_routine(call->caller, names[call->letter], &routine);
     return routine;
 }
 

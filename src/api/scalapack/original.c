@@ -1,4 +1,4 @@
-/* ScaLAPACK's own p?gemm_: the next one behind ours where we have taken its place, else the program's. */
+/* ScaLAPACK's own routines: the next ones behind ours where we have taken their place, else the program's. */
 #include "api/scalapack/shim.h"
 
 #include <dlfcn.h>
@@ -9,16 +9,20 @@
 #pragma weak pcgemm_
 #pragma weak pzgemm_
 
+void hs_next_routine(const void *caller, const char *name, void *routine)
+{
+    void *next = dlsym(RTLD_NEXT, name);
+    if (!next)
+        next = hs_symbol_of(caller, name);
+    memcpy(routine, &next, sizeof next); /* ISO C has no cast between the two */
+}
+
 hsumma_pgemm *hs_original(const struct hs_pgemm *call)
 {
     static const char *const names[] = {"psgemm_", "pdgemm_", "pcgemm_", "pzgemm_"};
     static hsumma_pgemm *const named[] = {psgemm_, pdgemm_, pcgemm_, pzgemm_};
-    if (!call->interposed)
-        return named[call->type];
-    void *next = dlsym(RTLD_NEXT, names[call->type]);
-    if (!next)
-        next = hs_symbol_of(call->caller, names[call->type]);
-    hsumma_pgemm *routine = NULL;
-    memcpy(&routine, &next, sizeof routine); /* ISO C has no cast between the two */
+    hsumma_pgemm *routine = named[call->type];
+    if (call->interposed)
+        hs_next_routine(call->caller, names[call->type], &routine);
     return routine;
 }

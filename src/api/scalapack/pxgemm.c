@@ -1,25 +1,16 @@
 /* hsumma_p?gemm_ and hsumma_p?gemr2d_, for programs that want ScaLAPACK's own routines, too. */
 #include "api/scalapack/shim.h"
 
-#define ROUTINES(small, large, letter)                    \
-    HS_PGEMM(hsumma_##small##_, letter, 0)                \
-    HS_PGEMM_ALIAS(hsumma_##small, hsumma_##small##_)     \
-    HS_PGEMM_ALIAS(hsumma_##small##__, hsumma_##small##_) \
-    HS_PGEMM_ALIAS(HSUMMA_##large, hsumma_##small##_)
+#define NAMES(kind, small, large, letter)                                                        \
+    HS_##kind(hsumma_##small##_, letter, 0) HS_##kind##_ALIAS(hsumma_##small, hsumma_##small##_) \
+        HS_##kind##_ALIAS(hsumma_##small##__, hsumma_##small##_) HS_##kind##_ALIAS(HSUMMA_##large, hsumma_##small##_)
 
-ROUTINES(psgemm, PSGEMM, HSUMMA_S)
-ROUTINES(pdgemm, PDGEMM, HSUMMA_D)
-ROUTINES(pcgemm, PCGEMM, HSUMMA_C)
-ROUTINES(pzgemm, PZGEMM, HSUMMA_Z)
-
-#define MOVES(small, large, letter)                         \
-    HS_PGEMR2D(hsumma_##small##_, letter, 0)                \
-    HS_PGEMR2D_ALIAS(hsumma_##small, hsumma_##small##_)     \
-    HS_PGEMR2D_ALIAS(hsumma_##small##__, hsumma_##small##_) \
-    HS_PGEMR2D_ALIAS(HSUMMA_##large, hsumma_##small##_)
-
-MOVES(psgemr2d, PSGEMR2D, HSUMMA_S)
-MOVES(pdgemr2d, PDGEMR2D, HSUMMA_D)
-MOVES(pcgemr2d, PCGEMR2D, HSUMMA_C)
-MOVES(pzgemr2d, PZGEMR2D, HSUMMA_Z)
-MOVES(pigemr2d, PIGEMR2D, HS_LETTER_I)
+NAMES(PGEMM, psgemm, PSGEMM, HSUMMA_S)
+NAMES(PGEMM, pdgemm, PDGEMM, HSUMMA_D)
+NAMES(PGEMM, pcgemm, PCGEMM, HSUMMA_C)
+NAMES(PGEMM, pzgemm, PZGEMM, HSUMMA_Z)
+NAMES(PGEMR2D, psgemr2d, PSGEMR2D, HSUMMA_S)
+NAMES(PGEMR2D, pdgemr2d, PDGEMR2D, HSUMMA_D)
+NAMES(PGEMR2D, pcgemr2d, PCGEMR2D, HSUMMA_C)
+NAMES(PGEMR2D, pzgemr2d, PZGEMR2D, HSUMMA_Z)
+NAMES(PGEMR2D, pigemr2d, PIGEMR2D, HS_LETTER_I)

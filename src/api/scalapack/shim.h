@@ -184,6 +184,9 @@ int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struc
 
 /* ScaLAPACK's own routine; NULL: the program has none. */
 hsumma_pgemm *hs_original(const struct hs_pgemm *call);
+/* *routine, a pointer to a function, of a name that this library has, too: the one behind, else what the caller's
+ * library finds; NULL: there is none. */
+void hs_next_routine(const void *caller, const char *name, void *routine);
 
 int hs_log_open(void);
 void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_arguments *args);

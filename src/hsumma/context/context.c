@@ -7,6 +7,41 @@ struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis)
                      : hs_axis_make(desc->n, desc->nb, desc->inb, desc->csrc, grid->extent[1]);
 }
 
+int64_t hs_desc_local(const hsumma_desc *desc, int axis)
+{
+    if (!desc->grid || desc->grid->grid.coord[axis] < 0)
+        return 0;
+    struct hs_axis it = hs_desc_axis(desc, axis);
+    return it.n > 0 && it.nb > 0 && it.first > 0 ? hs_axis_count(&it, desc->grid->grid.coord[axis]) : 0;
+}
+
+hsumma_desc hs_desc_make(const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb, int64_t nb)
+{
+    hsumma_desc desc = {.grid = grid, .m = m, .n = n, .mb = mb, .nb = nb, .imb = mb, .inb = nb};
+    int64_t rows = hs_desc_local(&desc, 0);
+    desc.ld = rows > 1 ? rows : 1;
+    return desc;
+}
+
+struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote)
+{
+    struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
+    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    return verdict;
+}
+
+hsumma_status hs_context_agree_on(hsumma_context *ctx, hsumma_status mine, int64_t hash, const char *what,
+                                  const char *unlike)
+{
+    struct hs_verdict verdict = hs_context_agree(ctx, (struct hs_vote){.status = mine, .hash = mine ? 0 : hash});
+    if (verdict.status && verdict.status != mine)
+        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (%s)", verdict.rank,
+                       hsumma_status_string(verdict.status), what);
+    if (!verdict.status && !verdict.alike)
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "%s", unlike);
+    return verdict.status;
+}
+
 hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status)
 {
     return status ? hs_fail(&ctx->message, status, "process %d: %s", ctx->comm.rank, ctx->device->message.text)

@@ -73,6 +73,10 @@ struct hsumma_grid {
 
 /* The rows (0) or columns (1) of a whole described matrix; its fields must be valid. */
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
+/* How many of them this process has; 0 where the descriptor is not valid. */
+int64_t hs_desc_local(const hsumma_desc *desc, int axis);
+/* hsumma_desc_init. */
+hsumma_desc hs_desc_make(const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb, int64_t nb);
 
 /* hsumma_grid_create. */
 hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
@@ -83,6 +87,12 @@ hsumma_status hs_context_check_free(hsumma_context *ctx);
 
 /* The status of a call of this process's device, whose message becomes the context's. */
 hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status);
+
+/* Joins the votes of all processes of the context, which is broken if MPI fails in that.  Collective. */
+struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote);
+/* The same with messages: `what` was voted on, in the words of `unlike` hashes differ.  A status alike on all. */
+hsumma_status hs_context_agree_on(hsumma_context *ctx, hsumma_status mine, int64_t hash, const char *what,
+                                  const char *unlike);
 
 /* One holder less. */
 void hs_context_release(hsumma_context *ctx);

@@ -68,20 +68,6 @@ static int64_t hash_of(const struct hs_grid *grid)
     return (int64_t)(hash >> 1);
 }
 
-/* Whether all processes have the same grid; a status alike on all. */
-static hsumma_status agree_on(hsumma_context *ctx, const hsumma_grid *grid, hsumma_status mine)
-{
-    struct hs_vote vote = {.status = mine, .hash = mine ? 0 : hash_of(&grid->grid)};
-    struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
-    if (verdict.status && verdict.status != mine)
-        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (a grid)", verdict.rank,
-                       hsumma_status_string(verdict.status));
-    if (!verdict.status && !verdict.alike)
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different grids");
-    return verdict.status;
-}
-
 hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
                              hsumma_grid **result)
 {
@@ -90,7 +76,8 @@ hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char orde
     if (ctx->broken)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
     hsumma_status status = make_grid(ctx, extent, order, ranks, &grid);
-    status = agree_on(ctx, grid, status);
+    status = hs_context_agree_on(ctx, status, status ? 0 : hash_of(&grid->grid), "a grid",
+                                 "processes have given different grids");
     if (!status)
         status = hs_product_memory_make(ctx, &grid->shared);
     ctx->broken |= status == HSUMMA_ERR_MPI;

@@ -1,6 +1,7 @@
 #include "hsumma/plan/layered.h"
 
 #include "hsumma/plan/plan.h"
+#include "hsumma/search/search_cells.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,12 +81,10 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
     if (settings->tune == HS_TUNE_MEASURE)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "tune=measure does not measure layers or matrices on several grids; expected another tune");
-    const struct hs_names *names[2] = {&settings->bcast, &settings->reduce};
-    for (int i = 0; i < 2; i++)
-        for (int n = 0; n < names[i]->count; n++)
-            if (strcmp(names[i]->name[n], "mpi") == 0)
-                return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s=mpi is not for layers, or several grids",
-                               i ? "reduce" : "bcast");
+    const struct hs_alg *by_mpi = hs_named_row_of_mpi(settings, &ctx->own);
+    if (by_mpi)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s=%s is not for layers, or several grids",
+                       by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
     return check_sizes(request->extent, message);
 }
 
@@ -110,12 +109,8 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     }
     if (status == HSUMMA_ERR_MEMORY)
         hs_fail(&ctx->message, status, "no memory for layers");
-    struct hs_verdict verdict = request->alone
-                                    ? hs_verdict_alone((struct hs_vote){.status = status}, ctx->comm.rank)
-                                    : hs_agree(&ctx->agreement, (struct hs_vote){.status = status,
-                                                                                 .about = HS_ABOUT_MEMORY,
-                                                                                 .hash = status ? 0 : layered->count});
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    struct hs_vote vote = {.status = status, .about = HS_ABOUT_MEMORY, .hash = status ? 0 : layered->count};
+    struct hs_verdict verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
     status = hs_plan_explain(ctx, status, verdict);
     if (!status && !verdict.alike)
         status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different options or grids");
@@ -157,13 +152,10 @@ static hsumma_status plan_layer(hsumma_plan *plan, const struct hs_request *requ
     return status;
 }
 
-static struct hs_layout layout_of(const hsumma_plan *plan, const struct hs_request *request, int operand)
+/* The caller's layout of an operand. */
+static struct hs_layout given_layout(const hsumma_plan *plan, const struct hs_request *request, int operand)
 {
-    const struct hs_view *view = &plan->problem.view[operand];
-    const hsumma_grid *grid = request->desc[operand]->grid;
-    return (struct hs_layout){.axis = {view->axis[0], view->axis[1]},
-                              .extent = {grid->grid.extent[0], grid->grid.extent[1]},
-                              .rank = grid->rank};
+    return hs_layout_of(request->desc[operand]->grid, &plan->problem.view[operand]);
 }
 
 static int same_layout(const struct hs_layout *a, const struct hs_layout *b)
@@ -180,7 +172,7 @@ static hsumma_status find_in_place(hsumma_plan *plan, const struct hs_request *r
     int each = layered->extent[0] * layered->extent[1];
     int *rank = hs_get(&plan->ctx->memory, (size_t)(each * layered->count), sizeof *rank);
     for (int x = 0; x < 2 && rank; x++) {
-        struct hs_layout from = layout_of(plan, request, x), to = hs_layered_layout(layered, request, x, 0, rank);
+        struct hs_layout from = given_layout(plan, request, x), to = hs_layered_layout(layered, request, x, 0, rank);
         layered->in_place[x] = same_layout(&from, &to);
     }
     hs_put(&plan->ctx->memory, rank);
@@ -199,13 +191,13 @@ static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *requ
     for (int x = 0; x < 2 && !status; x++) {
         if (layered->in_place[x])
             continue;
-        struct hs_layout from = layout_of(plan, request, x), to = hs_layered_layout(layered, request, x, 0, rank);
+        struct hs_layout from = given_layout(plan, request, x), to = hs_layered_layout(layered, request, x, 0, rank);
         status = hs_redistribution_init(&layered->move[x], &ctx->comm, HS_CHANNEL_MOVE, plan->problem.scalar, &from, 1,
                                         &to, limit, &ctx->memory, needs);
     }
     for (int l = 0; l < layered->count && !status; l++)
         of_c[l] = hs_layered_layout(layered, request, HS_C, l, rank);
-    struct hs_layout to = layout_of(plan, request, HS_C);
+    struct hs_layout to = given_layout(plan, request, HS_C);
     if (!status)
         status = hs_redistribution_init(&layered->move[HS_C], &ctx->comm, HS_CHANNEL_MOVE, plan->problem.scalar, of_c,
                                         layered->count, &to, limit, &ctx->memory, needs);
@@ -303,12 +295,18 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     hs_put(&ctx->memory, layered);
 }
 
+/* The operand that the current step moves. */
+static int operand_of(const struct hs_layered *layered)
+{
+    return layered->step == HS_LAYERED_C ? HS_C : (int)layered->step;
+}
+
 static void begin_step(hsumma_plan *plan)
 {
     struct hs_layered *layered = plan->layered;
     const struct hs_scalar *scalar = plan->problem.scalar;
     char *buffers = plan->workspace->base;
-    int x = layered->step == HS_LAYERED_C ? HS_C : (int)layered->step;
+    int x = operand_of(layered);
     if (layered->step == HS_LAYERED_PRODUCT) {
         for (int i = 0; i < 2; i++)
             layered->part[i] = layered->in_place[i] ? plan->matrix[i] : layered->part[i];
@@ -337,7 +335,7 @@ hsumma_status hs_layered_advance(hsumma_plan *plan, int *worked, int *over)
     struct hs_layered *layered = plan->layered;
     hsumma_status status = HSUMMA_OK;
     for (*over = 0; !status && !*over;) {
-        int done = 1, x = layered->step == HS_LAYERED_C ? HS_C : (int)layered->step;
+        int done = 1, x = operand_of(layered);
         if (layered->step == HS_LAYERED_PRODUCT)
             status = layered->mine >= 0 ? hs_plan_advance_inner(layered->inner, worked, &done) : HSUMMA_OK;
         else if (!layered->in_place[x])

@@ -43,6 +43,9 @@ struct hs_layered {
 /* Whether a request needs layers or, with one layer, another layout than its matrices have. */
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
 
+/* The layout of a part of a matrix on a grid. */
+struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view);
+
 /* layered_places.c: the shape and the axes of layered->count layers; the stored axis of A or B on which k lies; an
  * operand as the plan of a layer has it; its layout in a layer (C) or in all of them, with room for all ranks. */
 void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes);

@@ -76,20 +76,16 @@ void hs_layered_place(struct hs_layered *layered, const struct hs_request *reque
     lay_out_axes(layered, request);
 }
 
+struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view)
+{
+    return (struct hs_layout){.axis = {view->axis[0], view->axis[1]},
+                              .extent = {grid->grid.extent[0], grid->grid.extent[1]},
+                              .rank = grid->grid.rank};
+}
+
 static hsumma_desc desc_of(const hsumma_grid *grid, const struct hs_axis axis[2])
 {
-    hsumma_desc desc = {.grid = grid,
-                        .m = axis[0].n,
-                        .n = axis[1].n,
-                        .mb = axis[0].nb,
-                        .nb = axis[1].nb,
-                        .imb = axis[0].nb,
-                        .inb = axis[1].nb};
-    const int *coord = grid->grid.coord;
-    struct hs_axis rows = hs_desc_axis(&desc, 0);
-    int64_t local = coord[0] >= 0 ? hs_axis_count(&rows, coord[0]) : 0;
-    desc.ld = local > 1 ? local : 1;
-    return desc;
+    return hs_desc_make(grid, axis[0].n, axis[1].n, axis[0].nb, axis[1].nb);
 }
 
 hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_request *request, int operand, int layer)
@@ -132,9 +128,7 @@ hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *r
         return status;
     const int P = layered->extent[0], Q = layered->extent[1], L = layered->count;
     int *rank = hs_get(&ctx->memory, (size_t)(P * Q * L), sizeof *rank), cols = Q * L;
-    struct hs_verdict verdict =
-        hs_agree(&ctx->agreement, (struct hs_vote){.status = rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    struct hs_verdict verdict = hs_context_agree(ctx, (struct hs_vote){.status = rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
     status = verdict.status ? hs_fail(&ctx->message, verdict.status, "no memory for the grids of layers") : HSUMMA_OK;
     for (int x = 0; x < 3 && !status; x++) {
         struct hs_layout layout = hs_layered_layout(layered, request, x, 0, rank);

@@ -325,9 +325,8 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (status)
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
     struct hs_vote vote = {.status = status, .about = about, .value = plan ? hs_plan_bytes(plan) : 0, .hash = hash};
-    struct hs_verdict verdict =
-        request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_agree(&ctx->agreement, vote);
-    ctx->broken = verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    struct hs_verdict verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
+    ctx->broken |= verdict.status == HSUMMA_ERR_MPI;
     status = hs_plan_explain(ctx, status, verdict);
     if (!status && !verdict.alike)
         status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,

@@ -6,14 +6,13 @@ static int is_on_several_nodes(const struct hs_chooser *chooser)
     return topology && topology->division[HS_NODE].parts > 1;
 }
 
-/* A row of MPI's own that has been named: its communicators are of lines, and not of carriers. */
-static const struct hs_alg *named_row_of_mpi(const struct hs_chooser *chooser)
+const struct hs_alg *hs_named_row_of_mpi(const struct hs_settings *settings, const struct hs_registry *own)
 {
     static const enum hs_collective collective[2] = {HS_BCAST, HS_REDUCE_TO};
-    const struct hs_names *names[2] = {&chooser->settings->bcast, &chooser->settings->reduce};
+    const struct hs_names *names[2] = {&settings->bcast, &settings->reduce};
     for (int i = 0; i < 2; i++)
         for (int n = 0; n < names[i]->count; n++) {
-            const struct hs_alg *row = hs_alg_find_in(chooser->planner->own, collective[i], names[i]->name[n]);
+            const struct hs_alg *row = hs_alg_find_in(own, collective[i], names[i]->name[n]);
             if (row && row->flags & HS_BY_MPI)
                 return row;
         }
@@ -47,7 +46,7 @@ hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node)
             "segment, lookahead or slice is given");
     if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || (settings->for_messages && !several))
         return HSUMMA_OK;
-    const struct hs_alg *by_mpi = several ? named_row_of_mpi(chooser) : NULL;
+    const struct hs_alg *by_mpi = several ? hs_named_row_of_mpi(settings, chooser->planner->own) : NULL;
     if (asked && (!possible || by_mpi))
         return refuse_sharing(chooser, by_mpi);
     chooser->cells = possible && several && !by_mpi;

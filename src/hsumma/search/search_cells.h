@@ -10,6 +10,9 @@
  */
 hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node);
 
+/* A row of MPI's own that has been named: its communicators are of lines, and not of carriers.  NULL: none. */
+const struct hs_alg *hs_named_row_of_mpi(const struct hs_settings *settings, const struct hs_registry *own);
+
 /* Whether levels cut through nodes on the lines of an operand that moves; then, with a message, which group through
  * which node. */
 int hs_find_cut(const struct hs_chooser *chooser, const struct hs_factors factors[2], struct hs_message *message);

@@ -158,6 +158,7 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
     memset(conveyor, 0, sizeof *conveyor);
     conveyor->mover = *mover;
     conveyor->channels = 1 + mover->levels + gathers(mover);
+    conveyor->owners = spec->owners > 1 && !is_local(mover) ? spec->owners : 0;
     hsumma_status status = hs_mover_share(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
@@ -165,7 +166,6 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
         channel->id = mover->operand * HS_CHANNELS_OF_STREAM + 1 + level_of(mover, s);
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
-        conveyor->owners = spec->owners > 1 && !is_local(mover) ? spec->owners : 0;
         conveyor->slots[s] = slots_of(mover, spec, pairs, s);
         channel->slots = is_drain(mover) || s == 0 ? 1 : conveyor->ahead[s] + 1;
         conveyor->shared[s] = shared_rings(mover, s);

@@ -133,7 +133,7 @@ static int64_t count_all(const int e[3], const int g[3], int cut)
     return most;
 }
 
-/* The least of all that use at least so many processes; what hs_layers_count says of each is compared as well. */
+/* The least of all shapes with at least `least` processes; compares hs_layers_count with a direct count of each. */
 static int64_t least_of_all(const int e[3], int processes, int least, int64_t memory, int *layers, int *wrong)
 {
     const int64_t extent[3] = {e[0], e[1], e[2]};

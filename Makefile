@@ -105,7 +105,9 @@ interleave_objects := $(call objects,$(sort $(wildcard tests/interleave/*.c)) $(
 stand_in_objects := $(call objects,$(sort $(wildcard tests/device/stand_in/*.c)))
 stand_in := $(BUILD)/tests/libstand_in_device.so
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
-command := $(if $(main),$(BUILD)/hsumma_bench)
+command := $(if $(main),$(BUILD)/hsumma)
+# Its older name, a link.
+alias := $(command:%=%_bench)
 test_archive := $(BUILD)/libtests.a
 archives := $(BUILD)/libbench.a $(BUILD)/libhsumma_pxgemm.a $(BUILD)/libhsumma.a
 pmpi_objects := $(call objects,$(sort $(wildcard src/pmpi/*.c)))
@@ -130,15 +132,15 @@ ifneq ($(filter bench check check-all check-sim fuzz check-scalapack asan,$(MAKE
 .NOTPARALLEL:
 endif
 
-all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(shims) $(command) ## libraries and command
-sim: ## library and hsumma_bench for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
+all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(shims) $(command) $(alias) ## libraries and command
+sim: ## library and hsumma for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
 	@scripts/deps --sim
-	@$(sim_make) $(BUILD)/sim/hsumma_bench
+	@$(sim_make) $(BUILD)/sim/hsumma
 sim-programs: # that, and the tests' own
 	@$(sim_make) sim-tests
 sim_make = $(MAKE) SIM=1 BUILD=$(BUILD)/sim MPICC=smpicc MPIEXEC=smpirun CUDA=0 SCALAPACK_LIBS= HWLOC_LIBS= \
     CPPFLAGS='$(CPPFLAGS) -DSMPI_NO_OVERRIDE_MALLOC'
-sim-tests: $(BUILD)/hsumma_bench $(sim_programs)
+sim-tests: $(BUILD)/hsumma $(sim_programs)
 everything: all $(programs) $(fake_programs) $(stand_in) $(tools) ## all, tests and examples, without running them
 
 # A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
@@ -244,8 +246,10 @@ define link_program
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(program_libs)
 endef
-$(BUILD)/hsumma_bench: $(BUILD)/obj/benchmarks/main.o $(archives) $(BUILD)/obj/link.stamp
+$(BUILD)/hsumma: $(BUILD)/obj/benchmarks/main.o $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
+$(alias): $(command)
+	$(Q)ln -sf hsumma $@
 $(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(test_archive) $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
 $(sim_programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.stamp
@@ -275,7 +279,7 @@ bench: ## a short benchmark, against ScaLAPACK where there is one
 bind = $(if $(findstring mpiexec.mpich,$(MPIEXEC)),-bind-to core)
 bench-built: all
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-	    $(MPIEXEC) $(bind) -n $(RANKS) $(BUILD)/hsumma_bench $(BENCH) $(if $(SCALAPACK_LIBS),--compare scalapack)
+	    $(MPIEXEC) $(bind) -n $(RANKS) $(BUILD)/hsumma $(BENCH) $(if $(SCALAPACK_LIBS),--compare scalapack)
 
 check: ## builds everything and runs the tests that take minutes together (TESTS=...: those alone); the last line counts
 	@scripts/deps --tests
@@ -337,7 +341,7 @@ install: all ## libraries, headers, command, pkg-config file, licence
 	install -m 644 $(filter %.a,$(shims)) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(filter %.so,$(shims)) $(DESTDIR)$(LIBDIR)
 	install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)
-	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR))
+	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR) && ln -sf hsumma $(DESTDIR)$(BINDIR)/hsumma_bench)
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 	sed -e '/^# @/d' $(foreach s,$(substitutions),-e 's|@$(subst =,@|,$(s))|g') \
 	    -e 's|@REQUIRES_PRIVATE@|$(mpi_module)|' -e 's|@LIBS_PRIVATE@|$(lib_libs)|' \
@@ -345,7 +349,7 @@ install: all ## libraries, headers, command, pkg-config file, licence
 
 uninstall: ## removes what "make install" has put there
 	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(notdir $(shims)) $(so) $(so).$(major) $(so).$(VERSION) pkgconfig/hsumma.pc) \
-	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE)
+	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE)
 	-rmdir $(DESTDIR)$(DOCDIR)
 
 format: ## clang-format over the sources

@@ -1,4 +1,4 @@
-/* hsumma_bench: benchmarks of hsumma, and products of matrices in files. */
+/* The command hsumma: products of matrices in files, plans explained, benchmarks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +13,12 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma_bench COMMAND [OPTION...]\n\n"
+    printf("Usage: mpiexec -n RANKS hsumma COMMAND [OPTION...]\n\n"
            "Distributed C := alpha op(A) op(B) + beta C by SUMMA and HSUMMA, and the collectives under it.\n\n");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\n  hsumma_bench COMMAND --help    the options of a command\n"
-           "  hsumma_bench --version\n\n"
+    printf("\n  hsumma COMMAND --help    the options of a command\n"
+           "  hsumma --version\n\n"
            "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n");
 }
 
@@ -29,7 +29,7 @@ static void print_version(void)
 
     hsumma_version(&major, &minor, &patch);
     MPI_Get_library_version(mpi, &length);
-    printf("hsumma_bench %d.%d.%d, library %d.%d.%d\n%s ScaLAPACK to compare with\nMPI: %.*s\n", HSUMMA_VERSION_MAJOR,
+    printf("hsumma %d.%d.%d, library %d.%d.%d\n%s ScaLAPACK to compare with\nMPI: %.*s\n", HSUMMA_VERSION_MAJOR,
            HSUMMA_VERSION_MINOR, HSUMMA_VERSION_PATCH, major, minor, patch, pblas_available() ? "with" : "without",
            (int)strcspn(mpi, "\n"), mpi);
 }
@@ -52,7 +52,7 @@ static int dispatch(int argc, char **argv, int rank)
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(word, commands[i]->name))
             return command_run(commands[i], argc - 1, argv + 1, MPI_COMM_WORLD);
-    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected one that hsumma_bench --help lists; try hsumma_bench --help",
+    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected one that hsumma --help lists; try hsumma --help",
                  argc > 1 ? "there is no command " : "no command", word);
     return COMMAND_BAD_INPUT;
 }

@@ -1,7 +1,7 @@
 /*
  * hsumma's collectives: broadcast, reduce, allreduce, allgather and reduce-scatter over the processes of a context.
  *
- * Every algorithm is a row of a registry (hsumma_coll_algorithm lists them, `hsumma_bench coll --list` prints them);
+ * Every algorithm is a row of a registry (hsumma_coll_algorithm lists them, `hsumma coll --list` prints them);
  * which one serves a call is chosen by, in this order: the call's own word, the context's option "coll" (environment:
  * HSUMMA_COLL), a tuned file (option "tuned"), the cost model, a safe default.  hsumma_coll_describe says which one and
  * why.  The rules of hsumma.h hold here: statuses, messages, collective calls, ownership, one thread at a time.

@@ -20,7 +20,7 @@
  * ScaLAPACK's own routine where the program has one; else info is -(2000 + status), the status of hsumma.h.
  * Environment, read by the first process of a BLACS context: HSUMMA_SCALAPACK=off (all to ScaLAPACK) or N (those with
  * m n k up to N^3), HSUMMA_EXPLAIN=1 (one line on stderr for each distinct call), HSUMMA_LOG=FILE (each call as a
- * command line that repeats it), and the library's other options (`hsumma_bench gemm --help`).  Linking:
+ * command line that repeats it), and the library's other options (`hsumma gemm --help`).  Linking:
  * doc/scalapack.md.
  */
 #ifndef HSUMMA_SCALAPACK_H

@@ -32,7 +32,7 @@ def launch(command, ranks, preload=None, mpiexec="mpiexec.mpich", env=None, limi
 
 
 def gemm(bench, ranks, *options, **how):
-    """The object that `hsumma_bench gemm` prints, whose results are all right."""
+    """The object that `hsumma gemm` prints, whose results are all right."""
     code, out, said = launch([bench, "gemm", "--format", "json", *options], ranks, **how)
     try:
         report = json.loads(out)
@@ -88,7 +88,7 @@ def line(*cells):
 def parser(doc, mpiexec="mpiexec.mpich", **defaults):
     """Options that all have, and those of the keywords, whose defaults also say their types."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--build", default="build", help="where hsumma_bench is")
+    made.add_argument("--build", default="build", help="where hsumma is")
     made.add_argument("--mpiexec", default=mpiexec)
     for name, value in defaults.items():
         made.add_argument(f"--{name}", default=value, type=type(value), help=f"(default: {value})")

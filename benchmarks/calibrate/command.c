@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate: measures the machine and writes a profile. */
+/* hsumma calibrate: measures the machine and writes a profile. */
 #include "calibrate/command.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ enum { USUAL_SECONDS = 30, QUICK_SECONDS = 5, LEAST_SECONDS = 1, MOST_SECONDS = 
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma_bench calibrate [-o FILE] [OPTION...]\n\n"
+    printf("Usage: mpiexec -n RANKS hsumma calibrate [-o FILE] [OPTION...]\n\n"
            "Measures messages, memory and the local GEMM in the job that runs, and writes a profile, by which plans\n"
            "choose. Start it as products will be started: as many ranks on each node, on as many nodes, with the\n"
            "same --device.\n\n"

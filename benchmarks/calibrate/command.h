@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate: what its files share. */
+/* hsumma calibrate: what its files share. */
 #ifndef HS_BENCHMARKS_CALIBRATE_COMMAND_H
 #define HS_BENCHMARKS_CALIBRATE_COMMAND_H
 

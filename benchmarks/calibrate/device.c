@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate on a device: copies, sums and products inside it, one process for each device; what its events
+/* hsumma calibrate on a device: copies, sums and products inside it, one process for each device; what its events
  * and its changes from one process to another cost; messages that go through the host. */
 #include "calibrate/command.h"
 

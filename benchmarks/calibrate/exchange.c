@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate: messages of all to all, and messages between nodes beside a multiplication. */
+/* hsumma calibrate: messages of all to all, and messages between nodes beside a multiplication. */
 #include "calibrate/command.h"
 
 #include <math.h>

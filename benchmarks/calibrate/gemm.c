@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate: the local GEMM, on all ranks at the same time, as in a product. */
+/* hsumma calibrate: the local GEMM, on all ranks at the same time, as in a product. */
 #include "calibrate/command.h"
 
 #include "base/scalar.h"

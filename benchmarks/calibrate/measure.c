@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate: repeated trials. */
+/* hsumma calibrate: repeated trials. */
 #include "calibrate/command.h"
 
 #include <math.h>

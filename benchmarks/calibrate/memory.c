@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate: sums, copies, and what the ranks of a node tell each other through shared memory; all ranks
+/* hsumma calibrate: sums, copies, and what the ranks of a node tell each other through shared memory; all ranks
  * at the same time, for they share what is measured. */
 #include "calibrate/command.h"
 

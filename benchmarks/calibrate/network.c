@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate: messages between pairs of ranks, one pair alone and all at once (DPML, Section 3). */
+/* hsumma calibrate: messages between pairs of ranks, one pair alone and all at once (DPML, Section 3). */
 #include "calibrate/command.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* hsumma_bench calibrate: the text of the file, the table, JSON. */
+/* hsumma calibrate: the text of the file, the table, JSON. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* hsumma_bench coll --from: what a run has printed as csv, as a table and a drawing: where it ran there may be no
+/* hsumma coll --from: what a run has printed as csv, as a table and a drawing: where it ran there may be no
  * gnuplot.
  */
 #include <errno.h>
@@ -47,7 +47,7 @@ static const char *add_line(reading *r, char *line)
     row = &more[r->rows];
     groups = report_csv_read(coll_columns, line, row);
     if (groups < 0)
-        return "expected what hsumma_bench coll --format csv has printed";
+        return "expected what hsumma coll --format csv has printed";
     row->present = (unsigned)groups;
     if (!take_head(r, row))
         return "expected one collective of one number of ranks";
@@ -79,7 +79,7 @@ static const char *read_lines(reading *r, char *text)
     size_t length = strcspn(line, "\r");
 
     if (rest && (length < 5 || strncmp(line + length - 5, ",note", 5)))
-        return "expected what hsumma_bench coll --format csv has printed, a line of names first";
+        return "expected what hsumma coll --format csv has printed, a line of names first";
     while (!complaint && (line = strsep(&rest, "\n")) && rest) {
         line[strcspn(line, "\r")] = 0;
         complaint = add_line(r, line);

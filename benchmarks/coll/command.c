@@ -1,4 +1,4 @@
-/* hsumma_bench coll: the subcommand and its arguments. */
+/* hsumma coll: the subcommand and its arguments. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@ enum { MOST_RANKS = 4096 };
 
 static void print_help(void)
 {
-    printf("Usage: hsumma_bench coll --list | --dump | --verify | --from FILE [OPTION...]\n"
-           "       mpiexec -n RANKS hsumma_bench coll --op NAME [OPTION...]\n\n"
+    printf("Usage: hsumma coll --list | --dump | --verify | --from FILE [OPTION...]\n"
+           "       mpiexec -n RANKS hsumma coll --op NAME [OPTION...]\n\n"
            "Times collectives beside MPI's own: in every repetition all take their turn. A measurement is a loop of "
            "calls\n"
            "back to back that lasts 200 us at least, of the slowest rank. Results are checked.\n\n"

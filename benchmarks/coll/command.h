@@ -1,4 +1,4 @@
-/* hsumma_bench coll: the collectives, listed, drawn, proven and timed beside MPI's own. */
+/* hsumma coll: the collectives, listed, drawn, proven and timed beside MPI's own. */
 #ifndef HS_BENCHMARKS_COLL_COMMAND_H
 #define HS_BENCHMARKS_COLL_COMMAND_H
 

@@ -1,4 +1,4 @@
-/* hsumma_bench coll on a device: what is measured beside the calls. */
+/* hsumma coll on a device: what is measured beside the calls. */
 #ifndef HS_BENCHMARKS_COLL_DEVICE_H
 #define HS_BENCHMARKS_COLL_DEVICE_H
 

@@ -1,4 +1,4 @@
-/* hsumma_bench coll --dump: one schedule, without the ranks that would carry it out. */
+/* hsumma coll --dump: one schedule, without the ranks that would carry it out. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* hsumma_bench coll --list: the registry. */
+/* hsumma coll --list: the registry. */
 #include <string.h>
 
 #include "coll/command.h"

@@ -155,7 +155,7 @@ static void begin_table(const coll_run *run, FILE *file)
     char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
     const machine *mach = &run->mach;
 
-    fprintf(file, "hsumma_bench coll: %s of %s%s; %d rank%s, %d node%s, %d core%s per node\n", collective(run),
+    fprintf(file, "hsumma coll: %s of %s%s; %d rank%s, %d node%s, %d core%s per node\n", collective(run),
             coll_element_of(run->args->element).name,
             run->args->collective == HS_BCAST || run->args->collective == HS_ALLGATHER ? "" : ", sum", run->size,
             report_plural(run->size), mach->nodes, report_plural(mach->nodes), mach->cores, report_plural(mach->cores));
@@ -223,7 +223,7 @@ void coll_report_begin(coll_run *run, FILE *file)
 
 void coll_report_again(const coll_run *run, FILE *file)
 {
-    fprintf(file, "hsumma_bench coll: %s of %s; %d rank%s; read from %s\n", collective(run),
+    fprintf(file, "hsumma coll: %s of %s; %d rank%s; read from %s\n", collective(run),
             coll_element_of(run->args->element).name, run->size, report_plural(run->size), run->args->again);
     if (run->placed)
         fprintf(file, "device: %s; a copy inside it by one process: %.4g GB/s (read and written)\n", run->options,

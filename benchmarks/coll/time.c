@@ -1,4 +1,4 @@
-/* hsumma_bench coll: algorithms and MPI's own in turns. */
+/* hsumma coll: algorithms and MPI's own in turns. */
 #include "coll/time.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* hsumma_bench coll --verify: the proof of the registry. */
+/* hsumma coll --verify: the proof of the registry. */
 #include <string.h>
 
 #include "coll/command.h"

@@ -85,10 +85,10 @@ static void print_distinct(char (*texts)[TEXT], int count)
             continue;
         }
         printed[lines++] = i;
-        fprintf(stderr, "hsumma_bench: %s\n", texts[i]);
+        fprintf(stderr, "hsumma: %s\n", texts[i]);
     }
     if (more)
-        fprintf(stderr, "hsumma_bench: (%d more ranks with other messages)\n", more);
+        fprintf(stderr, "hsumma: (%d more ranks with other messages)\n", more);
 }
 
 int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)

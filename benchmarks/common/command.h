@@ -1,4 +1,4 @@
-/* What the subcommands of hsumma_bench share: agreed failures, polite waiting, reading of arguments, and the options
+/* What the commands of hsumma share: agreed failures, polite waiting, reading of arguments, and the options
  * that the library lists by hsumma_option(). */
 #ifndef HS_BENCHMARKS_COMMON_COMMAND_H
 #define HS_BENCHMARKS_COMMON_COMMAND_H
@@ -18,7 +18,7 @@ enum { COMMAND_OK = 0, COMMAND_INTERNAL = 1, COMMAND_BAD_INPUT = 2 };
 
 /*
  * Agrees whether any rank has failed. Collective over comm; the text is read only where failed_here is nonzero and may
- * differ between ranks. If any rank failed, rank 0 prints "hsumma_bench: text" on stderr, one line for each distinct
+ * differ between ranks. If any rank failed, rank 0 prints "hsumma: text" on stderr, one line for each distinct
  * text in the order of the ranks (newlines become spaces, a text is cut after some 500 bytes, and so is a list of more
  * than 8), and all ranks return 1; else all return 0 and nothing is printed:
  *
@@ -136,7 +136,7 @@ void command_options_free(command_options *options);
 
 /* A subcommand: what command_run does with it. */
 typedef struct subcommand {
-    const char *name, *summary; /* for hsumma_bench --help */
+    const char *name, *summary; /* for hsumma --help */
     void (*help)(void);         /* prints, on rank 0, what comes before the library's options */
     const char *ending;         /* what comes after them */
     const char *hint;           /* at the end of a complaint about the command line */

@@ -1,4 +1,4 @@
-/* The arguments of hsumma_bench explain. */
+/* The arguments of hsumma explain. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@ enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000, COLLECTIVE_RANKS = 8 };
 
 static void print_help(void)
 {
-    printf("Usage: hsumma_bench explain [OPTION...]\n"
-           "       hsumma_bench explain --free RANKS [--shapes LIST] [--memory BYTES]\n"
-           "       hsumma_bench explain --collective NAME [--alg NAME] [OPTION...]\n\n"
+    printf("Usage: hsumma explain [OPTION...]\n"
+           "       hsumma explain --free RANKS [--shapes LIST] [--memory BYTES]\n"
+           "       hsumma explain --collective NAME [--alg NAME] [OPTION...]\n\n"
            "Says what the library would do with a product on any grid, and what it would cost by its model, without\n"
            "running it: one process is enough. With --free, how near to the lower bound on communication a product\n"
            "comes when its layouts are free. With --collective, the same of one collective.\n\n"

@@ -1,4 +1,4 @@
-/* hsumma_bench explain: the plans and the exit code. One process plans for a grid that it is no member of. */
+/* hsumma explain: the plans and the exit code. One process plans for a grid that it is no member of. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

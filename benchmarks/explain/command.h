@@ -1,4 +1,4 @@
-/* hsumma_bench explain: what the library would do with a product on a grid that is not there, and what it would cost.
+/* hsumma explain: what the library would do with a product on a grid that is not there, and what it would cost.
  */
 #ifndef HS_BENCHMARKS_EXPLAIN_COMMAND_H
 #define HS_BENCHMARKS_EXPLAIN_COMMAND_H

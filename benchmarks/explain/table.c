@@ -16,9 +16,9 @@ static void print_head(const explanation *e, FILE *file)
 {
     const arguments *args = &e->args->common;
 
-    fprintf(file, "hsumma_bench explain: C := A%s B%s, m = %lld, n = %lld, k = %lld, %s\n",
-            report_op_mark(args->transa), report_op_mark(args->transb), (long long)args->m, (long long)args->n,
-            (long long)args->k, type_name(args->type));
+    fprintf(file, "hsumma explain: C := A%s B%s, m = %lld, n = %lld, k = %lld, %s\n", report_op_mark(args->transa),
+            report_op_mark(args->transb), (long long)args->m, (long long)args->n, (long long)args->k,
+            type_name(args->type));
     fprintf(file, "%d x %d grid", e->whole[0], e->whole[1]);
     if (e->args->ranks)
         fprintf(file, ", chosen of all that use up to %lld processes,", (long long)e->args->ranks);

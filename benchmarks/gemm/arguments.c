@@ -1,4 +1,4 @@
-/* The arguments of hsumma_bench gemm. */
+/* The arguments of hsumma gemm. */
 #include "gemm/command.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ const char *const memory_names[MEMORY_COUNT] = {"default", "host", "device", "mi
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma_bench gemm [OPTION...]\n\n"
+    printf("Usage: mpiexec -n RANKS hsumma gemm [OPTION...]\n\n"
            "Times one distributed product: the slowest rank, from a common start, C refreshed before each run.\n"
            "In every round all contenders take their turn, so that ratios compare what was measured side by side.\n"
            "Beside it stands the GEMM rate: one process with the BLAS threads of a node, times the nodes.\n\n");
@@ -153,7 +153,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         return command_refuse(options, "--calls %d: expected a beta of at most 1 with it, for C would overflow",
                               args->calls);
     if (foreign && !pblas_available())
-        return command_refuse(options, "--%s: this hsumma_bench was built without ScaLAPACK", foreign);
+        return command_refuse(options, "--%s: this hsumma was built without ScaLAPACK", foreign);
     if (args->how == API_PDGEMM || args->compare[COMPARE_PDGEMM])
         return command_options_export(options);
     return 0;

@@ -1,4 +1,4 @@
-/* hsumma_bench gemm: one product, timed in turns with the local GEMM and with other contenders, and checked. */
+/* hsumma gemm: one product, timed in turns with the local GEMM and with other contenders, and checked. */
 #include "gemm/command.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* hsumma_bench gemm: what it is asked for, who takes turns in it, and what it prints. */
+/* hsumma gemm: what it is asked for, who takes turns in it, and what it prints. */
 #ifndef HS_BENCHMARKS_GEMM_COMMAND_H
 #define HS_BENCHMARKS_GEMM_COMMAND_H
 

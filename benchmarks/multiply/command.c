@@ -8,7 +8,7 @@
 
 static void print_help(void)
 {
-    fputs("Usage: mpiexec -n RANKS hsumma_bench multiply A.npy B.npy -o C.npy [options]\n"
+    fputs("Usage: mpiexec -n RANKS hsumma multiply A.npy B.npy -o C.npy [options]\n"
           "\n"
           "Computes C = alpha op(A) op(B) + beta C0 of matrices in NumPy files (float32, float64, complex64, "
           "complex128;\n"
@@ -42,9 +42,9 @@ static void print_help(void)
 
 static const char ending[] =
     "Examples:\n"
-    "  mpiexec -n 4 hsumma_bench multiply A.npy B.npy -o C.npy\n"
-    "  mpiexec -n 6 hsumma_bench multiply A.npy A.npy --transa C -o gram.npy --order F --grid 2x3\n"
-    "  mpiexec -n 16 hsumma_bench multiply A.npy B.npy --alpha 0.5-2i --beta -1 -c C0.npy -o C.npy --nb 256\n"
+    "  mpiexec -n 4 hsumma multiply A.npy B.npy -o C.npy\n"
+    "  mpiexec -n 6 hsumma multiply A.npy A.npy --transa C -o gram.npy --order F --grid 2x3\n"
+    "  mpiexec -n 16 hsumma multiply A.npy B.npy --alpha 0.5-2i --beta -1 -c C0.npy -o C.npy --nb 256\n"
     "\n"
     "Exit status: 0 done, 1 internal failure, 2 bad input (nothing was written).\n";
 
@@ -106,7 +106,7 @@ const subcommand cmd_multiply = {
     .summary = "multiply two matrices in NumPy files",
     .help = print_help,
     .ending = ending,
-    .hint = " (see hsumma_bench multiply --help)",
+    .hint = " (see hsumma multiply --help)",
     .table = own_arguments,
     .size = sizeof(multiply_arguments),
     .defaults = &(const multiply_arguments){.transa = 'N', .transb = 'N', .alpha = {1, 0}, .piece = NPY_PIECE},

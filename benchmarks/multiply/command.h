@@ -1,4 +1,4 @@
-/* "hsumma_bench multiply": its command line, and the work. */
+/* "hsumma multiply": its command line, and the work. */
 #ifndef HS_BENCHMARKS_MULTIPLY_COMMAND_H
 #define HS_BENCHMARKS_MULTIPLY_COMMAND_H
 

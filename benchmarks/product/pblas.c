@@ -136,7 +136,7 @@ double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, i
 int pblas_create(pblas *b, const problem *p)
 {
     memset(b, 0, sizeof *b);
-    command_fail(p->comm, 1, "this hsumma_bench was built without ScaLAPACK");
+    command_fail(p->comm, 1, "this hsumma was built without ScaLAPACK");
     return COMMAND_BAD_INPUT;
 }
 

@@ -1,4 +1,4 @@
-/* hsumma_bench redistribute: a matrix from one layout into another, by hsumma_redistribute and by p?gemr2d in turns. */
+/* hsumma redistribute: a matrix from one layout into another, by hsumma_redistribute and by p?gemr2d in turns. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ typedef struct moved {
 
 static void print_help(void)
 {
-    fputs("Usage: mpiexec -n RANKS hsumma_bench redistribute --from PLACE --to PLACE [OPTION...]\n\n"
+    fputs("Usage: mpiexec -n RANKS hsumma redistribute --from PLACE --to PLACE [OPTION...]\n\n"
           "Moves an m x n matrix from one grid and layout into another, by hsumma_redistribute and by ScaLAPACK's "
           "p?gemr2d\nin turns.\n\n"
           "  --from, --to PLACE      PxQ, then with commas checkerboard (one block per process; default: blocks of\n"
@@ -242,8 +242,7 @@ static int report(const move *m, const moved *rows, int count, const char *refus
     if (args->format == REPORT_CSV)
         report_csv_head(columns, stdout);
     if (args->format == REPORT_TABLE) {
-        printf("hsumma_bench redistribute: %lld x %lld %s, ", (long long)args->m, (long long)args->n,
-               type_name(args->type));
+        printf("hsumma redistribute: %lld x %lld %s, ", (long long)args->m, (long long)args->n, type_name(args->type));
         print_place(&args->end[0], &m->end[0].desc);
         printf(" -> ");
         print_place(&args->end[1], &m->end[1].desc);
@@ -316,7 +315,7 @@ const subcommand cmd_redistribute = {
     .name = "redistribute",
     .summary = "time a matrix's way into another layout, against p?gemr2d",
     .help = print_help,
-    .hint = " (see hsumma_bench redistribute --help)",
+    .hint = " (see hsumma redistribute --help)",
     .table = own_arguments,
     .size = sizeof(move_arguments),
     .defaults = &(

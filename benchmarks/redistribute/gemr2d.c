@@ -97,7 +97,7 @@ void gemr2d_run(const gemr2d *g, const move *m)
 const char *gemr2d_refuses(const move_arguments *args)
 {
     (void)args;
-    return "this hsumma_bench was built without it";
+    return "this hsumma was built without it";
 }
 
 int gemr2d_create(gemr2d *g, const move *m)

@@ -1,4 +1,4 @@
-/* hsumma_bench regret: what the library chooses against a forced sweep of candidates. */
+/* hsumma regret: what the library chooses against a forced sweep of candidates. */
 #include "regret/command.h"
 
 #include <stddef.h>
@@ -81,7 +81,7 @@ static int run(const void *of, const char *options, MPI_Comm comm)
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma_bench regret [OPTION...]\n\n"
+    printf("Usage: mpiexec -n RANKS hsumma regret [OPTION...]\n\n"
            "How good is what the library chooses?  For each case: the automatic plan; a sweep over at most %d other\n"
            "plans, forced by options; then the best %d of them and the automatic plan in turns.  Regret is how much\n"
            "longer the automatic plan takes than the best of the others, as the median of the rounds' ratios; a loss\n"

@@ -1,4 +1,4 @@
-/* hsumma_bench regret: what the library chooses, against a forced sweep over a named, bounded set of candidates. */
+/* hsumma regret: what the library chooses, against a forced sweep over a named, bounded set of candidates. */
 #ifndef HS_BENCHMARKS_REGRET_COMMAND_H
 #define HS_BENCHMARKS_REGRET_COMMAND_H
 

@@ -76,7 +76,7 @@ void report_head(const problem *p, const char *command, FILE *file)
     const arguments *args = p->args;
     int used = p->nprow * p->npcol;
 
-    fprintf(file, "hsumma_bench %s: C := ", command);
+    fprintf(file, "hsumma %s: C := ", command);
     print_scalar(file, args->type, args->alpha);
     fprintf(file, " A%s B%s + ", report_op_mark(args->transa), report_op_mark(args->transb));
     print_scalar(file, args->type, args->beta);

@@ -1,4 +1,4 @@
-/* hsumma_bench sweep: SUMMA against HSUMMA for every grid of groups, as in figures 5 to 8 of the HSUMMA paper. */
+/* hsumma sweep: SUMMA against HSUMMA for every grid of groups, as in figures 5 to 8 of the HSUMMA paper. */
 #include "sweep/command.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma_bench sweep [OPTION...]\n\n"
+    printf("Usage: mpiexec -n RANKS hsumma sweep [OPTION...]\n\n"
            "Times SUMMA, and HSUMMA with every grid I x J of groups that divides the P x Q grid of processes,\n"
            "in turns, and prints total and communication time against the number of groups G = I J. The paper's\n"
            "algorithm does not overlap the two: --lookahead 0. Beside them stands what the model predicts, and the\n"

@@ -7,7 +7,7 @@
 
 static void print_help(void)
 {
-    fputs("Usage: hsumma_bench trace FILE [--svg FILE] [options]\n"
+    fputs("Usage: hsumma trace FILE [--svg FILE] [options]\n"
           "\n"
           "What each rank does and for whom it waits, by the timeline that the option trace=FILE of the library "
           "(--trace\n"
@@ -94,9 +94,9 @@ const subcommand cmd_trace = {
     .summary = "what each rank does and for whom it waits, from a file of --trace",
     .help = print_help,
     .ending = "Examples:\n"
-              "  mpiexec -n 4 hsumma_bench gemm -m 2048 --trace product.json\n"
-              "  hsumma_bench trace product.json --svg product.svg\n",
-    .hint = " (see hsumma_bench trace --help)",
+              "  mpiexec -n 4 hsumma gemm -m 2048 --trace product.json\n"
+              "  hsumma trace product.json --svg product.svg\n",
+    .hint = " (see hsumma trace --help)",
     .table = own_arguments,
     .size = sizeof(trace_arguments),
     .defaults = &(const trace_arguments){.top = 3},

@@ -132,7 +132,7 @@ static void print_table(const trace_file *trace, const trace_arguments *args, FI
     double span = trace->end - trace->begin;
 
     table.factor = report_time_unit(span, &table.unit);
-    fprintf(file, "hsumma_bench trace: %d rank%s, %d node%s, ", trace->ranks, report_plural(trace->ranks), trace->nodes,
+    fprintf(file, "hsumma trace: %d rank%s, %d node%s, ", trace->ranks, report_plural(trace->ranks), trace->nodes,
             report_plural(trace->nodes));
     if (trace->product)
         fprintf(file, "product %d of %d", trace->product, trace->products);

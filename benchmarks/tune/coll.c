@@ -1,4 +1,4 @@
-/* hsumma_bench tune --coll: the words in turns, and the rules that come of it. */
+/* hsumma tune --coll: the words in turns, and the rules that come of it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,7 +278,7 @@ static int carry_out(tuning *run)
         run->points += run->args->chosen[c] ? sizes_of(run, (hsumma_collective)c, bytes) : 0;
     if (run->coll.rank == 0) {
         int nodes = run->topology->division[HS_NODE].parts, sockets = run->topology->division[HS_SOCKET].parts;
-        printf("hsumma_bench tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->coll.size,
+        printf("hsumma tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->coll.size,
                report_plural(run->coll.size), nodes, report_plural(nodes), sockets, report_plural(sockets));
         progress_begin(&run->bar, 0);
     }

@@ -1,4 +1,4 @@
-/* The parts of hsumma_bench tune --coll. */
+/* The parts of hsumma tune --coll. */
 #ifndef HS_BENCHMARKS_TUNE_COLL_H
 #define HS_BENCHMARKS_TUNE_COLL_H
 

@@ -1,4 +1,4 @@
-/* hsumma_bench tune: measures what could serve, and remembers the fastest. */
+/* hsumma tune: measures what could serve, and remembers the fastest. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 static void print_help(void)
 {
     printf(
-        "Usage: mpiexec -n RANKS hsumma_bench tune [-m M -n N -k K] [--cases FILE] [OPTION...]\n"
-        "       mpiexec -n RANKS hsumma_bench tune --coll [LIST] [--sizes FROM-TO] [--seconds S] [OPTION...]\n\n"
+        "Usage: mpiexec -n RANKS hsumma tune [-m M -n N -k K] [--cases FILE] [OPTION...]\n"
+        "       mpiexec -n RANKS hsumma tune --coll [LIST] [--sizes FROM-TO] [--seconds S] [OPTION...]\n\n"
         "Measures what could serve and remembers the fastest in the tuned file, which later programs read (option "
         "tuned):\n"
         "plans of these products on so many ranks; or, with --coll, the algorithms of the collectives.\n\n"

@@ -1,4 +1,4 @@
-/* hsumma_bench tune: what is measured ahead and remembered in the tuned file (src/hsumma/tuned/tuned.h). */
+/* hsumma tune: what is measured ahead and remembered in the tuned file (src/hsumma/tuned/tuned.h). */
 #ifndef HS_BENCHMARKS_TUNE_COMMAND_H
 #define HS_BENCHMARKS_TUNE_COMMAND_H
 

@@ -1,4 +1,4 @@
-/* hsumma_bench tune: products. */
+/* hsumma tune: products. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-"""TAP: "hsumma_bench calibrate": a profile of the running job, in ranges that physics allows, which contexts read; where
+"""TAP: "hsumma calibrate": a profile of the running job, in ranges that physics allows, which contexts read; where
 it is written, and that it is written whole or not at all; errors.
 
 Environment: that of launch.py. Times are looked at for their ranges only.

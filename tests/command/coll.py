@@ -1,4 +1,4 @@
-"""TAP: "hsumma_bench coll": the list, the schedules against the papers' counts, the proof, the measurement in its three
+"""TAP: "hsumma coll": the list, the schedules against the papers' counts, the proof, the measurement in its three
 forms, errors.
 
 Environment: that of launch.py. Times are looked at for their form only.

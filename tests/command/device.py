@@ -1,4 +1,4 @@
-"""TAP: "hsumma_bench gemm" and "hsumma_bench coll" on the stand-in for a GPU: where matrices and vectors lie, what is compared, bits, csv that is read again, errors.
+"""TAP: "hsumma gemm" and "hsumma coll" on the stand-in for a GPU: where matrices and vectors lie, what is compared, bits, csv that is read again, errors.
 
 Environment: that of launch.py. Times are looked at for their form only.
 """

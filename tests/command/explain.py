@@ -1,4 +1,4 @@
-"""TAP: "hsumma_bench explain" against computations of its own: messages, who gets which panel, the papers' formulas,
+"""TAP: "hsumma explain" against computations of its own: messages, who gets which panel, the papers' formulas,
 the counts of a real run, errors; and the pictures of doc/algorithms.md.
 
 Environment: that of launch.py.
@@ -677,7 +677,7 @@ def test_errors():
                  "--free 4 --shapes 4x4x4x4", "--free 4 --ranks 4", "--free 4 --grid 2x2", "--free 4 -m 0",
                  "--free 4 --collective bcast", "--shapes 4x4x4", "--memory 100", "--free 4 --memory 0",
                  "--free 4 --format csv"):
-        refuses(table(args), "explain " + args, head="hsumma_bench: explain: ")
+        refuses(table(args), "explain " + args, head="hsumma: explain: ")
 
 
 def test_document():

@@ -1,4 +1,4 @@
-"""TAP: "hsumma_bench gemm" and "hsumma_bench sweep": options, the three formats, the checks, the contender, errors.
+"""TAP: "hsumma gemm" and "hsumma sweep": options, the three formats, the checks, the contender, errors.
 
 Environment: that of launch.py. Times are looked at for their form only.
 """
@@ -69,7 +69,7 @@ def test_help():
     for command, word in (("", "sweep"), ("gemm", "--plant-error"), ("gemm", "--api"), ("sweep", "--plot")):
         helps(2, command, word)
     process = bench(2, "--version")
-    prints(process, "hsumma_bench --version prints once", process.stdout.count("library") >= 1)
+    prints(process, "hsumma --version prints once", process.stdout.count("library") >= 1)
 
 
 def test_products():
@@ -176,7 +176,7 @@ def test_replay():
             lines = (read(log) or "").splitlines()
         must(len(lines) == 2 and len(set(lines)) == 1, "  the warm-up and one repetition are recorded", lines)
         words = shlex.split(lines[0])
-        ok(words[:2] == ["mpiexec", "-n"] and words[3:5] == ["hsumma_bench", "gemm"], "  as a command line", lines[0])
+        ok(words[:2] == ["mpiexec", "-n"] and words[3:5] == ["hsumma", "gemm"], "  as a command line", lines[0])
         again = gemm(int(words[2]), "--check", *words[5:])
         keys = ["m", "n", "k", "type", "transa", "transb", "alpha", "beta", "grid", "layout"]
         different = [(key, first[key], again[key]) for key in keys if first[key] != again[key]]
@@ -302,7 +302,7 @@ def test_compare_node():
     for output, word in [('{"api": "plan", "passed": false, "contenders": {}}', "wrong result: plan"), ("", "exit code 0"),
                          ('{"api": "plan", "passed": true, "contenders": {"call": {"passed": false}}}', "result: call")]:
         with tempfile.TemporaryDirectory() as scratch:
-            for name, text in [("mpiexec", 'shift 2\nexec "$@"'), ("hsumma_bench", f"echo '{output}'")]:
+            for name, text in [("mpiexec", 'shift 2\nexec "$@"'), ("hsumma", f"echo '{output}'")]:
                 os.chmod(write(f"#!/bin/sh\n{text}\n", scratch, name), 0o755)
             process = compare_node(scratch, os.path.join(scratch, "mpiexec"), "--ranks", "1", "--rows", "256", "--parts",
                                 "table")
@@ -319,7 +319,7 @@ def test_errors():
                  "-m 8 --plant-error 1@8,0", "operand", "-m 100G"):
         refuses(bench(2, "gemm -m 64 " + args), "gemm " + args)
     for line in ("sweep --groups 1x1", "sweep --levels 1x1", "sweep --plot /no/such/directory/x.svg", "no-such-command", ""):
-        refuses(bench(2, line), "hsumma_bench " + line)
+        refuses(bench(2, line), "hsumma " + line)
 
 
 def groupings(rows, cols):

@@ -1,4 +1,4 @@
-"""TAP: "hsumma_bench multiply" against NumPy, which writes the files, reads them back, and multiplies itself.
+"""TAP: "hsumma multiply" against NumPy, which writes the files, reads them back, and multiplies itself.
 
 Environment: that of launch.py. The product counts as right if it differs from NumPy's, computed in double precision, by
 no more than the rounding of sums of k products explains.
@@ -208,7 +208,7 @@ def refused(name, result, out, pattern, lines=1, keep=None):
     said = result.stderr.splitlines()
     directory = os.path.dirname(out)
     left = left_over(directory) if os.path.isdir(directory) else []
-    good = (result.returncode == 2 and len(said) == lines and all(s.startswith("hsumma_bench: ") for s in said)
+    good = (result.returncode == 2 and len(said) == lines and all(s.startswith("hsumma: ") for s in said)
             and re.search(pattern, result.stderr) and not result.stdout and there == keep and not left)
     ok(bool(good), f"refused: {name}", f"exit status {result.returncode}", f"expected: {pattern}", result.stderr,
        result.stdout, f"left over: {left}, output there: {there is not None}")
@@ -272,7 +272,7 @@ def test_full_disk(d):
         shim = no_fallocate(d)
         if shim:
             result = multiply(*args, preload=[shim])
-            ours = [line for line in result.stderr.splitlines() if line.startswith("hsumma_bench: ")]
+            ours = [line for line in result.stderr.splitlines() if line.startswith("hsumma: ")]
             if MPI == "openmpi":  # whose MPI-IO has a line of its own, and no error: each rank finds out
                 result.stderr = "\n".join(ours)
             refused("a full disk that is found by writing", result, f"{disk}/C.npy", "(?i)no space left",

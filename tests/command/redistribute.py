@@ -1,4 +1,4 @@
-"""hsumma_bench redistribute: its figures against each other, its forms, what it refuses."""
+"""hsumma redistribute: its figures against each other, its forms, what it refuses."""
 import json
 import sys
 

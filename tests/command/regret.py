@@ -1,4 +1,4 @@
-"""hsumma_bench regret: its set of candidates, its figures against each other, its file of cases."""
+"""hsumma regret: its set of candidates, its figures against each other, its file of cases."""
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-"""TAP: the option --trace of hsumma_bench, and what its file holds; "hsumma_bench trace" on such files.
+"""TAP: the option --trace of commands, and what its file holds; "hsumma trace" on such files.
 
 Environment: that of launch.py. Times are looked at for their form only.
 """
@@ -121,7 +121,7 @@ def seconds_of(events, rank, category, begin, end):
 
 
 def test_tables(scratch):
-    """The sums of "hsumma_bench trace" against those of the file's events."""
+    """The sums of "hsumma trace" against those of the file's events."""
     path, drawing = os.path.join(scratch, "gemm.json"), os.path.join(scratch, "drawing.svg")
     bench(4, "gemm -m 96 -n 80 -k 128 --nb 16 --reps 3 --topology nodes:2", "--trace", path)
     events = slices(load(path))

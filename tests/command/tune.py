@@ -1,4 +1,4 @@
-"""TAP: "hsumma_bench tune": products and collectives that are measured ahead, the file, and who uses it afterwards.
+"""TAP: "hsumma tune": products and collectives that are measured ahead, the file, and who uses it afterwards.
 
 Environment: that of launch.py. Times are looked at for their form only.
 """

@@ -45,13 +45,13 @@ def test_code():
     wanted = {re.sub("[a-z]$", "", name) for name in re.findall(r"code=(\w+)", open(STAMP).read())}
     found = code_in(KERNELS)
     ok(wanted and found == wanted, f"the kernels hold {' '.join(sorted(found))}", f"asked for: {sorted(wanted)}")
-    for path in (os.path.join(BUILD, "libhsumma.so"), os.path.join(BUILD, "hsumma_bench")):
+    for path in (os.path.join(BUILD, "libhsumma.so"), os.path.join(BUILD, "hsumma")):
         found = code_in(path)
         ok(wanted <= found, f"so does {os.path.basename(path)}", sorted(found))
 
 
 def test_starts_anywhere():
-    for path in sorted(glob.glob(os.path.join(BUILD, "*.so"))) + [os.path.join(BUILD, "hsumma_bench")]:
+    for path in sorted(glob.glob(os.path.join(BUILD, "*.so"))) + [os.path.join(BUILD, "hsumma")]:
         libraries = [name for name in needed(path) if re.search("cuda|cublas|nv|stdc", name)]
         ok(not libraries, f"{os.path.basename(path)} starts without CUDA", f"it needs {libraries}")
 

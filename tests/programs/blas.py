@@ -13,7 +13,7 @@ from launch import BUILD, mpiexec
 from tap import done, ok, skip
 
 PROGRAM = os.path.join(BUILD, "tests", "unit", "product", "threads")
-BENCH = os.path.join(BUILD, "hsumma_bench")
+BENCH = os.path.join(BUILD, "hsumma")
 MKL = os.path.join(BUILD, "tests", "mkl_threads.so")
 VARIABLES = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS")
 # Debian's directory and library, the name that the library goes by, the variables that it reads beside OMP_NUM_THREADS
@@ -51,7 +51,7 @@ def test_variant(directory, file, name, variables, build):
         passes(f"{directory}: {ranks} ranks, the share of each", ranks, library, name, kind)
     process = launch(2, library, BENCH, "gemm", "-m", "200", "-n", "150", "-k", "170", "--check", "--reps", "1",
                      settings=path)
-    ok(process.returncode == 0 and f"{name} thread" in process.stdout, f"{directory}: hsumma_bench, checked",
+    ok(process.returncode == 0 and f"{name} thread" in process.stdout, f"{directory}: hsumma, checked",
        process.stdout, process.stderr)
     if build == "serial":
         return

@@ -10,7 +10,7 @@ ratios are printed.
 What must enter is a function of the layout alone.  The processes of a line (a row or a column of the grid) need the same
 part of a moving A or B; of it, what no rank of a node owns must enter the node once, if it has a member of the line.  Of
 C, a node must get what it owns and others have sums of; and all but one of a line's nodes must send theirs.
-What "hsumma_bench explain" says of the plan enters each node, neither more nor less.
+What "hsumma explain" says of the plan enters each node, neither more nor less.
 Figures are differences between runs of three products and of one, so that start-up and planning are in none.
 
 Environment: that of launch.py.
@@ -126,7 +126,7 @@ def counts_of_run(machine, line, products):
         os.chmod(scratch, 0o755)
         file = os.path.join(scratch, "counts")
         before = machine.received()
-        process = subprocess.run([*machine.command(file), os.path.join(BUILD, "hsumma_bench"), "gemm", *line.split(),
+        process = subprocess.run([*machine.command(file), os.path.join(BUILD, "hsumma"), "gemm", *line.split(),
                                   "--reps", str(products), "--link", "1gbit", "--format", "json"], capture_output=True, text=True, timeout=300)
         after = machine.received()
         if process.returncode:
@@ -143,7 +143,7 @@ def counts_of_run(machine, line, products):
 
 def counts_of_product(machine, line):
     """Of one product: bytes that enter each node, as payloads and as the interface has seen them; messages inside; bytes
-    that must enter, as hsumma_bench says; its bounds; and the plan."""
+    that must enter, as hsumma says; its bounds; and the plan."""
     one, three = (counts_of_run(machine, line, products) for products in (1, 3))
     sent, messages = (minus(three[key], one[key], 2) for key in ("bytes", "messages"))
     number = list(dict.fromkeys(machine.node_of))  # node_counts.c numbers nodes by their lowest ranks
@@ -155,8 +155,8 @@ def counts_of_product(machine, line):
 
 
 def explained(machine, line):
-    """What hsumma_bench explain says: bytes that enter each node, and the node of each place of the grid."""
-    process = subprocess.run([os.path.join(BUILD, "hsumma_bench"), "explain", *line.split(), "--map",
+    """What hsumma explain says: bytes that enter each node, and the node of each place of the grid."""
+    process = subprocess.run([os.path.join(BUILD, "hsumma"), "explain", *line.split(), "--map",
                               ",".join(map(str, machine.node_of)), "--format", "json", "--panels", "0"],
                              capture_output=True, text=True, timeout=60)
     if process.returncode:
@@ -180,7 +180,7 @@ def one_case(name, machine, grid, order, ops, asked):
     alone, _ = must_enter(stationary, ops, {at: rank for rank, at in enumerate(node_at)}, n, block)
     good = good and bounds == {"process_layout_bytes": max(alone), "node_layout_bytes": max(must),
                                "node_received_bytes": max(enters)}
-    small = 8192 * len(must)  # the agreement at the start; and what hsumma_bench does itself, on the cluster
+    small = 8192 * len(must)  # the agreement at the start; and what hsumma does itself, on the cluster
     good = good and all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total and says == must
     good = good and all(0 <= got - told <= small for got, told in zip(entered, enters))
     text = f"{name} ranks, {ops}, {stationary} stationary, grid {grid} by {ORDERS[order]}: "

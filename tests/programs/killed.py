@@ -20,7 +20,7 @@ LINE = "gemm -m 300 --reps 1000000 --grid {}"
 
 
 def ranks_of(mark):
-    """The processes of hsumma_bench with this mark in their environment: {pid: whether it has a segment of products}."""
+    """The processes of hsumma with this mark in their environment: {pid: whether it has a segment of products}."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*"):
         try:

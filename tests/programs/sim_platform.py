@@ -1,5 +1,5 @@
 """TAP: scripts/hsumma_sim: the machines that it writes, where it puts ranks, the floors, what it refuses; in SimGrid,
-with a program in place of hsumma_bench (tests/data/simulator/probe.c), hosts, links, times of messages, runs that fail.
+with a program in place of hsumma (tests/data/simulator/probe.c), hosts, links, times of messages, runs that fail.
 
 Environment: that of launch.py.
 """
@@ -79,7 +79,7 @@ def test_refusals():
             refuses(simulate(f"--platform {path} gemm"), f"a platform of {text!r}", path, head="hsumma_sim: ")
     for path, words in [("/nonexistent", ["smpirun", "--sim"]), (os.environ["PATH"], ["/nonexistent", "make sim"])]:
         if not shutil.which("smpirun", path=path) and path != "/nonexistent":
-            skip("  without hsumma_bench", "no SimGrid")
+            skip("  without hsumma", "no SimGrid")
             continue
         process = subprocess.run([sys.executable, SCRIPT, "--platform", "graphene", "gemm"], capture_output=True,
                                  text=True, timeout=60, env={"PATH": path, "HSUMMA_SIM_BENCH": "/nonexistent"})
@@ -221,7 +221,7 @@ def test_runs(probe, folder):
        found["busiest_link"] == {"name": "net_link_1_UP", "bytes": 5e5, "busy_share": 0.4} and
        found["floors"]["node_bytes"] == 262144 and
        math.isclose(found["ratios"]["node"], 0.01 / (262144 / 125e6)) and
-       found["simulator"]["peak_rss_bytes"] > 1e6, "  says what the report of hsumma_bench gives", process.stdout)
+       found["simulator"]["peak_rss_bytes"] > 1e6, "  says what the report of hsumma gives", process.stdout)
     canned["simulated"].update(steps_total=16, extrapolated_s=0.08, extrapolated_comm_s=0.07)
     process = probed(f"gemm print {write(json.dumps(canned), folder, 'report')}")
     ok(process.returncode == 0 and all(word in process.stdout for word in (
@@ -246,10 +246,10 @@ def test_runs(probe, folder):
 
 
 def test_bench():
-    """hsumma_bench itself: no floor is undercut, and ours is the library's."""
-    bench = os.path.join(BUILD, "sim", "hsumma_bench")
+    """hsumma itself: no floor is undercut, and ours is the library's."""
+    bench = os.path.join(BUILD, "sim", "hsumma")
     if not os.path.exists(bench):
-        skip("hsumma_bench in the simulator", "no hsumma_bench for it (make sim)")
+        skip("hsumma in the simulator", "no hsumma for it (make sim)")
         return
     for platform, options in [("graphene:nodes=16", ""), ("graphene:nodes=4,ppn=4", "--node messages"),
                               ("bgp:2x2x2", "--stationary A"), ("torus:4x4,bw=1GBps,lat=1us", "--transa T --order C")]:

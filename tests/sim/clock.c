@@ -1,6 +1,6 @@
 /*
  * Simulated time beside the clock's price of the same schedule, on the machine of a profile; started by hsumma_sim in
- * place of hsumma_bench (tests/programs/sim_clock.py judges what it prints):
+ * place of hsumma (tests/programs/sim_clock.py judges what it prints):
  *
  *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective but that one
  *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + for a blank
@@ -54,7 +54,7 @@ static struct options read_options(int argc, char **argv)
 
 static void fail(const hsumma_context *ctx, const char *what)
 {
-    fprintf(stderr, "hsumma_bench: %s: %s\n", what, ctx ? hsumma_message(ctx) : "");
+    fprintf(stderr, "hsumma: %s: %s\n", what, ctx ? hsumma_message(ctx) : "");
     exit(1);
 }
 
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     snprintf(words, sizeof words, "compute=time tuned=none profile=%s", options.profile);
     if (hsumma_create(MPI_COMM_WORLD, words, &ctx, message, sizeof message)) {
-        fprintf(stderr, "hsumma_bench: %s\n", message);
+        fprintf(stderr, "hsumma: %s\n", message);
         return 1;
     }
     if (options.plan)

@@ -3,10 +3,10 @@
 . "$(dirname "$0")/../support/tap.sh"
 BUILD=${BUILD:-$root/build}
 [ -d "$BUILD/obj/src" ] || { echo "1..0 # SKIP no objects in $BUILD"; exit 0; }
-# says PATTERN COMMAND...: hsumma_bench succeeds and prints a line that matches
+# says PATTERN COMMAND...: hsumma succeeds and prints a line that matches
 says() {
     pattern=$1; shift
-    "$scratch/build/hsumma_bench" "$@" >"$scratch/out" 2>&1 && grep -qE "$pattern" "$scratch/out"
+    "$scratch/build/hsumma" "$@" >"$scratch/out" 2>&1 && grep -qE "$pattern" "$scratch/out"
 }
 
 cp -pr "$root/Makefile" "$root/src" "$root/include" "$root/benchmarks" "$root/scripts" "$scratch"
@@ -35,7 +35,7 @@ sed -i 's/^    ALG(bcast_flat) .*/&\n    ALG(bcast_relay) \\/' "$rows"
 touch -r "$root/src/coll/schedule/rows.h" "$rows"
 touch "$scratch/src/coll/schedule/registry.c"
 
-make -C "$scratch" BUILD=build TESTS= build/hsumma_bench >"$scratch/out" 2>&1
+make -C "$scratch" BUILD=build TESTS= build/hsumma >"$scratch/out" 2>&1
 report "one file and one row build"
 says '^  relay$' coll --list --op bcast
 report "coll --list has it"

@@ -1,4 +1,4 @@
-"""hsumma_bench for the Python tests: a run, what it has printed, arguments that it refuses.
+"""The command hsumma for the Python tests: a run, what it has printed, arguments that it refuses.
 
 Environment: that of launch.py.
 """
@@ -14,11 +14,11 @@ import tempfile
 from launch import BUILD, mpiexec
 from tap import must, ok, skip
 
-BENCH = os.path.join(BUILD, "hsumma_bench")
+BENCH = os.path.join(BUILD, "hsumma")
 
 
 def bench(ranks, line, *args, settings=(), path=None, env=None):
-    """The finished process of "hsumma_bench LINE ARGS"; the line's words have no blanks.  ranks = 0: without mpiexec.
+    """The finished process of "hsumma LINE ARGS"; the line's words have no blanks.  ranks = 0: without mpiexec.
     settings: NAME=VALUE for it; path: its PATH."""
     launch = mpiexec(ranks, *settings) if ranks else ["/usr/bin/env", *settings]
     if path is not None:
@@ -82,7 +82,7 @@ def positive(value):
     return number(value) and value > 0
 
 
-def refuses(process, name, *words, head="hsumma_bench: ", lines=1):
+def refuses(process, name, *words, head="hsumma: ", lines=1):
     """A test: one line on stderr that has these words, or so many lines, nothing on stdout, exit code 2."""
     said_so = process.stderr.splitlines()
     ok(process.returncode == 2 and len(said_so) == lines and all(line.startswith(head) for line in said_so)

@@ -10,7 +10,7 @@ from launch import BUILD
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SCRIPT = os.path.join(ROOT, "scripts", "hsumma_sim")
-BENCH = os.path.join(BUILD, "sim", "hsumma_bench")
+BENCH = os.path.join(BUILD, "sim", "hsumma")
 
 
 def simulate(line, *args, timeout=200, **env):

@@ -1,4 +1,4 @@
-/* HSUMMA_LOG: each call as the command line of hsumma_bench that repeats it. */
+/* HSUMMA_LOG: each call as the command line of hsumma that repeats it. */
 #include "api/scalapack/shim.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_argument
 {
     struct log_line line;
     line.text[0] = 0;
-    ADD(&line, "mpiexec -n %d hsumma_bench gemm", args->shape[0] * args->shape[1]);
+    ADD(&line, "mpiexec -n %d hsumma gemm", args->shape[0] * args->shape[1]);
     for (int d = 0; d < 3; d++)
         ADD(&line, " -%c %" PRId64, "mnk"[d], args -> extent[d]);
     ADD(&line, " --type %c --transa %c --transb %c", "sdcz"[call->type], args -> op[0], args -> op[1]);

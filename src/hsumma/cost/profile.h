@@ -1,4 +1,4 @@
-/* What the choices need to know about a machine: built in, or measured by hsumma_bench calibrate. */
+/* What the choices need to know about a machine: built in, or measured by hsumma calibrate. */
 #ifndef HS_HSUMMA_COST_PROFILE_H
 #define HS_HSUMMA_COST_PROFILE_H
 

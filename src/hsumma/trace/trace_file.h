@@ -1,6 +1,6 @@
 /*
  * The timelines of all processes (base/trace.h) become one file (option trace): Chrome's trace event format, which
- * Perfetto, chrome://tracing and hsumma_bench trace read.  A process of the format is a node.  A thread is a rank,
+ * Perfetto, chrome://tracing and hsumma trace read.  A process of the format is a node.  A thread is a rank,
  * whose work and waits follow each other; its messages and calls, which go on at the same time, lie on further threads.
  */
 #ifndef HS_HSUMMA_TRACE_TRACE_FILE_H

@@ -1,6 +1,6 @@
 /*
- * Stands for hsumma_bench in the tests of hsumma_sim, where SimGrid is installed (tests/programs/sim_platform.py).
- * Its command, the first argument, is always one of hsumma_bench's; the second says what it does.
+ * Stands for hsumma in the tests of hsumma_sim, where SimGrid is installed (tests/programs/sim_platform.py).
+ * Its command, the first argument, is always one of hsumma's; the second says what it does.
  */
 #include <mpi.h>
 #include <simgrid/host.h>
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "fail")) {
         code = atoi(argv[3]);
         if (rank == 0)
-            fprintf(stderr, "hsumma_bench: --what is \"fail\"\n");
+            fprintf(stderr, "hsumma: --what is \"fail\"\n");
     }
     MPI_Finalize();
     return code;

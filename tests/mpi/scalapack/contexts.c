@@ -118,7 +118,7 @@ static void test_log(void)
         close(file);
         slurp(name, text, sizeof text);
         snprintf(expected, sizeof expected,
-                 "mpiexec -n %d hsumma_bench gemm -m 5 -n 6 -k 7 --type c --transa C --transb N --alpha "
+                 "mpiexec -n %d hsumma gemm -m 5 -n 6 -k 7 --type c --transa C --transb N --alpha "
                  "\"(0.5,-3)\" --beta \"(-1,0)\" --grid 1x%d "
                  "--layout-a m=7,n=9,imb=2,inb=2,mb=2,nb=2,rsrc=0,csrc=0,i=0,j=1,pad=%d "
                  "--layout-b m=7,n=6,imb=2,inb=1,mb=2,nb=2,rsrc=0,csrc=0,i=0,j=0,pad=%d "

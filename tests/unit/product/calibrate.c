@@ -1,4 +1,4 @@
-/* The fits of hsumma_bench calibrate: what made the points comes out again, nothing is negative, little is invented. */
+/* The fits of hsumma calibrate: what made the points comes out again, nothing is negative, little is invented. */
 #include "calibrate/fit.h"
 #include "support/random.h"
 #include "support/tap.h"

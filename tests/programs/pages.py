@@ -1,0 +1,146 @@
+"""TAP: README.md and the pages of doc/: their commands run, their links and figures are there, each names its reader.
+
+A block of commands after "<!-- run REGEX -->" runs from the top of a tree, in the order of the page; what it prints must
+match.  mpiexec.mpich and mpicc.mpich there stand for those of the MPI that is tested; programs get at most four ranks,
+and the measuring of a machine one.
+
+Environment: that of launch.py.
+"""
+import glob
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+from launch import BUILD, MPI, MPIEXEC
+from tap import ok, run, skip
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BLOCK = re.compile(r"^<!-- run ?(.*?) -->\n```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+WRAPPERS = {
+    "mpiexec.mpich": """n=$2; shift 2
+[ "$1" != -ppn ] || shift 2
+[ "$n" -le 4 ] || n=4
+case "$*" in *"hsumma calibrate"*) n=1; set -- "$@" --quick ;; esac
+preload=$LD_PRELOAD; unset LD_PRELOAD
+[ ! -e "$YIELD" ] || preload=${preload:+$preload:}$YIELD
+exec $LAUNCHER -n "$n" env ${preload:+LD_PRELOAD=$preload} "$@"
+""",
+    "mpicc.mpich": f'exec {shutil.which("mpicc." + MPI) or "mpicc"} "$@"\n',
+    "your_program": 'exec build/hsumma gemm --api scalapack -m 256 --check --explain 1\n',
+}
+
+
+def page(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def pages():
+    return ["README.md", "CONTRIBUTING.md", *sorted(os.path.relpath(path, ROOT) for path in
+                                                    glob.glob(os.path.join(ROOT, "doc", "**", "*.md"), recursive=True))]
+
+
+def script(text, *path):
+    with open(os.path.join(*path), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n" + text)
+        os.fchmod(file.fileno(), stat.S_IRWXU)
+
+
+def tree(scratch):
+    """Lays out what the commands of a page see: the tree, what is built, two matrices, a program of ScaLAPACK."""
+    for name in ("examples", "include", "python", "fortran", "scripts"):
+        if os.path.exists(os.path.join(ROOT, name)):
+            os.symlink(os.path.join(ROOT, name), os.path.join(scratch, name))
+    os.symlink(BUILD, os.path.join(scratch, "build"))
+    os.mkdir(os.path.join(scratch, "bin"))
+    for name, text in WRAPPERS.items():
+        script(text, scratch, name if name == "your_program" else os.path.join("bin", name))
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (8, 8), }".ljust(117) + "\n"
+    for name in ("A.npy", "B.npy"):
+        with open(os.path.join(scratch, name), "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(8 * 8 * 8))
+
+
+def has_scalapack():
+    said = subprocess.run([os.path.join(BUILD, "hsumma"), "--version"], capture_output=True, text=True, timeout=60)
+    return "with ScaLAPACK" in said.stdout
+
+
+def test_commands():
+    path = {"YIELD": os.path.join(BUILD, "tests", "mpich_yield.so") if MPI == "mpich" else "", 
+            "LAUNCHER": " ".join([shutil.which(MPIEXEC[0]), *MPIEXEC[1:]])}
+    for name in pages():
+        with tempfile.TemporaryDirectory() as scratch:
+            tree(scratch)
+            environment = {**os.environ, **path, "PATH": f"{scratch}/bin:{os.environ['PATH']}",
+                           "XDG_CONFIG_HOME": f"{scratch}/config"}
+            for expected, commands in BLOCK.findall(page(name)):
+                first = commands.splitlines()[0]
+                if "scalapack" in commands and not has_scalapack():
+                    skip(f"{name}: {first}", "no ScaLAPACK")
+                    continue
+                process = subprocess.run(["bash", "-e", "-c", commands], cwd=scratch, env=environment,
+                                         capture_output=True, text=True)
+                ok(process.returncode == 0 and re.search(expected, process.stdout + process.stderr, re.MULTILINE),
+                   f"{name}: {first}", f"expected {expected}", f"exit code {process.returncode}", process.stdout,
+                   process.stderr)
+
+
+def test_links():
+    """Relative links and pictures lead to files; pages of doc/ are linked from an index."""
+    linked = set()
+    for name in pages():
+        text = re.sub(r"^```.*?^```", "", page(name), flags=re.DOTALL | re.MULTILINE)
+        targets = [target for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in target]
+        targets = [os.path.normpath(os.path.join(os.path.dirname(name), target)) for target in targets]
+        if name.endswith("README.md"):
+            linked.update(targets)
+        missing = [target for target in targets if not os.path.exists(os.path.join(ROOT, target))]
+        ok(not missing, f"links of {name}", *missing)
+    unlisted = [name for name in pages() if name not in linked and name != "README.md"]
+    ok(not unlisted, "README.md, doc/README.md and doc/results/README.md link to all pages", *unlisted)
+
+
+def test_readers():
+    text = page("README.md")
+    ok(len(text.splitlines()) <= 120, "README.md has at most 120 lines")
+    silent = [name for name in pages() if os.path.dirname(name) == "doc" and
+              not re.match(r"# .*\n\n\*For .*?\*\n\n", page(name), re.DOTALL)]
+    ok(not silent, "pages of doc/ name their readers in the first line, *For ...*", *silent)
+
+
+def test_figure():
+    process = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "plot-pdgemm"), "--check"],
+                             capture_output=True, text=True, timeout=60)
+    ok(process.returncode == 0, "README.md's figure is drawn from the table", process.stdout, process.stderr)
+
+
+def test_complete():
+    """What is written by hand leaves nothing out that the code has."""
+    said = subprocess.run([os.path.join(BUILD, "hsumma"), "--help"], capture_output=True, text=True, timeout=60).stdout
+    commands = re.findall(r"^  ([a-z]\w*) +\S", said.split("hsumma COMMAND --help")[0], re.MULTILINE)
+    missing = [name for name in commands if f"`hsumma {name}`" not in page("doc/command.md")]
+    ok(commands and not missing, "doc/command.md has all commands", *missing, said)
+    sources = glob.glob(os.path.join(ROOT, "src", "**", "*.[ch]"), recursive=True)
+    sources += glob.glob(os.path.join(ROOT, "benchmarks", "**", "*.c"), recursive=True)
+    names = {name for source in sources for name in re.findall(r'getenv\("(\w+)"\)', page(source))}
+    missing = [name for name in names if f"`{name}`" not in page("doc/reference.md")]
+    ok(names and not missing, "doc/reference.md has all variables of the environment", *missing)
+    targets = set(re.findall(r"^([a-z][a-z-]*):", page("Makefile"), re.MULTILINE))
+    asked = set()
+    for name in pages():
+        code = re.findall(r"`(make [^`\n]*)`", page(name))
+        code += [line for block in FENCE.findall(page(name)) for line in block.splitlines() if line.startswith("make ")]
+        words = [word for line in code for word in line.split("#")[0].split()[1:] if re.fullmatch(r"[a-z][a-z-]*", word)]
+        asked.update((name, word) for word in words)
+    missing = [f"{name}: make {target}" for name, target in sorted(asked) if target not in targets]
+    ok(asked and not missing, "targets of make that pages name", *missing)
+
+
+if __name__ == "__main__":
+    sys.exit(run(test_commands, test_links, test_readers, test_figure, test_complete))

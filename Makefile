@@ -8,7 +8,7 @@ LDFLAGS  ?=## further flags of the linker
 WERROR   ?=## 1: warnings are errors
 SANITIZE ?=## sanitizers, e.g. address,undefined (as "make asan" does)
 V        ?=## 1: print full commands
-PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDEDIR, BINDIR, DOCDIR
+PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDEDIR, BINDIR, DOCDIR, MANDIR
 DESTDIR  ?=## put before installed paths, for packagers
 DEPS     ?=## no: never install what is missing
 TESTS    ?=## a pattern: only the lines of tests/suite that match, short suite or not
@@ -125,7 +125,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-sim check-built fuzz check-scalapack check-layers asan install uninstall format clean help FORCE
+.PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall format clean help FORCE
 # Targets that start another make (the packages that it needs may be installed just before) come one after another;
 # the makes that they start run in parallel all the same.
 ifneq ($(filter bench check check-all check-sim fuzz check-scalapack asan,$(MAKECMDGOALS)),)
@@ -319,11 +319,20 @@ asan: ## the same tests under AddressSanitizer and UBSan, in BUILD/asan
 check-layers: ## the borders between the rooms of src/
 	@scripts/check-layers $(if $(wildcard $(BUILD)/obj/src),--build $(BUILD))
 
+# The manual.
+man: $(command) ## man pages of the commands and options, in BUILD/man; "make install" installs them
+	@BUILD=$(BUILD) scripts/manual man $(BUILD)/man
+
+doc: man ## those, and the manual in HTML: BUILD/doc/html/index.html (needs Doxygen)
+	@command -v doxygen >/dev/null || { echo 'make doc: there is no doxygen; "apt-get install doxygen"'; exit 1; }
+	@BUILD=$(BUILD) scripts/manual html $(BUILD)/doc
+
 # Installation.
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 BINDIR     ?= $(PREFIX)/bin
 DOCDIR     ?= $(PREFIX)/share/doc/hsumma
+MANDIR     ?= $(PREFIX)/share/man
 so := libhsumma.so
 headers := $(wildcard include/*.h)
 module_mpich := mpich
@@ -343,13 +352,15 @@ install: all ## libraries, headers, command, pkg-config file, licence
 	install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)
 	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR) && ln -sf hsumma $(DESTDIR)$(BINDIR)/hsumma_bench)
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
+	$(foreach n,1 7,$(if $(wildcard $(BUILD)/man/man$n),install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$n $(BUILD)/man/man$n/* &&)) true
 	sed -e '/^# @/d' $(foreach s,$(substitutions),-e 's|@$(subst =,@|,$(s))|g') \
 	    -e 's|@REQUIRES_PRIVATE@|$(mpi_module)|' -e 's|@LIBS_PRIVATE@|$(lib_libs)|' \
 	    scripts/hsumma.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hsumma.pc
 
 uninstall: ## removes what "make install" has put there
 	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(notdir $(shims)) $(so) $(so).$(major) $(so).$(VERSION) pkgconfig/hsumma.pc) \
-	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE)
+	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE \
+	    $(addprefix $(MANDIR)/,man1/hsumma.1 man1/hsumma-*.1 man7/hsumma-options.7))
 	-rmdir $(DESTDIR)$(DOCDIR)
 
 format: ## clang-format over the sources

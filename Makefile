@@ -115,6 +115,8 @@ pmpi := $(if $(pmpi_objects),$(BUILD)/libhsumma_pmpi.so)
 pxgemm_objects := $(call objects,$(filter-out %/override.c,$(sort $(wildcard src/api/scalapack/*.c))))
 shim_objects := $(call objects,$(sort $(wildcard src/api/scalapack/*.c)))
 shims := $(addprefix $(BUILD)/libhsumma_,pxgemm.a pxgemm.so scalapack.so)
+# What programs are linked with: each has a version in its soname, and a link of that name.
+shared := $(BUILD)/libhsumma.so $(filter %.so,$(shims))
 
 version_part = $(shell sed -n 's/^.define HSUMMA_VERSION_$(1)  *\([0-9][0-9]*\).*/\1/p' include/hsumma.h 2>/dev/null)
 major := $(or $(call version_part,MAJOR),0)
@@ -125,14 +127,14 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall format clean help FORCE
+.PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall dist format clean help FORCE
 # Targets that start another make (the packages that it needs may be installed just before) come one after another;
 # the makes that they start run in parallel all the same.
 ifneq ($(filter bench check check-all check-sim fuzz check-scalapack asan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-all: $(BUILD)/libhsumma.a $(BUILD)/libhsumma.so $(BUILD)/libhsumma.so.$(major) $(pmpi) $(shims) $(command) $(alias) ## libraries and command
+all: $(BUILD)/libhsumma.a $(shared) $(shared:%=%.$(major)) $(pmpi) $(shims) $(command) $(alias) ## libraries and command
 sim: ## library and hsumma for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
 	@scripts/deps --sim
 	@$(sim_make) $(BUILD)/sim/hsumma
@@ -150,7 +152,7 @@ $(BUILD)/obj/$(1).stamp: FORCE
 endef
 compiler = $(CC) $(shell $(CC) -dumpfullversion 2>&1) $(compile) $(CUDA_CFLAGS)
 $(eval $(call stamp,compile,$$(compiler)))
-$(eval $(call stamp,link,$$(CC) $$(link) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(shim_objects) $$(bench_objects) $$(test_support)))
+$(eval $(call stamp,link,$$(CC) $$(link) $$(major) $$(program_libs) $$(lib_objects) $$(pmpi_objects) $$(shim_objects) $$(bench_objects) $$(test_support)))
 
 $(eval $(call stamp,nvcc,$$(if $$(NVCC),$$(shell $(NVCC) --version 2>&1 | tail -n 1) $$(nvcc) $$(on_host))))
 
@@ -222,24 +224,24 @@ $(archives) $(test_archive): $(BUILD)/obj/link.stamp
 
 $(BUILD)/libhsumma.so: $(lib_objects) $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
-	$(Q)$(link) -shared -Wl,-soname,libhsumma.so.$(major) -o $@ $(filter %.o,$^) $(lib_libs)
+	$(Q)$(link) -shared -Wl,-soname,$(@F).$(major) -o $@ $(filter %.o,$^) $(lib_libs)
 
-$(BUILD)/libhsumma.so.$(major): $(BUILD)/libhsumma.so
-	$(Q)ln -sf libhsumma.so $@
+$(shared:%=%.$(major)): %.$(major): %
+	$(Q)ln -sf $(<F) $@
 
 # To be preloaded into programs that do not know hsumma: all of it inside and hidden, and nothing that it does not need.
 $(BUILD)/libhsumma_pmpi.so: $(pmpi_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
-	$(Q)$(link) -shared -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(pmpi_objects) $(BUILD)/libhsumma.a $(pmpi_libs)
+	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(pmpi_objects) $(BUILD)/libhsumma.a $(pmpi_libs)
 
 # p?gemm: BLACS and PB_Cabort are those of the program that loads it, be it MPICH's ScaLAPACK or another.
 $(BUILD)/libhsumma_pxgemm.so: $(pxgemm_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
-	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
+	$(Q)$(link) -shared -Wl,-soname,$(@F).$(major) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
 
 $(BUILD)/libhsumma_scalapack.so: $(shim_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
-	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
+	$(Q)$(link) -shared -Wl,-soname,$(@F).$(major) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
 
 define link_program
 	@mkdir -p $(@D)
@@ -333,35 +335,49 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR     ?= $(PREFIX)/bin
 DOCDIR     ?= $(PREFIX)/share/doc/hsumma
 MANDIR     ?= $(PREFIX)/share/man
-so := libhsumma.so
 headers := $(wildcard include/*.h)
 module_mpich := mpich
 module_openmpi := ompi-c
 mpi_module = $(if $(findstring $(MPI),$(MPICC)),$(if $(call module,--modversion,$(module_$(MPI))),$(module_$(MPI))))
-substitutions = PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) INCLUDEDIR=$(INCLUDEDIR) VERSION=$(VERSION)
+# The files for pkg-config and CMake find the rest from where they are, so that an installed tree can move; pkg-config
+# omits the flags of system directories only where it can see that they are.
+templates = $(patsubst packaging/%.in,%,$(wildcard packaging/*.pc.in packaging/*.cmake.in))
+configs = $(foreach file,$(templates),$(if $(filter %.pc,$(file)),pkgconfig,cmake/hsumma)/$(file))
+way = $(shell realpath -ms --relative-to=$(1) $(2))
+within_prefix = $(1:$(PREFIX)/%=$${prefix}/%)
+mpi_mark = $(firstword $(shell echo '$(hash)include <mpi.h>' | $(MPICC) -E -dM -x c - | grep -owE 'MPICH_VERSION|OMPI_MAJOR_VERSION'))
+hash := \#
+substitutions = PC_PREFIX=$(if $(filter /usr,$(PREFIX)),/usr,$${pcfiledir}/$(call way,$(LIBDIR)/pkgconfig,$(PREFIX))) \
+    PC_LIBDIR=$(call within_prefix,$(LIBDIR)) PC_INCLUDEDIR=$(call within_prefix,$(INCLUDEDIR)) \
+    INCLUDE_FROM_CMAKE=$(call way,$(LIBDIR)/cmake/hsumma,$(INCLUDEDIR)) \
+    VERSION=$(VERSION) MAJOR=$(major) MPI=$(MPI) MPI_MARK=$(mpi_mark) REQUIRES_PRIVATE=$(mpi_module)
 
-install: all ## libraries, headers, command, pkg-config file, licence
-	install -d $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(INCLUDEDIR) $(BINDIR) $(DOCDIR))
+install: all ## libraries, headers, command, files for CMake and pkg-config, licence
+	install -d $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(LIBDIR)/cmake/hsumma $(INCLUDEDIR) $(BINDIR) $(DOCDIR))
 	install -m 644 $(BUILD)/libhsumma.a $(DESTDIR)$(LIBDIR)
-	install -m 755 $(BUILD)/$(so) $(DESTDIR)$(LIBDIR)/$(so).$(VERSION)
-	ln -sf $(so).$(VERSION) $(DESTDIR)$(LIBDIR)/$(so).$(major)
-	ln -sf $(so).$(major) $(DESTDIR)$(LIBDIR)/$(so)
+	for so in $(notdir $(shared)); do \
+	    install -m 755 $(BUILD)/$$so $(DESTDIR)$(LIBDIR)/$$so.$(VERSION) && \
+	    ln -sf $$so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$so.$(major) && \
+	    ln -sf $$so.$(major) $(DESTDIR)$(LIBDIR)/$$so || exit; done
 	$(if $(pmpi),install -m 755 $(pmpi) $(DESTDIR)$(LIBDIR))
 	install -m 644 $(filter %.a,$(shims)) $(DESTDIR)$(LIBDIR)
-	install -m 755 $(filter %.so,$(shims)) $(DESTDIR)$(LIBDIR)
 	install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)
 	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR) && ln -sf hsumma $(DESTDIR)$(BINDIR)/hsumma_bench)
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 	$(foreach n,1 7,$(if $(wildcard $(BUILD)/man/man$n),install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$n $(BUILD)/man/man$n/* &&)) true
-	sed -e '/^# @/d' $(foreach s,$(substitutions),-e 's|@$(subst =,@|,$(s))|g') \
-	    -e 's|@REQUIRES_PRIVATE@|$(mpi_module)|' -e 's|@LIBS_PRIVATE@|$(lib_libs)|' \
-	    scripts/hsumma.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hsumma.pc
+	for file in $(configs); do \
+	    sed -e '/^# @/d' $(foreach s,$(substitutions),-e 's|@$(subst =,@|,$(s))|g') -e 's|@LIBS_PRIVATE@|$(lib_libs)|' \
+	        packaging/$${file##*/}.in >$(DESTDIR)$(LIBDIR)/$$file || exit; done
 
 uninstall: ## removes what "make install" has put there
-	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(notdir $(shims)) $(so) $(so).$(major) $(so).$(VERSION) pkgconfig/hsumma.pc) \
+	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(notdir $(shims)) $(foreach so,$(notdir $(shared)),$(so) $(so).$(major) $(so).$(VERSION)) $(configs)) \
 	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE \
 	    $(addprefix $(MANDIR)/,man1/hsumma.1 man1/hsumma-*.1 man7/hsumma-options.7))
-	-rmdir $(DESTDIR)$(DOCDIR)
+	-rmdir $(addprefix $(DESTDIR),$(DOCDIR) $(LIBDIR)/cmake/hsumma)
+
+dist: ## source archive of the last commit, BUILD/hsumma-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	git archive --prefix=hsumma-$(VERSION)/ -o $(BUILD)/hsumma-$(VERSION).tar.gz HEAD
 
 format: ## clang-format over the sources
 	clang-format -i $(shell find include src benchmarks tests examples -name '*.[ch]' -o -name '*.inc' -o -name '*.cu')

@@ -1,6 +1,6 @@
-# The Test Anything Protocol for the shell tests, which begin with it: $root is the tree, $scratch an empty folder that
-# goes at the end.
-root=$(cd "$(dirname "$0")/../.." && pwd)
+# The Test Anything Protocol for the shell tests, which begin with it: $root is the tree (two folders up, unless it is set),
+# $scratch an empty folder that goes at the end.
+root=$(cd "${root:-$(dirname "$0")/../..}" && pwd)
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 count=0
@@ -10,6 +10,11 @@ report() {
     if [ $? -eq 0 ]; then echo "ok $((count += 1)) - $1"; return; fi
     echo "not ok $((count += 1)) - $1"
     [ ! -f "$scratch/out" ] || tail -n 20 "$scratch/out" | sed 's/^/# /'
+}
+
+# skip NAME REASON
+skip() {
+    echo "ok $((count += 1)) - $1 # SKIP $2"
 }
 
 # plant FILE TEXT: a line of a source, in a tree that has nothing else

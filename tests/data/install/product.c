@@ -1,4 +1,5 @@
-/* A program of ScaLAPACK outside the tree: C := A B by PDGEMM, a macro that names the routine, against sums of its own. */
+/* A program of ScaLAPACK outside the tree: C := A B by PDGEMM, a macro that names the routine, against sums of its own.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

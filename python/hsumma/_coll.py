@@ -1,0 +1,172 @@
+"""Collectives of libhsumma on arrays in one piece: NumPy's, or in device memory.
+
+Each name has a form that starts the call and returns a Request: iallreduce and so on."""
+import ctypes as ct
+
+import numpy as np
+
+from ._arrays import Memory, empty_like
+from ._context import context
+from ._library import Coll, Operator, lib
+
+_COLLECTIVES = {"bcast": 0, "reduce": 1, "allreduce": 2, "allgather": 3, "reduce_scatter": 4}
+_ELEMENTS = {np.dtype(kind): code for code, kind in
+             enumerate((np.float32, np.float64, np.complex64, np.complex128, np.int32, np.int64))}
+_OPERATORS = {"sum": 0, "max": 1, "min": 2}
+
+
+class Request:
+    """A collective that has been started; its arrays must not be touched until test() is true or wait() has returned.
+
+    Requests that are dropped go on, and end with their context."""
+
+    def __init__(self, where, call, result, held):
+        self._context, self._result, self._held = where, result, (call, held)
+        self._handle = ct.c_void_p()
+        where.check(lib.hsumma_coll_start(where.handle, ct.byref(call), ct.byref(self._handle)))
+        where._running.add(self)
+
+    def test(self):
+        """Advances the work; whether it is complete."""
+        if self._held is None:
+            return True
+        done = ct.c_int()
+        self._context.check(lib.hsumma_coll_test(self._handle, ct.byref(done)))
+        if done.value:
+            self.wait()
+        return bool(done.value)
+
+    def wait(self):
+        """Waits, and returns what the blocking call returns."""
+        if self._held is not None:
+            self._context._running.discard(self)
+            try:
+                self._context.check(lib.hsumma_coll_wait(ct.byref(self._handle)))
+            finally:
+                self._held = None
+        return self._result
+
+
+def _by_rows(array, name, copy):
+    """Its memory, in one piece by rows.  A NumPy array that is not is copied, or refused where it is written."""
+    if copy and isinstance(array, np.ndarray):
+        array = np.ascontiguousarray(array).reshape(array.shape)
+    memory = Memory(array)
+    steps = [(n, step) for n, step in zip(memory.shape, memory.strides) if n > 1]
+    expected = memory.dtype.itemsize
+    for n, step in steps[::-1] if memory.size > 1 else ():
+        if step != expected:
+            raise ValueError(f"{name} of shape {memory.shape} has strides {memory.strides}; expected an array in one "
+                             "piece by rows (order=\"C\")")
+        expected *= n
+    return memory
+
+
+def _prepare(where, name, array, op, root, out):
+    """The call, its result, and the memory that it uses."""
+    parts = where.size
+    call = Coll(collective=_COLLECTIVES[name], root=root)
+    if op is not None and op not in _OPERATORS:
+        raise ValueError(f"op is {op!r}; expected one of {', '.join(_OPERATORS)}")
+    has_out = name != "reduce" or where.rank == root
+    source = _by_rows(array, "array", copy=name != "bcast" and out is not array)
+    if name == "reduce_scatter" and source.shape[:1] != (parts,):
+        raise ValueError(f"array has shape {source.shape}; expected ({parts}, ...), one part for each process")
+    shape = {"allgather": (parts, *source.shape), "reduce_scatter": source.shape[1:]}.get(name, source.shape)
+    if name == "bcast":
+        out, target = array, source
+    elif not has_out:
+        out, target = None, None
+    else:
+        out = empty_like(array, shape, source.dtype, "C") if out is None else out
+        target = _by_rows(out, "out", copy=False)
+        if target.shape != shape or target.dtype != source.dtype:
+            raise ValueError(f"out has shape {target.shape} and dtype {target.dtype}; expected {shape} and {source.dtype}")
+    if target is not None and not target.writeable and not (name == "bcast" and where.rank == root):
+        raise ValueError("the array for the result is read-only; expected one that can be written")
+    call.count = source.size // parts if name == "reduce_scatter" else source.size
+    call.size = source.dtype.itemsize
+    call.out = target and target.pointer
+    if name != "bcast":
+        call.in_ = source.pointer
+    if op is not None:
+        if source.dtype not in _ELEMENTS:
+            raise TypeError(f"dtype is {source.dtype}; expected one of {', '.join(map(str, _ELEMENTS))}")
+        call.op = Operator(op=_OPERATORS[op], element=_ELEMENTS[source.dtype])
+    return call, out, (source, target)
+
+
+def _do(comm, collective, array, op=None, root=0, out=None, algorithm=None, start=False):
+    where = context(comm)
+    handle = where.handle
+    try:
+        call, result, held = _prepare(where, collective, array, op, root, out)
+        call.algorithm = algorithm and algorithm.encode()
+    except Exception:
+        if where.checks_always:  # the others are in the call: let it fail there, too
+            lib.hsumma_coll_run(handle, ct.byref(Coll(collective=_COLLECTIVES[collective], count=-1, root=root)))
+        raise
+    if start:
+        return Request(where, call, result, held)
+    status = lib.hsumma_coll_run(handle, ct.byref(call))
+    if status:
+        where.check(status)
+    return result
+
+
+_OP = '''    op: "sum", "max" or "min" (not of complex numbers), of float32, float64, complex64, complex128, int32 or int64.
+'''
+_ALGORITHM = '''    algorithm: a word for one, as "ring" or "dpml(l=4)"; default: chosen.  Collective.
+    Arrays lie in one piece by rows; a NumPy array that is only read is copied if it does not.  An error in the array of
+    one process alone is raised there; with the context's option check=always on all processes.'''
+
+
+def bcast(comm, array, root=0, *, algorithm=None):
+    """root's array on every process, in place; any dtype."""
+    return _do(comm, "bcast", array, None, root, None, algorithm)
+
+
+def reduce(comm, array, op="sum", root=0, *, out=None, algorithm=None):
+    """The sum of all processes' arrays on root, in out or a new array; None elsewhere."""
+    return _do(comm, "reduce", array, op, root, out, algorithm)
+
+
+def allreduce(comm, array, op="sum", *, out=None, algorithm=None):
+    """The sum of all processes' arrays, in out (which may be array itself) or a new array."""
+    return _do(comm, "allreduce", array, op, 0, out, algorithm)
+
+
+def allgather(comm, array, *, out=None, algorithm=None):
+    """All processes' arrays, of one shape, stacked: shape (processes, *array.shape); any dtype."""
+    return _do(comm, "allgather", array, None, 0, out, algorithm)
+
+
+def reduce_scatter(comm, array, op="sum", *, out=None, algorithm=None):
+    """array of shape (processes, ...): the sum of all processes' array[rank]."""
+    return _do(comm, "reduce_scatter", array, op, 0, out, algorithm)
+
+
+def ibcast(comm, array, root=0, *, algorithm=None):
+    return _do(comm, "bcast", array, None, root, None, algorithm, start=True)
+
+
+def ireduce(comm, array, op="sum", root=0, *, out=None, algorithm=None):
+    return _do(comm, "reduce", array, op, root, out, algorithm, start=True)
+
+
+def iallreduce(comm, array, op="sum", *, out=None, algorithm=None):
+    return _do(comm, "allreduce", array, op, 0, out, algorithm, start=True)
+
+
+def iallgather(comm, array, *, out=None, algorithm=None):
+    return _do(comm, "allgather", array, None, 0, out, algorithm, start=True)
+
+
+def ireduce_scatter(comm, array, op="sum", *, out=None, algorithm=None):
+    return _do(comm, "reduce_scatter", array, op, 0, out, algorithm, start=True)
+
+
+for _function in (bcast, reduce, allreduce, allgather, reduce_scatter):
+    _started = globals()["i" + _function.__name__]
+    _started.__doc__ = f"Starts {_function.__name__} and returns a Request, whose wait() returns its result.  Collective."
+    _function.__doc__ += "\n\n" + _OP * ("op" in _function.__code__.co_varnames) + _ALGORITHM

@@ -1,0 +1,246 @@
+"""Contexts and grids.
+
+A context belongs to a communicator and is found again by an attribute of it.  Closing is collective, so the garbage
+collector, which runs at other times on other processes and in any thread, never frees anything of the library: what it
+finds is put aside in its context and freed, in a way that involves no other process, at that context's next call.
+"""
+import atexit
+import ctypes as ct
+import itertools
+import os
+import weakref
+
+import numpy as np
+from mpi4py import MPI
+
+from ._library import comm_handle, error, lib
+
+_open = {}  # contexts by number, which is the order of their creation
+_numbers = itertools.count()
+
+
+class Grid:
+    """nprow x npcol processes of a context; made by Context.grid, freed with the context.
+
+    row, col: this process's place, -1 outside the grid."""
+
+    def __init__(self, context, handle):
+        values = [ct.c_int() for _ in range(4)]
+        lib.hsumma_grid_info(handle, *map(ct.byref, values))
+        self.context, self._handle = context, handle
+        self.nprow, self.npcol, self.row, self.col = (value.value for value in values)
+
+    @property
+    def shape(self):
+        return self.nprow, self.npcol
+
+    def rank(self, row, col):
+        """The rank of the process at a place; -1 if there is none."""
+        return lib.hsumma_grid_rank(self._handle, row, col)
+
+    def __repr__(self):
+        return f"<hsumma.Grid {self.nprow} x {self.npcol}>"
+
+
+class Context:
+    """What the library keeps for a communicator: a duplicate of it, options, workspace, grids.  Collective over comm.
+
+    Context(comm, "device=cuda check=always") makes one with options of its own, to be passed in place of a
+    communicator; matrices, plans and collective calls on a plain communicator share its own context, hsumma.context(comm).
+    It is closed with its communicator, at exit, or by close() or a with statement, whichever comes first: collective."""
+
+    def __init__(self, comm, options=None):
+        if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+            raise TypeError(f"comm is {comm!r}; expected an intracommunicator of mpi4py")
+        handle, message = ct.c_void_p(), ct.create_string_buffer(1024)
+        status = lib.hsumma_create(comm_handle(MPI._handleof(comm)), (options or "").encode(), ct.byref(handle), message,
+                                   len(message))
+        if status:
+            raise error(status, message.value.decode())
+        self.comm, self.rank, self.size = comm, comm.Get_rank(), comm.Get_size()
+        self.options = options or ""
+        self._handle = handle.value
+        self._grids = {}
+        self._plans = weakref.WeakSet()
+        self._running = set()  # what the library works on: plans and requests, with the arrays that they use
+        self._dead = []  # plans' handles that the garbage collector has left
+        self._shared, self._shared_numbers = {}, itertools.count()  # addresses by number, alike on all processes
+        self._dropped = []  # numbers of those that the garbage collector has left
+        self._stream = None
+        self._number = next(_numbers)
+        _open[self._number] = self
+
+    @property
+    def closed(self):
+        return self._handle is None
+
+    @property
+    def handle(self):
+        """The hsumma_context, for a call of one's own with ctypes."""
+        if self._handle is None:
+            raise ValueError("this hsumma context has been closed, with its communicator or by close()")
+        while self._dead:
+            plan = ct.c_void_p(self._dead.pop())
+            lib.hsumma_plan_free(ct.byref(plan))
+        return self._handle
+
+    def check(self, status):
+        if status:
+            raise error(status, lib.hsumma_message(self._handle).decode("utf-8", "replace"))
+
+    def grid(self, nprow=None, npcol=None, order="A", ranks=None):
+        """The grid with this shape, made once.  Collective.  Default: all processes, as near to a square as can be.
+
+        order: 'R' or 'C' counts processes along rows or columns, 'A' leaves it to the library (tiles for nodes);
+        ranks: nprow * npcol ranks in that order, default the first ones."""
+        if nprow is None or npcol is None:
+            rows, cols = ct.c_int(), ct.c_int()
+            lib.hsumma_grid_shape(self.size, ct.byref(rows), ct.byref(cols))
+            nprow, npcol = rows.value, cols.value
+        key = int(nprow), int(npcol), order, None if ranks is None else tuple(ranks)
+        if key not in self._grids:
+            listed = None if ranks is None else (ct.c_int * len(key[3]))(*key[3])
+            if listed is not None and len(listed) != key[0] * key[1]:
+                raise ValueError(f"{len(listed)} ranks for a grid of {nprow} x {npcol}; expected {key[0] * key[1]}")
+            made = ct.c_void_p()
+            self.check(lib.hsumma_grid_create(self.handle, key[0], key[1], order.encode(), listed, ct.byref(made)))
+            self._grids[key] = Grid(self, made.value)
+        return self._grids[key]
+
+    @property
+    def checks_always(self):
+        """Whether each collective call is checked on all processes together (option check=always)."""
+        return "check=always" in self.options or \
+            "check=" not in self.options and os.environ.get("HSUMMA_CHECK") == "always"
+
+    @property
+    def device(self):
+        """The name of this process's device, "none" without one."""
+        return lib.hsumma_device(self.handle).decode()
+
+    @property
+    def stream(self):
+        """The stream that device work is put on, as an integer (cudaStream_t); None where there is none.
+
+        Assign one of your own (cupy_stream.ptr), which must outlive the context or the next assignment; None: the
+        context's own again.  Local."""
+        return lib.hsumma_stream(self.handle)
+
+    @stream.setter
+    def stream(self, value):
+        self.check(lib.hsumma_set_stream(self.handle, value))
+        self._stream = value
+
+    def synchronize(self):
+        """Waits for the device work of this process, and raises its errors."""
+        self.check(lib.hsumma_synchronize(self.handle))
+
+    def trace_write(self):
+        """Writes the timeline of the option trace=FILE as far as it has come.  Collective."""
+        self.check(lib.hsumma_trace_write(self.handle))
+
+    def _shared_array(self, shape, dtype):
+        """Memory for a block that the node's other processes can read; the device's, if the context has one.
+
+        Collective.  What the garbage collector has left on all processes is freed first."""
+        dropped = agree(self, lambda: list(self._dropped))
+        for number in sorted(set(dropped[0]).intersection(*dropped[1:])):
+            self._dropped.remove(number)
+            lib.hsumma_mfree(self.handle, self._shared.pop(number))
+        memory = ct.c_void_p()
+        self.check(lib.hsumma_malloc(self.handle, shape[0] * shape[1] * dtype.itemsize, ct.byref(memory)))
+        number = next(self._shared_numbers)
+        self._shared[number] = memory.value
+        owner = _Shared(self, number, memory.value, shape, dtype)
+        return owner if self.device != "none" else np.asarray(owner)
+
+    def close(self):
+        """Waits for what is running, frees plans, grids and shared memory, then the context.  Collective."""
+        if self._handle is None:
+            return
+        for work in list(self._running):
+            work.wait()
+        for plan in list(self._plans):
+            plan.close()
+        handle = ct.c_void_p(self.handle)  # what the garbage collector has left goes here
+        for grid in self._grids.values():
+            lib.hsumma_grid_free(ct.byref(ct.c_void_p(grid._handle)))
+            grid._handle = None
+        self._handle = None
+        self._grids.clear()
+        _open.pop(self._number, None)
+        lib.hsumma_free(ct.byref(handle))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.close()
+
+    def __repr__(self):
+        return f"<hsumma.Context on {self.size} processes{', closed' if self.closed else ''}>"
+
+
+class _Shared:
+    """The owner of shared memory, as an array by columns."""
+
+    def __init__(self, where, number, address, shape, dtype):
+        self._context, self._number = where, number
+        said = {"data": (address, False), "shape": shape, "typestr": dtype.str, "version": 3,
+                "strides": (dtype.itemsize, dtype.itemsize * max(1, shape[0]))}
+        setattr(self, "__array_interface__" if where.device == "none" else "__cuda_array_interface__", said)
+
+    def __del__(self):
+        self._context._dropped.append(self._number)
+
+
+def _close_with_comm(comm, keyval, held):
+    held.close()
+
+
+def _close_all(*_):
+    for number in sorted(_open):
+        if number in _open and not MPI.Is_finalized():
+            _open[number].close()
+
+
+_keyval = None
+
+
+def context(comm):
+    """The context of a communicator, made at its first use, with the environment's options.  Collective then.
+
+    A Context is returned as it is."""
+    global _keyval
+    if isinstance(comm, Context):
+        return comm
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError(f"comm is {comm!r}; expected a communicator of mpi4py or an hsumma.Context")
+    if _keyval is None:
+        _keyval = MPI.Comm.Create_keyval(delete_fn=_close_with_comm)
+        MPI.COMM_SELF.Set_attr(MPI.Comm.Create_keyval(delete_fn=_close_all), None)  # deleted first in MPI_Finalize
+    held = comm.Get_attr(_keyval)
+    if held is None or held.closed:
+        held = Context(comm)
+        comm.Set_attr(_keyval, held)
+    return held
+
+
+atexit.register(_close_all)
+
+
+def agree(context, prepare):
+    """prepare() on every process: what all of them return, by rank; if it raises on one, an exception on all.
+
+    Collective; for constructors, whose arguments differ between processes."""
+    try:
+        mine = None, prepare()
+    except Exception as failure:
+        mine = failure, None
+    everyone = context.comm.allgather((mine[0] and (type(mine[0]), str(mine[0])), mine[1]))
+    for rank, (failure, _) in enumerate(everyone):
+        if failure:
+            kind, said = failure
+            raise (kind if kind in (TypeError, ValueError, IndexError, OSError, FileNotFoundError, MemoryError) else
+                   ValueError)(f"process {rank}: {said}") from mine[0]
+    return [value for _, value in everyone]

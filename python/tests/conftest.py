@@ -1,0 +1,55 @@
+"""Run by every process: mpiexec -n 4 python -m pytest python/tests.  A test asserts what all processes agree on, so that
+none goes on alone while the others wait."""
+import os
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import hsumma
+
+
+@pytest.fixture
+def comm():
+    return MPI.COMM_WORLD
+
+
+@pytest.fixture
+def everywhere(comm):
+    """everywhere(condition): it holds on all processes."""
+    return lambda condition: all(comm.allgather(bool(condition)))
+
+
+@pytest.fixture
+def refused(comm):
+    """refused(kind, words, call, *args): all processes raise this, and the message of one that knows more has the words."""
+
+    def check(kind, words, call, *args, **options):
+        try:
+            call(*args, **options)
+            said = None
+        except kind as failure:
+            said = str(failure)
+        everyone = comm.allgather(said)
+        assert all(everyone) and any(all(word in said for word in words) for said in everyone), everyone
+
+    return check
+
+
+@pytest.fixture
+def folder(comm, tmp_path):
+    """One folder for all processes."""
+    return comm.bcast(str(tmp_path))
+
+
+def random(shape, dtype=np.float64, seed=1):
+    """The same global array on all processes."""
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+def close(found, expected):
+    return np.allclose(found, expected, rtol=0, atol=200 * np.finfo(found.dtype).eps * max(1, np.abs(expected).max()))

@@ -1,0 +1,70 @@
+"""A Python environment in the build directory for the tests of python/: mpi4py for the MPI of libhsumma, pytest, and the
+package, installed as a user does.  What cannot be had is a reason to skip.
+
+Environment: that of launch.py.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from launch import BUILD
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+HOME = os.path.join(BUILD, "python")
+PYTHON = os.path.join(HOME, "bin", "python")
+LIBRARY = os.path.join(BUILD, "libhsumma.so")
+
+
+class Missing(Exception):
+    """Why there is no such environment."""
+
+
+def _run(*command, **environment):
+    """The finished process of a command that needs the network, or Missing."""
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    if done.returncode:
+        lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+        raise Missing(f"{' '.join(map(os.path.basename, command[:4]))} failed: {lines[-1][:200]}")
+    return done
+
+
+def settings():
+    """NAME=VALUE for processes that import mpi4py of PyPI, which looks for MPICH's library by the name that MPICH itself
+    gives it; Debian calls it libmpich.so."""
+    said = subprocess.run(["ldd", LIBRARY], capture_output=True, text=True).stdout
+    found = re.search(r"libmpich\.so\.12 => (\S+)", said)
+    if not found:
+        return []
+    folder = os.path.join(HOME, "mpi")
+    os.makedirs(folder, exist_ok=True)
+    link = os.path.join(folder, "libmpi.so.12")
+    if not os.path.exists(link):
+        os.symlink(os.path.realpath(found[1]), link)
+    return [f"LD_LIBRARY_PATH={folder}:{os.environ.get('LD_LIBRARY_PATH', '')}".rstrip(":")]
+
+
+def make():
+    """The environment; made once."""
+    done = os.path.join(HOME, "complete")
+    if not os.path.exists(done):
+        shutil.rmtree(HOME, ignore_errors=True)
+        _run(sys.executable, "-m", "venv", "--system-site-packages", HOME)
+        _run(PYTHON, "-m", "pip", "install", "-q", "--ignore-installed", "mpi4py", "pytest")
+        with open(done, "w", encoding="utf-8"):
+            pass
+    environment = dict(setting.split("=", 1) for setting in settings())
+    _run(PYTHON, "-c", "from mpi4py import MPI", **environment)
+
+
+def wheel(folder, **environment):
+    """The path of the package's wheel, built from a copy of python/."""
+    source = os.path.join(folder, "python")
+    shutil.copytree(os.path.join(ROOT, "python"), source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    _run(PYTHON, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source, **environment)
+    return next(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".whl"))
+
+
+def install(path):
+    _run(PYTHON, "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", path)

@@ -1,27 +1,14 @@
-/*
+/**
+ * @file
  * p?gemm of the PBLAS, by hsumma: C := alpha op(sub(A)) op(sub(B)) + beta sub(C) on block-cyclic matrices.
  *
  * Two libraries:
- *   libhsumma_scalapack.so  psgemm_ pdgemm_ pcgemm_ pzgemm_ (also pdgemm, PDGEMM, pdgemm__ ...): named before ScaLAPACK
- *                           at the link, or in LD_PRELOAD, it takes the place of ScaLAPACK's.
- *   libhsumma_pxgemm        hsumma_psgemm_ ... (also hsumma_pdgemm ...): for programs that want both.
  *
- * Arguments, by reference as Fortran passes them, are those of PBLAS: trans? is 'N', 'T' or 'C' in either case; m, n, k
- * are the sizes of the product; i?, j? (1-based) say where sub(X) begins; desc? is a descriptor of 9 entries (DTYPE 1:
- * DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) or of 11 (DTYPE 2: DTYPE, CTXT, M, N, IMB, INB, MB, NB, RSRC, CSRC, LLD);
- * RSRC or CSRC of -1 means that every process row or column has all of the rows or columns.  All three matrices are on
- * one BLACS context.  alpha, beta and the matrices are of the routine's type: float, double, and two of these.
+ * - libhsumma_scalapack.so has psgemm_, pdgemm_, pcgemm_ and pzgemm_ (also pdgemm, PDGEMM, pdgemm__ ...): named before
+ *   ScaLAPACK at the link, or in LD_PRELOAD, it takes the place of ScaLAPACK's.
+ * - libhsumma_pxgemm has hsumma_psgemm_ ... (also hsumma_pdgemm ...): for programs that want both.
  *
- * Collective over the process grid.  The matrices belong to the caller; nothing of the call outlives it but a plan, and
- * workspace (HSUMMA_WORKSPACE_LIMIT), which go with the BLACS context.  Quick returns: nothing is done for m or n = 0;
- * with alpha = 0 or k = 0 C is scaled and A and B are not read; with beta = 0 C is not read.
- * Errors go to PB_Cabort(context, "PDGEMM", info), as in PBLAS, with info = -position, or -(100 position + entry) for
- * the entry of a descriptor (in the positions of DTYPE 2).  What hsumma cannot do is said on stderr and left to
- * ScaLAPACK's own routine where the program has one; else info is -(2000 + status), the status of hsumma.h.
- * Environment, read by the first process of a BLACS context: HSUMMA_SCALAPACK=off (all to ScaLAPACK) or N (those with
- * m n k up to N^3), HSUMMA_EXPLAIN=1 (one line on stderr for each distinct call), HSUMMA_LOG=FILE (each call as a
- * command line that repeats it), and the library's other options (`hsumma gemm --help`).  Linking:
- * doc/scalapack.md.
+ * Linking: doc/scalapack.md.
  */
 #ifndef HSUMMA_SCALAPACK_H
 #define HSUMMA_SCALAPACK_H
@@ -36,21 +23,51 @@
 extern "C" {
 #endif
 
-/* The type of all of them; void stands for float, double or pairs of these. */
+/** @name p?gemm
+ * @{ */
+
+/**
+ * The type of all p?gemm routines; void stands for float, double or pairs of these.
+ *
+ * Arguments, by reference as Fortran passes them, are those of PBLAS: transa and transb are 'N', 'T' or 'C' in either
+ * case; m, n, k are the sizes of the product; ia, ja ... (1-based) say where sub(A) ... begins; desca ... is a
+ * descriptor of 9 entries (DTYPE 1: DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) or of 11 (DTYPE 2: DTYPE, CTXT, M, N,
+ * IMB, INB, MB, NB, RSRC, CSRC, LLD).  RSRC or CSRC of -1 means that every process row or column has all of the rows or
+ * columns.  All three matrices are on one BLACS context.  alpha, beta and the matrices are of the routine's type.
+ *
+ * Collective over the process grid.  The matrices belong to the caller; nothing of the call outlives it but a plan and
+ * workspace (HSUMMA_WORKSPACE_LIMIT), which are freed with the BLACS context.  Quick returns: nothing is done for m or
+ * n = 0; with alpha = 0 or k = 0 C is scaled and A and B are not read; with beta = 0 C is not read.
+ *
+ * Errors go to PB_Cabort(context, "PDGEMM", info), as in PBLAS, with info = -position, or -(100 position + entry) for
+ * the entry of a descriptor (in the positions of DTYPE 2).  A request that hsumma cannot serve is reported on stderr
+ * and left to ScaLAPACK's own routine where the program has one; else info is -(2000 + status), the status of hsumma.h.
+ *
+ * Environment, read by the first process of a BLACS context: HSUMMA_SCALAPACK=off (all to ScaLAPACK) or N (those with
+ * m n k up to N^3), HSUMMA_EXPLAIN=1 (one line on stderr for each distinct call), HSUMMA_LOG=FILE (each call as a
+ * command line that repeats it), and the library's other options (doc/reference.md).
+ */
 typedef void hsumma_pgemm(const char *transa, const char *transb, const int *m, const int *n, const int *k,
                           const void *alpha, const void *a, const int *ia, const int *ja, const int *desca,
                           const void *b, const int *ib, const int *jb, const int *descb, const void *beta, void *c,
                           const int *ic, const int *jc, const int *descc);
 
-/* libhsumma_pxgemm */
-HSUMMA_SCALAPACK_API hsumma_pgemm hsumma_psgemm_, hsumma_pdgemm_, hsumma_pcgemm_, hsumma_pzgemm_;
+HSUMMA_SCALAPACK_API hsumma_pgemm hsumma_psgemm_; /**< float, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemm hsumma_pdgemm_; /**< double, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemm hsumma_pcgemm_; /**< complex float, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemm hsumma_pzgemm_; /**< complex double, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemm psgemm_;        /**< float, in libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemm pdgemm_;        /**< double, in libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemm pcgemm_;        /**< complex float, in libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemm pzgemm_;        /**< complex double, in libhsumma_scalapack.so */
 
-/* libhsumma_scalapack.so */
-HSUMMA_SCALAPACK_API hsumma_pgemm psgemm_, pdgemm_, pcgemm_, pzgemm_;
+/** @} */
+/** @name p?gemr2d
+ * @{ */
 
-/*
+/**
  * p?gemr2d of ScaLAPACK: copies the m x n part of A that begins at (ia, ja) to (ib, jb) of B, between any two grids and
- * block sizes; pigemr2d_ is of int.  desca and descb are of DTYPE 1, on BLACS contexts of their own; a process that is
+ * block sizes.  desca and descb are of DTYPE 1, on BLACS contexts of their own; a process that is
  * not on a matrix's context gives -1 as its CTXT.  Collective over `context`, which covers both.
  * In libhsumma_scalapack.so ScaLAPACK's own routine serves unless HSUMMA_GEMR2D=hsumma is in the environment of all
  * processes; hsumma_p?gemr2d_ is always hsumma's.  What hsumma refuses (doc/scalapack.md) goes to ScaLAPACK's own.
@@ -58,12 +75,18 @@ HSUMMA_SCALAPACK_API hsumma_pgemm psgemm_, pdgemm_, pcgemm_, pzgemm_;
 typedef void hsumma_pgemr2d(const int *m, const int *n, const void *a, const int *ia, const int *ja, const int *desca,
                             void *b, const int *ib, const int *jb, const int *descb, const int *context);
 
-/* libhsumma_pxgemm */
-HSUMMA_SCALAPACK_API hsumma_pgemr2d hsumma_psgemr2d_, hsumma_pdgemr2d_, hsumma_pcgemr2d_, hsumma_pzgemr2d_,
-    hsumma_pigemr2d_;
+HSUMMA_SCALAPACK_API hsumma_pgemr2d hsumma_psgemr2d_; /**< float, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d hsumma_pdgemr2d_; /**< double, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d hsumma_pcgemr2d_; /**< complex float, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d hsumma_pzgemr2d_; /**< complex double, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d hsumma_pigemr2d_; /**< int, in libhsumma_pxgemm */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d psgemr2d_;        /**< float, in libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d pdgemr2d_;        /**< double, in libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d pcgemr2d_;        /**< complex float, in libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d pzgemr2d_;        /**< complex double, in libhsumma_scalapack.so */
+HSUMMA_SCALAPACK_API hsumma_pgemr2d pigemr2d_;        /**< int, in libhsumma_scalapack.so */
 
-/* libhsumma_scalapack.so */
-HSUMMA_SCALAPACK_API hsumma_pgemr2d psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_, pigemr2d_;
+/** @} */
 
 #ifdef __cplusplus
 }

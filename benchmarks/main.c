@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "commands.h"
+#include "doctor/doctor.h"
 #include "product/pblas.h"
 
-static const subcommand *const commands[] = {&cmd_calibrate,    &cmd_coll,   &cmd_explain, &cmd_gemm,  &cmd_multiply,
-                                             &cmd_redistribute, &cmd_regret, &cmd_sweep,   &cmd_trace, &cmd_tune};
+static const subcommand *const commands[] = {&cmd_calibrate, &cmd_coll,     &cmd_doctor,       &cmd_explain,
+                                             &cmd_gemm,      &cmd_multiply, &cmd_redistribute, &cmd_regret,
+                                             &cmd_sweep,     &cmd_trace,    &cmd_tune};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -61,6 +63,8 @@ int main(int argc, char **argv)
 {
     int rank, provided, code;
 
+    if (argc > 1 && !strcmp(argv[1], cmd_doctor.name))
+        doctor_before_mpi();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     code = dispatch(argc, argv, rank);

@@ -2,6 +2,7 @@
 
 BUILD: where the command hsumma is (default: build).
 """
+import json
 import os
 import re
 import subprocess
@@ -60,4 +61,12 @@ def status_table():
                  [[f"`{name}`", str(value), text, comment] for value, (name, text, comment) in enumerate(statuses())])
 
 
-TABLES = {"options": option_table, "statuses": status_table}
+def finding_table():
+    said = subprocess.run([os.path.join(BUILD, "hsumma"), "doctor", "--list", "--format", "json"], check=True,
+                          capture_output=True, text=True, encoding="utf-8").stdout
+    return table(["finding", "", "what", "why it matters", "what to do"],
+                 [[f"`{row['name']}`", ">" * row["costly"], row["what"], row["why"], row["do"].replace("|", "\\|")]
+                  for row in json.loads(said)["checks"]])
+
+
+TABLES = {"findings": finding_table, "options": option_table, "statuses": status_table}

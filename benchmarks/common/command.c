@@ -57,6 +57,18 @@ void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MP
     quiet_wait(&request);
 }
 
+void quiet_gather(const void *mine, void *all, int count, MPI_Datatype type, MPI_Comm comm)
+{
+    MPI_Request request;
+
+    if (is_simulated()) {
+        MPI_Gather(mine, count, type, all, count, type, 0, comm);
+        return;
+    }
+    MPI_Igather(mine, count, type, all, count, type, 0, comm, &request);
+    quiet_wait(&request);
+}
+
 /* --- failing ---------------------------------------------------------------------------------------------------- */
 
 enum { TEXT = 512, MOST_LINES = 8 };
@@ -95,7 +107,6 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
 {
     int rank, size, mine = failed_here != 0, any = 0;
     char text[TEXT] = "", (*texts)[TEXT] = NULL;
-    MPI_Request request;
     va_list args;
 
     quiet_allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
@@ -113,14 +124,8 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
         texts = malloc((size_t)size * sizeof *texts);
     mine = rank != 0 || texts; /* without memory at the root there is its own text at least */
     quiet_bcast(&mine, 1, MPI_INT, 0, comm);
-    if (mine) {
-        if (is_simulated()) {
-            MPI_Gather(text, TEXT, MPI_CHAR, texts, TEXT, MPI_CHAR, 0, comm);
-        } else {
-            MPI_Igather(text, TEXT, MPI_CHAR, texts, TEXT, MPI_CHAR, 0, comm, &request);
-            quiet_wait(&request);
-        }
-    }
+    if (mine)
+        quiet_gather(text, texts, TEXT, MPI_CHAR, comm);
     if (rank == 0)
         print_distinct(texts ? texts : &text, texts ? size : 1);
     free(texts);

@@ -36,11 +36,12 @@ int command_trace(MPI_Comm comm, hsumma_context *ctx, int code);
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
-/* A barrier, a broadcast and a reduction to all that give the processor away between tests: MPICH's blocking calls
- * never do, which is slow with more ranks than processors. */
+/* A barrier, a broadcast, a reduction to all and a gathering on rank 0 that give the processor away between tests:
+ * MPICH's blocking calls never do, which is slow with more ranks than processors. */
 void quiet_barrier(MPI_Comm comm);
 void quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+void quiet_gather(const void *mine, void *all, int count, MPI_Datatype type, MPI_Comm comm);
 
 /* --- reading arguments -------------------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/command.h"
+#include "doctor/doctor.h"
 
 /* Before any plan has been asked. */
 static const hsumma_plan_info unknown = {.predicted_seconds = NAN,
@@ -298,6 +299,8 @@ static int carry_out(contest *r, MPI_Comm comm)
         return code;
     if (is_simulated() && (code = gemm_sample(r)))
         return code;
+    if (!is_simulated())
+        doctor_warn(comm, r->p.ctx, r->warning, sizeof r->warning);
     for (int i = 0; i < r->count; i++)
         fill(r, &r->contenders[i]);
     if ((code = gemm_bounds(r)))

@@ -105,6 +105,7 @@ typedef struct contest {
     hsumma_plan *plan;     /* NULL: there is none */
     hsumma_plan_info info; /* of the plan, which may stand for one that an API keeps to itself */
     char text[400];        /* why there is none */
+    char warning[400];     /* of the doctor: what spoils the figures; "": nothing */
     contender contenders[CONTENDERS];
     int count;
     turn *turns;   /* of all contenders */

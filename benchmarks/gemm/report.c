@@ -125,6 +125,8 @@ static int print_json(const contest *run, FILE *file)
     if (run->count > 1) /* the ratio is the first contender's, all else of the measured routine */
         report_add(object, columns, &run->contenders[1], RATIO);
     add_result(object, run->contenders, reps, present(run));
+    if (run->warning[0])
+        json_object_set_new(object, "warning", json_string(run->warning));
     json_object_set_new(object, "calls", json_integer(run->args->calls));
     if (run->plan)
         report_moves_json(&run->info, object);
@@ -243,6 +245,8 @@ static void print_table(const contest *run, FILE *file)
 
     table.factor = report_time_unit(ours->seconds.median, &table.unit);
     report_head(run->measured, "gemm", file);
+    if (run->warning[0])
+        fprintf(file, "note: costs more than 10 %%: %s; hsumma doctor says what to do\n", run->warning);
     print_routine(run, file);
     for (const contender *x = ours + 1; x < end; x++)
         if (x->who.how == API_SCALAPACK)

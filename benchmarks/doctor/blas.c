@@ -1,0 +1,208 @@
+/* hsumma doctor: the BLAS, and the kernels that it has chosen, by its own word. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "doctor/doctor.h"
+
+/* Kernels by the vectors that they use: OpenBLAS's names of processors, and BLIS's. Others are taken to be good. */
+static const struct {
+    const char *kernels;
+    vector_level level;
+} kernels_of[] = {
+    {"Prescott", VECTORS_SSE},     {"Core2", VECTORS_SSE},         {"Penryn", VECTORS_SSE},
+    {"Dunnington", VECTORS_SSE},   {"Nehalem", VECTORS_SSE},       {"Atom", VECTORS_SSE},
+    {"Katmai", VECTORS_SSE},       {"Coppermine", VECTORS_SSE},    {"Northwood", VECTORS_SSE},
+    {"Banias", VECTORS_SSE},       {"Athlon", VECTORS_SSE},        {"Opteron", VECTORS_SSE},
+    {"Opteron_SSE3", VECTORS_SSE}, {"Barcelona", VECTORS_SSE},     {"Bobcat", VECTORS_SSE},
+    {"Nano", VECTORS_SSE},         {"Generic", VECTORS_SSE},       {"Sandybridge", VECTORS_AVX},
+    {"Bulldozer", VECTORS_AVX},    {"Piledriver", VECTORS_AVX},    {"Steamroller", VECTORS_AVX},
+    {"Excavator", VECTORS_AVX},    {"Haswell", VECTORS_AVX2},      {"Zen", VECTORS_AVX2},
+    {"SkylakeX", VECTORS_AVX512},  {"Cooperlake", VECTORS_AVX512}, {"SapphireRapids", VECTORS_AVX512},
+    {"penryn", VECTORS_SSE},       {"generic", VECTORS_SSE},       {"sandybridge", VECTORS_AVX},
+    {"haswell", VECTORS_AVX2},     {"zen", VECTORS_AVX2},          {"zen2", VECTORS_AVX2},
+    {"zen3", VECTORS_AVX2},        {"knl", VECTORS_AVX512},        {"skx", VECTORS_AVX512},
+};
+
+/* What a level is called, and the names by which OpenBLAS and BLIS take kernels of it. */
+static const struct {
+    const char *name, *openblas, *blis;
+} levels[] = {[VECTORS_UNKNOWN] = {"unknown vectors", "", ""},
+              [VECTORS_SSE] = {"SSE", "Nehalem", "penryn"},
+              [VECTORS_AVX] = {"AVX", "Sandybridge", "sandybridge"},
+              [VECTORS_AVX2] = {"AVX2", "Haswell", "haswell"},
+              [VECTORS_AVX512] = {"AVX-512", "SkylakeX", "skx"}};
+
+static int has_flag(const char *flags, const char *flag)
+{
+    const size_t length = strlen(flag);
+
+    for (const char *at = flags; (at = strstr(at, flag)) != NULL; at += length)
+        if (at[-1] == ' ' && strchr(" \n", at[length]))
+            return 1;
+    return 0;
+}
+
+/* Zen 4 splits vectors of AVX-512: kernels of AVX2 are as fast there. */
+static vector_level processor_level(const doctor_job *j)
+{
+    char *line = NULL;
+    size_t size = 0;
+    int amd = 0;
+    vector_level level = VECTORS_UNKNOWN;
+    FILE *file = doctor_open(j, "/proc/cpuinfo");
+
+    while (file && level == VECTORS_UNKNOWN && getline(&line, &size, file) > 0) {
+        amd |= !strncmp(line, "vendor_id", 9) && strstr(line, "AuthenticAMD");
+        if (strncmp(line, "flags", 5))
+            continue;
+        level = !has_flag(line, "avx")                              ? VECTORS_SSE
+                : !has_flag(line, "avx2") || !has_flag(line, "fma") ? VECTORS_AVX
+                : amd || !has_flag(line, "avx512f") || !has_flag(line, "avx512dq") || !has_flag(line, "avx512bw") ||
+                        !has_flag(line, "avx512vl")
+                    ? VECTORS_AVX2
+                    : VECTORS_AVX512;
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return level;
+}
+
+/* A function of the BLAS that may not be there. */
+static int find_function(const char *name, void *function)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static void ask_openblas(job_blas *blas)
+{
+    char *(*config)(void), *(*corename)(void);
+    const char *word = "";
+    size_t name;
+
+    if (find_function("openblas_get_config", &config))
+        word = config();
+    blas->chooses = strstr(word, "DYNAMIC_ARCH") != NULL;
+    name = strcspn(word, " "); /* "OpenBLAS 0.3.21 ..." */
+    name += strspn(word + name, " ");
+    snprintf(blas->version, sizeof blas->version, "%.*s", (int)(name + strcspn(word + name, " ")), word);
+    if (find_function("openblas_get_corename", &corename))
+        snprintf(blas->kernels, sizeof blas->kernels, "%.*s", (int)sizeof blas->kernels - 1, corename());
+}
+
+static void ask_blis(job_blas *blas)
+{
+    int (*id)(void);
+    const char *(*name)(int), *(*version)(void);
+
+    if (find_function("bli_info_get_version_str", &version))
+        snprintf(blas->version, sizeof blas->version, "BLIS %.40s", version());
+    if (find_function("bli_arch_query_id", &id) && find_function("bli_arch_string", &name))
+        snprintf(blas->kernels, sizeof blas->kernels, "%.*s", (int)sizeof blas->kernels - 1, name(id()));
+    blas->chooses = 1;
+}
+
+static void look(doctor_job *j)
+{
+    job_blas *blas = &j->blas;
+    const char *library = hs_threads_library();
+    Dl_info place;
+    void *gemm = dlsym(RTLD_DEFAULT, "cblas_dgemm");
+
+    if (gemm && dladdr(gemm, &place) && place.dli_fname && !realpath(place.dli_fname, blas->file))
+        blas->file[0] = 0;
+    if (!strcmp(library, "OpenBLAS"))
+        ask_openblas(blas);
+    else if (!strcmp(library, "BLIS"))
+        ask_blis(blas);
+    for (size_t i = 0; i < sizeof kernels_of / sizeof *kernels_of; i++)
+        if (!strcmp(blas->kernels, kernels_of[i].kernels))
+            blas->uses = kernels_of[i].level;
+    blas->processor = processor_level(j);
+}
+
+static void tell_blas(const doctor_job *j, char *text, size_t size)
+{
+    const job_blas *blas = &j->blas;
+    int used = snprintf(text, size, "%s", blas->version[0] ? blas->version : hs_threads_library());
+
+    if (blas->kernels[0])
+        used += snprintf(text + used, size - (size_t)used, "; kernels %s (%s)", blas->kernels, levels[blas->uses].name);
+    if (blas->processor)
+        used += snprintf(text + used, size - (size_t)used, "; processor with %s", levels[blas->processor].name);
+    if (blas->file[0])
+        snprintf(text + used, size - (size_t)used, "; %.150s", blas->file);
+}
+
+/* --- findings ----------------------------------------------------------------------------------------------------- */
+
+static int slow_kernels(const doctor_job *j, finding *f)
+{
+    const job_blas *blas = &j->blas;
+    int blis = !strcmp(hs_threads_library(), "BLIS");
+    const char *variable = blis ? "BLIS_ARCH_TYPE" : "OPENBLAS_CORETYPE", *set = getenv(variable);
+    const char *better = blis ? levels[blas->processor].blis : levels[blas->processor].openblas;
+
+    if (!blas->uses || blas->uses >= blas->processor)
+        return 0;
+    if (set)
+        doctor_advises(f, "unset %s (it is %.40s), or set it to %s, for all ranks", variable, set, better);
+    else if (blas->chooses)
+        doctor_advises(f, "set %s=%s for all ranks, or use a newer %s", variable, better, hs_threads_library());
+    else
+        doctor_advises(f, "use a %s built for this processor, or one that chooses (DYNAMIC_ARCH)",
+                       hs_threads_library());
+    return doctor_finds(f, "%s runs its %s kernels (%s) on a processor with %s", hs_threads_library(), blas->kernels,
+                        levels[blas->uses].name, levels[blas->processor].name);
+}
+
+/* Where netlib's own BLAS, and GSL's, are found. */
+static int reference(const doctor_job *j, finding *f)
+{
+    static const char *const names[] = {"/blas/libblas.so", "/libcblas.so", "/librefblas.so", "/libgslcblas.so"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(j->blas.file, names[i]))
+            return doctor_finds(f, "the BLAS is %.200s", j->blas.file);
+    return 0;
+}
+
+static int serial(const doctor_job *j, finding *f)
+{
+    return hs_threads_now() == 0 && j->cores.fit > 1 && j->blas.version[0] &&
+           doctor_finds(f, "the BLAS has no threads, and a rank has %d cores", j->cores.fit);
+}
+
+const doctor_subject doctor_blas = {
+    .look = look,
+    .facts = {{"BLAS", tell_blas}},
+    .checks = {{.name = "kernels",
+                .found = slow_kernels,
+                .what = "the BLAS runs kernels for an older processor",
+                .why = "the local GEMM runs at a half to a quarter of the processor's rate",
+                .cure =
+                    "OPENBLAS_CORETYPE=SkylakeX (AVX-512) or Haswell (AVX2), BLIS_ARCH_TYPE=skx or haswell; or a newer "
+                    "BLAS. Debian's OpenBLAS 0.3.21 does not know processors newer than itself and takes Prescott "
+                    "for them",
+                .costly = 1,
+                .measure = 1},
+               {.name = "reference-blas",
+                .found = reference,
+                .what = "the BLAS is the reference implementation",
+                .why = "it is ten times slower than an optimised one, or more",
+                .cure = "install OpenBLAS or BLIS (Debian: libopenblas0-pthread; update-alternatives --config "
+                        "libblas.so.3-x86_64-linux-gnu)",
+                .costly = 1,
+                .measure = 1},
+               {.name = "serial-blas",
+                .found = serial,
+                .what = "the BLAS has no threads, and a rank has several cores",
+                .why = "all cores of a rank but one are idle",
+                .cure = "start a rank for each core, or use a BLAS with threads (Debian: libopenblas0-pthread)",
+                .costly = 1,
+                .measure = 1}}};

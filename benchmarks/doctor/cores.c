@@ -1,0 +1,258 @@
+/* hsumma doctor: how ranks and their BLAS threads lie on the cores of a node. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/cores.h"
+#include "base/threads.h"
+#include "common/command.h"
+#include "doctor/doctor.h"
+#include "report/columns.h"
+
+static const double enough = 0.99; /* of a core, for a rank */
+
+/* "0-3,8" into processors; 0 if the text is none. */
+static int read_cpus(const char *text, struct hs_cpus *cpus)
+{
+    int first, last, length;
+
+    for (; sscanf(text, "%d%n", &first, &length) == 1; text += *text == ',') {
+        last = first;
+        text += length;
+        if (sscanf(text, "-%d%n", &last, &length) == 1)
+            text += length;
+        for (int cpu = first; cpu <= last && cpu < HS_CPUS; cpu++)
+            CPU_SET_S((size_t)cpu, sizeof *cpus, cpus->part);
+    }
+    return *text == 0;
+}
+
+static int count_cores(const struct hs_core_users *users)
+{
+    int count = 0;
+
+    for (int cpu = 0; cpu < HS_CPUS; cpu++)
+        count += users->of[cpu] > 0;
+    return count;
+}
+
+static int count_online(const doctor_job *j)
+{
+    char text[1024];
+    struct hs_cpus cpus = {0};
+    struct hs_core_users cores;
+
+    if (!doctor_read(j, "/sys/devices/system/cpu/online", text, sizeof text) || !read_cpus(text, &cpus))
+        return (int)sysconf(_SC_NPROCESSORS_ONLN);
+    hs_cores_of(&cpus, j->root, &cores);
+    return count_cores(&cores);
+}
+
+static int count_sockets(const doctor_job *j, const struct hs_core_users *cores)
+{
+    unsigned char is[256] = {0};
+    char path[96], text[16];
+    int count = 0;
+
+    for (int cpu = 0; cpu < HS_CPUS; cpu++) {
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+        if (cores->of[cpu] && doctor_read(j, path, text, sizeof text) && atoi(text) >= 0 && atoi(text) < 256)
+            is[atoi(text)] = 1;
+    }
+    for (int i = 0; i < 256; i++)
+        count += is[i];
+    return count > 0 ? count : 1;
+}
+
+/* What has set the number of threads. */
+static const char *chosen_by(void)
+{
+    static const char *const variables[] = {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "BLIS_NUM_THREADS",
+                                            "MKL_NUM_THREADS", "OMP_NUM_THREADS"};
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+
+        if (value && *value)
+            return variables[i];
+    }
+    return NULL;
+}
+
+/* As a product of this context would use them. */
+static void find_threads(doctor_job *j)
+{
+    int option = j->ctx ? j->ctx->options.settings.threads : -1, now = hs_threads_now();
+    job_cores *cores = &j->cores;
+
+    cores->threads = cores->fit;
+    if (hs_threads_overlooked())
+        cores->threads = hs_threads_overlooked();
+    if (option == 0 || (option < 0 && hs_threads_user_chose()))
+        cores->threads = now;
+    if (option > 0)
+        cores->threads = option;
+    cores->chosen = option > 0 ? "option threads" : chosen_by();
+    if (now == 0)
+        cores->threads = 1;
+    quiet_allreduce(&cores->threads, &cores->all_threads, 1, MPI_INT, MPI_SUM, j->node);
+}
+
+static void look(doctor_job *j)
+{
+    struct hs_cpus cpus = {0};
+    struct hs_core_users mine, all;
+    job_cores *cores = &j->cores;
+    unsigned char is[HS_CPUS];
+
+    gethostname(cores->host, sizeof cores->host - 1);
+    sched_getaffinity(0, sizeof cpus, cpus.part);
+    hs_cores_of(&cpus, j->root, &mine);
+    quiet_allreduce(mine.of, all.of, HS_CPUS, MPI_UINT16_T, MPI_SUM, j->node);
+    cores->count = count_cores(&mine);
+    cores->used = count_cores(&all);
+    cores->online = count_online(j);
+    cores->sockets = count_sockets(j, &mine);
+    cores->quota = hs_cpu_quota(j->root);
+    cores->fit = hs_share_of(&mine, &all, cores->quota, j->node_ranks);
+    for (int cpu = 0; cpu < HS_CPUS; cpu++) {
+        is[cpu] = mine.of[cpu] > 0;
+        cores->share += is[cpu] ? 1.0 / all.of[cpu] : 0;
+        cores->shared |= is[cpu] && all.of[cpu] > 1;
+    }
+    doctor_list(is, HS_CPUS, cores->mine, sizeof cores->mine);
+    find_threads(j);
+}
+
+static void tell_place(const doctor_job *j, char *text, size_t size)
+{
+    const job_cores *cores = &j->cores;
+
+    snprintf(text, size, "%s, core%s %s of %d%s%s", cores->host, report_plural(cores->count), cores->mine,
+             cores->online, cores->sockets > 1 ? ", in several sockets" : "",
+             j->node_ranks == 1 ? ""
+             : cores->shared    ? ", which other ranks may use"
+                                : ", no other rank's");
+}
+
+static void tell_threads(const doctor_job *j, char *text, size_t size)
+{
+    const job_cores *cores = &j->cores;
+    int used = snprintf(text, size, "%d in each rank, as %s says", cores->threads,
+                        cores->chosen ? cores->chosen : "the library");
+
+    if (cores->quota > 0)
+        snprintf(text + used, size - (size_t)used, "; the control group allows %.3g cores", cores->quota);
+}
+
+/* --- findings ----------------------------------------------------------------------------------------------------- */
+
+static int oversubscribed(const doctor_job *j, finding *f)
+{
+    doctor_advises(f, "start at most %d ranks on a node", j->cores.online);
+    return j->node_ranks > j->cores.online && doctor_finds(f, "%d ranks on a node of %d core%s", j->node_ranks,
+                                                           j->cores.online, report_plural(j->cores.online));
+}
+
+/* The options of the launcher that give each rank its own cores. */
+static void advise_binding(const doctor_job *j, finding *f)
+{
+    int each = j->cores.online / j->node_ranks > 1 ? j->cores.online / j->node_ranks : 1;
+
+    if (j->mpi.runs == FAMILY_OPENMPI)
+        doctor_advises(f, "mpiexec --map-by slot:PE=%d --bind-to core", each);
+    else
+        doctor_advises(f, "mpiexec -bind-to core:%d (MPICH); srun --cpu-bind=cores -c %d", each, each);
+}
+
+static int bound_together(const doctor_job *j, finding *f)
+{
+    const job_cores *cores = &j->cores;
+
+    if (cores->share >= enough || j->node_ranks > cores->online)
+        return 0;
+    advise_binding(j, f);
+    return doctor_finds(f, "%d ranks may use %d of the node's %d cores: some have less than a core to themselves",
+                        j->node_ranks, cores->used, cores->online);
+}
+
+static int unbound(const doctor_job *j, finding *f)
+{
+    advise_binding(j, f);
+    return j->cores.share >= enough && j->cores.shared &&
+           doctor_finds(f, "ranks are not bound: several may use the same cores");
+}
+
+static int too_many_threads(const doctor_job *j, finding *f)
+{
+    const job_cores *cores = &j->cores;
+
+    if (cores->threads <= cores->fit)
+        return 0;
+    if (cores->chosen)
+        doctor_advises(f, "set %s to %d, or leave it unset", cores->chosen, cores->fit);
+    return doctor_finds(f, "%d BLAS threads in a rank that has %d core%s (%s)", cores->threads, cores->fit,
+                        report_plural(cores->fit), cores->chosen ? cores->chosen : "the BLAS's own number");
+}
+
+static int idle_cores(const doctor_job *j, finding *f)
+{
+    const job_cores *cores = &j->cores;
+    int busy = cores->all_threads < cores->used ? cores->all_threads : cores->used;
+    double most = cores->quota > 0 && cores->quota < cores->online ? cores->quota : cores->online;
+
+    return cores->share >= enough && !doctor_is_alone(j) && busy < 0.9 * most &&
+           doctor_finds(f, "%d rank%s of the node use%s %d of its %d cores", j->node_ranks,
+                        report_plural(j->node_ranks), j->node_ranks == 1 ? "s" : "", busy, cores->online);
+}
+
+static int short_quota(const doctor_job *j, finding *f)
+{
+    return j->cores.quota > 0 && j->cores.quota < enough * j->node_ranks &&
+           doctor_finds(f, "the control group allows %.3g cores' worth of time to %d rank%s", j->cores.quota,
+                        j->node_ranks, report_plural(j->node_ranks));
+}
+
+const doctor_subject doctor_cores = {
+    .look = look,
+    .facts = {{"place", tell_place}, {"threads", tell_threads}},
+    .checks = {
+        {.name = "oversubscribed",
+         .found = oversubscribed,
+         .what = "a node has more ranks than cores",
+         .why = "ranks wait for each other's turns on a core; times say little",
+         .cure = "start at most as many ranks on a node as it has cores",
+         .costly = 1},
+        {.name = "bound-together",
+         .found = bound_together,
+         .what = "ranks are bound to the same cores, while others are idle",
+         .why = "ranks that share a core take turns: a product is as many times slower",
+         .cure =
+             "mpiexec -bind-to core (MPICH), --bind-to core (Open MPI), srun --cpu-bind=cores; ask the batch system "
+             "for a core for each rank",
+         .costly = 1,
+         .measure = 1},
+        {.name = "unbound",
+         .found = unbound,
+         .what = "ranks are not bound to cores",
+         .why = "the system may keep two polling ranks on one core for a while, and moves ranks away from their memory",
+         .cure = "mpiexec -bind-to core (MPICH), --bind-to core (Open MPI), srun --cpu-bind=cores"},
+        {.name = "threads",
+         .found = too_many_threads,
+         .what = "a rank has more BLAS threads than cores",
+         .why = "threads of the BLAS spin while they wait for each other: products become several times slower",
+         .cure = "leave OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and threads=N unset: the library sets each rank's share",
+         .costly = 1,
+         .measure = 1},
+        {.name = "quota",
+         .found = short_quota,
+         .what = "the control group allows less than a core for each rank",
+         .why = "the system stops all ranks for a part of each period",
+         .cure = "fewer ranks, or more cores for the container or job (cpu.max)",
+         .costly = 1,
+         .measure = 1},
+        {.name = "idle-cores",
+         .found = idle_cores,
+         .what = "cores of the node are left idle",
+         .why = "a product could use them",
+         .cure = "more ranks, or more threads of each: bind a rank to several cores, leave OMP_NUM_THREADS unset"}}};

@@ -1,0 +1,58 @@
+/* hsumma doctor: GPUs, and whether ranks can share memory on them. */
+#include <dirent.h>
+
+#include "coll/run/device_comm.h"
+#include "doctor/doctor.h"
+#include "report/columns.h"
+
+/* GPUs of NVIDIA that the driver lists. */
+static int count_gpus(const doctor_job *j)
+{
+    char path[PATH_MAX];
+    int count = 0;
+    DIR *directory = NULL;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/proc/driver/nvidia/gpus", j->root) < sizeof path)
+        directory = opendir(path);
+    for (struct dirent *entry; directory && (entry = readdir(directory)) != NULL;)
+        count += entry->d_name[0] != '.';
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+/* Why memory on devices is not shared; "": it is, or there is no device. */
+static const char *not_shared_because(const doctor_job *j)
+{
+    return j->ctx && j->ctx->comm.device ? j->ctx->comm.device->note.text : "";
+}
+
+static void tell_device(const doctor_job *j, char *text, size_t size)
+{
+    int gpus = count_gpus(j);
+
+    if (j->ctx && j->ctx->device)
+        snprintf(text, size, "%s; memory %s", hsumma_device(j->ctx),
+                 not_shared_because(j)[0] ? "not shared" : "shared");
+    else if (gpus > 0)
+        snprintf(text, size, "none in use; %d GPU%s on the node (option device=cuda%s)", gpus, report_plural(gpus),
+                 HSUMMA_HAVE_CUDA ? "" : "; this library is built without CUDA");
+}
+
+static int not_shared(const doctor_job *j, finding *f)
+{
+    const char *why = not_shared_because(j);
+
+    return why[0] && doctor_finds(f, "ranks cannot share memory on devices: %.300s", why);
+}
+
+const doctor_subject doctor_device = {
+    .facts = {{"device", tell_device}},
+    .checks = {{.name = "device-memory",
+                .found = not_shared,
+                .what = "ranks cannot share memory on GPUs",
+                .why = "what one rank has on a GPU reaches others through memory of the host",
+                .cure = "run the ranks of a node in one container with --ipc=host, with all GPUs visible to all "
+                        "(CUDA_VISIBLE_DEVICES alike)",
+                .costly = 1,
+                .measure = 1}}};

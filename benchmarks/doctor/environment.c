@@ -1,0 +1,114 @@
+/* hsumma doctor: variables of the environment that are meant for hsumma, and contexts that cannot be made with them. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "doctor/doctor.h"
+
+extern char **environ;
+
+enum { LONGEST_NAME = 48, CLOSE = 2 };
+
+/* Those that are not options: of programs and tests, and what module systems and CMake set. */
+static const char *const others[] = {"HSUMMA_PMPI",        "HSUMMA_SIM_LINKS", "HSUMMA_HOST_DEVICE_LIBRARY",
+                                     "HSUMMA_HOST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",
+                                     "HSUMMA_DIR",         "HSUMMA_HOME"};
+
+static const char *known(int i)
+{
+    hsumma_option_info info;
+    int options = HS_OPTIONS;
+
+    if (i < options)
+        return hsumma_option(i, &info) ? info.environment : "";
+    i -= options;
+    return i < (int)(sizeof others / sizeof *others) ? others[i] : NULL;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to add, remove or change until one name is the other, neither longer than LONGEST_NAME. */
+static int distance(const char *a, size_t length, const char *b)
+{
+    int row[LONGEST_NAME + 1], n = (int)strlen(b);
+
+    for (int k = 0; k <= n; k++)
+        row[k] = k;
+    for (size_t i = 0; i < length; i++) {
+        int before = row[0];
+
+        row[0] = (int)i + 1;
+        for (int k = 0; k < n; k++) {
+            int changed = before + (toupper((unsigned char)a[i]) != b[k]);
+
+            before = row[k + 1];
+            row[k + 1] = least(changed, 1 + least(row[k], before));
+        }
+    }
+    return row[n];
+}
+
+/* The known name that is nearest to the first letters of a text; NULL: it is itself known, or none of ours. */
+static const char *meant(const char *name, size_t length, int *far)
+{
+    const char *nearest = NULL, *other;
+
+    *far = LONGEST_NAME;
+    for (int i = 0; length <= LONGEST_NAME && (other = known(i)) != NULL; i++) {
+        int letters;
+
+        if (strlen(other) == length && !strncmp(name, other, length))
+            return NULL;
+        letters = distance(name, length, other);
+        if (letters < *far) {
+            *far = letters;
+            nearest = other;
+        }
+    }
+    return *far <= CLOSE || !strncasecmp(name, "HSUMMA_", 7) ? nearest : NULL;
+}
+
+static int misspelt(const doctor_job *j, finding *f)
+{
+    const char *head = "hsumma does not read ";
+    size_t used = 0, advised = 0;
+    int far;
+
+    (void)j;
+    for (char **variable = environ; *variable; variable++) {
+        size_t length = strcspn(*variable, "=");
+        const char *name = meant(*variable, length, &far);
+
+        if (!name || used + 2 * LONGEST_NAME > sizeof f->what || advised + 2 * LONGEST_NAME > sizeof f->cure)
+            continue;
+        used += (size_t)snprintf(f->what + used, sizeof f->what - used, "%s%.*s", used ? ", " : head, (int)length,
+                                 *variable);
+        if (far <= 2 * CLOSE)
+            advised += (size_t)snprintf(f->cure + advised, sizeof f->cure - advised, "%sdid you mean %s?",
+                                        advised ? " " : "", name);
+    }
+    return used > 0;
+}
+
+static int refused(const doctor_job *j, finding *f)
+{
+    return !j->ctx && doctor_finds(f, "%s", j->refused);
+}
+
+const doctor_subject doctor_environment = {
+    .checks = {
+        {.name = "no-context",
+         .found = refused,
+         .what = "no context can be made: an option is wrong, or a file or device that was asked for is not there",
+         .why = "nothing of hsumma runs",
+         .cure = "correct what the message names",
+         .costly = 1},
+        {.name = "misspelt-variable",
+         .found = misspelt,
+         .what = "a variable of the environment looks like hsumma's, but is none",
+         .why = "it has no effect",
+         .cure = "hsumma gemm --help lists options; the variable of an option is HSUMMA_ and its name in capitals"}}};

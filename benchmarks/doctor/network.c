@@ -1,0 +1,82 @@
+/* hsumma doctor: messages between nodes, measured beside what the profile or the tuned file say of them. */
+#include "hsumma/network/network.h"
+#include "doctor/doctor.h"
+
+enum { TRIALS = 3 };
+
+/* Seconds that a trial may take; by how much it may be slower before something is said. */
+static const double budget = 0.08, slack_alpha = 2, slack_beta = 1.5;
+
+static int is_slow(const job_network *network)
+{
+    return network->measured && network->expects &&
+           (network->found.alpha > slack_alpha * network->expected.alpha ||
+            network->found.beta > slack_beta * network->expected.beta);
+}
+
+/* What looks slow is measured again: a busy moment is no finding. */
+static void look(doctor_job *j)
+{
+    job_network *network = &j->network;
+    struct hs_network now;
+    double seconds;
+
+    if (!j->ctx || j->ctx->comm.topology.size == 0 || j->ctx->comm.topology.division[HS_NODE].parts == 1)
+        return;
+    network->expects = !j->ctx->measures; /* else the context has measured just now */
+    network->expected = j->ctx->profile.machine.network;
+    for (int trial = 0; trial < TRIALS && (trial == 0 || is_slow(network)); trial++) {
+        if (hs_network_measure(&j->ctx->comm, budget, &hs_heap, &now, &seconds))
+            return;
+        if (trial == 0 || now.between.alpha < network->found.alpha)
+            network->found.alpha = now.between.alpha;
+        if (trial == 0 || now.between.beta < network->found.beta)
+            network->found.beta = now.between.beta;
+        network->measured = 1;
+    }
+}
+
+/* "2.1 us, 10 GB/s" */
+static const char *link_text(const struct hs_link *link, char *text, size_t size)
+{
+    int used = snprintf(text, size, "%.3g us", 1e6 * link->alpha);
+
+    if (link->beta > 0)
+        snprintf(text + used, size - (size_t)used, ", %.3g GB/s", 1e-9 / link->beta);
+    return text;
+}
+
+static void tell_network(const doctor_job *j, char *text, size_t size)
+{
+    const job_network *network = &j->network;
+    char link[64];
+
+    if (!network->measured)
+        return;
+    int used = snprintf(text, size, "%s between nodes", link_text(&network->found, link, sizeof link));
+    if (network->expects)
+        snprintf(text + used, size - (size_t)used, "; %s by %.150s", link_text(&network->expected, link, sizeof link),
+                 j->ctx->profile.source);
+}
+
+static int slow(const doctor_job *j, finding *f)
+{
+    const job_network *network = &j->network;
+    char found[64], expected[64];
+
+    return is_slow(network) && doctor_finds(f, "messages between nodes have %s; %.150s says %s",
+                                            link_text(&network->found, found, sizeof found), j->ctx->profile.source,
+                                            link_text(&network->expected, expected, sizeof expected));
+}
+
+const doctor_subject doctor_network = {
+    .look = look,
+    .facts = {{"network", tell_network}},
+    .checks = {
+        {.name = "slow-network",
+         .found = slow,
+         .what = "messages between nodes are slower than the profile says (twice the latency, or 2/3 of the rate)",
+         .why = "products wait for them, and plans are chosen for a faster network",
+         .cure = "ask whether the job uses the right fabric (UCX_TLS, UCX_NET_DEVICES, FI_PROVIDER) and who shares it; "
+                 "if it is right, hsumma calibrate",
+         .costly = 1}}};

@@ -8,7 +8,7 @@ LDFLAGS  ?=## further flags of the linker
 WERROR   ?=## 1: warnings are errors
 SANITIZE ?=## sanitizers, e.g. address,undefined (as "make asan" does)
 V        ?=## 1: print full commands
-PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDEDIR, BINDIR, DOCDIR, MANDIR
+PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDEDIR, BINDIR, DATADIR, DOCDIR, MANDIR
 DESTDIR  ?=## put before installed paths, for packagers
 DEPS     ?=## no: never install what is missing
 TESTS    ?=## a pattern: only the lines of tests/suite that match, short suite or not
@@ -26,8 +26,11 @@ endif
 CC       ?= gcc## gcc or clang, under the MPI wrapper
 MPICC    ?= $(or $(shell command -v mpicc.$(MPI) 2>&1),mpicc)## MPI compiler wrapper
 MPIEXEC  ?= $(or $(shell command -v mpiexec.$(MPI) 2>&1),mpiexec)## MPI launcher
+MPIFC    ?= $(call fortran_of,$(subst mpicc,mpifort,$(lastword $(MPICC))))## MPI wrapper of gfortran, for the module; empty: without
 BLAS     ?= openblas## a CBLAS: name for pkg-config, or of the library; else set both BLAS_CFLAGS and BLAS_LIBS
 MPICC := $(MPICC)
+fortran_of = $(shell printf 'use mpi_f08\nend\n' | $(1) -fsyntax-only -x f95 - >/dev/null 2>&1 && echo $(1))
+MPIFC := $(MPIFC)
 MPIEXEC := $(MPIEXEC)
 module = $(shell pkg-config $(1) $(2) 2>/dev/null)
 found = $(filter /%,$(shell $(MPICC) -print-file-name=lib$(1).so 2>/dev/null))
@@ -67,6 +70,7 @@ system := $(patsubst -I%,-isystem %,$(BLAS_CFLAGS) $(call module,--cflags,hwloc)
 compile := $(MPICC) -std=c11 -D_GNU_SOURCE $(call flag,HSUMMA_HAVE_SCALAPACK,$(SCALAPACK_LIBS)) \
     $(call flag,HSUMMA_HAVE_HWLOC,$(HWLOC_LIBS)) $(call flag,HSUMMA_HAVE_CUDA,$(NVCC)) -Iinclude -Isrc $(CPPFLAGS) $(system) $(warnings) $(CFLAGS) $(sanitize) \
     -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -MMD -MP
+fortran = $(MPIFC) -std=f2008 -Wall -Wextra -Wno-c-binding-type $(if $(filter 1,$(WERROR)),-Werror) -O2 -g -fPIC -ffunction-sections -J$(BUILD)
 link := $(MPICC) $(CFLAGS) $(sanitize) $(LDFLAGS) -Wl,--as-needed
 lib_libs := $(HWLOC_LIBS) $(BLAS_LIBS) -lm -ldl $(CUDA_LIBS)
 # The preloaded library has no use for the GEMM, nor for a BLAS: what nobody calls is left out (not by sanitizers).
@@ -88,7 +92,7 @@ objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 kernels := $(if $(NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(sort $(wildcard src/gpu/*.cu))))
 sources = $(sort $(shell find $(1) -name '*.c'))
 lib_objects := $(call objects,$(filter-out src/api/scalapack/% $(if $(NVCC),,src/gpu/cuda_%) $(if $(SIM),src/base/no_simulator.c),$(call sources,$(layers:%=src/%)))) \
-    $(kernels)
+    $(kernels) $(if $(MPIFC),$(BUILD)/obj/fortran/hsumma.o)
 main := $(wildcard benchmarks/main.c)
 bench_objects := $(call objects,$(filter-out $(main),$(call sources,benchmarks)))
 test_support := $(call objects,$(call sources,tests/support))
@@ -111,6 +115,7 @@ alias := $(command:%=%_bench)
 test_archive := $(BUILD)/libtests.a
 archives := $(BUILD)/libbench.a $(BUILD)/libhsumma_pxgemm.a $(BUILD)/libhsumma.a
 pmpi_objects := $(call objects,$(sort $(wildcard src/pmpi/*.c)))
+module_source := $(BUILD)/fortran/hsumma.F90
 pmpi := $(if $(pmpi_objects),$(BUILD)/libhsumma_pmpi.so)
 pxgemm_objects := $(call objects,$(filter-out %/override.c,$(sort $(wildcard src/api/scalapack/*.c))))
 shim_objects := $(call objects,$(sort $(wildcard src/api/scalapack/*.c)))
@@ -134,7 +139,7 @@ ifneq ($(filter bench check check-all check-sim fuzz check-scalapack asan,$(MAKE
 .NOTPARALLEL:
 endif
 
-all: $(BUILD)/libhsumma.a $(shared) $(shared:%=%.$(major)) $(pmpi) $(shims) $(command) $(alias) ## libraries and command
+all: $(BUILD)/libhsumma.a $(shared) $(shared:%=%.$(major)) $(module_source) $(pmpi) $(shims) $(command) $(alias) ## libraries and command
 sim: ## library and hsumma for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
 	@scripts/deps --sim
 	@$(sim_make) $(BUILD)/sim/hsumma
@@ -213,6 +218,17 @@ $(BUILD)/obj/src/api/scalapack/blacs_static.o: src/api/scalapack/blacs.c $(BUILD
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(compile) -c -o $@ $<
+
+# The Fortran module, a part of the library: it calls nothing of the compiler's run-time library, so no program of C
+# needs that.
+$(eval $(call stamp,fortran,$$(fortran)))
+$(module_source): fortran/expand.awk fortran/hsumma.F90.in
+	@mkdir -p $(@D)
+	$(Q)awk -f $^ >$@
+$(BUILD)/obj/fortran/hsumma.o: $(module_source) $(BUILD)/obj/fortran.stamp
+	@mkdir -p $(@D)
+	$(call say,FC,$<)
+	$(Q)$(fortran) -c -o $@ $<
 
 $(BUILD)/libhsumma.a: $(lib_objects)
 $(BUILD)/libbench.a: $(bench_objects)
@@ -333,9 +349,10 @@ doc: man ## those, and the manual in HTML: BUILD/doc/html/index.html (needs Doxy
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 BINDIR     ?= $(PREFIX)/bin
+DATADIR    ?= $(PREFIX)/share/hsumma
 DOCDIR     ?= $(PREFIX)/share/doc/hsumma
 MANDIR     ?= $(PREFIX)/share/man
-headers := $(wildcard include/*.h)
+headers := $(wildcard include/*.h include/*.hpp)
 module_mpich := mpich
 module_openmpi := ompi-c
 mpi_module = $(if $(findstring $(MPI),$(MPICC)),$(if $(call module,--modversion,$(module_$(MPI))),$(module_$(MPI))))
@@ -353,7 +370,7 @@ substitutions = PC_PREFIX=$(if $(filter /usr,$(PREFIX)),/usr,$${pcfiledir}/$(cal
     VERSION=$(VERSION) MAJOR=$(major) MPI=$(MPI) MPI_MARK=$(mpi_mark) REQUIRES_PRIVATE=$(mpi_module)
 
 install: all ## libraries, headers, command, files for CMake and pkg-config, licence
-	install -d $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(LIBDIR)/cmake/hsumma $(INCLUDEDIR) $(BINDIR) $(DOCDIR))
+	install -d $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(LIBDIR)/cmake/hsumma $(INCLUDEDIR) $(BINDIR) $(DATADIR) $(DOCDIR))
 	install -m 644 $(BUILD)/libhsumma.a $(DESTDIR)$(LIBDIR)
 	for so in $(notdir $(shared)); do \
 	    install -m 755 $(BUILD)/$$so $(DESTDIR)$(LIBDIR)/$$so.$(VERSION) && \
@@ -361,7 +378,8 @@ install: all ## libraries, headers, command, files for CMake and pkg-config, lic
 	    ln -sf $$so.$(major) $(DESTDIR)$(LIBDIR)/$$so || exit; done
 	$(if $(pmpi),install -m 755 $(pmpi) $(DESTDIR)$(LIBDIR))
 	install -m 644 $(filter %.a,$(shims)) $(DESTDIR)$(LIBDIR)
-	install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(headers) $(if $(MPIFC),$(BUILD)/hsumma.mod) $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(module_source) $(DESTDIR)$(DATADIR)
 	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR) && ln -sf hsumma $(DESTDIR)$(BINDIR)/hsumma_bench)
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 	$(foreach n,1 7,$(if $(wildcard $(BUILD)/man/man$n),install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$n $(BUILD)/man/man$n/* &&)) true
@@ -371,9 +389,9 @@ install: all ## libraries, headers, command, files for CMake and pkg-config, lic
 
 uninstall: ## removes what "make install" has put there
 	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(notdir $(shims)) $(foreach so,$(notdir $(shared)),$(so) $(so).$(major) $(so).$(VERSION)) $(configs)) \
-	    $(headers:include/%=$(INCLUDEDIR)/%) $(BINDIR)/hsumma $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE \
+	    $(headers:include/%=$(INCLUDEDIR)/%) $(INCLUDEDIR)/hsumma.mod $(DATADIR)/hsumma.F90 $(BINDIR)/hsumma $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE \
 	    $(addprefix $(MANDIR)/,man1/hsumma.1 man1/hsumma-*.1 man7/hsumma-options.7))
-	-rmdir $(addprefix $(DESTDIR),$(DOCDIR) $(LIBDIR)/cmake/hsumma)
+	-rmdir $(addprefix $(DESTDIR),$(DATADIR) $(DOCDIR) $(LIBDIR)/cmake/hsumma)
 
 dist: ## source archive of the last commit, BUILD/hsumma-VERSION.tar.gz
 	@mkdir -p $(BUILD)

@@ -237,6 +237,10 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
 HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message,
                                        size_t size);
 
+/** hsumma_create for a communicator of Fortran, as MPI_Comm_c2f makes it.  For bindings. */
+HSUMMA_API hsumma_status hsumma_create_fortran(MPI_Fint comm, const char *options, hsumma_context **ctx, char *message,
+                                               size_t size);
+
 /**
  * Releases the caller's hold on a context and sets *ctx to NULL.  Grids and plans made from it stay usable; the context
  * is freed with the last of them.  NULL is ignored.
@@ -262,6 +266,14 @@ HSUMMA_API hsumma_status hsumma_trace_write(hsumma_context *ctx);
  * of the context.  Local.
  */
 HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
+
+/**
+ * Replaces that explanation (copied; cut after 479 bytes).  Local.
+ *
+ * For bindings that refuse an argument themselves, such as an array of the wrong shape: they pass NULL in its place, so
+ * that all processes return the same error, and then explain it.
+ */
+HSUMMA_API void hsumma_set_message(hsumma_context *ctx, const char *text);
 
 /** @} */
 /** @name Devices

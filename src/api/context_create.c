@@ -268,6 +268,12 @@ hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context *
     return hs_context_create(comm, options, 1, ctx, message, size);
 }
 
+hsumma_status hsumma_create_fortran(MPI_Fint comm, const char *options, hsumma_context **ctx, char *message,
+                                    size_t size)
+{
+    return hsumma_create(MPI_Comm_f2c(comm), options, ctx, message, size);
+}
+
 void hsumma_free(hsumma_context **ctx)
 {
     if (!ctx || !*ctx)
@@ -290,4 +296,9 @@ hsumma_status hsumma_trace_write(hsumma_context *ctx)
 const char *hsumma_message(const hsumma_context *ctx)
 {
     return ctx ? ctx->message.text : "";
+}
+
+void hsumma_set_message(hsumma_context *ctx, const char *text)
+{
+    snprintf(ctx->message.text, sizeof ctx->message.text, "%s", text);
 }

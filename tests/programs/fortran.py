@@ -1,0 +1,71 @@
+"""TAP: the Fortran module: structures as in C, the same bits, each call, what it refuses, and the examples."""
+import os
+import re
+import subprocess
+import sys
+
+from bindings import (SANITIZE, compile_reference, compiled, expanded, launched, scratch, source, test_same_bits,
+                      wrapper)
+from launch import BUILD
+from tap import done, ok, run, skip
+
+FORTRAN = wrapper("mpifort")
+
+
+def test_structures():
+    """Offsets and sizes of each component, as both compilers see them."""
+    with open(source("fortran", "hsumma.F90.in"), encoding="utf-8") as file:
+        types = re.findall(r"type, bind\(C\), public :: (\w+)\n(.*?)end type", file.read(), re.S)
+    fields = [(kind, name) for kind, body in types for line in body.splitlines() if "::" in line
+              for name in re.findall(r"\w+", re.sub(r"=[^,]*|\(\w+\)", "", line.split("::")[1]))]
+    kinds = [kind for kind, _ in types]
+    ok(len(kinds) == 5 and len(fields) > 60, "five structures", kinds, fields)
+    lines = "".join(f'    printf("{k} {f} %zu\\n", offsetof({k}, {f}));\n' for k, f in fields)
+    lines += "".join(f'    printf("{k} %zu\\n", sizeof({k}));\n' for k in kinds)
+    with open(scratch("offsets.c"), "w", encoding="utf-8") as file:
+        file.write(f"#include <hsumma.h>\n#include <stdio.h>\nint main(void)\n{{\n{lines}}}\n")
+    lines = "".join(f"    type({k}), target :: x_{k}\n" for k in kinds)
+    lines += "".join(f"    call show('{k} {f}', c_loc(x_{k}), c_loc(x_{k}%{f}{'(1)' * is_array(types, k, f)}))\n"
+                     for k, f in fields)
+    lines += "".join(f"    print '(a,1x,i0)', '{k}', c_sizeof(x_{k})\n" for k in kinds)
+    with open(scratch("offsets.f90"), "w", encoding="utf-8") as file:
+        file.write("program offsets\n    use, intrinsic :: iso_c_binding\n    use hsumma\n    implicit none\n" + lines +
+                   "contains\n    subroutine show(name, from, to)\n        character(*), intent(in) :: name\n"
+                   "        type(c_ptr), intent(in) :: from, to\n        print '(a,1x,i0)', name, "
+                   "transfer(to, 0_c_intptr_t) - transfer(from, 0_c_intptr_t)\n    end subroutine\nend program\n")
+    compiled("offsets_c", [wrapper("mpicc"), scratch("offsets.c")])
+    compiled("offsets_f", [FORTRAN, scratch("offsets.f90")], flags=["-ffree-line-length-none"])
+    of_c, of_fortran = launched(1, "offsets_c"), launched(1, "offsets_f")
+    ok(of_c.stdout == of_fortran.stdout and len(of_c.stdout.splitlines()) == len(fields) + len(kinds),
+       f"{len(fields)} components and {len(kinds)} sizes as in C", of_c.stdout, of_fortran.stdout, of_fortran.stderr)
+    with open(source("include", "hsumma.h"), encoding="utf-8") as file:
+        header = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    for kind in kinds:
+        body = re.search(rf"typedef struct {kind} {{(.*?)\n}}", header, re.S).group(1)
+        of_header = [re.search(r"(\w+)\s*(?:\[\w+\])?$", part.strip()).group(1)
+                     for line in body.split(";") if line.strip() for part in line.split(",")]
+        ok(of_header == [f for k, f in fields if k == kind], f"{kind} has the components of the header, in their order",
+           of_header)
+
+
+def is_array(types, kind, field):
+    return bool(re.search(rf"\b{field}\(", dict(types)[kind]))
+
+
+def test_no_library():
+    """The module in the library needs nothing of the compiler's run-time library."""
+    found = subprocess.run(["nm", os.path.join(BUILD, "obj", "fortran", "hsumma.o")], capture_output=True, text=True)
+    ok("hsumma_MOD_" in found.stdout and "_gfortran_" not in found.stdout, "no symbol of libgfortran",
+       *[line for line in found.stdout.splitlines() if "_gfortran_" in line], found.stderr)
+
+
+def test_bits():
+    compile_reference()
+    compiled("bits_f", [FORTRAN, expanded("bits.f90"), "-std=f2008", "-O2"])
+    test_same_bits("bits_f")
+
+
+if not os.path.exists(os.path.join(BUILD, "hsumma.mod")):
+    skip("the module", "this library has been built without gfortran, or its MPI has no module mpi_f08")
+    sys.exit(done())
+sys.exit(run(test_structures, test_no_library, test_bits))

@@ -1,4 +1,4 @@
-"""TAP: the Fortran module: structures as in C, the same bits, each call, what it refuses, and the examples."""
+"""TAP: the Fortran module: structures as in C, the same bits, each call, what it refuses; doc/fortran.md runs the examples."""
 import os
 import re
 import subprocess
@@ -65,7 +65,28 @@ def test_bits():
     test_same_bits("bits_f")
 
 
+def test_calls():
+    compiled("calls", [FORTRAN, source("tests", "bindings", "calls.f90"), "-std=f2008", "-g"],
+             flags=["-Wall", "-Wextra", "-Wno-compare-reals", "-Wno-integer-division",
+                    "-Wno-function-elimination"])
+    for ranks in (1, 3, 4):
+        process = launched(ranks, "calls")
+        lines = [line for line in process.stdout.splitlines() if not line.startswith("#")]
+        ok(process.returncode == 0 and len(lines) == 48 and all(line.startswith("ok ") for line in lines[:-1]),
+           f"calls on {ranks} ranks", process.stdout, process.stderr)
+
+
+def test_source():
+    """The installed source, compiled with the program by whatever compiler, without module mpi_f08."""
+    compiled("from_source", [FORTRAN, os.path.join(BUILD, "fortran", "hsumma.F90"),
+                             source("tests", "bindings", "calls.f90"), "-DHSUMMA_NO_MPI_F08", "-J", scratch("")],
+             flags=[])
+    process = launched(2, "from_source")
+    ok(process.returncode == 0 and "not ok" not in process.stdout, "the source with a program, without mpi_f08",
+       process.stdout, process.stderr)
+
+
 if not os.path.exists(os.path.join(BUILD, "hsumma.mod")):
     skip("the module", "this library has been built without gfortran, or its MPI has no module mpi_f08")
     sys.exit(done())
-sys.exit(run(test_structures, test_no_library, test_bits))
+sys.exit(run(test_structures, test_no_library, test_bits, test_calls, test_source))

@@ -31,6 +31,7 @@ preload=$LD_PRELOAD; unset LD_PRELOAD
 exec $LAUNCHER -n "$n" env ${preload:+LD_PRELOAD=$preload} "$@"
 """,
     "mpicc.mpich": f'exec {shutil.which("mpicc." + MPI) or "mpicc"} "$@"\n',
+    "mpifort.mpich": f'exec {shutil.which("mpifort." + MPI) or "mpifort"} "$@"\n',
     "your_program": 'exec build/hsumma gemm --api scalapack -m 256 --check --explain 1\n',
 }
 
@@ -83,6 +84,9 @@ def test_commands():
                 first = commands.splitlines()[0]
                 if "scalapack" in commands and not has_scalapack():
                     skip(f"{name}: {first}", "no ScaLAPACK")
+                    continue
+                if "mpifort" in commands and not os.path.exists(os.path.join(BUILD, "hsumma.mod")):
+                    skip(f"{name}: {first}", "built without gfortran")
                     continue
                 process = subprocess.run(["bash", "-e", "-c", commands], cwd=scratch, env=environment,
                                          capture_output=True, text=True)

@@ -1,12 +1,13 @@
 """TAP: the Fortran module: structures as in C, the same bits, each call, what it refuses; doc/fortran.md runs the examples."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 from bindings import (SANITIZE, compile_reference, compiled, expanded, launched, scratch, source, test_same_bits,
                       wrapper)
-from launch import BUILD
+from launch import BUILD, MPI
 from tap import done, ok, run, skip
 
 FORTRAN = wrapper("mpifort")
@@ -86,7 +87,26 @@ def test_source():
        process.stdout, process.stderr)
 
 
+def test_flang():
+    """LLVM's flang, for which there is no module of MPI: with mpif.h."""
+    flang = next((path for name in ("flang", "flang-new", "flang-new-16", "flang-new-19") if (path := shutil.which(name))), None)
+    if not flang or MPI != "mpich" or SANITIZE:
+        return skip("flang", "no flang, another MPI than MPICH, or a sanitizer")
+    with open(source("tests", "bindings", "calls.f90"), encoding="utf-8") as file:
+        text = file.read().replace("    use mpi\n", "").replace("implicit none\n", "implicit none\n    include 'mpif.h'\n", 1)
+    with open(scratch("calls_flang.F90"), "w", encoding="utf-8") as file:
+        file.write(text)
+    said = subprocess.run([FORTRAN, "-show"], capture_output=True, text=True).stdout
+    words = [word for word in said.split() if re.match(r"-[IL]/|-lmpi", word)]
+    experimental = ["-flang-experimental-exec"] * flang.endswith("-16")
+    compiled("calls_flang", [flang, *experimental, "-cpp", "-DHSUMMA_NO_MPI_F08", os.path.join(BUILD, "fortran", "hsumma.F90"),
+                             scratch("calls_flang.F90")], flags=words)
+    process = launched(3, "calls_flang")
+    ok(process.returncode == 0 and "not ok" not in process.stdout and "1..47" in process.stdout, "flang: calls on 3 ranks",
+       process.stdout, process.stderr)
+
+
 if not os.path.exists(os.path.join(BUILD, "hsumma.mod")):
     skip("the module", "this library has been built without gfortran, or its MPI has no module mpi_f08")
     sys.exit(done())
-sys.exit(run(test_structures, test_no_library, test_bits, test_calls, test_source))
+sys.exit(run(test_structures, test_no_library, test_bits, test_calls, test_source, test_flang))

@@ -31,7 +31,10 @@ preload=$LD_PRELOAD; unset LD_PRELOAD
 exec $LAUNCHER -n "$n" env ${preload:+LD_PRELOAD=$preload} "$@"
 """,
     "mpicc.mpich": f'exec {shutil.which("mpicc." + MPI) or "mpicc"} "$@"\n',
-    "mpifort.mpich": f'exec {shutil.which("mpifort." + MPI) or "mpifort"} "$@"\n',
+    "mpifort.mpich": f"""for word; do # another MPI has a ScaLAPACK of its own
+    shift; case $word in -lscalapack-mpich) word=-lscalapack-{MPI} ;; esac; set -- "$@" "$word"; done
+exec {shutil.which("mpifort." + MPI) or "mpifort"} "$@"
+""",
     "your_program": 'exec build/hsumma gemm --api scalapack -m 256 --check --explain 1\n',
 }
 

@@ -1,0 +1,56 @@
+# Copyright (c) 2026, the hsumma authors
+#
+# SPDX-License-Identifier: BSD-3-Clause
+
+from spack_repo.builtin.build_systems.makefile import MakefilePackage
+
+from spack.package import *
+
+
+class Hsumma(MakefilePackage):
+    """Distributed matrix multiplication over MPI, by SUMMA and hierarchical SUMMA, on ScaLAPACK's layouts.
+
+    From the top of a source tree: spack repo add packaging/spack; spack dev-build hsumma@0.1.0
+    """
+
+    manual_download = True  # the archive is that of "make dist"
+
+    license("BSD-3-Clause")
+
+    version("0.1.0")
+
+    variant("scalapack", default=True, description="Compare with ScaLAPACK")
+
+    # The comments name what scripts/deps and debian/control call it; scripts/check-install compares.
+    depends_on("c", type="build")  # Debian: gcc libc6-dev
+    depends_on("gmake", type="build")  # Debian: make
+    depends_on("pkgconfig", type="build")  # Debian: pkg-config
+    depends_on("mpi")  # Debian: mpich libmpich-dev
+    depends_on("openblas")  # Debian: libopenblas-dev
+    depends_on("hwloc")  # Debian: libhwloc-dev
+    depends_on("jansson")  # Debian: libjansson-dev
+    depends_on("scalapack", when="+scalapack")  # Debian: libscalapack-mpich-dev
+
+    def edit(self, spec, prefix):
+        pass
+
+    @property
+    def settings(self):
+        spec = self.spec
+        return [
+            "DEPS=no",
+            "CUDA=0",
+            "MPI=" + ("openmpi" if spec.satisfies("^[virtuals=mpi] openmpi") else "mpich"),
+            "BUILD=build/spack",
+            "MPICC=" + spec["mpi"].mpicc,
+            "BLAS_CFLAGS=" + spec["openblas"].headers.include_flags,
+            "BLAS_LIBS=" + spec["openblas"].libs.ld_flags,
+            "SCALAPACK_LIBS=" + (spec["scalapack"].libs.ld_flags if spec.satisfies("+scalapack") else ""),
+            "PREFIX=" + self.prefix,
+        ]
+
+    def build(self, spec, prefix):
+        make(*self.settings, "all")
+
+    def install(self, spec, prefix):
+        make(*self.settings, "install")

@@ -10,7 +10,7 @@ from spack.package import *
 class Hsumma(MakefilePackage):
     """Distributed matrix multiplication over MPI, by SUMMA and hierarchical SUMMA, on ScaLAPACK's layouts.
 
-    From the top of a source tree: spack repo add packaging/spack; spack dev-build hsumma@0.1.0
+    In a Spack repository as packages/hsumma/package.py; then, in the tree: spack dev-build hsumma@0.1.0
     """
 
     manual_download = True  # the archive is that of "make dist"
@@ -31,26 +31,25 @@ class Hsumma(MakefilePackage):
     depends_on("jansson")  # Debian: libjansson-dev
     depends_on("scalapack", when="+scalapack")  # Debian: libscalapack-mpich-dev
 
-    def edit(self, spec, prefix):
-        pass
-
     @property
     def settings(self):
         spec = self.spec
         return [
             "DEPS=no",
             "CUDA=0",
-            "MPI=" + ("openmpi" if spec.satisfies("^[virtuals=mpi] openmpi") else "mpich"),
             "BUILD=build/spack",
+            "MPI=" + ("openmpi" if spec["mpi"].name == "openmpi" else "mpich"),
             "MPICC=" + spec["mpi"].mpicc,
             "BLAS_CFLAGS=" + spec["openblas"].headers.include_flags,
             "BLAS_LIBS=" + spec["openblas"].libs.ld_flags,
-            "SCALAPACK_LIBS=" + (spec["scalapack"].libs.ld_flags if spec.satisfies("+scalapack") else ""),
+            "SCALAPACK_LIBS=" + (spec["scalapack"].libs.ld_flags if "+scalapack" in spec else ""),
             "PREFIX=" + self.prefix,
         ]
 
-    def build(self, spec, prefix):
-        make(*self.settings, "all")
+    @property
+    def build_targets(self):
+        return [*self.settings, "all"]
 
-    def install(self, spec, prefix):
-        make(*self.settings, "install")
+    @property
+    def install_targets(self):
+        return [*self.settings, "install"]

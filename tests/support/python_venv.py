@@ -3,6 +3,7 @@ package, installed as a user does.  What cannot be had is a reason to skip.
 
 Environment: that of launch.py.
 """
+import fcntl
 import os
 import re
 import shutil
@@ -32,7 +33,7 @@ def _run(*command, **environment):
 
 def settings():
     """NAME=VALUE for processes that import mpi4py of PyPI, which looks for MPICH's library by the name that MPICH itself
-    gives it; Debian calls it libmpich.so."""
+    gives it, and takes Open MPI's where there is one; Debian calls MPICH's libmpich.so."""
     said = subprocess.run(["ldd", LIBRARY], capture_output=True, text=True).stdout
     found = re.search(r"libmpich\.so\.12 => (\S+)", said)
     if not found:
@@ -42,18 +43,20 @@ def settings():
     link = os.path.join(folder, "libmpi.so.12")
     if not os.path.exists(link):
         os.symlink(os.path.realpath(found[1]), link)
-    return [f"LD_LIBRARY_PATH={folder}:{os.environ.get('LD_LIBRARY_PATH', '')}".rstrip(":")]
+    return [f"LD_LIBRARY_PATH={folder}:{os.environ.get('LD_LIBRARY_PATH', '')}".rstrip(":"), "MPI4PY_MPIABI=mpich"]
 
 
 def make():
-    """The environment; made once."""
+    """The environment; made once, by one of the tests that want it."""
     done = os.path.join(HOME, "complete")
-    if not os.path.exists(done):
-        shutil.rmtree(HOME, ignore_errors=True)
-        _run(sys.executable, "-m", "venv", "--system-site-packages", HOME)
-        _run(PYTHON, "-m", "pip", "install", "-q", "--ignore-installed", "mpi4py", "pytest")
-        with open(done, "w", encoding="utf-8"):
-            pass
+    with open(HOME + ".lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(done):
+            shutil.rmtree(HOME, ignore_errors=True)
+            _run(sys.executable, "-m", "venv", "--system-site-packages", HOME)
+            _run(PYTHON, "-m", "pip", "install", "-q", "--ignore-installed", "mpi4py", "pytest")
+            with open(done, "w", encoding="utf-8"):
+                pass
     environment = dict(setting.split("=", 1) for setting in settings())
     _run(PYTHON, "-c", "from mpi4py import MPI", **environment)
 

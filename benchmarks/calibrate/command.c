@@ -28,7 +28,8 @@ static void print_help(void)
            "  --seconds S           about how long it may take, from %d to %d (default: %d)\n"
            "  --quick               fewer sizes and shapes, in about %d seconds\n"
            "  --format table|json   what is printed (default: table)\n"
-           "  --progress            show the progress bar also where standard error is not a terminal\n"
+           "  --progress            a progress bar also where standard error is not a terminal\n"
+           "  -q, --quiet           no progress on standard error\n"
            "  -h, --help            this text\n\nOptions of the library:\n",
            LEAST_SECONDS, MOST_SECONDS, USUAL_SECONDS, QUICK_SECONDS);
 }
@@ -45,6 +46,7 @@ static const argument own_arguments[] = {
     {"quick", .read = argument_flag, AT(quick)},
     {"format", .read = argument_word, AT(format), .words = "table||json", .expected = "table or json"},
     {"progress", .read = argument_flag, AT(progress)},
+    {"quiet", 'q', .read = argument_flag, AT(quiet)},
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
@@ -172,7 +174,7 @@ static int carry_out(calibration *cal, const char *options)
         return command_code(status);
     cal->begun = hs_now();
     if (cal->rank == 0)
-        progress_begin(&cal->bar, cal->args->progress);
+        progress_begin(&cal->bar, progress_wish(cal->args->progress, cal->args->quiet));
     if (!measure_all(cal))
         return COMMAND_INTERNAL;
     cal->took = hs_now() - cal->begun;

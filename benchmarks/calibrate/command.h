@@ -18,7 +18,7 @@ typedef struct calibrate_arguments {
     double seconds;   /* about how long it may take */
     int quick;        /* fewer sizes and shapes */
     report_format format;
-    int progress;
+    int progress, quiet;
 } calibrate_arguments;
 
 /* One measured time: "measured.NAME NUMBER ... SECONDS" in the file. */

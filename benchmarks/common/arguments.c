@@ -83,6 +83,7 @@ static const argument arguments_run[] = {
     {"reps", .read = argument_int, AT(reps), .least = 1, .most = 1000000,
      .expected = "a number of repetitions from 1 to 1000000"},
     {"check", .read = argument_flag, AT(check)},
+    {"quiet", 'q', .read = argument_flag, AT(quiet)},
     {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
@@ -131,6 +132,7 @@ void arguments_help(void)
           "  --reps N                timed repetitions after one warm-up (default: 5)\n"
           "  --check                 also check single entries and, with a strict bound, every row of C\n"
           "  --format table|csv|json (default: table)\n"
+          "  -q, --quiet             no progress on standard error\n"
           "  -h, --help              this text\n",
           stdout);
 }

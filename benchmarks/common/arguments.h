@@ -44,6 +44,7 @@ typedef struct arguments {
     uint64_t seed;
     int reps;
     int check;
+    int quiet; /* no progress */
     report_format format;
 } arguments;
 

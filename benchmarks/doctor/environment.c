@@ -11,9 +11,9 @@ extern char **environ;
 enum { LONGEST_NAME = 48, CLOSE = 2 };
 
 /* Those that are not options: of programs and tests, and what module systems and CMake set. */
-static const char *const others[] = {"HSUMMA_PMPI",        "HSUMMA_SIM_LINKS", "HSUMMA_HOST_DEVICE_LIBRARY",
-                                     "HSUMMA_HOST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",
-                                     "HSUMMA_DIR",         "HSUMMA_HOME"};
+static const char *const others[] = {
+    "HSUMMA_PMPI",        "HSUMMA_SIM_LINKS", "HSUMMA_SIM_BENCH", "HSUMMA_PROGRESS", "HSUMMA_HOST_DEVICE_LIBRARY",
+    "HSUMMA_HOST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",      "HSUMMA_DIR",      "HSUMMA_HOME"};
 
 static const char *known(int i)
 {

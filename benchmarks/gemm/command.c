@@ -195,11 +195,14 @@ static int finish_contender(contest *r, contender *x)
 static int measure(contest *r)
 {
     int code, reps = r->args->common.reps, calls = r->args->calls;
+    char phase[40];
 
     for (int round = 0; round < reps; round++) {
         for (int i = 0; i < r->count; i++) {
             contender *x = &r->contenders[i];
 
+            snprintf(phase, sizeof phase, "round %d of %d", round + 1, reps);
+            progress_update(&r->bar, phase, (round + (double)i / r->count) / reps);
             if ((code = take_turn(r, x, calls, &x->turns[round])))
                 return code;
             x->times[round] = x->turns[round].seconds;
@@ -290,12 +293,22 @@ static int make_room(contest *r, MPI_Comm comm)
 /* Measures, checks, prints. */
 static int carry_out(contest *r, MPI_Comm comm)
 {
-    int code, reps = r->args->common.reps, bad = 0;
+    int code, rank, reps = r->args->common.reps, bad = 0;
 
     if (make_room(r, comm))
         return COMMAND_INTERNAL;
-    if ((code = problem_create(&r->p, &r->args->common, r->options, comm)) || (code = warm_up(r)) ||
-        (code = measure(r)))
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        progress_begin(&r->bar, progress_wish(0, r->args->common.quiet));
+    progress_update(&r->bar, "filling A, B and C", 0);
+    if (!(code = problem_create(&r->p, &r->args->common, r->options, comm))) {
+        progress_update(&r->bar, "warm-up", 0);
+        code = warm_up(r);
+    }
+    if (!code)
+        code = measure(r);
+    progress_end(&r->bar);
+    if (code)
         return code;
     if (is_simulated() && (code = gemm_sample(r)))
         return code;

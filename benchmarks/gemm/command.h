@@ -13,6 +13,7 @@
 #include "product/bounds.h"
 #include "product/turn.h"
 #include "report/columns.h"
+#include "report/progress.h"
 
 /* The words of --compare. */
 typedef enum compared {
@@ -105,6 +106,7 @@ typedef struct contest {
     hsumma_plan *plan;     /* NULL: there is none */
     hsumma_plan_info info; /* of the plan, which may stand for one that an API keeps to itself */
     char text[400];        /* why there is none */
+    progress bar;          /* rank 0's */
     char warning[400];     /* of the doctor: what spoils the figures; "": nothing */
     contender contenders[CONTENDERS];
     int count;

@@ -263,37 +263,18 @@ static int read_all(job *j)
     return phase_failed(j, bad, uses_c0 ? j->path[C0] : "", &error) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
 
-/* As hsumma_plan_execute, with a bar that shows how much of the predicted time has passed. */
-static hsumma_status execute_shown(job *j, const void *alpha, const void *beta)
-{
-    double start = MPI_Wtime();
-    hsumma_plan_info info;
-    hsumma_status status;
-    int done = 0;
-
-    hsumma_plan_query(j->plan, &info);
-    status = hsumma_plan_start(j->plan, alpha, j->in[0].local, j->in[1].local, beta, j->c.local);
-    while (!status && !done) {
-        double part = info.predicted_seconds > 0 ? (MPI_Wtime() - start) / info.predicted_seconds : 0;
-        show(j, part < 0.99 ? part : 0.99);
-        status = hsumma_plan_test(j->plan, &done);
-        sched_yield();
-    }
-    return status ? status : hsumma_plan_wait(j->plan);
-}
-
 static int execute(job *j)
 {
     double alpha[2], beta[2]; /* room for one element of any type */
+    hsumma_plan_info info;
     hsumma_status status;
 
     store_scalar(j->result.type, j->args->alpha, alpha);
     store_scalar(j->result.type, j->args->beta, beta);
     j->phase = "multiplying";
-    if (j->bar.shown)
-        status = execute_shown(j, alpha, beta);
-    else
-        status = hsumma_plan_execute(j->plan, alpha, j->in[0].local, j->in[1].local, beta, j->c.local);
+    hsumma_plan_query(j->plan, &info);
+    progress_expect(&j->bar, j->phase, info.predicted_seconds);
+    status = hsumma_plan_execute(j->plan, alpha, j->in[0].local, j->in[1].local, beta, j->c.local);
     if (status)
         progress_end(&j->bar);
     quiet_barrier(j->comm); /* the time is that of the slowest */
@@ -381,7 +362,7 @@ int multiply_run(const void *of, const char *options, MPI_Comm comm)
 
     MPI_Comm_rank(comm, &j.rank);
     if (j.rank == 0)
-        progress_begin(&j.bar, args->progress);
+        progress_begin(&j.bar, progress_wish(args->progress, args->quiet));
     status = run(&j, options);
     status = command_trace(comm, j.ctx, status);
     progress_end(&j.bar);

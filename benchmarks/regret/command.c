@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "report/progress.h"
 
 /* What a case has made. */
 static void run_free(regret_run *run)
@@ -20,7 +21,8 @@ static void run_free(regret_run *run)
 }
 
 /* One case, measured and reported.  Collective. */
-static int run_case(const regret_arguments *args, const product_case *x, regret_totals *totals, MPI_Comm comm)
+static int run_case(const regret_arguments *args, const product_case *x, regret_totals *totals, progress *bar,
+                    MPI_Comm comm)
 {
     regret_run *run = calloc(1, sizeof *run);
     int code = COMMAND_INTERNAL, rank, bad = 0;
@@ -32,9 +34,12 @@ static int run_case(const regret_arguments *args, const product_case *x, regret_
     run->p.mach.node = MPI_COMM_NULL;
     run->of = args;
     run->which = x;
+    run->bar = bar;
+    regret_show(run, 0);
     code = problem_create(&run->p, &x->args, x->options, comm);
     if (!code)
         code = regret_measure(run);
+    progress_end(bar);
     run->seconds = MPI_Wtime() - begin;
     if (rank == 0)
         bad = code ? !regret_report_failed(x, args->set.common.format, stdout) : !regret_report_case(run, stdout);
@@ -57,17 +62,20 @@ static int run(const void *of, const char *options, MPI_Comm comm)
 {
     const regret_arguments *args = of;
     regret_totals totals = {.cases = 0};
+    progress bar = {.shown = 0};
     double begin = MPI_Wtime();
     int worst = COMMAND_OK, rank, bad = 0;
 
     (void)options; /* each case has them with its own */
     MPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        progress_begin(&bar, progress_wish(0, args->set.common.quiet));
     for (int i = 0; i < args->set.count; i++) {
         if (args->seconds > 0 && is_past(begin + args->seconds, comm)) {
             totals.left_out = args->set.count - i;
             break;
         }
-        int code = run_case(args, &args->set.list[i], &totals, comm);
+        int code = run_case(args, &args->set.list[i], &totals, &bar, comm);
         worst = code > worst ? code : worst;
     }
     if (rank == 0)

@@ -60,6 +60,7 @@ typedef struct regret_run {
     int checked;
     check_outcome check;
     double seconds; /* that the case took */
+    struct progress *bar;
 } regret_run;
 
 /* candidates.c: the i-th candidate of a problem by the table there: its name and the options that force it; 0
@@ -67,6 +68,9 @@ typedef struct regret_run {
 int regret_candidate(const problem *p, int i, char *name, size_t name_size, char *text, size_t size);
 /* The table for people. */
 void regret_candidates_help(FILE *file);
+
+/* measure.c: shows which case it is, and how much of it is done. */
+void regret_show(const regret_run *run, double done);
 
 /* measure.c: all turns of one case.  Collective; returns an exit status. */
 int regret_measure(regret_run *run);

@@ -1,10 +1,12 @@
 /* The turns of one case: the automatic plan, the sweep, the final rounds. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/command.h"
 #include "regret/command.h"
+#include "report/progress.h"
 
 /* A turn lasts at least this long: shorter products are made several times in it. */
 static const double shortest_turn = 5e-3;
@@ -166,12 +168,23 @@ static int try_out(regret_run *run, regret_plan *x, double best)
     return COMMAND_OK;
 }
 
+void regret_show(const regret_run *run, double done)
+{
+    const product_cases *set = &run->of->set;
+    int number = (int)(run->which - set->list);
+    char phase[40];
+
+    snprintf(phase, sizeof phase, "case %d of %d", number + 1, set->count);
+    progress_update(run->bar, phase, (number + done) / set->count);
+}
+
 static int sweep_set(regret_run *run)
 {
     double best = run->automatic[REGRET_ESTIMATE].best.seconds;
     int code = make_set(run);
 
     for (int i = 0; i < run->count && !code; i++) {
+        regret_show(run, 0.6 * i / run->count);
         code = try_out(run, &run->set[i], best);
         best = fmin(best, run->set[i].best.seconds);
     }
@@ -253,6 +266,7 @@ static int final_rounds(regret_run *run)
         for (int i = 0; i < run->finals; i++) {
             regret_plan *x = run->final[(i + r) % run->finals];
 
+            regret_show(run, 0.6 + 0.4 * r / reps);
             if ((code = take_turn(run, x, run->calls)))
                 return code;
             x->times[r] = x->last.seconds;

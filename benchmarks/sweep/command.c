@@ -9,6 +9,7 @@
 #include "common/command.h"
 #include "measure/simulated.h"
 #include "report/plot.h"
+#include "report/progress.h"
 
 static void print_help(void)
 {
@@ -123,18 +124,21 @@ static int make_plans(sweep *s)
 }
 
 /* The warm-up, with the check, then the rounds. */
-static int measure(sweep *s)
+static int measure(sweep *s, progress *bar)
 {
     const arguments *args = s->p.args;
+    int warm_ups = is_simulated() ? 0 : 1; /* nothing warms up in the simulator */
     turn t;
     int code;
 
-    for (int round = is_simulated() ? 0 : -1; round < args->reps; round++) /* nothing warms up in the simulator */
+    for (int round = -warm_ups; round < args->reps; round++)
         for (int i = 0; i < s->count; i++) {
             candidate *c = &s->candidates[i];
 
             if (!c->plan)
                 continue;
+            progress_update(bar, round < 0 ? "warm-up" : "groupings in turns",
+                            ((double)(round + warm_ups) + (double)i / s->count) / (args->reps + warm_ups));
             if ((code = execute_turn(&s->p, &(gemm_contender){API_PLAN, c->plan, NULL, s->p.c.local}, 1, &t)))
                 return code;
             if (round >= 0) {
@@ -201,6 +205,7 @@ static void evaluate(sweep *s)
 static int carry_out(sweep *s, const sweep_arguments *args, const char *options, MPI_Comm comm)
 {
     const char *plot = args->plot;
+    progress bar = {.shown = 0};
     const char *complaint = NULL;
     int code, rank, passed = 1;
 
@@ -216,7 +221,11 @@ static int carry_out(sweep *s, const sweep_arguments *args, const char *options,
     if ((code = make_plans(s)))
         return code;
     choose(s);
-    if ((code = measure(s)))
+    if (rank == 0)
+        progress_begin(&bar, progress_wish(0, args->common.quiet));
+    code = measure(s, &bar);
+    progress_end(&bar);
+    if (code)
         return code;
     evaluate(s);
     if (rank == 0 && !sweep_report(s, stdout))

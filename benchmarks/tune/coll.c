@@ -280,7 +280,7 @@ static int carry_out(tuning *run)
         int nodes = run->topology->division[HS_NODE].parts, sockets = run->topology->division[HS_SOCKET].parts;
         printf("hsumma tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->coll.size,
                report_plural(run->coll.size), nodes, report_plural(nodes), sockets, report_plural(sockets));
-        progress_begin(&run->bar, 0);
+        progress_begin(&run->bar, progress_wish(0, run->args->set.common.quiet));
     }
     run->begin = MPI_Wtime();
     for (int c = 0; c < TUNE_COLLECTIVES && !code; c++)

@@ -95,6 +95,7 @@ static const argument own_arguments[] = {
     {"reps", NOT_HERE},
     {"check", NOT_HERE, .value = WITHOUT_VALUE},
     {"format", NOT_HERE},
+    {"quiet", 'q', .read = argument_flag, AT(set.common.quiet)},
     {"help", 'h', .read = argument_help},
     {"tuned", 'o', .read = argument_text, AT(file)},
     {"cases", .read = argument_text, AT(set.file)},

@@ -130,7 +130,7 @@ int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm)
 
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        progress_begin(&bar, 0);
+        progress_begin(&bar, progress_wish(0, args->set.common.quiet));
     for (int i = 0; i < args->set.count; i++) {
         const product_case *x = &args->set.list[i];
         char *options = tune_options(x->options, path, "tune=measure");

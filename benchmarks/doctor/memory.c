@@ -46,7 +46,7 @@ void doctor_before_mpi(void)
 
     doctor_find_launcher(&j.mpi);
     look_at_shm(&j, &j.memory);
-    if (j.mpi.number == 0 && j.memory.shm_free < SHM_OF_RANK * (j.mpi.launched > 1 ? j.mpi.launched : 1))
+    if (j.mpi.number == 0 && j.memory.shm_free < SHM_OF_RANK) /* how many ranks the node has is not known yet */
         fprintf(stderr, "hsumma: doctor: /dev/shm has %s free: MPI may not start; free some, or docker --shm-size\n",
                 j.memory.shm_size < 0 ? "nothing" : report_bytes(text, sizeof text, j.memory.shm_free));
 }

@@ -6,6 +6,7 @@ and the measuring of a machine one.
 
 Environment: that of launch.py.
 """
+import functools
 import glob
 import os
 import re
@@ -15,11 +16,12 @@ import subprocess
 import sys
 import tempfile
 
+import python_venv
 from launch import BUILD, MPI, MPIEXEC
 from tap import ok, run, skip
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BLOCK = re.compile(r"^<!-- run ?(.*?) -->\n```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^<!-- run ?([^\n]*?) ?-->\n```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 WRAPPERS = {
     "mpiexec.mpich": """n=$2; shift 2
@@ -35,6 +37,7 @@ exec $LAUNCHER -n "$n" env ${preload:+LD_PRELOAD=$preload} "$@"
     shift; case $word in -lscalapack-mpich) word=-lscalapack-{MPI} ;; esac; set -- "$@" "$word"; done
 exec {shutil.which("mpifort." + MPI) or "mpifort"} "$@"
 """,
+    "pip": f'exec {python_venv.PYTHON} -m pip "$@"\n',
     "your_program": 'exec build/hsumma gemm --api scalapack -m 256 --check --explain 1\n',
 }
 
@@ -57,9 +60,10 @@ def script(text, *path):
 
 def tree(scratch):
     """Lays out what the commands of a page see: the tree, what is built, two matrices, a program of ScaLAPACK."""
-    for name in ("examples", "include", "python", "fortran", "scripts"):
+    for name in ("examples", "include", "fortran", "scripts"):
         if os.path.exists(os.path.join(ROOT, name)):
             os.symlink(os.path.join(ROOT, name), os.path.join(scratch, name))
+    shutil.copytree(os.path.join(ROOT, "python"), os.path.join(scratch, "python"))  # pip writes there
     os.symlink(BUILD, os.path.join(scratch, "build"))
     os.mkdir(os.path.join(scratch, "bin"))
     for name, text in WRAPPERS.items():
@@ -70,26 +74,46 @@ def tree(scratch):
             file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(8 * 8 * 8))
 
 
-def has_scalapack():
+def lacks_scalapack():
     said = subprocess.run([os.path.join(BUILD, "hsumma"), "--version"], capture_output=True, text=True, timeout=60)
-    return "with ScaLAPACK" in said.stdout
+    return "" if "with ScaLAPACK" in said.stdout else "no ScaLAPACK"
+
+
+def lacks_fortran():
+    return "" if os.path.exists(os.path.join(BUILD, "hsumma.mod")) else "built without gfortran"
+
+
+def lacks_python():
+    try:
+        python_venv.make()
+    except python_venv.Missing as error:
+        return str(error)
+    WRAPPERS["python3"] = f'exec env {" ".join(python_venv.settings())} {python_venv.PYTHON} "$@"\n'
+    return ""
+
+
+# What a block needs that has such a word; each is asked once.
+NEEDS = {re.compile("scalapack"): functools.cache(lacks_scalapack), re.compile("mpifort"): lacks_fortran,
+         re.compile(r"\b(?:python3|pip)\b"): functools.cache(lacks_python)}
 
 
 def test_commands():
-    path = {"YIELD": os.path.join(BUILD, "tests", "mpich_yield.so") if MPI == "mpich" else "", 
-            "LAUNCHER": " ".join([shutil.which(MPIEXEC[0]), *MPIEXEC[1:]])}
+    settings = {"YIELD": os.path.join(BUILD, "tests", "mpich_yield.so") if MPI == "mpich" else "",
+                "LAUNCHER": " ".join([shutil.which(MPIEXEC[0]), *MPIEXEC[1:]])}
     for name in pages():
+        blocks = BLOCK.findall(page(name))
+        if not blocks:
+            continue
+        needs = {word: why() for word, why in NEEDS.items() if any(word.search(commands) for _, commands in blocks)}
         with tempfile.TemporaryDirectory() as scratch:
             tree(scratch)
-            environment = {**os.environ, **path, "PATH": f"{scratch}/bin:{os.environ['PATH']}",
+            environment = {**os.environ, **settings, "PATH": f"{scratch}/bin:{os.environ['PATH']}",
                            "XDG_CONFIG_HOME": f"{scratch}/config"}
-            for expected, commands in BLOCK.findall(page(name)):
+            for expected, commands in blocks:
                 first = commands.splitlines()[0]
-                if "scalapack" in commands and not has_scalapack():
-                    skip(f"{name}: {first}", "no ScaLAPACK")
-                    continue
-                if "mpifort" in commands and not os.path.exists(os.path.join(BUILD, "hsumma.mod")):
-                    skip(f"{name}: {first}", "built without gfortran")
+                lacking = [reason for word, reason in needs.items() if reason and word.search(commands)]
+                if lacking:
+                    skip(f"{name}: {first}", lacking[0])
                     continue
                 process = subprocess.run(["bash", "-e", "-c", commands], cwd=scratch, env=environment,
                                          capture_output=True, text=True)

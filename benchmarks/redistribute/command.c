@@ -315,6 +315,7 @@ const subcommand cmd_redistribute = {
     .name = "redistribute",
     .summary = "time a matrix's way into another layout, against p?gemr2d",
     .help = print_help,
+    .ending = "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n",
     .hint = " (see hsumma redistribute --help)",
     .table = own_arguments,
     .size = sizeof(move_arguments),

@@ -95,7 +95,8 @@ const subcommand cmd_trace = {
     .help = print_help,
     .ending = "Examples:\n"
               "  mpiexec -n 4 hsumma gemm -m 2048 --trace product.json\n"
-              "  hsumma trace product.json --svg product.svg\n",
+              "  hsumma trace product.json --svg product.svg\n\n"
+              "Exit status: 0 done, 1 it failed, 2 the input was wrong.\n",
     .hint = " (see hsumma trace --help)",
     .table = own_arguments,
     .size = sizeof(trace_arguments),

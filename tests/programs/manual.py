@@ -48,7 +48,8 @@ def test_man():
             own = hsumma(name, "--help").split("options of the library")[0].split("Options of the library")[0]
             lines = re.findall(r"^  (-\S+(?:, --?\S+)*)", own, re.MULTILINE)
             missing = [line for line in lines if f".B {line}" not in page]
-            ok(lines and not missing and ".SH SYNOPSIS" in page, f"hsumma-{name} has the options of --help", *missing)
+            ok(lines and not missing and ".SH SYNOPSIS" in page and ".SH EXIT STATUS" in page and "(null)" not in page,
+               f"hsumma-{name} has the options of --help and the exit status", *missing)
         page = plain(read(where, "man7", "hsumma-options.7"))
         names = re.findall(r'OPTION\(\s*\w+, \.name = "(\w+)"', read(ROOT, "src", "base", "options.inc"))
         missing = [name for name in names if f".B {name}=" not in page or f"HSUMMA_{name.upper()}" not in page]

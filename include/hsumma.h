@@ -526,8 +526,8 @@ HSUMMA_API hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type typ
  * that gets most, then the process that gets most, then the fastest by the model.  options: as of hsumma_plan_create();
  * with options such as stationary=A only plans that obey them are compared.
  *
- * With layers=L (doc/planner.md) they are spread over all processes so that in a plan with the same option A and B stay
- * where they are and only partial sums of C pass between the layers.
+ * With layers=L, or layers=auto where that is faster (doc/planner.md), they are spread over all processes so that in a
+ * plan with the same options A and B stay where they are and only partial sums of C pass between the layers.
  *
  * grid[0], grid[1] and grid[2] become the grids of A, B and C, on which the descriptors are: one grid, held three
  * times, or with layers three.  Free each of the three with hsumma_grid_free(), when the descriptors are no longer

@@ -95,7 +95,8 @@ static const argument own_arguments[] = {
     {"panels", .read = argument_int64, AT(panels), .least = 0, .most = INT32_MAX},
     {"map", .read = argument_text, AT(map)},
     {"layers", .read = argument_refused,
-     .expected = "--layers: not drawn; explain the product of one layer, m x n x k / L, or --free"},
+     .expected = "--layers: the line \"layers\" says what they would gain; to draw one, explain its product, "
+                 "m x n x k / L"},
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
     {"all", .read = argument_flag, AT(all)},

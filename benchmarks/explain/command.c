@@ -268,6 +268,8 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
         hs_fail(message, status, "lower bounds: %s", hsumma_status_string(status));
     if (!status)
         status = explain_entering(e, message);
+    if (!status)
+        status = explain_layers(e, message);
     if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the hierarchies");
     if (!status && e->args->timing)
@@ -282,6 +284,7 @@ static void free_explanation(explanation *e)
     for (int i = 0; i < e->hierarchy_count; i++)
         hsumma_plan_free(&e->hierarchies[i].plan);
     free(e->hierarchies);
+    free(e->layers);
     explain_entering_free(e);
     explain_read_free(e);
     bounds_count_free(&e->received);

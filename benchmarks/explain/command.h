@@ -125,6 +125,8 @@ typedef struct explanation {
     int64_t messages_max, bytes_max, messages, bytes; /* -1 if not counted */
     bounds_count received;                            /* while that is counted */
     product_bounds bounds;
+    struct hs_layered_price *layers; /* numbers of layers from 2 on, where the processes are on several nodes */
+    int layers_count;
     entering enters[ORDERS]; /* counted with several nodes; order 0: not */
     int64_t workspace_max;   /* if not counted: by the formula that the choice goes by */
     picture *pictures;
@@ -164,6 +166,11 @@ const entering *explain_enters(const explanation *e);
 void explain_print_entering(const explanation *e, FILE *file);
 void explain_draw_nodes(const explanation *e, FILE *file);
 void explain_entering_json(const explanation *e, json_t *object);
+
+/* layers.c: layers over k, which the plan that is explained does not have. */
+hsumma_status explain_layers(explanation *e, struct hs_message *message);
+void explain_print_layers(const explanation *e, FILE *file);
+json_t *explain_layers_json(const explanation *e);
 
 /* Parts of the table: what was chosen and what it costs; how long choosing took. */
 void explain_plan(const explanation *e, FILE *file);

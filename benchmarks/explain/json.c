@@ -160,6 +160,7 @@ int explain_json(const explanation *e, FILE *file)
                   e->whole[0], e->whole[1], "ranks", report_integer(e->args->ranks ? e->args->ranks : -1), "condition",
                   e->groups.applies ? report_object(condition_columns, &e->groups, REPORT_ALL) : json_null()));
     explain_entering_json(e, object);
+    json_object_set_new(object, "layers", explain_layers_json(e));
     if (e->args->timing)
         json_object_set_new(object, "planning",
                             json_pack("{s:I,s:o,s:o}", "plans", (json_int_t)e->args->timing, "cold",

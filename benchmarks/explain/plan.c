@@ -127,6 +127,7 @@ void explain_plan(const explanation *e, FILE *file)
         print_seconds(file, ", copies ", info->predicted_copy_seconds);
     fprintf(file, ", lookahead %d\n", info->lookahead);
     print_rivals(info, file);
+    explain_print_layers(e, file);
     print_model(&e->ctx->profile, file);
     print_condition(&e->groups, file);
     print_sent(e, file);

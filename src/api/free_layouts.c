@@ -1,6 +1,5 @@
 /* Free layouts: hsumma_choose_grid and hsumma_desc_best. */
 #include "base/hash.h"
-#include "hsumma/context/tiling.h"
 #include "hsumma/plan/plan.h"
 #include "summa/entering.h"
 
@@ -54,27 +53,18 @@ static hsumma_status count_bytes(const hsumma_plan *plan, struct grid_price *pri
 static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request, int64_t nb, const int extent[2],
                                 int *rank, int counts, struct grid_price *price)
 {
-    hsumma_grid grid = {.ctx = ctx,
-                        .holders = 2,
-                        .grid = {.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = rank},
-                        .rank = rank};
+    hsumma_grid grid;
     hsumma_desc desc[3];
     hsumma_plan *plan;
-    const struct hs_topology *topology = &ctx->comm.topology;
-    int one_node = ctx->profile.one_node && ctx->comm.size > 1, known = topology->size >= extent[0] * extent[1];
-    int several = known && topology->division[HS_NODE].parts > 1;
     for (int i = 0; i < extent[0] * extent[1]; i++)
         rank[i] = i;
-    if (hs_grid_order(extent, 'A', known ? topology : NULL, rank, &ctx->memory))
-        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", extent[0] * extent[1]);
-    if (one_node || several) /* as if its processes shared memory */
-        grid.shared.bytes = (size_t)ctx->tile_bytes;
-    if (one_node)
-        grid.shared.directory.ranks = ctx->comm.size;
+    hsumma_status status = hs_imagine_grid(ctx, extent, rank, &grid);
+    if (status)
+        return status;
     describe(request, &grid, nb, desc);
     for (int x = 0; x < 3; x++)
         request->desc[x] = &desc[x];
-    hsumma_status status = hs_plan_create(ctx, request, 1, &plan);
+    status = hs_plan_create(ctx, request, 1, &plan);
     if (status)
         return status;
     price->seconds = plan->choice.prediction.seconds;
@@ -144,7 +134,7 @@ static int is_less(const struct grid_price *a, const struct grid_price *b)
 }
 
 /* Of the grids with as many processes as the model's choice has, that which moves least. */
-static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, int extent[2])
+static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, int extent[2], double *seconds)
 {
     struct grid_price least = {.seconds = -1}, price;
     hsumma_status status = hsumma_choose_grid(ctx, (hsumma_type)request->type, request->op[0], request->op[1],
@@ -167,7 +157,30 @@ static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, 
         extent[1] = one[1];
     }
     hs_put(&ctx->memory, rank);
+    *seconds = least.seconds;
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
+}
+
+/* layers=auto: the best number of layers for free layouts; seconds: of the best grid without layers. */
+static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *wanted,
+                                 const struct hs_settings *settings, double seconds, int *count)
+{
+    const int extent[2] = {1, ctx->comm.size};
+    struct hs_request request = *wanted;
+    hsumma_grid all;
+    hsumma_desc desc[3];
+    int *rank = hs_get(&ctx->memory, (size_t)ctx->comm.size, sizeof *rank);
+    for (int i = 0; rank && i < ctx->comm.size; i++)
+        rank[i] = i;
+    hsumma_status status = rank ? hs_imagine_grid(ctx, extent, rank, &all) : HSUMMA_ERR_MEMORY;
+    if (!status) {
+        describe(&request, &all, 0, desc);
+        for (int x = 0; x < 3; x++)
+            request.desc[x] = &desc[x];
+        status = hs_layered_choose(ctx, &request, settings, (struct hs_layered_rival){seconds, 1}, count);
+    }
+    hs_put(&ctx->memory, rank);
+    return status;
 }
 
 /* Whether all have found the same; a status alike on all. */
@@ -209,18 +222,27 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
         .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};
     hsumma_desc desc[3];
     int extent[2] = {0, 0};
+    double seconds = 0;
     struct hs_options words = ctx->options;
     for (int x = 0; x < 3; x++)
         grid[x] = NULL;
     if (ctx->broken)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
     hsumma_status status = hs_options_apply(&words, options, HS_BY_PLAN, &ctx->message);
-    if (!status && words.settings.layers > 1) {
-        status = spread_over_layers(ctx, &request, &words.settings, grid, desc);
-    } else {
-        status = agree_on(ctx, &request, find_best(ctx, &request, extent));
+    struct hs_settings *settings = &words.settings;
+    if (status || settings->layers <= 1) {
+        int count = 1;
         if (!status)
-            status = hsumma_grid_create(ctx, extent[0], extent[1], 'A', NULL, &grid[0]);
+            status = find_best(ctx, &request, extent, &seconds);
+        if (!status && settings->layers == HS_LAYERS_AUTO && !ctx->profile.one_node)
+            status = find_layers(ctx, &request, settings, seconds, &count);
+        status = agree_on(ctx, &request, status);
+        settings->layers = count;
+    }
+    if (!status && settings->layers > 1) {
+        status = spread_over_layers(ctx, &request, settings, grid, desc);
+    } else if (!status) {
+        status = hsumma_grid_create(ctx, extent[0], extent[1], 'A', NULL, &grid[0]);
         if (!status) {
             grid[1] = grid[2] = grid[0];
             grid[0]->holders += 2;

@@ -96,7 +96,7 @@ static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
     info->messages_sent = layered->sent_messages;
     fill_communication(info);
     for (int x = 0; x < 3; x++) {
-        double seconds = (double)layered->moved[x] * layered->seconds_per_byte;
+        double seconds = layered->move_seconds[x];
         info->predicted_stationary[x] = -1;
         info->predicted_bytes_sent += layered->moved[x];
         info->predicted_seconds += seconds;

@@ -25,6 +25,7 @@ enum { HS_LINE_TEXT = 2 * HS_LEVELS * HS_WORD_TEXT + HS_OPTION_TEXT };
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE };
 
 /* How processes wait (hs_settings.wait). */
+enum { HS_LAYERS_AUTO = 0 };
 enum { HS_WAIT_AUTO, HS_WAIT_POLL, HS_WAIT_BLOCK };
 
 /* What becomes of what measuring has found (hs_settings.tune). */
@@ -76,7 +77,7 @@ struct hs_settings {
     struct hs_names bcast, reduce;
     int64_t segment;          /* bytes; 0: choose */
     int exchange;             /* 0: to roots, 1: to all, -1: choose */
-    int layers;               /* over k; 1: none */
+    int layers;               /* over k; 1: none; or HS_LAYERS_AUTO */
     int lookahead;            /* -1: choose */
     int owners;               /* 0: choose */
     int64_t slice;            /* flops; INT64_MAX: never cut; 0: choose */

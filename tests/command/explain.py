@@ -652,6 +652,33 @@ def test_collective():
     prints(process, "choosing is timed", "choosing: cold " in process.stdout)
 
 
+def test_layers():
+    """Layers over k on processes that share nothing: what passes between layouts costs its bytes and messages, twice copied."""
+    beta, copy, alpha, m, k, p = 1e-8, 1e-10, 1e-6, 64, 65536, 16
+    lines = f"hsumma profile 1\nnetwork.alpha_s {alpha}\nnetwork.beta_s_per_byte {beta}\ninject_s_per_byte 0\ncopy_s_per_byte {copy}\nend\n"
+    with tempfile.TemporaryDirectory() as folder:
+        profile = os.path.join(folder, "profile")
+        with open(profile, "w", encoding="ascii") as file:
+            file.write(lines)
+        line = f"-m {m} -n {m} -k {k} --grid 4x4 --nb checkerboard --panels 0 --profile {profile}"
+        rows = {row["layers"]: row for row in explain(line + " --nodes 16")["layers"]}
+        ok(sorted(rows) == [2, 4, 8, 16], "layers that divide the processes", sorted(rows))
+        # one process a layer: its k / 16 of A lie on the 4 processes of a quarter of k, a sixteenth of m x k on each;
+        # of C each process gets its own 16 x 16 from all, of which it has one
+        part, piece = m * k // p * 8, m * m // p * 8
+        want = {"a_s": part * beta + 4 * alpha, "b_s": part * beta + 4 * alpha, "c_s": (p - 1) * piece * beta + (p - 1) * alpha}
+        for key, seconds in want.items():
+            found = rows[16][key]
+            ok(0.7 * seconds <= found <= 1.2 * seconds, f"  16 layers, {key}", found, seconds)
+        best = min(rows.values(), key=lambda row: row["predicted_s"])
+        ok(all(math.isclose(row["predicted_s"], row["a_s"] + row["b_s"] + row["c_s"] + row["product_s"]) for row in rows.values()),
+           "  predicted together", rows)
+        ok(rows[16]["workspace_bytes"] >= 2 * part + m * m * 8, "  workspace", rows[16]["workspace_bytes"])
+        text = table(line + " --nodes 16 --show plan").stdout
+        ok(f"\nlayers      best layers={best['layers']} of {best['nprow']} x {best['npcol']}: " in text, "  the best in the table", text)
+        ok(explain(line + " --nodes 1")["layers"] == [], "  none on one node")
+
+
 def test_table():
     process = table("--groups 2x2 --block 64 --lookahead 0 --stationary C")
     prints(process, "a picture", "(0,0)>(0,2)" in process.stdout and "  0  *  2  1  2" in process.stdout)
@@ -687,6 +714,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_entering, test_orders, test_cells,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_entering, test_orders, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
                  test_errors, test_document))

@@ -14,7 +14,8 @@ enum {
     HS_INSTANCES = 1024,
     HS_CHANNEL_AGREE = HS_CHANNELS - 1,
     HS_CHANNEL_COLL = HS_CHANNELS - 2,
-    HS_CHANNEL_MOVE = HS_CHANNELS - 3 /* hsumma_redistribute */
+    HS_CHANNEL_MOVE = HS_CHANNELS - 3,  /* redistributions */
+    HS_CHANNEL_MOVE_B = HS_CHANNELS - 4 /* of B while A's is under way */
 };
 
 /* Numbers in HS_CHANNEL_AGREE: agreements that may be open at the same time, notices of failure, bells (bells.h), and

@@ -155,8 +155,10 @@ static void describe_layered(hsumma_plan *plan, const struct hs_options *options
         hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, text, sizeof text);
         snprintf(plan->line + strlen(plan->line), sizeof plan->line - strlen(plan->line), " workspace_limit=%s", text);
     }
-    snprintf(plan->why, sizeof plan->why, "%d layers of %d x %d processes; in a layer: %.*s", layered->count,
-             layered->extent[0], layered->extent[1], (int)sizeof plan->why - 96, layered->inner->why);
+    snprintf(plan->why, sizeof plan->why, "%d layers of %d x %d processes%s; in a layer: %.*s", layered->count,
+             layered->extent[0], layered->extent[1],
+             options->settings.layers == HS_LAYERS_AUTO ? " (layers: model)" : "", (int)sizeof plan->why - 112,
+             layered->inner->why);
 }
 
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)

@@ -8,10 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int on_several_grids(const struct hs_request *request)
+{
+    return request->desc[HS_B]->grid != request->desc[HS_A]->grid ||
+           request->desc[HS_C]->grid != request->desc[HS_A]->grid;
+}
+
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings)
 {
-    return settings->layers > 1 || request->desc[HS_B]->grid != request->desc[HS_A]->grid ||
-           request->desc[HS_C]->grid != request->desc[HS_A]->grid;
+    return request->layers > 1 || settings->layers > 1 || on_several_grids(request);
 }
 
 static int by_number(const void *left, const void *right)
@@ -25,8 +30,7 @@ static int processes_of(const hsumma_grid *grid)
     return grid->grid.extent[0] * grid->grid.extent[1];
 }
 
-/* The ranks of a grid in ascending order. */
-static int *sorted_ranks(hsumma_context *ctx, const hsumma_grid *grid)
+int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid)
 {
     size_t count = (size_t)processes_of(grid);
     int *rank = hs_get(&ctx->memory, count, sizeof *rank);
@@ -40,7 +44,7 @@ static int *sorted_ranks(hsumma_context *ctx, const hsumma_grid *grid)
 /* Whether a list of ranks in ascending order has exactly those of another grid. */
 static hsumma_status check_ranks(hsumma_context *ctx, const int *rank, int count, const hsumma_grid *grid, char name)
 {
-    int *other = sorted_ranks(ctx, grid);
+    int *other = hs_layered_ranks(ctx, grid);
     if (!other)
         return HSUMMA_ERR_MEMORY;
     int same = processes_of(grid) == count && memcmp(rank, other, (size_t)count * sizeof *rank) == 0;
@@ -92,7 +96,7 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
                                 const struct hs_settings *settings, struct hs_layered **result)
 {
     const hsumma_grid *grid = request->desc[HS_A]->grid;
-    int processes = processes_of(grid), *rank = sorted_ranks(ctx, grid);
+    int processes = processes_of(grid), *rank = hs_layered_ranks(ctx, grid);
     struct hs_layered *layered = hs_get_zero(&ctx->memory, 1, sizeof *layered);
     hsumma_status status = rank && layered ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     *result = NULL;
@@ -101,8 +105,12 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     if (!status)
         status = check_words(ctx, request, settings, processes);
     if (!status) {
-        layered->count = settings->layers > 1 ? settings->layers : 1;
+        layered->count = settings->layers > 1 ? settings->layers : request->layers > 1 ? request->layers : 1;
         layered->mine = -1;
+        if (settings->layers == HS_LAYERS_AUTO && !request->layers)
+            status = hs_layered_choose(ctx, request, settings, (struct hs_layered_rival){-1, 0}, &layered->count);
+    }
+    if (!status) {
         hs_layered_place(layered, request, processes);
         layered->grid = hs_get_zero(&ctx->memory, (size_t)layered->count, sizeof(hsumma_grid *));
         status = layered->grid ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
@@ -128,81 +136,45 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     return status;
 }
 
-/* The layer's plan: the caller's words, of one layer, in what the limit leaves. */
-static hsumma_status plan_layer(hsumma_plan *plan, const struct hs_request *request, const hsumma_desc desc[3],
-                                int64_t limit)
+hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request, const hsumma_desc desc[3],
+                                    int64_t limit, int silent, hsumma_plan **inner)
 {
     enum { MORE = 80 };
-    struct hs_layered *layered = plan->layered;
-    hsumma_context *ctx = plan->ctx;
     const char *words = request->options ? request->options : "";
     size_t room = strlen(words) + MORE;
     char *options = hs_get(&ctx->memory, room, 1);
     if (!options)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for the plan of a layer");
     snprintf(options, room, "%s layers=1 workspace_limit=%" PRId64, words, limit > 0 ? limit : 1);
-    struct hs_request inner = *request;
-    inner.options = options;
-    inner.alone = 1;
+    struct hs_request one = *request;
+    one.options = options;
+    one.alone = 1;
+    one.silent = silent;
+    one.layers = 1;
     for (int x = 0; x < 3; x++)
-        inner.desc[x] = &desc[x];
-    inner.extent[HS_K] = hs_layered_axis_of_k(request, HS_A) ? desc[HS_A].n : desc[HS_A].m;
-    hsumma_status status = hs_plan_create(ctx, &inner, 1, &layered->inner);
+        one.desc[x] = &desc[x];
+    one.extent[HS_K] = hs_layered_axis_of_k(request, HS_A) ? desc[HS_A].n : desc[HS_A].m;
+    hsumma_status status = hs_plan_create(ctx, &one, 1, inner);
     hs_put(&ctx->memory, options);
     return status;
 }
 
-/* The caller's layout of an operand. */
-static struct hs_layout given_layout(const hsumma_plan *plan, const struct hs_request *request, int operand)
-{
-    return hs_layout_of(request->desc[operand]->grid, &plan->problem.view[operand]);
-}
-
-static int same_layout(const struct hs_layout *a, const struct hs_layout *b)
-{
-    return a->extent[0] == b->extent[0] && a->extent[1] == b->extent[1] && hs_axis_same(&a->axis[0], &b->axis[0]) &&
-           hs_axis_same(&a->axis[1], &b->axis[1]) &&
-           memcmp(a->rank, b->rank, (size_t)(a->extent[0] * a->extent[1]) * sizeof *a->rank) == 0;
-}
-
-/* Finds which of A and B already have the layout of the layers. */
-static hsumma_status find_in_place(hsumma_plan *plan, const struct hs_request *request)
-{
-    struct hs_layered *layered = plan->layered;
-    int each = layered->extent[0] * layered->extent[1];
-    int *rank = hs_get(&plan->ctx->memory, (size_t)(each * layered->count), sizeof *rank);
-    for (int x = 0; x < 2 && rank; x++) {
-        struct hs_layout from = given_layout(plan, request, x), to = hs_layered_layout(layered, request, x, 0, rank);
-        layered->in_place[x] = same_layout(&from, &to);
-    }
-    hs_put(&plan->ctx->memory, rank);
-    return rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-}
-
-/* The three redistributions, in buffers of at most `limit` bytes. */
+/* The three redistributions; those of A and B are under way together.  Each in buffers of at most `limit` bytes. */
 static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *request, int64_t limit, int64_t *needs)
 {
+    static const int channel[] = {HS_CHANNEL_MOVE, HS_CHANNEL_MOVE_B, HS_CHANNEL_MOVE};
     struct hs_layered *layered = plan->layered;
     hsumma_context *ctx = plan->ctx;
-    int each = layered->extent[0] * layered->extent[1];
-    int *rank = hs_get(&ctx->memory, (size_t)(each * layered->count), sizeof *rank);
-    struct hs_layout *of_c = hs_get(&ctx->memory, (size_t)layered->count, sizeof *of_c);
-    hsumma_status status = rank && of_c ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    for (int x = 0; x < 2 && !status; x++) {
-        if (layered->in_place[x])
-            continue;
-        struct hs_layout from = given_layout(plan, request, x), to = hs_layered_layout(layered, request, x, 0, rank);
-        status = hs_redistribution_init(&layered->move[x], &ctx->comm, HS_CHANNEL_MOVE, plan->problem.scalar, &from, 1,
-                                        &to, limit, &ctx->memory, needs);
-    }
-    for (int l = 0; l < layered->count && !status; l++)
-        of_c[l] = hs_layered_layout(layered, request, HS_C, l, rank);
-    struct hs_layout to = given_layout(plan, request, HS_C);
+    struct hs_layered_ends ends;
+    hsumma_status status = hs_layered_ends_make(layered, request, &plan->problem, &ctx->memory, &ends);
+    for (int x = 0; x < 3 && !status; x++)
+        if (!layered->in_place[x])
+            status =
+                hs_redistribution_init(&layered->move[x], &ctx->comm, channel[x], plan->problem.scalar, ends.source[x],
+                                       ends.sources[x], ends.target[x], limit, &ctx->memory, needs);
     if (!status)
-        status = hs_redistribution_init(&layered->move[HS_C], &ctx->comm, HS_CHANNEL_MOVE, plan->problem.scalar, of_c,
-                                        layered->count, &to, limit, &ctx->memory, needs);
-    hs_put(&ctx->memory, rank);
-    hs_put(&ctx->memory, of_c);
+        status = hs_layered_move_seconds(ctx, layered, &ends, plan->problem.scalar->size);
+    hs_layered_ends_free(&ends, &ctx->memory);
     return status;
 }
 
@@ -211,7 +183,8 @@ static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], in
 {
     struct hs_layered *layered = plan->layered;
     int64_t size = (int64_t)plan->problem.scalar->size, at[3];
-    *most = layered->bytes = 0;
+    layered->bytes = 0;
+    *most = hs_layered_part_bytes(layered, plan->problem.scalar->size);
     for (int x = 0; x < 3; x++) {
         struct hs_axis cols = hs_desc_axis(&desc[x], 1);
         const int *coord = desc[x].grid->grid.coord;
@@ -220,7 +193,6 @@ static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], in
         if (layered->in_place[x])
             continue;
         layered->bytes += (int64_t)hs_aligned((size_t)hs_bytes_of(columns, desc[x].ld, size));
-        *most += hs_bytes_of(hs_axis_count_max(&layered->axis[x][0]), hs_axis_count_max(&layered->axis[x][1]), size);
     }
     if (*most > limit)
         return HSUMMA_ERR_WORKSPACE;
@@ -246,31 +218,28 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
         desc[x] = hs_layered_desc(layered, request, x, layered->mine >= 0 ? layered->mine : 0);
     plan->ranking.workspace_limit = limit;
     most = 0;
-    hsumma_status status = find_in_place(plan, request);
+    hsumma_status status = hs_layered_find_in_place(layered, request, &plan->problem, &plan->ctx->memory);
     if (!status)
         status = make_parts(plan, desc, limit, &most);
     if (!status)
-        status = make_moves(plan, request, limit - most, &needs);
+        status = make_moves(plan, request, (limit - most) / 2, &needs);
     if (status == HSUMMA_ERR_WORKSPACE)
         return hs_fail(message, status,
                        "layers=%d: the parts of A, B and C in %d layers of %d x %d need %" PRId64
                        " bytes on a process; workspace_limit allows %" PRId64 " (other layers, or a larger limit)",
-                       layered->count, layered->count, layered->extent[0], layered->extent[1], most + needs, limit);
-    if (!status && (status = plan_layer(plan, request, desc, limit - most)))
+                       layered->count, layered->count, layered->extent[0], layered->extent[1], most + 2 * needs, limit);
+    if (!status &&
+        (status = hs_layered_plan_inner(plan->ctx, request, desc, limit - most, request->silent, &layered->inner)))
         return hs_fail(message, status, "%s", plan->ctx->message.text);
-    size_t buffers = 0;
-    for (int x = 0; x < 3; x++)
-        buffers = layered->move[x].buffer_bytes > buffers ? layered->move[x].buffer_bytes : buffers;
+    size_t buffers = layered->move[HS_A].buffer_bytes + layered->move[HS_B].buffer_bytes;
+    if (layered->move[HS_C].buffer_bytes > buffers)
+        buffers = layered->move[HS_C].buffer_bytes;
     if (!status)
         status = hs_workspace_want(plan->ctx, buffers);
     plan->wants = !status;
     for (int x = 0; x < 3; x++)
         for (int i = 0; i < layered->move[x].sends; i++)
             layered->moved[x] += layered->move[x].transfer[i].elements * (int64_t)plan->problem.scalar->size;
-    const struct hs_machine *machine = &plan->ctx->profile.machine;
-    layered->seconds_per_byte = plan->ctx->profile.one_node && machine->node.beta > 0 ? machine->node.beta
-                                : machine->network.eager > 0                          ? machine->network.beta_long
-                                                                                      : machine->network.beta;
     int64_t inside = status ? 0 : hs_plan_bytes(layered->inner);
     layered->bytes +=
         (int64_t)buffers > inside ? (int64_t)buffers : inside; /* one after the other, in the same memory */
@@ -295,10 +264,15 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     hs_put(&ctx->memory, layered);
 }
 
-/* The operand that the current step moves. */
-static int operand_of(const struct hs_layered *layered)
+/* A and B, which pass into the layers together, or C. */
+static int first_moving(const struct hs_layered *layered)
 {
-    return layered->step == HS_LAYERED_C ? HS_C : (int)layered->step;
+    return layered->step == HS_LAYERED_INWARD ? HS_A : HS_C;
+}
+
+static int last_moving(const struct hs_layered *layered)
+{
+    return layered->step == HS_LAYERED_INWARD ? HS_B : HS_C;
 }
 
 static void begin_step(hsumma_plan *plan)
@@ -306,16 +280,19 @@ static void begin_step(hsumma_plan *plan)
     struct hs_layered *layered = plan->layered;
     const struct hs_scalar *scalar = plan->problem.scalar;
     char *buffers = plan->workspace->base;
-    int x = operand_of(layered);
-    if (layered->step == HS_LAYERED_PRODUCT) {
-        for (int i = 0; i < 2; i++)
-            layered->part[i] = layered->in_place[i] ? plan->matrix[i] : layered->part[i];
+    if (layered->step == HS_LAYERED_OUTWARD) {
+        hs_redistribution_start(&layered->move[HS_C], layered->partial, &plan->beta, &plan->matrix[HS_C], buffers);
+    } else if (layered->step == HS_LAYERED_PRODUCT) {
+        for (int x = 0; x < 2; x++)
+            layered->part[x] = layered->in_place[x] ? plan->matrix[x] : layered->part[x];
         if (layered->mine >= 0)
             hs_plan_begin_inner(layered->inner, &plan->alpha, layered->part, scalar->zero);
-    } else if (x == HS_C) {
-        hs_redistribution_start(&layered->move[x], layered->partial, &plan->beta, &plan->matrix[x], buffers);
-    } else if (!layered->in_place[x]) {
-        hs_redistribution_start(&layered->move[x], &plan->matrix[x], scalar->zero, &layered->part[x], buffers);
+    } else {
+        for (int x = 0; x < 2; x++) {
+            if (!layered->in_place[x])
+                hs_redistribution_start(&layered->move[x], &plan->matrix[x], scalar->zero, &layered->part[x], buffers);
+            buffers += layered->move[x].buffer_bytes;
+        }
     }
 }
 
@@ -326,8 +303,21 @@ void hs_layered_begin(hsumma_plan *plan)
     layered->sent_messages = plan->ctx->comm.messages_sent;
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
     /* alpha = 0 never reads A or B */
-    layered->step = plan->problem.scalar->is_zero(&plan->alpha) ? HS_LAYERED_PRODUCT : HS_LAYERED_A;
+    layered->step = plan->problem.scalar->is_zero(&plan->alpha) ? HS_LAYERED_PRODUCT : HS_LAYERED_INWARD;
     begin_step(plan);
+}
+
+/* What is under way between layouts. */
+static hsumma_status advance_moves(struct hs_layered *layered, int *worked, int *done)
+{
+    hsumma_status status = HSUMMA_OK;
+    for (int x = first_moving(layered); x <= last_moving(layered) && !status; x++) {
+        int through = 1;
+        if (!layered->in_place[x])
+            status = hs_redistribution_advance(&layered->move[x], worked, &through);
+        *done &= through;
+    }
+    return status;
 }
 
 hsumma_status hs_layered_advance(hsumma_plan *plan, int *worked, int *over)
@@ -335,11 +325,11 @@ hsumma_status hs_layered_advance(hsumma_plan *plan, int *worked, int *over)
     struct hs_layered *layered = plan->layered;
     hsumma_status status = HSUMMA_OK;
     for (*over = 0; !status && !*over;) {
-        int done = 1, x = operand_of(layered);
-        if (layered->step == HS_LAYERED_PRODUCT)
-            status = layered->mine >= 0 ? hs_plan_advance_inner(layered->inner, worked, &done) : HSUMMA_OK;
-        else if (!layered->in_place[x])
-            status = hs_redistribution_advance(&layered->move[x], worked, &done);
+        int done = 1;
+        if (layered->step != HS_LAYERED_PRODUCT)
+            status = advance_moves(layered, worked, &done);
+        else if (layered->mine >= 0)
+            status = hs_plan_advance_inner(layered->inner, worked, &done);
         if (status || !done)
             break;
         *worked = 1;

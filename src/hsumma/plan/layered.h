@@ -2,9 +2,9 @@
  * Layers over k (2.5-D; Solomonik and Demmel, Euro-Par 2011): P x Q x L processes, of which each layer, a P x Q grid,
  * multiplies its share of k.
  *
- * A and B pass into the layers by redistribution, each layer runs a plan of its own on its part, and the partial
- * results are added to C in the order of the layers (summa/redistribute).  What moves between layouts is read and
- * written once; inside a layer it is a product like any other.
+ * A and B pass into the layers by redistribution, both together, each layer runs a plan of its own on its part, and the
+ * partial results are added to C in the order of the layers (summa/redistribute).  What moves between layouts is read
+ * and written once; inside a layer it is a product like any other.
  *
  * Layers are runs of the grid's processes in the order of their ranks, so that they lie on whole nodes where ranks do;
  * inside a layer places are dealt as by order 'A'.  In layer l process (i, j) has of A rows i and columns (l, j) of
@@ -27,7 +27,7 @@ struct hs_layered {
     struct hs_redistribution move[3];
     int in_place[3];           /* A, B: it lies as the layers want it, and does not move */
     int64_t moved[3];          /* bytes that this process sends in each of them */
-    double seconds_per_byte;   /* predicted, for a process alone */
+    double move_seconds[3];    /* predicted */
     struct hs_axis axis[3][2]; /* of each operand over all layers; of C over one */
     char *memory;              /* of this process's parts of A, B and C in its layer */
     int64_t bytes;             /* of that, and of buffers */
@@ -35,7 +35,7 @@ struct hs_layered {
     struct hs_matrix *partial; /* C's, as each layer's */
 
     /* an execution */
-    enum { HS_LAYERED_A, HS_LAYERED_B, HS_LAYERED_PRODUCT, HS_LAYERED_C, HS_LAYERED_OVER } step;
+    enum { HS_LAYERED_INWARD, HS_LAYERED_PRODUCT, HS_LAYERED_OUTWARD, HS_LAYERED_OVER } step;
     int64_t sent_bytes, sent_messages;
     double seconds; /* of the last one */
 };
@@ -53,6 +53,62 @@ int hs_layered_axis_of_k(const struct hs_request *request, int operand);
 hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_request *request, int operand, int layer);
 struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
                                    int layer, int *rank);
+/* Finds which of A and B have the layout of the layers already.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_layered_find_in_place(struct hs_layered *layered, const struct hs_request *request,
+                                       const struct hs_problem *problem, const struct hs_allocator *memory);
+/* The layout of hs_layered_layouts, with room for all ranks. */
+struct hs_layout hs_layered_free_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
+                                        int *rank);
+/* Bytes of the parts of A, B and C, in place or not, of the process that has most. */
+int64_t hs_layered_part_bytes(const struct hs_layered *layered, size_t size);
+
+/* What each operand's redistribution is from and into. */
+struct hs_layered_ends {
+    struct hs_layout given[3], inside[2], *of_c;
+    const struct hs_layout *source[3], *target[3];
+    int sources[3];
+    int *rank[2]; /* of A and B in all layers */
+};
+hsumma_status hs_layered_ends_make(const struct hs_layered *layered, const struct hs_request *request,
+                                   const struct hs_problem *problem, const struct hs_allocator *memory,
+                                   struct hs_layered_ends *ends);
+void hs_layered_ends_free(struct hs_layered_ends *ends, const struct hs_allocator *memory);
+
+/* The ranks of a grid in ascending order; NULL without memory. */
+int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid);
+/* The plan of a layer: the caller's words, of one layer, in what the limit leaves. */
+hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request, const hsumma_desc desc[3],
+                                    int64_t limit, int silent, hsumma_plan **inner);
+
+/* What a choice of layers is compared with: the predicted seconds of one layer, -1: there is none; free: A, B and C
+ * will have the layouts of hs_layered_layouts instead of those that they have. */
+struct hs_layered_rival {
+    double seconds;
+    int free;
+};
+/*
+ * layered_choice.c: layers=auto.  The number of layers with the least predicted time of all that divide the processes
+ * and fit into the workspace limit: alike on all processes where it is HSUMMA_OK; 1 unless others are clearly faster.
+ */
+hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
+                                const struct hs_settings *settings, struct hs_layered_rival one, int *count);
+/* Whether layers can be chosen at all for a plan that has none. */
+int hs_layered_may_choose(const hsumma_plan *plan, const struct hs_request *request,
+                          const struct hs_settings *settings);
+/* Predicted seconds of the redistributions. */
+hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *layered,
+                                      const struct hs_layered_ends *ends, size_t size);
+
+/* What layers cost by the model. */
+struct hs_layered_price {
+    int count, extent[2];
+    double product, move[3], seconds;
+    int64_t part_bytes, workspace_bytes; /* on a process: of the parts of A, B and C; of those and of panels */
+};
+/* Of `count` layers on the processes of A's grid, which need not be there.  HSUMMA_ERR_WORKSPACE where their parts
+ * exceed the limit; what the plan of a layer refuses; HSUMMA_ERR_MEMORY. */
+hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *request, int count, int64_t limit,
+                               struct hs_layered_price *price);
 
 /* The layers and their grids.  Collective over the context, and the same status on all; *layered is NULL after an
  * error. A message in ctx->message. */

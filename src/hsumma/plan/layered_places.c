@@ -2,6 +2,8 @@
 #include "dist/layers.h"
 #include "hsumma/plan/plan.h"
 
+#include <string.h>
+
 int hs_layered_axis_of_k(const struct hs_request *request, int operand)
 {
     int cols = request->op[operand] == 'N' ? operand == HS_A : operand == HS_B;
@@ -119,6 +121,94 @@ struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struc
     return layout;
 }
 
+static int same_layout(const struct hs_layout *a, const struct hs_layout *b)
+{
+    return a->extent[0] == b->extent[0] && a->extent[1] == b->extent[1] && hs_axis_same(&a->axis[0], &b->axis[0]) &&
+           hs_axis_same(&a->axis[1], &b->axis[1]) &&
+           memcmp(a->rank, b->rank, (size_t)(a->extent[0] * a->extent[1]) * sizeof *a->rank) == 0;
+}
+
+/* The caller's layout of an operand. */
+static struct hs_layout given_layout(const struct hs_request *request, const struct hs_problem *problem, int operand)
+{
+    return hs_layout_of(request->desc[operand]->grid, &problem->view[operand]);
+}
+
+static size_t ranks_of(const struct hs_layered *layered)
+{
+    return (size_t)layered->extent[0] * (size_t)layered->extent[1] * (size_t)layered->count;
+}
+
+hsumma_status hs_layered_find_in_place(struct hs_layered *layered, const struct hs_request *request,
+                                       const struct hs_problem *problem, const struct hs_allocator *memory)
+{
+    int *rank = hs_get(memory, ranks_of(layered), sizeof *rank);
+    for (int x = 0; x < 2 && rank; x++) {
+        struct hs_layout from = given_layout(request, problem, x), to = hs_layered_layout(layered, request, x, 0, rank);
+        layered->in_place[x] = same_layout(&from, &to);
+    }
+    hs_put(memory, rank);
+    return rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+}
+
+int64_t hs_layered_part_bytes(const struct hs_layered *layered, size_t size)
+{
+    int64_t bytes = 0;
+    for (int x = 0; x < 3; x++)
+        if (!layered->in_place[x])
+            bytes += hs_bytes_of(hs_axis_count_max(&layered->axis[x][0]), hs_axis_count_max(&layered->axis[x][1]),
+                                 (int64_t)size);
+    return bytes;
+}
+
+hsumma_status hs_layered_ends_make(const struct hs_layered *layered, const struct hs_request *request,
+                                   const struct hs_problem *problem, const struct hs_allocator *memory,
+                                   struct hs_layered_ends *ends)
+{
+    ends->of_c = hs_get(memory, (size_t)layered->count, sizeof *ends->of_c);
+    for (int x = 0; x < 2; x++)
+        ends->rank[x] = hs_get(memory, ranks_of(layered), sizeof *ends->rank[x]);
+    if (!ends->of_c || !ends->rank[0] || !ends->rank[1])
+        return HSUMMA_ERR_MEMORY;
+    for (int x = 0; x < 3; x++)
+        ends->given[x] = given_layout(request, problem, x);
+    for (int x = 0; x < 2; x++) {
+        ends->inside[x] = hs_layered_layout(layered, request, x, 0, ends->rank[x]);
+        ends->source[x] = &ends->given[x];
+        ends->target[x] = &ends->inside[x];
+        ends->sources[x] = 1;
+    }
+    for (int l = 0; l < layered->count; l++)
+        ends->of_c[l] = hs_layered_layout(layered, request, HS_C, l, NULL);
+    ends->source[HS_C] = ends->of_c;
+    ends->target[HS_C] = &ends->given[HS_C];
+    ends->sources[HS_C] = layered->count;
+    return HSUMMA_OK;
+}
+
+void hs_layered_ends_free(struct hs_layered_ends *ends, const struct hs_allocator *memory)
+{
+    hs_put(memory, ends->of_c);
+    hs_put(memory, ends->rank[0]);
+    hs_put(memory, ends->rank[1]);
+}
+
+struct hs_layout hs_layered_free_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
+                                        int *rank)
+{
+    struct hs_layout layout = hs_layered_layout(layered, request, operand, 0, rank);
+    const int P = layered->extent[0], Q = layered->extent[1], L = layered->count, cols = Q * L;
+    if (operand != HS_C)
+        return layout;
+    for (int i = 0; i < P * cols; i++)
+        rank[i] = layered->grid[i % L]->rank[i / cols * Q + i % cols / L];
+    int64_t block = divided(layout.axis[1].nb, L);
+    layout.rank = rank;
+    layout.extent[1] = cols;
+    layout.axis[1] = hs_axis_make(layout.axis[1].n, block, block, 0, cols);
+    return layout;
+}
+
 hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *request,
                                  const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
 {
@@ -126,18 +216,11 @@ hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *r
     hsumma_status status = hs_layered_create(ctx, request, settings, &layered);
     if (status)
         return status;
-    const int P = layered->extent[0], Q = layered->extent[1], L = layered->count;
-    int *rank = hs_get(&ctx->memory, (size_t)(P * Q * L), sizeof *rank), cols = Q * L;
+    int *rank = hs_get(&ctx->memory, ranks_of(layered), sizeof *rank);
     struct hs_verdict verdict = hs_context_agree(ctx, (struct hs_vote){.status = rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
     status = verdict.status ? hs_fail(&ctx->message, verdict.status, "no memory for the grids of layers") : HSUMMA_OK;
     for (int x = 0; x < 3 && !status; x++) {
-        struct hs_layout layout = hs_layered_layout(layered, request, x, 0, rank);
-        if (x == HS_C) {
-            for (int i = 0; i < P * cols; i++)
-                rank[i] = layered->grid[i % L]->rank[i / cols * Q + i % cols / L];
-            layout.extent[1] = cols;
-            layout.axis[1].nb = divided(layout.axis[1].nb, L);
-        }
+        struct hs_layout layout = hs_layered_free_layout(layered, request, x, rank);
         status = hs_grid_create(ctx, layout.extent, 'R', rank, &grid[x]);
         if (!status)
             desc[x] = desc_of(grid[x], layout.axis);

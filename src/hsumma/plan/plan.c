@@ -9,19 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static void make_problem(const struct hs_request *request, hsumma_plan *plan)
+void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulated, struct hs_problem *problem)
 {
-    struct hs_problem *problem = &plan->problem;
+    hsumma_context *ctx = request->desc[0]->grid->ctx;
     memset(problem, 0, sizeof *problem);
     problem->scalar = &hs_scalars[request->type];
-    if (plan->ctx->compute) {
-        plan->scalar = hs_scalars[request->type];
-        plan->scalar.compute = plan->ctx->compute;
-        problem->scalar = &plan->scalar;
+    if (ctx->compute) {
+        *simulated = hs_scalars[request->type];
+        simulated->compute = ctx->compute;
+        problem->scalar = simulated;
     }
     problem->grid = request->desc[0]->grid->grid;
-    problem->local = request->desc[0]->grid->ctx->local;
-    problem->trace = request->desc[0]->grid->ctx->comm.trace;
+    problem->local = ctx->local;
+    problem->trace = ctx->comm.trace;
     memcpy(problem->extent, request->extent, sizeof problem->extent);
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *desc = request->desc[x];
@@ -114,6 +114,18 @@ hsumma_status hs_plan_explain(hsumma_context *ctx, hsumma_status mine, struct hs
 static int threads_of(const hsumma_context *ctx, const struct hs_settings *settings)
 {
     return settings->threads >= 0 ? settings->threads : ctx->threads;
+}
+
+/* The number of layers for layers=auto, alike on all processes; 1 where nothing is to be gained. */
+static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_request *request,
+                                   const struct hs_settings *settings, int *count)
+{
+    *count = 1;
+    if (plan->layered || !hs_layered_may_choose(plan, request, settings))
+        return HSUMMA_OK;
+    hsumma_status status = hs_layered_choose(plan->ctx, request, settings,
+                                             (struct hs_layered_rival){plan->choice.prediction.seconds, 0}, count);
+    return hs_context_agree_on(plan->ctx, status, *count, "layers", "processes have chosen different layers");
 }
 
 static struct hs_sharing sharing_of(const hsumma_plan *plan)
@@ -312,7 +324,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (plan) {
         hold(plan, ctx, request, cached);
         plan->layered = layered;
-        make_problem(request, plan);
+        hs_plan_problem(request, &plan->scalar, &plan->problem);
         status = layered ? HSUMMA_OK : leave_idle(plan, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)
@@ -331,6 +343,15 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status && !verdict.alike)
         status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
                          "processes have given different sizes, descriptors, operations or options");
+    int layers = 1;
+    if (!status)
+        status = choose_layers(plan, request, &settings, &layers);
+    if (!status && layers > 1) {
+        struct hs_request in_layers = *request;
+        in_layers.layers = layers;
+        hs_plan_destroy(plan);
+        return hs_plan_create(ctx, &in_layers, cached, result);
+    }
     if (!status)
         status = connect(plan);
     if (!status)

@@ -23,6 +23,7 @@ struct hs_request {
     int silent; /* the plan needs no words: no line, no why */
     const struct hs_choice *choice; /* chosen already; NULL: choose */
     int afresh;                     /* nothing is to be remembered */
+    int layers;                     /* chosen already; 0: as the options say */
 };
 
 /* Codes of what a verdict is about. */
@@ -87,6 +88,14 @@ uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout);
 /* A hash of what all processes must give alike; of a request that has been checked.  layout: of what a later run gives
  * alike, too: not which grid it is, and no options. */
 int64_t hs_request_hash(const struct hs_request *request, int layout);
+
+/* The problem that a request is; simulated: where its scalar is kept in a simulated run. */
+void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulated, struct hs_problem *problem);
+
+/* imagined.c: a grid for plans of this process alone, which takes no part in it: of the processes in rank[], which are
+ * brought into order 'A', as if nodes shared memory.  The plans are to be destroyed before rank[].  HSUMMA_ERR_MEMORY.
+ */
+hsumma_status hs_imagine_grid(hsumma_context *ctx, const int extent[2], int *rank, hsumma_grid *grid);
 
 /* An agreement over the whole grid, of which this process is.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,

@@ -43,23 +43,24 @@ static hsumma_status make_side(struct hs_side *side, const struct hs_layout *min
 }
 
 /* From a sender to a receiver: the same number is another receiver for each sender, and 0 is the sender. */
-static int64_t distance(const struct hs_comm *comm, int from, int to)
+static int64_t distance(const struct hs_topology *topology, int size, int from, int to)
 {
-    const struct hs_division *node = &comm->topology.division[HS_NODE];
-    int size = comm->size;
-    if (comm->topology.size == 0)
+    const struct hs_division *node = &topology->division[HS_NODE];
+    if (topology->size == 0)
         return (to - from + size) % size;
     int64_t nodes = (node->of[to] - node->of[from] + node->parts) % node->parts;
     int inside = (node->index[to] - node->index[from] + size) % size;
     return nodes * size + inside;
 }
 
-/* The blocks that this process, on `side`, shares with those of layout `other`; with transfer = NULL only counts. */
-static int list_side(const struct hs_redistribution *r, const struct hs_side *side, const struct hs_layout *source,
-                     const struct hs_layout *target, int number, int sends, struct hs_transfer *transfer)
+/* The blocks that process `here`, on `side`, shares with those of the other layout; with transfer = NULL only counts.
+ */
+static int list_side(const struct hs_topology *topology, int size, int here, const struct hs_side *side,
+                     const struct hs_layout *source, const struct hs_layout *target, int number, int sends,
+                     struct hs_transfer *transfer)
 {
     const struct hs_layout *other = sends ? target : source;
-    int count = 0, here = r->comm->rank;
+    int count = 0;
     if (side->coord[0] < 0)
         return 0;
     for (int i = 0; i < other->extent[0]; i++)
@@ -74,12 +75,12 @@ static int list_side(const struct hs_redistribution *r, const struct hs_side *si
             if (!shared || hs_shared_elements(&block) == 0 || (sends && there == here))
                 continue;
             if (transfer)
-                transfer[count] =
-                    (struct hs_transfer){.source = number,
-                                         .with = {block.with[0], block.with[1]},
-                                         .rank = there,
-                                         .far = sends ? distance(r->comm, here, there) : distance(r->comm, there, here),
-                                         .elements = hs_shared_elements(&block)};
+                transfer[count] = (struct hs_transfer){.source = number,
+                                                       .with = {block.with[0], block.with[1]},
+                                                       .rank = there,
+                                                       .far = sends ? distance(topology, size, here, there)
+                                                                    : distance(topology, size, there, here),
+                                                       .elements = hs_shared_elements(&block)};
             count++;
         }
     return count;
@@ -174,9 +175,11 @@ static int64_t place(const struct hs_redistribution *r, struct hs_transfer *tran
 static hsumma_status deal(struct hs_redistribution *r, const struct hs_layout *source, const struct hs_layout *target,
                           const struct hs_allocator *memory)
 {
+    const struct hs_topology *topology = &r->comm->topology;
+    int all_ranks = r->comm->size, here = r->comm->rank;
     for (int s = 0; s < r->sources; s++) {
-        r->sends += list_side(r, &r->source[s], &source[s], target, s, 1, NULL);
-        r->recvs += list_side(r, &r->target, &source[s], target, s, 0, NULL);
+        r->sends += list_side(topology, all_ranks, here, &r->source[s], &source[s], target, s, 1, NULL);
+        r->recvs += list_side(topology, all_ranks, here, &r->target, &source[s], target, s, 0, NULL);
     }
     size_t all = (size_t)r->sends + (size_t)r->recvs + 1;
     struct hs_step *steps = hs_get_zero(memory, all, HS_ROUNDS_AT_A_TIME * sizeof *steps);
@@ -189,8 +192,8 @@ static hsumma_status deal(struct hs_redistribution *r, const struct hs_layout *s
         return HSUMMA_ERR_MEMORY;
     struct hs_transfer *send = r->transfer, *recv = r->transfer + r->sends;
     for (int s = 0; s < r->sources; s++) {
-        send += list_side(r, &r->source[s], &source[s], target, s, 1, send);
-        recv += list_side(r, &r->target, &source[s], target, s, 0, recv);
+        send += list_side(topology, all_ranks, here, &r->source[s], &source[s], target, s, 1, send);
+        recv += list_side(topology, all_ranks, here, &r->target, &source[s], target, s, 0, recv);
     }
     recv = r->transfer + r->sends;
     qsort(recv, (size_t)r->recvs, sizeof *recv, by_block_and_source);
@@ -230,6 +233,50 @@ hsumma_status hs_redistribution_init(struct hs_redistribution *r, struct hs_comm
         status = deal(r, source, target, memory);
     if (status)
         hs_redistribution_free(r, memory);
+    return status;
+}
+
+/* One direction of one source: what it adds to the load. */
+static hsumma_status add_load(struct hs_redistribution_load *load, const struct hs_side *side,
+                              const struct hs_layout *source, const struct hs_layout *target,
+                              const struct hs_topology *topology, int size, int rank, int sends,
+                              const struct hs_allocator *memory)
+{
+    int count = list_side(topology, size, rank, side, source, target, 0, sends, NULL);
+    struct hs_transfer *transfer = hs_get(memory, (size_t)count + 1, sizeof *transfer);
+    if (!transfer)
+        return HSUMMA_ERR_MEMORY;
+    list_side(topology, size, rank, side, source, target, 0, sends, transfer);
+    for (int i = 0; i < count; i++) {
+        int between = transfer[i].far >= size || (topology->size == 0 && transfer[i].far > 0);
+        load->elements[sends][transfer[i].far == 0 ? HS_LOAD_HERE
+                              : between            ? HS_LOAD_BETWEEN
+                                                   : HS_LOAD_INSIDE] += transfer[i].elements;
+        load->messages[sends] += transfer[i].far > 0;
+    }
+    hs_put(memory, transfer);
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_redistribution_count(const struct hs_layout *source, int sources, const struct hs_layout *target,
+                                      const struct hs_topology *topology, int size, int rank,
+                                      const struct hs_allocator *memory, struct hs_redistribution_load *load)
+{
+    struct hs_side to = {.coord = {-1, -1}};
+    hsumma_status status = make_side(&to, target, source, rank, memory);
+    *load = (struct hs_redistribution_load){.messages = {0, 0}};
+    for (int s = 0; s < sources && !status; s++) {
+        struct hs_side from = {.coord = {-1, -1}};
+        status = make_side(&from, &source[s], target, rank, memory);
+        if (!status)
+            status = add_load(load, &from, &source[s], target, topology, size, rank, 1, memory);
+        if (!status)
+            status = add_load(load, &to, &source[s], target, topology, size, rank, 0, memory);
+        for (int a = 0; a < 2; a++)
+            hs_shares_free(&from.share[a], memory);
+    }
+    for (int a = 0; a < 2; a++)
+        hs_shares_free(&to.share[a], memory);
     return status;
 }
 

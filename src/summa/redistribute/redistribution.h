@@ -72,6 +72,19 @@ hsumma_status hs_redistribution_init(struct hs_redistribution *redistribution, s
                                      const struct hs_scalar *scalar, const struct hs_layout *source, int sources,
                                      const struct hs_layout *target, int64_t limit, const struct hs_allocator *memory,
                                      int64_t *needs);
+
+/* What one process sends ([1]) and receives ([0]): elements that stay on it, inside its node, between nodes. */
+enum { HS_LOAD_HERE, HS_LOAD_INSIDE, HS_LOAD_BETWEEN, HS_LOAD_KINDS };
+struct hs_redistribution_load {
+    int64_t elements[2][HS_LOAD_KINDS]; /* those that stay are counted as received */
+    int64_t messages[2];                /* of a round */
+};
+/* Of any process of a communicator of `size`; a topology of size 0: every process is on a node of its own.
+ * HSUMMA_ERR_MEMORY. */
+hsumma_status hs_redistribution_count(const struct hs_layout *source, int sources, const struct hs_layout *target,
+                                      const struct hs_topology *topology, int size, int rank,
+                                      const struct hs_allocator *memory, struct hs_redistribution_load *load);
+
 /* Not while it runs, nor after MPI has failed in it. */
 void hs_redistribution_free(struct hs_redistribution *redistribution, const struct hs_allocator *memory);
 

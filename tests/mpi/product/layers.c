@@ -5,8 +5,11 @@
  *     layers [ROUNDS [SEED]] [OPTION=WORD ...]
  */
 #include "dist/layers.h"
+#include "hsumma/plan/plan.h"
 #include "support/failing_memory.h"
 #include "support/product/gemm_random.h"
+
+#include <math.h>
 
 static int rounds = 40;
 
@@ -68,7 +71,10 @@ static void test_random(hsumma_context *ctx)
         for (int x = 1; x < 3 && several; x++)
             if ((grid[x] = same_processes(ctx, grid[0])) != NULL)
                 put_on(&c.desc[x], grid[x]);
-        snprintf(options, sizeof options, "layers=%d workspace_limit=%s%s", 1 + draw(P * Q), draw(4) ? "1M" : "120k",
+        char layers[16] = "auto";
+        if (draw(5))
+            snprintf(layers, sizeof layers, "%d", 1 + draw(P * Q));
+        snprintf(options, sizeof options, "layers=%s workspace_limit=%s%s", layers, draw(4) ? "1M" : "120k",
                  draw(3) ? "" : " node=messages block=3 lookahead=1");
         c.options = options;
         c.fractions = 0;
@@ -150,6 +156,76 @@ static void test_free(hsumma_context *ctx, const hsumma_grid *none)
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !grid[0]), "refused: transb X");
     status = hsumma_desc_best(ctx, HSUMMA_D, 'N', 'N', 4, 4, 4, "layers=1000", grid, &desc[0], &desc[1], &desc[2]);
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !grid[0]), "refused: 1000 layers");
+}
+
+/* The layers of a plan by its line; 1: none. */
+static int layers_of(const hsumma_plan_info *info)
+{
+    return info->line && !strncmp(info->line, "layers=", 7) ? atoi(info->line + 7) : 1;
+}
+
+/* A case's plan, which has to be right; NULL line: there is none. */
+static hsumma_plan_info planned(hsumma_context *ctx, const struct gemm_case *c, char line[HS_LINE_TEXT])
+{
+    hsumma_plan *plan = NULL;
+    int good = !gemm_plan_create(ctx, c, &plan) && gemm_executes(plan, c);
+    hsumma_plan_info info = plan_query(plan);
+    snprintf(line, HS_LINE_TEXT, "%s", plan ? info.line : "");
+    info.line = everywhere(good) ? line : NULL;
+    hsumma_plan_free(&plan);
+    return info;
+}
+
+/*
+ * layers=auto between nodes: on a slow network, a product with a long k is faster in layers.  By the model no number of
+ * layers that fits is faster than the one that is chosen.
+ */
+static void test_auto(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    const struct hs_profile before = ctx->profile;
+    char line[HS_LINE_TEXT];
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 16, 16, 4096, 4);
+    c.fractions = 0;
+    ctx->profile.machine.network = (struct hs_link){.alpha = 1e-6, .beta = 1e-6};
+    hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
+    c.options = "layers=auto workspace_limit=1G";
+    hsumma_plan_info info = planned(ctx, &c, line);
+    int chosen = layers_of(&info), several = ctx->comm.topology.division[HS_NODE].parts > 1;
+    double seconds = info.predicted_seconds;
+    tap_ok(everywhere(info.line && (several ? chosen > 1 : chosen == 1)), "layers=auto on %s: %d",
+           several ? "several nodes" : "one node", chosen);
+    for (int layers = 1; layers <= size && several; layers++) {
+        char options[64];
+        if (size % layers)
+            continue;
+        snprintf(options, sizeof options, "layers=%d workspace_limit=1G", layers);
+        c.options = options;
+        info = planned(ctx, &c, line);
+        int better = info.predicted_seconds < seconds * (1 - 1e-9), same = layers != chosen;
+        same = same || fabs(info.predicted_seconds - seconds) <= 1e-9 * seconds;
+        if (!tap_ok(everywhere(info.line && !better && same), "layers=%d is not faster", layers))
+            tap_diag("%g s, the choice %g s", info.predicted_seconds, seconds);
+    }
+    c.options = "layers=auto workspace_limit=20k";
+    info = planned(ctx, &c, line);
+    tap_ok(everywhere(info.line && layers_of(&info) == 1), "layers=auto, where their parts do not fit: none");
+    c.options = "layers=auto workspace_limit=1G groups=1x1";
+    info = planned(ctx, &c, line);
+    tap_ok(everywhere(info.line != NULL), "layers=auto with groups=1x1: %d layers", layers_of(&info));
+    hsumma_grid *best[3];
+    hsumma_status status = hsumma_desc_best(ctx, HSUMMA_D, 'N', 'N', 16, 16, 4096, "layers=auto workspace_limit=1G",
+                                            best, &c.desc[0], &c.desc[1], &c.desc[2]);
+    tap_ok(everywhere(!status && (best[0] != best[2]) == several), "layouts for layers=auto: %s grids",
+           several ? "three" : "one");
+    c.options = "layers=auto workspace_limit=1G";
+    info = planned(ctx, &c, line);
+    tap_ok(
+        everywhere(info.line && (layers_of(&info) > 1) == several && (!several || info.operand[0].exchange_bytes == 0)),
+        "a product with them: %d layers, and A stays", layers_of(&info));
+    for (int x = 0; x < 3 && !status; x++)
+        hsumma_grid_free(&best[x]);
+    ctx->profile = before;
+    hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
 }
 
 static void refused(hsumma_context *ctx, const hsumma_grid *grid, const char *options, hsumma_status status,
@@ -273,13 +349,15 @@ static void test_memory(hsumma_context *ctx, const hsumma_grid *grid)
     for (int victim = 0; victim<size; victim += size> 1 ? size - 1 : 1) {
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 24, 2);
         char options[64];
-        int reached = 1, bad = 0;
-        int64_t n = 0;
-        snprintf(options, sizeof options, "layers=%d workspace_limit=1M", size);
-        c.options = options;
-        for (; reached; n += n < 30 ? 1 : 1 + n / 10)
-            bad += !survives(ctx, &c, victim, n, &reached);
-        tap_ok(bad == 0, "memory fails once on rank %d, up to call %d, layers=%d: %d wrong", victim, (int)n, size, bad);
+        for (int automatic = 0; automatic < 2; automatic++) {
+            int reached = 1, bad = 0;
+            int64_t n = 0;
+            snprintf(options, sizeof options, automatic ? "layers=auto" : "layers=%d workspace_limit=1M", size);
+            c.options = options;
+            for (; reached; n += n < 30 ? 1 : 1 + n / 10)
+                bad += !survives(ctx, &c, victim, n, &reached);
+            tap_ok(bad == 0, "memory fails once on rank %d, up to call %d, %s: %d wrong", victim, (int)n, options, bad);
+        }
     }
 }
 
@@ -288,6 +366,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_random(ctx);
     test_bits(ctx, grid);
     test_free(ctx, grid);
+    test_auto(ctx, grid);
     test_refusals(ctx, grid);
     test_cached(ctx, grid);
     test_differing(ctx, grid);

@@ -1,0 +1,160 @@
+/* layers=auto: how many layers take the least time by the model, within the workspace limit. */
+#include "hsumma/cost/redistribution_cost.h"
+#include "hsumma/plan/plan.h"
+#include "hsumma/search/search_cells.h"
+
+hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *layered,
+                                      const struct hs_layered_ends *ends, size_t size)
+{
+    int processes = layered->extent[0] * layered->extent[1] * layered->count;
+    int known = ctx->comm.topology.size >= processes;
+    hsumma_status status = HSUMMA_OK;
+    for (int x = 0; x < 3 && !status; x++)
+        if (!layered->in_place[x])
+            status = hs_redistribution_seconds(
+                &ctx->profile, known ? &ctx->comm.topology : NULL, known ? ctx->comm.topology.size : processes,
+                ends->source[x], ends->sources[x], ends->target[x], size, &ctx->memory, &layered->move_seconds[x]);
+    return status;
+}
+
+/* The layers of processes rank[], on grids that are not there; grid: room for them. */
+static hsumma_status imagine(hsumma_context *ctx, const struct hs_request *request, int *rank, int processes,
+                             struct hs_layered *layered, hsumma_grid *grid)
+{
+    hsumma_status status = HSUMMA_OK;
+    hs_layered_place(layered, request, processes);
+    int each = layered->extent[0] * layered->extent[1];
+    for (int l = 0; l < layered->count && !status; l++) {
+        status = hs_imagine_grid(ctx, layered->extent, &rank[l * each], &grid[l]);
+        layered->grid[l] = &grid[l];
+    }
+    return status;
+}
+
+/* The first layer's product. */
+static hsumma_status price_product(hsumma_context *ctx, const struct hs_request *request,
+                                   const struct hs_layered *layered, int64_t limit, double *seconds, int64_t *workspace)
+{
+    hsumma_desc desc[3];
+    hsumma_plan *inner = NULL;
+    for (int x = 0; x < 3; x++)
+        desc[x] = hs_layered_desc(layered, request, x, 0);
+    hsumma_status status = hs_layered_plan_inner(ctx, request, desc, limit, 1, &inner);
+    if (!status)
+        *seconds = inner->choice.prediction.seconds, *workspace = inner->choice.workspace_bytes;
+    hs_plan_destroy(inner);
+    return status;
+}
+
+/* What is asked: layers whose redistributions alone take `enough` seconds are not looked at closely; 0: all are. */
+struct question {
+    const struct hs_request *request;
+    const struct hs_problem *problem;
+    int64_t limit;
+    double enough;
+    int free;
+};
+
+static hsumma_status price(hsumma_context *ctx, const struct question *question, struct hs_layered *layered,
+                           struct hs_layered_price *result)
+{
+    const struct hs_request *request = question->request;
+    const struct hs_problem *problem = question->problem;
+    const int64_t limit = question->limit;
+    const double enough = question->enough;
+    struct hs_layered_ends ends;
+    size_t size = problem->scalar->size;
+    int64_t workspace = 0;
+    hsumma_status status = hs_layered_find_in_place(layered, request, problem, &ctx->memory);
+    if (question->free)
+        layered->in_place[HS_A] = layered->in_place[HS_B] = 1;
+    *result = (struct hs_layered_price){.count = layered->count,
+                                        .extent = {layered->extent[0], layered->extent[1]},
+                                        .part_bytes = hs_layered_part_bytes(layered, size)};
+    if (status)
+        return status;
+    if (result->part_bytes >= limit)
+        return hs_fail(&ctx->message, HSUMMA_ERR_WORKSPACE, "the parts of %d layers do not fit", layered->count);
+    status = hs_layered_ends_make(layered, request, problem, &ctx->memory, &ends);
+    if (!status && question->free) /* the table of A is not needed */
+        ends.given[HS_C] = hs_layered_free_layout(layered, request, HS_C, ends.rank[HS_A]);
+    if (!status)
+        status = hs_layered_move_seconds(ctx, layered, &ends, size);
+    hs_layered_ends_free(&ends, &ctx->memory);
+    for (int x = 0; x < 3; x++)
+        result->seconds += result->move[x] = layered->move_seconds[x];
+    if (status || (enough > 0 && result->seconds >= enough))
+        return status;
+    status = price_product(ctx, request, layered, limit - result->part_bytes, &result->product, &workspace);
+    result->seconds += result->product;
+    result->workspace_bytes = result->part_bytes + workspace;
+    return status;
+}
+
+static hsumma_status price_count(hsumma_context *ctx, const struct question *question, int count,
+                                 struct hs_layered_price *result)
+{
+    const struct hs_request *request = question->request;
+    const hsumma_grid *given = request->desc[HS_A]->grid;
+    struct hs_layered layered = {.count = count, .mine = -1};
+    hsumma_grid *grid = hs_get(&ctx->memory, (size_t)count, sizeof *grid);
+    int *rank = hs_layered_ranks(ctx, given);
+    layered.grid = hs_get(&ctx->memory, (size_t)count, sizeof *layered.grid);
+    hsumma_status status = grid && rank && layered.grid ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    if (!status)
+        status = imagine(ctx, request, rank, given->grid.extent[0] * given->grid.extent[1], &layered, grid);
+    if (!status)
+        status = price(ctx, question, &layered, result);
+    hs_put(&ctx->memory, layered.grid);
+    hs_put(&ctx->memory, rank);
+    hs_put(&ctx->memory, grid);
+    return status;
+}
+
+hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *request, int count, int64_t limit,
+                               struct hs_layered_price *result)
+{
+    struct hs_problem problem;
+    struct hs_scalar simulated;
+    hs_plan_problem(request, &simulated, &problem);
+    const struct question question = {.request = request, .problem = &problem, .limit = limit};
+    return price_count(ctx, &question, count, result);
+}
+
+int hs_layered_may_choose(const hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings)
+{
+    const hsumma_context *ctx = plan->ctx;
+    return settings->layers == HS_LAYERS_AUTO && !request->layers && !request->alone && !request->choice &&
+           !plan->remembered && !plan->by_node && !ctx->profile.one_node && !ctx->device && settings->levels <= 0 &&
+           settings->tune != HS_TUNE_MEASURE && settings->steps == 0 && !hs_named_row_of_mpi(settings, &ctx->own);
+}
+
+hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
+                                const struct hs_settings *settings, struct hs_layered_rival one, int *count)
+{
+    static const double CLEARLY = 0.9; /* of the time without layers: the model knows redistributions less well */
+    const int *extent = request->desc[HS_A]->grid->grid.extent;
+    struct hs_problem problem;
+    struct hs_scalar simulated;
+    hs_plan_problem(request, &simulated, &problem);
+    const struct hs_view *const views[3] = {&problem.view[0], &problem.view[1], &problem.view[2]};
+    struct question question = {.request = request,
+                                .problem = &problem,
+                                .limit = hs_workspace_limit(&settings->workspace, views, 3, problem.scalar->size),
+                                .enough = one.seconds < 0 ? 0 : CLEARLY * one.seconds,
+                                .free = one.free};
+    *count = 1;
+    for (int layers = one.seconds < 0 ? 1 : 2, processes = extent[0] * extent[1]; layers <= processes; layers++) {
+        struct hs_layered_price price;
+        if (processes % layers || layers > request->extent[HS_K])
+            continue;
+        hsumma_status status = price_count(ctx, &question, layers, &price);
+        if (hs_is_own_failure(status))
+            return status;
+        if (status || (question.enough > 0 && price.seconds >= question.enough))
+            continue;
+        question.enough = price.seconds;
+        *count = layers;
+    }
+    return HSUMMA_OK;
+}

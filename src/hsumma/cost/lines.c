@@ -5,6 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+/* Owners whose roots are looked at, of as many lines: of long axes one, which stands for all. */
+static int owners_looked_at(int lines)
+{
+    return lines > 16 ? 1 : 4;
+}
+
+/* Roots of one operand, at most. */
+static int longest_roots(const struct hs_grid *grid)
+{
+    int longest = grid->extent[grid->extent[1] > grid->extent[0]];
+    return longest > 4 * 16 ? longest : 4 * 16;
+}
+
 hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
                                  const struct hs_grid *grid, const struct hs_allocator *memory)
 {
@@ -15,13 +28,15 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->on_node = NULL;
     lines->shares = 0;
     lines->known = 0;
-    memset(lines->exchange, 0, sizeof lines->exchange);
+    lines->exchanges = 0;
+    lines->roots = NULL;
     lines->flow = NULL;
     if (!lines->topology)
         return HSUMMA_OK;
     lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
     lines->flow = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->flow);
-    if (lines->on_node && lines->flow)
+    lines->roots = hs_get(memory, HS_EXCHANGED * (size_t)longest_roots(grid), sizeof *lines->roots);
+    if (lines->on_node && lines->flow && lines->roots)
         return HSUMMA_OK;
     hs_line_table_free(lines, memory);
     return HSUMMA_ERR_MEMORY;
@@ -33,7 +48,8 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
         hs_cells_free(&lines->cells[axis].most, memory);
     hs_put(memory, lines->on_node);
     hs_put(memory, lines->flow);
-    lines->on_node = NULL;
+    hs_put(memory, lines->roots);
+    lines->on_node = lines->roots = NULL;
     lines->flow = NULL;
     lines->shares = 0;
 }
@@ -282,22 +298,101 @@ static struct hs_line look_at(const struct hs_line_table *lines, int axis, int s
     return first.nodes >= last.nodes ? first : last;
 }
 
-struct hs_line hs_line_of(struct hs_line_table *lines, int cells, int axis, int stride, int size,
-                          const struct hs_axis *want)
+/* What leaves nodes with the roots of a line's groups, and with all that are busy then, added up for each node. */
+static void add_rooted(const struct hs_line_table *lines, const struct hs_line *line, int stride, int number, int root,
+                       double weight)
 {
-    int step = cells ? stride : stride * hs_grid_stride(lines->grid, axis);
+    int nodes = lines->topology->division[HS_NODE].parts, count = 0, size = lines->grid->extent[line->axis];
+    int *place = lines->on_node;
+    double *busy = lines->flow, *rooted = busy + nodes;
+    for (int m = 0; m < size; m++)
+        place[node_of(lines, line->axis, number, m)] = -1;
+    for (int m = 0; line->cells && m < size; m++) {
+        int *here = &place[node_of(lines, line->axis, number, m)];
+        *here = *here < 0 ? count++ : *here;
+    }
+    if (count == 1) /* a line of one cell sends nothing */
+        return;
+    int from = line->cells ? place[node_of(lines, line->axis, number, root)] : root;
+    for (int m = 0; m < size; m++) {
+        int node = node_of(lines, line->axis, number, m), at = line->cells ? place[node] : m;
+        if (at < 0 || (at - from) % stride)
+            continue;
+        busy[node] += weight;
+        rooted[node] += (at - from) % (stride * line->group.size) ? 0 : weight;
+        place[node] = -1;
+    }
+}
+
+/* Lines whose roots differ leave their nodes less crowded than roots of one coordinate do. */
+static void spread_roots(const struct hs_line_table *lines, const struct hs_exchanged *exchanged, int stride,
+                         struct hs_line *line)
+{
+    int nodes = lines->topology->division[HS_NODE].parts, others = lines->grid->extent[1 - line->axis];
+    double busy = 0, rooted = 0;
+    for (int i = 0; i < exchanged->owners; i++) {
+        double most[2] = {0, 0};
+        memset(lines->flow, 0, (size_t)nodes * 2 * sizeof *lines->flow);
+        for (int other = 0; other < others; other++)
+            add_rooted(lines, line, stride, other, exchanged->root[i * others + other], weight_of(line->want, other));
+        for (int n = 0; n < 2 * nodes; n++)
+            most[n / nodes] = lines->flow[n] > most[n / nodes] ? lines->flow[n] : most[n / nodes];
+        busy += most[0] / exchanged->owners;
+        rooted += most[1] / exchanged->owners;
+    }
+    line->sharing = busy < line->sharing ? busy : line->sharing;
+    line->crowd = rooted < line->sharing ? rooted : line->sharing;
+    line->sharing = line->sharing > 1 ? line->sharing : 1;
+    line->crowd = line->crowd > 1 ? line->crowd : 1;
+}
+
+static double in_sixteenths(double x)
+{
+    return ceil(x * 16) / 16;
+}
+
+struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct hs_role *role, int stride, int size)
+{
+    int axis = role->line_axis, step = cells ? stride : stride * hs_grid_stride(lines->grid, axis);
+    const struct hs_exchanged *exchanged = role->exchanged && lines->topology ? hs_exchanged_of(lines, role) : NULL;
+    const struct hs_axis *own = exchanged && exchanged->owners > 0 ? role->own : NULL;
     for (int i = 0; i < lines->known; i++) {
         const struct hs_line *line = &lines->line[i];
         if (line->axis == axis && line->cells == cells && line->group.stride == step && line->group.size == size &&
-            line->want == want)
+            line->want == role->want && line->own == own)
             return *line;
     }
     if (lines->known == HS_LINES)
         lines->known = 0;
-    struct hs_line line =
-        cells ? look_at_cells_of_level(lines, axis, stride, size, want) : look_at(lines, axis, stride, size, want);
-    line.want = want;
-    line.sharing = ceil(line.sharing * 16) / 16; /* few values for the clock */
-    line.where = hs_mix(line.where, (uint64_t)(line.sharing * 16));
+    struct hs_line line = cells ? look_at_cells_of_level(lines, axis, stride, size, role->want)
+                                : look_at(lines, axis, stride, size, role->want);
+    line.want = role->want;
+    line.own = own;
+    line.crowd = line.sharing;
+    if (own)
+        spread_roots(lines, exchanged, stride, &line);
+    line.sharing = in_sixteenths(line.sharing); /* few values for the clock */
+    line.crowd = in_sixteenths(line.crowd);
+    line.where = hs_mix(hs_mix(line.where, (uint64_t)(line.sharing * 16)), (uint64_t)(line.crowd * 16));
     return lines->line[lines->known++] = line;
+}
+
+struct hs_exchanged *hs_exchanged_of(struct hs_line_table *lines, const struct hs_role *role)
+{
+    struct hs_exchanged *exchanged = lines->exchange;
+    int count = lines->grid->extent[role->want_axis], owners = role->looped->nprocs, among;
+    for (; exchanged < lines->exchange + lines->exchanges; exchanged++)
+        if (exchanged->own == role->own && exchanged->want == role->want)
+            return exchanged;
+    lines->exchanges++;
+    *exchanged = (struct hs_exchanged){.own = role->own, .want = role->want};
+    if (!lines->topology || role->own_axis == role->want_axis)
+        return exchanged;
+    exchanged->root = lines->roots + (exchanged - lines->exchange) * longest_roots(lines->grid);
+    exchanged->owners = owners < owners_looked_at(count) ? owners : owners_looked_at(count);
+    for (int i = 0; i < exchanged->owners; i++)
+        for (int line = 0; line < count; line++)
+            exchanged->root[i * count + line] = hs_exchange_root(
+                role, lines->grid, lines->topology, line, (int)((int64_t)i * owners / exchanged->owners), &among);
+    return exchanged;
 }

@@ -1,5 +1,7 @@
 #include "hsumma/cost/predict.h"
 
+#include "hsumma/cost/exchange_pace.h"
+
 #include <string.h>
 
 /* What one moving operand costs: all its panels one after the other, and the work of the busiest part for them with
@@ -67,122 +69,6 @@ static const char *how(const struct hs_mover *mover)
     return words[mover->operand == HS_C][mover->role->exchanged][mover->levels > 0 ? 1 : mover->members > 1 ? 2 : 0];
 }
 
-static void raise_to(double *most, double value)
-{
-    *most = value > *most ? value : *most;
-}
-
-/* Lines whose panels of an owner leave a node, and enter it, where each line's come from one process alone. */
-static void count_crossings(const struct hs_mover *mover, const struct hs_line_table *lines, int owner, int *inside)
-{
-    const struct hs_role *role = mover->role;
-    const struct hs_grid *grid = &mover->problem->grid;
-    int *leave = lines->on_node, *enter = leave + lines->topology->division[HS_NODE].parts, among;
-    *inside = 0;
-    for (int line = 0; line < grid->extent[role->want_axis]; line++) {
-        int root = hs_mover_root_on(mover, line, owner, &among);
-        int from = hs_node_on_line(lines->topology, grid, role->own_axis, owner, hs_mover_holder(mover, line));
-        int to = hs_node_on_line(lines->topology, grid, role->line_axis, line, root);
-        *inside += from == to;
-        leave[from] += from != to;
-        enter[to] += from != to;
-    }
-}
-
-/* Processes that hold a panel, and that take it, on each node. */
-static void count_parties(const struct hs_mover *mover, const struct hs_line_table *lines, int owner)
-{
-    const struct hs_role *role = mover->role;
-    const struct hs_grid *grid = &mover->problem->grid;
-    int *hold = lines->on_node, *take = hold + lines->topology->division[HS_NODE].parts, among;
-    for (int q = 0; q < grid->extent[role->own_axis]; q++)
-        hold[hs_node_on_line(lines->topology, grid, role->own_axis, owner, q)]++;
-    for (int line = 0; line < grid->extent[role->want_axis]; line++)
-        for (int m = 0, root = hs_mover_root_on(mover, line, owner, &among); m < grid->extent[role->line_axis]; m++)
-            if (mover->spread || m == root)
-                take[hs_node_on_line(lines->topology, grid, role->line_axis, line, m)]++;
-}
-
-/* A node's flows: for each of many panels, the shares of what all takers together get that leave it, and enter it. */
-static void add_flow(const struct hs_line_table *lines, int node, double leave, double enter, double *most)
-{
-    lines->flow[2 * node] += leave;
-    lines->flow[2 * node + 1] += enter;
-    raise_to(most, leave > enter ? leave : enter);
-}
-
-/*
- * An owner's panel alone, by the port or node that has most to do.  Where both layouts cut alike each line has one
- * holder; else everybody holds a part of what any line takes.
- */
-static double pace_alone(const struct hs_mover *mover, const struct hs_line_table *lines,
-                         const struct hs_machine *machine, double network, int owner)
-{
-    const struct hs_role *role = mover->role;
-    const int *extent = mover->problem->grid.extent;
-    int wanted = extent[role->want_axis], *first = lines->on_node, inside_node;
-    double holder = 1.0 / extent[role->own_axis], taker = 1.0 / wanted / (mover->spread ? extent[role->line_axis] : 1),
-           pace = 0, most = 0;
-    double inside = machine->node.beta > 0 ? machine->node.beta : network;
-    if (!lines->topology)
-        return (holder > taker ? holder : taker) * (lines->one_node ? inside : network);
-    int nodes = lines->topology->division[HS_NODE].parts;
-    owner %= extent[role->loop_axis];
-    memset(first, 0, (size_t)nodes * 2 * sizeof *first);
-    if (!mover->spread && role->own_axis != role->want_axis && hs_axis_same(role->own, role->want)) {
-        count_crossings(mover, lines, owner, &inside_node);
-        for (int n = 0; n < nodes; n++)
-            add_flow(lines, n, first[n] * taker, first[nodes + n] * taker, &most);
-        pace = taker * (inside_node == wanted ? inside : network);
-    } else {
-        count_parties(mover, lines, owner);
-        for (int n = 0; n < nodes; n++) {
-            double held = first[n] * holder, taken = first[nodes + n] * taker;
-            add_flow(lines, n, held * (1 - taken), taken * (1 - held), &most);
-            raise_to(&pace, held > 0 ? holder * ((1 - taken) * network + taken * inside) : 0);
-            raise_to(&pace, taken > 0 ? taker * ((1 - held) * network + held * inside) : 0);
-        }
-    }
-    raise_to(&pace, most * machine->inject);
-    return pace;
-}
-
-/* All owners, or on large grids some, at even distances. */
-static struct hs_exchange_pace look_at_exchange(const struct hs_mover *mover, const struct hs_line_table *lines,
-                                                const struct hs_machine *machine)
-{
-    enum { CROSSINGS = 1 << 16, LEAST = 2 };
-    const struct hs_role *role = mover->role;
-    const int *extent = mover->problem->grid.extent;
-    int owners = role->looped->nprocs, among, nodes = lines->topology ? lines->topology->division[HS_NODE].parts : 0;
-    double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
-    int64_t each = (int64_t)extent[role->want_axis] * extent[role->line_axis], affordable = CROSSINGS / each;
-    int count = owners <= affordable || owners <= LEAST ? owners : affordable > LEAST ? (int)affordable : LEAST;
-    struct hs_exchange_pace pace = {0, 0};
-    if (nodes > 0)
-        memset(lines->flow, 0, (size_t)nodes * 2 * sizeof *lines->flow);
-    for (int i = 0; i < count; i++)
-        pace.alone += pace_alone(mover, lines, machine, network, (int)((int64_t)i * owners / count)) / count;
-    for (int i = 0; i < 2 * nodes; i++)
-        raise_to(&pace.together, lines->flow[i] / count * machine->inject);
-    hs_mover_root_on(mover, 0, owners - 1, &among);
-    double holder = 1.0 / extent[role->own_axis] / owners, taker = 1.0 / extent[role->want_axis];
-    taker /= mover->spread ? extent[role->line_axis] : among;
-    raise_to(&pace.together, (holder > taker ? holder : taker) * network);
-    pace.together = pace.together < pace.alone && !lines->one_node ? pace.together : pace.alone;
-    return pace;
-}
-
-/* It depends on no width: looked at once for each operand. */
-static struct hs_exchange_pace exchange_pace(const struct hs_mover *mover, struct hs_line_table *lines,
-                                             const struct hs_machine *machine, int stationary)
-{
-    struct hs_exchange_pace *pace = &lines->exchange[stationary][mover->operand][mover->spread];
-    if (pace->alone == 0)
-        *pace = look_at_exchange(mover, lines, machine);
-    return *pace;
-}
-
 /* The messages of one panel: the first on its whole way, the others behind it. */
 static double exchange_latency(const struct hs_line_table *lines, const struct hs_profile *profile, double messages,
                                double bytes)
@@ -195,9 +81,9 @@ static double exchange_latency(const struct hs_line_table *lines, const struct h
 }
 
 /* The exchange of all panels, one after the other; adds to the cost of moving. */
-static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct hs_spec *spec,
-                                     const struct hs_pairs *pairs, struct hs_line_table *lines,
-                                     const struct hs_profile *profile, struct movement_cost *cost)
+static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs_mover *mover,
+                                     const struct hs_spec *spec, const struct hs_pairs *pairs,
+                                     struct hs_line_table *lines, struct movement_cost *cost, hsumma_status *status)
 {
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
@@ -206,7 +92,7 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     int givers = mover->spread ? extent[role->line_axis] : 1, among;
     int64_t held = hs_axis_count_max(role->looped), most_taken = 0;
     int64_t panels = hs_panel_count(pairs, spec->width[mover->tier0]);
-    hs_mover_root_on(mover, 0, role->looped->nprocs - 1, &among);
+    hs_exchange_root(role, &mover->problem->grid, lines->topology, 0, role->looped->nprocs - 1, &among);
     for (int root = 0; root < among; root++) { /* it takes from the owners that it stands for */
         int64_t taken = 0;
         for (int owner = root; owner < role->looped->nprocs; owner += among)
@@ -216,25 +102,28 @@ static hsumma_movement exchange_cost(const struct hs_mover *mover, const struct 
     double packed = (double)role->give_max[mover->spread] * (double)held * size, given = packed * givers;
     double taken =
         (double)role->take_max[mover->spread] * (double)(mover->spread ? role->looped->n : most_taken) * size;
-    double all = (double)role->looped->n * (double)role->want->n * size * givers, messages = 0, seconds = 0;
+    double all = (double)role->looped->n * (double)role->want->n * size, seconds = 0;
     if (given > 0 || taken > 0) {
-        messages = extent[role->want_axis] * givers;
-        struct hs_exchange_pace pace = exchange_pace(mover, lines, &profile->machine, spec->stationary);
-        struct hs_pipeline flight = hs_pipeline_of(profile, spec, pairs, mover->index, 1);
-        double first = exchange_latency(lines, profile, messages,
-                                        all / (double)(panels ? panels : 1) / (messages * extent[role->own_axis]));
+        struct hs_exchange_pace *pace = &hs_exchanged_of(lines, role)->pace[mover->spread];
+        hsumma_status mine =
+            pace->alone > 0 ? HSUMMA_OK
+                            : hs_exchange_pace(lines, role, mover->spread, &memo->profile->machine, memo->memory, pace);
+        *status = mine ? mine : *status;
+        struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, 1);
+        double first =
+            exchange_latency(lines, memo->profile, pace->messages, all * pace->part / (double)(panels ? panels : 1));
         /* whose panels are under way together: an exchange has one buffer, and all lines take part in one that is
          * spread
          */
         double owners = mover->spread ? 1 : flight.window / flight.run;
         owners = owners > 1 ? owners : 1;
-        seconds = (double)panels * first + all * pace.alone;
-        double together = owners > 1 ? all * pace.together : seconds, least = seconds / owners;
+        seconds = (double)panels * first + all * pace->alone;
+        double together = owners > 1 ? all * pace->together : seconds, least = seconds / owners;
         cost->busy += together > least ? together : least;
-        cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace.alone;
+        cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace->alone;
     }
     cost->seconds += seconds;
-    cost->copy += (packed + taken) * profile->machine.copy;
+    cost->copy += (packed + taken) * memo->profile->machine.copy;
     return (hsumma_movement){.how = how(mover), .exchange_bytes = (size_t)(given + taken), .exchange_seconds = seconds};
 }
 
@@ -255,8 +144,8 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
         double first;
-        struct hs_line line = hs_line_of(lines, mover->cells != NULL, role->line_axis, mover->factors.stride[l],
-                                         mover->factors.size[l], role->want);
+        struct hs_line line =
+            hs_line_of(lines, mover->cells != NULL, role, mover->factors.stride[l], mover->factors.size[l]);
         struct hs_cost level =
             level_cost(memo, lines, &line, mover->alg[l], &mover->with[l], pairs, spec->width[mover->tier[l]], length,
                        (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
@@ -274,7 +163,7 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
         cost.copy = share;
     *movement = (hsumma_movement){.how = how(mover)};
     if (role->exchanged)
-        *movement = exchange_cost(mover, spec, pairs, lines, memo->profile, &cost);
+        *movement = exchange_cost(memo, mover, spec, pairs, lines, &cost, status);
     return cost;
 }
 

@@ -41,10 +41,10 @@ static hsumma_status topology_of(const struct hs_line_table *lines, const struct
  * leave it.  (The clock's own fluid of messages would let an early message of one line disturb a late one of its own:
  * there a faster network can be slower.)
  */
-static struct hs_machine shared_machine(const struct hs_machine *machine, const struct hs_line *line)
+static struct hs_machine shared_machine(const struct hs_machine *machine, double sharing)
 {
     struct hs_machine shared = *machine;
-    double least = machine->inject * line->sharing;
+    double least = machine->inject * sharing;
     shared.inject = 0;
     shared.network.beta = machine->network.beta > least ? machine->network.beta : least;
     shared.network.beta_long = machine->network.beta_long > least ? machine->network.beta_long : least;
@@ -52,11 +52,11 @@ static struct hs_machine shared_machine(const struct hs_machine *machine, const 
 }
 
 static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                const struct hs_line *line, int root, const struct hs_shape *shape,
+                                const struct hs_line *line, int root, double sharing, const struct hs_shape *shape,
                                 const struct hs_alg *alg, struct hs_cost *cost)
 {
     struct hs_topology topology;
-    struct hs_machine machine = shared_machine(&memo->profile->machine, line);
+    struct hs_machine machine = shared_machine(&memo->profile->machine, sharing);
     struct hs_shape here = *shape;
     hsumma_status status = topology_of(lines, line, root, memo->memory, &topology);
     if (status)
@@ -64,6 +64,36 @@ static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct h
     here.topology = &topology;
     status = hs_clock_seconds(alg, &here, &machine, memo->memory, &cost->seconds, &cost->load);
     hs_topology_free(&topology, memo->memory);
+    return status;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/*
+ * With the root there.  Where the lines' roots are on different nodes, fewer lines leave a node together, and what all
+ * of them carry is even: a node has as much to do as the mean of a line's members, for all its lines.  Rows that keep
+ * the order of the line have most of their messages between the same members whatever the root is: they are halfway
+ * between that and lines whose roots share a node.
+ */
+static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                                    const struct hs_line *line, int root, const struct hs_shape *shape,
+                                    const struct hs_alg *alg, struct hs_cost *cost)
+{
+    hsumma_status status = clock_from(memo, lines, line, root, line->sharing, shape, alg, cost);
+    if (status || line->crowd == line->sharing)
+        return status;
+    const struct hs_cost none = {.seconds = 0}, together = *cost;
+    struct hs_cost apart = none;
+    status = clock_from(memo, lines, line, root, line->crowd, shape, alg, &apart);
+    apart.seconds = larger(apart.seconds, together.load.mean);
+    apart.load.mean = larger(apart.load.mean, together.load.mean);
+    for (int i = 0; i < HS_LOAD_ROOTS; i++)
+        apart.load.most[i] = larger(apart.load.most[i], together.load.mean);
+    double part = alg->flags & HS_TRUE_ROOT ? 0.5 : 1;
+    *cost = hs_cost_add(hs_cost_add(none, together, 1 - part), apart, part);
     return status;
 }
 
@@ -107,7 +137,7 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
     key.cost = none;
     for (int i = 0; i < count; i++) {
         struct hs_cost one = none;
-        hsumma_status mine = clock_from(memo, lines, line, roots[i], shape, alg, &one);
+        hsumma_status mine = clock_of_lines(memo, lines, line, roots[i], shape, alg, &one);
         if (mine) {
             *status = mine;
             return none;

@@ -52,7 +52,7 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         int cells = hs_line_cells(&chooser->lines, shares, axis, &spec->factors[axis], &over) != NULL;
         if (over.size[level] == 1)
             continue;
-        leg[legs].line = hs_line_of(&chooser->lines, cells, axis, over.stride[level], over.size[level], role->want);
+        leg[legs].line = hs_line_of(&chooser->lines, cells, role, over.stride[level], over.size[level]);
         leg[legs].panels =
             hs_pipeline_of(chooser->profile, spec, &chooser->pairs, x - (spec->stationary < x), over.stride[level]);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);

@@ -94,11 +94,10 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
             if (over->size[l] == 1)
                 continue;
             int wider = l < over->levels - 1 ? times : 1;
-            struct hs_leg leg = {
-                .line = hs_line_of(&chooser->lines, cells, axis, over->stride[l], over->size[l], role->want),
-                .bytes = hs_bytes_of(width * wider, hs_axis_count_max(role->want), unit),
-                .panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs, x - (spec->stationary < x),
-                                         over->stride[l])};
+            struct hs_leg leg = {.line = hs_line_of(&chooser->lines, cells, role, over->stride[l], over->size[l]),
+                                 .bytes = hs_bytes_of(width * wider, hs_axis_count_max(role->want), unit),
+                                 .panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs,
+                                                          x - (spec->stationary < x), over->stride[l])};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
             seconds += least / wider;

@@ -89,27 +89,26 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     }
 }
 
-int hs_mover_holder(const struct hs_mover *mover, int line)
+/* Of what is exchanged, who has most of what a line wants, by his coordinate on the operand's own axis: the holder of
+ * the first of it stands for all.  A line is named by its coordinate on the other axis. */
+static int holder_of_line(const struct hs_role *role, int line)
 {
-    const struct hs_role *role = mover->role;
     int want = line < role->want->nprocs ? line : 0;
     if (role->replicas > 1)
         return line % role->replicas;
     return hs_axis_count(role->want, want) ? hs_axis_owner(role->own, hs_axis_global(role->want, want, 0)) : 0;
 }
 
-int hs_mover_root_on(const struct hs_mover *mover, int line, int owner, int *among)
+int hs_exchange_root(const struct hs_role *role, const struct hs_grid *grid, const struct hs_topology *nodes, int line,
+                     int owner, int *among)
 {
-    const struct hs_role *role = mover->role;
-    const struct hs_grid *grid = &mover->problem->grid;
-    const struct hs_topology *nodes = mover->topology_of_all;
     int size = grid->extent[role->line_axis], mates = 0;
     *among = size;
     if (!role->exchanged)
         return owner;
     if (!nodes || role->own_axis == role->want_axis)
         return owner % size;
-    int holder = hs_mover_holder(mover, line);
+    int holder = holder_of_line(role, line);
     int node = hs_node_on_line(nodes, grid, role->own_axis, owner, holder);
     for (int m = 0; m < size; m++)
         mates += hs_node_on_line(nodes, grid, role->line_axis, line, m) == node;
@@ -275,9 +274,10 @@ hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *
         return HSUMMA_ERR_MEMORY;
     mover->taker = mover->root + grid->extent[role->loop_axis];
     for (int owner = 0; owner < grid->extent[role->loop_axis]; owner++)
-        mover->root[owner] = hs_mover_root_on(mover, grid->coord[role->want_axis], owner, &among);
+        mover->root[owner] =
+            hs_exchange_root(role, grid, mover->topology_of_all, grid->coord[role->want_axis], owner, &among);
     for (int i = 0; i < takers; i++)
-        mover->taker[i] = hs_mover_root_on(mover, i, mover->loop_coord, &among);
+        mover->taker[i] = hs_exchange_root(role, grid, mover->topology_of_all, i, mover->loop_coord, &among);
     for (int i = 0; i < takers; i++)
         mover->gives[i] = shared(role, grid->coord[role->own_axis], i);
     for (int q = 0; q < holders; q++)

@@ -50,16 +50,14 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
 hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
 void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
 
-/* Of what is exchanged, who has most of what a line wants, by his coordinate on the operand's own axis: the holder of
- * the first of it stands for all.  A line is named by its coordinate on the other axis. */
-int hs_mover_holder(const struct hs_mover *mover, int line);
 /*
  * The coordinate on its line of the root of what `owner` has.  Of what is transposed any member could be root: owners
  * are dealt among the members on the holder's node, so that a panel leaves and enters each node once.  Where there are
- * none, or nodes are not known, they are dealt among all members.  *among: the number of members that they are dealt
- * among.
+ * none, or nodes are not known (nodes NULL), they are dealt among all members.  *among: the number of members that they
+ * are dealt among.  A line is named by its coordinate on the other axis.
  */
-int hs_mover_root_on(const struct hs_mover *mover, int line, int owner, int *among);
+int hs_exchange_root(const struct hs_role *role, const struct hs_grid *grid, const struct hs_topology *nodes, int line,
+                     int owner, int *among);
 /* Of this process's line, for a pair. */
 int hs_mover_root(const struct hs_mover *mover, int pair);
 

@@ -16,7 +16,7 @@ static double sharing_of(const struct hs_axis *want, const struct hs_grid *grid,
     struct hs_line_table lines;
     double sharing = -1;
     if (!hs_line_table_init(&lines, topology, 0, grid, &hs_heap) && (!cells || !hs_line_table_share(&lines, &hs_heap)))
-        sharing = hs_line_of(&lines, cells, 0, 1, NODES, want).sharing;
+        sharing = hs_line_of(&lines, cells, &(struct hs_role){.line_axis = 0, .want = want}, 1, NODES).sharing;
     hs_line_table_free(&lines, &hs_heap);
     return sharing;
 }

@@ -66,7 +66,7 @@ static int nodes_of_rows(const int node[8])
         return -1;
     int nodes = -1;
     if (!hs_line_table_init(&lines, &topology, 0, &grid, &hs_heap))
-        nodes = hs_line_of(&lines, 0, 1, 1, 4, NULL).nodes;
+        nodes = hs_line_of(&lines, 0, &(struct hs_role){.line_axis = 1}, 1, 4).nodes;
     hs_line_table_free(&lines, &hs_heap);
     hs_topology_free(&topology, &hs_heap);
     return nodes;

@@ -1,0 +1,260 @@
+#include "hsumma/cost/exchange_pace.h"
+
+#include <string.h>
+
+/* What a holder and a taker have in common of the pinned dimension: parts of the whole. */
+struct shares {
+    const struct hs_axis *own, *want;
+    int same;     /* holder q has what taker q wants, and nothing else */
+    int replicas; /* as of a role */
+    double *both; /* both[q * want->nprocs + i]; NULL: same, or too many, which have to do with all evenly */
+};
+
+/* What a process sends or receives of one owner's panels. */
+struct port {
+    double between, inside; /* nodes: parts of the operand */
+    int messages;
+};
+
+struct exchange {
+    const struct hs_line_table *lines;
+    const struct hs_role *role;
+    struct shares shares;
+    struct port *holder;
+    int *to, *from;        /* messages of each holder to one member of each line, and of each taker */
+    int *first, *next;     /* holders of each node: the first, and behind each the next one; -1: none */
+    double *leave, *enter; /* each node */
+    double *ways;          /* the same, of all owners that are looked at: leave, then enter */
+    double network, inside, inject;
+    int nodes, holders, takers, members, spread, owner;
+};
+
+static void raise_to(double *most, double value)
+{
+    *most = value > *most ? value : *most;
+}
+
+/* One walk over both layouts; what is periodic in many blocks is known from the first of them. */
+static void walk(const struct shares *shares)
+{
+    enum { BLOCKS = 4096 };
+    const struct hs_axis *own = shares->own, *want = shares->want;
+    int64_t at = 0;
+    for (int i = 0; i < BLOCKS && at < own->n; i++) {
+        int64_t end = hs_min(hs_axis_block_end(own, at), hs_axis_block_end(want, at));
+        shares->both[hs_axis_owner(own, at) * want->nprocs + hs_axis_owner(want, at)] += (double)(end - at);
+        at = end;
+    }
+    for (int i = 0; i < own->nprocs * want->nprocs; i++)
+        shares->both[i] /= (double)at;
+}
+
+static double part_of(const struct hs_axis *axis, int proc)
+{
+    return (double)hs_axis_count(axis, axis->nprocs > 1 ? proc : 0) / (double)axis->n;
+}
+
+static double share(const struct shares *shares, int q, int i)
+{
+    int want = shares->want->nprocs > 1 ? i : 0;
+    if (shares->replicas > 1)
+        return q == i % shares->replicas ? part_of(shares->want, i) : 0;
+    if (shares->same)
+        return q == want ? part_of(shares->own, q) : 0;
+    return shares->both ? shares->both[q * shares->want->nprocs + want]
+                        : part_of(shares->own, q) * part_of(shares->want, i);
+}
+
+/* Where the process is, or its own number: where no nodes are known each is on its own. */
+static int node_of(const struct exchange *exchange, int place)
+{
+    const struct hs_topology *topology = exchange->lines->topology;
+    return topology ? topology->division[HS_NODE].of[exchange->lines->grid->rank[place]] : place;
+}
+
+static double busy(const struct exchange *exchange, const struct port *port)
+{
+    return port->between * exchange->network + port->inside * exchange->inside;
+}
+
+/* The owner's panels come to member m of line i: what it takes, and which holders it need not go to other nodes for. */
+static struct port take(const struct exchange *exchange, int i, int m, double part)
+{
+    const struct hs_role *role = exchange->role;
+    const struct hs_grid *grid = exchange->lines->grid;
+    int me = hs_grid_index(grid, role->want_axis, i, m), node = node_of(exchange, me);
+    struct port port = {.between = part, .messages = exchange->from[i]};
+    for (int q = exchange->first[node]; q >= 0; q = exchange->next[q]) {
+        int self = hs_grid_index(grid, role->own_axis, q, exchange->owner) == me;
+        double both = share(&exchange->shares, q, i);
+        exchange->holder[q].between -= both;
+        port.between -= both;
+        exchange->holder[q].inside += self ? 0 : both;
+        port.inside += self ? 0 : both;
+        exchange->holder[q].messages -= self && both > 0;
+        port.messages -= self && both > 0;
+    }
+    exchange->enter[node] += port.between;
+    return port;
+}
+
+static void begin_owner(struct exchange *exchange)
+{
+    const struct hs_role *role = exchange->role;
+    memset(exchange->leave, 0, 2 * (size_t)exchange->nodes * sizeof *exchange->leave);
+    for (int q = 0; q < exchange->holders; q++) {
+        int node = node_of(exchange, hs_grid_index(exchange->lines->grid, role->own_axis, q, exchange->owner));
+        double given = 0;
+        if (role->replicas > 1)
+            for (int i = q; i < exchange->takers; i += role->replicas)
+                given += part_of(role->want, i);
+        else
+            given = part_of(role->own, q) * exchange->takers / role->want->nprocs;
+        exchange->holder[q] =
+            (struct port){.between = given * exchange->members, .messages = exchange->to[q] * exchange->members};
+        exchange->next[q] = exchange->first[node];
+        exchange->first[node] = q;
+    }
+}
+
+/* The most that some process sends or receives, in seconds, and by all ways; and the messages of one. */
+struct most {
+    double given, taken, way, messages;
+};
+
+static struct most look_at_owner(struct exchange *exchange)
+{
+    const struct hs_role *role = exchange->role;
+    struct most most = {0, 0, 0, 0};
+    begin_owner(exchange);
+    for (int i = 0; i < exchange->takers; i++) {
+        int root = 0, among;
+        double part = part_of(role->want, i);
+        if (!exchange->spread)
+            root = hs_exchange_root(role, exchange->lines->grid, exchange->lines->topology, i, exchange->owner, &among);
+        for (int m = exchange->spread ? 0 : root; m < (exchange->spread ? exchange->members : root + 1); m++) {
+            struct port port = take(exchange, i, m, part);
+            raise_to(&most.taken, busy(exchange, &port));
+            raise_to(&most.messages, port.messages);
+        }
+    }
+    for (int q = 0; q < exchange->holders; q++) {
+        int node = node_of(exchange, hs_grid_index(exchange->lines->grid, role->own_axis, q, exchange->owner));
+        exchange->leave[node] += exchange->holder[q].between;
+        exchange->first[node] = -1;
+        raise_to(&most.given, busy(exchange, &exchange->holder[q]));
+        raise_to(&most.messages, exchange->holder[q].messages);
+    }
+    for (int n = 0; n < 2 * exchange->nodes; n++) {
+        raise_to(&most.way, exchange->leave[n] * exchange->inject);
+        exchange->ways[n] += exchange->leave[n];
+    }
+    return most;
+}
+
+/* All owners, or on large grids some, at even distances; then all nodes have as much to do for the many. */
+static struct hs_exchange_pace look(struct exchange *exchange)
+{
+    enum { AFFORDABLE = 1 << 13, LEAST = 2 };
+    const struct hs_role *role = exchange->role;
+    const struct hs_line_table *lines = exchange->lines;
+    int owners = role->looped->nprocs, among = 1, ways = 2 * exchange->nodes;
+    int affordable = AFFORDABLE / (exchange->takers * lines->grid->extent[role->line_axis]);
+    int count = owners <= affordable || owners <= LEAST ? owners : affordable > LEAST ? affordable : LEAST;
+    struct hs_exchange_pace pace = {0};
+    double given = 0, taken = 0, all[2] = {0, 0};
+    for (int i = 0; i < count; i++) {
+        exchange->owner = (int)((int64_t)i * owners / count);
+        struct most most = look_at_owner(exchange);
+        double port = most.given > most.taken ? most.given : most.taken;
+        pace.alone += (port > most.way ? port : most.way) / count;
+        pace.messages += most.messages / count;
+        raise_to(&given, most.given);
+        raise_to(&taken, most.taken);
+    }
+    if (!exchange->spread)
+        hs_exchange_root(role, lines->grid, lines->topology, 0, owners - 1, &among);
+    pace.together = given / owners > taken / among ? given / owners : taken / among;
+    for (int n = 0; n < ways; n++) {
+        all[n / exchange->nodes] += exchange->ways[n] / count * exchange->inject;
+        if (count == owners)
+            raise_to(&pace.together, exchange->ways[n] / count * exchange->inject);
+    }
+    raise_to(&pace.together, (all[0] > all[1] ? all[0] : all[1]) / exchange->nodes);
+    pace.together = pace.together < pace.alone && !lines->one_node ? pace.together : pace.alone;
+    return pace;
+}
+
+/* How many each has something in common with, itself included. */
+static void count_messages(struct exchange *exchange)
+{
+    const struct shares *shares = &exchange->shares;
+    int counted = shares->both || shares->replicas > 1, copies = exchange->takers / shares->want->nprocs;
+    for (int i = 0; i < exchange->takers; i++)
+        exchange->from[i] = counted ? 0 : shares->same ? part_of(shares->want, i) > 0 : exchange->holders;
+    for (int q = 0; q < exchange->holders; q++) {
+        exchange->to[q] = counted ? 0 : shares->same ? copies * (part_of(shares->own, q) > 0) : exchange->takers;
+        for (int i = 0; counted && i < exchange->takers; i++) {
+            int any = share(shares, q, i) > 0;
+            exchange->to[q] += any;
+            exchange->from[i] += any;
+        }
+    }
+}
+
+hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role *role, int spread,
+                               const struct hs_machine *machine, const struct hs_allocator *memory,
+                               struct hs_exchange_pace *pace)
+{
+    enum { MOST_PAIRS = 1 << 16 };
+    const int *extent = lines->grid->extent;
+    int64_t pairs = (int64_t)role->own->nprocs * role->want->nprocs;
+    double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
+    double inside = machine->node.beta > 0 ? machine->node.beta : network;
+    struct exchange exchange = {.lines = lines,
+                                .role = role,
+                                .shares = {.own = role->own,
+                                           .want = role->want,
+                                           .same = hs_axis_same(role->own, role->want),
+                                           .replicas = role->replicas},
+                                .network = lines->one_node ? inside : network,
+                                .inside = inside,
+                                .inject = lines->one_node ? 0 : machine->inject,
+                                .nodes =
+                                    lines->topology ? lines->topology->division[HS_NODE].parts : extent[0] * extent[1],
+                                .holders = extent[role->own_axis],
+                                .takers = extent[role->want_axis],
+                                .members = spread ? extent[role->line_axis] : 1,
+                                .spread = spread};
+    size_t nodes = (size_t)exchange.nodes, holders = (size_t)exchange.holders, takers = (size_t)exchange.takers;
+    int walks = !exchange.shares.same && role->replicas == 1 && pairs <= MOST_PAIRS;
+    *pace = (struct hs_exchange_pace){0};
+    exchange.holder = hs_get(memory, holders, sizeof *exchange.holder);
+    exchange.to = hs_get(memory, 2 * holders + takers + nodes, sizeof *exchange.to);
+    exchange.ways = hs_get_zero(memory, 4 * nodes, sizeof *exchange.ways);
+    exchange.shares.both = walks ? hs_get_zero(memory, (size_t)pairs, sizeof *exchange.shares.both) : NULL;
+    hsumma_status status = HSUMMA_ERR_MEMORY;
+    if (exchange.holder && exchange.to && exchange.ways && (exchange.shares.both || !walks)) {
+        exchange.from = exchange.to + holders;
+        exchange.next = exchange.from + takers;
+        exchange.first = exchange.next + holders;
+        exchange.leave = exchange.ways + 2 * nodes;
+        exchange.enter = exchange.leave + nodes;
+        for (size_t n = 0; n < nodes; n++)
+            exchange.first[n] = -1;
+        if (walks)
+            walk(&exchange.shares);
+        count_messages(&exchange);
+        int messages = 0;
+        for (size_t i = 0; i < takers; i++)
+            messages += exchange.from[i];
+        *pace = look(&exchange);
+        pace->part = 1.0 / messages;
+        status = HSUMMA_OK;
+    }
+    hs_put(memory, exchange.holder);
+    hs_put(memory, exchange.to);
+    hs_put(memory, exchange.ways);
+    hs_put(memory, exchange.shares.both);
+    return status;
+}

@@ -190,11 +190,12 @@ static void count_messages(struct exchange *exchange)
 {
     const struct shares *shares = &exchange->shares;
     int counted = shares->both || shares->replicas > 1, copies = exchange->takers / shares->want->nprocs;
+    int step = shares->replicas > 1 ? shares->replicas : 1;
     for (int i = 0; i < exchange->takers; i++)
         exchange->from[i] = counted ? 0 : shares->same ? part_of(shares->want, i) > 0 : exchange->holders;
     for (int q = 0; q < exchange->holders; q++) {
         exchange->to[q] = counted ? 0 : shares->same ? copies * (part_of(shares->own, q) > 0) : exchange->takers;
-        for (int i = 0; counted && i < exchange->takers; i++) {
+        for (int i = step > 1 ? q : 0; counted && i < exchange->takers; i += step) {
             int any = share(shares, q, i) > 0;
             exchange->to[q] += any;
             exchange->from[i] += any;

@@ -16,7 +16,7 @@ struct port {
     int messages;
 };
 
-struct exchange {
+struct exchange_look {
     const struct hs_line_table *lines;
     const struct hs_role *role;
     struct shares shares;
@@ -66,19 +66,19 @@ static double share(const struct shares *shares, int q, int i)
 }
 
 /* Where the process is, or its own number: where no nodes are known each is on its own. */
-static int node_of(const struct exchange *exchange, int place)
+static int node_of(const struct exchange_look *exchange, int place)
 {
     const struct hs_topology *topology = exchange->lines->topology;
     return topology ? topology->division[HS_NODE].of[exchange->lines->grid->rank[place]] : place;
 }
 
-static double busy(const struct exchange *exchange, const struct port *port)
+static double busy(const struct exchange_look *exchange, const struct port *port)
 {
     return port->between * exchange->network + port->inside * exchange->inside;
 }
 
 /* The owner's panels come to member m of line i: what it takes, and which holders it need not go to other nodes for. */
-static struct port take(const struct exchange *exchange, int i, int m, double part)
+static struct port take(const struct exchange_look *exchange, int i, int m, double part)
 {
     const struct hs_role *role = exchange->role;
     const struct hs_grid *grid = exchange->lines->grid;
@@ -98,7 +98,7 @@ static struct port take(const struct exchange *exchange, int i, int m, double pa
     return port;
 }
 
-static void begin_owner(struct exchange *exchange)
+static void begin_owner(struct exchange_look *exchange)
 {
     const struct hs_role *role = exchange->role;
     memset(exchange->leave, 0, 2 * (size_t)exchange->nodes * sizeof *exchange->leave);
@@ -122,7 +122,7 @@ struct most {
     double given, taken, way, messages;
 };
 
-static struct most look_at_owner(struct exchange *exchange)
+static struct most look_at_owner(struct exchange_look *exchange)
 {
     const struct hs_role *role = exchange->role;
     struct most most = {0, 0, 0, 0};
@@ -153,7 +153,7 @@ static struct most look_at_owner(struct exchange *exchange)
 }
 
 /* All owners, or on large grids some, at even distances; then all nodes have as much to do for the many. */
-static struct hs_exchange_pace look(struct exchange *exchange)
+static struct hs_exchange_pace look(struct exchange_look *exchange)
 {
     enum { AFFORDABLE = 1 << 13, LEAST = 2 };
     const struct hs_role *role = exchange->role;
@@ -186,7 +186,7 @@ static struct hs_exchange_pace look(struct exchange *exchange)
 }
 
 /* How many each has something in common with, itself included. */
-static void count_messages(struct exchange *exchange)
+static void count_messages(struct exchange_look *exchange)
 {
     const struct shares *shares = &exchange->shares;
     int counted = shares->both || shares->replicas > 1, copies = exchange->takers / shares->want->nprocs;
@@ -212,21 +212,21 @@ hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role
     int64_t pairs = (int64_t)role->own->nprocs * role->want->nprocs;
     double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
     double inside = machine->node.beta > 0 ? machine->node.beta : network;
-    struct exchange exchange = {.lines = lines,
-                                .role = role,
-                                .shares = {.own = role->own,
-                                           .want = role->want,
-                                           .same = hs_axis_same(role->own, role->want),
-                                           .replicas = role->replicas},
-                                .network = lines->one_node ? inside : network,
-                                .inside = inside,
-                                .inject = lines->one_node ? 0 : machine->inject,
-                                .nodes =
-                                    lines->topology ? lines->topology->division[HS_NODE].parts : extent[0] * extent[1],
-                                .holders = extent[role->own_axis],
-                                .takers = extent[role->want_axis],
-                                .members = spread ? extent[role->line_axis] : 1,
-                                .spread = spread};
+    struct exchange_look exchange = {.lines = lines,
+                                     .role = role,
+                                     .shares = {.own = role->own,
+                                                .want = role->want,
+                                                .same = hs_axis_same(role->own, role->want),
+                                                .replicas = role->replicas},
+                                     .network = lines->one_node ? inside : network,
+                                     .inside = inside,
+                                     .inject = lines->one_node ? 0 : machine->inject,
+                                     .nodes = lines->topology ? lines->topology->division[HS_NODE].parts
+                                                              : extent[0] * extent[1],
+                                     .holders = extent[role->own_axis],
+                                     .takers = extent[role->want_axis],
+                                     .members = spread ? extent[role->line_axis] : 1,
+                                     .spread = spread};
     size_t nodes = (size_t)exchange.nodes, holders = (size_t)exchange.holders, takers = (size_t)exchange.takers;
     int walks = !exchange.shares.same && role->replicas == 1 && pairs <= MOST_PAIRS;
     *pace = (struct hs_exchange_pace){0};

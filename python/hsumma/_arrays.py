@@ -1,5 +1,6 @@
 """Memory of arrays: NumPy's, and that of whatever has __cuda_array_interface__ (CuPy, PyTorch, Numba) or __dlpack__."""
 import ctypes as ct
+import math
 import sys
 
 import numpy as np
@@ -49,7 +50,7 @@ class Memory:
         self.on_device = True
         self.pointer, self.writeable = said["data"][0] or 0, not said["data"][1]
         self.shape, self.dtype = tuple(said["shape"]), np.dtype(said["typestr"])
-        self.strides = said.get("strides") or _by_rows(self.shape, self.dtype.itemsize)
+        self.strides = said.get("strides") or _strides_by_rows(self.shape, self.dtype.itemsize)
 
     def _read_dlpack(self, array, stream):
         device = int(array.__dlpack_device__()[0])
@@ -66,11 +67,17 @@ class Memory:
         self.pointer, self.writeable = (tensor.data or 0) + tensor.byte_offset, True
         self.shape = tuple(tensor.shape[:tensor.ndim])
         self.strides = tuple(step * self.dtype.itemsize for step in tensor.strides[:tensor.ndim]) if tensor.strides \
-            else _by_rows(self.shape, self.dtype.itemsize)
+            else _strides_by_rows(self.shape, self.dtype.itemsize)
 
     @property
     def size(self):
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
+
+    def is_by_rows(self):
+        """In one piece, the last dimension first."""
+        usual = _strides_by_rows(self.shape, self.dtype.itemsize)
+        return self.size <= 1 or all(step == expected or n == 1
+                                     for step, expected, n in zip(self.strides, usual, self.shape))
 
     def leading_dimension(self):
         """ld of a local block, whose columns must be in one piece each."""
@@ -87,7 +94,7 @@ class Memory:
         return along // item if cols > 1 else least
 
 
-def _by_rows(shape, item):
+def _strides_by_rows(shape, item):
     strides = []
     for n in reversed(shape):
         strides.insert(0, item)

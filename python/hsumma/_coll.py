@@ -49,16 +49,17 @@ class Request:
 
 def _by_rows(array, name, copy):
     """Its memory, in one piece by rows.  A NumPy array that is not is copied, or refused where it is written."""
-    if copy and isinstance(array, np.ndarray):
-        array = np.ascontiguousarray(array).reshape(array.shape)
-    memory = Memory(array)
-    steps = [(n, step) for n, step in zip(memory.shape, memory.strides) if n > 1]
-    expected = memory.dtype.itemsize
-    for n, step in steps[::-1] if memory.size > 1 else ():
-        if step != expected:
-            raise ValueError(f"{name} of shape {memory.shape} has strides {memory.strides}; expected an array in one "
-                             "piece by rows (order=\"C\")")
-        expected *= n
+    if isinstance(array, np.ndarray):
+        by_rows = array.flags.c_contiguous
+        if copy and not by_rows:
+            array, by_rows = np.array(array, order="C"), True
+        memory = Memory(array)
+    else:
+        memory = Memory(array)
+        by_rows = memory.is_by_rows()
+    if not by_rows:
+        raise ValueError(f"{name} of shape {memory.shape} has strides {memory.strides}; expected an array in one piece by "
+                         "rows (order=\"C\")")
     return memory
 
 

@@ -78,6 +78,33 @@ def test_on(ranks):
     ok(done.returncode == 0, f"{ranks} processes: they end well", done.stdout[-2000:], done.stderr[-2000:])
 
 
+def loaded(*settings):
+    """The path of the library that a process finds, or what it says."""
+    done = subprocess.run(["env", "-u", "HSUMMA_LIBRARY", *venv.settings(), *settings, venv.PYTHON, "-c",
+                           "import hsumma._library; print(hsumma._library.lib._name)"], capture_output=True, text=True,
+                          cwd=tempfile.gettempdir())
+    return (done.stdout or done.stderr).strip()
+
+
+def test_places():
+    """Where the library is looked for, and that an earlier place wins."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "hsumma.pc"), "w", encoding="utf-8") as file:
+            file.write(f"libdir={BUILD}\nName: hsumma\nDescription: hsumma\nVersion: 0\n")
+        path, prefix = venv.settings() or ["LD_LIBRARY_PATH="], f"PKG_CONFIG_PATH={folder}"
+        loader = f"{path[0]}:{BUILD}"
+        name = "libhsumma.so.0"
+        ok(loaded(prefix) == os.path.join(BUILD, name), "found by pkg-config", loaded(prefix))
+        ok(loaded(loader, "PKG_CONFIG_LIBDIR=/nowhere") == name, "found by the loader", loaded(loader))
+        carried = venv.wheel(folder, carries=True)
+        ok("none-any" not in carried, "a wheel that carries the library is for this kind of machine", carried)
+        venv.install(carried, "--target", os.path.join(folder, "site"))
+        inside, site = os.path.join(folder, "site", "hsumma", name), f"PYTHONPATH={folder}/site"
+        ok(loaded(prefix, site) == inside, "found beside the package", loaded(prefix, site))
+        named = f"HSUMMA_LIBRARY={venv.LIBRARY}"
+        ok(loaded(prefix, site, named) == venv.LIBRARY, "found by HSUMMA_LIBRARY", loaded(prefix, site, named))
+
+
 def test_example():
     script = os.path.join(venv.ROOT, "python", "examples", "first.py")
     for ranks in 1, 4:
@@ -95,7 +122,7 @@ def main():
     except venv.Missing as why:
         print(f"1..0 # SKIP {why}")
         return 0
-    return run(*(lambda ranks=ranks: test_on(ranks) for ranks in (1, 2, 3, 4)), test_example)
+    return run(*(lambda ranks=ranks: test_on(ranks) for ranks in (1, 2, 3, 4)), test_places, test_example)
 
 
 if __name__ == "__main__":

@@ -61,13 +61,16 @@ def make():
     _run(PYTHON, "-c", "from mpi4py import MPI", **environment)
 
 
-def wheel(folder, **environment):
-    """The path of the package's wheel, built from a copy of python/."""
+def wheel(folder, carries=False):
+    """The path of the package's wheel, built from a copy of python/; with the library inside, if it is to carry it."""
     source = os.path.join(folder, "python")
-    shutil.copytree(os.path.join(ROOT, "python"), source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
-    _run(PYTHON, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source, **environment)
+    shutil.copytree(os.path.join(ROOT, "python"), source,
+                    ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "libhsumma*"))
+    if carries:
+        shutil.copy(LIBRARY, os.path.join(source, "hsumma", "libhsumma.so.0"))
+    _run(PYTHON, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source)
     return next(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".whl"))
 
 
-def install(path):
-    _run(PYTHON, "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", path)
+def install(path, *options):
+    _run(PYTHON, "-m", "pip", "install", "-q", "--no-deps", *(options or ["--force-reinstall"]), path)

@@ -140,7 +140,8 @@ def _mpi_of(library):
     """The MPI that a loaded library calls: its address and its name.  May be asked before MPI_Init."""
     buffer, length = ct.create_string_buffer(max(MPI.MAX_LIBRARY_VERSION_STRING, 8192)), ct.c_int()
     library.MPI_Get_library_version(buffer, ct.byref(length))
-    return ct.cast(library.MPI_Comm_size, pointer).value, " ".join(buffer.value.decode("utf-8", "replace").split())[:60]
+    name = " ".join(buffer.value.decode("utf-8", "replace").split()[:3]).rstrip(",")  # "MPICH Version: 4.0.2"
+    return ct.cast(library.MPI_Comm_size, pointer).value, name
 
 
 def _check(library):

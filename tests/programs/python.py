@@ -105,6 +105,17 @@ def test_places():
         ok(loaded(prefix, site, named) == venv.LIBRARY, "found by HSUMMA_LIBRARY", loaded(prefix, site, named))
 
 
+def test_endings():
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = os.path.join(folder, "timeline")
+        for how in ["plain"], ["finalize"], ["trace", timeline], ["started"], ["threads"], ["freed"]:
+            done = subprocess.run([*mpiexec(2, *venv.settings(), f"HSUMMA_LIBRARY={venv.LIBRARY}"), venv.PYTHON,
+                                   os.path.join(venv.ROOT, "python", "tests", "endings.py"), *how], capture_output=True, text=True)
+            ok(done.returncode == 0 and done.stdout.split() == ["end"] * 2 and not done.stderr, f"a program ends: {how[0]}",
+               done.stdout, done.stderr)
+        ok(os.path.exists(timeline) and os.path.getsize(timeline), "  and its timeline is there")
+
+
 def test_example():
     script = os.path.join(venv.ROOT, "python", "examples", "first.py")
     for ranks in 1, 4:
@@ -122,7 +133,7 @@ def main():
     except venv.Missing as why:
         print(f"1..0 # SKIP {why}")
         return 0
-    return run(*(lambda ranks=ranks: test_on(ranks) for ranks in (1, 2, 3, 4)), test_places, test_example)
+    return run(*(lambda ranks=ranks: test_on(ranks) for ranks in (1, 2, 3, 4)), test_places, test_endings, test_example)
 
 
 if __name__ == "__main__":

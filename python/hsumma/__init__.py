@@ -22,3 +22,6 @@ __all__ = ["ArgumentError", "BusyError", "Context", "DeviceError", "Error", "Gri
            "OutOfMemoryError", "Plan", "Request", "UnsupportedError", "WorkspaceError", "allgather", "allreduce", "bcast",
            "context", "iallgather", "iallreduce", "ibcast", "ireduce", "ireduce_scatter", "matmul", "reduce",
            "reduce_scatter"]
+
+for _name in __all__:  # what a traceback or help() shows
+    globals()[_name].__module__ = __name__

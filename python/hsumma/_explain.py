@@ -1,4 +1,5 @@
 """A plan as text and as a picture."""
+import textwrap
 from html import escape
 
 _UNITS = (1, "s"), (1e-3, "ms"), (1e-6, "us"), (0, "ns")
@@ -23,6 +24,12 @@ def _title(plan):
     return f"C = {product}: m = {C.shape[0]}, n = {C.shape[1]}, k = {A.shape[1]}, {C.dtype}"
 
 
+def _other(rival, info):
+    """What a plan that was not taken has in place of the plan's own words."""
+    own = set(info.line.split())
+    return " ".join(word for word in rival.line.split() if word not in own) or rival.line
+
+
 def as_text(plan):
     info = plan.info
     C = plan._operands[2]
@@ -38,7 +45,7 @@ def as_text(plan):
         ("workspace", f"{size(info.workspace_bytes_max)} on the process that needs most; "
                       f"the limit is {size(info.workspace_limit_bytes)}"),
     ]
-    rows += [("not taken" * (not i), f"{rival.line}: {seconds(rival.seconds)}"
+    rows += [("not taken" * (not i), f"{_other(rival, info)}: {seconds(rival.seconds)}"
               + f", measured {seconds(rival.measured)}" * bool(rival.measured)) for i, rival in enumerate(info.rival)]
     if info.seconds:
         rows.append(("last run", f"{seconds(info.seconds)}: communication {seconds(info.comm_seconds)}, "
@@ -59,10 +66,12 @@ def as_svg(plan):
              info.predicted_seconds)]
     if info.seconds:
         bars.append(("last run", [(name, getattr(info, f"{key}_seconds")) for name, key in parts], info.seconds))
-    bars += [(rival.line, [("predicted", rival.seconds)], rival.seconds) for rival in info.rival]
+    bars += [(f"not taken, {_other(rival, info)}"[:90], [("predicted", rival.seconds)], rival.seconds) for rival in info.rival]
     longest = max([total for *_, total in bars] + [sum(value for _, value in pieces) for _, pieces, _ in bars]) or 1
-    top, side = 3 * _LINE, 140
-    text = [_text(10, 18, _title(plan), weight="bold"), _text(10, 18 + _LINE, info.line)]
+    lines = textwrap.wrap(info.line, 105)
+    top, side = (2 + len(lines)) * _LINE, 140
+    text = [_text(10, 18, _title(plan), weight="bold")]
+    text += [_text(10, 18 + _LINE * i, words) for i, words in enumerate(lines, 1)]
     text += _grid(info, 10, top, side)
     x, y = side + 40, top
     for name, pieces, total in bars:

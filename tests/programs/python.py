@@ -111,7 +111,7 @@ def test_endings():
         for how in ["plain"], ["finalize"], ["trace", timeline], ["started"], ["threads"], ["freed"]:
             done = subprocess.run([*mpiexec(2, *venv.settings(), f"HSUMMA_LIBRARY={venv.LIBRARY}"), venv.PYTHON,
                                    os.path.join(venv.ROOT, "python", "tests", "endings.py"), *how], capture_output=True, text=True)
-            ok(done.returncode == 0 and done.stdout.split() == ["end"] * 2 and not done.stderr, f"a program ends: {how[0]}",
+            ok(done.returncode == 0 and done.stdout.count("end") == 2 and not done.stderr, f"a program ends: {how[0]}",
                done.stdout, done.stderr)
         ok(os.path.exists(timeline) and os.path.getsize(timeline), "  and its timeline is there")
 

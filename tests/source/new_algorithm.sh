@@ -9,7 +9,7 @@ says() {
     "$scratch/build/hsumma" "$@" >"$scratch/out" 2>&1 && grep -qE "$pattern" "$scratch/out"
 }
 
-cp -pr "$root/Makefile" "$root/src" "$root/include" "$root/benchmarks" "$root/scripts" "$scratch"
+cp -pr "$root/Makefile" "$root/src" "$root/include" "$root/benchmarks" "$root/scripts" "$root/fortran" "$scratch"
 mkdir -p "$scratch/build/obj"
 cp -pr "$BUILD/obj/src" "$BUILD/obj/benchmarks" "$scratch/build/obj"
 cp -p "$BUILD"/obj/*.stamp "$scratch/build/obj" 2>/dev/null

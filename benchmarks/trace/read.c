@@ -59,13 +59,16 @@ static int take(trace_file *trace, const json_t *event)
     if (kind < 0)
         return 1;
     trace_span *span = &trace->span[trace->spans++];
-    *span = (trace_span){.kind = (trace_kind)kind,
-                         .rank = rank,
-                         .peer = (int)integer_of(args, "peer", -1),
-                         .begin = begin,
-                         .end = begin + number_of(event, "dur") * 1e-6,
-                         .bytes = integer_of(args, "bytes", 0),
-                         .panel = integer_of(args, "panel", -1)};
+    *span =
+        (trace_span){.kind = (trace_kind)kind,
+                     .rank = rank,
+                     .peer = (int)integer_of(args, "peer", -1),
+                     .begin = begin,
+                     .end = begin + number_of(event, "dur") * 1e-6,
+                     .bytes = integer_of(args, "bytes", 0),
+                     .panel = integer_of(args, "panel", -1),
+                     .predicted = {number_of(args, "predicted_us") * 1e-6, number_of(args, "predicted_gemm_us") * 1e-6,
+                                   number_of(args, "predicted_copy_us") * 1e-6}};
     snprintf(span->what, sizeof span->what, "%s", text_of(args, "what"));
     snprintf(span->awaited, sizeof span->awaited, "%s", text_of(args, "awaited"));
     return span->end >= span->begin && span->peer < trace->ranks;
@@ -104,6 +107,7 @@ static int find_product(trace_file *trace, int64_t wanted)
         if (span->kind == TRACE_PRODUCT && trace->product > 0) {
             trace->rank[span->rank].begin = span->begin;
             trace->rank[span->rank].end = span->end;
+            memcpy(trace->predicted, span->predicted, sizeof trace->predicted);
         }
         found = 1;
     }

@@ -104,6 +104,17 @@ static void print_summary(const trace_file *trace, const report_table *table, FI
                 gemm * table->factor, table->unit, all * table->factor);
 }
 
+/* What the plan's model had said of the product. */
+static void print_prediction(const trace_file *trace, const report_table *table, FILE *file)
+{
+    const double *seconds = trace->predicted;
+
+    if (seconds[0] > 0)
+        fprintf(file, "predicted: %.3f %s, GEMM %.3f, copies %.3f, the rest communication; %.2f of the time it took\n",
+                seconds[0] * table->factor, table->unit, seconds[1] * table->factor, seconds[2] * table->factor,
+                seconds[0] / (trace->end - trace->begin));
+}
+
 static void print_course(const char *name, const trace_course *course, double factor, int digits, FILE *file)
 {
     fprintf(file, "%-9s", name);
@@ -147,6 +158,7 @@ static void print_table(const trace_file *trace, const trace_arguments *args, FI
     for (int r = 0; r < trace->ranks; r++)
         report_table_row(&table, &trace->rank[r], (unsigned)REPORT_ALL, NULL, file);
     print_summary(trace, &table, file);
+    print_prediction(trace, &table, file);
     print_courses(trace, file);
     if (trace->nodes > 1 && trace->node_debts) {
         fprintf(file, "\nWho waits for whom: totals of each node\n");
@@ -183,11 +195,13 @@ static int print_json(const trace_file *trace, FILE *file)
         json_array_append_new(ranks, report_object(columns, &trace->rank[r], (unsigned)REPORT_ALL));
     for (int n = 0; n < trace->nodes; n++)
         json_array_append_new(entering, report_reals(trace->entering[n].tenth, TRACE_TENTHS));
-    return report_json(json_pack("{s:s,s:i,s:i,s:i,s:f,s:f,s:I,s:o,s:o,s:o,s:o,s:o}", "command", "trace", "nodes",
-                                 trace->nodes, "products", trace->products, "product", trace->product, "seconds",
-                                 trace->end - trace->begin, "clock_error_s", trace->clock_error, "lost",
-                                 (json_int_t)trace->lost, "ranks", ranks, "entering_bytes_per_s", entering,
-                                 "multiplying", report_reals(trace->multiplying.tenth, TRACE_TENTHS), "waits_of_nodes",
+    return report_json(json_pack("{s:s,s:i,s:i,s:i,s:f,s:f,s:f,s:f,s:f,s:I,s:o,s:o,s:o,s:o,s:o}", "command", "trace",
+                                 "nodes", trace->nodes, "products", trace->products, "product", trace->product,
+                                 "seconds", trace->end - trace->begin, "predicted_s", trace->predicted[0],
+                                 "predicted_gemm_s", trace->predicted[1], "predicted_copy_s", trace->predicted[2],
+                                 "clock_error_s", trace->clock_error, "lost", (json_int_t)trace->lost, "ranks", ranks,
+                                 "entering_bytes_per_s", entering, "multiplying",
+                                 report_reals(trace->multiplying.tenth, TRACE_TENTHS), "waits_of_nodes",
                                  debts_json(trace, trace->by_node, trace->node_debts), "waits_of_ranks",
                                  debts_json(trace, trace->by_rank, trace->rank_debts)),
                        0, 9, file);

@@ -124,10 +124,36 @@ static void draw_span(const drawing *d, const trace_span *span)
                 !strcmp(span->awaited, "data") ? span->what : span->awaited, span->peer);
 }
 
+/* A lane below all ranks: the product as the plan's model has it, from its begin on. */
+static void draw_prediction(const drawing *d, double y)
+{
+    const trace_file *trace = d->trace;
+    const double *seconds = trace->predicted;
+    const double part[] = {seconds[1], seconds[2], seconds[0] - seconds[1] - seconds[2]};
+    static const trace_kind kind[] = {TRACE_GEMM, TRACE_COPY, TRACE_WAIT};
+    double begin = trace->begin;
+
+    fprintf(d->file, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">model</text>\n", LEFT - 8, y + 13);
+    for (int i = 0; i < 3; i++) {
+        if (part[i] <= 0)
+            continue;
+        double x = x_of(d, begin), end = x_of(d, begin + part[i]), most = PAGE - RIGHT;
+
+        if (x < most)
+            fprintf(d->file,
+                    "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"%s\">"
+                    "<title>predicted: %s %.3f ms of %.3f ms</title></rect>\n",
+                    x, y, fmin(end, most) - x, WORK, kinds[kind[i]].colour, kinds[kind[i]].name, part[i] * 1e3,
+                    seconds[0] * 1e3);
+        begin += part[i];
+    }
+}
+
 static void draw_all(const drawing *d)
 {
     const trace_file *trace = d->trace;
-    double bottom = TOP + trace->ranks * LANE + trace->nodes * NODE;
+    int predicted = trace->predicted[0] > 0;
+    double below = TOP + trace->ranks * LANE + trace->nodes * NODE, bottom = below + predicted * (LANE - NODE);
 
     fprintf(d->file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" viewBox=\"0 0 %d %g\">\n"
@@ -141,6 +167,8 @@ static void draw_all(const drawing *d)
     draw_names(d);
     for (int i = 0; i < trace->spans; i++)
         draw_span(d, &trace->span[i]);
+    if (predicted)
+        draw_prediction(d, below);
     fputs("</svg>\n", d->file);
 }
 

@@ -24,6 +24,7 @@ typedef struct trace_span {
     char what[16];    /* "A", "B", "C", "start", "room", ... */
     char awaited[16]; /* of a wait */
     int64_t bytes, panel;
+    double predicted[3]; /* of a product: seconds in all, of the GEMM, of copies; 0: not known */
 } trace_span;
 
 /* A rank in the time that is looked at. */
@@ -55,6 +56,7 @@ typedef struct trace_file {
     int spans, ranks, nodes, products;
     int product; /* the one that is looked at, from 1 on; 0: all */
     double begin, end;
+    double predicted[3]; /* of the product that is looked at, as of a span */
     double clock_error;
     int64_t lost;
     trace_rank *rank;

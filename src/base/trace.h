@@ -36,10 +36,15 @@ enum hs_trace_cause {
 struct hs_trace_entry {
     double begin, end; /* hs_now; end 0: still open */
     int64_t amount;    /* bytes; of products and GEMMs flops */
-    int32_t peer;      /* rank in the context; -1: none */
-    int32_t tag;       /* of a message */
-    int32_t panel;     /* -1: none */
-    uint32_t order;    /* entries of one time follow each other so */
+    union {
+        struct {
+            int32_t peer;  /* rank in the context; -1: none */
+            int32_t tag;   /* of a message */
+            int32_t panel; /* -1: none */
+        };
+        float predicted[3]; /* of products: seconds in all, of the GEMM, of copies */
+    };
+    uint32_t order; /* entries of one time follow each other so */
     int8_t kind, cause;
     int8_t operand; /* 0, 1, 2 for A, B, C; -1: none; of calls the collective */
     int8_t unused[5];

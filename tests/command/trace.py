@@ -123,7 +123,7 @@ def seconds_of(events, rank, category, begin, end):
 def test_tables(scratch):
     """The sums of "hsumma trace" against those of the file's events."""
     path, drawing = os.path.join(scratch, "gemm.json"), os.path.join(scratch, "drawing.svg")
-    bench(4, "gemm -m 96 -n 80 -k 128 --nb 16 --reps 3 --topology nodes:2", "--trace", path)
+    gemm = report_of(4, "gemm -m 96 -n 80 -k 128 --nb 16 --reps 3 --topology nodes:2", "--trace", path)
     events = slices(load(path))
     for words, number in (("", -1), ("--product 1", 0), ("--product 2", 1)):
         found = report_of(0, f"trace {path} {words}", "--svg", drawing)
@@ -154,6 +154,11 @@ def test_tables(scratch):
         picture = ElementTree.fromstring(read(drawing) or "<none/>")
         ok(picture.tag.endswith("svg") and len(list(picture.iter())) > 30 and
            all(word in read(drawing) for word in ("GEMM", "rank 3", "ms")), "  and drawn")
+        wanted = [gemm["predicted_s"]] + [gemm["phases"][name]["predicted_s"] for name in ("gemm", "copy")]
+        given = [found[key] for key in ("predicted_s", "predicted_gemm_s", "predicted_copy_s")]
+        ok(all(abs(a - b) < 1e-6 * b + 1e-8 for a, b in zip(given, wanted)) and
+           f"predicted: GEMM {wanted[1] * 1e3:.3f} ms of {wanted[0] * 1e3:.3f} ms" in read(drawing),
+           "  beside what gemm had predicted", given, wanted)
     process = bench(0, f"trace {path} --top 2")
     prints(process, "trace as a table", "Who waits for whom" in process.stdout and "product 4 of 4" in process.stdout)
     rows = csv_rows(bench(0, f"trace {path} --format csv --product all"))

@@ -162,21 +162,33 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     return hs_plan_wait(plan);
 }
 
+/* By the model, of the whole product. */
+static struct hs_prediction predicted_of(const hsumma_plan *plan)
+{
+    const struct hs_layered *layered = plan->layered;
+    if (!layered)
+        return plan->on_device ? plan->device.choice.prediction : plan->choice.prediction;
+    struct hs_prediction prediction = layered->inner->choice.prediction;
+    for (int x = 0; x < 3; x++)
+        prediction.seconds += layered->move_seconds[x];
+    return prediction;
+}
+
 static void trace_product(const hsumma_plan *plan)
 {
     const struct hs_problem *problem = &plan->problem;
+    const struct hs_prediction predicted = predicted_of(plan);
     const int64_t *extent = problem->extent;
     hs_trace_resume(problem->trace);
     if (plan->in_grid)
-        hs_trace_add(problem->trace, (struct hs_trace_entry){.begin = plan->began,
-                                                             .end = hs_trace_now(problem->trace),
-                                                             .amount = extent[0] * extent[1] * extent[2] *
-                                                                       (problem->scalar->complex_type ? 8 : 2),
-                                                             .peer = -1,
-                                                             .tag = HS_TRACE_NO_TAG,
-                                                             .panel = -1,
-                                                             .kind = HS_TRACE_PRODUCT,
-                                                             .operand = -1});
+        hs_trace_add(problem->trace,
+                     (struct hs_trace_entry){
+                         .begin = plan->began,
+                         .end = hs_trace_now(problem->trace),
+                         .amount = extent[0] * extent[1] * extent[2] * (problem->scalar->complex_type ? 8 : 2),
+                         .predicted = {(float)predicted.seconds, (float)predicted.gemm, (float)predicted.copy},
+                         .kind = HS_TRACE_PRODUCT,
+                         .operand = -1});
 }
 
 /* The end of an execution, good or bad. */

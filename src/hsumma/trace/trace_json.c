@@ -123,20 +123,27 @@ static void put_wait(struct hs_trace_text *text, const struct hs_trace_entry *en
         begin, end - begin, causes[(int)entry->cause].awaited, what, entry->panel, entry->peer);
 }
 
+static void put_product(struct hs_trace_text *text, const struct hs_trace_entry *entry, double begin, double end)
+{
+    const float *predicted = entry->predicted;
+    event(text, "X", text->rank, "product", "product");
+    add(text,
+        ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"flops\":%" PRId64
+        ",\"predicted_us\":%.3f,\"predicted_gemm_us\":%.3f,\"predicted_copy_us\":%.3f}}",
+        begin, end - begin, entry->amount, predicted[0] * 1e6, predicted[1] * 1e6, predicted[2] * 1e6);
+}
+
 /* What this process does itself. */
 static void put_work(struct hs_trace_text *text, const struct hs_trace_entry *entry, double begin, double end)
 {
-    static const char *const names[][2] = {[HS_TRACE_PRODUCT] = {"product", "product"},
-                                           [HS_TRACE_GEMM] = {"gemm", "GEMM"},
-                                           [HS_TRACE_COPY] = {"copy", "copy"},
-                                           [HS_TRACE_SUM] = {"copy", "sum"}};
+    static const char *const names[][2] = {
+        [HS_TRACE_GEMM] = {"gemm", "GEMM"}, [HS_TRACE_COPY] = {"copy", "copy"}, [HS_TRACE_SUM] = {"copy", "sum"}};
     const char *what = carried(entry);
     char name[64];
-    int counts_flops = entry->kind == HS_TRACE_PRODUCT || entry->kind == HS_TRACE_GEMM;
     snprintf(name, sizeof name, "%s%s%s", names[(int)entry->kind][1], what[0] ? " " : "", what);
     event(text, "X", text->rank, names[(int)entry->kind][0], name);
     add(text, ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"what\":\"%s\",\"panel\":%d,\"%s\":%" PRId64 "}}", begin,
-        end - begin, what, entry->panel, counts_flops ? "flops" : "bytes", entry->amount);
+        end - begin, what, entry->panel, entry->kind == HS_TRACE_GEMM ? "flops" : "bytes", entry->amount);
 }
 
 void hs_trace_text_begin(struct hs_trace_text *text)
@@ -170,6 +177,8 @@ void hs_trace_text_entry(struct hs_trace_text *text, const struct hs_trace_entry
         put_wait(text, entry, begin, end);
     else if (entry->kind == HS_TRACE_CALL)
         put_call(text, entry, begin, end);
+    else if (entry->kind == HS_TRACE_PRODUCT)
+        put_product(text, entry, begin, end);
     else
         put_work(text, entry, begin, end);
 }

@@ -44,7 +44,8 @@ static int is_in_order(const struct hs_trace_entry *e, int count)
     double end = 0;
     int good = 1;
     for (int i = 0; i < count; i++) {
-        good &= e[i].end >= e[i].begin && e[i].begin > 0 && e[i].peer >= -1 && e[i].peer < size;
+        good &= e[i].end >= e[i].begin && e[i].begin > 0;
+        good &= e[i].kind == HS_TRACE_PRODUCT || (e[i].peer >= -1 && e[i].peer < size);
         if (is_work(&e[i])) {
             good &= e[i].begin >= end;
             end = e[i].end;

@@ -132,10 +132,10 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall dist format clean help FORCE
+.PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-rest check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall dist format clean help FORCE
 # Targets that start another make (the packages that it needs may be installed just before) come one after another;
 # the makes that they start run in parallel all the same.
-ifneq ($(filter bench check check-all check-sim fuzz check-scalapack asan,$(MAKECMDGOALS)),)
+ifneq ($(filter bench check check-all check-rest check-sim fuzz check-scalapack asan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
@@ -308,6 +308,10 @@ check-all: ## builds everything and runs all tests (those in the simulator where
 	@! command -v smpicc >/dev/null || ! command -v smpirun >/dev/null || $(MAKE) sim-programs
 	@$(MAKE) check-built
 
+check-rest: # what check leaves of check-all
+	@! command -v smpicc >/dev/null || ! command -v smpirun >/dev/null || $(MAKE) sim-programs
+	@$(MAKE) check-built SHORT=--rest
+
 check-sim: ## the tests inside SimGrid's simulator, in three minutes; skipped without SimGrid
 	@scripts/deps --sim || true
 	@! command -v smpicc >/dev/null || ! command -v smpirun >/dev/null || $(MAKE) sim-programs
@@ -318,7 +322,7 @@ check-sim: ## the tests inside SimGrid's simulator, in three minutes; skipped wi
 # suppression can name it: under a sanitizer, hwloc goes without.
 sanitizer_environment = HWLOC_COMPONENTS=-pci UBSAN_OPTIONS=print_stacktrace=1 \
     LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
-check-built: everything # SHORT: --short for the short suite
+check-built: everything # SHORT: --short for the short suite, --rest for the others
 	@MPIEXEC='$(MPIEXEC)' SANITIZE='$(SANITIZE)' $(if $(SANITIZE),$(sanitizer_environment)) \
 	    tests/run --build $(BUILD) $(if $(SANITIZE),--slow 4) $(or $(SCRIPT),$(if $(TESTS),'$(TESTS)',$(SHORT)))
 

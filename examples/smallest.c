@@ -10,8 +10,10 @@ int main(void)
     hsumma_desc desc;
 
     MPI_Init(NULL, NULL);
-    if (hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) || hsumma_grid_create(ctx, 2, 2, 'R', NULL, &grid))
+    if (hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0))
         MPI_Abort(MPI_COMM_WORLD, 1);
+    if (hsumma_grid_create(ctx, 2, 2, 'R', NULL, &grid))
+        fprintf(stderr, "%s\n", hsumma_message(ctx)), MPI_Abort(MPI_COMM_WORLD, 1);
     hsumma_desc_init(&desc, grid, 1000, 1000, 64, 64); /* blocks of 64 x 64, dealt out cyclically, as in ScaLAPACK */
     int64_t size = desc.ld * hsumma_local_cols(&desc); /* this process's part, by columns */
     double *a = malloc(size * sizeof *a), *c = malloc(size * sizeof *c);

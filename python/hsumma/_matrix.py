@@ -84,6 +84,10 @@ def _layout_of(where, grid, block, like):
     return where.grid(*(grid or ())), block
 
 
+def _refuse_factor(other):
+    raise TypeError(f"the other factor is a {type(other).__name__}; expected an hsumma.Matrix: hsumma.Matrix(comm, array)")
+
+
 class Matrix:
     """A distributed matrix of float32, float64, complex64 or complex128; or a view of one (A.T, A.H, A[2:5, :]).
 
@@ -353,7 +357,10 @@ class Matrix:
 
     def __matmul__(self, other):
         from ._product import matmul
-        return matmul(self, other) if isinstance(other, Matrix) else NotImplemented
+        return matmul(self, other) if isinstance(other, Matrix) else _refuse_factor(other)
+
+    def __rmatmul__(self, other):
+        _refuse_factor(other)
 
     def __array__(self, *_, **__):
         raise TypeError("a distributed matrix is not an array: A.local is this process's part, A.gather() the whole")

@@ -184,11 +184,13 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
 }
 
 /* Whether all have found the same; a status alike on all. */
-static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, hsumma_status mine)
+static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, int layers, const int extent[2],
+                              hsumma_status mine)
 {
     uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
     for (int i = 0; i < 3; i++)
         hash = hs_mix(hash, (uint64_t)request->extent[i]);
+    hash = hs_mix(hs_mix(hs_mix(hash, (uint64_t)layers), (uint64_t)extent[0]), (uint64_t)extent[1]);
     return hs_context_agree_on(ctx, mine, (int64_t)(hash >> 1), "a distribution",
                                "processes have given different products");
 }
@@ -207,7 +209,7 @@ static hsumma_status spread_over_layers(hsumma_context *ctx, const struct hs_req
     for (int x = 0; x < 3; x++)
         request.desc[x] = &desc[x];
     request.alone = 0;
-    status = agree_on(ctx, &request, hs_request_check(&request, ctx, &ctx->message));
+    status = agree_on(ctx, &request, settings->layers, extent, hs_request_check(&request, ctx, &ctx->message));
     if (!status)
         status = hs_layered_layouts(ctx, &request, settings, grid, desc);
     hs_grid_release(all);
@@ -234,9 +236,9 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
         int count = 1;
         if (!status)
             status = find_best(ctx, &request, extent, &seconds);
-        if (!status && settings->layers == HS_LAYERS_AUTO && !ctx->profile.one_node)
+        if (!status && hs_layered_may_choose(ctx, settings))
             status = find_layers(ctx, &request, settings, seconds, &count);
-        status = agree_on(ctx, &request, status);
+        status = agree_on(ctx, &request, count, extent, status);
         settings->layers = count;
     }
     if (!status && settings->layers > 1) {

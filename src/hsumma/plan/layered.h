@@ -92,9 +92,8 @@ struct hs_layered_rival {
  */
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count);
-/* Whether layers can be chosen at all for a plan that has none. */
-int hs_layered_may_choose(const hsumma_plan *plan, const struct hs_request *request,
-                          const struct hs_settings *settings);
+/* Whether layers may be chosen with these options, in this context. */
+int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *settings);
 /* Predicted seconds of the redistributions. */
 hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *layered,
                                       const struct hs_layered_ends *ends, size_t size);

@@ -46,7 +46,7 @@ static hsumma_status price_product(hsumma_context *ctx, const struct hs_request 
     return status;
 }
 
-/* What is asked: layers whose redistributions alone take `enough` seconds are not looked at closely; 0: all are. */
+/* What is asked: layers whose redistributions alone take `enough` seconds are not looked at closely; -1: all are. */
 struct question {
     const struct hs_request *request;
     const struct hs_problem *problem;
@@ -83,7 +83,7 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
     hs_layered_ends_free(&ends, &ctx->memory);
     for (int x = 0; x < 3; x++)
         result->seconds += result->move[x] = layered->move_seconds[x];
-    if (status || (enough > 0 && result->seconds >= enough))
+    if (status || (enough >= 0 && result->seconds >= enough))
         return status;
     status = price_product(ctx, request, layered, limit - result->part_bytes, &result->product, &workspace);
     result->seconds += result->product;
@@ -117,15 +117,13 @@ hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *req
     struct hs_problem problem;
     struct hs_scalar simulated;
     hs_plan_problem(request, &simulated, &problem);
-    const struct question question = {.request = request, .problem = &problem, .limit = limit};
+    const struct question question = {.request = request, .problem = &problem, .limit = limit, .enough = -1};
     return price_count(ctx, &question, count, result);
 }
 
-int hs_layered_may_choose(const hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings)
+int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *settings)
 {
-    const hsumma_context *ctx = plan->ctx;
-    return settings->layers == HS_LAYERS_AUTO && !request->layers && !request->alone && !request->choice &&
-           !plan->remembered && !plan->by_node && !ctx->profile.one_node && !ctx->device && settings->levels <= 0 &&
+    return settings->layers == HS_LAYERS_AUTO && !ctx->profile.one_node && !ctx->device && settings->levels <= 0 &&
            settings->tune != HS_TUNE_MEASURE && settings->steps == 0 && !hs_named_row_of_mpi(settings, &ctx->own);
 }
 
@@ -141,7 +139,7 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
     struct question question = {.request = request,
                                 .problem = &problem,
                                 .limit = hs_workspace_limit(&settings->workspace, views, 3, problem.scalar->size),
-                                .enough = one.seconds < 0 ? 0 : CLEARLY * one.seconds,
+                                .enough = one.seconds < 0 ? -1 : CLEARLY * one.seconds,
                                 .free = one.free};
     *count = 1;
     for (int layers = one.seconds < 0 ? 1 : 2, processes = extent[0] * extent[1]; layers <= processes; layers++) {
@@ -151,7 +149,7 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
         hsumma_status status = price_count(ctx, &question, layers, &price);
         if (hs_is_own_failure(status))
             return status;
-        if (status || (question.enough > 0 && price.seconds >= question.enough))
+        if (status || (question.enough >= 0 && price.seconds >= question.enough))
             continue;
         question.enough = price.seconds;
         *count = layers;

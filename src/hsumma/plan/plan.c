@@ -121,7 +121,8 @@ static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_requ
                                    const struct hs_settings *settings, int *count)
 {
     *count = 1;
-    if (plan->layered || !hs_layered_may_choose(plan, request, settings))
+    if (plan->layered || plan->by_node || plan->remembered || request->layers || request->alone || request->choice ||
+        !hs_layered_may_choose(plan->ctx, settings))
         return HSUMMA_OK;
     hsumma_status status = hs_layered_choose(plan->ctx, request, settings,
                                              (struct hs_layered_rival){plan->choice.prediction.seconds, 0}, count);
@@ -349,8 +350,12 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status && layers > 1) {
         struct hs_request in_layers = *request;
         in_layers.layers = layers;
-        hs_plan_destroy(plan);
-        return hs_plan_create(ctx, &in_layers, cached, result);
+        status = hs_plan_create(ctx, &in_layers, cached, result);
+        if (status != HSUMMA_ERR_WORKSPACE && status != HSUMMA_ERR_UNSUPPORTED) {
+            hs_plan_destroy(plan);
+            return status;
+        }
+        status = HSUMMA_OK; /* on all: the limit leaves no room for the buffers of layers */
     }
     if (!status)
         status = connect(plan);
@@ -360,7 +365,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         plan->workspace_max = verdict.value;
         if (!request->silent)
             hs_plan_describe(plan, &options);
-        if (settings.explain && ctx->comm.rank == 0 && !request->choice)
+        if (settings.explain && ctx->comm.rank == 0 && !request->choice && !request->silent)
             print_plan(plan);
         if (settings.tune == HS_TUNE_MEASURE && !layered && !request->alone && !request->choice && !plan->remembered)
             status = hs_trial_begin(plan, request, &options);

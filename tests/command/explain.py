@@ -716,4 +716,4 @@ def test_document():
 if __name__ == "__main__":
     sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_entering, test_orders, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
-                 test_errors, test_document))
+                 test_errors, test_document, names=sys.argv[1:]))

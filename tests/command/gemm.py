@@ -376,4 +376,4 @@ TESTS = (test_help, test_errors, test_products, test_planted, test_replicated, t
          test_formats, test_phases, test_link, test_plan, test_scalapack, test_compare, test_compare_node, test_sweep, test_plot)
 
 if __name__ == "__main__":
-    sys.exit(run(*(test for test in TESTS if len(sys.argv) == 1 or test.__name__[len("test_"):] in sys.argv[1:])))
+    sys.exit(run(*TESTS, names=sys.argv[1:]))

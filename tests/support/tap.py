@@ -32,9 +32,17 @@ def must(good, name, *remarks):
         raise Ended
 
 
-def run(*tests, args=()):
-    """Calls the tests with args.  One that raises an exception has failed, and the next begins.  The exit code."""
+def run(*tests, args=(), names=()):
+    """Calls the tests with args and returns the exit code.  A test that raises an exception has failed; the next one
+    follows.  names: only the tests test_NAME are called, or, with a leading "-", all but those."""
+    listed = {"test_" + name.lstrip("-") for name in names}
+    without = any(name.startswith("-") for name in names)
+    unknown = listed - {test.__name__ for test in tests}
+    if unknown:
+        ok(False, "the tests named exist", *sorted(unknown))
     for test in tests:
+        if names and (test.__name__ in listed) == without:
+            continue
         try:
             test(*args)
         except Ended:

@@ -1,4 +1,4 @@
-/* The subcommands of the command hsumma. */
+/* The commands of hsumma. */
 #ifndef HS_BENCHMARKS_COMMANDS_H
 #define HS_BENCHMARKS_COMMANDS_H
 

@@ -60,9 +60,9 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     return command_operands(options, argc, argv);
 }
 
-/* --- the file, which appears whole or not at all ----------------------------------------------------------------- */
+/* --- the file, written whole or not at all ----------------------------------------------------------------------- */
 
-/* Whether it could be written now, before time is spent on what goes into it. */
+/* Checks that the file can be written, before time is spent on measurements. */
 static int check_file(const char *path, npy_error *error)
 {
     output out = {.path = NULL};
@@ -72,7 +72,7 @@ static int check_file(const char *path, npy_error *error)
     return bad ? -1 : 0;
 }
 
-/* Makes the directories in front of the last '/' that are not there. */
+/* Creates the missing parent directories. */
 static int make_parents(const char *path, npy_error *error)
 {
     char *copy = strdup(path);
@@ -90,7 +90,7 @@ static int make_parents(const char *path, npy_error *error)
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
-/* Where the profile goes, on rank 0; nonzero, with an error, if it cannot go there. */
+/* Finds the profile's path, on rank 0; nonzero, with an error, if it cannot be written. */
 static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
 {
     if (given && strlen(given) >= PATH_MAX)
@@ -110,7 +110,7 @@ static int measure_all(calibration *cal)
     static const struct {
         const char *phase;
         int (*measure)(calibration *cal, double budget);
-        double share; /* of the time */
+        double share; /* of the budget */
     } subjects[] = {{"messages", calibrate_network, 0.45}, {"memory", calibrate_memory, 0.08},
                     {"local GEMM", calibrate_gemm, 0.3},   {"exchange", calibrate_exchange, 0.07},
                     {"overlap", calibrate_overlap, 0.1},   {"device", calibrate_device, 0.3}};
@@ -130,7 +130,7 @@ static int measure_all(calibration *cal)
     return good;
 }
 
-/* The file, and the report; rank 0's complaint, NULL if there is none. */
+/* Writes the file and prints the report, on rank 0; an error message or NULL. */
 static const char *publish(const calibration *cal, const char *path, npy_error *error)
 {
     char *text = calibrate_text(cal);
@@ -164,7 +164,7 @@ static int carry_out(calibration *cal, const char *options)
 
     if (command_fail(cal->comm, bad, "calibrate: %s: %s", path[0] ? path : "-o", error.text))
         return COMMAND_BAD_INPUT;
-    /* what is there of a profile and of remembered choices may be what is to be replaced */
+    /* ignore an existing profile and tuned file, which this run may replace */
     bad = asprintf(&all, "%s profile=builtin tuned=none", options) < 0;
     if (command_fail(cal->comm, bad, "calibrate: no memory"))
         return COMMAND_BAD_INPUT;

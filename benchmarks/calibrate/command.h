@@ -1,4 +1,4 @@
-/* hsumma calibrate: what its files share. */
+/* hsumma calibrate: declarations that its files share. */
 #ifndef HS_BENCHMARKS_CALIBRATE_COMMAND_H
 #define HS_BENCHMARKS_CALIBRATE_COMMAND_H
 
@@ -14,8 +14,8 @@
 #include "report/progress.h"
 
 typedef struct calibrate_arguments {
-    const char *file; /* NULL: where contexts look for it; "-": standard output */
-    double seconds;   /* about how long it may take */
+    const char *file; /* NULL: the usual path of a profile; "-": standard output */
+    double seconds;   /* approximate duration */
     int quick;        /* fewer sizes and shapes */
     report_format format;
     int progress, quiet;
@@ -29,7 +29,7 @@ typedef struct calibrate_sample {
     double seconds;
 } calibrate_sample;
 
-/* What has been fitted to several points. */
+/* The fits of the profile, as indices of their errors. */
 enum calibrate_fit {
     FIT_NETWORK,
     FIT_NODE,
@@ -53,59 +53,59 @@ typedef struct calibration {
     int crowded; /* more BLAS threads on rank 0's node than cores */
     progress bar;
     const char *phase;
-    double begun, took; /* when; seconds in all */
+    double begun, took; /* time of the start; total seconds */
     struct hs_profile profile;
-    fit_error error[FITS]; /* NaN: kept as built in */
+    fit_error error[FITS]; /* NaN: the built-in value is kept */
     calibrate_sample *sample;
     int samples, capacity;
-    int out_of_memory;     /* for a sample */
-    double device_rate[2]; /* flop/s of the device's product, in double and in single precision; 0: there is none */
-    int device_turned;     /* its turn has been measured */
-    void *held[4];         /* by the subject at hand */
-    int holds, lacks;      /* how much of it; there was no memory for some of it */
+    int out_of_memory;     /* for samples */
+    double device_rate[2]; /* flop/s of the device's GEMM, in double and in single precision; 0: no device */
+    int device_turned;     /* the device's turn has been measured */
+    void *held[4];         /* memory of the current subject */
+    int holds, lacks;      /* allocations in `held`; whether one has failed */
 } calibration;
 
 /* --- measure.c: memory and repeated trials; collective ----------------------------------------------------------- */
 
-/* Memory for the subject at hand, all its bytes 1 (small doubles), which goes with it.  NULL, and cal->lacks, if there
- * is none. */
+/* Memory for the current subject, freed with it. All its bytes are 1, which reads as small doubles. NULL without
+ * memory; cal->lacks is then set. */
 void *calibrate_get(calibration *cal, size_t bytes);
 
-/* Does something so many times; returns the seconds that it took on this rank, 0 if it takes no part. */
+/* Does something `calls` times. Returns this rank's seconds, 0 if it does not participate. */
 typedef double calibrate_trial(calibration *cal, void *state, int calls);
 
 /*
- * Seconds of one call, the median of the faster half of several trials: of the slowest rank in each; or, together, from
- * a common start until all are done, which is fair also where ranks share cores and work one after the other.  The
- * trials go on for `budget` seconds, but there are three at least (one, if nothing is left).  The same on all ranks.
+ * Seconds of one call: the median of the faster half of several trials. A trial's time is that of its slowest rank; for
+ * calibrate_together it runs from a common start until all are done, which is fair also where ranks share cores and
+ * work in turns. Trials continue for `budget` seconds, at least three (one if no time is left). The same on all ranks.
  */
 double calibrate_slowest(calibration *cal, calibrate_trial *trial, void *state, double budget);
 double calibrate_together(calibration *cal, calibrate_trial *trial, void *state, double budget);
 
-/* Polls until a word that ranks share is as large, and after some polls yields after each. */
+/* Waits until a shared word reaches `value`: polls, and yields after the first polls. */
 void calibrate_wait_word(_Atomic int64_t *word, int64_t value);
 
 void calibrate_note(calibration *cal, const char *name, int numbers, const int64_t number[3], double seconds);
-/* Seconds since the beginning, of rank 0: the same on all. */
+/* Seconds since the start, by rank 0's clock; the same on all ranks. */
 double calibrate_clock(const calibration *cal);
 
-/* --- subjects: each fills in its part of the profile; 0 on all ranks, after a message, if one has no memory ------ */
+/* --- subjects: each fills in its part of the profile; 0 on all ranks, after a message, without memory ------------ */
 
-/* network.c: messages between pairs; exchange.c: of all to all, and beside a multiplication;
- * memory.c: sums, copies, signals; gemm.c. `budget`: seconds. */
+/* network.c: messages between pairs; exchange.c: all-to-all messages, and messages beside a multiplication; memory.c:
+ * sums, copies, signals; gemm.c: the local GEMM. `budget` is in seconds. */
 int calibrate_network(calibration *cal, double budget);
 int calibrate_exchange(calibration *cal, double budget);
 int calibrate_overlap(calibration *cal, double budget);
 int calibrate_memory(calibration *cal, double budget);
 int calibrate_gemm(calibration *cal, double budget);
-/* device.c: nothing to do without one. */
+/* device.c; does nothing without a device. */
 int calibrate_device(calibration *cal, double budget);
 
 /* --- report.c ---------------------------------------------------------------------------------------------------- */
 
 /* The file's text, to be freed; NULL without memory. */
 char *calibrate_text(const calibration *cal);
-/* Nonzero if it was written.  path: where the profile is. */
+/* Print the result; 0 if writing failed. path: the file of the profile. */
 int calibrate_table(const calibration *cal, const char *path, FILE *file);
 int calibrate_json(const calibration *cal, const char *path, FILE *file);
 

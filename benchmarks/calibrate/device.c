@@ -1,5 +1,5 @@
-/* hsumma calibrate on a device: copies, sums and products inside it, one process for each device; what its events
- * and its changes from one process to another cost; messages that go through the host. */
+/* hsumma calibrate on a device: copies, sums and products on it, by one process per device; the cost of its events and
+ * of switching between processes; messages staged through the host. */
 #include "calibrate/command.h"
 
 #include <math.h>
@@ -17,21 +17,21 @@ static const int64_t link_sizes[LINK_SIZES] = {256, 4 << 10, 64 << 10, 1 << 20, 
 
 typedef struct device_bench {
     struct hs_device *device;
-    void (*work)(struct device_bench *g, int i); /* of one process: the i-th piece of a trial */
+    void (*work)(struct device_bench *g, int i); /* the i-th piece of a trial on one process */
     struct hs_stream *stream, *other;
     MPI_Comm mates;
-    int me, first; /* in mates; whether this rank measures for its device */
+    int me, first; /* rank in mates; whether this rank measures for its device */
     char *left, *right, *pinned;
     int64_t bytes;
     hsumma_type type;
-    int64_t edge; /* of a product */
+    int64_t edge; /* of a square product */
     struct hs_event *event[2];
     struct hs_device_share share;
-    _Atomic int64_t *word[2]; /* of the first two mates, in memory that they share */
+    _Atomic int64_t *word[2]; /* flags of the first two mates, in memory that they share */
     int64_t round;
     struct hs_rank_pairs pairs;
     hsumma_status
-        status; /* the first failure, which is told at the end: whoever has it goes on, so that nobody waits */
+        status; /* the first failure, reported at the end; a rank that fails continues, so that no other waits for it */
 } device_bench;
 
 static void keep(device_bench *g, hsumma_status status)
@@ -65,7 +65,7 @@ static void multiply_inside(device_bench *g, int i)
                                   g->edge, g->left, g->edge, s->zero, g->right, g->edge));
 }
 
-/* Small work that goes to and fro between two streams, each time behind an event. */
+/* Small work that alternates between two streams, each time after an event. */
 static void hop_inside(device_bench *g, int i)
 {
     const struct hs_device_kind *kind = g->device->kind;
@@ -100,8 +100,8 @@ static double time_inside(calibration *cal, device_bench *g, void (*work)(device
 
 /* --- two processes ----------------------------------------------------------------------------------------------- */
 
-/* The same between two processes of one device, who tell each other through memory of the host, as SIGNAL and WAIT do.
- */
+/* Small work that alternates between two processes on one device, which signal through host memory, as SIGNAL and WAIT
+ * do. */
 static double hop_between(calibration *cal, void *state, int calls)
 {
     device_bench *g = state;
@@ -113,7 +113,7 @@ static double hop_between(calibration *cal, void *state, int calls)
     if (g->me > 1)
         return 0;
     g->round += 2 * (int64_t)calls + 1;
-    atomic_store_explicit(g->word[g->me], begin + 1, memory_order_release); /* both begin together */
+    atomic_store_explicit(g->word[g->me], begin + 1, memory_order_release); /* common start */
     calibrate_wait_word(g->word[1 - g->me], begin + 1);
     start = hs_now();
     for (int i = 0; i < 2 * calls; i++) {
@@ -131,7 +131,7 @@ static double hop_between(calibration *cal, void *state, int calls)
     return (hs_now() - start) / 2;
 }
 
-/* A message from device to device through pinned memory of the host, there and back: half of it. */
+/* A message from device to device through pinned host memory, and back; returns half the time. */
 static double pass_staged(calibration *cal, void *state, int calls)
 {
     device_bench *g = state;
@@ -160,9 +160,9 @@ static double pass_staged(calibration *cal, void *state, int calls)
     return (hs_now() - start) / 2;
 }
 
-/* --- what comes of them ------------------------------------------------------------------------------------------ */
+/* --- results ----------------------------------------------------------------------------------------------------- */
 
-/* alpha + n beta of a trial over sizes. */
+/* Fits alpha + n beta to a trial over sizes. */
 static struct hs_link measure_line(calibration *cal, device_bench *g, calibrate_trial *trial, const char *name,
                                    const int64_t *size, int count, enum calibrate_fit which, double budget)
 {
@@ -202,8 +202,8 @@ static void measure_inside(calibration *cal, device_bench *g, double budget)
     }
 }
 
-/* signal: from the end of work in one place to its beginning in another.  turn: what it costs more if the two are of
- * different processes on one device. */
+/* Measures `signal`, the time from the end of work in one place to its start in another, and `turn`, the extra cost
+ * where the two belong to different processes on one device. */
 static void measure_hops(calibration *cal, device_bench *g, double budget)
 {
     double copy, hop, between;
@@ -241,9 +241,9 @@ static void measure_links(calibration *cal, device_bench *g, double budget)
     }
 }
 
-/* --- the ground -------------------------------------------------------------------------------------------------- */
+/* --- setup ------------------------------------------------------------------------------------------------------- */
 
-/* Memory that the first two mates share for their flags. */
+/* Allocates flags that the first two mates share. */
 static int share_words(device_bench *g, MPI_Win *window)
 {
     MPI_Aint bytes;
@@ -287,7 +287,7 @@ static void make_ground(calibration *cal, device_bench *g, MPI_Win *window)
     MPI_Comm_size(g->mates, &ranks);
     if (ranks > 1 && share_words(g, window) &&
         hs_device_share_make(&g->share, g->mates, g->device, 1, SMALL, &cal->ctx->memory, &why))
-        g->share.device = NULL; /* then there is no turn to be measured */
+        g->share.device = NULL; /* without shared flags no turn is measured */
 }
 
 static void leave_ground(calibration *cal, device_bench *g, MPI_Win *window)

@@ -1,4 +1,4 @@
-/* hsumma calibrate: messages of all to all, and messages between nodes beside a multiplication. */
+/* hsumma calibrate: all-to-all messages, and messages between nodes beside a multiplication. */
 #include "calibrate/command.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 enum { EXCHANGE_TAG = 8, EXCHANGE_SIZES = 3, MOST_RECEIVED = 64 << 20 };
 
 typedef struct exchange {
-    int64_t bytes; /* of a message */
+    int64_t bytes; /* per message */
     char *out, *in;
     MPI_Request *request;
 } exchange;
@@ -58,7 +58,7 @@ static void fit_exchange(calibration *cal, exchange *x, double budget)
         seconds[points++] = all / others;
     }
     cal->error[FIT_EXCHANGE] = fit_line(bytes, seconds, points, &link);
-    cal->profile.exchange_alpha = link.alpha; /* bytes are priced by what ports and nodes carry */
+    cal->profile.exchange_alpha = link.alpha; /* the bytes are priced by the ports and nodes that carry them */
 }
 
 int calibrate_exchange(calibration *cal, double budget)
@@ -83,7 +83,7 @@ int calibrate_exchange(calibration *cal, double budget)
 
 enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 384 };
 
-/* As long as a slice of the library's local GEMM; what takes much longer than noise does. */
+/* a slice as in the library's local GEMM; long compared with noise */
 static const double slice_seconds = 20e-3, least_together = 60e-3;
 
 typedef struct overlap {
@@ -91,7 +91,7 @@ typedef struct overlap {
     int messages; /* each way */
     int products; /* in a slice */
     int slices;
-    int sends, multiplies; /* what a trial does */
+    int sends, multiplies; /* what the trial includes */
     char *out, *in;
     double *a; /* three matrices */
     MPI_Request request[2 * MOST_MESSAGES];
@@ -107,7 +107,7 @@ static void multiply(const overlap *o)
                 OVERLAP_EDGE);
 }
 
-/* Messages, a multiplication, or both together, looked at between slices. */
+/* Sends messages, multiplies, or does both, progressing messages between slices. */
 static double run(calibration *cal, void *state, int calls)
 {
     overlap *o = state;
@@ -141,7 +141,7 @@ static double measure(calibration *cal, overlap *o, int sends, int multiplies, d
     return calibrate_slowest(cal, run, o, budget);
 }
 
-/* As many messages and slices as take about as long as each other. */
+/* Chooses numbers of messages and slices that take about the same time. */
 static void choose_amounts(calibration *cal, overlap *o, double budget)
 {
     double message, slice;

@@ -86,6 +86,6 @@ void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack
         seconds[i] = fmax(point[i].seconds - pack * packed, point[i].seconds / 2);
     }
     hs_fit_nonnegative(row, seconds, points, unknowns, x);
-    if (x[0] > 0) /* else the points say nothing about a rate */
+    if (x[0] > 0) /* else the points do not determine a rate */
         *cost = (struct hs_gemm_cost){.flop = x[0], .c = x[1], .call = x[2], .ab = unknowns == 4 ? x[3] : pack};
 }

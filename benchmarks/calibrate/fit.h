@@ -1,4 +1,4 @@
-/* Fits of cost models to measured times, and their errors.  Pure arithmetic. */
+/* Fits of cost models to measured times, with their errors. Pure arithmetic. */
 #ifndef HS_BENCHMARKS_CALIBRATE_FIT_H
 #define HS_BENCHMARKS_CALIBRATE_FIT_H
 
@@ -11,21 +11,21 @@ typedef struct fit_error {
 } fit_error;
 fit_error fit_error_of(const double *fit, const double *measured, int points);
 
-/* Messages. */
+/* Messages: seconds by a link, and the error of a link. */
 double fit_link_seconds(const struct hs_link *link, double bytes);
 fit_error fit_link_error(const struct hs_link *link, const double *bytes, const double *seconds, int points);
-/* One line in any case. */
+/* Fits one line, without an eager limit. */
 fit_error fit_line(const double *bytes, const double *seconds, int points, struct hs_link *link);
 
-/* One local GEMM that was measured. */
+/* A measured local GEMM. */
 typedef struct fit_gemm_point {
     int64_t m, n, k;
     double seconds;
 } fit_gemm_point;
 
-/* The least width, of those measured in the largest m x n, whose rate is within 3 % of the best; 96 to 768. */
+/* The least measured width, at the largest m x n, whose rate is within 3 % of the best; 96 to 768. */
 int64_t fit_knee(const fit_gemm_point *point, int points);
-/* The costs, not negative; pack: s per element of A and B, if that is known, else 0. */
+/* Fits nonnegative costs. pack: seconds per element of A and B, 0 if unknown. */
 void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack, struct hs_gemm_cost *cost);
 
 #endif

@@ -1,4 +1,4 @@
-/* hsumma calibrate: the local GEMM, on all ranks at the same time, as in a product. */
+/* hsumma calibrate: the local GEMM, on all ranks at once as in a product. */
 #include "calibrate/command.h"
 
 #include "base/scalar.h"
@@ -30,7 +30,7 @@ static double multiply(calibration *cal, void *state, int calls)
     return hs_now() - start;
 }
 
-/* Small numbers: C grows by little however often it is added to. */
+/* Fills with small numbers, so that C grows little over many products. */
 static void fill(char *matrix, size_t count, hsumma_type type)
 {
     for (size_t i = 0; i < count; i++) {
@@ -43,7 +43,7 @@ static void fill(char *matrix, size_t count, hsumma_type type)
     }
 }
 
-/* The shapes of a run: all of them, or those that tell the unknowns apart. */
+/* Selects the shapes of a run: all, or with --quick those that determine the unknowns. */
 static int is_measured(const calibration *cal, int m, int n, int k)
 {
     if (!cal->args->quick)
@@ -63,7 +63,7 @@ static int choose_shapes(const calibration *cal, fit_gemm_point point[HS_FIT_POI
     return points;
 }
 
-/* All shapes in rounds, so that what disturbs for a while disturbs one of them: the fastest counts. */
+/* Measures all shapes in rounds and keeps the fastest time of each, so that a disturbance affects only one round. */
 static void measure_shapes(calibration *cal, gemm_product *p, fit_gemm_point *point, int points, double budget)
 {
     double start = calibrate_clock(cal), spent = 0;
@@ -95,8 +95,8 @@ static void measure_type(calibration *cal, gemm_product *p, const char *name, en
     measure_shapes(cal, p, point, points, budget);
     if (!single)
         profile->knee = fit_knee(point, points);
-    /* packing is a copy: beside the multiplication it is too little to be told apart, but stationary operands differ in
-     * it */
+    /* Packing is taken from the copy rate: beside the multiplication it is too small to fit, but stationary operands
+     * differ in it. */
     fit_gemm(point, points, profile->knee, profile->machine.copy * (single ? 4 : 8), &profile->gemm[single]);
     for (int i = 0; i < points; i++) {
         double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k;
@@ -108,7 +108,7 @@ static void measure_type(calibration *cal, gemm_product *p, const char *name, en
     cal->error[which] = fit_error_of(fit, seconds, points);
 }
 
-/* One number for all ranks: those of rank 0's node, as the library's choices assume. */
+/* The number of BLAS threads on rank 0's node, used for all ranks as the library's choices do. */
 static int threads_of(const calibration *cal)
 {
     int threads = cal->ctx->threads > 0 ? cal->ctx->threads : hs_threads_now();

@@ -9,12 +9,12 @@
 #include "base/wait.h"
 #include "measure/timing.h"
 
-/* A first call that takes so long needs no second one to find out how many make a trial. */
+/* seconds; a first call that takes longer shows without a second one how many make a trial */
 static const double long_call = 0.1;
 
 enum { MOST_TIMED_CALLS = 100000, LEAST_TRIALS = 3, MOST_TRIALS = 64 };
 
-/* A trial takes so long at least; on a crowded node messages wait for ranks to have their turn. */
+/* the least seconds of a trial; on a crowded node messages wait until ranks are scheduled */
 static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
 
 void calibrate_wait_word(_Atomic int64_t *word, int64_t value)
@@ -42,7 +42,7 @@ double calibrate_clock(const calibration *cal)
     return now;
 }
 
-/* What a trial took: the slowest rank in it, or all together; and how long it all has taken since `start`. */
+/* Seconds of one trial: of its slowest rank, or of all together. *elapsed: seconds since `start`. */
 static double try_once(calibration *cal, calibrate_trial *trial, void *state, int calls, int together, double start,
                        double *elapsed)
 {
@@ -69,7 +69,7 @@ static double repeat(calibration *cal, calibrate_trial *trial, void *state, int 
     double start = hs_now(), elapsed = 0, seconds[MOST_TRIALS], first;
     int calls = 1, trials = 0, wanted = budget > 0 ? LEAST_TRIALS : 1;
 
-    first = try_once(cal, trial, state, 1, together, start, &elapsed); /* connections, pages, caches */
+    first = try_once(cal, trial, state, 1, together, start, &elapsed); /* warm-up: connections, pages, caches */
     for (int longer = first < long_call; longer;) {
         first = try_once(cal, trial, state, calls, together, start, &elapsed);
         longer = first > 0 && first < 0.8 * least && calls < MOST_TIMED_CALLS;

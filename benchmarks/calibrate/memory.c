@@ -1,5 +1,5 @@
-/* hsumma calibrate: sums, copies, and what the ranks of a node tell each other through shared memory; all ranks
- * at the same time, for they share what is measured. */
+/* hsumma calibrate: sums, copies, and signals through shared memory; on all ranks at once, because they share the
+ * memory that is measured. */
 #include "calibrate/command.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 
 /* --- sums and copies --------------------------------------------------------------------------------------------- */
 
-enum { COPY_PIECE = 1 << 20, COPY_PIECES = 32 /* of two arrays: more than a cache holds */ };
+enum { COPY_PIECE = 1 << 20, COPY_PIECES = 32 /* per array; exceeds a cache */ };
 
 typedef struct arrays {
     char *left, *right;
-    int next; /* piece */
+    int next; /* next piece */
     int sum;
 } arrays;
 
@@ -54,12 +54,12 @@ static int measure_arrays(calibration *cal, double budget)
 
 /* --- shared memory ----------------------------------------------------------------------------------------------- */
 
-/* The context's own, in which no collective is under way here: words in one of its slots, data in another one. */
+/* The context's shared memory, where no collective is in flight: flags in one of its slots, data in another. */
 enum { WORD_SLOT, DATA_SLOT, MOST_SHARED = 1 << 20 };
 
 struct shared_flags {
     _Alignas(128) _Atomic int64_t filled;
-    _Alignas(128) _Atomic int64_t read; /* by this rank, of its neighbour's data */
+    _Alignas(128) _Atomic int64_t read; /* pieces of its neighbour's data that this rank has read */
     _Alignas(128) _Atomic int64_t ball;
 };
 
@@ -79,7 +79,7 @@ static void set(_Atomic int64_t *word, int64_t value)
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-/* Seconds in copies, half of them into this rank's memory and half out of its neighbour's, of so many pieces each. */
+/* Seconds of `calls` copied pieces: half into this rank's memory, half out of its neighbour's. */
 static double copy_shared(calibration *cal, void *state, int calls)
 {
     sharing *s = state;
@@ -105,7 +105,7 @@ static double copy_shared(calibration *cal, void *state, int calls)
     return seconds;
 }
 
-/* Half of so many rounds of a ball between neighbours, that is, so many signals. */
+/* Half the time of `calls` round trips of a flag between neighbours, that is, of `calls` signals. */
 static double play(calibration *cal, void *state, int calls)
 {
     sharing *s = state;
@@ -115,7 +115,7 @@ static double play(calibration *cal, void *state, int calls)
     (void)cal;
     if (mate >= s->shm->members)
         return 0;
-    s->round++; /* both begin together */
+    s->round++; /* common start */
     set(&words_of(s, me)->ball, s->round);
     calibrate_wait_word(&words_of(s, mate)->ball, s->round);
     start = hs_now();
@@ -158,7 +158,7 @@ int calibrate_memory(calibration *cal, double budget)
 
     if (!measure_arrays(cal, budget / 2))
         return 0;
-    /* a node of one rank has nobody to share with */
+    /* a node with one rank shares nothing */
     shared = s.shm && s.shm->members > 1 && s.shm->shared_bytes >= (int64_t)sizeof(struct shared_flags);
     quiet_allreduce(&shared, &everywhere, 1, MPI_INT, MPI_MIN, cal->comm);
     if (!everywhere)

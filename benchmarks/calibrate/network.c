@@ -11,7 +11,7 @@ static const int64_t quick_sizes[] = {8, 256, 1 << 10, 4 << 10, 8 << 10, 16 << 1
 
 enum { ROUNDS = 3, MOST_SIZES = sizeof all_sizes / sizeof *all_sizes };
 
-/* Times of one number of pairs. */
+/* Times of one number of pairs, by size. */
 typedef struct series {
     int points;
     double bytes[MOST_SIZES], seconds[MOST_SIZES];
@@ -19,9 +19,9 @@ typedef struct series {
 
 typedef struct messages {
     struct hs_rank_pairs pairs;
-    int active; /* pairs that send */
+    int active; /* sending pairs */
     int64_t bytes;
-    int length; /* of a stream that counts as one call; 0: there and back */
+    int length; /* messages of a stream that counts as one call; 0: round trips */
     char *out, *in;
 } messages;
 
@@ -43,8 +43,8 @@ static double pass_all(calibration *cal, void *state, int calls)
     return seconds;
 }
 
-/* All sizes once, each in its share of the time; the fastest of all rounds counts.  Larger ones are left out when the
- * time is long over. */
+/* Measures all sizes once, each in its share of the time, and keeps the fastest of all rounds. Once the time is used up
+ * it skips larger sizes. */
 static void measure_round(calibration *cal, messages *m, double budget, series *s)
 {
     const int64_t *size = cal->args->quick ? quick_sizes : all_sizes;
@@ -64,7 +64,7 @@ static void measure_round(calibration *cal, messages *m, double budget, series *
     }
 }
 
-/* Messages of all sizes between so many pairs: in rounds, so that what disturbs for a while disturbs one of them. */
+/* Messages of all sizes between `active` pairs, in rounds, so that a disturbance affects only one round. */
 static series measure(calibration *cal, messages *m, const char *name, int active, double budget)
 {
     double start = calibrate_clock(cal), spent = 0;
@@ -86,7 +86,8 @@ static double time_stream(calibration *cal, messages *m, int active, int64_t byt
 
     m->active = active;
     m->bytes = bytes;
-    m->length = bytes < STREAM_BYTES ? (int)(STREAM_BYTES / bytes) : 1; /* empties what fills while a network is idle */
+    m->length = bytes < STREAM_BYTES ? (int)(STREAM_BYTES / bytes)
+                                     : 1; /* long enough to drain buffers that fill while the network is idle */
     seconds = calibrate_slowest(cal, pass_all, m, budget) / m->length;
     m->length = 0;
     calibrate_note(cal, "stream.network", 2, (int64_t[3]){active, bytes}, seconds);
@@ -94,9 +95,9 @@ static double time_stream(calibration *cal, messages *m, int active, int64_t byt
 }
 
 /*
- * Between nodes the model shares a node's bandwidth by itself, so long messages count as one pair alone has them: there
- * and back, or in a stream, where that is slower (a network may let through for a moment what it does not in the long
- * run).  But what every message costs is taken from all pairs at once, as all lines of a product broadcast at once.
+ * Between nodes the model itself divides a node's bandwidth. So the time per byte is that of one pair alone, by round
+ * trips or by a stream, whichever is slower: a network may exceed its sustained rate for a moment. The cost per message
+ * is measured with all pairs at once, as all lines of a product broadcast at once.
  */
 static series series_between_nodes(calibration *cal, messages *m, const series *one, const series *all, double budget)
 {
@@ -110,8 +111,8 @@ static series series_between_nodes(calibration *cal, messages *m, const series *
     return s;
 }
 
-/* The max-rate model (Gropp, Olson and Samfass 2016): k messages at once take max(k inject, beta) per byte.  0: no
- * limit can be seen. */
+/* The max-rate model (Gropp, Olson and Samfass 2016): k concurrent messages take max(k inject, beta) per byte. 0: no
+ * limit shows. */
 static double inject_of(calibration *cal, messages *m, double budget)
 {
     double one = time_stream(cal, m, 1, STREAM_BYTES, budget / 2);
@@ -120,7 +121,7 @@ static double inject_of(calibration *cal, messages *m, double budget)
     return all > 1.1 * one ? all / m->pairs.per_node / STREAM_BYTES : 0;
 }
 
-/* What short messages in a row keep their ports busy, all pairs at once: latency is not a part of it. */
+/* The time for which short consecutive messages keep their ports busy, with all pairs at once; without latency. */
 static double gap_of(calibration *cal, messages *m, const struct hs_link *link, double budget)
 {
     double gap = time_stream(cal, m, m->pairs.count, SHORT_BYTES, budget) - SHORT_BYTES * link->beta;
@@ -128,7 +129,7 @@ static double gap_of(calibration *cal, messages *m, const struct hs_link *link, 
     return fmin(fmax(gap, 1e-9), link->alpha);
 }
 
-/* Numbers of pairs between one and all are for people: they come last and get what time is left. */
+/* Measures numbers of pairs between one and all, only for the reader: last, in the time that is left. */
 static void measure_between(calibration *cal, messages *m, const char *name, double until)
 {
     int steps = 0;
@@ -157,7 +158,7 @@ static void measure_tier(calibration *cal, messages *m, enum hs_tier_kind tier, 
     one = all = measure(cal, m, names[tier], 1, several ? 0.3 * budget : 0.9 * budget);
     if (several)
         all = measure(cal, m, names[tier], m->pairs.count, 0.3 * budget);
-    if (tier == HS_BETWEEN_NODES) { /* else nothing in the model says that ranks share their node's memory */
+    if (tier == HS_BETWEEN_NODES) { /* inside a node the model has no sharing of memory between ranks */
         all = series_between_nodes(cal, m, &one, &all, 0.1 * budget);
         fitted->inject = m->pairs.per_node > 1 ? inject_of(cal, m, 0.1 * budget) : 0;
     }

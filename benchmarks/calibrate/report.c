@@ -1,4 +1,4 @@
-/* hsumma calibrate: the text of the file, the table, JSON. */
+/* hsumma calibrate: the file, the table, and JSON. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void write_sample(FILE *file, const calibrate_sample *s)
     fprintf(file, " %.4g\n", s->seconds);
 }
 
-/* The profile, with the samples before its last line, which says that it is whole. */
+/* Writes the profile with the samples before its last line, which marks it as complete. */
 static int write_all(FILE *file, const calibration *cal, const char *profile)
 {
     const char *last = strstr(profile, "\nend\n");
@@ -63,7 +63,7 @@ char *calibrate_text(const calibration *cal)
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
 
-/* One row: what, the values, how far they are from the points. */
+/* One row: name, values, and the errors of the fit. */
 __attribute__((format(printf, 4, 5))) static void row(FILE *file, const char *what, const fit_error *error,
                                                       const char *format, ...)
 {
@@ -138,7 +138,7 @@ static int is_first(const calibration *cal, int sample, int which)
     return 1;
 }
 
-/* The time of so many pairs with so many bytes. */
+/* The measured time of `pairs` pairs with `bytes` bytes. */
 static double seconds_of(const calibration *cal, const char *name, int64_t pairs, int64_t bytes)
 {
     for (int i = 0; i < cal->samples; i++) {
@@ -230,7 +230,7 @@ static const report_column gemm_columns[] = {{"flop_s", REPORT_VALUE(struct hs_g
                                              {"call_s", REPORT_VALUE(struct hs_gemm_cost, call)},
                                              REPORT_END};
 
-/* In the processes' memory, or in a device's. */
+/* Memory of the processes, or of a device. */
 enum { OF_HOST = 1, OF_DEVICE = 2 };
 
 static const report_column machine_columns[] = {

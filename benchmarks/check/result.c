@@ -16,7 +16,7 @@ static double eps_of(hsumma_type type)
     return type == HSUMMA_S || type == HSUMMA_C ? 0x1p-24 : 0x1p-53;
 }
 
-/* alpha or beta as the type holds it. */
+/* alpha or beta, rounded to the type. */
 static void scalar_of(hsumma_type type, const double given[2], double value[2])
 {
     int single = type == HSUMMA_S || type == HSUMMA_C;
@@ -25,7 +25,7 @@ static void scalar_of(hsumma_type type, const double given[2], double value[2])
         value[i] = single ? (double)(float)given[i] : given[i];
 }
 
-/* The larger, NaN counting as infinity: it must not get lost. */
+/* The larger one; NaN counts as infinity, so that it is never lost. */
 static double worse(double a, double b)
 {
     if (isnan(a) || isnan(b))
@@ -66,7 +66,8 @@ static double direct_entry(const problem *p, int64_t i, int64_t j, long double v
     return hypot(alpha[0], alpha[1]) * moduli + hypot(beta[0], beta[1]) * hypot(c0[0], c0[1]);
 }
 
-/* How far local entry (row r, column s of the part) of C is from the direct sum; *bound is what rounding may do. */
+/* The distance of a local entry of C (row r, column s of the part) from the direct sum; *bound is the rounding error
+ * allowed. */
 static double entry_difference(const problem *p, const part *pc, const void *c, int64_t r, int64_t s, double *bound)
 {
     const arguments *args = p->args;
@@ -95,7 +96,7 @@ static void check_entries(const problem *p, const part *pc, const void *c, check
     quiet_allreduce(&entries, &out->entries, 1, MPI_INT64_T, MPI_SUM, p->comm);
 }
 
-/* Which entry of the worst row is wrong, for the message. Costs n k hashes over the ranks of one grid row. */
+/* Finds the wrong entry of the worst row, for the message. Costs n k hashes over the ranks of one grid row. */
 static void locate(const problem *p, const part *pc, const void *c, check_outcome *out)
 {
     double worst = -1, bound;
@@ -120,14 +121,14 @@ static void locate(const problem *p, const part *pc, const void *c, check_outcom
     quiet_allreduce(&col, &out->col, 1, MPI_INT64_T, MPI_MIN, p->comm);
 }
 
-/* What the vectors of one check need, by global index. */
+/* The vectors of one check, by global index. */
 typedef struct work {
     part a, b, c;
-    vector x, y, z, d;                /* x: n, y = op(B) x: k, z = op(A) y: m, then d: m */
-    double *bounds;                   /* one allocation, for: */
-    double *norm_a, *norm_b, *norm_c; /* row sums of the moduli of op(A): m, op(B): k, C0: m */
-    double *v_b, *v;                  /* row sums of squares of op(B): k; V_i without the scalars, then with: m */
-    double *v_c;                      /* row sums of squares of C0: m */
+    vector x, y, z, d;                /* lengths: x n, y = op(B) x k, z = op(A) y and then d m */
+    double *bounds;                   /* one allocation for the arrays below */
+    double *norm_a, *norm_b, *norm_c; /* row sums of moduli: op(A) m, op(B) k, C0 m */
+    double *v_b, *v; /* row sums of squares of op(B), length k; V_i without and then with the scalars, length m */
+    double *v_c;     /* row sums of squares of C0, length m */
 } work;
 
 static int work_init(work *w, const problem *p, const int copy[2])
@@ -175,7 +176,7 @@ static double largest(const double *values, int64_t n)
     return most;
 }
 
-/* Norms and V. Returns the residual's denominator without ||x||. */
+/* Computes the norms and V. Returns the denominator of the residual without ||x||. */
 static double make_bounds(work *w, const problem *p, const double alpha[2], const double beta[2])
 {
     const arguments *args = p->args;
@@ -222,7 +223,7 @@ static double make_difference(work *w, const problem *p, const void *c, int whic
     return norm;
 }
 
-/* Every rank holds the whole d, so that all come to the same verdict. */
+/* Judges the rows. Every rank holds all of d, so all reach the same verdict. */
 static void judge_rows(const work *w, const problem *p, check_outcome *out)
 {
     double terms = (type_is_complex(p->args->type) ? 2.0 : 1.0) * (double)p->args->k + 4;
@@ -239,7 +240,7 @@ static void judge_rows(const work *w, const problem *p, check_outcome *out)
     }
 }
 
-/* One copy of C: the ranks that hold it, all of them unless its source is -1. */
+/* Checks one copy of C, on the ranks that hold it: all of them, unless a source is -1. */
 static int check_copy(const problem *p, const void *c, int strict, const int copy[2], check_outcome *out)
 {
     double alpha[2], beta[2], bound;
@@ -275,7 +276,7 @@ static int check_copy(const problem *p, const void *c, int strict, const int cop
     return COMMAND_OK;
 }
 
-/* The worst of two copies, whose row is that of the worst row. */
+/* Merges the outcomes of two copies; the row is that of the worse one. */
 static void merge(check_outcome *all, const check_outcome *one)
 {
     int64_t entries = all->entries + one->entries;

@@ -1,28 +1,29 @@
 /*
- * Is C right? Nothing here uses the library, the BLAS, or the stored A and B: their entries are made again from their
- * hashes, so that an A or B that was overwritten is noticed as well.
+ * Checks whether C is right, without the library, the BLAS, or the stored A and B: their entries are computed again
+ * from hashes, so an overwritten A or B is noticed too.
  *
- * The residual, always: with d = C x - alpha op(A) (op(B) x) - beta C0 x in long double, the largest over 3 random x of
+ * The residual is always checked: with d = C x - alpha op(A) (op(B) x) - beta C0 x in long double, the largest over 3
+ * random x of
  *
  *     ||d||_inf / (eps (|alpha| k ||op(A)||_inf ||op(B)||_inf + |beta| ||C0||_inf) ||x||_inf),
  *
- * eps = 2^-53 (2^-24 in single). Below CHECK_RESIDUAL_LIMIT it passes. It is cheap, and blunt for large k.
+ * eps = 2^-53 (2^-24 in single precision). Values below CHECK_RESIDUAL_LIMIT pass. It is cheap, and blunt for large k.
  *
- * Strictly, on demand, two things more.
+ * A strict check adds two tests.
  *
  *   Entries: some of each process's entries of C against their dot products in long double; the bound is the rigorous
- *   one, (k + 4) eps (|alpha| sum |a| |b| + |beta| |c0|), twice k and twice the whole for complex types.
+ *   one, (k + 4) eps (|alpha| sum |a| |b| + |beta| |c0|), with 2 k and twice the whole for complex types.
  *
- *   Rows: |d_i| against what rounding can do to row i. The entries have random signs, so a partial sum of l terms has
- *   the size of sqrt(sum |a|^2 |b|^2), not of the sum of moduli; rounding it adds an independent error of at most eps
- *   times that; k of them have the standard deviation eps sqrt(k sum_l |a_il|^2 |b_lj|^2), and the sum over j is a
- *   random walk as well:
+ *   Rows: |d_i| against the rounding error expected in row i. The entries have random signs, so a partial sum of l
+ * terms has the size of sqrt(sum |a|^2 |b|^2), not of the sum of moduli; rounding it adds an independent error of at
+ * most eps times that. k of them have the standard deviation eps sqrt(k sum_l |a_il|^2 |b_lj|^2), and the sum over j is
+ * a random walk as well:
  *
  *     |d_i| <= 8 eps sqrt(k + 4) sqrt(V_i),   V_i = |alpha|^2 sum_l |a_il|^2 sum_j |b_lj|^2 + |beta|^2 sum_j |c0_ij|^2
  *
- *   (2 k for complex types). About ten times what is observed, yet at m = n = k = 1000 in double only 2e-12, while an
- *   error e in one entry of C shows as |e| |x_j| >= |e| / 2 in its row for each x: 1e-9 is caught up to some n =
- * 40,000.
+ *   (2 k for complex types). The bound is about ten times the errors observed, yet only 2e-12 at m = n = k = 1000 in
+ *   double. An error e in one entry of C changes its row by |e| |x_j| >= |e| / 2 for each x, so 1e-9 is found up to
+ * about n = 40,000.
  */
 #ifndef HS_BENCHMARKS_CHECK_RESULT_H
 #define HS_BENCHMARKS_CHECK_RESULT_H
@@ -36,18 +37,18 @@
 typedef struct check_outcome {
     int passed;
     double residual;               /* infinite if C holds a NaN */
-    int strict;                    /* the rest was computed too */
-    int64_t entries;               /* compared one by one */
-    double entry_error, row_error; /* the worst of each over its bound: up to 1 passes */
-    int64_t row, col;  /* of the worst entry of the worst row, if that failed; col is -1 if it was not looked for */
-    double difference; /* of that entry from its right value */
+    int strict;                    /* the members below were computed */
+    int64_t entries;               /* entries compared one by one */
+    double entry_error, row_error; /* the worst of each, relative to its bound: up to 1 passes */
+    int64_t row, col;  /* the worst entry of the worst row, if that failed; col is -1 if it was not searched for */
+    double difference; /* of that entry from the right value */
 } check_outcome;
 
-/* Checks this rank's part c of the product's C, each copy of it if it has several. Collective. Returns an exit status
- * (enum of command.h): a failed check is no failure of the function. */
+/* Checks this rank's part c of the product's C, and each copy if there are several. Collective. Returns an exit status
+ * (enum of command.h); a wrong C is reported in *out, not by the status. */
 int check_product(const problem *p, const void *c, int strict, check_outcome *out);
 
-/* Adds value to entry (row, col) of the product's C, on the rank that owns it; of several copies in the last. */
+/* Adds value to entry (row, col) of the product's C, on the rank that owns it; with several copies, in the last one. */
 void check_plant(const problem *p, void *c, double value, int64_t row, int64_t col);
 
 #endif

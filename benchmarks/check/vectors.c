@@ -22,7 +22,8 @@ void vector_free(vector *x)
     free(x->re);
 }
 
-/* The places among lo..lo+length-1 of `count` local rows or columns, and the first of these; returns how many. */
+/* Finds which of `count` local rows or columns have global indices lo .. lo + length - 1, and the first of them;
+ * returns their number. */
 static int64_t find_places(const hsumma_desc *desc, int64_t (*global)(const hsumma_desc *, int64_t), int64_t count,
                            int64_t lo, int64_t length, int64_t *place, int64_t *first)
 {
@@ -124,7 +125,7 @@ static void add_column(const part *x, int64_t place, int transposed, int complex
         out->im[place] += im;
 }
 
-/* Sums over the ranks, in pieces that an int can count. */
+/* Sums over the ranks, in pieces that fit an int count. */
 static void sum_up(const part *x, void *values, int64_t count, size_t size, MPI_Datatype type)
 {
     for (int64_t done = 0; done < count; done += INT_MAX / 2) {

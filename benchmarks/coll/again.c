@@ -1,6 +1,4 @@
-/* hsumma coll --from: what a run has printed as csv, as a table and a drawing: where it ran there may be no
- * gnuplot.
- */
+/* hsumma coll --from: prints a run's CSV as a table or draws it, for machines whose cluster has no gnuplot. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,7 @@ typedef struct reading {
     int rows;
 } reading;
 
-/* What all lines have in common; 0: this one is of another run. */
+/* Reads what all lines have in common; 0: this line is of another run. */
 static int take_head(reading *r, const coll_contender *row)
 {
     int op = coll_find(row->op), element = 0;
@@ -35,7 +33,7 @@ static int take_head(reading *r, const coll_contender *row)
     return op < HS_COLLECTIVES && row->ranks > 0;
 }
 
-/* The row's texts lie in the line. */
+/* Adds a row, whose strings point into the line. */
 static const char *add_line(reading *r, char *line)
 {
     coll_contender *more = realloc(r->run.row, (size_t)(r->rows + 1) * sizeof *more), *row;
@@ -55,7 +53,8 @@ static const char *add_line(reading *r, char *line)
     return NULL;
 }
 
-/* Rows of all sizes have the contenders of the first one; a run that was stopped leaves a size that lacks some. */
+/* Counts the sizes. Rows of all sizes have the contenders of the first; an interrupted run leaves an incomplete last
+ * size. */
 static const char *count_points(reading *r)
 {
     const coll_contender *row = r->run.row;
@@ -71,7 +70,7 @@ static const char *count_points(reading *r)
     return count ? NULL : "expected a line of a measurement";
 }
 
-/* NULL, or what is wrong.  A last line without its end is of a run that was stopped. */
+/* NULL, or an error message. An incomplete last line comes from an interrupted run. */
 static const char *read_lines(reading *r, char *text)
 {
     const char *complaint = NULL;

@@ -1,5 +1,5 @@
-/* Numbers are small integers, so that sums are exact in every type and every order, and results can be told by heart.
- */
+/* The buffers of one collective call, and its right result. Numbers are small integers, so sums are exact in every type
+ * and order, and results are known in advance. */
 #include "coll/case.h"
 
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 #include "hsumma/context/context.h"
 #include "product/generate.h"
 
-/* What rank contributes as the i-th real of its vector: 0 .. 12. */
+/* The i-th real that a rank contributes: 0 .. 12. */
 static int number(int rank, int64_t i)
 {
     return (int)((7 * (int64_t)rank + 3 * i + (int64_t)rank * (i % 11)) % 13);
 }
 
-/* The sum of all ranks' (or rank's alone). */
+/* The i-th real of the sum over all ranks (rank < 0), or of one rank. */
 static int64_t result(const coll_case *c, int rank, int64_t i)
 {
     int64_t sum = 0;
@@ -26,7 +26,7 @@ static int64_t result(const coll_case *c, int rank, int64_t i)
     return sum;
 }
 
-/* Reals first .. first + bytes of rank's contribution (rank < 0: of the sum) to `to`. */
+/* Writes reals from `first` on of a rank's contribution (rank < 0: of the sum) to `to`. */
 static void write_numbers(const coll_case *c, int rank, int64_t first, unsigned char *to, size_t bytes)
 {
     size_t size = c->element.part;
@@ -66,10 +66,10 @@ int coll_case_sizes(const coll_arguments *args, int ranks, int64_t bytes[COLL_SI
     return count;
 }
 
-/* What this rank ends with. */
+/* Computes this rank's right result. */
 static void expect(coll_case *c)
 {
-    int64_t part = c->bytes / (int64_t)c->element.part / c->size; /* reals of a rank's part */
+    int64_t part = c->bytes / (int64_t)c->element.part / c->size; /* reals per rank */
 
     switch (c->call.collective) {
     case HSUMMA_BCAST:
@@ -146,13 +146,13 @@ const char *coll_case_place(coll_case *c, hsumma_context *ctx)
     free(c->out);
     c->in = c->out = NULL;
     c->ctx = ctx;
-    for (int i = 0; i < 2 && !status; i++) { /* pinned: the fastest copies are what a baseline must have */
+    for (int i = 0; i < 2 && !status; i++) { /* pinned, so that the baseline has the fastest copies */
         void *pinned = NULL;
 
         status = device->kind->get_pinned(device, bytes[i] + 1, &pinned);
         *ours[i] = pinned;
     }
-    if (status) /* others wait in hsumma_malloc */
+    if (status) /* other ranks wait in hsumma_malloc */
         bytes[0] = bytes[1] = 0;
     hsumma_status first = hsumma_malloc(ctx, bytes[0], &c->there_in),
                   second = hsumma_malloc(ctx, bytes[1], &c->there_out);
@@ -173,7 +173,7 @@ void coll_case_reset(coll_case *c)
         hsumma_copy(c->ctx, c->there_out, c->out, c->out_bytes);
 }
 
-/* The result where it can be looked at; a copy that fails leaves what is wrong. */
+/* Copies the result to host memory; after a failed copy it counts as wrong. */
 static void fetch(coll_case *c)
 {
     if (!c->ctx)

@@ -1,4 +1,4 @@
-/* One collective call of one size: its buffers, hsumma's and MPI's form of it, and what must come out. */
+/* One collective call of one size: its buffers, the call by hsumma and by MPI, and the right result. */
 #ifndef HS_BENCHMARKS_COLL_CASE_H
 #define HS_BENCHMARKS_COLL_CASE_H
 
@@ -12,33 +12,33 @@ typedef struct coll_case {
     int64_t bytes;              /* of the whole vector */
     size_t in_bytes, out_bytes; /* of this rank's buffers */
     unsigned char *in, *out, *expected;
-    /* on a device: its context, and the call's buffers there; in and out then are pinned memory */
+    /* on a device: its context and the call's buffers there; in and out are then pinned memory */
     hsumma_context *ctx;
     void *there_in, *there_out;
 } coll_case;
 
-/* The sizes of --bytes, each cut to what the ranks can share equally in whole elements, but at least one each;
- * ascending. Returns how many. */
+/* The sizes of --bytes, ascending, each rounded down to whole elements shared equally by the ranks, at least one each.
+ * Returns their number. */
 enum { COLL_SIZES = 40 };
 int coll_case_sizes(const coll_arguments *args, int ranks, int64_t bytes[COLL_SIZES]);
-/* Allocates and fills; 0 without memory (on this rank).  Local. */
+/* Allocates and fills; 0 without memory on this rank. Local. */
 int coll_case_make(coll_case *c, const coll_arguments *args, int64_t bytes, MPI_Comm comm);
 void coll_case_free(coll_case *c);
-/* The call's buffers become memory of the context's device.  Collective.  A message, or NULL. */
+/* Moves the call's buffers to the context's device. Collective. An error message, or NULL. */
 const char *coll_case_place(coll_case *c, hsumma_context *ctx);
 
-/* Spoils out, so that a result must be new. */
+/* Overwrites out, so that an old result cannot pass. */
 void coll_case_reset(coll_case *c);
-/* Whether out holds what it should. */
+/* Whether out holds the right result. */
 int coll_case_right(coll_case *c);
-/* Contributions that are sums of no few bits, so that the order of a sum shows; and back. */
+/* Replaces contributions by numbers whose sum depends on its order; coll_case_smooth restores them. */
 void coll_case_roughen(coll_case *c);
 void coll_case_smooth(coll_case *c);
-/* A number that tells results apart by their bits: of this rank's. */
+/* A hash of the bits of this rank's result. */
 uint64_t coll_case_bits(coll_case *c);
 
-/* MPI's blocking collective; an MPI error code.  On a device with copies out of it and in again, as MPI without
- * knowledge of GPUs wants it. */
+/* MPI's blocking collective; returns an MPI error code. On a device it copies out and back, as an MPI that is not
+ * GPU-aware needs. */
 int coll_case_mpi(const coll_case *c);
 const char *coll_case_mpi_name(const coll_case *c);
 

@@ -1,4 +1,4 @@
-/* hsumma coll: the subcommand and its arguments. */
+/* hsumma coll: the command and its arguments. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static int read_collective(const argument_given *given, void *at)
     return *(int *)at < HS_COLLECTIVES;
 }
 
-/* least: the mode */
+/* row->least: the mode */
 static int read_mode(const argument_given *given, void *at)
 {
     coll_arguments *args = at;
@@ -163,7 +163,7 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-/* What is not given, and what does not fit together. */
+/* Sets defaults that depend on other arguments, and checks combinations. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     coll_arguments *args = of;
@@ -206,7 +206,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
 /* --- the command ------------------------------------------------------------------------------------------------- */
 
-/* What needs no other rank is done by the first; they wait. */
+/* Runs a part that needs one rank only, on rank 0; the others wait. */
 static int alone(const coll_arguments *args, MPI_Comm comm)
 {
     int rank, code = COMMAND_OK;

@@ -1,4 +1,4 @@
-/* hsumma coll: the collectives, listed, drawn, proven and timed beside MPI's own. */
+/* hsumma coll: lists, draws, proves and times the collectives beside MPI's own. */
 #ifndef HS_BENCHMARKS_COLL_COMMAND_H
 #define HS_BENCHMARKS_COLL_COMMAND_H
 
@@ -11,25 +11,24 @@ typedef enum coll_mode { COLL_TIME, COLL_LIST, COLL_DUMP, COLL_VERIFY, COLL_AGAI
 
 typedef struct coll_arguments {
     coll_mode mode;
-    int collective;        /* enum hs_collective (hsumma_collective counts alike); -1: not given */
-    const char *algorithm; /* words with commas between; NULL: not given */
+    int collective;        /* enum hs_collective, which hsumma_collective numbers alike; -1: not given */
+    const char *algorithm; /* algorithms separated by commas; NULL: not given */
     int64_t from, to, factor;
     int root, reps;
     hsumma_element element;
     report_format format;
     const char *plot;
-    const char *again; /* a file that a run has written as csv */
-    int host_memory;   /* on a device, vectors lie on the host all the same */
-    int bits, init;    /* also shown: the bits of results; what it costs to begin */
-    /* of --dump: who would be where */
+    const char *again; /* CSV file of an earlier run */
+    int host_memory;   /* vectors in host memory although there is a device */
+    int bits, init;    /* also show the bits of results; the setup cost */
+    /* of --dump: the imagined machine */
     int64_t ranks, nodes, sockets, shared_bytes, rank;
 } coll_arguments;
 
-/* The i-th of words separated by commas outside of brackets, in memory of its own; NULL past the last (or without
- * memory). */
+/* The i-th of the items separated by commas outside brackets, allocated; NULL past the last, or without memory. */
 char *coll_word(const char *words, int i);
 
-/* What --element says. */
+/* The element type of --element. */
 typedef struct coll_element {
     const char *name;
     MPI_Datatype type;
@@ -38,7 +37,7 @@ typedef struct coll_element {
 } coll_element;
 coll_element coll_element_of(hsumma_element element);
 
-/* Parts of the command; the first three run on one process alone.  Each returns an exit status. */
+/* Parts of the command; the first three run on one process alone. All return an exit status. */
 int coll_list(const coll_arguments *args);
 int coll_dump(const coll_arguments *args);
 int coll_verify(const coll_arguments *args);

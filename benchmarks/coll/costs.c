@@ -7,7 +7,7 @@
 #include "coll/schedule/lists.h"
 #include "report/columns.h"
 
-enum { MOST_COUNTED = 512 }; /* ranks */
+enum { MOST_COUNTED = 512 }; /* ranks; larger groups are estimated */
 
 int coll_find(const char *name)
 {
@@ -52,7 +52,7 @@ static const report_column columns[] = {
     {.title = "predicted", REPORT_VALUE(cost, time), .width = 10, .digits = 4, .style = 'g'},
     REPORT_END};
 
-/* Of more ranks than are counted. */
+/* Columns for groups that are estimated. */
 static const report_column columns_of_many[] = {
     {.title = "algorithm", REPORT_VALUE(cost, name), .width = -20},
     {.title = "predicted", REPORT_VALUE(cost, time), .width = 10, .digits = 4, .style = 'g'},
@@ -68,7 +68,7 @@ void coll_costs_heading(FILE *file, const struct hs_shape *shape)
     report_table_head(&(report_table){.columns = is_counted(shape) ? columns : columns_of_many}, NULL, file);
 }
 
-/* Everything, by the lists of all ranks. */
+/* Computes all costs from the lists of all ranks. */
 static hsumma_status count(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *model,
                            cost *row)
 {
@@ -83,7 +83,7 @@ static hsumma_status count(const struct hs_alg *alg, const struct hs_shape *shap
     return status;
 }
 
-/* The seconds, from the first rank as root. */
+/* Estimates the seconds, with rank 0 as root. */
 static hsumma_status estimate(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *model,
                               cost *row)
 {

@@ -1,4 +1,4 @@
-/* Beside the calls: copies inside the device, bits, and what it costs to begin. */
+/* hsumma coll on a device, beside the calls: copies inside the device, bits of results, setup cost. */
 #include "coll/device.h"
 
 #include <inttypes.h>
@@ -6,9 +6,9 @@
 
 enum { COPIES = 9, MOST_COPIED = 256 << 20, LEAST_COPIED = 64 << 20 };
 
-/* --- who and how fast --------------------------------------------------------------------------------------------- */
+/* --- sharing and copy rate --------------------------------------------------------------------------------------- */
 
-/* The median of a few copies on rank 0, in bytes read and written per second; 0: it has failed. */
+/* The median rate of a few copies on rank 0, in bytes read and written per second; 0 on failure. */
 static double copy_rate(const coll_run *run, void *to, const void *from, size_t bytes)
 {
     double seconds[COPIES];
@@ -58,7 +58,7 @@ int64_t coll_device_traffic(const coll_run *run, const coll_case *c)
     int64_t mine = (is_giver ? (int64_t)c->in_bytes : 0) + (int64_t)c->out_bytes, ours, most;
 
     if (c->call.collective == HSUMMA_BCAST && is_giver)
-        mine -= (int64_t)c->out_bytes; /* the root's vector is there already */
+        mine -= (int64_t)c->out_bytes; /* the root already has the vector */
     quiet_allreduce(&mine, &ours, 1, MPI_INT64_T, MPI_SUM, run->mates);
     quiet_allreduce(&ours, &most, 1, MPI_INT64_T, MPI_MAX, run->comm);
     return most;
@@ -76,7 +76,7 @@ int coll_device_bits(coll_run *run, coll_case *c, coll_contender *x)
     code = coll_call(run, c, x);
     if (!code) {
         bits = coll_case_bits(c);
-        part = bits * (2 * (uint64_t)run->rank + 1); /* parts that are exchanged show */
+        part = bits * (2 * (uint64_t)run->rank + 1); /* so that exchanged parts change the sum */
         if (c->call.collective == HSUMMA_REDUCE)
             part = c->rank == c->call.root ? bits : 0;
         quiet_allreduce(&bits, &least, 1, MPI_UINT64_T, MPI_MIN, run->comm);
@@ -89,9 +89,9 @@ int coll_device_bits(coll_run *run, coll_case *c, coll_contender *x)
     return code;
 }
 
-/* --- the beginning ------------------------------------------------------------------------------------------------ */
+/* --- setup cost -------------------------------------------------------------------------------------------------- */
 
-/* Buffers of its own: another context's memory need not be its device's. */
+/* Times the first call, with its own buffers: memory of another context need not be on this one's device. */
 static hsumma_status first_calls(hsumma_context *ctx, const coll_case *c, hsumma_coll call, double *first)
 {
     void *in = NULL, *out = NULL;

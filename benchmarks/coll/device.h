@@ -1,27 +1,27 @@
-/* hsumma coll on a device: what is measured beside the calls. */
+/* hsumma coll on a device: measurements beside the calls. */
 #ifndef HS_BENCHMARKS_COLL_DEVICE_H
 #define HS_BENCHMARKS_COLL_DEVICE_H
 
 #include "coll/time.h"
 
-/* All are collective and return an exit status, the same everywhere, after printing what was wrong. */
+/* All are collective and return an exit status, the same on all ranks, after printing an error. */
 
-/* Who shares a device with whom, and how fast one process alone copies inside it.  Once per run; MPI_COMM_NULL in
- * run->mates and 0 elsewhere. */
+/* Finds the ranks that share a device, and the copy rate of one process alone on it. Once per run; without a device
+ * run->mates is MPI_COMM_NULL and the rate 0. */
 int coll_device_survey(coll_run *run);
-/* Bytes that a call must read and write in the memory of the device that has most of them: every contribution once, and
- * every result once. */
+/* The bytes that a call must read and write in the memory of the most loaded device: every contribution once, every
+ * result once. */
 int64_t coll_device_traffic(const coll_run *run, const coll_case *c);
-/* The bits of x's result for contributions whose sum depends on its order. */
+/* Hashes the bits of x's result, for contributions whose sum depends on its order. */
 int coll_device_bits(coll_run *run, coll_case *c, coll_contender *x);
-/* What a context with a device costs, and x's first call in it. */
+/* Measures the creation of a context with a device, and x's first call in it. */
 int coll_device_init(coll_run *run, const coll_case *c, coll_contender *x);
 
-/* NCCL, loaded if it is there. */
+/* NCCL, loaded if present. */
 typedef struct coll_nccl coll_nccl;
-/* NULL and why not (at most n bytes), or one that all ranks have. */
+/* Opens NCCL on all ranks; NULL, with the reason in why (at most n bytes), if one of them cannot. */
 coll_nccl *coll_nccl_open(const coll_run *run, char *why, size_t n);
-/* NULL, or what is wrong.  On the context's stream. */
+/* Runs NCCL's call on the context's stream. NULL, or an error message. */
 const char *coll_nccl_run(const coll_nccl *nccl, const coll_case *c);
 void coll_nccl_close(coll_nccl *nccl);
 

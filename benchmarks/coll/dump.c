@@ -1,4 +1,4 @@
-/* hsumma coll --dump: one schedule, without the ranks that would carry it out. */
+/* hsumma coll --dump: prints one schedule, without running its ranks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +30,9 @@ static int breaks_order(const struct hs_alg *stage)
            !(stage->flags & HS_KEEPS_ORDER);
 }
 
-enum { MOST_CELLS = 4 << 20 }; /* elements of all ranks: some seconds, and some 100 MB */
+enum { MOST_CELLS = 4 << 20 }; /* elements of all ranks: a few seconds and about 100 MB */
 
-/* What verify has counted and seen.  The row's promise of an order is that of its default stages. */
+/* Prints what verify counted and observed. A row promises an order only for its default stages. */
 static hsumma_status print_proof(const struct hs_alg *alg, const struct hs_shape *shape, struct hs_message *message)
 {
     struct hs_alg promising = *alg;

@@ -1,11 +1,11 @@
-/* hsumma coll --list: the registry. */
+/* hsumma coll --list: prints the registry. */
 #include <string.h>
 
 #include "coll/command.h"
 #include "coll/select/select.h"
 #include "report/columns.h"
 
-/* What a row can and what it needs. */
+/* Properties and requirements of a row. */
 static const struct {
     unsigned flag;
     const char *key, *words;
@@ -23,11 +23,11 @@ static const struct {
 
 enum { FACTS = sizeof facts / sizeof *facts, FACT_GROUPS = 4 };
 
-/* Why it is not for every group of ranks: what it says to groups that each have a reason to be refused. */
+/* Finds for which groups an algorithm is unfit, by asking it about groups that differ in one respect each. */
 static void find_limits(const struct hs_alg *alg, const char *limit[FACT_GROUPS])
 {
     static const struct {
-        int size, nodes; /* 0: a node for each rank */
+        int size, nodes; /* 0: one node per rank */
         int64_t shared_bytes;
     } groups[FACT_GROUPS] = {{6, 3, 0}, {8, 1, 0}, {5, 2, 64 << 10}, {8, 1, 64 << 10}};
     int count = 0;

@@ -1,4 +1,4 @@
-/* NCCL's allreduce beside ours, where NCCL is there and each rank has a GPU of its own: it refuses two on one. */
+/* NCCL's allreduce beside ours, if NCCL is present and each rank has a GPU of its own (NCCL refuses shared GPUs). */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "coll/device.h"
 #include "hsumma/context/context.h"
 
-/* As in nccl.h; the numbers are NCCL's. */
+/* Declarations of nccl.h, with its values. */
 typedef struct unique_id {
     char bytes[128];
 } unique_id;
@@ -38,12 +38,12 @@ static int find_all(coll_nccl *nccl)
 
         if (!found)
             return 0;
-        memcpy(table[i].function, &found, sizeof found); /* C has no other way from a pointer to a function */
+        memcpy(table[i].function, &found, sizeof found); /* ISO C has no cast to a function pointer */
     }
     return 1;
 }
 
-/* NCCL takes the device that is current for this thread, which the library leaves as it has found it. */
+/* NCCL uses the thread's current device, which the library leaves unchanged. */
 static int make_current(coll_nccl *nccl, void *stream)
 {
     int (*context_of)(void *stream, void **context) = NULL, (*set)(void *context) = NULL;
@@ -73,7 +73,7 @@ static coll_nccl *load(char *why, size_t n)
     return NULL;
 }
 
-/* Why it is of no use here; NULL: it is. */
+/* Why NCCL cannot be used here; NULL: it can. */
 static const char *unfit(const coll_run *run)
 {
     int mates, most;
@@ -87,7 +87,7 @@ static const char *unfit(const coll_run *run)
     return most > 1 ? "NCCL refuses two ranks on one GPU" : NULL;
 }
 
-/* The worst over all: NCCL's calls below must be made by all or none. */
+/* The worst status of all ranks: all or none must make the NCCL calls that follow. */
 static int agreed(const coll_run *run, int bad)
 {
     int worst;
@@ -96,7 +96,7 @@ static int agreed(const coll_run *run, int bad)
     return worst;
 }
 
-/* What rank 0 and each rank have to do, one after the other; 0: NCCL or the device has failed somewhere. */
+/* Rank 0 makes the NCCL id, then each rank joins; 0 if NCCL or the device failed on some rank. */
 static int connect_all(const coll_run *run, coll_nccl *nccl, char *why, size_t n)
 {
     unique_id id = {{0}};

@@ -1,8 +1,8 @@
-/* Time against size, a line for each algorithm. */
+/* Draws time against size, one line per algorithm. */
 #include "report/plot.h"
 #include "coll/time.h"
 
-/* The row of a contender at a point; NULL: it was left out. */
+/* The row of a contender at a point; NULL if it was left out. */
 static const coll_contender *row_of(const coll_run *run, int p, int i)
 {
     const coll_contender *row = &run->row[p * run->count + i];
@@ -18,7 +18,7 @@ static int is_drawn(const coll_run *run, int i)
     return 0;
 }
 
-/* A data block for each line: bytes, median, lower and upper quartile in microseconds. */
+/* Writes a data block per line: bytes; median, lower and upper quartile in microseconds. */
 static void write_data(const coll_run *run, FILE *pipe)
 {
     for (int i = 0; i < run->count; i++) {

@@ -1,4 +1,4 @@
-/* The three forms of the report on collectives. */
+/* hsumma coll: the report as a table, CSV or JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static unsigned options_of(const coll_run *run)
     return (run->placed ? COLL_PLACED : 0U) | (run->args->bits ? COLL_BITS : 0U) | (run->args->init ? COLL_INIT : 0U);
 }
 
-/* After how many calls the contender has made up for its beginning; -1: never, or nothing is known of it. */
+/* The number of calls after which the contender has recovered its setup cost; -1: never, or unknown. */
 static int64_t pays_after(const coll_contender *x, const coll_contender *mpi)
 {
     double gain = mpi->time.median - x->time.median, spent = x->created + x->first - x->time.median;
@@ -76,7 +76,7 @@ static int64_t pays_after(const coll_contender *x, const coll_contender *mpi)
     return x->first > 0 && gain > 0 ? (int64_t)fmax(1, ceil(spent / gain)) : -1;
 }
 
-/* What has been measured, as it is printed. */
+/* Fills in the columns that are derived from the measurement. */
 static void complete(const coll_run *run, coll_contender *x, const coll_contender *mpi)
 {
     x->op = collective(run);
@@ -176,7 +176,7 @@ static void begin_table(const coll_run *run, FILE *file)
     table_columns(run, file);
 }
 
-/* What is made of other columns. */
+/* The row with the columns that combine others. */
 static coll_contender shown(const coll_contender *row, char text[80])
 {
     coll_contender r = *row;
@@ -209,7 +209,7 @@ static void point_table(const coll_run *run, const coll_contender *row, FILE *fi
     fputc('\n', file);
 }
 
-/* --- any ---------------------------------------------------------------------------------------------------------- */
+/* --- all formats ------------------------------------------------------------------------------------------------- */
 
 void coll_report_begin(coll_run *run, FILE *file)
 {

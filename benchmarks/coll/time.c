@@ -1,4 +1,4 @@
-/* hsumma coll: algorithms and MPI's own in turns. */
+/* hsumma coll: times algorithms and MPI's own collectives in turns. */
 #include "coll/time.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "coll/device.h"
 #include "measure/simulated.h"
 
-/* A measurement takes so long at least, but no more than so many calls. */
+/* the least duration of a measurement, and the most calls in one */
 static const double least_seconds = 200e-6;
 
 enum { MOST_CALLS = 10000 };
@@ -26,7 +26,7 @@ static int add_word(coll_run *run, const char *word)
     return !word || run->word[run->count - 1];
 }
 
-/* MPI's own, then what --alg says. */
+/* Adds MPI's own, then the items of --alg. */
 static int add_words(coll_run *run)
 {
     const char *words = run->args->algorithm ? run->args->algorithm : "all,auto";
@@ -63,7 +63,7 @@ hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x)
     return call;
 }
 
-/* So many calls in a row, over when this returns; NULL, or what is wrong on this rank. */
+/* Makes `calls` consecutive calls, complete on return; NULL, or an error on this rank. */
 static const char *call_often(const coll_run *run, const coll_case *c, const coll_contender *x, int calls,
                               hsumma_status *status)
 {
@@ -117,7 +117,7 @@ int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *
     return COMMAND_OK;
 }
 
-/* Asks the library what would serve the call: another algorithm than the one that is named, if that does not fit. */
+/* Asks the library which algorithm serves the call; if the named one is unfit, it is another. */
 static void ask(coll_run *run, const hsumma_coll *call, coll_contender *x)
 {
     char text[sizeof x->chosen], *why, *reason;
@@ -135,7 +135,7 @@ static void ask(coll_run *run, const hsumma_coll *call, coll_contender *x)
     snprintf(x->why, sizeof x->why, "%s", reason ? reason + strlen("): ") : text);
 }
 
-/* The first call, which may say that the algorithm cannot serve it, and a look at the result. */
+/* Makes the first call, which may be refused, and checks its result. */
 static int try_out(coll_run *run, coll_case *c, coll_contender *x)
 {
     hsumma_coll call = coll_call_of(c, x);
@@ -171,11 +171,11 @@ static int calibrate(coll_run *run, const coll_case *c, coll_contender *x)
 {
     double seconds = HUGE_VAL, now = 0;
 
-    if (is_simulated()) { /* all calls take the same time */
+    if (is_simulated()) { /* simulated calls all take the same time */
         x->calls = 1;
         return COMMAND_OK;
     }
-    for (int i = 0; i < 3 && now < 50 * least_seconds; i++) { /* whose call is long needs no second look */
+    for (int i = 0; i < 3 && now < 50 * least_seconds; i++) { /* a long call needs only one estimate */
         int code = coll_measure(run, c, x, 2, &now);
 
         if (code)
@@ -186,7 +186,7 @@ static int calibrate(coll_run *run, const coll_case *c, coll_contender *x)
     return COMMAND_OK;
 }
 
-/* All repetitions; each begins with another contender. */
+/* Measures all repetitions; each starts with a different contender. */
 static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
 {
     int code = COMMAND_OK;
@@ -203,7 +203,7 @@ static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
 
 /* --- one size ----------------------------------------------------------------------------------------------------- */
 
-/* All contenders of the size. */
+/* Measures all contenders at one size. */
 static int measure_row(coll_run *run, coll_case *c, coll_contender *row)
 {
     int reps = run->args->reps, code = COMMAND_OK;
@@ -261,7 +261,7 @@ static int all_right(const coll_run *run)
     return 1;
 }
 
-/* Words that are none, before anything is printed. */
+/* Rejects unknown algorithms before anything is printed. */
 static int check_words(coll_run *run)
 {
     hsumma_coll call = {.collective = (hsumma_collective)run->args->collective,
@@ -280,7 +280,7 @@ static int check_words(coll_run *run)
     return command_fail(run->comm, bad, "coll: --alg: %s", hsumma_message(run->ctx)) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
 
-/* What a device needs, if there is one. */
+/* Prepares the device, if there is one. */
 static int prepare(coll_run *run)
 {
     int device = strcmp(hsumma_device(run->ctx), "none") != 0, code = check_words(run);

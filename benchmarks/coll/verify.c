@@ -1,4 +1,4 @@
-/* hsumma coll --verify: the proof of the registry. */
+/* hsumma coll --verify: proves the registry. */
 #include <string.h>
 
 #include "coll/command.h"
@@ -15,7 +15,7 @@ static void print_row(void *state, const struct hs_prove_row *row)
     fflush(stdout);
 }
 
-/* Smaller groups, if --ranks says so. */
+/* Limits the groups to --ranks. */
 static void limit(struct hs_prove_range *range, int64_t ranks)
 {
     int side = 1;
@@ -27,7 +27,7 @@ static void limit(struct hs_prove_range *range, int64_t ranks)
     range->nodes = range->per_node = side;
 }
 
-/* All, those of --op, or those that --alg names; of what the message complains about, nothing. */
+/* Proves all algorithms, those of --op, or those of --alg; none if the message holds an error. */
 static hsumma_status prove(const coll_arguments *args, struct hs_prove_report *sum, struct hs_message *message)
 {
     struct hs_prove_range range = hs_prove_everything;

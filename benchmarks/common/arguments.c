@@ -1,4 +1,4 @@
-/* The common arguments of the benchmark commands. */
+/* Arguments that several commands share. */
 #include "common/arguments.h"
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ int layout_read(const char *text, int64_t layout[LAYOUT_FIELDS])
     return !bad;
 }
 
-/* Into the layouts of the matrices least..most. */
+/* Reads a layout into those of the matrices least..most. */
 static int read_layouts(const argument_given *given, void *at)
 {
     arguments *args = at;

@@ -10,7 +10,7 @@
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
-/* Not for the simulator, where no time passes while ranks poll. */
+/* Waits by polling. Not in the simulator, where no time passes while ranks poll. */
 static void quiet_wait(MPI_Request *request)
 {
     for (int done = 0;;) {
@@ -73,7 +73,8 @@ void quiet_gather(const void *mine, void *all, int count, MPI_Datatype type, MPI
 
 enum { TEXT = 512, MOST_LINES = 8 };
 
-/* One line: what a file name or a file's content brings along must not steer the terminal. */
+/* Replaces control characters, which a file name or a file may contain, by spaces: one line, and no terminal
+ * escapes. */
 static void make_one_line(char *text)
 {
     for (char *c = text; *c; c++)
@@ -122,7 +123,7 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
     }
     if (rank == 0)
         texts = malloc((size_t)size * sizeof *texts);
-    mine = rank != 0 || texts; /* without memory at the root there is its own text at least */
+    mine = rank != 0 || texts; /* without memory the root still prints its own text */
     quiet_bcast(&mine, 1, MPI_INT, 0, comm);
     if (mine)
         quiet_gather(text, texts, TEXT, MPI_CHAR, comm);

@@ -12,7 +12,7 @@ void command_options_free(command_options *options)
     options->text = NULL;
 }
 
-/* The variable of the option whose name is the first `length` characters; NULL if there is none. */
+/* The environment variable of the option whose name is the first `length` characters; NULL if there is none. */
 static const char *variable_of(const char *name, size_t length)
 {
     hsumma_option_info info;
@@ -53,7 +53,7 @@ int command_bad_value(command_options *options, const char *name, const char *te
     return command_refuse(options, "--%s %s: expected %s", name, text, expected);
 }
 
-/* Appends "name=value" of the library's option i. */
+/* Appends "name=value" for the library's option i. */
 static int collect(command_options *options, int i, const char *value)
 {
     hsumma_option_info info;
@@ -145,7 +145,7 @@ int argument_refused(const argument_given *given, void *at)
     return !command_refuse(given->options, "%s", given->row->expected);
 }
 
-/* The number of a word; enums are ints here. */
+/* The number of a word; enums are stored as int. */
 int argument_word(const argument_given *given, void *at)
 {
     const char *word = given->row->words;
@@ -163,14 +163,14 @@ int argument_word(const argument_given *given, void *at)
 
 /* --- reading a command line --------------------------------------------------------------------------------------- */
 
-/* The options for getopt_long: a command's own, with the rows of its tables in line, then the library's. The val of a
- * letter is the short option, too; the library's option i has LIBRARY + i. */
+/* The options for getopt_long: the command's own, with nested rows flattened, then the library's. For an own option val
+ * is the short letter, if it has one; the library's option i has LIBRARY + i. */
 enum { MOST_ARGUMENTS = 40, FIRST = 0x100, LIBRARY = 0x1000 };
 typedef struct scan {
-    int count; /* of own options */
+    int count; /* own options */
     const argument *row[MOST_ARGUMENTS];
     char *at[MOST_ARGUMENTS];
-    struct option *all; /* own, then the library's, then the end mark */
+    struct option *all; /* own, the library's, then the terminator */
 } scan;
 
 static int is_without_value(const argument *row)
@@ -198,7 +198,7 @@ static int is_own(const scan *in, const char *name)
     return 0;
 }
 
-/* Starts a scan: it resets getopt. Returns 0 without memory. */
+/* Starts a scan, which resets getopt. Returns 0 without memory. */
 static int begin(scan *to, const argument *table, void *arguments)
 {
     hsumma_option_info info;
@@ -224,15 +224,15 @@ static int begin(scan *to, const argument *table, void *arguments)
 
         if (!name)
             return 0;
-        for (char *c = name; *c; c++) /* as it is typed */
+        for (char *c = name; *c; c++) /* spelled as on the command line */
             *c = *c == '_' ? '-' : *c;
         if (is_own(to, name))
             free(name);
         else
             *next++ = (struct option){name, required_argument, NULL, LIBRARY + i};
     }
-    optind = 0; /* GNU: a new command line, and options that follow operands are found */
-    opterr = 0; /* each rank would print */
+    optind = 0; /* GNU: restart, and permute operands */
+    opterr = 0; /* else each rank would print errors */
     return 1;
 }
 
@@ -244,7 +244,7 @@ static void end(scan *of)
     free(of->all);
 }
 
-/* ":" first, so that a missing argument is told from an unknown option, then the letters. */
+/* Starts with ":", so that a missing value differs from an unknown option; then the letters. */
 static void short_options(const struct option *all, char *text, size_t size)
 {
     size_t used = 0;
@@ -275,7 +275,7 @@ static int explain(command_options *options, int opt, const char *word)
     return command_refuse(options, "there is no option %s, or it is short for several", word);
 }
 
-/* Takes one own option; returns nonzero if its value is bad. */
+/* Reads one own option; returns nonzero if its value is invalid. */
 static int take(command_options *options, const argument *row, char *at)
 {
     char expected[80];

@@ -1,4 +1,4 @@
-/* Values from text: numbers, sizes, grids, types, scalars. */
+/* Parses values: numbers, sizes, grids, types, scalars. */
 #include "common/command.h"
 
 #include <ctype.h>
@@ -58,7 +58,7 @@ static int parse_pair(const char *text, double value[2])
     return end != text + 1 && !strcmp(end, ")");
 }
 
-/* "i", "+i", "-i", "2i", "-2e3i"; j will do for i. */
+/* "i", "+i", "-i", "2i", "-2e3i"; j stands for i, too. */
 static int parse_imaginary(const char *text, double *value)
 {
     char *end;

@@ -1,4 +1,4 @@
-/* hsumma doctor: the BLAS, and the kernels that it has chosen, by its own word. */
+/* hsumma doctor: the BLAS, and the kernels that it reports to have chosen. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/threads.h"
 #include "doctor/doctor.h"
 
-/* Kernels by the vectors that they use: OpenBLAS's names of processors, and BLIS's. Others are taken to be good. */
+/* The vector extension of kernels, by OpenBLAS's and BLIS's names of processors. Kernels not listed count as good. */
 static const struct {
     const char *kernels;
     vector_level level;
@@ -25,7 +25,7 @@ static const struct {
     {"zen3", VECTORS_AVX2},        {"knl", VECTORS_AVX512},        {"skx", VECTORS_AVX512},
 };
 
-/* What a level is called, and the names by which OpenBLAS and BLIS take kernels of it. */
+/* The names of an extension, and of kernels for it in OpenBLAS and BLIS. */
 static const struct {
     const char *name, *openblas, *blis;
 } levels[] = {[VECTORS_UNKNOWN] = {"unknown vectors", "", ""},
@@ -44,7 +44,7 @@ static int has_flag(const char *flags, const char *flag)
     return 0;
 }
 
-/* Zen 4 splits vectors of AVX-512: kernels of AVX2 are as fast there. */
+/* The processor's vector extension. Zen 4 splits AVX-512 vectors, so AVX2 kernels are as fast there. */
 static vector_level processor_level(const doctor_job *j)
 {
     char *line = NULL;
@@ -70,7 +70,7 @@ static vector_level processor_level(const doctor_job *j)
     return level;
 }
 
-/* A function of the BLAS that may not be there. */
+/* Finds a function that the BLAS may lack. */
 static int find_function(const char *name, void *function)
 {
     void *symbol = dlsym(RTLD_DEFAULT, name);
@@ -161,7 +161,7 @@ static int slow_kernels(const doctor_job *j, finding *f)
                         levels[blas->uses].name, levels[blas->processor].name);
 }
 
-/* Where netlib's own BLAS, and GSL's, are found. */
+/* Whether the BLAS is netlib's reference, or GSL's, by its file name. */
 static int reference(const doctor_job *j, finding *f)
 {
     static const char *const names[] = {"/blas/libblas.so", "/libcblas.so", "/librefblas.so", "/libgslcblas.so"};

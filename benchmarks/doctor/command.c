@@ -1,4 +1,4 @@
-/* hsumma doctor: what may make products slow in the job that runs, and what to do about it. */
+/* hsumma doctor: finds what may slow down products in the running job, and says how to fix it. */
 #include "commands.h"
 
 #include <stddef.h>
@@ -45,7 +45,8 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
            (is_simulated() && command_refuse(options, "the simulator has no machine to look at; run it outside"));
 }
 
-/* Where the launcher is another MPI's, each process is rank 0: only the first one speaks. */
+/* Whether this process prints. If the launcher belongs to another MPI, each process is rank 0, and only the first
+ * prints. */
 static int is_speaker(const doctor_job *j)
 {
     return j->rank == 0 && !(doctor_is_alone(j) && j->mpi.number > 0);

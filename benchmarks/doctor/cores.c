@@ -1,4 +1,4 @@
-/* hsumma doctor: how ranks and their BLAS threads lie on the cores of a node. */
+/* hsumma doctor: how ranks and their BLAS threads are placed on the cores of a node. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include "doctor/doctor.h"
 #include "report/columns.h"
 
-static const double enough = 0.99; /* of a core, for a rank */
+static const double enough = 0.99; /* of a core, per rank */
 
-/* "0-3,8" into processors; 0 if the text is none. */
+/* Reads "0-3,8" as processors; 0 if it is invalid. */
 static int read_cpus(const char *text, struct hs_cpus *cpus)
 {
     int first, last, length;
@@ -64,7 +64,7 @@ static int count_sockets(const doctor_job *j, const struct hs_core_users *cores)
     return count > 0 ? count : 1;
 }
 
-/* What has set the number of threads. */
+/* The variable that sets the number of BLAS threads. */
 static const char *chosen_by(void)
 {
     static const char *const variables[] = {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "BLIS_NUM_THREADS",
@@ -79,7 +79,7 @@ static const char *chosen_by(void)
     return NULL;
 }
 
-/* As a product of this context would use them. */
+/* Finds the number of BLAS threads that a product of this context would use. */
 static void find_threads(doctor_job *j)
 {
     int option = j->ctx ? j->ctx->options.settings.threads : -1, now = hs_threads_now();
@@ -154,7 +154,7 @@ static int oversubscribed(const doctor_job *j, finding *f)
                                                            j->cores.online, report_plural(j->cores.online));
 }
 
-/* The options of the launcher that give each rank its own cores. */
+/* Advises on the launcher's options that bind each rank to its own cores. */
 static void advise_binding(const doctor_job *j, finding *f)
 {
     int each = j->cores.online / j->node_ranks > 1 ? j->cores.online / j->node_ranks : 1;

@@ -5,7 +5,7 @@
 #include "doctor/doctor.h"
 #include "report/columns.h"
 
-/* GPUs of NVIDIA that the driver lists. */
+/* The number of NVIDIA GPUs that the driver lists. */
 static int count_gpus(const doctor_job *j)
 {
     char path[PATH_MAX];
@@ -21,7 +21,7 @@ static int count_gpus(const doctor_job *j)
     return count;
 }
 
-/* Why memory on devices is not shared; "": it is, or there is no device. */
+/* Why device memory is not shared; "": it is, or there is no device. */
 static const char *not_shared_because(const doctor_job *j)
 {
     return j->ctx && j->ctx->comm.device ? j->ctx->comm.device->note.text : "";

@@ -1,6 +1,6 @@
 /*
- * hsumma doctor: what is known of a job, and what may be wrong with it.  A subject (MPI, cores, BLAS, ...) is a file
- * that fills in its part of struct doctor_job, and judges it by functions without side effects; subjects.c lists them.
+ * hsumma doctor: the facts about a job, and checks of them. A subject (MPI, cores, BLAS, ...) is a file that fills in
+ * its part of struct doctor_job and judges it by functions without side effects; subjects.c lists the subjects.
  */
 #ifndef HS_BENCHMARKS_DOCTOR_DOCTOR_H
 #define HS_BENCHMARKS_DOCTOR_DOCTOR_H
@@ -18,74 +18,74 @@ enum { DOCTOR_TEXT = 400, DOCTOR_FACTS = 4, DOCTOR_CHECKS = 6 };
 /* mpi.c */
 typedef enum mpi_family { FAMILY_UNKNOWN, FAMILY_MPICH, FAMILY_OPENMPI } mpi_family;
 typedef struct job_mpi {
-    mpi_family built, runs; /* whose headers the program has; whose library runs */
-    unsigned loaded;        /* a bit for each family that has a library in the process */
-    char library[96];       /* as it calls itself */
-    int unlike;             /* not the library of rank 0 */
-    const char *launcher;   /* NULL: none is known */
-    int launched, number;   /* processes that it has started, and which of them this is */
+    mpi_family built, runs; /* the MPI of the program's headers; of the library that runs */
+    unsigned loaded;        /* a bit for each family with a library in the process */
+    char library[96];       /* the library's version string */
+    int unlike;             /* differs from rank 0's library */
+    const char *launcher;   /* NULL: unknown */
+    int launched, number;   /* processes that the launcher started, and this one's number among them */
 } job_mpi;
 
-/* cores.c; of this rank's node */
+/* cores.c; mostly about this rank's node */
 typedef struct job_cores {
-    char host[64], mine[64]; /* cores of this rank's affinity mask, as a list */
-    int count;               /* of those */
-    int sockets;             /* that they lie in */
-    double share;            /* of the node's cores, where a core is divided among the ranks that may use it */
-    int shared;              /* some core of this rank's is another rank's, too */
-    int used, online;        /* cores that some rank may use; all of the node */
-    double quota;            /* cores' worth of time of the control group; 0: any */
-    int fit;                 /* BLAS threads that fit in the share and the quota, at least 1 */
-    int threads;             /* that products use */
-    int all_threads;         /* of all ranks of the node */
-    const char *chosen;      /* what says so: a variable, or an option; NULL: the library */
+    char host[64], mine[64]; /* the host's name; this rank's affinity mask as a list */
+    int count;               /* cores in that mask */
+    int sockets;             /* sockets that they span */
+    double share;       /* this rank's share of the node's cores; a core counts divided by the ranks that may use it */
+    int shared;         /* another rank may use one of this rank's cores */
+    int used, online;   /* cores that some rank may use; all cores of the node */
+    double quota;       /* the control group's quota in cores; 0: none */
+    int fit;            /* BLAS threads that fit the share and the quota, at least 1 */
+    int threads;        /* BLAS threads that products use */
+    int all_threads;    /* their sum over the ranks of the node */
+    const char *chosen; /* the variable or option that sets them; NULL: the library */
 } job_cores;
 
-/* blas.c: vectors that a processor has, or that kernels use */
+/* blas.c: the vector extension of a processor or of kernels */
 typedef enum vector_level { VECTORS_UNKNOWN, VECTORS_SSE, VECTORS_AVX, VECTORS_AVX2, VECTORS_AVX512 } vector_level;
 typedef struct job_blas {
-    char version[64], kernels[32]; /* as the BLAS says itself; "": it does not */
-    char file[PATH_MAX];           /* of the library that has the GEMM; "": it is linked statically */
+    char version[64], kernels[32]; /* as the BLAS reports them, or "" */
+    char file[PATH_MAX];           /* the library with the GEMM; "": linked statically */
     vector_level uses, processor;
-    int chooses; /* kernels are chosen when the program starts */
+    int chooses; /* chooses its kernels at program start */
 } job_blas;
 
-/* memory.c; of this rank's node */
+/* memory.c; about this rank's node */
 typedef struct job_memory {
     int no_memfd;                /* errno of memfd_create; 0: it works */
     enum hs_mapping_fault fault; /* of a mapping that all ranks of the node share */
     int64_t shm_size, shm_free;  /* bytes of /dev/shm; -1: there is none */
-    int64_t address_limit;       /* bytes that a process may map, or a file have; -1: any number */
+    int64_t address_limit;       /* bytes that a process may map or write to a file; -1: no limit */
     int64_t product_memory;      /* bytes that a grid maps */
-    int ptrace_scope;            /* of Yama; 0: no limit, or none for this process */
+    int ptrace_scope;            /* Yama's; 0: no limit, or none for this process */
     char huge[24], huge_shared[24];
 } job_memory;
 
-/* files.c; alike on all ranks: rank 0 reads them */
+/* files.c: read by rank 0, the same on all ranks */
 typedef struct job_file {
     enum { FILE_NONE, FILE_GOOD, FILE_FOREIGN, FILE_BAD } state;
-    char path[HS_OPTION_TEXT], why[256]; /* why it is not used; of a foreign profile: the other machine */
+    char path[HS_OPTION_TEXT], why[256]; /* why: the reason it is not used; for a foreign profile, the other machine */
     double days;                         /* since it was written */
-    int older;                           /* than a library that it has measured */
-    int locked;                          /* it could not be written */
+    int older;                           /* than a library that was measured for it */
+    int locked;                          /* not writable */
 } job_file;
 
 /* network.c */
 typedef struct job_network {
     int measured;
     struct hs_link found; /* between nodes */
-    int expects;          /* a profile or the tuned file says what it should be: */
+    int expects;          /* a profile or the tuned file has expected values */
     struct hs_link expected;
 } job_network;
 
 typedef struct doctor_job {
-    MPI_Comm comm, node; /* the ranks that share this rank's memory */
+    MPI_Comm comm, node; /* ranks of this rank's node */
     int rank, ranks, nodes, node_ranks;
-    const char *root;    /* goes before paths of /proc, /sys and /dev: "", or a test's directory */
+    const char *root;    /* prefix of paths in /proc, /sys and /dev: "", or a directory of a test */
     const char *options; /* of the library */
-    hsumma_context *ctx; /* NULL: none could be made, */
-    char refused[512];   /* and why */
-    int own;             /* it is the job's */
+    hsumma_context *ctx; /* NULL if it could not be made */
+    char refused[512];   /* why it could not be made */
+    int own;             /* the context belongs to the job */
     job_mpi mpi;
     job_cores cores;
     job_blas blas;
@@ -94,67 +94,67 @@ typedef struct doctor_job {
     job_network network;
 } doctor_job;
 
-/* What a check says of this rank.  cure: what to do; "": what the check's row says. */
+/* A check's finding on this rank. cure: what to do; "": the cure of the check's row. */
 typedef struct finding {
     char what[DOCTOR_TEXT], cure[DOCTOR_TEXT];
 } finding;
 
-/* Where its texts speak of nothing special they are the documentation's as well (doc/doctor.md). */
+/* A check. Its texts also appear in doc/doctor.md, except where they mention details of the job. */
 typedef struct doctor_check {
     const char *name;
-    int (*found)(const doctor_job *j, finding *f); /* nonzero: something is wrong, and what.  Local */
+    int (*found)(const doctor_job *j, finding *f); /* Nonzero, with the finding, if something is wrong. Local. */
     const char *what, *why, *cure;
-    int costly;  /* it costs more than 10 %: the exit status is 1 */
-    int measure; /* it spoils what gemm measures */
+    int costly;  /* costs more than 10 %: exit status 1 */
+    int measure; /* disturbs what gemm measures */
 } doctor_check;
 
-/* A line about the job on this rank; an empty text says nothing. */
+/* A line about the job on this rank; an empty text prints nothing. */
 typedef struct doctor_fact {
     const char *name;
     void (*tell)(const doctor_job *j, char *text, size_t size);
 } doctor_fact;
 
 typedef struct doctor_subject {
-    void (*look)(doctor_job *j); /* fills in its part.  Collective */
+    void (*look)(doctor_job *j); /* Fills in the subject's part of the job. Collective. */
     doctor_fact facts[DOCTOR_FACTS];
     doctor_check checks[DOCTOR_CHECKS];
 } doctor_subject;
 
-/* subjects.c: all of them; NULL ends the list. */
+/* subjects.c: all subjects, ending with NULL. */
 extern const doctor_subject doctor_mpi, doctor_cores, doctor_blas, doctor_memory, doctor_files, doctor_environment,
     doctor_network, doctor_device;
 extern const doctor_subject *const doctor_subjects[];
 
-/* Sets what is wrong, and returns 1. */
+/* Sets the finding's text, and returns 1. */
 int doctor_finds(finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Sets what to do about it. */
+/* Sets the finding's cure. */
 void doctor_advises(finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The text of a file behind the root, cut where `size` ends; 0 if there is none. */
+/* Reads a file below the root, truncated to `size`; 0 if there is none. */
 int doctor_read(const doctor_job *j, const char *path, char *text, size_t size);
-/* Opens it; NULL if there is none. */
+/* Opens a file below the root; NULL if there is none. */
 FILE *doctor_open(const doctor_job *j, const char *path);
 
-/* Whether a launcher has started several processes, and MPI knows of this one alone: they are of two MPIs. */
+/* Whether a launcher started several processes while MPI reports only this one: the two belong to different MPIs. */
 int doctor_is_alone(const doctor_job *j);
 
-/* Fills in what the environment says of the launcher; needs no MPI. */
+/* Finds the launcher from the environment; needs no MPI. */
 void doctor_find_launcher(job_mpi *mpi);
 
-/* "0-3,8" for the numbers of a set of which is[number] is nonzero. */
+/* Writes a set of numbers as "0-3,8"; is[number] is nonzero for its members. */
 void doctor_list(const unsigned char *is, int count, char *text, size_t size);
 
-/* memory.c: before MPI_Init, which ends the program where /dev/shm is too small for it: then stderr says so.  Local. */
+/* memory.c: warns on stderr if /dev/shm is too small, before MPI_Init, which would end the program. Local. */
 void doctor_before_mpi(void);
 
-/* --- a job, from the outside -------------------------------------------------------------------------------------- */
+/* --- the examination of a job ------------------------------------------------------------------------------------ */
 
-/* Looks at everything, or only at what the checks for measurements need (then in a context that is there).  The
- * context is the job's own unless it is given.  Collective; doctor_free undoes it. */
+/* Examines all subjects, or, if a context is given, only those whose checks concern measurements. Without ctx the job
+ * makes its own context. Collective; doctor_free undoes it. */
 void doctor_look(doctor_job *j, MPI_Comm comm, hsumma_context *ctx);
 void doctor_free(doctor_job *j);
 
-/* What all ranks say, on rank 0: alike ones of several ranks in one row. */
+/* The findings of all ranks, on rank 0; equal ones of several ranks share a row. */
 typedef struct doctor_row {
     const char *kind; /* fact, advice or costly */
     const char *name, *why;
@@ -164,19 +164,19 @@ typedef struct doctor_rows {
     doctor_row *row;
     int count;
     size_t capacity;
-    int costly; /* how many are, known to all ranks */
+    int costly; /* their number, known to all ranks */
 } doctor_rows;
 
-/* Nonzero on all ranks, after a message, if there is no memory.  Collective. */
+/* Gathers all rows. Nonzero on all ranks, after a message, without memory. Collective. */
 int doctor_gather(const doctor_job *j, doctor_rows *rows);
 
-/* What spoils measurements, in one line, on rank 0; "" if nothing does.  Collective. */
+/* A line on rank 0 about what disturbs measurements, or "". Collective. */
 void doctor_warn(MPI_Comm comm, hsumma_context *ctx, char *text, size_t size);
 
 /* report.c: prints in a format; returns 0 if writing failed. */
 enum { DOCTOR_TABLE, DOCTOR_CSV, DOCTOR_JSON };
 int doctor_report(const doctor_job *j, const doctor_rows *rows, int format, int quiet, FILE *file);
-/* The checks that there are. */
+/* Prints the list of all checks. */
 int doctor_report_checks(int format, FILE *file);
 
 #endif

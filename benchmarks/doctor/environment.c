@@ -1,4 +1,4 @@
-/* hsumma doctor: variables of the environment that are meant for hsumma, and contexts that cannot be made with them. */
+/* hsumma doctor: environment variables meant for hsumma, and errors from creating a context with them. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ extern char **environ;
 
 enum { LONGEST_NAME = 48, CLOSE = 2 };
 
-/* Those that are not options: of programs and tests, and what module systems and CMake set. */
+/* Known variables that are no options: of programs and tests, of module systems and CMake. */
 static const char *const others[] = {
     "HSUMMA_PMPI",        "HSUMMA_SIM_LINKS", "HSUMMA_SIM_BENCH", "HSUMMA_PROGRESS", "HSUMMA_HOST_DEVICE_LIBRARY",
     "HSUMMA_HOST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",      "HSUMMA_DIR",      "HSUMMA_HOME"};
@@ -31,7 +31,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Letters to add, remove or change until one name is the other, neither longer than LONGEST_NAME. */
+/* The edit distance of two names, neither longer than LONGEST_NAME. */
 static int distance(const char *a, size_t length, const char *b)
 {
     int row[LONGEST_NAME + 1], n = (int)strlen(b);
@@ -52,7 +52,7 @@ static int distance(const char *a, size_t length, const char *b)
     return row[n];
 }
 
-/* The known name that is nearest to the first letters of a text; NULL: it is itself known, or none of ours. */
+/* The known name nearest to the start of a text; NULL if it is itself known, or not meant for us. */
 static const char *meant(const char *name, size_t length, int *far)
 {
     const char *nearest = NULL, *other;

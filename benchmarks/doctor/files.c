@@ -13,7 +13,7 @@
 #include "doctor/doctor.h"
 #include "report/columns.h"
 
-/* Where contexts look for it. */
+/* Finds the path where contexts look for the file. */
 static void find_path(const char *option, const char *none, const char *name, job_file *file)
 {
     int length = (int)strlen(option);
@@ -28,7 +28,7 @@ static void find_path(const char *option, const char *none, const char *name, jo
         file->path[0] = 0;
 }
 
-/* The text, to be freed; NULL: state says why. */
+/* The file's text, to be freed; NULL: state says why. */
 static char *read_whole(job_file *file)
 {
     char *text = NULL;
@@ -106,7 +106,8 @@ static void look_at_tuned(job_file *file)
     free(text);
 }
 
-/* A new file takes the old one's place, so it is the directory that counts: the first one on the way that is there. */
+/* Whether a file cannot be replaced. A new file is renamed over the old one, so the directory must be writable: the
+ * nearest that exists. */
 static int is_locked(const char *path)
 {
     char directory[PATH_MAX], *slash;

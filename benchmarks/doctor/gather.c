@@ -1,11 +1,11 @@
-/* hsumma doctor: looking at a job, and bringing together what its ranks say. */
+/* hsumma doctor: examines a job, and gathers the findings of its ranks. */
 #include <string.h>
 
 #include "common/command.h"
 #include "doctor/doctor.h"
 #include "measure/machine.h"
 
-/* --- looking ------------------------------------------------------------------------------------------------------ */
+/* --- examination ------------------------------------------------------------------------------------------------- */
 
 static void make_context(doctor_job *j)
 {
@@ -16,7 +16,7 @@ static void make_context(doctor_job *j)
     j->own = j->ctx != NULL;
 }
 
-/* Whether a subject has something to say about measurements. */
+/* Whether a subject has a check that concerns measurements. */
 static int is_of_measurements(const doctor_subject *subject)
 {
     for (int i = 0; i < DOCTOR_CHECKS && subject->checks[i].found; i++)
@@ -53,9 +53,9 @@ void doctor_free(doctor_job *j)
         MPI_Comm_free(&j->node);
 }
 
-/* --- bringing together -------------------------------------------------------------------------------------------- */
+/* --- gathering --------------------------------------------------------------------------------------------------- */
 
-/* A list of the ranks that say what rank `first` does, all of them marked in `said`. */
+/* Lists the ranks with the same text as rank `first`, and marks them in `said`. */
 static void list_ranks(const finding *all, int ranks, int first, unsigned char *said, unsigned char *in,
                        doctor_row *row)
 {
@@ -67,7 +67,7 @@ static void list_ranks(const finding *all, int ranks, int first, unsigned char *
     doctor_list(in, ranks, row->ranks, sizeof row->ranks);
 }
 
-/* A row for each text that some rank has; `all` is of rank 0.  Returns nonzero without memory. */
+/* Adds a row for each distinct text; `all` is rank 0's. Returns nonzero without memory. */
 static int add_rows(doctor_rows *rows, const doctor_row *row, const finding *all, int ranks, unsigned char *said)
 {
     void *array = rows->row;
@@ -90,7 +90,7 @@ static int add_rows(doctor_rows *rows, const doctor_row *row, const finding *all
     return 0;
 }
 
-/* What this rank says of one thing goes to rank 0. */
+/* Gathers this rank's text about one thing on rank 0. */
 static int collect(const doctor_job *j, doctor_rows *rows, const doctor_row *row, const finding *mine, finding *all,
                    unsigned char *said)
 {
@@ -153,7 +153,7 @@ int doctor_gather(const doctor_job *j, doctor_rows *rows)
     return bad;
 }
 
-/* The first thing that is wrong here; returns its number among all, or `none`. */
+/* Finds the first problem on this rank; returns its number among all checks, or `none`. */
 static int find_first(const doctor_job *j, finding *f, int none)
 {
     int number = 0;

@@ -1,4 +1,4 @@
-/* hsumma doctor: the memory that ranks of a node share. */
+/* hsumma doctor: memory that the ranks of a node share. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +46,12 @@ void doctor_before_mpi(void)
 
     doctor_find_launcher(&j.mpi);
     look_at_shm(&j, &j.memory);
-    if (j.mpi.number == 0 && j.memory.shm_free < SHM_OF_RANK) /* how many ranks the node has is not known yet */
+    if (j.mpi.number == 0 && j.memory.shm_free < SHM_OF_RANK) /* the number of ranks on the node is not known yet */
         fprintf(stderr, "hsumma: doctor: /dev/shm has %s free: MPI may not start; free some, or docker --shm-size\n",
                 j.memory.shm_size < 0 ? "nothing" : report_bytes(text, sizeof text, j.memory.shm_free));
 }
 
-/* Yama's limit on reading other processes; CAP_SYS_PTRACE lifts it, up to scope 2. */
+/* Yama's limit on reading the memory of other processes; CAP_SYS_PTRACE lifts it, up to scope 2. */
 static int find_ptrace_scope(const doctor_job *j)
 {
     enum { CAP_SYS_PTRACE_BIT = 19 };
@@ -69,7 +69,7 @@ static int find_ptrace_scope(const doctor_job *j)
     return capabilities >> CAP_SYS_PTRACE_BIT & 1 && scope < 3 ? 0 : scope;
 }
 
-/* The word of "always [madvise] never" in brackets. */
+/* Finds the word in brackets of "always [madvise] never". */
 static void find_choice(const doctor_job *j, const char *path, char *word, size_t size)
 {
     char text[128];

@@ -1,4 +1,4 @@
-/* hsumma doctor: which MPI runs, which one the program is built for, and who has started it. */
+/* hsumma doctor: the MPI that runs, the MPI that the program is built for, and the launcher. */
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "common/command.h"
 #include "doctor/doctor.h"
 
-/* MPICH's has several other names: all have its ABI. */
+/* MPICH's derivatives have its ABI. */
 #if defined OPEN_MPI
 static const mpi_family built = FAMILY_OPENMPI;
 #elif defined MPICH_VERSION || defined I_MPI_VERSION || defined MVAPICH2_VERSION || defined CRAY_MPICH_VERSION
@@ -18,7 +18,7 @@ static const mpi_family built = FAMILY_UNKNOWN;
 static const char *const family_name[] = {
     [FAMILY_UNKNOWN] = "an MPI of unknown ABI", [FAMILY_MPICH] = "MPICH", [FAMILY_OPENMPI] = "Open MPI"};
 
-/* How libraries call themselves, and the names of their files. */
+/* Version strings of libraries, and names of their files. */
 static const struct {
     const char *says, *file;
     mpi_family family;
@@ -29,7 +29,7 @@ static const struct {
                  {"MVAPICH", "libmpi_cray.so", FAMILY_MPICH}};
 enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
-/* Whoever starts processes tells them so. */
+/* Launchers, by the environment variables that they set. */
 static const struct {
     const char *name, *processes, *number;
 } launchers[] = {{"Open MPI's mpiexec", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},

@@ -1,10 +1,10 @@
-/* hsumma doctor: messages between nodes, measured beside what the profile or the tuned file say of them. */
+/* hsumma doctor: measures messages between nodes and compares with the profile or the tuned file. */
 #include "hsumma/network/network.h"
 #include "doctor/doctor.h"
 
 enum { TRIALS = 3 };
 
-/* Seconds that a trial may take; by how much it may be slower before something is said. */
+/* seconds per trial; the factors by which latency and time per byte may exceed the expected values */
 static const double budget = 0.08, slack_alpha = 2, slack_beta = 1.5;
 
 static int is_slow(const job_network *network)
@@ -14,7 +14,7 @@ static int is_slow(const job_network *network)
             network->found.beta > slack_beta * network->expected.beta);
 }
 
-/* What looks slow is measured again: a busy moment is no finding. */
+/* Measures; a slow result is measured again, because a busy moment is no finding. */
 static void look(doctor_job *j)
 {
     job_network *network = &j->network;
@@ -23,7 +23,7 @@ static void look(doctor_job *j)
 
     if (!j->ctx || j->ctx->comm.topology.size == 0 || j->ctx->comm.topology.division[HS_NODE].parts == 1)
         return;
-    network->expects = !j->ctx->measures; /* else the context has measured just now */
+    network->expects = !j->ctx->measures; /* else the context has just measured it */
     network->expected = j->ctx->profile.machine.network;
     for (int trial = 0; trial < TRIALS && (trial == 0 || is_slow(network)); trial++) {
         if (hs_network_measure(&j->ctx->comm, budget, &hs_heap, &now, &seconds))

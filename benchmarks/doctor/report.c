@@ -1,13 +1,13 @@
-/* hsumma doctor: what is printed. */
+/* hsumma doctor: prints the report. */
 #include <string.h>
 
 #include "common/command.h"
 #include "doctor/doctor.h"
 #include "report/columns.h"
 
-enum { MOST_FACT_LINES = 16 }; /* of one fact, in the table */
+enum { MOST_FACT_LINES = 16 }; /* lines per fact in the table */
 
-enum { FINDING = 1 }; /* columns that facts do not have */
+enum { FINDING = 1 }; /* the condition for columns that facts lack */
 
 static const report_column columns[] = {{"kind", REPORT_VALUE(doctor_row, kind)},
                                         {"name", REPORT_VALUE(doctor_row, name)},
@@ -27,7 +27,7 @@ static int is_shown(const doctor_row *row, int quiet)
     return !quiet || !is_fact(row);
 }
 
-/* "ranks 0-3", or nothing where it is all of them. */
+/* "ranks 0-3", or "" for all ranks. */
 static const char *name_ranks(const doctor_job *j, const doctor_row *row, char *text, size_t size)
 {
     char all[32];
@@ -115,8 +115,7 @@ int doctor_report(const doctor_job *j, const doctor_rows *rows, int format, int 
     return good && report_written(file);
 }
 
-/* --- the checks ----------------------------------------------------------------------------------------------------
- */
+/* --- the checks -------------------------------------------------------------------------------------------------- */
 
 int doctor_report_checks(int format, FILE *file)
 {

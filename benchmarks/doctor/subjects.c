@@ -1,10 +1,10 @@
-/* The subjects of hsumma doctor, in the order in which they are looked at and reported, and what they share. */
+/* The subjects of hsumma doctor, in the order of examination and report, and functions that they share. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "doctor/doctor.h"
 
-/* files and environment after what makes the context. */
+/* files and environment come after the subjects that make the context */
 const doctor_subject *const doctor_subjects[] = {&doctor_mpi,     &doctor_cores,  &doctor_blas,
                                                  &doctor_memory,  &doctor_files,  &doctor_environment,
                                                  &doctor_network, &doctor_device, NULL};

@@ -114,7 +114,7 @@ static const argument own_arguments[] = {
     {"root", .read = argument_int64, AT(root), .least = 0, .most = MOST_PROCESSES},
     {.name = NULL}};
 
-/* What says where the processes are. */
+/* Checks the options that place the processes. */
 static int finish_places(explain_arguments *args, command_options *options, int64_t processes)
 {
     if (args->nodes > processes)
@@ -133,7 +133,7 @@ static int finish_places(explain_arguments *args, command_options *options, int6
     return 0;
 }
 
-/* --free and what goes with it. */
+/* Checks --free and the options that go with it. */
 static int finish_free(explain_arguments *args, command_options *options)
 {
     const arguments *common = &args->common;
@@ -150,7 +150,7 @@ static int finish_free(explain_arguments *args, command_options *options)
     return 0;
 }
 
-/* What does not fit together. */
+/* Checks combinations of arguments. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     explain_arguments *args = of;

@@ -1,4 +1,4 @@
-/* One collective, by its step lists; declared in command.h. */
+/* hsumma explain for one collective, from its step lists; declared in command.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "coll/schedule/dump.h"
 #include "explain/command.h"
 
-/* Cold: nothing is remembered of earlier choices. */
+/* Times choosing with an empty memory of earlier choices. */
 static hsumma_status time_choice(const hsumma_context *ctx, const struct hs_question *question, int count, FILE *file)
 {
     struct hs_selector fresh = ctx->team.selector;

@@ -1,4 +1,4 @@
-/* The public calls of hsumma_coll.h that run collectives, and the listing of algorithms. */
+/* The public calls of hsumma_coll.h that run collectives, and the list of algorithms. */
 #include "coll/run/call.h"
 #include "hsumma/context/context.h"
 
@@ -20,7 +20,7 @@ static hsumma_status is_usable(hsumma_context *ctx)
                        : HSUMMA_OK;
 }
 
-/* How a ticket ended, for the context. */
+/* Reports through the context how a collective ended. */
 static hsumma_status ended(hsumma_context *ctx, hsumma_status status)
 {
     ctx->broken |= ctx->team.broken;

@@ -23,7 +23,7 @@ void hsumma_version(int *major, int *minor, int *patch)
         *patch = HSUMMA_VERSION_PATCH;
 }
 
-/* The environment is read by one process and told to the others, so that they cannot differ. */
+/* Rank 0 reads the environment and broadcasts it, so that all processes have the same options. */
 static hsumma_status read_options(hsumma_context *ctx, const char *options)
 {
     struct {
@@ -53,7 +53,7 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     return hs_options_apply(&ctx->options, options, HS_BY_CONTEXT, &ctx->message);
 }
 
-/* How this process waits, and what work is: on a real machine, or in a simulator. */
+/* Decides whether this process polls or blocks while it waits; the simulator needs blocking. */
 static hsumma_status settle_waiting(hsumma_context *ctx)
 {
     const struct hs_settings *settings = &ctx->options.settings;
@@ -71,7 +71,7 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
     return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, &ctx->memory) : HSUMMA_OK;
 }
 
-/* After the profile has been read. */
+/* Sets up what work costs in the simulator; needs the profile. */
 static hsumma_status settle_work(hsumma_context *ctx)
 {
     const struct hs_machine *machine = &ctx->profile.machine;
@@ -101,13 +101,13 @@ static void drive_plan(void *state, int *worked)
         hs_plan_drive(ctx->running, worked);
 }
 
-/* What collective calls need.  Collective, and the same status on all. */
+/* Prepares the context for collective calls. Collective; the same status on all ranks. */
 static hsumma_status make_team(hsumma_context *ctx)
 {
     const struct hs_settings *settings = &ctx->options.settings;
     struct hs_team *team = &ctx->team;
     struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
-    struct hs_rules tuned = team->selector.tuned; /* read already */
+    struct hs_rules tuned = team->selector.tuned; /* already read; hs_team_init overwrites it */
     hsumma_status status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
     team->selector.tuned = tuned;
     team->selector.own = &ctx->own;
@@ -123,7 +123,7 @@ static hsumma_status make_team(hsumma_context *ctx)
     return status;
 }
 
-/* Where the processes are: for collective calls, and for the prices of messages. */
+/* Finds nodes and sockets, for collective calls and for the prices of messages. */
 static hsumma_status find_places(hsumma_context *ctx, int collectives)
 {
     const struct hs_settings *settings = &ctx->options.settings;
@@ -151,8 +151,8 @@ static hsumma_status fill(hsumma_context *ctx)
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, NULL, HS_AGREE_CONTEXT, &ctx->memory);
 }
 
-/* The same processes, but nothing that the caller has attached: a duplicate would run his callbacks and take his hints,
- * which may say that messages need not keep their order. */
+/* A communicator of the same processes without the caller's attributes and hints. A duplicate would run the caller's
+ * callbacks and inherit hints, which may allow messages to overtake each other. */
 static int copy_comm(MPI_Comm comm, MPI_Comm *own)
 {
     MPI_Group group = MPI_GROUP_NULL;
@@ -179,13 +179,13 @@ static void destroy(hsumma_context *ctx)
     hs_device_comm_free(&ctx->comm, ctx->broken);
     hs_comm_forget(&ctx->comm, &ctx->memory);
     hs_block_free(ctx->comm.block, !finalised && !ctx->broken, &ctx->memory);
-    hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also where no team was made */
+    hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also needed when no team was made */
     hs_tuned_free(&ctx->tuned, &ctx->memory);
     hs_own_algorithms_free(&ctx->own, &ctx->memory);
-    if (!finalised && !ctx->broken) /* else messages that nobody has received would come to its successor */
+    if (!finalised && !ctx->broken) /* else a reused communicator could receive messages that are still unreceived */
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
-    if (!ctx->device || !ctx->broken) /* else others may have it mapped, or never end what it waits for */
+    if (!ctx->device || !ctx->broken) /* else peers may still have it mapped, or it may wait for work that never ends */
         hs_device_tiles_free(ctx);
     if (!ctx->device || !ctx->broken)
         hs_allocations_free(&ctx->allocations, &ctx->memory);

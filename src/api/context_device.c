@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* This process's number among those of its machine. */
+/* The rank of this process among those of its machine. */
 static int local_rank(const hsumma_context *ctx)
 {
     MPI_Comm machine = MPI_COMM_NULL;
@@ -36,7 +36,7 @@ static hsumma_status open_device(hsumma_context *ctx, const char *name, int numb
     return status;
 }
 
-/* The worst status, and what the first process that has it says of it. */
+/* Agrees on the worst status, with the message of the first process that has it. */
 static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs_message *why)
 {
     struct hs_verdict verdict = hs_agree_by_mpi(ctx->comm.comm, (struct hs_vote){.status = mine});
@@ -50,7 +50,8 @@ static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs
     return hs_fail(why, verdict.status, "process %d: %.*s", verdict.rank, (int)sizeof text.text - 32, text.text);
 }
 
-/* How many devices the processes of a machine have, at most.  What cannot be told counts as one for each. */
+/* The largest number of devices that the processes of a machine use. Without an answer from MPI each process counts as
+ * having one. */
 static int count_devices(const hsumma_context *ctx)
 {
     const char *place = ctx->device->location;
@@ -73,7 +74,7 @@ static int count_devices(const hsumma_context *ctx)
     return most;
 }
 
-/* What the smallest device has, for choices, which all must make alike. */
+/* Agrees on the memory of the smallest device, because all processes must choose alike. */
 static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
 {
     struct hs_device *device = ctx->device;
@@ -86,7 +87,7 @@ static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
     return status;
 }
 
-/* Processes that use the same device as this one, itself among them; 0: MPI has failed. */
+/* The number of processes that use this one's device, itself included; 0 if MPI failed. */
 static int sharers(const hsumma_context *ctx, hsumma_status *status)
 {
     const size_t length = sizeof ctx->device->location;
@@ -94,7 +95,7 @@ static int sharers(const hsumma_context *ctx, hsumma_status *status)
     char *all = hs_get(&ctx->memory, (size_t)ctx->comm.size, length);
     int count = 0;
     memcpy(mine, ctx->device->location, length);
-    /* one without memory for the answers takes part all the same */
+    /* a process without memory for the answers participates too */
     *status = hs_agreed(ctx->comm.comm, all ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!*status &&
         MPI_Allgather(mine, (int)length, MPI_CHAR, all, (int)length, MPI_CHAR, ctx->comm.comm) != MPI_SUCCESS)
@@ -105,7 +106,7 @@ static int sharers(const hsumma_context *ctx, hsumma_status *status)
     return count;
 }
 
-/* The device's numbers are the usual ones; the BLAS's are the profile's. */
+/* The usual limits for the device; the BLAS's speed comes from the profile. */
 static struct hs_local_limits limits_of(const hsumma_context *ctx)
 {
     const struct hs_profile *profile = &ctx->profile;
@@ -118,7 +119,7 @@ static struct hs_local_limits limits_of(const hsumma_context *ctx)
     return limits;
 }
 
-/* How the processes multiply what is their own.  Collective; the status is this process's. */
+/* Prepares the local products on the device. Collective; the status is this process's own. */
 static hsumma_status make_local(hsumma_context *ctx, const struct hs_settings *settings, struct hs_message *why)
 {
     struct hs_device *device = ctx->device;
@@ -146,7 +147,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     char word[2 * HS_NAME_TEXT];
     if (strcmp(settings->device.kind, "none") == 0)
         return HSUMMA_OK;
-    int wish = strcmp(settings->device.kind, "auto") == 0; /* it is no error if there is none */
+    int wish = strcmp(settings->device.kind, "auto") == 0; /* with auto, no device is not an error */
     hsumma_status status =
         open_device(ctx, wish ? "cuda" : settings->device.kind, settings->device.number, local_rank(ctx), &why);
     hsumma_status measured = measure(ctx, status ? NULL : &why);
@@ -166,13 +167,13 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     return HSUMMA_OK;
 }
 
-/* What MPI says of itself; MPIs that have no such question take no device memory. */
+/* Asks MPI whether it accepts device memory; an MPI without such a query counts as not accepting it. */
 static int mpi_takes_devices(void)
 {
     int (*ask)(void) = NULL, (*ask_kind)(int, int *) = NULL, yes = 0;
     void *symbol = dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support");
     memcpy(&ask_kind, &symbol, sizeof symbol);
-    if (ask_kind) /* 0: MPIX_GPU_SUPPORT_CUDA */
+    if (ask_kind) /* 0 is MPIX_GPU_SUPPORT_CUDA */
         return ask_kind(0, &yes) == MPI_SUCCESS && yes;
     symbol = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
     memcpy(&ask, &symbol, sizeof symbol);
@@ -200,7 +201,7 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     return HSUMMA_OK;
 }
 
-/* Until all are here, or one has said that its device has failed: then it will not come. */
+/* Waits until all processes arrive, or until one has reported a failed device and so will not arrive. */
 static void meet_all(hsumma_context *ctx)
 {
     MPI_Request request;
@@ -212,7 +213,7 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
 {
     if (!ctx->device)
         return;
-    if (ctx->broken) /* work may wait for that of a process that is no more: all is left to the end of this one */
+    if (ctx->broken) /* work may wait for a process that has failed: left to process exit */
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
     hs_allocations_leave(&ctx->allocations);
@@ -252,10 +253,10 @@ hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
     if (ctx->running)
         return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
     if (stream && stream == device->kind->show_stream(device, ctx->stream))
-        return HSUMMA_OK; /* else what is adopted would be freed */
+        return HSUMMA_OK; /* adopting it again would free it below */
     hsumma_status status =
         stream ? device->kind->adopt_stream(device, stream, &next) : device->kind->make_stream(device, &next);
-    if (!status) /* what is on the stream before comes first */
+    if (!status) /* work on the old stream comes first */
         status = device->kind->record(device, ctx->stream, ctx->turned);
     if (!status)
         status = device->kind->wait(device, next, ctx->turned);

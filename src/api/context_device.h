@@ -5,15 +5,16 @@
 #include "hsumma/context/context.h"
 
 /*
- * Opens what the option "device" names, on every process or on none.  Collective, and the same status on all.  "auto"
- * without a device everywhere is no error, but goes into the context's note.
+ * Opens the device that the option "device" names, on every process or on none. If "auto" finds no device everywhere,
+ * that is no error; the context's note says so. Collective; the same status on all.
  */
 hsumma_status hs_context_open_device(hsumma_context *ctx);
-/* What collective calls need on it, after hs_comm_discover.  Collective, and the same status on all. */
+/* Sets up device memory for collective calls, after hs_comm_discover. Collective; the same status on all. */
 hsumma_status hs_context_share_device(hsumma_context *ctx);
 /*
- * The end of a context with a device, in two steps: leave waits for the device's work and unmaps what is other
- * processes'; `meet`: and then for those, so that nobody frees what another has mapped.  Close is local.
+ * Ends the use of a context's device, in two steps. Leave waits for the device's work and unmaps the memory of other
+ * processes; with `meet` it then waits for those processes, so that nobody frees memory that another has mapped. Close
+ * is local.
  */
 void hs_context_leave_device(hsumma_context *ctx, int meet);
 void hs_context_close_device(hsumma_context *ctx);

@@ -10,21 +10,21 @@
 
 enum { MOST_FILE_BYTES = 8 << 20, SHOWN_PATH = 160 };
 
-/* What the process that has read tells the others. */
+/* What rank 0, which reads the files, broadcasts. */
 struct found_files {
     hsumma_status status;
-    int length; /* of the tuned file's text, which comes next; 0: there is none */
+    int length; /* of the tuned file's text, which is broadcast next; 0: no file */
     struct hs_message message;
     struct hs_profile profile;
-    int measures; /* the profile leaves open what lies between nodes */
+    int measures; /* no profile describes the network between nodes: measure it */
     char tuned_file[HS_OPTION_TEXT], note[HS_OPTION_TEXT];
 };
 
-/* A file that an option names, or that is looked for. */
+/* A file that an option names, or that is looked for in the usual place. */
 struct found {
     const char *what, *use;
     int named, may_be_new;
-    char path[HS_OPTION_TEXT]; /* "": none is wanted, or there is no place for it */
+    char path[HS_OPTION_TEXT]; /* "": not wanted, or no usual place */
 };
 
 static struct found find(const hsumma_context *ctx, enum hs_option option, const char *none, const char *use)
@@ -33,7 +33,7 @@ static struct found find(const hsumma_context *ctx, enum hs_option option, const
     const char *value = option == HS_OPT_TUNED ? ctx->texts.tuned : ctx->texts.profile;
     hsumma_option((int)option, &info);
     struct found found = {.what = info.name, .use = use, .named = strcmp(value, "auto") != 0};
-    /* whoever measures may name a file to begin */
+    /* with tune=measure the named file may not exist yet */
     found.may_be_new = option == HS_OPT_TUNED && ctx->options.settings.tune == HS_TUNE_MEASURE;
     if (found.named)
         snprintf(found.path, sizeof found.path, "%s", strcmp(value, none) == 0 ? "" : value);
@@ -45,14 +45,14 @@ static struct found find(const hsumma_context *ctx, enum hs_option option, const
     return found;
 }
 
-/* The end of a long path says more than its beginning. */
+/* Shortens a long path: its end says more than its beginning. */
 static const char *shown(const char *path, size_t most)
 {
     size_t length = strlen(path);
     return length < most ? path : path + length - most + 1;
 }
 
-/* A whole file as a text, in which a zero becomes something that no file may hold; NULL: errno says why not. */
+/* Reads a whole file as text; zeros become '?', which no valid file holds. NULL on error, with errno. */
 static char *read_file(const struct hs_allocator *memory, const char *path)
 {
     void *text = NULL;
@@ -60,7 +60,7 @@ static char *read_file(const struct hs_allocator *memory, const char *path)
     int reason = 0;
     struct stat kind;
     FILE *file = NULL;
-    if (stat(path, &kind) == 0 && S_ISFIFO(kind.st_mode)) /* to open a pipe would wait for its writer */
+    if (stat(path, &kind) == 0 && S_ISFIFO(kind.st_mode)) /* opening a pipe would wait for its writer */
         errno = EINVAL;
     else
         file = fopen(path, "r");
@@ -103,7 +103,7 @@ static void no_memory(struct found_files *found_files, const struct found *found
         hs_fail(&found_files->message, HSUMMA_ERR_MEMORY, "%s: no memory for %s", found->what, found->path);
 }
 
-/* The file's text; NULL and told: it must be, or should be, and is not. */
+/* The file's text; NULL if there is none. Records an error or a note if it should have been readable. */
 static char *open_found(const hsumma_context *ctx, const struct found *found, struct found_files *found_files)
 {
     char *text = found->path[0] ? read_file(&ctx->memory, found->path) : NULL;
@@ -138,7 +138,7 @@ static void read_profile(const hsumma_context *ctx, struct found_files *found_fi
     hs_put(&ctx->memory, text);
 }
 
-/* What earlier contexts have measured between the same hosts. */
+/* Looks up what an earlier context measured between the same hosts. */
 static void recall_network(const hsumma_context *ctx, const char *tuned, struct found_files *found_files)
 {
     struct hs_network network;
@@ -157,7 +157,7 @@ static void forget_tuned(hsumma_context *ctx)
     hs_tuned_free(&ctx->tuned, &ctx->memory);
 }
 
-/* The same text says something to collective calls and to products. */
+/* Gives the text to both of its readers: collective calls and products. */
 static hsumma_status take_tuned(hsumma_context *ctx, const char *text, struct hs_message *message)
 {
     hsumma_status status = hs_rules_read_tuned(&ctx->team.selector.tuned, text, &ctx->memory, message);
@@ -168,7 +168,7 @@ static hsumma_status take_tuned(hsumma_context *ctx, const char *text, struct hs
     return status;
 }
 
-/* The text, if it is good: then this process has taken it. */
+/* Reads the tuned file and applies it to this context; the text, or NULL if there is none or it is damaged. */
 static char *read_tuned(hsumma_context *ctx, struct found_files *found_files)
 {
     static const char sayer[] = "tuned: ";
@@ -194,7 +194,7 @@ static char *read_tuned(hsumma_context *ctx, struct found_files *found_files)
     return NULL;
 }
 
-/* Gives the text to the others, who have none yet, and to whom it is good as well.  The same status on all. */
+/* Broadcasts the text; every rank but the reader applies it too. The same status on all. */
 static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
 {
     struct hs_message message = {""};
@@ -210,7 +210,7 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
                   : HSUMMA_OK;
 }
 
-/* The key of this context's hosts, if what lies between them may have to be measured. */
+/* The key of this context's hosts, where the network between them may have to be measured. */
 static hsumma_status find_network_key(hsumma_context *ctx)
 {
     const struct hs_settings *settings = &ctx->options.settings;

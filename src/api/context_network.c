@@ -1,6 +1,6 @@
 /*
- * What lies between the nodes of a context: measured where nobody has said it, and remembered, in the tuned file and by
- * the process, which may make many contexts and have no file to write to.
+ * The network between the nodes of a context: measured where neither a profile nor an earlier measurement describes it,
+ * then remembered in the tuned file and by the process, which may create many contexts and have no file to write to.
  */
 #include "api/context_parts.h"
 
@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Seconds: with an agreement and the file less than a tenth. */
+/* seconds; with the agreement and the file less than 0.1 in all */
 static const double budget = 0.08;
 
 /* --- the process's memory, an attribute of MPI_COMM_SELF, which goes with MPI ----------------------------------------
  */
 
-/* The one thing that belongs to the process. */
+/* State of the process, not of a context. */
 static struct {
     pthread_mutex_t lock;
     int keyval;
@@ -60,7 +60,7 @@ int hs_network_known(uint64_t key, struct hs_network *network)
     return known != NULL;
 }
 
-/* Where there is no memory the next context measures again. */
+/* Remembers a network. Without memory the next context measures again. */
 static void know(uint64_t key, const struct hs_network *network)
 {
     struct known_network *known = hs_get(&hs_heap, 1, sizeof *known);
@@ -68,7 +68,7 @@ static void know(uint64_t key, const struct hs_network *network)
     if (shared.keyval == MPI_KEYVAL_INVALID)
         MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &shared.keyval, NULL);
     struct known_network *first = first_known();
-    if (known && first) { /* setting the attribute again would drop those that it has */
+    if (known && first) { /* setting the attribute again would delete the networks it holds */
         *known = (struct known_network){key, *network, first->next};
         first->next = known;
     } else if (known) {
@@ -82,7 +82,8 @@ static void know(uint64_t key, const struct hs_network *network)
 /* --- measuring -------------------------------------------------------------------------------------------------------
  */
 
-/* On rank 0.  A file that cannot be written costs later programs the measurement, which `why` says. */
+/* Remembers a network, on rank 0. If the file cannot be written, the context's note says why, and later programs
+ * measure again. */
 static void remember(hsumma_context *ctx, const struct hs_network *network)
 {
     char text[512];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text of a file of /proc or /sys, cut where `size` ends; 0 if there is none. */
+/* Reads a file of /proc or /sys, truncated to `size`; 0 if it cannot be read. */
 static int read_text(const char *root, const char *path, char *text, size_t size)
 {
     char name[PATH_MAX];
@@ -22,7 +22,7 @@ static int read_text(const char *root, const char *path, char *text, size_t size
     return length > 0;
 }
 
-/* The kernel's files say it with less than hwloc, which would look at the whole machine in every process. */
+/* Reads the kernel's files: hwloc would discover the whole machine in every process. */
 void hs_cores_of(const struct hs_cpus *cpus, const char *root, struct hs_core_users *mine)
 {
     memset(mine, 0, sizeof *mine);
@@ -44,7 +44,7 @@ int hs_share_of(const struct hs_core_users *mine, const struct hs_core_users *al
             share += 1.0 / all->of[cpu];
     if (quota > 0 && share > quota / ranks)
         share = quota / ranks;
-    return share < 1 ? 1 : (int)(share + 1e-6); /* thrice a third is one */
+    return share < 1 ? 1 : (int)(share + 1e-6); /* three thirds make one */
 }
 
 double hs_cpu_quota(const char *root)
@@ -59,7 +59,7 @@ double hs_cpu_quota(const char *root)
         return 0;
     begin = strchr(begin, '/');
     snprintf(path, sizeof path, "%.*s", (int)strcspn(begin, "\n"), begin);
-    for (char *end = path + strlen(path); end; end = strrchr(path, '/')) { /* the group and those that it is in */
+    for (char *end = path + strlen(path); end; end = strrchr(path, '/')) { /* the control group and its ancestors */
         *end = 0;
         snprintf(file, sizeof file, "%s%s/cpu.max", mount, path);
         if (read_text(root, file, limit, sizeof limit) && sscanf(limit, "%lf %lf", &most, &period) == 2 && period > 0 &&
@@ -85,7 +85,7 @@ int hs_share_of_node(MPI_Comm comm, int *ranks)
         MPI_Allreduce(mine.of, all.of, HS_CPUS, MPI_UINT16_T, MPI_SUM, node) == MPI_SUCCESS)
         share = hs_share_of(&mine, &all, hs_cpu_quota(""), *ranks);
     MPI_Comm_free(&node);
-    if (hs_simulator()) /* a core each, whatever runs the simulator */
+    if (hs_simulator()) /* in the simulator each process has one core */
         return 1;
     if (hs_threads_now() == 0) /* a BLAS without threads */
         return 1;

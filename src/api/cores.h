@@ -7,34 +7,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HS_CPUS = 4096 }; /* more than a node has today */
+enum { HS_CPUS = 4096 }; /* more than any node has */
 
-/* Processors, any number of them: a cpu_set_t ends at 1024. */
+/* A set of processors; one cpu_set_t ends at 1024. */
 struct hs_cpus {
     cpu_set_t part[HS_CPUS / CPU_SETSIZE];
 };
 
-/* How many processes may run on a core, counted at the core's first processor. */
+/* How many processes may run on each core, indexed by the core's first processor. */
 struct hs_core_users {
     uint16_t of[HS_CPUS];
 };
 
 /*
- * BLAS threads of this process: its share of the cores of its node, at least 1; what the user has chosen if he has; 1
- * if the BLAS has no threads.  *ranks: how many processes of comm are on the node.  Collective.
+ * The number of BLAS threads for this process: its share of the node's cores, at least 1; or the number that the user
+ * has set; 1 if the BLAS has no threads. *ranks: the number of processes of comm on the node. Collective.
  */
 int hs_share_of_node(MPI_Comm comm, int *ranks);
 
-/* Its parts.  `root` goes before the paths of /proc and /sys: "", or a test's directory. */
+/* The parts of hs_share_of_node. `root` is prefixed to the paths of /proc and /sys: "", or a directory of a test. */
 
-/* Marks the cores of which a process may use some processor: with two hardware threads, two processors are one core. */
+/* Marks the cores of which a process may use at least one processor; two hardware threads are one core. */
 void hs_cores_of(const struct hs_cpus *cpus, const char *root, struct hs_core_users *mine);
 
-/* A core that several may use is divided among them.  The quota, if it is not 0, is for all ranks together. */
+/* The share of a process; cores that several may use are divided among them. A nonzero quota is for all ranks
+ * together. */
 int hs_share_of(const struct hs_core_users *mine, const struct hs_core_users *all, double quota, int ranks);
 
-/* Cores' worth of time that the control group may use (cpu.max, of version 2), the least of it and those above; 0: any.
- */
+/* The processor quota of the control group in cores (cpu.max, cgroup v2): the smallest of the group and its ancestors;
+ * 0: none. */
 double hs_cpu_quota(const char *root);
 
 #endif

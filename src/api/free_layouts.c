@@ -1,17 +1,17 @@
-/* Free layouts: hsumma_choose_grid and hsumma_desc_best. */
+/* Layouts that the library may choose: hsumma_choose_grid and hsumma_desc_best. */
 #include "base/hash.h"
 #include "hsumma/plan/plan.h"
 #include "summa/entering.h"
 
 #include <string.h>
 
-/* Seconds by the model; bytes into the node, and into the process, that gets most, by the layout. */
+/* Predicted seconds; bytes that the layout brings into the most loaded node and process. */
 struct grid_price {
     double seconds;
     int64_t node_bytes, process_bytes;
 };
 
-/* One block per process (nb = 0), or blocks of nb x nb. */
+/* Fills the descriptors: one block per process (nb = 0), or blocks of nb x nb. */
 static void describe(const struct hs_request *request, const hsumma_grid *grid, int64_t nb, hsumma_desc desc[3])
 {
     for (int x = 0; x < 3; x++) {
@@ -24,7 +24,7 @@ static void describe(const struct hs_request *request, const hsumma_grid *grid, 
     }
 }
 
-/* The most that must enter a part of the division; -1 without memory. */
+/* The most bytes that must enter one part of the division; -1 without memory. */
 static int64_t most_entering(const hsumma_plan *plan, const struct hs_division *division)
 {
     const struct hs_allocator *memory = &plan->ctx->memory;
@@ -48,8 +48,8 @@ static hsumma_status count_bytes(const hsumma_plan *plan, struct grid_price *pri
     return price->node_bytes < 0 || price->process_bytes < 0 ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
 }
 
-/* A plan of this process alone for a grid that is not there: what it would cost, and with `counts` what it would move.
- */
+/* Prices a grid by a plan of this process alone, without creating the grid; with `counts` also counts the bytes
+ * moved. */
 static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request, int64_t nb, const int extent[2],
                                 int *rank, int counts, struct grid_price *price)
 {
@@ -78,7 +78,7 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
                                  int64_t k, int64_t nb, int processes, const char *options, int *nprow, int *npcol,
                                  double *predicted_seconds)
 {
-    /* all processes; where no grid of them is nearly a square, fewer are tried: with 7 also 2x3 */
+    /* If all processes form no nearly square grid, fewer are tried: with 7 also 2x3. */
     enum { SQUARE = 2 };
     struct hs_request request = {
         .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};
@@ -105,7 +105,7 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             square |= squarish;
             hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
             first = first ? first : status;
-            if (status == HSUMMA_ERR_MEMORY) { /* what others choose is not known here */
+            if (status == HSUMMA_ERR_MEMORY) { /* the other processes' choice is unknown */
                 hs_put(&ctx->memory, rank);
                 return status;
             }
@@ -133,7 +133,7 @@ static int is_less(const struct grid_price *a, const struct grid_price *b)
     return a->seconds < b->seconds * (1 - 1e-9);
 }
 
-/* Of the grids with as many processes as the model's choice has, that which moves least. */
+/* Of the grids with as many processes as the model's choice, the one that moves least. */
 static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, int extent[2], double *seconds)
 {
     struct grid_price least = {.seconds = -1}, price;
@@ -161,7 +161,7 @@ static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, 
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* layers=auto: the best number of layers for free layouts; seconds: of the best grid without layers. */
+/* layers=auto: the best number of layers for free layouts. `seconds` is the time of the best grid without layers. */
 static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *wanted,
                                  const struct hs_settings *settings, double seconds, int *count)
 {
@@ -183,7 +183,7 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
     return status;
 }
 
-/* Whether all have found the same; a status alike on all. */
+/* Agrees that all processes have found the same layout. The same status on all. */
 static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, int layers, const int extent[2],
                               hsumma_status mine)
 {
@@ -195,7 +195,7 @@ static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *requ
                                "processes have given different products");
 }
 
-/* With layers=L: of all processes. */
+/* layers=L: lays the operands out over all processes. */
 static hsumma_status spread_over_layers(hsumma_context *ctx, const struct hs_request *wanted,
                                         const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
 {

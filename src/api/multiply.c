@@ -1,4 +1,4 @@
-/* The public calls on plans, and the one-call routines on cached ones. */
+/* The public calls on plans, and the one-call routines, which use cached plans. */
 #include "api/plan_cache.h"
 #include "dist/bound.h"
 
@@ -15,7 +15,7 @@ hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char tra
 
 static void fill_levels(const struct hs_spec *spec, hsumma_plan_info *info)
 {
-    int by_node = spec->node != HS_NODE_MESSAGES; /* then one level, and no messages */
+    int by_node = spec->node != HS_NODE_MESSAGES; /* one level and no messages */
     info->nlevels = spec->levels;
     for (int l = 0; l < spec->levels; l++)
         info->level[l] = (hsumma_level){.rows = by_node ? info->nprow : spec->factors[0].size[l],
@@ -25,7 +25,7 @@ static void fill_levels(const struct hs_spec *spec, hsumma_plan_info *info)
                                         .reduce = by_node ? "none" : spec->reduce[l]->name};
 }
 
-/* What the model says of the plan that serves, and of those that do not. */
+/* The model's predictions for the plan in use and for its rivals. */
 static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder, hsumma_plan_info *info)
 {
     const struct hs_prediction *prediction = &plan->choice.prediction;
@@ -51,7 +51,7 @@ static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder,
     }
 }
 
-/* What the last execution has taken; those inside a node send nothing. */
+/* Times of the last execution; products inside a node send nothing. */
 static void fill_times(const struct hs_times *times, int by_node, hsumma_plan_info *info)
 {
     info->seconds = times->seconds;
@@ -69,14 +69,14 @@ static double lower_bound_of(const hsumma_plan *plan)
            (double)problem->scalar->size;
 }
 
-/* The rest of the time is communication. */
+/* Whatever is neither GEMM nor copy counts as communication. */
 static void fill_communication(hsumma_plan_info *info)
 {
     double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
     info->comm_seconds = rest > 0 ? rest : 0;
 }
 
-/* What a layer's plan says, and around it what passes between layouts. */
+/* The info of a layer's plan, plus the redistributions around it. */
 static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
 {
     const struct hs_layered *layered = plan->layered;
@@ -122,7 +122,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
     int rank = trial->count ? trial->rank[trial->turn] : 0;
     memset(info, 0, sizeof *info);
-    /* rivals go when they have lost, the holder stays */
+    /* the holder outlives rivals, which are freed once they have lost */
     info->line = device ? device->line : rank ? holder->rival[rank - 1] : holder->line;
     info->why = holder->why;
     info->stationary = "ABC"[spec->stationary];
@@ -145,7 +145,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->profile = plan->ctx->profile.source;
     info->lower_bound_bytes = lower_bound_of(plan);
     memcpy(info->operand, choice->prediction.operand, sizeof info->operand);
-    if (device) { /* no model has priced it */
+    if (device) { /* there is no model of devices */
         info->tuned = "estimated";
         for (int x = 0; x < 3; x++)
             info->predicted_stationary[x] = -1;
@@ -210,7 +210,7 @@ static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *requ
     return status ? status : hs_plan_wait(plan);
 }
 
-/* alpha and beta come by value where C has the type, else by pointer. */
+/* alpha and beta are passed by value for real types, else by pointer. */
 #define ONE_CALL(name, code, scalar, element, address)                                                               \
     hsumma_status name(hsumma_context *ctx, char transa, char transb, int64_t m, int64_t n, int64_t k, scalar alpha, \
                        const element *a, const hsumma_desc *desca, const element *b, const hsumma_desc *descb,       \

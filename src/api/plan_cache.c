@@ -4,7 +4,7 @@
 
 enum { PLANS = 8 };
 
-/* What all processes agree on: no pointers to data, no leading dimensions. */
+/* The global arguments, which all processes agree on: no pointers to data, no leading dimensions. */
 struct key {
     hsumma_type type;
     char op[2];
@@ -57,7 +57,7 @@ hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *reque
     memcpy(key.extent, request->extent, sizeof key.extent);
     for (int x = 0; x < 3; x++) {
         if (!request->desc[x])
-            return hs_plan_create(ctx, request, 1, plan); /* refused there, alike on all processes */
+            return hs_plan_create(ctx, request, 1, plan); /* fails there, on all processes alike */
         key.desc[x] = *request->desc[x];
     }
     struct slot *oldest = &cache->slot[0];
@@ -73,8 +73,8 @@ hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *reque
     }
     struct hs_message none;
     if (hs_request_check(request, ctx, &none))
-        return hs_plan_create(ctx, request, 1, plan); /* likewise, and nothing is evicted for it */
-    hs_plan_destroy(oldest->plan); /* first, so that two plans' workspace is never held for one call */
+        return hs_plan_create(ctx, request, 1, plan); /* likewise; evicts nothing */
+    hs_plan_destroy(oldest->plan); /* before the new one is made: one call never holds the workspace of two plans */
     oldest->plan = NULL;
     oldest->used = 0;
     hsumma_status status = hs_plan_create(ctx, request, 1, &oldest->plan);

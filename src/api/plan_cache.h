@@ -8,7 +8,7 @@ struct hs_plan_cache *hs_plan_cache_new(const struct hs_allocator *memory);
 void hs_plan_cache_free(hsumma_context *ctx, struct hs_plan_cache *cache);
 
 /*
- * The plan of a request, from the cache or new.  Eviction (least recently used) depends only on the sequence of calls,
+ * The plan for a request, from the cache or new. Eviction (least recently used) depends only on the sequence of calls,
  * which is the same on all processes.
  */
 hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *request, hsumma_plan **plan);

@@ -1,11 +1,12 @@
-/* hsumma_redistribute: arguments, one agreement, and a redistribution that lasts for the call. */
+/* hsumma_redistribute: checks the arguments, agrees once, and runs a redistribution that is freed at the end of the
+ * call. */
 #include "base/hash.h"
 #include "hsumma/plan/plan.h"
 #include "summa/redistribute/redistribution.h"
 
 #include <inttypes.h>
 
-/* One of the two matrices; its axes are those of the whole matrix, the view is of the part. */
+/* One of the two matrices. The axes are those of the whole matrix; the view is of the part to move. */
 struct end_of_move {
     char name;
     int about;
@@ -53,7 +54,7 @@ static int owns_any(const struct end_of_move *end)
     return end->view.rows > 0 && end->view.cols > 0;
 }
 
-/* The leading dimension and the pointer of this process. */
+/* Checks this process's leading dimension and pointer. */
 static hsumma_status check_local(hsumma_context *ctx, const struct end_of_move *end, struct hs_message *message)
 {
     const int *coord = end->desc->grid->grid.coord;
@@ -83,8 +84,8 @@ static struct hs_matrix part_of(const struct end_of_move *end, size_t size)
 }
 
 /*
- * Whether the two parts have an element in common.  With one leading dimension they are rectangles of one array, b's
- * `down` rows below and `right` columns beside a's; `down` may run into the next column.
+ * Whether the two parts have an element in common. With equal leading dimensions they are rectangles of one array: b
+ * lies `down` rows below and `right` columns beside a; `down` may reach into the next column.
  */
 static int parts_overlap(const struct end_of_move ends[2], size_t size)
 {
@@ -116,7 +117,7 @@ static int64_t hash_of_move(hsumma_type type, const int64_t extent[2], const str
     return (int64_t)(hash >> 1);
 }
 
-/* The redistribution and its buffers, which the context lends. */
+/* Makes the redistribution; its buffers are workspace of the context. */
 static hsumma_status prepare_move(hsumma_context *ctx, const struct hs_scalar *scalar, const struct end_of_move ends[2],
                                   struct hs_redistribution *move, struct hs_message *message)
 {
@@ -150,7 +151,7 @@ static hsumma_status run_move(hsumma_context *ctx, const struct end_of_move ends
     return HSUMMA_OK;
 }
 
-/* What this process thinks of the call, and what it needs for it. */
+/* Checks the call on this process and allocates what it needs. */
 static hsumma_status judge_move(hsumma_context *ctx, const struct hs_scalar *scalar, struct end_of_move ends[2],
                                 const int64_t extent[2], struct hs_redistribution *move, int *about)
 {

@@ -1,4 +1,4 @@
-/* Algorithms of the user's own: rows of the registry whose builder is the user's, and the steps that it may use. */
+/* Algorithms that the user registers: rows of the registry with the user's builder, and the steps that it may emit. */
 #include "api/context_parts.h"
 #include "base/options.h"
 #include "coll/proof/verify.h"
@@ -10,7 +10,7 @@
 /* A registered row; its hs_alg.own points to this. */
 struct own {
     struct hs_alg alg;
-    hsumma_algorithm theirs; /* with strings that follow the structure in memory */
+    hsumma_algorithm theirs; /* its strings follow this structure in memory */
 };
 
 static const struct own *own_of(const struct hs_alg *alg)
@@ -18,7 +18,7 @@ static const struct own *own_of(const struct hs_alg *alg)
     return alg->own;
 }
 
-/* Ints and offsets that a public shape points to: of `size` ranks. */
+/* The arrays of a public shape of `size` ranks. */
 struct shape_arrays {
     int64_t *part; /* size + 1 */
     int *node;     /* size */
@@ -28,7 +28,7 @@ static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape
                                  const struct shape_arrays *arrays)
 {
     int rooted = alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
-    /* ranks that are rotated have no places that a builder could name */
+    /* a builder cannot name the places of rotated ranks */
     const struct hs_topology *topology = rooted && !(alg->flags & HS_TRUE_ROOT) ? NULL : shape->topology;
     for (int r = 0; r <= shape->size; r++)
         arrays->part[r] = hs_part_at(shape, r);
@@ -62,7 +62,7 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
     return why;
 }
 
-/* 1 if a list is safe to run: nothing outside of the buffers is touched and nobody outside of the group is meant. */
+/* 1 if a list is safe to run: it stays inside the buffers and names only peers inside the group. */
 static int is_safe(const struct hs_builder *builder, const struct hs_shape *shape)
 {
     const struct hs_list *list = &builder->list;
@@ -214,7 +214,7 @@ void hs_own_algorithms_free(struct hs_registry *own, const struct hs_allocator *
     *own = (struct hs_registry){0};
 }
 
-/* One shape under all schedules, posted eagerly and not, with small windows and several calls at a time. */
+/* Proves one shape under all schedules, with eager and rendezvous sends, small windows and several calls in flight. */
 static hsumma_status prove_shape(const struct hs_alg *alg, const struct hs_shape *shape, char *text, size_t n)
 {
     for (int schedule = 0; schedule < HS_SCHEDULES; schedule++)
@@ -240,7 +240,7 @@ static hsumma_status prove_shape(const struct hs_alg *alg, const struct hs_shape
     return HSUMMA_OK;
 }
 
-/* Parts of very different sizes, the first of them empty. */
+/* Parts of very different sizes; the first two are empty. */
 static void uneven(int64_t *part, int size, int64_t bytes, int64_t unit)
 {
     int64_t elements = bytes / unit;

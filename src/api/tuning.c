@@ -1,10 +1,10 @@
-/* hsumma_tune. */
+/* hsumma_tune: measures candidates for one product and remembers the fastest. */
 #include "hsumma/plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Matrices to measure with: this process's parts, of ones. */
+/* Allocates this process's parts of the matrices and fills them with ones. */
 static hsumma_status make_matrices(hsumma_context *ctx, const struct hs_request *request, void *matrix[3])
 {
     hsumma_status status = HSUMMA_OK;
@@ -23,7 +23,7 @@ static hsumma_status make_matrices(hsumma_context *ctx, const struct hs_request 
     return status;
 }
 
-/* Executions until it is known which candidate is the fastest. */
+/* Executes the plan until the fastest candidate is known. */
 static hsumma_status measure(hsumma_plan *plan, void *const matrix[3])
 {
     const struct hs_scalar *scalar = plan->problem.scalar;
@@ -47,7 +47,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
                                  .desc = {a, b, c},
                                  .options = words,
                                  .afresh = 1};
-    if (long_words) /* every process is given the same */
+    if (long_words) /* the same on every process */
         return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "options have %zu letters; expected less than %zu",
                        strlen(options), sizeof words - sizeof " tune=measure");
     hsumma_status status = hs_plan_create(ctx, &request, 0, &plan);
@@ -56,7 +56,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     status = hs_agree(&ctx->agreement, (struct hs_vote){.status = make_matrices(ctx, &request, matrix)}).status;
     if (status)
         hs_fail(&ctx->message, status, "no memory for matrices to measure with");
-    char note[sizeof ctx->note]; /* of the context's creation: what is noted now is about the file */
+    char note[sizeof ctx->note]; /* notes of the context's creation; from here on notes are about the file */
     memcpy(note, ctx->note, sizeof note);
     ctx->note[0] = 0;
     if (!status)
@@ -65,7 +65,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
         hs_trial_remember(plan);
     if (!status && line && size)
         snprintf(line, size, "%s", hs_trial_turn(plan)->line);
-    /* processes outside the grid have measured nothing, and wait here */
+    /* processes outside the grid have measured nothing and wait here */
     hsumma_status mine = status ? status : ctx->note[0] ? HSUMMA_ERR_OPTION : HSUMMA_OK;
     int reported = status != HSUMMA_OK;
     status = hs_agree(&ctx->agreement, (struct hs_vote){.status = mine}).status;

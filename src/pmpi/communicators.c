@@ -8,7 +8,7 @@
 
 struct pmpi_state pmpi_state = {.keyval = MPI_KEYVAL_INVALID};
 
-/* What communicators have whose calls are passed on. */
+/* The record of communicators whose calls are passed on. */
 static struct pmpi_comm none;
 
 static void unlink_record(struct pmpi_comm *record)
@@ -26,7 +26,7 @@ static void link_record(struct pmpi_comm *record)
     pmpi_state.last = record;
 }
 
-/* MPI is about to free the communicator. */
+/* Called by MPI when it frees the communicator. */
 static int forget(MPI_Comm comm, int keyval, void *attribute, void *extra)
 {
     struct pmpi_comm *record = attribute;
@@ -64,7 +64,7 @@ int pmpi_is_word(const char *word)
     return said && !strcmp(said, word);
 }
 
-/* Each takes one of the some 2,000 communicators that MPICH has, and shared memory. */
+/* Each record uses one of MPICH's some 2,000 communicators, and shared memory. */
 enum { MOST_RECORDS = 64 };
 
 void pmpi_warn(const char *why)
@@ -74,7 +74,7 @@ void pmpi_warn(const char *why)
     pmpi_state.warned = 1;
 }
 
-/* Whether this process would serve. */
+/* Whether this process can serve calls. */
 static int is_willing(void)
 {
     int level = MPI_THREAD_MULTIPLE;
@@ -83,7 +83,7 @@ static int is_willing(void)
     return level < MPI_THREAD_MULTIPLE && !pmpi_is_word("off") && pmpi_state.records < MOST_RECORDS;
 }
 
-/* A record with a context if all processes want one and there can be one, else `none`: all decide alike. */
+/* A record with a context if all processes agree to one and it can be made, else `none`; the same decision on all. */
 static struct pmpi_comm *make_record(MPI_Comm comm)
 {
     struct pmpi_comm *record = calloc(1, sizeof *record);
@@ -135,6 +135,6 @@ void pmpi_comms_free(void)
     while (pmpi_state.first) {
         struct pmpi_comm *record = pmpi_state.first;
         if (PMPI_Comm_delete_attr(record->comm, pmpi_state.keyval) && pmpi_state.first == record)
-            unlink_record(record); /* what it holds goes with the process */
+            unlink_record(record); /* its memory is freed at process exit */
     }
 }

@@ -1,4 +1,4 @@
-/* MPI's datatypes and operators, and hsumma's. */
+/* Maps MPI's datatypes and operators to hsumma's. */
 #include "pmpi/pmpi.h"
 
 enum kind { REAL, COMPLEX, SIGNED };
@@ -36,7 +36,7 @@ static const struct {
 
 enum { TYPES = sizeof types / sizeof *types };
 
-/* Where it is in the table; TYPES: nowhere. */
+/* The index in the table; TYPES if absent. */
 static int find(MPI_Datatype type)
 {
     int i = 0;
@@ -61,7 +61,7 @@ int pmpi_is_basic(MPI_Datatype type, MPI_Count *size)
     return combiner == MPI_COMBINER_NAMED && lower == 0 && extent == *size;
 }
 
-/* The element of a kind and size; -1: there is none. */
+/* The element of a kind and size; -1 if there is none. */
 static int element_of(enum kind kind, MPI_Count size)
 {
     if (kind == REAL)

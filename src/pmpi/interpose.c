@@ -1,4 +1,4 @@
-/* The functions that the dynamic linker finds before MPI's. */
+/* The MPI functions that this library interposes; the dynamic linker finds them before MPI's. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static void count_call(struct pmpi_count *count, long long bytes)
     count->bytes += bytes;
 }
 
-/* A call of so many elements of a type goes to MPI. */
+/* Counts a call that is passed on to MPI. */
 static void count_passed(enum pmpi_function function, MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;
@@ -22,15 +22,15 @@ static void count_passed(enum pmpi_function function, MPI_Count count, MPI_Datat
     count_call(&pmpi_state.passed[function], count > 0 ? count * size : 0);
 }
 
-/* Arguments that MPI shall complain about, or that need no message. */
+/* Calls that MPI should reject, or that need no message. */
 static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     return pmpi_state.inside || count < 1 || type == MPI_DATATYPE_NULL || comm == MPI_COMM_NULL;
 }
 
 /*
- * Runs the call.  *error is MPI's verdict if it was served (also when it failed); 0 if not: then nothing has happened,
- * on all processes alike.
+ * Runs the call. 1 if it was served, also when it failed; *error is then MPI's error code. 0 if it was not: then
+ * nothing has happened on any process.
  */
 static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_function function, long long bytes,
                  int *error)
@@ -40,7 +40,7 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     pmpi_state.inside++;
     status = hsumma_coll_run(record->ctx, call);
     pmpi_state.inside--;
-    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* all have been told so */
+    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* the same on all ranks */
         if (record->rank == 0)
             pmpi_warn(hsumma_message(record->ctx));
         return 0;
@@ -54,7 +54,8 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     return 1;
 }
 
-/* Of a communicator that can be served; found out before anything collective, for MPI tells a wrong one alone. */
+/* Whether root is valid in a communicator that can be served. Checked before anything collective, because MPI reports a
+ * wrong root to one process alone. */
 static int is_root(MPI_Comm comm, int root)
 {
     int inter = 1, size = 0;
@@ -82,13 +83,13 @@ static int serve_reduction(const void *in, void *out, MPI_Count count, MPI_Datat
         return 0;
     if ((in != MPI_IN_PLACE && !in) || (!out && (function == PMPI_ALLREDUCE_CALL || rank == root)) ||
         !(record = pmpi_comm_of(comm)))
-        return 0; /* MPI complains */
+        return 0; /* MPI reports the error */
     return serve(record, &call, function, count * size, error);
 }
 
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
-/* The type for a buffer that is MPI_BOTTOM, which MPICH does not pack: the same elements from *buffer on. */
+/* A type for MPI_BOTTOM, which MPICH does not pack: the same elements relative to *buffer. */
 static MPI_Datatype from_bottom(MPI_Datatype type, void **buffer)
 {
     MPI_Count lower = 0, extent;
@@ -102,8 +103,8 @@ static MPI_Datatype from_bottom(MPI_Datatype type, void **buffer)
     return type;
 }
 
-/* Elements with gaps, or in another order than that of memory: through a copy.  A process without memory for it can
- * not tell the others. */
+/* Broadcasts elements with gaps, or out of memory order, through a copy. A process that cannot allocate the copy cannot
+ * signal the others. */
 static int serve_packed(struct pmpi_comm *record, void *buffer, MPI_Count count, MPI_Datatype type, hsumma_coll *call,
                         int *error)
 {
@@ -141,7 +142,7 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
     if (is_for_mpi(count, type, comm) || !is_root(comm, root))
         return 0;
     basic = pmpi_is_basic(type, &size);
-    if (size < 1 || count > INT32_MAX / size) /* nothing; more than MPI can pack on another process */
+    if (size < 1 || count > INT32_MAX / size) /* nothing to send, or more than MPI can pack on another process */
         return 0;
     call.count = count * size;
     if ((basic && !buffer) || !(record = pmpi_comm_of(comm)))
@@ -154,7 +155,7 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
 /* --- MPI's names ----------------------------------------------------------------------------------------------------
  */
 
-/* With counts of 32 bits and of 64: a process may call the ones where another calls the others. */
+/* With 32-bit and 64-bit counts: processes may mix the two in one call. */
 #define FUNCTIONS(suffix, integer)                                                                                \
     PMPI_EXPORT int MPI_Allreduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op, \
                                           MPI_Comm comm)                                                          \

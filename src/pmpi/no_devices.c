@@ -1,4 +1,4 @@
-/* The preloaded library serves host memory only, and would have to bring a BLAS for devices: it has no kind of them. */
+/* The preloaded library serves host memory only; devices would need a BLAS, so it has no kind of device. */
 #include "gpu/devices.h"
 
 const struct hs_device_kind *hs_device_kind_find(const char *name, struct hs_message *why)

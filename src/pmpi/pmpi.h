@@ -1,24 +1,25 @@
 /*
- * libhsumma_pmpi.so: MPI_Allreduce, MPI_Reduce and MPI_Bcast of a program that does not know hsumma, by LD_PRELOAD.
+ * libhsumma_pmpi.so: serves MPI_Allreduce, MPI_Reduce and MPI_Bcast of unmodified programs, by LD_PRELOAD.
  *
  *   mpiexec -n 8 -genv LD_PRELOAD libhsumma_pmpi.so program
  *
- * Every communicator has a context of its own, made at its first call that can be served and kept as an attribute.
- * Whether a call is served depends only on what MPI demands to be alike on all processes, so that all decide alike:
- *   broadcasts    all; what is not one basic type after the other is packed, because another process may describe the
- *                 same elements otherwise
- *   reductions    sum, maximum and minimum of real, complex and signed integer basic types; not operators of the
- *                 program's own: they may count on getting whole vectors, as the BLACS do, which MPICH keeps for them
- *   communicators with two processes at least, no intercommunicators; none if a process has the environment variable
- *                 HSUMMA_PMPI=off, has served 64 communicators that are not freed yet, or MPI_THREAD_MULTIPLE, whose
- * threads might call at the same time: a context is for one thread at a time Everything else goes to PMPI, also what
- * the library itself asks of MPI while it serves a call.
+ * Every communicator has a context of its own, made at the first call that can be served and kept as an attribute.
+ * Whether a call is served depends only on arguments that MPI requires to be the same on all processes:
  *
- * What the user has said wrongly (HSUMMA_COLL=allreduce:foo) is told once, and calls are passed on.
- * HSUMMA_PMPI=verbose: the first process says at the end what was served.  Other variables: the library's options,
- * e.g. HSUMMA_COLL.
+ *   broadcasts    all; everything but contiguous elements of one basic type is packed, because another process may
+ *                 describe the same elements by another type
+ *   reductions    sum, maximum and minimum of real, complex and signed integer basic types; no user-defined operators,
+ *                 which may rely on whole vectors as MPICH passes them (the BLACS' do)
+ *   communicators intracommunicators of at least two processes
  *
- * Fortran needs nothing of its own: MPICH's Fortran interfaces call the C functions MPI_*.
+ * No call of a communicator is served if one of its processes sets HSUMMA_PMPI=off, already serves 64 communicators, or
+ * has MPI_THREAD_MULTIPLE, because a context is for one thread at a time. All other calls go to PMPI, those that the
+ * library itself makes while it serves a call included.
+ *
+ * A wrong option (HSUMMA_COLL=allreduce:foo) is reported once, and calls are passed on. HSUMMA_PMPI=verbose: the first
+ * process prints at the end what was served. Other variables are the library's options, for example HSUMMA_COLL.
+ *
+ * Fortran needs no functions of its own: MPICH's Fortran interfaces call the C functions MPI_*.
  */
 #ifndef HSUMMA_PMPI_H
 #define HSUMMA_PMPI_H
@@ -34,7 +35,7 @@ struct pmpi_count {
     atomic_llong calls, bytes;
 };
 
-/* A communicator, as its attribute. */
+/* The attribute of a communicator that is served. */
 struct pmpi_comm {
     struct pmpi_comm *next, *previous;
     MPI_Comm comm;
@@ -43,33 +44,33 @@ struct pmpi_comm {
 };
 
 /*
- * The one record of the process: a preloaded library has no handle that it could hang it on.  Under
- * MPI_THREAD_MULTIPLE nothing is served; written are only the counts and, once and under a lock, keyval.
+ * State of the process: a preloaded library has no handle to attach it to. Under MPI_THREAD_MULTIPLE nothing is served;
+ * only the counts are written and, once and under a lock, keyval.
  */
 struct pmpi_state {
     atomic_int keyval;
-    struct pmpi_comm *first, *last; /* in the order of their making */
-    int records;                    /* so many */
-    int warned;                     /* the user has been told that something is not as he said */
-    int inside;                     /* the library is at work: what it asks of MPI is passed on */
+    struct pmpi_comm *first, *last; /* in order of creation */
+    int records;                    /* their number */
+    int warned;                     /* a warning has been printed */
+    int inside;                     /* the library is active: its own MPI calls are passed on */
     struct pmpi_count served[PMPI_FUNCTIONS], passed[PMPI_FUNCTIONS];
 };
 extern struct pmpi_state pmpi_state;
 
-/* communicators.c: the record of a communicator, made at its first call; NULL: pass the call on.  Collective over comm.
- */
+/* communicators.c: the record of a communicator, made at its first call; NULL: pass the call on. Collective over
+ * comm. */
 struct pmpi_comm *pmpi_comm_of(MPI_Comm comm);
-/* Frees all contexts, in the order of their making. */
+/* Frees all contexts, in order of creation. */
 void pmpi_comms_free(void);
-/* Tells the user, once, why calls are not served that he wants served. */
+/* Warns the user, once, why calls are not served. */
 void pmpi_warn(const char *why);
-/* Whether HSUMMA_PMPI says this. */
+/* Whether HSUMMA_PMPI has this value. */
 int pmpi_is_word(const char *word);
 
 /* datatypes.c */
-/* Whether a type is one of MPI's own, in whose elements there are no gaps: *size bytes each. */
+/* Whether a type is one of MPI's own with contiguous elements, of *size bytes each. */
 int pmpi_is_basic(MPI_Datatype type, MPI_Count *size);
-/* Whether hsumma has the operator for this type, of *size bytes. */
+/* Whether hsumma has the operator for this type, of *size bytes; sets *operator if so. */
 int pmpi_operator(MPI_Op op, MPI_Datatype type, hsumma_operator *operator, MPI_Count * size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Products whose matrices all lie on one process: it multiplies, the others return, and nobody waits for anybody, as in
- * PBLAS.  So they need no context, the making of which is collective.
+ * Products whose matrices all lie on one process: that process multiplies, the others return, and no process waits for
+ * another, as in PBLAS. They need no context, whose creation is collective.
  */
 #include "api/scalapack/shim.h"
 

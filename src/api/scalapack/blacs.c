@@ -1,7 +1,7 @@
 /*
- * BLACS and PBLAS as far as the shim needs them.  In shared libraries the symbols are weak, because a preloaded one
- * meets programs that have none of them; in the archive (HSUMMA_STATIC) they are not, so that a linker takes them from
- * a static ScaLAPACK.
+ * The parts of BLACS and PBLAS that the shim needs. In shared libraries the symbols are weak, because a preloaded one
+ * may enter programs without them; in the archive (HSUMMA_STATIC) they are strong, so that the linker takes them from a
+ * static ScaLAPACK.
  */
 #include "api/scalapack/shim.h"
 
@@ -26,7 +26,7 @@ typedef void gridinfo(const int *context, int *nprow, int *npcol, int *row, int 
 typedef void get(const int *context, const int *what, int *value);
 typedef void cabort(int context, char *routine, int info);
 
-/* Where they are if not in sight: a program may load ScaLAPACK for itself alone (dlopen, as Python does). */
+/* Their addresses if they are not visible here: a program may load ScaLAPACK privately (dlopen, as Python does). */
 static struct {
     _Atomic(gridinfo *) gridinfo;
     _Atomic(get *) get;
@@ -41,11 +41,11 @@ void *hs_symbol_of(const void *caller, const char *name)
     void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     void *symbol = library ? dlsym(library, name) : NULL;
     if (library)
-        dlclose(library); /* it stays: its caller is in it */
+        dlclose(library); /* it stays loaded: the caller is in it */
     return symbol;
 }
 
-/* ISO C has no cast from a data pointer to one of a function. */
+/* memcpy, because ISO C has no cast from a data pointer to a function pointer. */
 #define FIND(caller, function, name)               \
     do {                                           \
         void *symbol = hs_symbol_of(caller, name); \
@@ -99,7 +99,7 @@ void hs_blacs_abort(int context, const char *routine, int info)
         end(context, name, info);
         return;
     }
-    /* going on would pass off C as a product; PBLAS would end the program, too */
+    /* to continue would pass C off as the product; PBLAS, too, would end the program */
     fprintf(stderr, "hsumma: %s: info = %d, and this program has no PB_Cabort to say so\n", name, info);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }

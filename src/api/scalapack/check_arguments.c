@@ -1,14 +1,14 @@
 /*
- * The check of p?gemm's arguments.  It is PBLAS's, which each process makes for itself: of all that is wrong the
- * smallest position counts, where entry e (from 1) of the descriptor that is argument p stands at 100 p + e and a
- * scalar argument p at 100 p.
+ * The check of p?gemm's arguments, with PBLAS's results; each process checks by itself. Of all errors the one with the
+ * smallest position is reported: entry e (from 1) of the descriptor that is argument p has position 100 p + e, a scalar
+ * argument p has 100 p.
  */
 #include "api/scalapack/shim.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* Positions of the arguments in the call. */
+/* Positions of the arguments of p?gemm. */
 enum {
     ARG_TRANSA = 1,
     ARG_TRANSB,
@@ -23,7 +23,7 @@ enum {
 };
 static const int position_of_desc[3] = {ARG_DESCA, ARG_DESCB, ARG_DESCC};
 
-/* An entry of DTYPE 2 in the short descriptor of DTYPE 1. */
+/* Maps an entry of DTYPE 2 to the short descriptor of DTYPE 1. */
 static const int short_entry[HS_ENTRIES] = {0, 1, 2, 3, 4, 5, 4, 5, 6, 7, 8};
 
 static void read_desc(const int *desc, int *entry)
@@ -39,7 +39,7 @@ static void read_desc(const int *desc, int *entry)
         entry[HS_DTYPE] = 2;
         return;
     }
-    memcpy(entry, harmless, sizeof harmless); /* an unknown descriptor has nothing but its type and context */
+    memcpy(entry, harmless, sizeof harmless); /* of an unknown descriptor only type and context are read */
     entry[HS_DTYPE] = desc[HS_DTYPE];
     entry[HS_CTXT] = desc[HS_CTXT];
 }
@@ -57,7 +57,7 @@ struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis
                         args->shape[axis]);
 }
 
-/* The leading dimension counts only where columns are stored; there it must not be less than the rows. */
+/* The smallest valid leading dimension. It must cover the rows only where this process stores columns. */
 static int64_t least_ld(const struct hs_arguments *args, int x)
 {
     struct hs_axis rows = hs_argument_axis(args, x, 0), cols = hs_argument_axis(args, x, 1);
@@ -104,7 +104,7 @@ static int is_op(char op)
     return op == 'N' || op == 'T' || op == 'C';
 }
 
-/* Everything as it was given, right or wrong. */
+/* Copies all arguments, valid or not. */
 static void read_all(const struct hs_pgemm *call, struct hs_arguments *args)
 {
     args->op[0] = upper(call->trans[0]);

@@ -1,5 +1,5 @@
-/* HSUMMA_EXPLAIN: what is done with each distinct call.  Plans come and go in a bounded cache, so the calls that have
- * been told are remembered here. */
+/* HSUMMA_EXPLAIN: one line for each distinct call. The explained calls are remembered here, because the cache of plans
+ * forgets. */
 #include "api/scalapack/shim.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * p?gemr2d: one call.  Processes may be on none of the two matrices' contexts, and then know neither grid nor
- * descriptor; so all processes of the context that covers both tell each other where they are.
+ * One call of p?gemr2d. A process may be outside the context of either matrix, and then knows neither its grid nor its
+ * descriptor; so all processes of the context that covers both exchange what they know.
  */
 #include "api/scalapack/shim.h"
 
@@ -16,19 +16,19 @@
 #pragma weak pzgemr2d_
 #pragma weak pigemr2d_
 
-/* The entries of a descriptor of DTYPE 1, which is the only one that p?gemr2d knows. */
+/* The entries of a descriptor of DTYPE 1, the only one that p?gemr2d accepts. */
 enum { DTYPE_1, CTXT_1, M_1, N_1, MB_1, NB_1, RSRC_1, CSRC_1, LLD_1, ENTRIES_1 };
 
-/* What a process knows of one matrix; coord -1: it is not on its grid, and the rest is 0. */
+/* What a process knows of one matrix. coord is -1 outside the matrix's grid; the other members are then 0. */
 struct whereabouts {
     int coord[2], shape[2], desc[ENTRIES_1];
 };
 
-/* One matrix, as all know it then. */
+/* One matrix, as all processes know it after the exchange. */
 struct known {
     hsumma_grid grid;
     hsumma_desc desc;
-    int *rank; /* of its grid, room for all */
+    int *rank; /* ranks of its grid; room for all */
 };
 
 static const char *name_of(const struct hs_pgemr2d *call)
@@ -47,7 +47,7 @@ static hsumma_pgemr2d *original_of(const struct hs_pgemr2d *call)
     return routine;
 }
 
-/* Left to ScaLAPACK; 0: the program has none. */
+/* Calls ScaLAPACK's routine; 0 if the program has none. */
 static int call_original_move(const struct hs_pgemr2d *call)
 {
     hsumma_pgemr2d *routine = original_of(call);
@@ -57,7 +57,8 @@ static int call_original_move(const struct hs_pgemr2d *call)
     return routine != NULL;
 }
 
-/* HSUMMA_GEMR2D, alike on all processes: what is asked for must be known before there is anybody to ask. */
+/* Reads HSUMMA_GEMR2D, which must be the same on all processes. The answer is needed before a communicator exists, so
+ * nothing is agreed. */
 static int wants_original(void)
 {
     hsumma_option_info info;
@@ -77,11 +78,11 @@ static struct whereabouts tell(const int *desc)
         mine.shape[a] = shape[a];
     }
     memcpy(mine.desc, desc, sizeof mine.desc);
-    mine.desc[CTXT_1] = mine.desc[LLD_1] = 0; /* each process has its own */
+    mine.desc[CTXT_1] = mine.desc[LLD_1] = 0; /* differ between processes */
     return mine;
 }
 
-/* Puts together what the processes have told of matrix e.  NULL, or what is wrong; alike on all processes. */
+/* Combines what the processes know of matrix e. NULL, or what is wrong; the same on all processes. */
 static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, const struct whereabouts *told, int e,
                          struct known *known)
 {
@@ -110,7 +111,7 @@ static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, co
     const struct whereabouts *mine = &told[2 * shim->ctx->comm.rank + e];
     known->grid = (hsumma_grid){
         .ctx = shim->ctx,
-        .number = -1, /* of no grid of the context's own */
+        .number = -1, /* not one of the context's own grids */
         .grid = {.extent = {shape[0], shape[1]}, .coord = {mine->coord[0], mine->coord[1]}, .rank = known->rank}};
     known->desc = (hsumma_desc){.grid = &known->grid,
                                 .m = desc[M_1],
@@ -127,13 +128,13 @@ static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, co
     return NULL;
 }
 
-/* What each process has told, and a table of ranks for each matrix. */
+/* What all processes know, and a table of ranks for each matrix. */
 struct gathered {
     struct whereabouts *told;
     int *rank[2];
 };
 
-/* HSUMMA_ERR_MEMORY, alike on all processes. */
+/* HSUMMA_OK or HSUMMA_ERR_MEMORY, the same on all processes. */
 static hsumma_status make_room(struct hs_shim *shim, struct gathered *room)
 {
     hsumma_context *ctx = shim->ctx;
@@ -151,7 +152,7 @@ static hsumma_status test_request(void *request, int *worked, int *done)
     return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
-/* By MPI: the shim's contexts have no collective calls of the library's own. */
+/* Gathers through MPI: the shim's contexts are made without collective calls. */
 static hsumma_status gather(hsumma_context *ctx, const struct whereabouts mine[2], struct whereabouts *all)
 {
     MPI_Request request;
@@ -177,7 +178,7 @@ static hsumma_status move_part(const struct hs_pgemr2d *call, struct hs_shim *sh
     *why = wrong;
     if (wrong)
         return HSUMMA_ERR_ARGUMENT;
-    if (!status) { /* whole numbers are only copied: the size of an element is what matters */
+    if (!status) { /* integers are only copied, so only the element size matters */
         hsumma_type type = call->letter == HS_LETTER_I ? HSUMMA_S : (hsumma_type)call->letter;
         status = hsumma_redistribute(ctx, type, *call->extent[0], *call->extent[1], call->data[0], &known[0].desc,
                                      (void *)call->data[1], &known[1].desc);

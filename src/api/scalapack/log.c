@@ -1,4 +1,4 @@
-/* HSUMMA_LOG: each call as the command line of hsumma that repeats it. */
+/* HSUMMA_LOG: writes each call as the hsumma command that repeats it. */
 #include "api/scalapack/shim.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 struct log_line {
-    char text[1536]; /* more than the longest */
+    char text[1536]; /* longer than any line */
 };
 #define ADD(line, ...) hs_append((line)->text, sizeof(line)->text, __VA_ARGS__)
 
@@ -63,6 +63,6 @@ void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_argument
     for (int x = 0; x < 3; x++)
         add_layout(&line, args, x);
     ADD(&line, "\n");
-    ssize_t written = write(file, line.text, strlen(line.text)); /* one piece: other processes may append, too */
-    (void)written;                                               /* a full disk must not end the multiplication */
+    ssize_t written = write(file, line.text, strlen(line.text)); /* in one write: other processes may append too */
+    (void)written;                                               /* a full disk must not fail the multiplication */
 }

@@ -1,4 +1,4 @@
-/* ScaLAPACK's own routines: the next ones behind ours where we have taken their place, else the program's. */
+/* ScaLAPACK's own routines: the next definition after ours where we interpose, else the program's. */
 #include "api/scalapack/shim.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* p?gemm_ and p?gemr2d_, in ScaLAPACK's place.  The one file that libhsumma_pxgemm does not have. */
+/* p?gemm_ and p?gemr2d_ under ScaLAPACK's names. The only file that libhsumma_pxgemm leaves out. */
 #include "api/scalapack/shim.h"
 
 #define NAMES(kind, small, large, letter)                                                                    \

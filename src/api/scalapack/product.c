@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* C := beta C, which every process does for itself. */
+/* C := beta C, local on every process. */
 static void scale(const struct hs_pgemm *call, const struct hs_arguments *args)
 {
     const struct hs_scalar *scalar = &hs_scalars[call->type];
@@ -22,7 +22,7 @@ static hsumma_desc describe(const struct hs_arguments *args, int x, const hsumma
     const int *entry = matrix->entry;
     struct hs_axis rows = hs_argument_axis(args, x, 0);
     int64_t local = hs_axis_count(&rows, args->coord[0]);
-    /* where no columns are stored, PBLAS takes any leading dimension */
+    /* PBLAS accepts any leading dimension where no columns are stored */
     return (hsumma_desc){.grid = grid,
                          .m = entry[HS_ROWS],
                          .n = entry[HS_COLS],
@@ -45,13 +45,14 @@ static void call_original(hsumma_pgemm *routine, const struct hs_pgemm *call)
             call->desc[2]);
 }
 
-/* Not if one process has no memory, say. */
+/* Whether an error is the same on all processes; a lack of memory, for instance, is not. */
 static int is_of_all(hsumma_status status)
 {
     return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
 }
 
-/* What hsumma cannot do.  ScaLAPACK can, if it is there, and if all processes know. */
+/* Handles a call that hsumma cannot do: ScaLAPACK does it if it is there and all processes know of the error; else the
+ * error exit. */
 static void give_up(const struct hs_pgemm *call, int context, hsumma_status status, int c_is_intact)
 {
     hsumma_pgemm *original = c_is_intact && is_of_all(status) ? hs_original(call) : NULL;
@@ -61,7 +62,7 @@ static void give_up(const struct hs_pgemm *call, int context, hsumma_status stat
         hs_blacs_abort(context, hs_pgemm_name(call->type), -(HS_INFO + (int)status));
 }
 
-/* Once, and by one process where all have the same to say. */
+/* Prints the error once; only one process prints an error that all share. */
 static void complain(const struct hs_shim *shim, hsumma_type type, hsumma_status status)
 {
     const char *text = hsumma_message(shim->ctx);
@@ -72,7 +73,7 @@ static void complain(const struct hs_shim *shim, hsumma_type type, hsumma_status
             all ? "; such calls go to ScaLAPACK" : "");
 }
 
-/* Calls that HSUMMA_SCALAPACK leaves to ScaLAPACK: 1 if it has done it. */
+/* Leaves a call to ScaLAPACK if HSUMMA_SCALAPACK says so; 1 if ScaLAPACK has done it. */
 static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_request *request)
 {
     const int64_t *extent = request->extent;
@@ -101,13 +102,13 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
                                        .op = {args->op[0], args->op[1], args->op[2]},
                                        .extent = {args->extent[0], args->extent[1], args->extent[2]},
                                        .desc = {&desc[0], &desc[1], &desc[2]},
-                                       .options = shim->explain ? "explain=0" : NULL, /* hs_explain does */
+                                       .options = shim->explain ? "explain=0" : NULL, /* hs_explain prints it */
                                        .alone = 1,
                                        .silent = !shim->explain};
     if (leave(shim, call, &request))
         return;
     struct hs_repeated how = {.ld = {desc[0].ld, desc[1].ld, desc[2].ld}};
-    shim->last.count = 0; /* the cache may let its plan go now */
+    shim->last.count = 0; /* the cache may evict its plan below */
     hsumma_status status = hs_plan_cached(shim->ctx, &request, &how.plan);
     int c_is_intact = status != HSUMMA_OK;
     if (!status && shim->explain)

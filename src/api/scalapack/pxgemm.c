@@ -1,4 +1,4 @@
-/* hsumma_p?gemm_ and hsumma_p?gemr2d_, for programs that want ScaLAPACK's own routines, too. */
+/* hsumma_p?gemm_ and hsumma_p?gemr2d_, for programs that also use ScaLAPACK's own routines. */
 #include "api/scalapack/shim.h"
 
 #define NAMES(kind, small, large, letter)                                                        \

@@ -1,12 +1,12 @@
 /*
- * The same call again: programs repeat small products in loops, where reading the arguments and finding the plan would
- * take a good part of the time.  The plan is the one that was used last, so the cache has not let it go.
+ * Repeated calls: programs repeat small products in loops, where reading the arguments and finding the plan would take
+ * much of the time. The plan is the one last used, so the cache has not evicted it.
  */
 #include "api/scalapack/shim.h"
 
 #include <string.h>
 
-/* Everything that a call says by value, but alpha and beta. */
+/* Collects every argument that is passed by value, except alpha and beta. */
 static int gather(const struct hs_pgemm *call, int raw[HS_RAW])
 {
     int count = 0;
@@ -25,7 +25,7 @@ static int gather(const struct hs_pgemm *call, int raw[HS_RAW])
     return count;
 }
 
-/* For calls that are neither written down nor left to ScaLAPACK. */
+/* Only for calls that are neither logged nor left to ScaLAPACK. */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
 {
     int raw[HS_RAW];

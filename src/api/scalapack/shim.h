@@ -1,14 +1,14 @@
 /*
  * The shim of p?gemm and p?gemr2d: what its files share.
  *
- * pxgemm.c, override.c   the Fortran names; all end in hs_pgemm or hs_pgemr2d
+ * pxgemm.c, override.c   the Fortran names; all call hs_pgemm or hs_pgemr2d
  * gemr2d.c               one call of p?gemr2d
- * product.c              one call of p?gemm: quick returns, ScaLAPACK's turn or a cached plan
- * alone.c                products of matrices on one process
- * repeat.c               the same call again
- * check_arguments.c      the check, as PBLAS does it
- * blacs.c                grid and communicator of a context, the error exit
- * state.c                what hangs on that communicator
+ * product.c              one call of p?gemm: quick returns, then ScaLAPACK or a cached plan
+ * alone.c                products of matrices that lie on one process
+ * repeat.c               repeated calls
+ * check_arguments.c      argument checks, as PBLAS does them
+ * blacs.c                grid and communicator of a BLACS context, the error exit
+ * state.c                the state that is attached to that communicator
  * original.c             ScaLAPACK's own routine
  * log.c, explain.c       HSUMMA_LOG, HSUMMA_EXPLAIN
  */
@@ -20,23 +20,23 @@
 #include "dist/view.h"
 #include "hsumma/plan/plan.h"
 
-/* The arguments of a call, as PBLAS gets them. */
+/* The arguments of a call, as PBLAS receives them. */
 struct hs_pgemm {
     hsumma_type type;
     int interposed;     /* called by ScaLAPACK's name */
-    const void *caller; /* an address in whoever calls */
+    const void *caller; /* an address in the calling code */
     const char *trans[2];
     const int *extent[3]; /* m, n, k */
     const void *alpha, *beta;
     const void *data[3];
-    const int *first[3][2]; /* ia, ja; ib, jb; ic, jc: from 1 */
+    const int *first[3][2]; /* ia, ja; ib, jb; ic, jc; from 1 */
     const int *desc[3];
 };
 
-/* All routines end here. */
+/* Does one call of p?gemm; all entry points call it. */
 void hs_pgemm(const struct hs_pgemm *call);
 
-/* A routine of PBLAS's signature, and its other names: what compilers for Fortran make of one. */
+/* Defines a routine with PBLAS's signature. HS_PGEMM_ALIAS adds the other names that Fortran compilers generate. */
 #define HS_PGEMM(name, letter, by_scalapacks_name)                                                                 \
     void name(const char *transa, const char *transb, const int *m, const int *n, const int *k, const void *alpha, \
               const void *a, const int *ia, const int *ja, const int *desca, const void *b, const int *ib,         \
@@ -56,8 +56,8 @@ void hs_pgemm(const struct hs_pgemm *call);
     }
 #define HS_PGEMM_ALIAS(name, of) extern HSUMMA_SCALAPACK_API hsumma_pgemm name __attribute__((alias(#of)));
 
-/* The arguments of p?gemr2d, as ScaLAPACK gets them. */
-enum { HS_LETTER_I = HSUMMA_Z + 1 }; /* whole numbers; the other letters are those of hsumma_type */
+/* The arguments of p?gemr2d, as ScaLAPACK receives them. */
+enum { HS_LETTER_I = HSUMMA_Z + 1 }; /* integers; the other letters are those of hsumma_type */
 struct hs_pgemr2d {
     int letter, interposed;
     const void *caller;
@@ -84,7 +84,7 @@ void hs_pgemr2d(const struct hs_pgemr2d *call);
     }
 #define HS_PGEMR2D_ALIAS(name, of) extern HSUMMA_SCALAPACK_API hsumma_pgemr2d name __attribute__((alias(#of)));
 
-/* The entries of a descriptor of DTYPE 2, in their order. */
+/* The entries of a descriptor of DTYPE 2, in order. */
 enum hs_entry {
     HS_DTYPE,
     HS_CTXT,
@@ -100,10 +100,10 @@ enum hs_entry {
     HS_ENTRIES
 };
 
-/* The same, read. */
+/* The arguments of p?gemm, read. */
 struct hs_arguments {
     int context;
-    int shape[2], coord[2]; /* of its grid */
+    int shape[2], coord[2]; /* of the context's grid */
     int64_t extent[3];      /* m, n, k */
     char op[3];             /* N, T, C */
     struct hs_matrix_argument {
@@ -113,39 +113,40 @@ struct hs_arguments {
     } matrix[3];
 };
 
-/* Reads and checks.  0, or the info of PBLAS's error exit.  Local. */
+/* Reads and checks the arguments. 0, or the info of PBLAS's error exit. Local. */
 int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args);
 struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis);
 
-/* The view of an operand, for this process. */
+/* This process's view of an operand. */
 struct hs_view hs_argument_view(const struct hs_arguments *args, int x);
 
-/* BLACS.  Looks for it where the caller's library does, if the program has it out of sight (dlopen). */
+/* Looks for BLACS in the caller's library, for programs that loaded it privately (dlopen). */
 void hs_blacs_find(const void *caller);
-/* A function in the caller's library or those that it needs; NULL. */
+/* A function in the caller's library or its dependencies; NULL if there is none. */
 void *hs_symbol_of(const void *caller, const char *name);
-/* The grid of a context: 0 if there is none. */
+/* The grid of a context; 0 if there is none. */
 int hs_blacs_grid(int context, int shape[2], int coord[2]);
 MPI_Comm hs_blacs_comm(int context);
-/* PBLAS's error exit for a routine (PDGEMM).  The program goes on if the handler lets it. */
+/* Calls PBLAS's error exit for a routine (PDGEMM). Returns if the error handler does. */
 void hs_blacs_abort(int context, const char *routine, int info);
-/* The routine's name: PDGEMM. */
+/* The routine's name, for example PDGEMM. */
 const char *hs_pgemm_name(hsumma_type type);
 
-/* An info of our own: -(HS_INFO + status), for what PBLAS does not know.  Its own are numbers up to 1911. */
+/* Our own info, -(HS_INFO + status), for errors that PBLAS does not know. PBLAS's own go up to 1911. */
 enum { HS_INFO = 2000, HS_SEEN = 256 };
 
-/* The last call that was multiplied: 2 letters and a type, and of each matrix the size, place and descriptor. */
+/* The last call that was multiplied: type and two letters; of each matrix one extent, the first row and column, and the
+ * descriptor. */
 enum { HS_RAW = 3 + 3 * (3 + HS_ENTRIES) };
 struct hs_repeated {
-    hsumma_plan *plan;      /* NULL: none, or ... */
-    int local;              /* ... all lies on one process; HS_MINE: this one, where its operands begin at offset */
-    int count, raw[HS_RAW]; /* count is 0: no call */
+    hsumma_plan *plan; /* NULL: no call, or all matrices on one process */
+    int local;         /* for that: HS_MINE if it is this process, whose operands begin at `offset`; else HS_OTHERS */
+    int count, raw[HS_RAW]; /* count 0: no call */
     int64_t ld[3];
     size_t offset[3];
 };
 
-/* What hangs on the communicator of a BLACS context, and goes with it. */
+/* The state attached to the communicator of a BLACS context, freed with it. */
 struct hs_shim {
     int log; /* file descriptor, or -1 */
     int connected;
@@ -153,45 +154,45 @@ struct hs_shim {
     hsumma_context *ctx;
     hsumma_grid *grid;
     double left;                  /* calls with m n k up to this are left to ScaLAPACK */
-    hsumma_pgemm *original[2][4]; /* to which it leaves them, by interposed and type, once looked up */
+    hsumma_pgemm *original[2][4]; /* its routines, by interposed and type, once looked up */
     int explain, reports;
-    int threads; /* of the BLAS; 0: left alone */
+    int threads; /* of the BLAS; 0: not set by us */
     struct hs_repeated last;
-    int64_t seen[HS_SEEN]; /* hashes of the calls that have been explained, the oldest overwritten first */
+    int64_t seen[HS_SEEN]; /* hashes of the explained calls; the oldest is overwritten first */
     int64_t seen_count;
 };
 
-/* The state of a communicator, made at the first call.  Local.  NULL: no memory. */
+/* The state of a communicator, made at its first call; NULL without memory. Local. */
 struct hs_shim *hs_shim_of(MPI_Comm comm);
 /*
- * Makes the context at the first call.  Collective over comm, the same status on all; `shim` may be NULL on some.
- * What fails for want of memory is tried again by the next call, everything else is remembered.
+ * Makes the context at the first call. A lack of memory is retried by the next call; every other error is kept. `shim`
+ * may be NULL on some processes. Collective over comm; the same status on all.
  */
 hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2]);
-/* 1 for the first call with this matter in this process. */
+/* 1 the first time this process reports this matter. */
 enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_NO_MOVE, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
 
-/* Does the call if it is the last one again, whatever the matrices hold: 1 if so.  Context and communicator are good.
- */
+/* Does the call if its arguments are those of the last one, whatever the matrices hold; 1 if so. The context must be
+ * valid. */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call);
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how);
-/* Does a call whose matrices all lie on one process, without any other: 1 if they do. */
+/* hs_do_locally does a call whose matrices all lie on one process, without communication; 1 if they do.
+ * hs_repeat_locally does it again. */
 enum { HS_OTHERS = 1, HS_MINE };
-/* And again. */
 void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how, int threads);
 int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args);
 
 /* ScaLAPACK's own routine; NULL: the program has none. */
 hsumma_pgemm *hs_original(const struct hs_pgemm *call);
-/* *routine, a pointer to a function, of a name that this library has, too: the one behind, else what the caller's
- * library finds; NULL: there is none. */
+/* Stores in *routine, a pointer to a function, the next definition of a name that this library also defines, else the
+ * one that the caller's library finds; NULL if there is none. */
 void hs_next_routine(const void *caller, const char *name, void *routine);
 
 int hs_log_open(void);
 void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_arguments *args);
 
-/* One line for each distinct call, on the process (0,0).  plan is NULL for what is left to ScaLAPACK. */
+/* Prints one line for each distinct call, on process (0,0). plan is NULL for a call left to ScaLAPACK. */
 void hs_explain(struct hs_shim *shim, const struct hs_request *request, const hsumma_plan *plan);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the shim keeps, as an attribute of the communicator of a BLACS context: BLACS frees that at gridexit, while the
- * context's number is used again.
+ * The state of the shim is an attribute of the communicator of a BLACS context: BLACS frees the communicator at
+ * gridexit, while it reuses the context's number.
  */
 #include "api/scalapack/shim.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The one thing that belongs to the process. */
+/* State of the process, not of a context. */
 static struct {
     pthread_once_t once;
     int keyval;
@@ -93,7 +93,7 @@ static hsumma_status connect(struct hs_shim *shim, MPI_Comm comm, const int shap
 static hsumma_status connect_first(struct hs_shim *shim, MPI_Comm comm, const int shape[2])
 {
     char text[256] = "";
-    struct hs_shim none = {.log = -1}; /* in place of one that there is no memory for */
+    struct hs_shim none = {.log = -1}; /* stands in where there was no memory for a shim */
     struct hs_shim *to = shim ? shim : &none;
     to->status = connect(to, comm, shape, shim ? HSUMMA_OK : HSUMMA_ERR_MEMORY, text, sizeof text);
     to->connected = to->status != HSUMMA_ERR_MEMORY;

@@ -1,4 +1,4 @@
-/* The command hsumma: products of matrices in files, plans explained, benchmarks. */
+/* The hsumma command: multiplies matrices in files, explains plans, measures and tunes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void print_version(void)
            (int)strcspn(mpi, "\n"), mpi);
 }
 
-/* What argv asks for, on all ranks alike. */
+/* Runs the command of argv, the same on all ranks. */
 static int dispatch(int argc, char **argv, int rank)
 {
     const char *word = argc > 1 ? argv[1] : "";
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     code = dispatch(argc, argv, rank);
-    quiet_barrier(MPI_COMM_WORLD); /* the blocking one of MPI_Finalize would take the cores from slower ranks */
+    quiet_barrier(MPI_COMM_WORLD); /* the blocking barrier of MPI_Finalize would take cores from slower ranks */
     MPI_Finalize();
     return code;
 }

@@ -1,4 +1,5 @@
-/* hsumma explain: the plans and the exit code. One process plans for a grid that it is no member of. */
+/* hsumma explain: makes the plans and returns the exit status. One process plans for a grid of which it is not a
+ * member. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "product/problem.h"
 #include "report/columns.h"
 
-/* The grid of the library without this process, which may take part in every call all the same. */
+/* Makes a grid without this process, which may still take part in every call on it. */
 static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol, char order)
 {
     const struct hs_topology *topology = &ctx->comm.topology;
@@ -32,7 +33,7 @@ static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol, char or
     return grid;
 }
 
-/* The descriptor of operand x; what --layout says is checked by the library. */
+/* The descriptor of operand x; the library checks the values of --layout. */
 static hsumma_status describe(explanation *e, int x, struct hs_message *message)
 {
     const arguments *args = &e->args->common;
@@ -63,7 +64,7 @@ static hsumma_status make_plan(explanation *e, const char *options, hsumma_plan 
                               &e->desc[1], &e->desc[2], options, plan);
 }
 
-/* Every I x J; one that the library refuses is shown with its reason. */
+/* Makes every I x J; a hierarchy that the library refuses is shown with the reason. */
 static hsumma_status make_hierarchies(explanation *e)
 {
     group_grid *grids = group_grids(e->whole[0], e->whole[1], &e->hierarchy_count);
@@ -97,7 +98,7 @@ static hsumma_status make_hierarchies(explanation *e)
     return HSUMMA_OK;
 }
 
-/* Reads the profile that was named if the context has refused it, which takes only its own machine's. */
+/* Reads the profile that the user named if the context refused it as another machine's. */
 static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *message)
 {
     enum { LONGEST = 1 << 16 };
@@ -126,18 +127,18 @@ static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *messag
     free(text);
     if (status)
         return status;
-    size_t end = strlen(name), most = sizeof profile.source - 1; /* the end of a long name says more */
+    size_t end = strlen(name), most = sizeof profile.source - 1; /* keep the end of a long name */
     memcpy(profile.source, name + (end > most ? end - most : 0), (end > most ? most : end) + 1);
     ctx->profile = profile;
     ctx->note[0] = 0;
-    if (!strcmp(ctx->texts.tuned, "auto")) { /* measured here, it says nothing about another machine */
+    if (!strcmp(ctx->texts.tuned, "auto")) { /* the usual tuned file is of this machine, not of the explained one */
         hs_tuned_free(&ctx->tuned, &ctx->memory);
         hs_rules_free(&ctx->team.selector.tuned, &ctx->memory);
     }
     return HSUMMA_OK;
 }
 
-/* The context, as the processes of the grid would make it. */
+/* Makes the context as the processes of the grid would. */
 static hsumma_status make_context(explanation *e, const char *options, struct hs_message *message)
 {
     const explain_arguments *args = e->args;
@@ -149,12 +150,12 @@ static hsumma_status make_context(explanation *e, const char *options, struct hs
     if (status)
         return status;
     e->ctx->threads = e->ctx->threads_model = 1;
-    e->ctx->tile_bytes = (uint64_t)64 << 30; /* as where there is plenty */
+    e->ctx->tile_bytes = (uint64_t)64 << 30; /* assume ample memory on a node */
     hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
     return explain_places(e, (int)processes, message);
 }
 
-/* The grid that was given, or the model's choice. */
+/* The given grid, or the model's choice. */
 static hsumma_status choose_grid(explanation *e, struct hs_message *message)
 {
     const arguments *args = &e->args->common;
@@ -200,7 +201,7 @@ static condition condition_of(const explanation *e)
     return c;
 }
 
-/* Cold: what the clock knows is forgotten before each plan. */
+/* Times planning; cold: clears the clock's memo before each plan. */
 static hsumma_status time_plans(explanation *e, int cold, spread *result, struct hs_message *message)
 {
     int count = (int)e->args->timing;
@@ -227,7 +228,7 @@ static hsumma_status time_plans(explanation *e, int cold, spread *result, struct
     return status;
 }
 
-/* What moves, against lower bounds. */
+/* Compares the bytes moved with lower bounds. */
 static hsumma_status find_bounds(explanation *e)
 {
     return bounds_of(&e->bounds, e->counted ? &e->received : NULL, e->plan, &e->info, e->workspace_max);
@@ -318,7 +319,7 @@ static int carry_out(const explain_arguments *args, const char *options)
     return COMMAND_OK;
 }
 
-/* One rank does it all; the others wait. */
+/* Explains on rank 0; the others wait. */
 int explain_run(const void *args, const char *options, MPI_Comm comm)
 {
     int rank, code = COMMAND_OK;

@@ -1,4 +1,5 @@
-/* The best P x Q x L processes for products whose layouts are free, against the lower bound; declared in command.h. */
+/* hsumma explain --free: the best P x Q x L processes for products of free layouts, and the lower bound; declared in
+ * command.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,23 +9,23 @@
 #include "dist/layers.h"
 #include "explain/command.h"
 
-/* COSMA (SC19) leaves as many idle where that helps. */
+/* At most one process in 32 may stay idle, as in COSMA (SC19). */
 enum { USED_OF = 32 };
 
-/* One kind of grid: with one layer, or with any number. */
+/* The best grid with one layer, or with any number. */
 typedef struct free_grid {
     char name[40];
-    int64_t received, memory; /* bytes of the process that has most; -1: nothing fits into the memory */
+    int64_t received, memory; /* bytes of the most loaded process; -1: nothing fits into memory */
     double ratio;             /* of received to the bound */
 } free_grid;
 
 typedef struct free_row {
     int64_t extent[3], ranks, bound;
-    const char *limit; /* of the bound */
+    const char *limit; /* which limit sets the bound */
     free_grid one, layered;
 } free_row;
 
-/* "4x4x8,..." or "128,512,...": `numbers` of them, with commas between; the items counted, 0 where the text is none. */
+/* Reads items of `numbers` numbers each, such as "4x4x8,..." or "128,512,...". Returns their count, 0 if invalid. */
 static int read_items(const char *text, int numbers, int64_t *items)
 {
     int count = 0;
@@ -71,7 +72,7 @@ int explain_read_free_shapes(const argument_given *given, void *at)
 
     items->count = read_items(given->text, 3, items->number);
     for (int i = 0; i < items->count * 3; i++)
-        if (items->number[i] > 1 << 29) /* a matrix has less than 2^60 elements */
+        if (items->number[i] > 1 << 29) /* keeps a matrix below 2^60 elements */
             return 0;
     return items->count > 0;
 }

@@ -1,4 +1,4 @@
-/* The explanation as a json object; declared in command.h. */
+/* The explanation as JSON; declared in command.h. */
 #include "explain/command.h"
 #include "report/bounds.h"
 #include "report/product.h"
@@ -16,7 +16,7 @@ static const report_column machine_columns[] = {{"profile", REPORT_VALUE(struct 
                                                 {"knee", REPORT_VALUE(struct hs_profile, knee)},
                                                 REPORT_END};
 
-/* null: the paper's condition says nothing about this product on this grid. */
+/* null: the paper's condition does not apply. */
 static const report_column condition_columns[] = {{"n", REPORT_VALUE(condition, n)},
                                                   {"b", REPORT_VALUE(condition, b)},
                                                   {"p", REPORT_VALUE(condition, p)},

@@ -1,13 +1,13 @@
-/* What layers over k would gain (layers=L), where the processes are on several nodes; declared in command.h. */
+/* The gain from layers over k (layers=L) if the processes span several nodes; declared in command.h. */
 #include <stdlib.h>
 
 #include "explain/command.h"
 #include "report/product.h"
 
-/* More processes are not looked at. */
+/* Larger grids are not examined. */
 enum { LAYERS_PROCESSES = 1 << 12 };
 
-/* A number of layers that is refused is left out. */
+/* Prices numbers of layers; omits those that are refused. */
 hsumma_status explain_layers(explanation *e, struct hs_message *message)
 {
     const arguments *args = &e->args->common;

@@ -1,4 +1,4 @@
-/* Where the processes are, and what enters the nodes; declared in command.h. */
+/* The nodes of the processes, and what enters them; declared in command.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* --- places ------------------------------------------------------------------------------------------------------- */
 
-/* "0,0,1,1" into node[0 .. processes). */
+/* Reads "0,0,1,1" into node[0 .. processes). */
 static int read_map(const char *text, int processes, int *node)
 {
     for (int i = 0; i < processes; i++) {
@@ -49,7 +49,7 @@ hsumma_status explain_places(explanation *e, int processes, struct hs_message *m
     return status;
 }
 
-/* --- what enters -------------------------------------------------------------------------------------------------- */
+/* --- what enters the nodes --------------------------------------------------------------------------------------- */
 
 static hsumma_status count_process(void *state, const struct hs_loop *loop, int process, struct hs_message *message)
 {
@@ -60,13 +60,13 @@ static hsumma_status count_process(void *state, const struct hs_loop *loop, int 
     return HSUMMA_OK;
 }
 
-/* MPI's own collectives send what is not known. */
+/* The messages of MPI's own collectives are unknown. */
 static int is_countable(const explanation *e)
 {
     return e->processes <= EXPLAIN_COUNTED && !hs_native_wanted(&e->plan->choice.spec);
 }
 
-/* Of all spans. */
+/* The sum over all spans. */
 static int64_t into_node(const explanation *e, const entering *of, const int64_t *number, int node)
 {
     int64_t sum = 0;
@@ -98,7 +98,7 @@ static hsumma_status count(const explanation *e, entering *to, struct hs_message
     return status;
 }
 
-/* The same product with the grid in another order; one that the library refuses is passed over. */
+/* Counts for the same product with the grid in another order; skips an order that the library refuses. */
 static hsumma_status count_in_order(const explanation *e, entering *to, struct hs_message *message)
 {
     explanation other = {
@@ -145,7 +145,7 @@ const entering *explain_enters(const explanation *e)
     return NULL;
 }
 
-/* --- in words ----------------------------------------------------------------------------------------------------- */
+/* --- text -------------------------------------------------------------------------------------------------------- */
 
 static void print_each(const explanation *e, const entering *own, FILE *file)
 {
@@ -206,7 +206,7 @@ static int node_at(const explanation *e, int row, int col)
     return e->node->of[e->grid->rank[row * e->whole[1] + col]];
 }
 
-/* What enters when. */
+/* Draws what enters in each span. */
 static void draw_spans(const explanation *e, const entering *own, FILE *file)
 {
     enum { DRAWN_NODES = 8 };
@@ -241,9 +241,9 @@ void explain_draw_nodes(const explanation *e, FILE *file)
     draw_spans(e, explain_enters(e), file);
 }
 
-/* --- as json ------------------------------------------------------------------------------------------------------ */
+/* --- JSON -------------------------------------------------------------------------------------------------------- */
 
-/* Of each node, in one span or (-1) in all; null if it was not counted. */
+/* A list by node, for one span or (-1) the sum of all; null if not counted. */
 static json_t *list(const explanation *e, const entering *of, const int64_t *number, int span)
 {
     json_t *array = of ? json_array() : json_null();

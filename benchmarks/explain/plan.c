@@ -1,4 +1,4 @@
-/* The plan in numbers, as text; declared in command.h. */
+/* The plan and its figures, as text; declared in command.h. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void print_seconds(FILE *file, const char *before, double seconds)
     fprintf(file, "%s%.4g %s", before, seconds * scale, unit);
 }
 
-/* Whether a line of options has this word. */
+/* Whether a plan's line contains the option. */
 static int has_word(const char *line, const char *word, size_t length)
 {
     for (const char *at = line; *(at += strspn(at, " ")); at += strcspn(at, " "))
@@ -23,7 +23,7 @@ static int has_word(const char *line, const char *word, size_t length)
     return 0;
 }
 
-/* The words of a rival's line that the plan's does not have: what would have to be said to get it. */
+/* Prints the options of a rival's line that differ from the chosen plan's. */
 static void print_difference(const char *line, const char *chosen, FILE *file)
 {
     int printed = 0;

@@ -1,4 +1,4 @@
-/* What the loops of all processes would do, taken down one process after the other; declared in command.h. */
+/* Records what the loops of all processes would do, one process at a time; declared in command.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,8 +7,8 @@
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-/* A loop takes its whole workspace, which may be more than this machine has, and here nobody writes into it: large
- * pieces are only reserved. Before each piece lies its length if it was mapped, else 0. */
+/* An allocator that only reserves large pieces: a loop allocates its whole workspace, which may exceed this machine's
+ * memory, but here nobody writes to it. A word before each piece holds its length if it was mapped, else 0. */
 enum { MAPPED_FROM = 1 << 20 };
 
 static void *lazy_get(void *state, size_t bytes)
@@ -48,7 +48,7 @@ static void lazy_put(void *state, void *memory)
 
 static const struct hs_allocator lazy = {lazy_get, lazy_put, NULL};
 
-/* --- what to draw ------------------------------------------------------------------------------------------------- */
+/* --- pictures ---------------------------------------------------------------------------------------------------- */
 
 static void add_stage(picture *p, const struct hs_loop *loop, const struct hs_mover *mover, int level, int panel,
                       int panels)
@@ -65,8 +65,8 @@ static void add_stage(picture *p, const struct hs_loop *loop, const struct hs_mo
     };
 }
 
-/* The panels of one level inside the picture's outermost one: of one root, so they differ in their width at most, and
- * only the last is narrower. */
+/* Adds the panels of one level inside the picture's outermost one. They have one root, so only the last may differ, by
+ * being narrower. */
 static void add_level(picture *p, const struct hs_loop *loop, const struct hs_mover *mover, int level, int outer)
 {
     const struct hs_tier *whole = &loop->panels.tier[mover->tier0], *tier = &loop->panels.tier[mover->tier[level]];
@@ -79,7 +79,7 @@ static void add_level(picture *p, const struct hs_loop *loop, const struct hs_mo
         add_stage(p, loop, mover, level, last, 1);
 }
 
-/* Fills a picture but for what the single processes do. */
+/* Fills a picture, except for what single processes do. */
 static hsumma_status begin_picture(picture *p, const struct hs_loop *loop, int operand, int pair, int processes)
 {
     const struct hs_mover *mover = hs_preview_mover(loop, operand);
@@ -132,7 +132,7 @@ static int compare_cuts(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Which indices of the looped dimension go into which panel. */
+/* Records which indices of the looped dimension form which panel. */
 static hsumma_status read_cuts(explanation *e, const struct hs_loop *loop)
 {
     size_t capacity = 0;
@@ -155,7 +155,7 @@ static hsumma_status read_cuts(explanation *e, const struct hs_loop *loop)
     return HSUMMA_OK;
 }
 
-/* What is the same on all processes, from the first one's loop. */
+/* Reads what all processes have in common from the first one's loop. */
 static hsumma_status read_common(explanation *e, const struct hs_loop *loop, struct hs_message *message)
 {
     hsumma_status status = hs_variant_make(&e->plan->problem, e->plan->choice.spec.stationary, &e->variant, message);
@@ -175,7 +175,7 @@ static hsumma_status read_common(explanation *e, const struct hs_loop *loop, str
     return status;
 }
 
-/* --- one process after the other ---------------------------------------------------------------------------------- */
+/* --- one process at a time --------------------------------------------------------------------------------------- */
 
 static hsumma_status read_process(void *state, const struct hs_loop *loop, int process, struct hs_message *message)
 {
@@ -203,7 +203,7 @@ static hsumma_status read_process(void *state, const struct hs_loop *loop, int p
     return status;
 }
 
-/* The messages of every stage, now that all processes have said their part. */
+/* Extracts the messages of every stage once all processes' lists are there. */
 static hsumma_status join_parts(explanation *e)
 {
     hsumma_status status = HSUMMA_OK;
@@ -217,7 +217,7 @@ static hsumma_status join_parts(explanation *e)
     return status;
 }
 
-/* The communicator as a process of the grid has it. */
+/* The communicator as a process of the grid sees it. */
 static struct hs_comm explain_comm(const explanation *e, int process)
 {
     return (struct hs_comm){.comm = MPI_COMM_NULL,

@@ -10,7 +10,7 @@ enum { LINE = 110, TABLE_COLUMNS = 16, CUTS_PRINTED = 96 };
 
 static const char operand_name[] = "ABC", dim_name[] = "mnk";
 
-/* --- the numbers -------------------------------------------------------------------------------------------------- */
+/* --- figures ----------------------------------------------------------------------------------------------------- */
 
 static void print_head(const explanation *e, FILE *file)
 {
@@ -65,7 +65,7 @@ static void print_hierarchies(const explanation *e, FILE *file)
     fputc('\n', file);
 }
 
-/* --- which indices go where --------------------------------------------------------------------------------------- */
+/* --- indices and panels ------------------------------------------------------------------------------------------ */
 
 static void print_cut_line(const explanation *e, FILE *file, size_t first, int count, int line)
 {

@@ -1,4 +1,4 @@
-/* The whole product by one process. */
+/* hsumma gemm --compare device: the whole product on one process. */
 #include "gemm/alone.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "common/command.h"
 #include "measure/timing.h"
 
-/* The word "device=..." of the options: a hierarchy or a grid of many is of no use to one process. */
+/* Extracts "device=..." from the options: a hierarchy or a grid is of no use to one process. */
 static void device_word(const char *options, char *word, size_t size)
 {
     static const char name[] = "device=";
@@ -19,7 +19,7 @@ static void device_word(const char *options, char *word, size_t size)
             snprintf(word, size, "%.*s", (int)strcspn(next, " "), next);
 }
 
-/* On rank 0. */
+/* Makes the problem and its plan, on rank 0. */
 static int create(gemm_alone *alone, const char *options)
 {
     hsumma_plan_info info;
@@ -91,6 +91,6 @@ void gemm_alone_free(gemm_alone *alone)
 {
     hsumma_plan_free(&alone->plan);
     problem_unshare(&alone->placed);
-    if (alone->args.reps) /* it was made */
+    if (alone->args.reps) /* it was created */
         problem_free(&alone->host);
 }

@@ -124,7 +124,7 @@ static const argument own_arguments[] = {{.rows = arguments_all, AT(common)},
                                           .least = MEMORY_HOST, .expected = "host, device or mixed"},
                                          {.name = NULL}};
 
-/* The first word that needs ScaLAPACK; NULL if none does. */
+/* The first argument that needs ScaLAPACK; NULL if none does. */
 static const char *foreign_word(const gemm_arguments *args)
 {
     return args->compare[COMPARE_SCALAPACK] ? "compare scalapack"
@@ -134,7 +134,7 @@ static const char *foreign_word(const gemm_arguments *args)
                                             : NULL;
 }
 
-/* What does not fit together. */
+/* Checks combinations of arguments. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     gemm_arguments *args = of;

@@ -1,9 +1,9 @@
-/* What the plan moves, against lower bounds; declared in command.h. */
+/* The bytes that the plan moves, and lower bounds; declared in command.h. */
 #include "common/command.h"
 #include "gemm/command.h"
 #include "hsumma/plan/trial.h"
 
-/* Each rank counts what it sends. */
+/* Counts what this rank sends. */
 static hsumma_status count_own(bounds_count *count, const hsumma_plan *plan)
 {
     hsumma_status status = bounds_count_create(count, &plan->ctx->comm.topology.division[HS_NODE]);
@@ -21,7 +21,7 @@ int gemm_bounds(contest *r)
     hsumma_status status = HSUMMA_OK;
     int counted, code = COMMAND_OK;
 
-    if (!plan || plan->layered || problem_on_device(&r->p)) /* a count of layers has no list of this plan */
+    if (!plan || plan->layered || problem_on_device(&r->p)) /* a layered plan has no lists of its own to count */
         return COMMAND_OK;
     counted = r->p.ranks <= BOUNDS_COUNTED;
     if (counted && command_fail(r->p.comm, count_own(&count, plan) != HSUMMA_OK, "no memory to count messages"))

@@ -1,4 +1,4 @@
-/* hsumma gemm: one product, timed in turns with the local GEMM and with other contenders, and checked. */
+/* hsumma gemm: one product, timed in turns with the local GEMM and other contenders, and checked. */
 #include "gemm/command.h"
 
 #include <math.h>
@@ -8,13 +8,13 @@
 #include "common/command.h"
 #include "doctor/doctor.h"
 
-/* Before any plan has been asked. */
+/* Values before a plan has been queried. */
 static const hsumma_plan_info unknown = {.predicted_seconds = NAN,
                                          .predicted_comm_seconds = NAN,
                                          .predicted_gemm_seconds = NAN,
                                          .predicted_copy_seconds = NAN};
 
-/* The peak of memory so far, into x: collective. */
+/* Records the peak memory so far in x. Collective. */
 static void read_memory(const problem *p, contender *x)
 {
     int64_t most[3] = {peak_rss(), peak_rss() - problem_bytes(p), problem_bytes(p)}, all[3];
@@ -25,7 +25,7 @@ static void read_memory(const problem *p, contender *x)
     x->matrices = all[2];
 }
 
-/* Enters a contender, and makes what it needs. Collective. */
+/* Adds a contender and allocates what it needs. Collective. */
 static int add_contender(contest *r, const char *name, api how, const problem *p)
 {
     size_t first = (size_t)r->count * (size_t)r->args->common.reps;
@@ -49,7 +49,8 @@ static int add_contender(contest *r, const char *name, api how, const problem *p
     return code;
 }
 
-/* All in the device's memory.  What was not asked for may find no room there. */
+/* Adds the contender with all matrices in device memory. If it was not requested, a lack of device memory is no
+ * error. */
 static int add_resident(contest *r)
 {
     int asked = r->args->compare[COMPARE_SHARED], code = problem_share(&r->shared, &r->p, SHARE_ALL, !asked);
@@ -72,7 +73,7 @@ static int add_alone(contest *r)
     return code;
 }
 
-/* Contender i of --compare. */
+/* Adds contender i of --compare. */
 static int add_compared(contest *r, compared i)
 {
     static const api how[COMPARE_COUNT] = {
@@ -99,7 +100,7 @@ static int first_turn(contest *r)
     contender *x = &r->contenders[r->count - 1];
     turn t;
 
-    if (is_simulated()) /* nothing warms up, and memory is that of all ranks */
+    if (is_simulated()) /* there is nothing to warm up, and memory is that of all ranks */
         return COMMAND_OK;
 
     int code = take_turn(r, x, r->args->calls, &t);
@@ -109,7 +110,7 @@ static int first_turn(contest *r)
     return code;
 }
 
-/* Where A, B and C lie, and what goes with that. */
+/* Places A, B and C, and adds the contenders that depend on it. */
 static int place(contest *r)
 {
     const gemm_arguments *args = r->args;
@@ -130,7 +131,7 @@ static int place(contest *r)
     return code || !r->floored ? code : gemm_floor_create(&r->floor, r->measured, args->common.reps);
 }
 
-/* The warm-ups, ours first and alone, so that its memory is its own. */
+/* Warms up; our routine comes first and alone, so that its memory peak is its own. */
 static int warm_up(contest *r)
 {
     const gemm_arguments *args = r->args;
@@ -159,7 +160,7 @@ static int warm_up(contest *r)
     return gemm_link_create(&r->link, &r->p, r->plan, args->link);
 }
 
-/* After a contender's last turn. Where C has gone on through several calls there is one call more, for the check. */
+/* Finishes a contender after its last turn. If C accumulated over several calls, one more call gives a C to check. */
 static int finish_contender(contest *r, contender *x)
 {
     const gemm_arguments *args = r->args;
@@ -191,7 +192,7 @@ static int finish_contender(contest *r, contender *x)
     return check_product(x->p, c, args->common.check, &x->check);
 }
 
-/* The rounds. */
+/* Runs all rounds. */
 static int measure(contest *r)
 {
     int code, reps = r->args->common.reps, calls = r->args->calls;
@@ -217,8 +218,8 @@ static int measure(contest *r)
     return COMMAND_OK;
 }
 
-/* The plan. With an API that keeps its plans to itself, one of the same arguments stands for them: made only now, so
- * that its memory and its time are in no measurement. */
+/* Fills in the plan. If an API hides its plans, one with the same arguments stands for them, made only now so that its
+ * memory and time are in no measurement. */
 static void fill_plan(contest *r, contender *x)
 {
     if (!r->plan && !r->text[0] && problem_plan(&r->p, NULL, &r->plan, &r->info, r->text, sizeof r->text)) {
@@ -233,7 +234,7 @@ static void fill_plan(contest *r, contender *x)
     x->plan = r->info.line;
 }
 
-/* The turn of the median time (of two, the shorter one): its parts add up, medians of each part would not. */
+/* The turn with the median time (the shorter of two middle ones): its parts add up, unlike the medians of each part. */
 static turn typical(const contender *x, int reps)
 {
     double middle = spread_of(x->times, reps).median;
@@ -245,7 +246,8 @@ static turn typical(const contender *x, int reps)
     return x->turns[at];
 }
 
-/* Of the GEMM rate, as if the products were the same; on a device, of what one process alone does on its own. */
+/* The fraction of the GEMM rate that the contender reaches, for equal numbers of operations; on a device, of the rate
+ * of one process alone. */
 static spread fraction_of(const contest *r, const contender *x, int reps)
 {
     double scale = r->rate.flops > 0 ? problem_flops(&r->p) / r->rate.flops / r->rate.copies : 0;
@@ -259,7 +261,7 @@ static spread fraction_of(const contest *r, const contender *x, int reps)
     return (spread){.median = all.median * scale, .min = all.min * scale, .max = all.max * scale};
 }
 
-/* What a contender has shown. */
+/* Fills in a contender's results. */
 static void fill(contest *r, contender *x)
 {
     int reps = r->args->common.reps;
@@ -278,7 +280,7 @@ static void fill(contest *r, contender *x)
     x->row_error = x->check.strict ? x->check.row_error : NAN;
 }
 
-/* Rounds for every contender and the GEMM rate. */
+/* Allocates results of all rounds for every contender and the GEMM rate. */
 static int make_room(contest *r, MPI_Comm comm)
 {
     size_t reps = (size_t)r->args->common.reps;

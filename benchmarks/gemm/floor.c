@@ -1,4 +1,4 @@
-/* Copies to the device and back, and what they leave to a product. */
+/* Times copies to the device and back, and the bound that they set. */
 #include "gemm/floor.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { FLOOR_PIECE = 32 << 20 };
 
-/* The caller's own copies: memory that is pinned is none of the library's public calls. */
+/* The context's device. Its copies are used directly: the public API has none from pinned memory. */
 static struct hs_device *device_of(const problem *p)
 {
     return p->ctx->device;
@@ -61,7 +61,7 @@ void gemm_floor_free(gemm_floor *floor, const problem *p)
     memset(floor, 0, sizeof *floor);
 }
 
-/* So many bytes between the pinned piece and the device's, piece by piece, all put on the stream at once. */
+/* Copies `bytes` bytes between the pinned buffer and the device's, piece by piece; all pieces are enqueued at once. */
 static hsumma_status copy_pinned(const gemm_floor *floor, const problem *p, int64_t bytes, int out)
 {
     struct hs_device *device = device_of(p);
@@ -75,7 +75,7 @@ static hsumma_status copy_pinned(const gemm_floor *floor, const problem *p, int6
     return status ? status : device->kind->synchronize(device, p->ctx->stream);
 }
 
-/* The operands' own bytes.  What comes back is a piece of something else: C is refreshed before it is used again. */
+/* Copies the operands themselves. The bytes copied back are arbitrary: C is refreshed before its next use. */
 static hsumma_status copy_own(const gemm_floor *floor, const problem *p, int out)
 {
     hsumma_status status = HSUMMA_OK;

@@ -1,4 +1,4 @@
-/* The link's time, and the GEMM alone. */
+/* The time of the link, plus the GEMM alone. */
 #include "gemm/link.h"
 
 #include <stdlib.h>

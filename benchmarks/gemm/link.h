@@ -1,24 +1,24 @@
-/* What the links between nodes and the local GEMM allow: the link's time for the bytes that must enter the node that
- * gets most, and then the GEMM alone. */
+/* The lower bound from the links between nodes and the local GEMM: the link's time for the bytes that must enter the
+ * most loaded node, then the GEMM alone. */
 #ifndef HS_BENCHMARKS_GEMM_LINK_H
 #define HS_BENCHMARKS_GEMM_LINK_H
 
 #include "gemm/rate.h"
 
 typedef struct gemm_link {
-    double rate;          /* bits per second that the link of a node carries each way; 0: nothing is asked */
-    int64_t *bytes, most; /* that must enter each node, and the most of them */
+    double rate;          /* bits per second that a node's link carries each way; 0: not used */
+    int64_t *bytes, most; /* that must enter each node, and their maximum */
     gemm_rate alone;
 } gemm_link;
 
-/* plan: of the problem; NULL: one is made.  Collective; an exit status, after printing.  Free in any case. */
+/* plan: of the problem, or NULL to make one. Collective; an exit status, after printing. Always free. */
 int gemm_link_create(gemm_link *link, problem *p, hsumma_plan *plan, double rate);
 void gemm_link_free(gemm_link *link);
 
-/* One turn: seconds of both.  Collective. */
+/* Runs one turn and returns the seconds of both parts. Collective. */
 double gemm_link_turn(gemm_link *link, const problem *p, int calls);
 
-/* Seconds of the link. */
+/* The seconds of the link. */
 double gemm_link_seconds(const gemm_link *link);
 
 #endif

@@ -14,13 +14,13 @@
 #include "measure/simulated.h"
 #include "measure/timing.h"
 
-/* One dimension of a smaller product. */
+/* Scales one dimension of the product. */
 static int64_t scaled(int64_t size, double scale)
 {
     return size <= 1 || scale == 1 ? size : fmax(1, (double)size * scale);
 }
 
-/* The product, or the largest one of the same proportions whose matrices take less than half of the free memory. */
+/* Chooses the product, or the largest of the same proportions whose matrices take less than half of the free memory. */
 static void choose_size(gemm_rate *rate, const problem *p)
 {
     double m, n, k, need, most, scale = 1, limit = 0.5 * (double)memory_available();
@@ -50,7 +50,7 @@ static void choose_size(gemm_rate *rate, const problem *p)
     rate->times = rate->shrunk ? m * n * k / ((double)rate->m * (double)rate->n * (double)rate->k) : 1;
 }
 
-/* Numbers of moderate size; which ones does not matter for the speed. */
+/* Allocates numbers of moderate size; their values do not affect the speed. */
 static void *make_matrix(hsumma_type type, int64_t count)
 {
     int single = type == HSUMMA_S || type == HSUMMA_C;
@@ -70,7 +70,7 @@ static void *make_matrix(hsumma_type type, int64_t count)
     return matrix;
 }
 
-/* Threads of the process that multiplies. */
+/* The number of threads of a multiplying process. */
 static int choose_threads(const machine *mach, int threads, gemm_rate_kind kind)
 {
     if (!hs_threads_now() || kind == RATE_LOCAL)
@@ -119,9 +119,9 @@ static void multiply(const gemm_rate *rate, const arguments *args)
             rate->m);
 }
 
-/* A launcher may have bound this rank to a core or two; its BLAS threads, started long ago, have inherited that. For
- * the measurement every thread of the process may use all cores of the node's ranks (want) and afterwards what it had
- * (had, filled if set). A thread beyond `most` keeps its binding. */
+/* Sets the affinity of this process's threads. A launcher may have bound the rank to few cores, and BLAS threads that
+ * are already running inherited that. During the measurement all threads may use all cores of the node's ranks (want),
+ * afterwards their old ones (had, filled if set). Threads beyond `most` keep their binding. */
 static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, int most)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -140,7 +140,7 @@ static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, in
     return count;
 }
 
-/* Every rank, from a common start. */
+/* Runs on every rank, from a common start. */
 static double run_all(const gemm_rate *rate, const problem *p, int calls)
 {
     int before = hs_threads_set(rate->threads);
@@ -151,7 +151,7 @@ static double run_all(const gemm_rate *rate, const problem *p, int calls)
     for (int i = 0; i < calls && rate->flops > 0; i++)
         multiply(rate, p->args);
     seconds = (MPI_Wtime() - seconds) / calls * rate->times;
-    quiet_barrier(p->comm); /* whoever is done leaves the cores to the others */
+    quiet_barrier(p->comm); /* ranks that are done yield their cores */
     quiet_allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, p->comm);
     hs_threads_restore(before);
     if (p->mach.blas_share > 1)
@@ -172,7 +172,7 @@ double gemm_rate_run(gemm_rate *rate, const problem *p, int calls)
         return 0;
     sleeping_barrier(p->comm);
     if (p->rank == 0) {
-        int before = hs_threads_set(rate->threads), bound; /* first: threads must exist to be unbound */
+        int before = hs_threads_set(rate->threads), bound; /* first: only existing threads can be rebound */
 
         bound = bind_threads(&p->mach.cpus, thread, had, MOST_THREADS);
         seconds = MPI_Wtime();
@@ -183,7 +183,7 @@ double gemm_rate_run(gemm_rate *rate, const problem *p, int calls)
             sched_setaffinity(thread[i], sizeof had[i], &had[i]);
         hs_threads_restore(before);
         if (rate->threads > 1)
-            sleep_seconds(0.05); /* OpenBLAS's idle threads spin for a while: not in somebody else's turn */
+            sleep_seconds(0.05); /* OpenBLAS's idle threads spin for a while: keep that out of the next turn */
     }
     sleeping_barrier(p->comm);
     quiet_bcast(&seconds, 1, MPI_DOUBLE, 0, p->comm);

@@ -1,37 +1,37 @@
-/* The rate that the hardware gives away without any communication: one process with the BLAS threads of its whole node
- * on the same product, or on the largest proportional one that fits in memory, times the number of nodes. Or one thread
- * on one rank's part of it, times the ranks. Or every rank on its own part, all at once. */
+/* The GEMM rate of the hardware without communication, in one of three ways: one process with the BLAS threads of its
+ * whole node on the product, or on the largest proportional one that fits in memory, times the number of nodes; one
+ * thread on one rank's part, times the ranks; or all ranks at once on their own parts. */
 #ifndef HS_BENCHMARKS_GEMM_RATE_H
 #define HS_BENCHMARKS_GEMM_RATE_H
 
 #include "product/problem.h"
 
-/* Who multiplies what. */
+/* Which ranks multiply, and what. */
 typedef enum gemm_rate_kind {
-    RATE_NODE,  /* rank 0 the whole product */
-    RATE_LOCAL, /* rank 0 its part of C */
-    RATE_ALL,   /* every rank its part of C, at the same time */
+    RATE_NODE,  /* rank 0, the whole product */
+    RATE_LOCAL, /* rank 0, its part of C */
+    RATE_ALL,   /* all ranks at once, their parts of C */
 } gemm_rate_kind;
 
 typedef struct gemm_rate {
     int64_t m, n, k; /* of the product that is run */
-    int shrunk;      /* smaller than the one asked for, */
-    double times;    /* which has so many times its operations */
-    int threads;     /* 1 if the BLAS cannot be told */
+    int shrunk;      /* smaller than the requested product */
+    double times;    /* the requested product's operations over those of one run */
+    int threads;     /* 1 if the BLAS's number cannot be set */
     gemm_rate_kind kind;
-    int copies;      /* that work at once by this reckoning: nodes, or ranks */
+    int copies;      /* by which the rate is multiplied: nodes, or ranks */
     double flops;    /* of one run; 0: nothing to measure */
-    void *a, *b, *c; /* on ranks that multiply */
+    void *a, *b, *c; /* on multiplying ranks */
 } gemm_rate;
 
-/* Chooses the size and makes the matrices. With threads = 0 the whole product has as many as ranks of a node, at most
- * one for each of its cores; more share the cores. Parts have one thread, or all have theirs of the cores. Collective.
- * Returns an exit status; undo with gemm_rate_free. */
+/* Chooses the size and allocates the matrices. With threads = 0 the whole product uses as many threads as its node has
+ * ranks, at most one per core; a larger number shares the cores. A part uses one thread, or with RATE_ALL the rank's
+ * share of the cores. Collective. Returns an exit status; always undo with gemm_rate_free. */
 int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, gemm_rate_kind kind);
 void gemm_rate_free(gemm_rate *rate);
 
-/* One turn: who multiplies does so `calls` times, all others sleep. Returns the seconds of one product, of the slowest,
- * on every rank. Collective. */
+/* Runs one turn: multiplies `calls` times while the other ranks sleep. Returns the seconds of one product, on the
+ * slowest rank, on every rank. Collective. */
 double gemm_rate_run(gemm_rate *rate, const problem *p, int calls);
 
 #endif

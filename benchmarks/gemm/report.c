@@ -1,4 +1,4 @@
-/* The three forms of the report on one product. */
+/* hsumma gemm: the report as a table, CSV or JSON. */
 #include "gemm/command.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 #include "report/bounds.h"
 #include "report/product.h"
 
-/* Rows that have no product are of the local GEMM; the measured routine's ratio to itself is not shown; --link. */
+/* Conditions for columns: rows of products (not of the local GEMM); rows with a ratio (not the measured routine's own);
+ * --link. */
 enum { PRODUCT = 1, RATIO = 2, LINK = 4 };
 
 static unsigned present(const contest *run)
@@ -66,7 +67,7 @@ static const report_column columns[] = {
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-/* Only a strict check counts entries, only a wrong row is looked into. */
+/* A strict check also has counts of entries; a wrong row has the entry. */
 static json_t *check_json(const check_outcome *check)
 {
     enum { STRICT = 1, WRONG_ROW = 2 };
@@ -122,7 +123,7 @@ static int print_json(const contest *run, FILE *file)
         add_result(one, &run->contenders[i], reps, present(run) | RATIO);
         json_object_set_new(others, run->contenders[i].name, one);
     }
-    if (run->count > 1) /* the ratio is the first contender's, all else of the measured routine */
+    if (run->count > 1) /* the ratio is of contender 1, all else of the measured routine */
         report_add(object, columns, &run->contenders[1], RATIO);
     add_result(object, run->contenders, reps, present(run));
     if (run->warning[0])
@@ -181,7 +182,7 @@ static void print_rate(const contest *run, const report_table *table, FILE *file
     report_table_row(table, &row, 0, note, file);
 }
 
-/* Where the time of all ranks went. */
+/* Prints how the ranks spent their time. */
 static void print_shares(const contender *x, FILE *file)
 {
     const turn *t = &x->typical;
@@ -218,7 +219,7 @@ static void print_verdict(const contender *x, FILE *file)
         fprintf(file, "           %s: row %lld (from 0) is wrong\n", x->name, (long long)check->row);
 }
 
-/* What was timed. */
+/* Prints which routine was timed. */
 static void print_routine(const contest *run, FILE *file)
 {
     const contender *ours = run->contenders;

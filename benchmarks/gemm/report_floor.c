@@ -1,4 +1,4 @@
-/* Matrices and devices: where they lie, what copies cost; declared in command.h. */
+/* Reports where the matrices lie, and the cost of copies to a device; declared in command.h. */
 #include "gemm/command.h"
 
 static const char *where(const operand *x)

@@ -1,4 +1,4 @@
-/* What the link and the GEMM alone take; declared in command.h. */
+/* Reports the bound of link plus GEMM; declared in command.h. */
 #include "gemm/command.h"
 
 void report_link(const contest *run, const report_table *times, FILE *file)

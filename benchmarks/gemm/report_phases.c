@@ -1,4 +1,4 @@
-/* What the model has said of a plan beside what its execution took. */
+/* Reports the model's prediction for a plan and the times of its execution. */
 #include <math.h>
 #include <string.h>
 
@@ -6,13 +6,13 @@
 
 enum { PHASES = 4 };
 
-/* Predicted beside measured. */
+/* A phase, predicted and measured. */
 typedef struct phase {
     const char *name, *key;
-    double predicted, measured, ratio; /* NaN: not known */
+    double predicted, measured, ratio; /* NaN: unknown */
 } phase;
 
-/* What of the communication the local GEMM does not hide, which is what an execution can measure. */
+/* Predicted communication that the local GEMM does not hide; only that can be measured. */
 static double visible(const hsumma_plan_info *info)
 {
     double seconds = info->predicted_seconds - (info->predicted_gemm_seconds + info->predicted_copy_seconds);
@@ -20,7 +20,7 @@ static double visible(const hsumma_plan_info *info)
     return seconds < 0 ? 0 : seconds;
 }
 
-/* The measured phases are those of the slowest rank each in the typical turn. */
+/* Fills in the phases; each measured one is of its slowest rank in the typical turn. */
 static void read_phases(const contender *x, phase phases[PHASES])
 {
     const hsumma_plan_info *info = &x->info;

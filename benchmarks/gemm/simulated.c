@@ -1,4 +1,4 @@
-/* A product in the simulator: what its links have carried, and the whole of a product of which a part was run. */
+/* A product in the simulator: the bytes that its links carried, and the extrapolation from a part to the whole. */
 #include "gemm/command.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "common/command.h"
 
-/* With steps=N two executions, of N outer panels and of about half as many, give the time of one more. */
+/* With steps=N, runs N outer panels and about half as many; the difference gives the time of one more panel. */
 int gemm_sample(contest *r)
 {
     contender *x = &r->contenders[0];

@@ -1,4 +1,4 @@
-/* Nodes, cores and memory. */
+/* Finds nodes, cores and memory. */
 #include "measure/machine.h"
 
 #include <limits.h>
@@ -10,14 +10,14 @@
 
 #include "common/command.h"
 
-/* Cores that the ranks of a node may use together: a launcher may have given each its own. */
+/* The number of cores that the ranks of a node may use together: a launcher may have bound each to its own. */
 static int node_cores(MPI_Comm node, cpu_set_t *all)
 {
     cpu_set_t mine;
 
     CPU_ZERO(&mine);
     if (sched_getaffinity(0, sizeof mine, &mine)) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+        long online = sysconf(_SC_NPROCESSORS_ONLN); /* there are more processors than a cpu_set_t holds */
 
         for (long i = 0; i < online && i < CPU_SETSIZE; i++)
             CPU_SET((size_t)i, &mine);
@@ -32,7 +32,7 @@ void machine_init(machine *mach, MPI_Comm comm)
 
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &mach->node);
     MPI_Comm_rank(mach->node, &rank);
-    rank = rank == 0; /* one rank of each node counts it */
+    rank = rank == 0; /* one rank per node counts it */
     quiet_allreduce(&rank, &mach->nodes, 1, MPI_INT, MPI_SUM, comm);
     MPI_Comm_size(mach->node, &facts[0]);
     facts[1] = node_cores(mach->node, &mach->cpus);

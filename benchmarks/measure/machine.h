@@ -1,4 +1,4 @@
-/* What the ranks run on: nodes, cores and memory. */
+/* The machine that the ranks run on: nodes, cores and memory. */
 #ifndef HS_BENCHMARKS_MEASURE_MACHINE_H
 #define HS_BENCHMARKS_MEASURE_MACHINE_H
 
@@ -9,26 +9,26 @@
 #include "hsumma/context/context.h"
 
 typedef struct machine {
-    MPI_Comm node;  /* the ranks that share this rank's memory; freed by machine_free */
+    MPI_Comm node;  /* ranks of this rank's node; freed by machine_free */
     int nodes;      /* nodes of the communicator */
-    int node_ranks; /* ranks on rank 0's node, and its cores that they may use: the same values on every rank */
+    int node_ranks; /* ranks on rank 0's node, and cores there that they may use: the same on every rank */
     int cores;
-    cpu_set_t cpus; /* those cores, of this rank's node */
-    int blas_share; /* BLAS threads per rank if the ranks of that node share its cores evenly, at least 1 */
+    cpu_set_t cpus; /* those cores, on this rank's own node */
+    int blas_share; /* BLAS threads per rank if ranks share the node's cores evenly, at least 1 */
 } machine;
 
 /* Collective over comm. */
 void machine_init(machine *mach, MPI_Comm comm);
 void machine_free(machine *mach);
 
-/* Bytes that can be allocated on this node without swapping; INT64_MAX if the system does not say. */
+/* Bytes that can be allocated on this node without swapping; INT64_MAX if unknown. */
 int64_t memory_available(void);
 
-/* The most memory that this process has held so far, in bytes. */
+/* The peak memory of this process so far, in bytes. */
 int64_t peak_rss(void);
 
-/* The ranks whose device is this rank's, in their order; free it with MPI_Comm_free.  Collective over comm; an exit
- * status, after printing. */
+/* A communicator of the ranks that share this rank's device, in rank order; free it with MPI_Comm_free. Collective over
+ * comm; an exit status, after printing. */
 int device_mates(const hsumma_context *ctx, MPI_Comm comm, MPI_Comm *mates);
 
 #endif

@@ -1,4 +1,4 @@
-/* Measuring in the simulator. */
+/* Measurements in the simulator. */
 #include "measure/simulated.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void common_start(MPI_Comm comm)
         return;
     }
     quiet_allreduce(&now, &start, 1, MPI_DOUBLE, MPI_MAX, comm);
-    start += 1; /* more than the reduction has taken on any rank */
+    start += 1; /* more than the reduction took on any rank */
     hs_simulator()->advance(start - MPI_Wtime());
 }
 

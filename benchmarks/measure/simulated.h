@@ -1,4 +1,4 @@
-/* What measuring is in the simulator: one run says everything, and the links can be asked what they have carried. */
+/* Measurements in the simulator, where one run suffices and links report the bytes that they carried. */
 #ifndef HS_BENCHMARKS_MEASURE_SIMULATED_H
 #define HS_BENCHMARKS_MEASURE_SIMULATED_H
 
@@ -9,14 +9,14 @@
 
 int is_simulated(void);
 
-/* Whether matrices hold nothing there (compute=time): then nothing is generated or checked. */
+/* Whether matrices hold no data (compute=time): nothing is generated or checked then. */
 int is_timed_only(const hsumma_context *ctx);
 
-/* All ranks leave it at the same moment of simulated time; elsewhere, a quiet_barrier. Collective. */
+/* Starts all ranks at the same simulated time; outside the simulator, a quiet_barrier. Collective. */
 void common_start(MPI_Comm comm);
 
-/* What links carry from here to simulated_links_end, which fills *links on rank 0. Only where hsumma_sim asks for it
- * (HSUMMA_SIM_LINKS in the environment); *links is zeros otherwise. */
+/* Measure what links carry between begin and end; end fills *links on rank 0. Only if hsumma_sim asks for it
+ * (HSUMMA_SIM_LINKS in the environment); else *links is zero. */
 void simulated_links_begin(MPI_Comm comm);
 void simulated_links_end(MPI_Comm comm, struct hs_simulated_links *links);
 

@@ -15,7 +15,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* At a fraction of the way through sorted values. */
+/* The value at a fraction of the way through sorted values. */
 static double at(const double *value, int n, double fraction)
 {
     double place = fraction * (n - 1);
@@ -24,7 +24,7 @@ static double at(const double *value, int n, double fraction)
     return i + 1 < n ? value[i] + (place - i) * (value[i + 1] - value[i]) : value[n - 1];
 }
 
-/* The spread of an array that may be reordered. */
+/* The spread of an array, which is sorted in place. */
 static spread spread_sort(double *values, int n)
 {
     if (n < 1)

@@ -82,7 +82,7 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-/* What must be there, and what must not. */
+/* Checks which arguments are required and which exclude each other. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     multiply_arguments *args = of;

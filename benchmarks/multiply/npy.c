@@ -12,7 +12,7 @@
 
 #include "common/command.h"
 
-/* A 2-D array needs some 120 bytes; a header may be padded, but a length beyond this is damage or malice. */
+/* A 2-D array needs some 120 bytes. Headers may be padded, but a longer one is damaged or malicious. */
 enum { LONGEST_HEADER = 1 << 20, WORD = 64 };
 
 int npy_fail(npy_error *error, const char *format, ...)
@@ -25,14 +25,14 @@ int npy_fail(npy_error *error, const char *format, ...)
     return -1;
 }
 
-/* --- the text of the dictionary --------------------------------------------------------------------------------- */
+/* --- the dictionary ---------------------------------------------------------------------------------------------- */
 
 typedef struct scanner {
     const char *at, *end;
     npy_error *error;
 } scanner;
 
-/* The next character after white space, 0 at the end. */
+/* Skips white space and returns the next character, 0 at the end. */
 static int peek(scanner *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r'))
@@ -40,7 +40,7 @@ static int peek(scanner *s)
     return s->at < s->end ? (unsigned char)*s->at : 0;
 }
 
-/* Takes the next character if it is this one. */
+/* Consumes the next character if it is c. */
 static int take(scanner *s, char c)
 {
     if (peek(s) != c)
@@ -54,7 +54,7 @@ static int expect(scanner *s, char c)
     return take(s, c) ? 0 : npy_fail(s->error, "damaged .npy header: no '%c' where one is needed", c);
 }
 
-/* A quoted word without escapes, which no valid header has. */
+/* Scans a quoted string; valid headers have no escapes in it. */
 static int scan_string(scanner *s, char word[WORD])
 {
     int quote = peek(s), length = 0;
@@ -73,7 +73,7 @@ static int scan_string(scanner *s, char word[WORD])
     return 0;
 }
 
-/* True or False. */
+/* Scans True or False. */
 static int scan_truth(scanner *s, int *truth)
 {
     static const char *const words[] = {"False", "True"};
@@ -105,13 +105,13 @@ static int scan_size(scanner *s, int64_t *size)
             return npy_fail(s->error, "damaged .npy header: a number of the shape is beyond 64 bits");
         value = 10 * value + digit;
     }
-    if (s->at < s->end && *s->at == 'L') /* files of Python 2 */
+    if (s->at < s->end && *s->at == 'L') /* written by Python 2 */
         s->at++;
     *size = value;
     return 0;
 }
 
-/* "(3, 4)"; other dimensions are counted for the message. */
+/* Scans "(3, 4)"; further dimensions are counted for the message. */
 static int scan_shape(scanner *s, npy_header *header)
 {
     int64_t size[2] = {0, 0}, other;
@@ -123,7 +123,7 @@ static int scan_shape(scanner *s, npy_header *header)
         if (scan_size(s, count < 2 ? &size[count] : &other))
             return -1;
         count++;
-        if (!take(s, ',') && (peek(s) != ')' || count == 1)) /* (3) is no tuple */
+        if (!take(s, ',') && (peek(s) != ')' || count == 1)) /* (3) is not a tuple */
             return npy_fail(s->error, "damaged .npy header: the shape is not a tuple of numbers");
     }
     if (count != 2)
@@ -137,7 +137,7 @@ static int scan_shape(scanner *s, npy_header *header)
 
 #define SUPPORTED "supported are float32, float64, complex64 and complex128"
 
-/* NumPy's name of a type code such as "i8", for messages. */
+/* Translates a type code such as "i8" to NumPy's name, for messages. */
 static void name_type(const char *code, char *name, size_t size)
 {
     static const struct {
@@ -165,14 +165,13 @@ static int read_type(const char *word, npy_header *header, npy_error *error)
         return npy_fail(error, "object data (Python objects, '%s'); " SUPPORTED, word);
     for (int i = 0; i < 4; i++)
         if (!strcmp(code, codes[i])) {
-            /* '=' is the byte order of the machine and '|' none: both are read as this machine's, little-endian */
+            /* '=' is native byte order and '|' none: both are read as little-endian, this machine's order */
             if (word[0] == '>')
                 return npy_fail(error, "big-endian data ('%s'); only little-endian is supported", word);
             header->type = (hsumma_type)i;
             return 0;
         }
-    if (code == word && strlen(word) > 1 &&
-        parse_type(word, &header->type)) /* spelled out, which NumPy reads as well */
+    if (code == word && strlen(word) > 1 && parse_type(word, &header->type)) /* a type name, which NumPy accepts too */
         return 0;
     name_type(code, name, sizeof name);
     return npy_fail(error, "%s data ('%s'); " SUPPORTED, name, word);
@@ -188,7 +187,7 @@ static int scan_type(scanner *s, npy_header *header)
     return scan_string(s, word) ? -1 : read_type(word, header, s->error);
 }
 
-/* --- the whole header ------------------------------------------------------------------------------------------- */
+/* --- the header -------------------------------------------------------------------------------------------------- */
 
 static int scan_entry(scanner *s, npy_header *header, unsigned *seen)
 {
@@ -284,7 +283,7 @@ size_t npy_format(npy_header *header, unsigned char bytes[NPY_WRITTEN])
                               descr[header->type], header->fortran ? "True" : "False", header->rows, header->cols);
     whole = (10 + length + 1 + 63) / 64 * 64;
     memset(bytes, ' ', whole);
-    memcpy(bytes, "\x93NUMPY\x01", 8); /* the zero that ends the string is the minor version */
+    memcpy(bytes, "\x93NUMPY\x01", 8); /* the string's terminating zero is the minor version */
     bytes[8] = (unsigned char)((whole - 10) & 255);
     bytes[9] = (unsigned char)((whole - 10) >> 8);
     memcpy(bytes + 10, text, length);
@@ -309,9 +308,9 @@ int npy_check_size(const npy_header *header, int64_t file_size, npy_error *error
     return 0;
 }
 
-/* --- the file --------------------------------------------------------------------------------------------------- */
+/* --- the file ---------------------------------------------------------------------------------------------------- */
 
-/* As many of `size` bytes from the start as there are; -1 after an error. */
+/* Reads up to `size` bytes from the start; the number read, or -1 on error. */
 static ssize_t read_start(int file, unsigned char *bytes, size_t size)
 {
     size_t done = 0;
@@ -358,7 +357,7 @@ static int read_open_header(int file, npy_header *header, npy_error *error)
 
 int npy_read_header(const char *path, npy_header *header, npy_error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result; /* opening a pipe must not wait for a writer */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result; /* opening a pipe must not wait for its writer */
 
     if (file < 0)
         return npy_fail(error, "%s", strerror(errno));

@@ -9,8 +9,8 @@
 
 #include "common/command.h"
 
-/* One dimension of a file and this rank's blocks of it: `local` elements from `first` on in blocks of `nb`, every
- * `stride`. */
+/* One dimension of a file and this rank's blocks in it: `local` elements in blocks of `nb`, which start at `first` and
+ * lie `stride` apart. */
 typedef struct axis {
     int64_t n, nb, first, stride, local;
 } axis;
@@ -22,8 +22,8 @@ typedef struct file_part {
     size_t element;  /* bytes */
 } file_part;
 
-/* How much a rank knows about a failure. MPI-IO gives the cause to the rank that wrote for the others, which only hear
- * that something went wrong. */
+/* How much a rank knows about a failure. MPI-IO reports the cause only to the rank that wrote for others; the others
+ * learn only that something failed. */
 enum { WELL, VAGUE, CERTAIN };
 
 static int certain(npy_error *error, const char *what, const char *cause)
@@ -32,8 +32,8 @@ static int certain(npy_error *error, const char *what, const char *cause)
     return CERTAIN;
 }
 
-/* Explains a status of MPI-IO. The class is not enough: ROMIO calls a full disk "other I/O error", and the system's
- * words follow in the text. */
+/* Explains a status of MPI-IO. The class is not enough: ROMIO reports a full disk as "other I/O error", followed by the
+ * system's message. */
 static int check(int status, const char *what, npy_error *error)
 {
     static const int causes[] = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES, ESTALE};
@@ -62,7 +62,7 @@ static int no_memory(int failed, npy_error *error)
     return failed ? certain(error, "no memory", "for a buffer of MPI-IO") : WELL;
 }
 
-/* Whether all ranks are well: 0, or -1. Of several explanations the certain ones stay. */
+/* Agrees whether a rank has failed: 0, or -1. Certain explanations replace vague ones. */
 static int agree(MPI_Comm comm, int known, npy_error *error)
 {
     int best = 0;
@@ -99,13 +99,13 @@ static file_part part_of(const npy_header *header, const hsumma_desc *desc, int 
     } else {
         row.local = col.local = 0;
     }
-    /* one block only: its stride does not matter and must not overflow */
+    /* with one block the stride is unused, and must not overflow */
     row.stride = row.local > row.nb ? row.nb * nprow : row.n;
     col.stride = col.local > col.nb ? col.nb * npcol : col.n;
     return (file_part){flip ? col : row, flip ? row : col, header->data, type_size(header->type)};
 }
 
-/* This rank's blocks within one line along the fast dimension, the first one at displacement 0. */
+/* A datatype of this rank's blocks in one line along the fast dimension, the first at displacement 0. */
 static int make_line(const file_part *p, MPI_Datatype element, MPI_Datatype *line)
 {
     const axis *f = &p->fast;
@@ -127,9 +127,9 @@ static int make_line(const file_part *p, MPI_Datatype element, MPI_Datatype *lin
 }
 
 /*
- * The file type of a view: the lines of one block of the slow dimension, with the extent of the way to the next block,
- * so that MPI-IO repeats it as often as there are blocks. Its size does not grow with the matrix in the slow dimension.
- * The last block may be narrower: the elements behind it are never asked for.
+ * Makes the file type of a view: the lines of one block of the slow dimension, with an extent up to the next block, so
+ * that MPI-IO repeats it for every block. Its size is independent of the slow dimension. The last block may be
+ * narrower; elements behind it are never accessed.
  */
 static int make_view(const file_part *p, MPI_Datatype element, MPI_Datatype *view)
 {
@@ -140,7 +140,7 @@ static int make_view(const file_part *p, MPI_Datatype element, MPI_Datatype *vie
 
     if (!s->local)
         status = MPI_Type_dup(element, view);
-    else if (f->local == f->n && s->local == s->n) /* the whole file: MPI-IO shall see that it is one piece */
+    else if (f->local == f->n && s->local == s->n) /* the whole file: let MPI-IO see that it is contiguous */
         status = MPI_Type_dup(element, view);
     else {
         status = make_line(p, element, &line);
@@ -161,8 +161,8 @@ static int make_view(const file_part *p, MPI_Datatype element, MPI_Datatype *vie
 
 /* --- the transfer ----------------------------------------------------------------------------------------------- */
 
-/* Adjacent pieces of noncontiguous parts are put together before they are written: without this MPI-IO may read, change
- * and write back ranges of the file under locks. */
+/* Hints that make MPI-IO merge noncontiguous parts before writing; otherwise it may read, modify and write back ranges
+ * of the file under locks. */
 static MPI_Info hints(void)
 {
     MPI_Info info;
@@ -173,7 +173,7 @@ static MPI_Info hints(void)
     return info;
 }
 
-/* The name as MPI-IO takes it: ROMIO, unlike Open MPI's, takes what stands before a colon for a kind of file system. */
+/* The file name for MPI-IO. ROMIO, unlike Open MPI, reads text before a colon as a file system type. */
 static char *file_name(const char *path)
 {
     size_t size = strlen(path) + 5;
@@ -197,8 +197,7 @@ static int open_file(const npy_transfer *t, const char *path, int mode, MPI_File
 
     if (!bad) {
         status = MPI_File_open(t->comm, name, mode, info, file);
-        /* a rank that did open it when others did not keeps its handle: closing is collective and would wait for them
-         */
+        /* a rank that opened the file while others failed keeps its handle: closing is collective */
         bad = agree(t->comm, check(status, "cannot open", error), error);
     }
     MPI_Info_free(&info);
@@ -245,7 +244,7 @@ static int move_piece(MPI_File file, int writes, int64_t first, int count, MPI_D
     return CERTAIN;
 }
 
-/* Puts elements of a part in the order of a file by rows where they belong in the local matrix by columns. */
+/* Copies elements of a part, in the order of a file by rows, to their places in the local matrix by columns. */
 static void scatter(const file_part *p, int64_t first, int count, const char *piece, char *local)
 {
     int64_t ld = p->slow.local, col = first % p->fast.local, row = first / p->fast.local;
@@ -259,7 +258,7 @@ static void scatter(const file_part *p, int64_t first, int count, const char *pi
     }
 }
 
-/* The rounds of collective calls: as many as the rank with the most elements needs. */
+/* Moves the part in rounds of collective calls, as many as the rank with most elements needs. */
 static int move_all(const npy_transfer *t, const file_part *p, MPI_File file, int writes, int flip,
                     MPI_Datatype element, char *local, npy_error *error)
 {
@@ -287,7 +286,7 @@ static int move_all(const npy_transfer *t, const file_part *p, MPI_File file, in
     return bad;
 }
 
-/* The part of a transfer between opening and closing. */
+/* Transfers the data of an open file. */
 static int move_file(const npy_transfer *t, const file_part *p, MPI_File file, int writes, int flip, void *local,
                      npy_error *error)
 {
@@ -320,7 +319,7 @@ static int transfer_file(const npy_transfer *t, const char *path, const npy_head
         return -1;
     bad = move_file(t, &p, file, writes, flip, local, error);
     if (bad) {
-        MPI_File_close(&file); /* the first failure is the one to tell */
+        MPI_File_close(&file); /* report the first failure */
         return bad;
     }
     return agree(t->comm, check(MPI_File_close(&file), "cannot close", error), error);

@@ -11,11 +11,11 @@
 
 enum { A, B, C0, FILES };
 
-/* A matrix as the library sees it: the file's content by columns. */
+/* A matrix as the library sees it: the file's contents by columns. */
 typedef struct file_operand {
     hsumma_desc desc;
-    char trans;    /* for the library */
-    int conjugate; /* the local part first: what the library's three ops cannot say */
+    char trans;    /* op for the library */
+    int conjugate; /* conjugate the local part after reading: no op of the library conjugates only */
     void *local;
 } file_operand;
 
@@ -25,20 +25,20 @@ typedef struct job {
     int rank;
     const char *path[FILES];
     npy_header head[FILES], result; /* head[C0] is used if args->c0 */
-    int64_t m, n, k;                /* of C, as the user sees it */
+    int64_t m, n, k;                /* of C as the user sees it */
     hsumma_context *ctx;
     hsumma_grid *grid;
     hsumma_plan *plan;
     file_operand in[2], c; /* in[0] and in[1] are A and B, or B and A if C is written by rows */
-    int first;             /* A or B: which file in[0] is */
-    output out;            /* rank 0's */
-    progress bar;          /* rank 0's */
+    int first;             /* the file of in[0]: A or B */
+    output out;            /* on rank 0 */
+    progress bar;          /* on rank 0 */
     const char *phase;
     npy_transfer transfer;
     double seconds[3]; /* reading, multiplying, writing */
 } job;
 
-/* --- what is to be done: files, types, shapes ------------------------------------------------------------------- */
+/* --- files, types, shapes ---------------------------------------------------------------------------------------- */
 
 static int inspect_files(job *j)
 {
@@ -97,7 +97,7 @@ static int check_shapes(job *j)
     return COMMAND_OK;
 }
 
-/* --- the library's view ----------------------------------------------------------------------------------------- */
+/* --- the library's view ------------------------------------------------------------------------------------------ */
 
 static int grid_shape(job *j, int *nprow, int *npcol)
 {
@@ -113,7 +113,7 @@ static int grid_shape(job *j, int *nprow, int *npcol)
                         (int64_t)*nprow * *npcol, ranks);
 }
 
-/* The matrix that the file holds, by columns. */
+/* Describes the file's matrix by columns. */
 static int describe(const job *j, const npy_header *head, hsumma_desc *desc, npy_error *error)
 {
     int64_t m = head->fortran ? head->rows : head->cols, n = head->fortran ? head->cols : head->rows;
@@ -126,9 +126,9 @@ static int describe(const job *j, const npy_header *head, hsumma_desc *desc, npy
 }
 
 /*
- * What the library has to do with the file's matrix S. The user's op transposes and conjugates or not; a file by rows
- * holds the transpose; and C^T = op(B)^T op(A)^T transposes once more. Conjugation without transposition is not among
- * the ops and is done on the local part after reading.
+ * Chooses the library's op for the file's matrix S. The user's op may transpose and conjugate; a file by rows holds the
+ * transpose; C^T = op(B)^T op(A)^T transposes once more. There is no op that only conjugates, so conjugation is done on
+ * the local part after reading.
  */
 static void choose_op(const job *j, char op, int file, file_operand *o)
 {
@@ -155,14 +155,14 @@ static int describe_all(job *j)
     return command_fail(j->comm, bad, "%s", error.text) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
 
-/* Prints the library's explanation, if there is something to explain, and gives an exit status. */
+/* Prints the library's message, if there is one, and returns an exit status. */
 static int report(const job *j, hsumma_status status, const char *message)
 {
     int mine = status, worst;
 
     if (!command_fail(j->comm, mine != HSUMMA_OK, "%s", message && *message ? message : hsumma_status_string(status)))
         return COMMAND_OK;
-    /* a rank that is well does not make the others' fault worse */
+    /* an OK here must not raise the severity of another rank's error */
     mine = status == HSUMMA_ERR_ARGUMENT || status == HSUMMA_ERR_OPTION || status == HSUMMA_ERR_UNSUPPORTED ||
                    status == HSUMMA_ERR_WORKSPACE || status == HSUMMA_OK
                ? 0
@@ -193,7 +193,7 @@ static int make_plan(job *j, const char *options)
     return report(j, made, hsumma_message(j->ctx));
 }
 
-/* --- doing it --------------------------------------------------------------------------------------------------- */
+/* --- the work ---------------------------------------------------------------------------------------------------- */
 
 static void show(void *context, double done)
 {
@@ -202,7 +202,7 @@ static void show(void *context, double done)
     progress_update(&j->bar, j->phase, done);
 }
 
-/* A phase has ended, well or not: `error` has a text on the ranks that failed. */
+/* Ends a phase, failed or not; `error` has a message on ranks that failed. */
 static int phase_failed(job *j, int bad, const char *path, const npy_error *error)
 {
     if (bad)
@@ -229,7 +229,7 @@ static int allocate_all(job *j)
     return command_fail(j->comm, bad, "no memory for the matrices") ? COMMAND_INTERNAL : COMMAND_OK;
 }
 
-/* Negates the imaginary parts. */
+/* Conjugates the local part. */
 static void conjugate(const file_operand *o, hsumma_type type)
 {
     int64_t count = hsumma_local_rows(&o->desc) * hsumma_local_cols(&o->desc);
@@ -277,7 +277,7 @@ static int execute(job *j)
     status = hsumma_plan_execute(j->plan, alpha, j->in[0].local, j->in[1].local, beta, j->c.local);
     if (status)
         progress_end(&j->bar);
-    quiet_barrier(j->comm); /* the time is that of the slowest */
+    quiet_barrier(j->comm); /* so that the time is that of the slowest rank */
     return report(j, status, hsumma_message(j->ctx));
 }
 
@@ -306,7 +306,7 @@ static int write_result(job *j)
     return phase_failed(j, bad, out, &error) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
 
-/* From reading to writing, with times. */
+/* Reads, multiplies and writes, with times. */
 static int work(job *j)
 {
     static int (*const steps[3])(job *) = {read_all, execute, write_result};
@@ -345,7 +345,7 @@ static int run(job *j, const char *options)
     if ((status = inspect_files(j)) || (status = check_types(j)) || (status = check_shapes(j)) ||
         (status = make_plan(j, options)))
         return status;
-    /* before the long work, so that a full disk or a directory without permission is found now */
+    /* before the long work, to find a full disk or a missing permission now */
     bad = j->rank == 0 && npy_create(&j->out, j->args->out, &j->result, j->args->force, &error);
     if (command_fail(j->comm, bad, "%s: %s", j->args->out, error.text))
         return COMMAND_BAD_INPUT;

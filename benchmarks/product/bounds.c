@@ -1,4 +1,4 @@
-/* Bytes moved against lower bounds. */
+/* Counts the bytes that a product moves, and compares with lower bounds. */
 #include "product/bounds.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ void bounds_count_free(bounds_count *count)
     memset(count, 0, sizeof *count);
 }
 
-/* Messages into the parts of one of the two divisions, then bytes. */
+/* The sums for one of the two divisions: messages into its parts, then bytes. */
 static int64_t *sums_of(const bounds_count *count, const struct hs_division *division)
 {
     return count->sums + (division == count->node ? 2 * count->alone.size : 0);
@@ -82,7 +82,8 @@ static hsumma_status fill_side(bound_side *side, const bounds_count *count, cons
              : HSUMMA_ERR_MEMORY;
 
     if (!status) {
-        int countable = plan->by_node || !hs_native_wanted(&plan->choice.spec); /* what MPI sends is not known */
+        int countable =
+            plan->by_node || !hs_native_wanted(&plan->choice.spec); /* messages of MPI's own collectives are unknown */
 
         side->messages = countable ? most_of(sums_of(count, division), division->parts) : -1;
         side->bytes = countable ? most_of(sums_of(count, division) + division->parts, division->parts) : -1;
@@ -102,7 +103,7 @@ static void fill_theory(bound_side *side, const hsumma_plan *plan, double proces
     side->to_theory = ratio(side->bytes, side->theory);
 }
 
-/* Nodes of the processes of the plan, and how many processes the largest of them has. */
+/* The number of nodes of the plan's processes, and the most processes on one. */
 static int count_nodes(const hsumma_plan *plan, const struct hs_division *node, int *largest)
 {
     const struct hs_grid *grid = &plan->problem.grid;
@@ -120,8 +121,8 @@ static int count_nodes(const hsumma_plan *plan, const struct hs_division *node, 
     return nodes;
 }
 
-/* Messages between nodes are spread over the processes of a node, which send them at their own rate, and no faster than
- * the node can. */
+/* Estimates what limits the product. Messages between nodes are spread over the processes of a node; each process has
+ * its own rate, and together they have at most the node's. */
 static void fill_limit(product_bounds *b, const hsumma_plan *plan, const hsumma_plan_info *info, int largest)
 {
     const struct hs_machine *m = &plan->ctx->profile.machine;

@@ -1,4 +1,4 @@
-/* Matrices by counter-based hashing. */
+/* Generates matrices by counter-based hashing. */
 #include "product/generate.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ uint64_t generate_mix(uint64_t h)
     return h ^ (h >> 31);
 }
 
-/* A column is one stream of splitmix64, and the row is the place in it. */
+/* Each column is a stream of splitmix64, indexed by row. */
 static uint64_t column_stream(uint64_t seed, int matrix, int64_t col)
 {
     uint64_t h = generate_mix(seed + step * (uint64_t)matrix);
@@ -70,7 +70,7 @@ static void store(int single, void *array, int64_t i, double value)
         ((double *)array)[i] = value;
 }
 
-/* In bands of rows, so that their global indices are asked for once and not once for each column. */
+/* Works in bands of rows, so that global indices are computed once, not once per column. */
 void generate_local(hsumma_type type, uint64_t seed, int matrix, const hsumma_desc *desc, void *local)
 {
     enum { BAND = 256 };

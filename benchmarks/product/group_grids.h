@@ -1,4 +1,4 @@
-/* The grids I x J of groups that divide a grid of processes. */
+/* The I x J grids of groups that divide a grid of processes. */
 #ifndef HS_BENCHMARKS_PRODUCT_GROUP_GRIDS_H
 #define HS_BENCHMARKS_PRODUCT_GROUP_GRIDS_H
 
@@ -7,7 +7,7 @@ typedef struct group_grid {
     char name[24];          /* "2x4" */
 } group_grid;
 
-/* All of them, by their number of groups, then by rows; NULL without memory. */
+/* All of them, sorted by number of groups, then by rows; NULL without memory. */
 group_grid *group_grids(int nprow, int npcol, int *count);
 
 #endif

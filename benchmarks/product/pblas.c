@@ -1,4 +1,4 @@
-/* p?gemm of ScaLAPACK and of hsumma. */
+/* Calls p?gemm of ScaLAPACK or of hsumma. */
 #include "product/pblas.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ int pblas_available(void)
 
 #if HSUMMA_HAVE_SCALAPACK
 
-/* No header comes with the library. */
+/* BLACS has no header. */
 int Csys2blacs_handle(MPI_Comm comm);
 void Cfree_blacs_system_handle(int handle);
 void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
@@ -32,8 +32,8 @@ static hsumma_pgemm *const routines[2][4] = {
     [PBLAS_HSUMMA] = {hsumma_psgemm_, hsumma_pdgemm_, hsumma_pcgemm_, hsumma_pzgemm_},
 };
 
-/* A descriptor of PBLAS with a first block of its own size (DTYPE_ = 2); ScaLAPACK's descinit_ knows only the short
- * form. Returns 0 if something does not fit in an int. */
+/* Converts a descriptor to PBLAS's DTYPE_ = 2, which has a first block of its own size; descinit_ makes only the short
+ * form. Returns 0 if a value does not fit in an int. */
 static int convert(int *desc, int context, const hsumma_desc *d)
 {
     const int64_t field[11] = {2, context, d->m, d->n, d->imb, d->inb, d->mb, d->nb, d->rsrc, d->csrc, d->ld};
@@ -46,7 +46,7 @@ static int convert(int *desc, int context, const hsumma_desc *d)
     return good;
 }
 
-/* The same ranks at the same places as in our grid. */
+/* Makes a BLACS grid with the ranks of our grid. */
 static int make_grid(pblas *b, const problem *p)
 {
     int *map = malloc((size_t)p->nprow * (size_t)p->npcol * sizeof *map);
@@ -64,7 +64,7 @@ static int make_grid(pblas *b, const problem *p)
     return COMMAND_OK;
 }
 
-/* The library that p?gemm comes from: a preloaded one may stand before ScaLAPACK. */
+/* The library that defines p?gemm: a preloaded one may precede ScaLAPACK. */
 static const char *library_of(hsumma_pgemm *routine)
 {
     void *address;
@@ -113,7 +113,7 @@ double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, i
     double nothing[2] = {0, 0}, seconds;
     const void *local_a = p->a.local ? p->a.local : nothing, *local_b = p->b.local ? p->b.local : nothing;
 
-    if (p->row < 0) /* BLACS has no context here */
+    if (p->row < 0) /* outside the BLACS grid */
         return 0;
     for (int o = 0; o < 3; o++) {
         i[o] = (int)p->x[o].desc.i + 1;

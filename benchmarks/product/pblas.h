@@ -1,4 +1,4 @@
-/* p?gemm, ScaLAPACK's or hsumma's, on the same product, the same grid and the same local matrices. */
+/* p?gemm, of ScaLAPACK or hsumma, on the same product, grid and local matrices. */
 #ifndef HS_BENCHMARKS_PRODUCT_PBLAS_H
 #define HS_BENCHMARKS_PRODUCT_PBLAS_H
 
@@ -8,7 +8,7 @@ typedef struct pblas {
     int handle, context; /* of BLACS */
     int made;
     int desc[3][11]; /* of A, B and C */
-    char how[200];   /* how ScaLAPACK's is run, for people */
+    char how[200];   /* describes how ScaLAPACK's runs, for the report */
 } pblas;
 
 typedef enum pblas_maker { PBLAS_SCALAPACK, PBLAS_HSUMMA } pblas_maker;
@@ -16,12 +16,12 @@ typedef enum pblas_maker { PBLAS_SCALAPACK, PBLAS_HSUMMA } pblas_maker;
 /* 1 if ScaLAPACK was compiled in. */
 int pblas_available(void);
 
-/* Collective. Returns an exit status after printing what was wrong; undo with pblas_free in any case. */
+/* Collective. Returns an exit status after printing an error; always undo with pblas_free. */
 int pblas_create(pblas *b, const problem *p);
 void pblas_free(pblas *b);
 
-/* C := alpha op(A) op(B) + beta C, `calls` times in a row, c being this rank's part of C. ScaLAPACK's routine gets this
- * rank's fair share of BLAS threads; hsumma's sees to that itself. Returns the seconds of this rank. Collective. */
+/* C := alpha op(A) op(B) + beta C, `calls` times; c is this rank's part of C. ScaLAPACK's routine gets this rank's
+ * share of BLAS threads; hsumma's sets its own number. Returns the seconds on this rank. Collective. */
 double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, int calls);
 
 #endif

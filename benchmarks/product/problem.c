@@ -1,4 +1,4 @@
-/* From arguments to matrices in memory. */
+/* Makes matrices from arguments. */
 #include "product/problem.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS])
     desc->j = layout[LAYOUT_J];
 }
 
-/* The descriptor of one operand. The fields were at least checked for their sign; what depends on the grid is checked
- * here, because the matrices are made before the library sees the descriptor. Returns a complaint or NULL. */
+/* Describes one operand. The sign of the fields has been checked; whatever depends on the grid is checked here, because
+ * the matrices are allocated before the library sees the descriptor. Returns an error message or NULL. */
 static const char *describe(operand *x, const problem *p, const int64_t *layout)
 {
     hsumma_desc *d = &x->desc;
@@ -52,7 +52,7 @@ static const char *describe(operand *x, const problem *p, const int64_t *layout)
     return NULL;
 }
 
-/* The bytes that one operand needs here; 0 and a complaint if they cannot be counted. */
+/* Counts the bytes of one operand on this rank; 0 on overflow. */
 static int count_bytes(operand *x, hsumma_type type)
 {
     int64_t cols = hsumma_local_cols(&x->desc), count, bytes;
@@ -67,7 +67,7 @@ static int count_bytes(operand *x, hsumma_type type)
     return 1;
 }
 
-/* Refuses what would not fit before the system starts to kill processes. */
+/* Refuses matrices that exceed free memory, before the system starts to kill processes. */
 static int check_memory(problem *p)
 {
     double need, all = 0, free_bytes = (double)memory_available();
@@ -81,7 +81,7 @@ static int check_memory(problem *p)
         return COMMAND_OK;
     need = (double)problem_bytes(p);
     quiet_allreduce(&need, &all, 1, MPI_DOUBLE, MPI_SUM, p->mach.node);
-    quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* or each rank would name another number */
+    quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* one value per node: each rank would read another */
     if (command_fail(p->comm, all > free_bytes, "the matrices need %.1f GiB on one node, and %.1f GiB are free",
                      all / 0x1p30, free_bytes / 0x1p30))
         return COMMAND_BAD_INPUT;
@@ -181,7 +181,7 @@ hsumma_status problem_settle(const problem *p)
     return problem_on_device(p) ? hsumma_synchronize(p->ctx) : HSUMMA_OK;
 }
 
-/* Between the host and memory of hsumma_malloc. */
+/* Copies between host memory and memory of hsumma_malloc. */
 static hsumma_status copy(const problem *p, void *to, const void *from, size_t bytes)
 {
     if (bytes && problem_on_device(p))

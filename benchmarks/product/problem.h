@@ -12,12 +12,12 @@
 
 typedef struct operand {
     int matrix;         /* MATRIX_A, MATRIX_B, MATRIX_C */
-    int64_t rows, cols; /* the part of the matrix that is used, as stored */
+    int64_t rows, cols; /* of the submatrix that is used, as stored */
     hsumma_desc desc;
-    void *local;  /* NULL where this rank owns nothing */
+    void *local;  /* NULL if this rank owns nothing */
     size_t bytes; /* of local */
-    int shared;   /* local is of hsumma_malloc, */
-    void *host;   /* and where that is a device's: memory of the host for the same; else NULL */
+    int shared;   /* local is memory of hsumma_malloc */
+    void *host;   /* host copy if local is device memory; else NULL */
 } operand;
 
 typedef struct problem {
@@ -27,46 +27,45 @@ typedef struct problem {
     machine mach;
     hsumma_context *ctx;
     hsumma_grid *grid;
-    hsumma_grid *best[3]; /* of A, B and C, with --best; NULL: all on grid */
+    hsumma_grid *best[3]; /* of A, B and C, with --best; NULL: `grid` for all */
     int nprow, npcol;
-    int row, col;               /* of this rank in the grid; -1 outside */
-    union hs_value alpha, beta; /* one element of the type each */
+    int row, col;               /* this rank's coordinates in the grid; -1 outside */
+    union hs_value alpha, beta; /* each one element of the type */
     union {
         struct {
             operand a, b, c;
         };
-        operand x[3]; /* these three */
+        operand x[3]; /* a, b, c as an array */
     };
 } problem;
 
-/* Blocks, offsets and sources of a matrix as --layout has them. */
+/* Sets blocks, offsets and sources of a descriptor as in --layout. */
 void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS]);
 
-/* Makes everything and fills A, B and C; options are the library's, for the context. Collective. Returns an exit status
- * of command.h, the same on every rank, after rank 0 has printed what was wrong. problem_free undoes it, always. */
+/* Creates the problem and fills A, B and C; options: the library's, for the context. Collective. Returns an exit status
+ * of command.h, the same on every rank, after rank 0 has printed an error. Always undo with problem_free. */
 int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm);
 void problem_free(problem *p);
 
-/* The same problem with some of A, B and C copied into memory of hsumma_malloc, which is the device's if the context
- * has one; everything else is borrowed. Collective. Returns an exit status, after printing what was wrong, unless
- * quiet; undo with problem_unshare before problem_free, in any case. */
+/* The same problem with some of A, B and C copied into memory of hsumma_malloc, which is device memory if the context
+ * has a device; everything else is borrowed. Collective. Returns an exit status, after printing an error unless quiet.
+ * Always undo with problem_unshare, before problem_free. */
 enum { SHARE_A = 1, SHARE_B = 2, SHARE_C = 4, SHARE_ALL = 7 };
 int problem_share(problem *shared, const problem *p, int which, int quiet);
 void problem_unshare(problem *shared);
 
-/* C as it is before the product: the generated matrix, or NaN where beta = 0, because it must not be read then. */
+/* Restores C before a product: the generated matrix, or NaN if beta = 0, because it must not be read then. */
 hsumma_status problem_refresh(const problem *p, void *c);
-/* *local: C where this process can read and write it, complete: `c` itself, or a copy that lasts until the next
- * refresh.
- */
+/* Completes C and sets *local to a copy in host memory: `c` itself, or a buffer that is valid until the next
+ * refresh. */
 hsumma_status problem_fetch(const problem *p, void *c, void **local);
 
-/* Whether the context has a device; waits for the work on it. */
+/* problem_on_device: whether the context has a device. problem_settle waits for its work. */
 int problem_on_device(const problem *p);
 hsumma_status problem_settle(const problem *p);
 
-/* A plan of this problem, and what it says of itself. Agrees on the outcome: returns an exit status, nothing printed;
- * if it failed on any rank there is no plan, and the message of this rank, if it has one, is in text. */
+/* Makes a plan of this problem and queries it. Collective; returns an exit status, the same on all ranks, without
+ * printing. On failure there is no plan, and text has this rank's message, if any. */
 int problem_plan(problem *p, const char *options, hsumma_plan **plan, hsumma_plan_info *info, char *text, size_t size);
 
 /* 2 m n k, or 8 m n k for complex types. */

@@ -10,7 +10,7 @@
 
 const char *const api_names[API_COUNT] = {"plan", "call", "pdgemm", "scalapack"};
 
-/* The one-call routine of the type. */
+/* Calls the one-call routine of the type. */
 static hsumma_status one_call(const problem *p, void *c)
 {
     const arguments *args = p->args;
@@ -33,7 +33,7 @@ static hsumma_status one_call(const problem *p, void *c)
     }
 }
 
-/* `calls` products on this rank; the seconds of all, and of the last. */
+/* Runs `calls` products on this rank; returns the seconds of all, and in *last those of the last. */
 static double multiply(const problem *p, const gemm_contender *who, int calls, double *last, hsumma_status *status)
 {
     double start, end;
@@ -57,7 +57,7 @@ static double multiply(const problem *p, const gemm_contender *who, int calls, d
     return end - start;
 }
 
-/* Where the time of the last call went, as the plan has counted, and what the call took by our clock. */
+/* Reads the parts of the last call's time from the plan; `last` is its time by our clock. */
 static void read_parts(const problem *p, const hsumma_plan *plan, double last, turn *t)
 {
     hsumma_plan_info info;
@@ -84,7 +84,7 @@ static void read_parts(const problem *p, const hsumma_plan *plan, double last, t
 
 int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t)
 {
-    hsumma_status status, before = problem_refresh(p, who->c); /* on a device, it is over then */
+    hsumma_status status, before = problem_refresh(p, who->c); /* complete on return, on a device too */
     double seconds, last;
     int code, worst;
 
@@ -93,7 +93,7 @@ int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t
     simulated_links_begin(p->comm);
     common_start(p->comm);
     seconds = multiply(p, who, calls, &last, &status) / calls;
-    quiet_barrier(p->comm); /* whoever is done leaves the cores to the others */
+    quiet_barrier(p->comm); /* ranks that are done yield their cores */
     simulated_links_end(p->comm, &t->links);
     code = command_code(before ? before : status);
     quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, p->comm);

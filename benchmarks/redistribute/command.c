@@ -1,4 +1,4 @@
-/* hsumma redistribute: a matrix from one layout into another, by hsumma_redistribute and by p?gemr2d in turns. */
+/* hsumma redistribute: moves a matrix from one layout into another, by hsumma_redistribute and p?gemr2d in turns. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@
 
 static const char *const makers[MOVE_MAKERS] = {"hsumma", "ScaLAPACK"};
 
-/* One of them, after all repetitions. */
+/* A routine's results. */
 typedef struct moved {
     const char *maker;
-    spread seconds, over; /* over: the time of hsumma over its own, turn by turn */
-    double rate;          /* of the matrix, bytes per second */
+    spread seconds, over; /* over: hsumma's time over this one's, by turn */
+    double rate;          /* bytes of the matrix per second */
 } moved;
 
 static void print_help(void)
@@ -161,7 +161,7 @@ static void release(move *m)
     hsumma_free(&m->ctx);
 }
 
-/* Entries of B that are not A's, or not NaN outside the part.  Local. */
+/* Counts entries of B that differ from A's, and those outside the part that are not NaN. Local. */
 static int64_t count_wrong(const move *m)
 {
     const hsumma_desc *a = &m->end[0].desc, *b = &m->end[1].desc;
@@ -190,7 +190,7 @@ static int64_t count_wrong(const move *m)
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
-/* Seconds of the slowest rank, and an exit status. */
+/* Runs one turn; *seconds is that of the slowest rank. Returns an exit status. */
 static int take_turn(const move *m, const gemr2d *g, move_maker maker, double *seconds)
 {
     const move_arguments *args = m->args;
@@ -264,7 +264,7 @@ static int report(const move *m, const moved *rows, int count, const char *refus
     return report_written(stdout);
 }
 
-/* All turns, the first of which is not counted. */
+/* Runs all turns; the first is a warm-up. */
 static int measure(const move *m, const gemr2d *g, int count, double *seconds, moved *rows)
 {
     int reps = m->args->reps, code = COMMAND_OK;

@@ -1,4 +1,4 @@
-/* p?gemr2d of ScaLAPACK. */
+/* Calls ScaLAPACK's p?gemr2d. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #if HSUMMA_HAVE_SCALAPACK
 
-/* No header comes with the library. */
+/* BLACS has no header. */
 int Csys2blacs_handle(MPI_Comm comm);
 void Cfree_blacs_system_handle(int handle);
 void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);

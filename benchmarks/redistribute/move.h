@@ -1,10 +1,10 @@
-/* One matrix in two layouts, ready to be moved from one into the other. */
+/* A matrix in two layouts, to be moved from one into the other. */
 #ifndef HS_BENCHMARKS_REDISTRIBUTE_MOVE_H
 #define HS_BENCHMARKS_REDISTRIBUTE_MOVE_H
 
 #include "common/arguments.h"
 
-/* --from and --to: a grid, and how the matrix lies there. */
+/* --from and --to: a grid, and the layout on it. */
 typedef struct placement {
     int nprow, npcol;
     int checkerboard;
@@ -15,7 +15,7 @@ typedef enum move_maker { MOVE_HSUMMA, MOVE_SCALAPACK, MOVE_MAKERS } move_maker;
 
 typedef struct move_arguments {
     hsumma_type type;
-    int64_t m, n; /* n is m's value if not given */
+    int64_t m, n; /* n defaults to m */
     placement end[2];
     uint64_t seed;
     int reps, check, alone;
@@ -26,7 +26,7 @@ typedef struct move_arguments {
 typedef struct move_end {
     hsumma_grid *grid;
     hsumma_desc desc;
-    void *local; /* NULL where this rank has nothing of the matrix */
+    void *local; /* NULL if this rank owns nothing */
     size_t bytes;
 } move_end;
 
@@ -38,15 +38,15 @@ typedef struct move {
     move_end end[2];
 } move;
 
-/* p?gemr2d of ScaLAPACK on the same grids. */
+/* ScaLAPACK's p?gemr2d on the same grids. */
 typedef struct gemr2d {
-    int handle, made, context[3]; /* of BLACS: of both ends, and of all ranks */
+    int handle, made, context[3]; /* BLACS handles and contexts: of the two ends, and of all ranks */
     int desc[2][9];
 } gemr2d;
 
-/* Why ScaLAPACK cannot do it; NULL: it can.  The same on all ranks. */
+/* Why ScaLAPACK cannot move it; NULL: it can. The same on all ranks. */
 const char *gemr2d_refuses(const move_arguments *args);
-/* Collective.  Returns an exit status after printing what was wrong; undo with gemr2d_free in any case. */
+/* Collective. Returns an exit status after printing an error; always undo with gemr2d_free. */
 int gemr2d_create(gemr2d *g, const move *m);
 void gemr2d_free(gemr2d *g);
 /* Collective. */

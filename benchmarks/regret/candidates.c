@@ -1,4 +1,4 @@
-/* The candidates of a case: a table whose rows are cross products of words. */
+/* The candidates of a case, from a table whose rows are cross products of option values. */
 #include <math.h>
 #include <string.h>
 
@@ -6,13 +6,13 @@
 #include "regret/command.h"
 
 /*
- * Options with their words, for one node or several; an option that is not there is not given.  Operands: "largest" of
- * op(A), op(B) and C (of equal ones C, then A), the "others", "all".  Groups: a grid, or "each": every group grid of
- * two levels that divides the grid, if they are more than four the one nearest to a square of each number of groups,
- * and of those the four whose number is nearest to the root of the processes; "middle": the one that is nearest to it.
+ * Options with their values, for one node or several; an option that is absent is not passed. Operands: "largest" of
+ * op(A), op(B) and C (of equal ones C, then A), the "others", "all". Groups: a grid; "each": every two-level group grid
+ * that divides the grid (if there are more than four, only the squarest of each number of groups, and of those the four
+ * whose number is nearest to the root of the number of processes); "middle": the one nearest to it.
  */
 static const struct row {
-    int several; /* nodes; else one */
+    int several; /* several nodes, or one */
     const char *text;
 } rows[] = {
     {0, "stationary: all; node: shared; block: auto 192 384; chunk: auto 256 1024;"},
@@ -31,7 +31,7 @@ static const struct row {
     {1, "stationary: all; groups: 1x1; block: 256; lookahead: 1; exchange: all"},
 };
 
-/* What marks an option's word in a candidate's name. */
+/* The prefix of an option's value in a candidate's name. */
 static const struct {
     const char *option, *mark;
 } marks[] = {{"block", "b"}, {"chunk", "c"}, {"lookahead", "la"}, {"segment", "s"}, {"exchange", "to_"}};
@@ -46,7 +46,7 @@ enum {
     EACH = 4
 };
 
-/* An option of a row, and what its words come to. */
+/* An option of a row, with its values. */
 typedef struct row_part {
     const char *option;
     int length; /* of its name */
@@ -85,7 +85,7 @@ static void add_operands(row_part *to, const problem *p, const char *which, size
 
 /* --- group grids -------------------------------------------------------------------------------------------------- */
 
-/* How far the number of groups is from the root of the processes, as a factor. */
+/* The distance of the number of groups from the root of the number of processes, as a logarithm. */
 static double from_root(const problem *p, const group_grid *grid)
 {
     return fabs(log(grid->groups / sqrt((double)p->nprow * p->npcol)));
@@ -96,7 +96,7 @@ static double from_square(const group_grid *grid)
     return fabs(log((double)grid->rows / grid->cols));
 }
 
-/* Those that divide the grid, without those that are SUMMA. */
+/* All group grids that divide the grid, except those equal to SUMMA. */
 static int all_grids(const problem *p, group_grid *grid)
 {
     int count = 0;
@@ -108,7 +108,7 @@ static int all_grids(const problem *p, group_grid *grid)
     return count;
 }
 
-/* Keeps the squarest of each number of groups, of equal ones the first. */
+/* Keeps the squarest grid of each number of groups, the first of equals. */
 static int keep_squarest(group_grid *grid, int count)
 {
     int kept = 0;
@@ -126,7 +126,7 @@ static int keep_squarest(group_grid *grid, int count)
     return kept;
 }
 
-/* Takes away the one whose number of groups is farthest from the root. */
+/* Drops the grid whose number of groups is farthest from the root. */
 static int drop_farthest(const problem *p, group_grid *grid, int count)
 {
     int farthest = 0;
@@ -154,7 +154,7 @@ static void add_groups(row_part *to, const problem *p, int most)
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* What a word stands for in this problem. */
+/* Adds the values that a word of the table stands for in this problem. */
 static void add_word(row_part *to, const problem *p, const char *word, size_t length)
 {
     int groups = is_word(to->option, (size_t)to->length, "groups");
@@ -169,7 +169,7 @@ static void add_word(row_part *to, const problem *p, const char *word, size_t le
         add(to, word, length);
 }
 
-/* The parts of a row; returns how many there are. */
+/* Reads the parts of a row; returns their number. */
 static int read_row(const problem *p, const char *text, row_part parts[MOST_PARTS])
 {
     int count = 0;
@@ -198,7 +198,8 @@ static const char *mark_of(const row_part *of)
     return "";
 }
 
-/* The i-th of a row's cross product, the last part changing first; 0 past its end, with what is left of i in *rest. */
+/* The i-th candidate of a row's cross product; the last part varies fastest. 0 past the end, with the remainder of i in
+ * *rest. */
 static int of_row(const problem *p, const struct row *row, int i, int *rest, char *name, size_t name_size, char *text,
                   size_t size)
 {

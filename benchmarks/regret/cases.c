@@ -6,7 +6,7 @@
 
 enum { CASE_WORDS = 64 };
 
-/* "a b" of two texts, either of which may be empty; NULL without memory. */
+/* Joins two texts, either of which may be empty, with a space; NULL without memory. */
 static char *join(const char *a, const char *b)
 {
     char *text;
@@ -14,7 +14,7 @@ static char *join(const char *a, const char *b)
     return asprintf(&text, "%s%s%s", a, *a && *b ? " " : "", b) < 0 ? NULL : text;
 }
 
-/* "argv[1] argv[2] ..."; NULL without memory. */
+/* Joins argv[1] .. with spaces; NULL without memory. */
 static char *join_words(int argc, char **argv)
 {
     char *text = strdup("");
@@ -33,7 +33,7 @@ static int no_memory(command_options *options)
     return command_refuse(options, "no memory for the cases");
 }
 
-/* A new case at the end of the list, without its text; NULL without memory. */
+/* Appends a new case, still without text; NULL without memory. */
 static product_case *append(product_cases *cases)
 {
     product_case *more = realloc(cases->list, (size_t)(cases->count + 1) * sizeof *more);
@@ -45,7 +45,7 @@ static product_case *append(product_cases *cases)
     return &more[cases->count++];
 }
 
-/* Reads the words of a case. */
+/* Parses the arguments of a case. */
 static int read_words(product_case *x, command_options *scan, int argc, char **argv)
 {
 #define NOT_HERE              \
@@ -62,7 +62,7 @@ static int read_words(product_case *x, command_options *scan, int argc, char **a
     return command_read(scan, table, &x->args, argc, argv) || arguments_finish(&x->args, scan, argc, argv);
 }
 
-/* One line of the file, which is cut into words. */
+/* Reads one line of the file, splitting it into words in place. */
 static int read_line(product_cases *cases, command_options *options, char *text, int number)
 {
     static char name[] = "case";
@@ -92,7 +92,7 @@ static int read_line(product_cases *cases, command_options *options, char *text,
     return bad;
 }
 
-/* The whole file, on this rank; NULL and an error. */
+/* Reads the whole file on this rank; NULL with an error. */
 static char *load(const char *path, command_options *options)
 {
     FILE *file = fopen(path, "r");
@@ -110,7 +110,7 @@ static char *load(const char *path, command_options *options)
     return text;
 }
 
-/* The same on all ranks; NULL on all if it failed on one, with rank 0's error. */
+/* Reads the file on rank 0 and broadcasts it; NULL on all ranks, with rank 0's error, if it failed on one. */
 static char *share_file(const char *path, command_options *options, MPI_Comm comm)
 {
     char *text = NULL;
@@ -148,7 +148,7 @@ static int read_file(product_cases *cases, command_options *options, MPI_Comm co
     return bad || (!cases->count && command_refuse(options, "--cases %.200s: there is no case in it", cases->file));
 }
 
-/* The command line's own case. */
+/* The case given on the command line. */
 static int read_one(product_cases *cases, command_options *options, int argc, char **argv)
 {
     product_case *x = append(cases);

@@ -1,5 +1,5 @@
-/* Products one after the other, for commands that go through many: a file with options on each line, or the command
- * line's own. */
+/* A list of products, for commands that go through many: from a file with options on each line, or the command line's
+ * single one. */
 #ifndef HS_BENCHMARKS_REGRET_CASES_H
 #define HS_BENCHMARKS_REGRET_CASES_H
 
@@ -8,23 +8,23 @@
 #include "common/arguments.h"
 
 typedef struct product_case {
-    char *text; /* its options as they were given, with one blank between */
-    int line;   /* in the file; 0: of the command line */
+    char *text; /* its options as given, separated by single spaces */
+    int line;   /* in the file; 0: from the command line */
     arguments args;
-    char *options; /* of the library, for its context */
+    char *options; /* library options for its context */
 } product_case;
 
 typedef struct product_cases {
-    arguments common; /* what each begins with */
-    char *options;    /* of the library, likewise */
-    const char *file; /* NULL: there is the one case of the command line */
+    arguments common; /* arguments that all cases start from */
+    char *options;    /* library options that all cases start from */
+    const char *file; /* NULL: only the command line's case */
     product_case *list;
     int count;
 } product_cases;
 
-/* Fills the list, when common and file are known; first, then those of the command line, are the library's options. One
- * rank reads the file.  Collective.  Returns nonzero, with options->error set, the same on all ranks, if something is
- * wrong: a bad line is named.  cases_free undoes it, always. */
+/* Fills the list, once common and file are set. Library options come from `first`, then from the command line. One rank
+ * reads the file. Collective. Returns nonzero, with options->error set, the same on all ranks, on error; it names a bad
+ * line. Always undo with cases_free. */
 int cases_read(product_cases *cases, const char *first, command_options *options, int argc, char **argv, MPI_Comm comm);
 void cases_free(product_cases *cases);
 

@@ -1,4 +1,4 @@
-/* hsumma regret: what the library chooses against a forced sweep of candidates. */
+/* hsumma regret: compares the library's choice with a sweep over candidates. */
 #include "regret/command.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include "commands.h"
 #include "report/progress.h"
 
-/* What a case has made. */
+/* Frees what a case allocated. */
 static void run_free(regret_run *run)
 {
     for (int i = 0; i < run->count; i++)
@@ -20,7 +20,7 @@ static void run_free(regret_run *run)
     problem_free(&run->p);
 }
 
-/* One case, measured and reported.  Collective. */
+/* Measures and reports one case. Collective. */
 static int run_case(const regret_arguments *args, const product_case *x, regret_totals *totals, progress *bar,
                     MPI_Comm comm)
 {
@@ -57,7 +57,7 @@ out:
     return code;
 }
 
-/* A case that fails does not keep the others from their turn. */
+/* Runs all cases; a case that fails does not stop the others. */
 static int run(const void *of, const char *options, MPI_Comm comm)
 {
     const regret_arguments *args = of;
@@ -66,7 +66,7 @@ static int run(const void *of, const char *options, MPI_Comm comm)
     double begin = MPI_Wtime();
     int worst = COMMAND_OK, rank, bad = 0;
 
-    (void)options; /* each case has them with its own */
+    (void)options; /* included in each case's own */
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         progress_begin(&bar, progress_wish(0, args->set.common.quiet));

@@ -1,4 +1,4 @@
-/* The turns of one case: the automatic plan, the sweep, the final rounds. */
+/* Measures one case: the automatic plan, the sweep, the final rounds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "regret/command.h"
 #include "report/progress.h"
 
-/* A turn lasts at least this long: shorter products are made several times in it. */
+/* seconds; shorter products are repeated within a turn */
 static const double shortest_turn = 5e-3;
 
 enum { MOST_REPEATS = 1000, WARM_UPS = 3, EXECUTIONS = 64, BLOCKING_TURNS = 3, RIVAL_BYTES = 96 };
@@ -17,14 +17,14 @@ const char *const regret_verdict_names[REGRET_VERDICTS] = {"estimate", "measure"
 
 /* --- plans and turns ---------------------------------------------------------------------------------------------- */
 
-/* Returns an exit status, nothing printed; text says why there is no plan. */
+/* Makes a plan. Returns an exit status without printing; text says why there is no plan. */
 static int make_plan(regret_run *run, regret_plan *x, const char *name, const char *words, char *text, size_t size)
 {
     snprintf(x->name, sizeof x->name, "%s", name);
     return problem_plan(&run->p, words, &x->plan, &x->info, text, size);
 }
 
-/* The same, where the library must not refuse. */
+/* Makes a plan that the library must accept; prints if it does not. */
 static int must_plan(regret_run *run, regret_plan *x, const char *name, const char *words)
 {
     char text[400];
@@ -45,7 +45,7 @@ static int take_turn(regret_run *run, regret_plan *x, int calls)
     return COMMAND_OK;
 }
 
-/* Decides on rank 0: lines and counts are alike everywhere, but a difference must not part the ranks. */
+/* Broadcasts rank 0's value. Decisions are the same on all ranks anyway, but a difference would deadlock them. */
 static int agreed(const regret_run *run, int value)
 {
     quiet_bcast(&value, 1, MPI_INT, 0, run->p.comm);
@@ -59,7 +59,8 @@ static int is_same(const regret_plan *x, const regret_plan *y)
 
 /* --- the automatic plan ------------------------------------------------------------------------------------------- */
 
-/* Products until a turn is long enough: the first ones have to warm up; with |beta| above 1 C would grow. */
+/* Repeats products until a turn is long enough; the first ones warm up. With |beta| above 1 a turn has one call,
+ * because C would grow. */
 static int start(regret_run *run)
 {
     const arguments *args = &run->which->args;
@@ -80,7 +81,7 @@ static int start(regret_run *run)
     return code;
 }
 
-/* tune=measure: executions until the library says that it is not measuring (any more), at least two. */
+/* tune=measure: executes at least twice, and until the library no longer measures. */
 static int tune(regret_run *run)
 {
     regret_plan *x = &run->automatic[REGRET_MEASURE];
@@ -107,7 +108,7 @@ static int tune(regret_run *run)
 
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
 
-/* Whether a candidate's plan is that of an earlier one. */
+/* Whether a candidate's plan equals an earlier one. */
 static int is_known(const regret_run *run, const regret_plan *x)
 {
     int known = 0;
@@ -127,7 +128,7 @@ static int make_set(regret_run *run)
 
         if (!regret_candidate(&run->p, i, name, sizeof name, words, sizeof words))
             break;
-        length = strlen(words); /* the caller's words hold for candidates, too */
+        length = strlen(words); /* the caller's options apply to candidates too */
         snprintf(words + length, sizeof words - length, " tune=off %s", run->which->options);
         int code = make_plan(run, x, name, words, text, sizeof text);
         if (code == COMMAND_INTERNAL) {
@@ -149,7 +150,7 @@ static int make_set(regret_run *run)
     return COMMAND_OK;
 }
 
-/* A candidate's turns: the first may have to warm up what it uses. */
+/* Runs a candidate's turns; the first may warm up. */
 static int try_out(regret_run *run, regret_plan *x, double best)
 {
     int most = run->of->sweep_reps, code;
@@ -191,7 +192,7 @@ static int sweep_set(regret_run *run)
     return code;
 }
 
-/* The estimated plan without overlap, where that is another one. */
+/* Times the estimated plan with lookahead 0, if that is a different one. */
 static int time_blocking(regret_run *run)
 {
     const regret_plan *from = &run->automatic[REGRET_ESTIMATE];
@@ -202,7 +203,7 @@ static int time_blocking(regret_run *run)
         return COMMAND_OK;
     snprintf(words, sizeof words, "%s lookahead=0 tune=off", from->info.line);
     if (make_plan(run, &run->blocking, "blocking", words, text, sizeof text))
-        return COMMAND_OK; /* for want of workspace, say */
+        return COMMAND_OK; /* for example without enough workspace */
     for (int i = 0; i < BLOCKING_TURNS; i++) {
         int code = take_turn(run, &run->blocking, run->calls);
         if (code)
@@ -215,7 +216,7 @@ static int time_blocking(regret_run *run)
 
 /* --- the final ---------------------------------------------------------------------------------------------------- */
 
-/* The best of the set that is not in the final; NULL: there is none left. */
+/* The best candidate that is not yet a finalist; NULL: none left. */
 static regret_plan *next_best(regret_run *run)
 {
     regret_plan *best = NULL;
@@ -232,7 +233,7 @@ static regret_plan *next_best(regret_run *run)
     return best;
 }
 
-/* The automatic plans, each line once, and the best candidates. */
+/* Chooses the finalists: the automatic plans, without duplicates, and the best candidates. */
 static void choose_finals(regret_run *run)
 {
     regret_plan *next;
@@ -279,7 +280,7 @@ static int final_rounds(regret_run *run)
     return COMMAND_OK;
 }
 
-/* Against the best of the others that are in the set. */
+/* Compares a choice with the best other finalist of the set. */
 static void judge(const regret_run *run, regret_verdict *verdict)
 {
     verdict->ratio = (spread){.median = 1, .lower = 1, .upper = 1};
@@ -298,7 +299,7 @@ int regret_is_loss(const regret_verdict *verdict)
     return verdict->ratio.lower > 1;
 }
 
-/* The automatic plan's result, of a product on its own. */
+/* Checks the automatic plan's result, of a single product. */
 static int check(regret_run *run)
 {
     regret_plan alone = run->automatic[REGRET_ESTIMATE];

@@ -1,4 +1,4 @@
-/* The two forms of the report on choices: a table, or an object of json on a line for each case. */
+/* hsumma regret: the report as a table, or as one JSON object per line and case. */
 #include <math.h>
 
 #include "regret/command.h"
@@ -7,7 +7,7 @@
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-/* A plan that was in the final rounds has medians. */
+/* A plan of the final rounds has medians. */
 enum { FINAL = 1, MEASURED = 2 };
 
 static const report_column plan_columns[] = {
@@ -30,7 +30,7 @@ static const report_column plan_columns[] = {
     {"predicted_gemm_s", REPORT_VALUE(regret_plan, info.predicted_gemm_seconds)},
     REPORT_END};
 
-/* The plan of a verdict, and what it was compared with; NULL columns stay null. */
+/* The plan of a verdict and its best rival; columns that are NULL stay null. */
 static const report_column choice_columns[] = {{"name", REPORT_VALUE(regret_plan, name)},
                                                {"plan", REPORT_VALUE(regret_plan, info.line)},
                                                {"why", REPORT_VALUE(regret_plan, info.why)},
@@ -187,7 +187,7 @@ void regret_add(regret_totals *totals, const regret_run *run)
 int regret_report_totals(const regret_totals *totals, const regret_arguments *args, FILE *file)
 {
     if (args->set.common.format == REPORT_JSON)
-        return 1; /* one line per case, and nothing else */
+        return 1; /* JSON has one line per case and no totals */
     fprintf(file, "%d case%s", totals->cases, report_plural(totals->cases));
     if (totals->failed)
         fprintf(file, ", %d failed", totals->failed);

@@ -1,4 +1,4 @@
-/* Bytes moved against lower bounds, as lines. */
+/* Prints bytes moved and lower bounds. */
 #include "report/bounds.h"
 
 #include <math.h>

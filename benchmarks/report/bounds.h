@@ -1,11 +1,11 @@
-/* Bytes moved against lower bounds, as lines, and as columns of a row with a product_bounds in it. */
+/* Bytes moved and lower bounds, as lines of text, and as columns of a row that contains a product_bounds. */
 #ifndef HS_BENCHMARKS_REPORT_BOUNDS_H
 #define HS_BENCHMARKS_REPORT_BOUNDS_H
 
 #include "product/bounds.h"
 #include "report/columns.h"
 
-/* Labels are `width` wide. */
+/* Prints lines whose labels are `width` wide. */
 void report_bounds(const product_bounds *bounds, int width, FILE *file);
 
 #define REPORT_BOUND_SIDE(row, side, name)                             \

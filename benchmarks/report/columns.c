@@ -17,14 +17,14 @@ static int is_present(const report_column *column, unsigned present)
     return !column->when || column->when & present;
 }
 
-/* What lies in a row: a real number, an integer or a text. */
+/* A value of a row: a real, an integer or a text. */
 typedef struct cell {
     enum { CELL_REAL, CELL_INTEGER, CELL_TEXT } form;
     int known;
     double real;
     int64_t integer;
     const char *text;
-    char letter[2]; /* room for the text of a letter */
+    char letter[2]; /* storage for the text of a letter */
 } cell;
 
 static void read_cell(const report_column *column, const void *row, cell *to)
@@ -134,7 +134,7 @@ int report_json(json_t *object, int compact, int digits, FILE *file)
 
 /* --- CSV ---------------------------------------------------------------------------------------------------------- */
 
-/* In quotation marks unless it is a plain word. */
+/* Writes text in quotation marks unless it is a plain word. */
 static void csv_text(const char *text, FILE *file)
 {
     size_t plain = 0;
@@ -191,7 +191,7 @@ void report_csv_row(const report_column *columns, const void *row, unsigned pres
     fputc('\n', file);
 }
 
-/* Takes one field off the line, without its quotation marks; NULL after the last. */
+/* Splits one field off the line, without quotation marks; NULL after the last. */
 static char *next_field(char **line)
 {
     char *from = *line, *to = from, *field = from;
@@ -252,7 +252,7 @@ int report_csv_read(const report_column *columns, char *line, void *row)
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
-/* A value as the table shows it, in text or elsewhere. */
+/* Formats a value for the table; the result is in text or elsewhere. */
 static const char *cell_text(const report_table *table, const report_column *column, const cell *value, char *text)
 {
     double factor = column->factor == REPORT_TIME ? table->factor : column->factor != 0 ? column->factor : 1;
@@ -277,7 +277,8 @@ static int is_shown(const report_table *table, const report_column *column)
     return column->title && is_present(column, table->shown);
 }
 
-/* The widths of columns that the row has not, and the spaces before a column, are due until something is printed. */
+/* Prints a cell. *due counts pending spaces, of columns that the row lacks and before columns, written only before the
+ * next text. */
 static void print_cell(const report_column *column, int first, const char *text, int *due, FILE *file)
 {
     int width = column->width < 0 ? -column->width : column->width, length = (int)strlen(text);

@@ -12,7 +12,7 @@
 
 /* --- signals ---------------------------------------------------------------------------------------------------- */
 
-/* What a signal removes. A handler has no other way to know than a global. */
+/* The file that a signal handler removes; a handler can only use a global. */
 static char *volatile removed_by_signal;
 
 static void remove_and_die(int signal_number)
@@ -25,7 +25,7 @@ static void remove_and_die(int signal_number)
     raise(signal_number);
 }
 
-/* Signals that the program was told to ignore, or that MPI handles, stay as they are. */
+/* Installs the handler, except for signals that are ignored or that MPI handles. */
 static void guard(char *path)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -40,7 +40,7 @@ static void guard(char *path)
 
 /* --- names ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes of the path up to and with the last '/'; 0 without one. */
+/* The length of the path up to and including the last '/'; 0 without one. */
 static int directory_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -80,7 +80,7 @@ int output_check(const char *path, int force, npy_error *error)
     return bad;
 }
 
-/* Creates ".NAME.part-PID" or, if somebody else's is in the way, the same with a further number. */
+/* Creates ".NAME.part-PID", with a further number if that exists. */
 static int create(output *out, npy_error *error)
 {
     int length = directory_length(out->path), file = -1;
@@ -111,7 +111,7 @@ static int create(output *out, npy_error *error)
 
 /* --- the file --------------------------------------------------------------------------------------------------- */
 
-/* The space is reserved before hours of work, where the file system can do that; the length is set where it cannot. */
+/* Reserves the space before hours of work, or sets the length if the file system cannot reserve. */
 static int reserve(int file, int64_t size)
 {
     int status;
@@ -156,7 +156,7 @@ int output_open(output *out, const char *path, const void *start, size_t length,
     return bad ? -1 : 0;
 }
 
-/* Whether the bytes are there and on the disk. */
+/* Checks that the file is complete and on disk. */
 static int settle(const output *out, npy_error *error)
 {
     struct stat status;
@@ -173,8 +173,7 @@ static int settle(const output *out, npy_error *error)
     return bad ? -1 : 0;
 }
 
-/* Gives the name without replacing anything; without atomic means (old systems, some file systems) as well as it goes.
- */
+/* Renames without replacing anything; not atomically on old systems and some file systems. */
 static int rename_to_new(const char *from, const char *to)
 {
     struct stat status;
@@ -194,7 +193,7 @@ static int rename_to_new(const char *from, const char *to)
     return rename(from, to);
 }
 
-/* The name itself is on the disk only after this; file systems that cannot do it are forgiven. */
+/* Makes the name durable; ignores file systems that cannot. */
 static void sync_directory(const char *path)
 {
     char *directory = directory_of(path);

@@ -1,4 +1,4 @@
-/* Drawing by a gnuplot that reads commands and data from a pipe. */
+/* Draws with gnuplot, which reads commands and data from a pipe. */
 #include "report/plot.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ const char *plot_check(const char *path)
 
     if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status))
         return "gnuplot was not found or does not run";
-    file = fopen(path, "a"); /* an older drawing stays until there is a new one */
+    file = fopen(path, "a"); /* append: an older drawing stays until it is replaced */
     if (!file)
         return strerror(errno);
     fclose(file);
@@ -38,7 +38,7 @@ void plot_quote(FILE *pipe, const char *text)
 
 const char *plot_run(plot_writer *write, const void *what, const char *path)
 {
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* a gnuplot that gives up must not end this process */
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* if gnuplot exits early, writing must not kill this process */
     FILE *pipe = popen("gnuplot", "w");
     int status = -1;
 
@@ -52,7 +52,6 @@ const char *plot_run(plot_writer *write, const void *what, const char *path)
     }
     signal(SIGPIPE, before);
     struct stat drawn;
-    int good =
-        status == 0 && stat(path, &drawn) == 0 && drawn.st_size > 0; /* gnuplot itself does not tell a full disk */
+    int good = status == 0 && stat(path, &drawn) == 0 && drawn.st_size > 0; /* gnuplot does not report a full disk */
     return good ? NULL : "gnuplot could not draw it";
 }

@@ -1,4 +1,4 @@
-/* What the reports on products share: the head, and how the operands move. */
+/* What reports on products share: the head, and how the operands move. */
 #include "report/product.h"
 
 #include "report/columns.h"
@@ -16,7 +16,7 @@ const char *report_op_mark(char trans)
     return trans == 'N' ? "" : trans == 'T' ? "^T" : "^H";
 }
 
-/* Milliseconds, or '-' for what the model was not asked for. */
+/* Prints milliseconds, or '-' if the model was not asked. */
 static void print_modelled(FILE *file, double seconds)
 {
     if (seconds >= 0)
@@ -116,7 +116,7 @@ json_t *report_arguments_json(const arguments *args, const char *command)
 
 json_t *report_head_json(const problem *p, const char *command)
 {
-    /* ld is that of this process. */
+    /* ld is this process's */
     static const report_column layout[] = {
         {"m", REPORT_VALUE(hsumma_desc, m)},       {"n", REPORT_VALUE(hsumma_desc, n)},
         {"mb", REPORT_VALUE(hsumma_desc, mb)},     {"nb", REPORT_VALUE(hsumma_desc, nb)},

@@ -35,7 +35,7 @@ static double part_done(const progress *bar)
     return part < 0 ? 0 : part < 0.99 || bar->expected <= 0 ? part : 0.99;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static void draw(progress *bar)
 {
     double part = part_done(bar), seconds = hs_now() - bar->begun;
@@ -53,7 +53,7 @@ static void draw(progress *bar)
     bar->drawn = 1;
 }
 
-/* Long runs fill no log: a line after each twentieth of the time so far. */
+/* Lines are at least a twentieth of the elapsed time apart, so that long runs do not fill a log. */
 static double next_period(const progress *bar)
 {
     double twentieth = (hs_now() - bar->begun) / 20;
@@ -96,7 +96,7 @@ static void set(progress *bar, const char *phase, double done, double expected)
     bar->done = done;
     bar->expected = expected;
     bar->since = hs_now();
-    if (bar->delay <= 0) /* forced: short work shows as well */
+    if (bar->delay <= 0) /* forced: shown at once */
         draw(bar);
     pthread_mutex_unlock(&bar->lock);
     if (!bar->running) {

@@ -43,7 +43,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     return arguments_finish(&args->common, options, argc, argv);
 }
 
-/* SUMMA and every I x J. Returns 0 without memory. */
+/* Makes SUMMA and every I x J. Returns 0 without memory. */
 static int make_candidates(sweep *s)
 {
     int reps = s->p.args->reps, count;
@@ -70,7 +70,8 @@ static int sends_messages(const hsumma_plan_info *info)
     return !info->node || !strcmp(info->node, "messages") || !strcmp(info->node, "alone");
 }
 
-/* The library's own choice: of all ways to multiply, and if that is shared memory, of those that send messages, too. */
+/* Finds the library's own choice: among all ways to multiply and, if that is shared memory, also among those that send
+ * messages. */
 static void choose(sweep *s)
 {
     hsumma_plan *plan = NULL;
@@ -99,8 +100,8 @@ static void choose(sweep *s)
     hsumma_plan_free(&plan);
 }
 
-/* All plans live through the whole sweep: nothing but the product lies between a start and an end. A grouping that the
- * library refuses is reported in its place; if it refuses all, that is the command's failure. */
+/* Makes all plans, which exist throughout the sweep, so that only the product is timed. A grouping that the library
+ * refuses is reported in its place; if all are refused, the command fails. */
 static int make_plans(sweep *s)
 {
     char options[64];
@@ -123,11 +124,11 @@ static int make_plans(sweep *s)
     return worst;
 }
 
-/* The warm-up, with the check, then the rounds. */
+/* Runs the warm-up, with the check, then the rounds. */
 static int measure(sweep *s, progress *bar)
 {
     const arguments *args = s->p.args;
-    int warm_ups = is_simulated() ? 0 : 1; /* nothing warms up in the simulator */
+    int warm_ups = is_simulated() ? 0 : 1; /* the simulator has nothing to warm up */
     turn t;
     int code;
 
@@ -155,7 +156,7 @@ static int measure(sweep *s, progress *bar)
     return COMMAND_OK;
 }
 
-/* The fastest of each G, which lie side by side, and of all. */
+/* Marks the fastest of each G (those are adjacent) and of all. */
 static void mark_best(sweep *s)
 {
     candidate *best = NULL, *best_of_g = NULL;

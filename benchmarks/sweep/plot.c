@@ -1,4 +1,4 @@
-/* Time against the number of groups, as measured and as predicted. */
+/* Draws time against the number of groups, measured and predicted. */
 #include "report/plot.h"
 #include "sweep/command.h"
 
@@ -19,7 +19,7 @@ static void write_title(const sweep *s, FILE *pipe)
     fprintf(pipe, "{/*0.8 best I x J of each G, median and range of %d rounds}\"\n", args->reps);
 }
 
-/* G, the spread of total and of communication, both as predicted; then the point of the library's own choice. */
+/* Writes G, the spreads of total and communication, and both predictions; then the point of the library's choice. */
 static void write_data(const sweep *s, FILE *pipe)
 {
     fputs("$hsumma << EOD\n", pipe);

@@ -1,11 +1,11 @@
-/* The three forms of the report on a sweep. */
+/* hsumma sweep: the report as a table, CSV or JSON. */
 #include "report/columns.h"
 #include "report/product.h"
 #include "sweep/command.h"
 
 #define CHOSEN "  <- chosen"
 
-/* When a column is there: for a grouping, which SUMMA is not; with a plan; with a checked result; without a plan. */
+/* Conditions for columns: groupings other than SUMMA; with a plan; with a checked result; without a plan. */
 enum { WITH_GROUPS = 1, WITH_PLAN = 2, WITH_CHECK = 4, WITHOUT_PLAN = 8 };
 
 static const report_column columns[] = {
@@ -49,7 +49,7 @@ static unsigned present(const candidate *c)
            (c->plan && c->checked ? WITH_CHECK : 0U);
 }
 
-/* null: the library could make no plan. */
+/* null: the library made no plan. */
 static json_t *automatic_json(const automatic *own)
 {
     if (!own->line[0])

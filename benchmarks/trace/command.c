@@ -76,7 +76,7 @@ static int carry_out(const trace_arguments *args)
     return code;
 }
 
-/* One rank does it all; the others wait. */
+/* Reports on rank 0; the others wait. */
 static int trace_run(const void *args, const char *options, MPI_Comm comm)
 {
     int rank, code = COMMAND_OK;

@@ -1,4 +1,4 @@
-/* Reads a file of the option trace, which is JSON in Chrome's trace event format. */
+/* Reads the file of the option trace: JSON in Chrome's trace event format. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* The kind of an event; -1: none that is looked at. */
+/* The kind of an event; -1: ignored. */
 static int kind_of(const json_t *event, const json_t *args)
 {
     static const struct {
@@ -43,7 +43,7 @@ static int kind_of(const json_t *event, const json_t *args)
     return !strcmp(way, "send") ? TRACE_SEND : !strcmp(way, "receive") ? TRACE_RECEIVE : -1;
 }
 
-/* Takes note of an event; returns 0 if its rank or its times cannot be. */
+/* Records an event; returns 0 if its rank or times are invalid. */
 static int take(trace_file *trace, const json_t *event)
 {
     const json_t *args = json_object_get(event, "args");
@@ -81,8 +81,8 @@ static int by_begin(const void *left, const void *right)
     return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* Products are counted from the last one, which all have: what rings have lost came first.  Sets the time that is
- * looked at; returns 0 if there is no such product. */
+/* Finds the wanted product and sets the time interval to examine; returns 0 if there is no such product. Products are
+ * counted back from the last, which all ranks have: rings lose the first entries. */
 static int find_product(trace_file *trace, int64_t wanted)
 {
     int *count = calloc((size_t)trace->ranks, sizeof *count), most = 0, found = 0;
@@ -96,7 +96,7 @@ static int find_product(trace_file *trace, int64_t wanted)
         const trace_span *span = &trace->span[i];
         int number = 0;
 
-        if (span->kind == TRACE_PRODUCT) /* of this rank, those that come behind it subtracted */
+        if (span->kind == TRACE_PRODUCT) /* numbered from the end, by this rank's remaining products */
             number = most - --count[span->rank];
         if (trace->product < 0 || (trace->product > 0 && number != trace->product))
             continue;

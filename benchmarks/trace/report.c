@@ -1,4 +1,4 @@
-/* The three forms of the report on a timeline. */
+/* hsumma trace: the report as a table, CSV or JSON. */
 #include <string.h>
 
 #include "report/columns.h"
@@ -72,7 +72,7 @@ static void print_debts(const trace_file *trace, const report_table *like, const
     }
 }
 
-/* Communication that no multiplication hides: waits, copies and what the library and MPI take. */
+/* Communication that no multiplication hides: waits, copies, and time in the library and MPI. */
 static double exposed(const trace_rank *rank)
 {
     return rank->all - rank->gemm;
@@ -104,7 +104,7 @@ static void print_summary(const trace_file *trace, const report_table *table, FI
                 gemm * table->factor, table->unit, all * table->factor);
 }
 
-/* What the plan's model had said of the product. */
+/* Prints the model's prediction for the product. */
 static void print_prediction(const trace_file *trace, const report_table *table, FILE *file)
 {
     const double *seconds = trace->predicted;
@@ -123,7 +123,7 @@ static void print_course(const char *name, const trace_course *course, double fa
     fputc('\n', file);
 }
 
-/* How the time goes by: whether the ways into nodes are in use all along, and whether ranks multiply meanwhile. */
+/* Prints the course of time: how busy the links into nodes are, and whether ranks multiply meanwhile. */
 static void print_courses(const trace_file *trace, FILE *file)
 {
     char name[24];

@@ -1,10 +1,10 @@
-/* What each rank does in the time that is looked at, and for whom it waits. */
+/* Sums up what each rank does in the examined interval, and for which ranks it waits. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/trace.h"
 
-/* The part of a span inside the time that is looked at. */
+/* The part of a span inside the examined interval. */
 static double seconds_inside(const trace_file *trace, const trace_span *span)
 {
     double begin = span->begin > trace->begin ? span->begin : trace->begin;
@@ -13,7 +13,7 @@ static double seconds_inside(const trace_file *trace, const trace_span *span)
     return end > begin ? end - begin : 0;
 }
 
-/* Of those that had not begun their product when a wait began, the rank that was last; -1: all had. */
+/* Of the ranks that had not begun their product when a wait began, the last to begin; -1: all had begun. */
 static int last_to_begin(const trace_file *trace, const trace_span *wait)
 {
     int last = -1;
@@ -29,7 +29,7 @@ static int last_to_begin(const trace_file *trace, const trace_span *wait)
     return last;
 }
 
-/* A message counts where it is complete, work by the part of a tenth that it takes. */
+/* Adds a span to the tenths: a message where it completes, work by its overlap with each. */
 static void add_course(trace_file *trace, const trace_span *span)
 {
     double tenth = (trace->end - trace->begin) / TRACE_TENTHS;

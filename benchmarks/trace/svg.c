@@ -1,4 +1,4 @@
-/* Draws a timeline as SVG, in colours that read on light and dark ground. */
+/* Draws a timeline as SVG, in colours readable on light and dark backgrounds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const struct {
 typedef struct drawing {
     const trace_file *trace;
     FILE *file;
-    int *lane; /* of each rank: its place from above, by nodes */
+    int *lane; /* of each rank, from the top; ranks of a node are adjacent */
     double per_second;
 } drawing;
 
@@ -33,7 +33,7 @@ static double y_of(const drawing *d, int rank)
     return TOP + d->lane[rank] * LANE + d->trace->rank[rank].node * NODE;
 }
 
-/* Ranks of a node beside each other. */
+/* Assigns lanes; ranks of a node are adjacent. */
 static int place_ranks(drawing *d)
 {
     const trace_file *trace = d->trace;
@@ -124,7 +124,7 @@ static void draw_span(const drawing *d, const trace_span *span)
                 !strcmp(span->awaited, "data") ? span->what : span->awaited, span->peer);
 }
 
-/* A lane below all ranks: the product as the plan's model has it, from its begin on. */
+/* Draws a lane below all ranks: the product as the plan's model predicts it, from its start. */
 static void draw_prediction(const drawing *d, double y)
 {
     const trace_file *trace = d->trace;

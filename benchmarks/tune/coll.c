@@ -1,4 +1,4 @@
-/* hsumma tune --coll: the words in turns, and the rules that come of it. */
+/* hsumma tune --coll: measures algorithms in turns and derives rules. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "report/progress.h"
 #include "tune/coll.h"
 
-/* A word that is so many times slower than the best is left out after some turns. */
+/* An entrant this many times slower than the best is dropped after some turns. */
 static const double far_behind = 3;
 
 enum { MOST_RULE_CALLS = 1000, FIRST_ROUNDS = 2, LEAST_ROUNDS = 3 };
@@ -18,18 +18,18 @@ enum { MOST_RULE_CALLS = 1000, FIRST_ROUNDS = 2, LEAST_ROUNDS = 3 };
 typedef struct tuning {
     const tune_arguments *args;
     const char *path;
-    coll_run coll; /* the communicator and the context, for measurements */
+    coll_run coll; /* communicator and context of the measurements */
     const struct hs_topology *topology;
     progress bar;
-    int points, done; /* over all collectives */
+    int points, done; /* points of all collectives */
     double begin;
-    tune_point *point; /* of the collective at hand */
+    tune_point *point; /* of the current collective */
     int count;
 } tuning;
 
-/* --- one word ----------------------------------------------------------------------------------------------------- */
+/* --- one entrant ------------------------------------------------------------------------------------------------- */
 
-/* What the model would take: the word in "... : WORD, by the model: ..."; 0: none. */
+/* The model's choice, from "... : WORD, by the model: ..."; 0: none. */
 static int model_word(const tuning *run, const coll_case *c, char word[TUNE_WORD])
 {
     char text[400], *from, *to;
@@ -44,7 +44,7 @@ static int model_word(const tuning *run, const coll_case *c, char word[TUNE_WORD
     return 1;
 }
 
-/* Whether a word serves the call itself, and no other in its place. */
+/* Whether an algorithm serves the call itself, without a substitute. */
 static int fits(const tuning *run, const coll_case *c, const char *word)
 {
     hsumma_coll call = c->call;
@@ -61,7 +61,7 @@ static void add(tune_point *point, const char *word)
     snprintf(x->word, sizeof x->word, "%s", word);
 }
 
-/* The named set as far as it fits, and the model's word. */
+/* Enters the fitting algorithms of the named set, and the model's choice. */
 static void enter(const tuning *run, const coll_case *c, tune_point *point)
 {
     const char *list[TUNE_WORDS];
@@ -88,7 +88,7 @@ static int measure(const tuning *run, const coll_case *c, const tune_entrant *x,
     return coll_measure(&run->coll, c, &(coll_contender){.word = x->word}, calls, seconds);
 }
 
-/* The first call, whose result is looked at, then two that say how many make a measurement. */
+/* Makes a first call, whose result is checked, then two that determine how many make a measurement. */
 static int try_out(const tuning *run, coll_case *c, tune_entrant *x)
 {
     double seconds, again;
@@ -109,7 +109,7 @@ static int try_out(const tuning *run, coll_case *c, tune_entrant *x)
 
 /* --- one size ----------------------------------------------------------------------------------------------------- */
 
-/* Leaves out who is far behind, but not the model's choice, whose loss is to be told. */
+/* Drops entrants that are far behind, except the model's choice, whose loss is reported. */
 static void leave_out(tune_point *point)
 {
     double shortest[TUNE_WORDS], best = HUGE_VAL;
@@ -122,7 +122,7 @@ static void leave_out(tune_point *point)
         point->entrant[i].out = i != point->model && shortest[i] > far_behind * best;
 }
 
-/* Turns until the point's share of the time is over; each begins with another word. */
+/* Measures in turns until the point's share of the time is used; each turn starts with another entrant. */
 static int take_turns(const tuning *run, const coll_case *c, tune_point *point, double end)
 {
     int code = COMMAND_OK;
@@ -169,10 +169,10 @@ static int measure_point(tuning *run, hsumma_collective collective, int64_t byte
 
 /* --- one collective ----------------------------------------------------------------------------------------------- */
 
-/* Of one size. */
+/* A row of the report, for one size. */
 typedef struct size_row {
     int64_t bytes;
-    const char *word[3]; /* chosen, runner-up, by the model; NULL: not measured */
+    const char *word[3]; /* chosen, runner-up, the model's; NULL: not measured */
     double time[3], loss;
 } size_row;
 
@@ -213,7 +213,7 @@ static void report(const tuning *run, hsumma_collective collective, int lines, c
     fflush(stdout);
 }
 
-/* The rules into the file, by rank 0: a run that is stopped keeps what is done. */
+/* Writes the rules to the file, on rank 0, after each collective, so that an interrupted run keeps them. */
 static int remember(const tuning *run, hsumma_collective collective)
 {
     char line[COLL_SIZES][TUNE_LINE];
@@ -233,7 +233,7 @@ static int remember(const tuning *run, hsumma_collective collective)
     return command_fail(run->coll.comm, status != HSUMMA_OK, "%s", message.text) ? COMMAND_INTERNAL : COMMAND_OK;
 }
 
-/* The sizes that the ranks can share, ascending; how many. */
+/* The sizes that the ranks can share, ascending; returns their number. */
 static int sizes_of(const tuning *run, hsumma_collective collective, int64_t bytes[COLL_SIZES])
 {
     const coll_arguments what = {.collective = (int)collective,
@@ -264,7 +264,7 @@ static int tune_one(tuning *run, hsumma_collective collective)
     return remember(run, collective);
 }
 
-/* --- all of them -------------------------------------------------------------------------------------------------- */
+/* --- all collectives --------------------------------------------------------------------------------------------- */
 
 static int carry_out(tuning *run)
 {

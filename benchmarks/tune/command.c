@@ -1,4 +1,4 @@
-/* hsumma tune: measures what could serve, and remembers the fastest. */
+/* hsumma tune: measures candidates, and remembers the fastest. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static int read_sizes(const argument_given *given, void *at)
            args->to <= (int64_t)1 << 30;
 }
 
-/* The rest of the command line is of LIST. */
+/* Reads the remaining operands as part of LIST. */
 static int finish_coll(tune_arguments *args, command_options *options, int argc, char **argv)
 {
     int any = 0, bad = 0;
@@ -113,7 +113,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-/* NULL, or what is wrong. */
+/* Finds the path. NULL, or an error message. */
 static const char *name_file(const tune_arguments *args, char path[TUNE_PATH])
 {
     const char *said = args->file ? args->file : getenv("HSUMMA_TUNED");
@@ -132,7 +132,7 @@ static const char *name_file(const tune_arguments *args, char path[TUNE_PATH])
     return NULL;
 }
 
-/* Where to remember, the same on all ranks: -o, HSUMMA_TUNED of rank 0, or the user's own file.  Collective; an exit
+/* Finds the tuned file, the same on all ranks: -o, rank 0's HSUMMA_TUNED, or the user's own file. Collective; an exit
  * status. */
 static int find_file(const tune_arguments *args, char path[TUNE_PATH], MPI_Comm comm)
 {

@@ -1,4 +1,4 @@
-/* hsumma tune: what is measured ahead and remembered in the tuned file (src/hsumma/tuned/tuned.h). */
+/* hsumma tune: measures in advance what the tuned file remembers (src/hsumma/tuned/tuned.h). */
 #ifndef HS_BENCHMARKS_TUNE_COMMAND_H
 #define HS_BENCHMARKS_TUNE_COMMAND_H
 
@@ -10,13 +10,13 @@ enum { TUNE_PATH = 400, TUNE_COLLECTIVES = HSUMMA_REDUCE_SCATTER + 1 };
 typedef struct tune_arguments {
     product_cases set;
     const char *file; /* -o; NULL: not given */
-    int coll;         /* --coll: the collectives, not products */
+    int coll;         /* --coll: collectives instead of products */
     int chosen[TUNE_COLLECTIVES];
     int64_t from, to;
     double seconds;
 } tune_arguments;
 
-/* "options tuned=PATH more" in memory of its own; NULL without memory. */
+/* Returns "options tuned=PATH more", allocated; NULL without memory. */
 char *tune_options(const char *options, const char *path, const char *more);
 
 /* gemm.c: measures the products one after another.  Collective; an exit status. */

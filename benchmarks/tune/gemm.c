@@ -1,4 +1,4 @@
-/* hsumma tune: products. */
+/* hsumma tune: measures products. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "report/progress.h"
 #include "tune/command.h"
 
-/* What a trial has found, on rank 0, which has a part in every grid. */
+/* The result of a trial, on rank 0, which is a member of every grid. */
 typedef struct trial_result {
     hsumma_plan_info info;
-    double chosen;  /* measured seconds; 0: there was nothing to choose from */
-    char note[512]; /* why the file has not been written; "": it has */
+    double chosen;  /* measured seconds; 0: only one candidate */
+    char note[512]; /* why the file was not written, or "" */
 } trial_result;
 
-/* As hsumma_tune makes it: nothing that is remembered keeps it from measuring.  Returns an exit status. */
+/* Makes a plan as hsumma_tune does, ignoring remembered choices. Returns an exit status. */
 static int make_plan(const problem *p, hsumma_plan **plan)
 {
     const arguments *args = p->args;
@@ -33,7 +33,7 @@ static int make_plan(const problem *p, hsumma_plan **plan)
                                                                                           : COMMAND_OK;
 }
 
-/* Whether the candidates still take turns, as rank 0 sees it. */
+/* Whether candidates are still being measured, by rank 0's decision. */
 static int is_measuring(const problem *p, const hsumma_plan *plan)
 {
     int measuring = plan->trial.count && !plan->trial.decided;
@@ -42,14 +42,14 @@ static int is_measuring(const problem *p, const hsumma_plan *plan)
     return measuring;
 }
 
-/* Executions until it is known which candidate is the fastest. */
+/* Executes the plan until the fastest candidate is known. */
 static int measure(const problem *p, hsumma_plan *plan, progress *bar, double done, double share)
 {
     const gemm_contender who = {API_PLAN, plan, NULL, p->c.local};
     int code = COMMAND_OK;
     turn t;
 
-    p->ctx->note[0] = 0; /* what is noted from now on is about the tuned file */
+    p->ctx->note[0] = 0; /* from here on notes are about the tuned file */
     while (!code && is_measuring(p, plan)) {
         if (p->rank == 0)
             progress_update(bar, "candidates in turns",
@@ -59,7 +59,7 @@ static int measure(const problem *p, hsumma_plan *plan, progress *bar, double do
     return code;
 }
 
-/* One plan; 0: not measured. */
+/* One plan; measured 0: not measured. */
 typedef struct plan_row {
     const char *what, *line;
     double measured, predicted;

@@ -1,14 +1,14 @@
-/* From measured times to rules. */
+/* Derives rules from measured times. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "coll/schedule/registry.h"
 #include "tune/coll.h"
 
-/* A word takes over from its neighbour's where it is so much faster; what is less may be noise. */
+/* An entrant replaces its neighbour's choice only if its time is below this fraction; smaller gains may be noise. */
 static const double clearly = 0.97;
 
-/* Sizes of this and less have the rule of the smallest, of that and more the rule of the largest. */
+/* Sizes up to `smallest` share one rule, sizes from `largest` on another. */
 static const int64_t smallest = 16, largest = 1 << 20;
 
 static int find(const tune_point *point, const char *word)
@@ -45,7 +45,7 @@ void tune_choose(tune_point *point, int points)
     }
 }
 
-/* Bytes as rules read them. */
+/* Writes bytes as rules spell them. */
 static void write_bytes(int64_t bytes, char *text, size_t size)
 {
     if (bytes == INT64_MAX)
@@ -67,7 +67,7 @@ int tune_rules(hsumma_collective collective, int ranks, int nodes, const tune_po
         const tune_point *next = p + 1 < points ? &point[p + 1] : NULL;
         char text[2][32];
 
-        /* two sizes are apart by a factor of 4: between them */
+        /* sizes differ by a factor of 4: switch between them */
         to = next                        ? point[p].bytes + (next->bytes - point[p].bytes) / 3
              : point[p].bytes >= largest ? INT64_MAX
                                          : point[p].bytes;

@@ -1,7 +1,7 @@
-/* The words for collectives that take part: a named set. */
+/* The named set of algorithms that hsumma tune --coll tries. */
 #include "tune/coll.h"
 
-/* When words make sense. */
+/* Conditions on the ranks. */
 enum {
     NODES = 1,    /* more than one node */
     SOCKETS = 2,  /* more than one socket on a node */
@@ -14,8 +14,8 @@ enum { ALIKE = 8 };
 static const struct {
     hsumma_collective collective;
     unsigned when;
-    int leaders;   /* ranks on a node at least */
-    int64_t bytes; /* of the vector at least: a larger segment changes nothing */
+    int leaders;   /* least ranks per node */
+    int64_t bytes; /* least bytes of the vector: on smaller ones the segment has no effect */
     const char *word[ALIKE];
 } words[] = {
     {HSUMMA_BCAST, 0, 1, 0, {"flat", "binomial", "van_de_geijn", "shared", "mpi"}},

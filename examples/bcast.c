@@ -5,16 +5,17 @@
 #include <string.h>
 
 /* begin */
-/* Halves of the vector go around the ring in both directions, so that each process receives one from each side. */
+/* Half of the vector goes around the ring in each direction, so each process receives one half from either side. */
 static void both_ways(hsumma_builder *builder, const hsumma_shape *shape, void *state)
 {
-    int rank = shape->rank, size = shape->size; /* the root is rank 0: without HSUMMA_TRUE_ROOT ranks are rotated */
+    int rank = shape->rank,
+        size = shape->size; /* the root is rank 0: without HSUMMA_TRUE_ROOT the library rotates ranks */
     int64_t half = shape->bytes / shape->unit / 2 * shape->unit;
     const struct {
         hsumma_place place;
         int64_t bytes;
         int from, to; /* neighbours */
-        int last;     /* the process that does not pass it on */
+        int last;     /* the process that does not forward it */
     } part[2] = {{{HSUMMA_OUT, 0}, half, rank - 1, rank + 1, size - 1},
                  {{HSUMMA_OUT, half}, shape->bytes - half, rank + 1, rank - 1, 1}};
     (void)state;
@@ -24,7 +25,7 @@ static void both_ways(hsumma_builder *builder, const hsumma_shape *shape, void *
             received = hsumma_step_recv(builder, part[i].from % size, part[i].place, part[i].bytes);
         if (rank != part[i].last && size > 1) {
             int sent = hsumma_step_send(builder, (part[i].to + size) % size, part[i].place, part[i].bytes);
-            hsumma_step_after(builder, sent, received); /* what is passed on has to be there */
+            hsumma_step_after(builder, sent, received); /* forward only what has arrived */
         }
     }
 }

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     }
     hsumma_grid_shape(size, &nprow, &npcol);
     hsumma_grid_create(ctx, nprow, npcol, 'R', NULL, &grid);
-    hsumma_desc_init(&desc, grid, n, n, 64, 64); /* as ScaLAPACK: blocks of 64 x 64, dealt out cyclically */
+    hsumma_desc_init(&desc, grid, n, n, 64, 64); /* blocks of 64 x 64, dealt out cyclically, as in ScaLAPACK */
 
     int64_t rows = hsumma_local_rows(&desc), cols = hsumma_local_cols(&desc);
     double *a = malloc(sizeof *a * rows * cols), *b = malloc(sizeof *b * rows * cols),

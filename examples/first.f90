@@ -24,7 +24,7 @@ program first
     call hsumma_grid_shape(processes, nprow, npcol)
     call hsumma_grid_create(ctx, nprow, npcol, 'R', grid, status)
     if (status /= HSUMMA_OK) call MPI_Abort(MPI_COMM_WORLD, 1)
-    call hsumma_desc_init(desc, grid, n, n, 64, 64) ! as ScaLAPACK: blocks of 64 x 64, dealt out cyclically
+    call hsumma_desc_init(desc, grid, n, n, 64, 64) ! blocks of 64 x 64, dealt out cyclically, as in ScaLAPACK
 
     allocate (a(hsumma_local_rows(desc), hsumma_local_cols(desc)))
     allocate (b, c, mold=a)

@@ -1,5 +1,5 @@
-! A program of ScaLAPACK whose pdgemm has become hsumma's, line by line: what it was stands above each line, after "was:".
-! The old call is still there, for comparison.  mpifort pdgemm.f90 -lhsumma -lscalapack-mpich
+! A ScaLAPACK program with pdgemm replaced by hsumma's call, line by line; the old line stands above each, after "was:".
+! The old call is also made, for comparison. Compile: mpifort pdgemm.f90 -lhsumma -lscalapack-mpich
 program pdgemm_replaced
     use hsumma ! was: nothing
     implicit none
@@ -30,11 +30,11 @@ program pdgemm_replaced
         call random_number(c)
         old = c
 
-        ! Once for each BLACS context.  Its communicator has the processes of the grid, row by row.
+        ! Once per BLACS context. Its communicator has the processes of the grid, row by row.
         call blacs_get(context, 10, comm)                              ! was: nothing
         call hsumma_create(comm, '', ctx, status)                      ! was: nothing
         if (status == HSUMMA_OK) call hsumma_grid_create(ctx, nprow, npcol, 'R', grid, status)
-        ! Once for each matrix.
+        ! Once per matrix.
         if (status == HSUMMA_OK) call hsumma_desc_from_scalapack(a_desc, grid, desca, status)
         if (status == HSUMMA_OK) call hsumma_desc_from_scalapack(b_desc, grid, descb, status)
         if (status == HSUMMA_OK) call hsumma_desc_from_scalapack(c_desc, grid, descc, status)

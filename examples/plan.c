@@ -1,4 +1,4 @@
-/* A plan: made once, asked what it will do, executed often.  On any number of processes. */
+/* A plan: made once, queried, and executed often, on any number of processes. */
 #include <hsumma.h>
 #include <stdio.h>
 #include <stdlib.h>

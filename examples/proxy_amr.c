@@ -1,8 +1,8 @@
 /*
- * A proxy of miniAMR, plain MPI: every step works on blocks for a while and then adds vectors of 1 to 64 KiB over all
- * processes (the counts of blocks by level and place that decide on refinement, and a checksum).
+ * A proxy of miniAMR in plain MPI: every step works on blocks, then sums vectors of 1 to 64 KiB over all processes
+ * (numbers of blocks by level and place, which decide on refinement, and a checksum).
  *   mpiexec -n RANKS proxy_amr [BYTES [STEPS [WORK]]]     (defaults: 16384, 200, 20000 points)
- * Prints "iteration_us X allreduce_us Y share Z checksum C": means per step of the slowest process.
+ * Prints "iteration_us X allreduce_us Y share Z checksum C": means per step on the slowest process.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static double work(double *block, int points)
     return sum;
 }
 
-/* So many steps; *waited: seconds in MPI_Allreduce.  Returns a checksum that is the same on all processes. */
+/* Runs `steps` steps; *waited: seconds in MPI_Allreduce. Returns a checksum that is the same on all processes. */
 static double run(int *mine, int *all, int count, double *block, int points, int steps, double *waited)
 {
     double checksum = 0, start;
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     if (!mine || !all || !block)
         MPI_Abort(MPI_COMM_WORLD, 1);
     block[points / 2] = 1;
-    run(mine, all, count, block, points, 3, &waited); /* warm */
+    run(mine, all, count, block, points, 3, &waited); /* warm-up */
     waited = 0;
     seconds[0] = MPI_Wtime();
     checksum = run(mine, all, count, block, points, steps, &waited);

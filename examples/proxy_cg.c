@@ -1,8 +1,8 @@
 /*
- * A proxy of HPCG, plain MPI: conjugate gradients on a 27-point stencil, each process with its own n^3 box, and three
- * allreduces of 8 bytes per iteration, which wait for the slowest process.  Boxes are joined along one dimension.
- *   mpiexec -n RANKS proxy_cg [N [ITERATIONS]]        (defaults: 16, 200)
- * Prints "iteration_us X allreduce_us Y share Z residual R": means per iteration of the slowest process.
+ * A proxy of HPCG in plain MPI: conjugate gradients on a 27-point stencil. Each process has an n^3 box; boxes are
+ * joined along one dimension. Three 8-byte allreduces per iteration wait for the slowest process. mpiexec -n RANKS
+ * proxy_cg [N [ITERATIONS]]        (defaults: 16, 200) Prints "iteration_us X allreduce_us Y share Z residual R": means
+ * per iteration on the slowest process.
  */
 #include <math.h>
 #include <mpi.h>
@@ -27,7 +27,7 @@ static double dot(struct grid *g, const double *x, const double *y)
     return all;
 }
 
-/* The sum over the neighbours of (i, j) in a plane, itself included; 0 outside. */
+/* The sum over the 3 x 3 neighbourhood of (i, j) in a plane; points outside count as 0. */
 static double around(const double *x, int n, int i, int j)
 {
     double sum = 0;
@@ -38,7 +38,7 @@ static double around(const double *x, int n, int i, int j)
     return sum;
 }
 
-/* y = A x; x has room for the neighbours' planes before and behind it. */
+/* y = A x; x includes space for the neighbours' planes before and after it. */
 static void apply(const struct grid *g, double *x, double *y)
 {
     int n = g->n, plane = (int)g->plane;
@@ -59,7 +59,7 @@ static void apply(const struct grid *g, double *x, double *y)
             }
 }
 
-/* Returns the norm of the residual. */
+/* Runs the iterations; returns the norm of the residual. */
 static double solve(struct grid *g, double *x, double *r, double *p, double *q, int iterations)
 {
     double rho = dot(g, r, r), norm = 0;
@@ -74,7 +74,7 @@ static double solve(struct grid *g, double *x, double *r, double *p, double *q, 
             r[i] -= alpha * q[i];
         }
         next = dot(g, r, r);
-        norm = sqrt(dot(g, r, r)); /* HPCG's third */
+        norm = sqrt(dot(g, r, r)); /* HPCG's third allreduce */
         for (size_t i = 0; i < g->count; i++)
             p[i] = r[i] + (rho > 0 ? next / rho : 0) * p[i];
         rho = next;
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     p = q + g.count + g.plane;
     for (size_t i = 0; i < g.count; i++)
         r[i] = p[i] = 1;
-    solve(&g, x, r, p, q, 3); /* warm */
+    solve(&g, x, r, p, q, 3); /* warm-up */
     g.waited = 0;
     seconds[0] = MPI_Wtime();
     norm = solve(&g, x, r, p, q, iterations);

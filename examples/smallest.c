@@ -1,4 +1,4 @@
-/* C := A A for a 1000 x 1000 matrix of ones on 2 x 2 processes; README.md shows it.  examples/first.c does more. */
+/* C := A A for a 1000 x 1000 matrix of ones on 2 x 2 processes; shown in README.md. examples/first.c does more. */
 #include <hsumma.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-# Writes hsumma.F90 from hsumma.F90.in: Fortran has generic names, but no templates.
+# Generates hsumma.F90 from hsumma.F90.in: Fortran has generic names, but no templates.
 #     awk -f expand.awk hsumma.F90.in >hsumma.F90
-#   !table TYPE s real(c_float)      what {TYPE[T]} stands for where T is s
-#   !each T=s,d R=1,2                the lines up to !end, once for each pair of values: {T} and {R} are the values
+#   !table TYPE s real(c_float)      the value of {TYPE[T]} where T is s
+#   !each T=s,d R=1,2                repeats the lines up to !end for each combination; {T} and {R} are the values
 #   !end
-# An error names its line and gives status 1.
+# An error names its line; the exit status is 1.
 function fail(text) { print FILENAME ":" FNR ": " text > "/dev/stderr"; failed = 1; exit 1 }
 
 function put(line, name, key) {
@@ -24,7 +24,7 @@ function put(line, name, key) {
     print line
 }
 
-# The block, once for each combination of the values of the variables from number v on.
+# Repeats the block for each combination of the variables from number v on.
 function repeat(v, list, n, i) {
     if (v > variables) {
         for (i = 1; i <= lines; i++) put(line[i])

@@ -1,4 +1,5 @@
-"""pyproject.toml says the rest: a wheel that carries libhsumma, copied into hsumma/, is for one kind of machine."""
+"""The part that pyproject.toml cannot express: the wheel contains libhsumma, copied into hsumma/, so it is for one
+platform."""
 import glob
 import os
 

@@ -8,12 +8,12 @@ from spack.package import *
 
 
 class Hsumma(MakefilePackage):
-    """Distributed matrix multiplication over MPI, by SUMMA and hierarchical SUMMA, on ScaLAPACK's layouts.
+    """Distributed matrix multiplication over MPI by SUMMA and hierarchical SUMMA, on ScaLAPACK's layouts.
 
     In a Spack repository as packages/hsumma/package.py; then, in the tree: spack dev-build hsumma@0.1.0
     """
 
-    manual_download = True  # the archive is that of "make dist"
+    manual_download = True  # the archive is made by "make dist"
 
     license("BSD-3-Clause")
 
@@ -21,7 +21,7 @@ class Hsumma(MakefilePackage):
 
     variant("scalapack", default=True, description="Compare with ScaLAPACK")
 
-    # The comments name what scripts/deps and debian/control call it; scripts/check-install compares.
+    # The comments give the Debian names of scripts/deps and debian/control; scripts/check-install compares them.
     depends_on("c", type="build")  # Debian: gcc libc6-dev
     depends_on("gmake", type="build")  # Debian: make
     depends_on("pkgconfig", type="build")  # Debian: pkg-config

@@ -7,7 +7,7 @@
     C = A @ A.T                                 # on all processes
     c = C.gather()                              # a numpy.ndarray on process 0
 
-doc/python.md is the tutorial.  Every call on a communicator or a matrix is collective unless it says that it is local.
+doc/python.md is the tutorial. Every call on a communicator or a matrix is collective unless documented as local.
 """
 from ._coll import (Request, allgather, allreduce, bcast, iallgather, iallreduce, ibcast, ireduce, ireduce_scatter,
                     reduce, reduce_scatter)
@@ -23,5 +23,5 @@ __all__ = ["ArgumentError", "BusyError", "Context", "DeviceError", "Error", "Gri
            "context", "iallgather", "iallreduce", "ibcast", "ireduce", "ireduce_scatter", "matmul", "reduce",
            "reduce_scatter"]
 
-for _name in __all__:  # what a traceback or help() shows
+for _name in __all__:  # the module that tracebacks and help() show
     globals()[_name].__module__ = __name__

@@ -1,4 +1,4 @@
-"""Memory of arrays: NumPy's, and that of whatever has __cuda_array_interface__ (CuPy, PyTorch, Numba) or __dlpack__."""
+"""The memory of arrays: NumPy's, and those with __cuda_array_interface__ (CuPy, PyTorch, Numba) or __dlpack__."""
 import ctypes as ct
 import math
 import sys
@@ -23,14 +23,15 @@ class _DLTensor(ct.Structure):
                 ("strides", ct.POINTER(ct.c_int64)), ("byte_offset", ct.c_uint64)]
 
 
-_DLPACK_HOST, _DLPACK_CUDA = 1, (2, 3, 13)  # devices; pinned and managed memory count as CUDA's
+_DLPACK_HOST, _DLPACK_CUDA = 1, (2, 3, 13)  # device types; pinned and managed memory count as CUDA's
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 5: "c"}
 _tensor_of = ct.pythonapi.PyCapsule_GetPointer
 _tensor_of.restype, _tensor_of.argtypes = ct.c_void_p, [ct.py_object, ct.c_char_p]
 
 
 class Memory:
-    """Where an array lies: pointer, shape, strides in bytes, dtype, writeable; on_device; keep: what holds it alive."""
+    """The memory of an array: pointer, shape, strides in bytes, dtype, writeable, on_device; keep: the object that owns
+    it."""
 
     def __init__(self, array, stream=None):
         self.keep = array
@@ -58,7 +59,7 @@ class Memory:
             raise TypeError(f"array is on DLPack device type {device}; expected the host (1) or CUDA (2, 3, 13)")
         self.on_device = device != _DLPACK_HOST
         capsule = array.__dlpack__(stream=stream) if self.on_device else array.__dlpack__()
-        self.keep = array, capsule  # whose destructor releases the tensor
+        self.keep = array, capsule  # the capsule's destructor releases the tensor
         tensor = _DLTensor.from_address(_tensor_of(capsule, b"dltensor"))
         if tensor.lanes != 1 or tensor.code not in _DLPACK_KINDS:
             raise TypeError(f"array has DLPack type code {tensor.code}, {tensor.bits} bits, {tensor.lanes} lanes; "
@@ -74,13 +75,13 @@ class Memory:
         return math.prod(self.shape)
 
     def is_by_rows(self):
-        """In one piece, the last dimension first."""
+        """Whether the array is contiguous in row-major order."""
         usual = _strides_by_rows(self.shape, self.dtype.itemsize)
         return self.size <= 1 or all(step == expected or n == 1
                                      for step, expected, n in zip(self.strides, usual, self.shape))
 
     def leading_dimension(self):
-        """ld of a local block, whose columns must be in one piece each."""
+        """The leading dimension of a local block; each of its columns must be contiguous."""
         if len(self.shape) != 2:
             raise ValueError(f"the local array has {len(self.shape)} dimensions; expected 2")
         (rows, cols), (down, along), item = self.shape, self.strides, self.dtype.itemsize
@@ -103,12 +104,12 @@ def _strides_by_rows(shape, item):
 
 
 def current_stream(array):
-    """The stream that a device array's library works on now, as __cuda_array_interface__ tells it; None: it does not."""
+    """The stream of a device array's library, by __cuda_array_interface__; None: unknown."""
     return getattr(array, "__cuda_array_interface__", {}).get("stream")
 
 
 def empty_like(array, shape, dtype, order="F"):
-    """New memory of the same kind, from the library of the array."""
+    """A new array of the same kind, made by the array's library."""
     if isinstance(array, np.ndarray):
         return np.empty(shape, dtype, order)
     module = sys.modules.get(type(array).__module__.partition(".")[0])

@@ -1,6 +1,6 @@
-"""Collectives of libhsumma on arrays in one piece: NumPy's, or in device memory.
+"""Collectives of libhsumma on contiguous arrays, of NumPy or in device memory.
 
-Each name has a form that starts the call and returns a Request: iallreduce and so on."""
+Each has a nonblocking form that starts the call and returns a Request: iallreduce and so on."""
 import ctypes as ct
 
 import numpy as np
@@ -16,9 +16,9 @@ _OPERATORS = {"sum": 0, "max": 1, "min": 2}
 
 
 class Request:
-    """A collective that has been started; its arrays must not be touched until test() is true or wait() has returned.
+    """A collective that has been started; do not touch its arrays until test() is true or wait() has returned.
 
-    Requests that are dropped go on, and end with their context."""
+    A request that is dropped continues, and is completed when its context closes."""
 
     def __init__(self, where, call, result, held):
         self._context, self._result, self._held = where, result, (call, held)
@@ -27,7 +27,7 @@ class Request:
         where._running.add(self)
 
     def test(self):
-        """Advances the work; whether it is complete."""
+        """Progresses the call; true once it is complete."""
         if self._held is None:
             return True
         done = ct.c_int()
@@ -37,7 +37,7 @@ class Request:
         return bool(done.value)
 
     def wait(self):
-        """Waits, and returns what the blocking call returns."""
+        """Waits for completion and returns the result of the blocking call."""
         if self._held is not None:
             self._context._running.discard(self)
             try:
@@ -48,7 +48,7 @@ class Request:
 
 
 def _by_rows(array, name, copy):
-    """Its memory, in one piece by rows.  A NumPy array that is not is copied, or refused where it is written."""
+    """The array's memory, contiguous by rows. Other NumPy arrays are copied if only read, and refused if written."""
     if isinstance(array, np.ndarray):
         by_rows = array.flags.c_contiguous
         if copy and not by_rows:
@@ -64,7 +64,7 @@ def _by_rows(array, name, copy):
 
 
 def _prepare(where, name, array, op, root, out):
-    """The call, its result, and the memory that it uses."""
+    """The call, its result, and the memory in use."""
     parts = where.size
     call = Coll(collective=_COLLECTIVES[name], root=root)
     if op is not None and op not in _OPERATORS:
@@ -104,7 +104,7 @@ def _do(comm, collective, array, op=None, root=0, out=None, algorithm=None, star
         call, result, held = _prepare(where, collective, array, op, root, out)
         call.algorithm = algorithm and algorithm.encode()
     except Exception:
-        if where.checks_always:  # the others are in the call: let it fail there, too
+        if where.checks_always:  # the other processes have entered the call: fail it there too
             lib.hsumma_coll_run(handle, ct.byref(Coll(collective=_COLLECTIVES[collective], count=-1, root=root)))
         raise
     if start:
@@ -115,35 +115,35 @@ def _do(comm, collective, array, op=None, root=0, out=None, algorithm=None, star
     return result
 
 
-_OP = '''    op: "sum", "max" or "min" (not of complex numbers), of float32, float64, complex64, complex128, int32 or int64.
+_OP = '''    op: "sum", "max" or "min" of float32, float64, int32 or int64; of complex64 or complex128 only "sum".
 '''
-_ALGORITHM = '''    algorithm: a word for one, as "ring" or "dpml(l=4)"; default: chosen.  Collective.
-    Arrays lie in one piece by rows; a NumPy array that is only read is copied if it does not.  An error in the array of
-    one process alone is raised there; with the context's option check=always on all processes.'''
+_ALGORITHM = '''    algorithm: such as "ring" or "dpml(l=4)"; default: the library's choice.  Collective.
+    Arrays are contiguous by rows; a noncontiguous NumPy array that is only read is copied.  An error in one process's
+    array is raised on that process only; with the context's option check=always on all processes.'''
 
 
 def bcast(comm, array, root=0, *, algorithm=None):
-    """root's array on every process, in place; any dtype."""
+    """Broadcasts root's array to every process, in place; any dtype."""
     return _do(comm, "bcast", array, None, root, None, algorithm)
 
 
 def reduce(comm, array, op="sum", root=0, *, out=None, algorithm=None):
-    """The sum of all processes' arrays on root, in out or a new array; None elsewhere."""
+    """Reduces all processes' arrays by op on root, into out or a new array; returns None on other processes."""
     return _do(comm, "reduce", array, op, root, out, algorithm)
 
 
 def allreduce(comm, array, op="sum", *, out=None, algorithm=None):
-    """The sum of all processes' arrays, in out (which may be array itself) or a new array."""
+    """Reduces all processes' arrays by op, on every process into out (which may be array itself) or a new array."""
     return _do(comm, "allreduce", array, op, 0, out, algorithm)
 
 
 def allgather(comm, array, *, out=None, algorithm=None):
-    """All processes' arrays, of one shape, stacked: shape (processes, *array.shape); any dtype."""
+    """Gathers all processes' arrays, of equal shape, stacked: shape (processes, *array.shape); any dtype."""
     return _do(comm, "allgather", array, None, 0, out, algorithm)
 
 
 def reduce_scatter(comm, array, op="sum", *, out=None, algorithm=None):
-    """array of shape (processes, ...): the sum of all processes' array[rank]."""
+    """Reduces arrays of shape (processes, ...) by op; each process receives the result of part array[rank]."""
     return _do(comm, "reduce_scatter", array, op, 0, out, algorithm)
 
 

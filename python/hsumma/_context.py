@@ -1,8 +1,8 @@
 """Contexts and grids.
 
-A context belongs to a communicator and is found again by an attribute of it.  Closing is collective, so the garbage
-collector, which runs at other times on other processes and in any thread, never frees anything of the library: what it
-finds is put aside in its context and freed, in a way that involves no other process, at that context's next call.
+A context belongs to a communicator and is found again by an attribute of it. Closing is collective, but the garbage
+collector runs at different times on different processes and in any thread, so it never frees library objects: it
+leaves them in a list of their context, which frees them locally at its next call.
 """
 import atexit
 import ctypes as ct
@@ -15,14 +15,14 @@ from mpi4py import MPI
 
 from ._library import comm_handle, error, lib
 
-_open = {}  # contexts by number, which is the order of their creation
+_open = {}  # contexts by number, in order of creation
 _numbers = itertools.count()
 
 
 class Grid:
     """nprow x npcol processes of a context; made by Context.grid, freed with the context.
 
-    row, col: this process's place, -1 outside the grid."""
+    row, col: this process's coordinates, -1 outside the grid."""
 
     def __init__(self, context, handle):
         values = [ct.c_int() for _ in range(4)]
@@ -35,7 +35,7 @@ class Grid:
         return self.nprow, self.npcol
 
     def rank(self, row, col):
-        """The rank of the process at a place; -1 if there is none."""
+        """The rank of the process at (row, col); -1 if there is none. Local."""
         return lib.hsumma_grid_rank(self._handle, row, col)
 
     def __repr__(self):
@@ -43,11 +43,11 @@ class Grid:
 
 
 class Context:
-    """What the library keeps for a communicator: a duplicate of it, options, workspace, grids.  Collective over comm.
+    """The library's state for a communicator: a duplicate of it, options, workspace, grids. Collective over comm.
 
-    Context(comm, "device=cuda check=always") makes one with options of its own, to be passed in place of a
-    communicator; matrices, plans and collective calls on a plain communicator share its own context, hsumma.context(comm).
-    It is closed with its communicator, at exit, or by close() or a with statement, whichever comes first: collective."""
+    Context(comm, "device=cuda check=always") makes one with its own options; pass it in place of a communicator.
+    Matrices, plans and collective calls on a plain communicator share its own context, hsumma.context(comm).
+    It is closed with its communicator, at exit, by close() or by a with statement, whichever comes first; collective."""
 
     def __init__(self, comm, options=None):
         if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
@@ -62,10 +62,10 @@ class Context:
         self._handle = handle.value
         self._grids = {}
         self._plans = weakref.WeakSet()
-        self._running = set()  # what the library works on: plans and requests, with the arrays that they use
-        self._dead = []  # plans' handles that the garbage collector has left
-        self._shared, self._shared_numbers = {}, itertools.count()  # addresses by number, alike on all processes
-        self._dropped = []  # numbers of those that the garbage collector has left
+        self._running = set()  # plans and requests in progress, with the arrays that they use
+        self._dead = []  # handles of garbage-collected plans
+        self._shared, self._shared_numbers = {}, itertools.count()  # addresses by number
+        self._dropped = []  # numbers of garbage-collected blocks
         self._stream = None
         self._number = next(_numbers)
         _open[self._number] = self
@@ -76,7 +76,7 @@ class Context:
 
     @property
     def handle(self):
-        """The hsumma_context, for a call of one's own with ctypes."""
+        """The hsumma_context, for calls through ctypes. Local."""
         if self._handle is None:
             raise ValueError("this hsumma context has been closed, with its communicator or by close()")
         while self._dead:
@@ -89,9 +89,9 @@ class Context:
             raise error(status, lib.hsumma_message(self._handle).decode("utf-8", "replace"))
 
     def grid(self, nprow=None, npcol=None, order="A", ranks=None):
-        """The grid with this shape, made once.  Collective.  Default: all processes, as near to a square as can be.
+        """A grid of this shape, created once. Collective. Default: all processes, as nearly square as possible.
 
-        order: 'R' or 'C' counts processes along rows or columns, 'A' leaves it to the library (tiles for nodes);
+        order: 'R' or 'C' counts processes along rows or columns; 'A': the library chooses (tiles for nodes).
         ranks: nprow * npcol ranks in that order, default the first ones."""
         if nprow is None or npcol is None:
             rows, cols = ct.c_int(), ct.c_int()
@@ -109,21 +109,21 @@ class Context:
 
     @property
     def checks_always(self):
-        """Whether each collective call is checked on all processes together (option check=always)."""
+        """Whether every collective call is checked across all processes (option check=always)."""
         return "check=always" in self.options or \
             "check=" not in self.options and os.environ.get("HSUMMA_CHECK") == "always"
 
     @property
     def device(self):
-        """The name of this process's device, "none" without one."""
+        """The name of this process's device, or "none". Local."""
         return lib.hsumma_device(self.handle).decode()
 
     @property
     def stream(self):
-        """The stream that device work is put on, as an integer (cudaStream_t); None where there is none.
+        """The stream for device work, as an integer (cudaStream_t); None without a device. Local.
 
-        Assign one of your own (cupy_stream.ptr), which must outlive the context or the next assignment; None: the
-        context's own again.  Local."""
+        Assign a stream (cupy_stream.ptr), which must outlive the context or the next assignment; None restores the
+        context's own."""
         return lib.hsumma_stream(self.handle)
 
     @stream.setter
@@ -132,17 +132,17 @@ class Context:
         self._stream = value
 
     def synchronize(self):
-        """Waits for the device work of this process, and raises its errors."""
+        """Waits for this process's device work, and raises its errors. Local."""
         self.check(lib.hsumma_synchronize(self.handle))
 
     def trace_write(self):
-        """Writes the timeline of the option trace=FILE as far as it has come.  Collective."""
+        """Writes the timeline of the option trace=FILE so far. Collective."""
         self.check(lib.hsumma_trace_write(self.handle))
 
     def _shared_array(self, shape, dtype):
-        """Memory for a block that the node's other processes can read; the device's, if the context has one.
+        """Memory for a block that the node's other processes can read; device memory if the context has a device.
 
-        Collective.  What the garbage collector has left on all processes is freed first."""
+        Collective. First frees blocks that have been garbage-collected on all processes."""
         dropped = agree(self, lambda: list(self._dropped))
         for number in sorted(set(dropped[0]).intersection(*dropped[1:])):
             self._dropped.remove(number)
@@ -155,14 +155,14 @@ class Context:
         return owner if self.device != "none" else np.asarray(owner)
 
     def close(self):
-        """Waits for what is running, frees plans, grids and shared memory, then the context.  Collective."""
+        """Waits for work in progress, frees plans, grids and shared memory, then the context. Collective."""
         if self._handle is None:
             return
         for work in list(self._running):
             work.wait()
         for plan in list(self._plans):
             plan.close()
-        handle = ct.c_void_p(self.handle)  # what the garbage collector has left goes here
+        handle = ct.c_void_p(self.handle)  # reading the handle frees garbage-collected plans
         for grid in self._grids.values():
             lib.hsumma_grid_free(ct.byref(ct.c_void_p(grid._handle)))
             grid._handle = None
@@ -182,7 +182,7 @@ class Context:
 
 
 class _Shared:
-    """The owner of shared memory, as an array by columns."""
+    """The owner of shared memory, as an array in column-major order."""
 
     def __init__(self, where, number, address, shape, dtype):
         self._context, self._number = where, number
@@ -208,7 +208,7 @@ _keyval = None
 
 
 def context(comm):
-    """The context of a communicator, made at its first use, with the environment's options.  Collective then.
+    """The context of a communicator, made at its first use with the environment's options; that use is collective.
 
     A Context is returned as it is."""
     global _keyval
@@ -230,7 +230,7 @@ atexit.register(_close_all)
 
 
 def agree(context, prepare):
-    """prepare() on every process: what all of them return, by rank; if it raises on one, an exception on all.
+    """Calls prepare() on every process; returns all results by rank, or raises on all if it raises on one.
 
     Collective; for constructors, whose arguments differ between processes."""
     try:

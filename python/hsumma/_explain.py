@@ -25,7 +25,7 @@ def _title(plan):
 
 
 def _other(rival, info):
-    """What a plan that was not taken has in place of the plan's own words."""
+    """The options of a rival that differ from the chosen plan's."""
     own = set(info.line.split())
     return " ".join(word for word in rival.line.split() if word not in own) or rival.line
 
@@ -59,7 +59,7 @@ _WIDTH, _LINE = 760, 22
 
 
 def as_svg(plan):
-    """The grid with the groups of its outermost level, and bars: predicted time, the last run, plans not taken."""
+    """Draws the grid with the groups of its outermost level, and bars: predicted times, the last run, the rivals."""
     info = plan.info
     parts = ("communication", "comm"), ("GEMM", "gemm"), ("copies", "copy")
     bars = [("predicted", [(name, getattr(info, f"predicted_{key}_seconds")) for name, key in parts],
@@ -96,7 +96,7 @@ def _text(x, y, words, weight="normal"):
 
 
 def _grid(info, x, y, side):
-    """At most 32 lines each way; heavy lines between the groups of the outermost level."""
+    """The grid, if at most 32 lines each way; heavy lines separate the groups of the outermost level."""
     if max(info.nprow, info.npcol) > 32:
         yield _text(x, y + 12, f"{info.nprow} x {info.npcol} processes")
         return

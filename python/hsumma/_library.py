@@ -1,7 +1,7 @@
-"""libhsumma: found, loaded, checked against mpi4py's MPI, and its C interface mirrored with ctypes.
+"""libhsumma: finds and loads it, checks it against mpi4py's MPI, and mirrors its C interface with ctypes.
 
-A call through ctypes releases the GIL.  The structures below repeat hsumma.h and hsumma_coll.h; python/tests compares
-their sizes and offsets with those of the C compiler.
+Calls through ctypes release the GIL. The structures below repeat hsumma.h and hsumma_coll.h; python/tests compares
+their sizes and offsets with the C compiler's.
 """
 import ctypes as ct
 import os
@@ -11,7 +11,7 @@ import sys
 
 from mpi4py import MPI
 
-MAJOR, MINOR = 0, 1  # the version whose structures these are
+MAJOR, MINOR = 0, 1  # the version of the structures below
 _NAME = f"libhsumma.so.{MAJOR}"
 
 pointer, text, i64 = ct.c_void_p, ct.c_char_p, ct.c_int64
@@ -62,16 +62,16 @@ class Coll(ct.Structure):
 
 
 class Error(RuntimeError):
-    """A call of libhsumma failed, alike on all processes.  `status` is its hsumma_status."""
+    """A call of libhsumma failed, on all processes. `status` is its hsumma_status."""
     status = None
 
 
 class ArgumentError(Error, ValueError):
-    """An argument is out of its range."""
+    """An argument is out of range."""
 
 
 class OptionError(Error, ValueError):
-    """An option is unknown, or its value cannot be read."""
+    """An option is unknown, or its value is invalid."""
 
 
 class UnsupportedError(Error, NotImplementedError):
@@ -87,7 +87,7 @@ class WorkspaceError(Error):
 
 
 class BusyError(Error):
-    """Another plan of the context has been started and not yet waited for."""
+    """Another plan of the context has been started and not waited for."""
 
 
 class MPIError(Error):
@@ -95,7 +95,7 @@ class MPIError(Error):
 
 
 class DeviceError(Error):
-    """A device returned an error, or cannot do what was asked of it."""
+    """A device returned an error, or cannot do what was requested."""
 
 
 _ERRORS = [None, ArgumentError, OptionError, UnsupportedError, OutOfMemoryError, WorkspaceError, BusyError, MPIError,
@@ -110,11 +110,11 @@ def error(status, message):
 
 
 def _candidates():
-    """Places of the library, first to last, each with its reason for messages."""
+    """Candidates for the library's path, in order, each with its origin for messages."""
     named = os.environ.get("HSUMMA_LIBRARY")
     if named:
         yield named, "HSUMMA_LIBRARY"
-        return  # the user's choice: nothing takes its place
+        return  # the user's choice has no fallback
     bundled = os.path.join(os.path.dirname(os.path.abspath(__file__)), _NAME)
     if os.path.exists(bundled):
         yield bundled, "beside the package"
@@ -137,7 +137,7 @@ def _load():
 
 
 def _mpi_of(library):
-    """The MPI that a loaded library calls: its address and its name.  May be asked before MPI_Init."""
+    """The MPI that a loaded library calls: its address and its name. Works before MPI_Init."""
     buffer, length = ct.create_string_buffer(max(MPI.MAX_LIBRARY_VERSION_STRING, 8192)), ct.c_int()
     library.MPI_Get_library_version(buffer, ct.byref(length))
     name = " ".join(buffer.value.decode("utf-8", "replace").split()[:3]).rstrip(",")  # "MPICH Version: 4.0.2"

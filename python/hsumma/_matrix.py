@@ -11,7 +11,7 @@ from ._library import Desc, lib
 
 
 def axis_indices(n, block, processes, place):
-    """The global indices, ascending, of the rows or columns that one process of a grid's line holds."""
+    """The global indices, ascending, of the rows or columns that a process at `place` on a line of the grid owns."""
     if place < 0:
         return np.empty(0, np.int64)
     first = np.arange(place * block, n, block * processes, dtype=np.int64)
@@ -20,7 +20,7 @@ def axis_indices(n, block, processes, place):
 
 
 class _Stored:
-    """A whole matrix as it is stored: this process's block, and what all processes know of the layout."""
+    """A whole matrix as stored: this process's block, and the layout that all processes know."""
 
     def __init__(self, grid, block, shape, dtype):
         self.context, self.grid, self.dtype = grid.context, grid, np.dtype(dtype)
@@ -39,11 +39,11 @@ class _Stored:
         self.desc = Desc()
         lib.hsumma_desc_init(ct.byref(self.desc), grid._handle, *self.shape, *self.block)
         self.local_shape = lib.hsumma_local_rows(ct.byref(self.desc)), lib.hsumma_local_cols(ct.byref(self.desc))
-        self.lds = None  # leading dimensions of all processes; None: the usual ones
+        self.lds = None  # leading dimensions of all processes; None: the default
         self._indices = [None, None]
 
     def hold(self, array, stream=None):
-        """Takes the memory of this process's block."""
+        """Sets the memory of this process's block."""
         memory = Memory(array, stream)
         if memory.dtype != self.dtype:
             raise TypeError(f"the local array has dtype {memory.dtype}; expected {self.dtype}")
@@ -64,7 +64,7 @@ class _Stored:
         return self._indices[axis]
 
     def layout(self):
-        """What a plan depends on."""
+        """The part of the matrix that a plan depends on."""
         return self.grid, self.shape, self.block, self.dtype, self.lds
 
 
@@ -73,7 +73,7 @@ def _by(pair):
 
 
 def _layout_of(where, grid, block, like):
-    """The grid and blocks that a constructor's arguments ask for."""
+    """The grid and the block size for a constructor's arguments."""
     if like is not None:
         stored = like._stored
         if block is None and not stored.whole:
@@ -91,16 +91,16 @@ def _refuse_factor(other):
 class Matrix:
     """A distributed matrix of float32, float64, complex64 or complex128; or a view of one (A.T, A.H, A[2:5, :]).
 
-    Matrix(comm, array) takes each process's part of a global array, copied.  All processes pass the same array; or
-    only one has it: Matrix(comm, array, root=0), and the others may pass None.  Collective, as all constructors are.
+    Matrix(comm, array) copies each process's part of a global array. Either all processes pass the same array, or one
+    does: Matrix(comm, array, root=0), where the others may pass None. Collective, as all constructors are.
 
     comm: a communicator of mpi4py, or an hsumma.Context.
-    dtype: converts the array; default: its own.
-    grid: (rows, columns) of processes, or an hsumma.Grid; default: all processes, as near to a square as can be.
-    block: rows and columns of a block of ScaLAPACK's layout, one number or a pair; default: one block per process.
-    like: another matrix, whose grid and blocks are taken where grid and block are not given.
+    dtype: the elements' type, to which the array is converted; default: the array's.
+    grid: (rows, columns) of processes, or an hsumma.Grid; default: all processes, as nearly square as possible.
+    block: rows and columns of a ScaLAPACK block, one number or a pair; default: one block per process.
+    like: another matrix, whose grid and blocks replace a grid or block that is not given.
 
-    An error of one process becomes an exception on all.  Matrix.from_local wraps arrays without a copy."""
+    An error on one process raises on all. Matrix.from_local wraps arrays without a copy."""
 
     __slots__ = ("_stored", "_part", "_trans", "shape", "_desc", "_at", "__weakref__")
     __array_ufunc__ = None  # NumPy leaves operators to this class
@@ -139,11 +139,11 @@ class Matrix:
 
     @classmethod
     def from_local(cls, comm, local, shape=None, *, grid=None, block=None, like=None):
-        """A matrix whose blocks are the processes' own arrays, not copied: what one changes, the other sees.
+        """A matrix whose blocks are the processes' own arrays, without a copy: changes to either show in the other.
 
-        local: this process's block, with columns in one piece (order="F", or a part of such an array): a NumPy array,
-        or one in device memory with __cuda_array_interface__ or __dlpack__; None where the process has no part.
-        shape: of the whole matrix; default: what the blocks make, one per process."""
+        local: this process's block, with contiguous columns (order="F", or a part of such an array): a NumPy array, or
+        one in device memory with __cuda_array_interface__ or __dlpack__; None if the process owns no part.
+        shape: of the whole matrix; default: the sum of the blocks, one per process."""
         where = context(comm)
         place, block = _layout_of(where, grid, block, like)
 
@@ -179,8 +179,10 @@ class Matrix:
 
     @classmethod
     def zeros(cls, comm, shape, dtype=np.float64, *, grid=None, block=None, like=None, shared=False):
-        """Zeros.  shared: in memory that the node's other processes read in place (hsumma_malloc), which is that of the
-        device, and not initialised, if the context has one; it must not be used after the context is closed."""
+        """Zeros. shared: in memory that the node's other processes read in place (hsumma_malloc).
+
+        If the context has a device, shared memory is the device's, and not initialised. Do not use it after the context
+        is closed."""
         where = context(comm)
         stored = _Stored(*_layout_of(where, grid, block, like), shape, dtype)
         if shared:
@@ -189,14 +191,15 @@ class Matrix:
 
     @classmethod
     def empty(cls, comm, shape, dtype=np.float64, *, grid=None, block=None, like=None):
-        """Not initialised."""
+        """A matrix that is not initialised."""
         where = context(comm)
         return _allocated(_Stored(*_layout_of(where, grid, block, like), shape, dtype), np.empty)
 
     @classmethod
     def from_function(cls, comm, function, shape, dtype=np.float64, *, grid=None, block=None, like=None):
-        """function(i, j) at each element, called once on each process with arrays of its global indices, as
-        numpy.fromfunction does."""
+        """function(i, j) for each element, called once per process with arrays of its global indices.
+
+        As numpy.fromfunction does."""
         made = cls.zeros(comm, shape, dtype, grid=grid, block=block, like=like)
 
         def fill():
@@ -207,7 +210,7 @@ class Matrix:
 
     @classmethod
     def from_npy(cls, comm, path, *, grid=None, block=None, like=None):
-        """The matrix in a file of NumPy's, of which each process reads one piece."""
+        """The matrix in a .npy file, of which each process reads one contiguous piece."""
         where = context(comm)
         shape, dtype, by_columns, offset = _npy.read_header(where, path)
         pieces = cls.empty(where, shape, dtype.newbyteorder("="), grid=_npy.grid_of(where, by_columns))
@@ -215,13 +218,14 @@ class Matrix:
         return pieces.redistribute(grid=grid, block=block, like=like)
 
     def to_npy(self, path, order="F"):
-        """Writes a file of NumPy's, to which each process writes one piece.  order: 'F' or 'C', how the file is stored.
-        An older file stays as it is until the new one is complete."""
+        """Writes a .npy file, each process one contiguous piece. order: 'F' or 'C', the order of elements in the file.
+
+        An existing file is replaced only when the new one is complete."""
         if order not in ("F", "C"):
             raise ValueError(f"order is {order!r}; expected 'F' or 'C'")
         if self._trans == "C":
             raise NotImplementedError("A.H cannot be written: write A, or a copy that has been conjugated")
-        by_columns = (order == "F") == (self._trans == "N")  # of what is stored: a transpose has the same bytes
+        by_columns = (order == "F") == (self._trans == "N")  # of the stored matrix: a transpose has the same bytes
         pieces = self._plain().redistribute(grid=_npy.grid_of(self.context, by_columns))
         _npy.write(pieces._stored, path, self.shape, order == "F", by_columns)
 
@@ -243,7 +247,7 @@ class Matrix:
 
     @property
     def block(self):
-        """Rows and columns of a block, of the matrix as it is shown: those of A.T are exchanged."""
+        """Rows and columns of a block, of the matrix as shown: for A.T those of A exchanged."""
         return self._stored.block if self._trans == "N" else self._stored.block[::-1]
 
     @property
@@ -272,7 +276,7 @@ class Matrix:
         return _view(self._stored, self._part, "C" if self._trans == "N" else "N")
 
     def __getitem__(self, key):
-        """A[i0:i1, j0:j1], a view; steps are 1."""
+        """A[i0:i1, j0:j1], a view; steps must be 1."""
         if self._trans == "T":
             return self.T[key[::-1] if isinstance(key, tuple) and len(key) == 2 else (slice(None), key)].T
         if self._trans == "C":
@@ -286,7 +290,7 @@ class Matrix:
         return _view(self._stored, (i + i0, j + j0, max(0, i1 - i0), max(0, j1 - j0)))
 
     def _range(self, axis):
-        """This process's rows or columns of the part that the view shows, as a slice of its block."""
+        """The rows or columns of this process's block that the view shows, as a slice."""
         held, first, count = self._stored.indices(axis), self._part[axis], self._part[2 + axis]
         return slice(*np.searchsorted(held, (first, first + count)).tolist())
 
@@ -306,7 +310,7 @@ class Matrix:
 
     @property
     def local(self):
-        """This process's part, as an array that is not copied: A.local[x, y] is A[A.rows[x], A.cols[y]]."""
+        """This process's part, as an array without a copy: A.local[x, y] is A[A.rows[x], A.cols[y]]. Local."""
         if self._trans == "C":
             raise NotImplementedError("A.H has no local array without a copy: A.local.conj().T is one with")
         held = self._stored.array
@@ -315,11 +319,11 @@ class Matrix:
         return held if self._trans == "N" else held.T
 
     def gather(self, root=0):
-        """The whole matrix as a NumPy array on root, None elsewhere; root=None: on all processes.  Collective."""
+        """The whole matrix as a NumPy array on root, None on others; root=None: on all processes. Collective."""
         where, (_, _, m, n) = self.context, self._part
         if root is None:
             target = _Stored(where.grid(1, where.size, "R"), (max(m, 1), max(n, 1)), (m, n), self.dtype)
-            target.desc.rsrc = target.desc.csrc = -1  # every process has all
+            target.desc.rsrc = target.desc.csrc = -1  # every process owns everything
             target.local_shape = m, n
         else:
             if not 0 <= operator.index(root) < where.size:
@@ -331,7 +335,7 @@ class Matrix:
         return {"N": target.array, "T": target.array.T}[self._trans] if self._trans != "C" else target.array.conj().T
 
     def redistribute(self, *, grid=None, block=None, like=None):
-        """A copy on another grid or in other blocks; default: one block per process on all of them.  Collective."""
+        """A copy on another grid or in other blocks; default: one block per process on all processes. Collective."""
         if self._trans == "C":
             raise NotImplementedError("A.H.redistribute: redistribute A, and take .H of the result")
         if self._trans == "T":
@@ -343,11 +347,11 @@ class Matrix:
         return made
 
     def copy(self):
-        """A copy with the same layout.  Collective for a part of a matrix, whose layout is that of the whole."""
+        """A copy with the same layout. Collective if this is a part of a matrix, which keeps the whole's layout."""
         return self.astype(self.dtype)
 
     def astype(self, dtype):
-        """A copy with elements of another type.  Collective for a part of a matrix."""
+        """A copy with another element type. Collective if this is a part of a matrix."""
         whole = self._whole()
         stored = whole._stored
         made = _Stored(stored.grid, None if stored.whole else stored.block, stored.shape, dtype)
@@ -372,11 +376,11 @@ class Matrix:
         return f"<hsumma.Matrix {_by(self.shape)} {self.dtype}, {blocks} on {_by(self.grid.shape)} processes{part}{trans}>"
 
     def _plain(self):
-        """The same part without its transposition."""
+        """The same part without transposition."""
         return _view(self._stored, self._part) if self._trans != "N" else self
 
     def _whole(self):
-        """The matrix itself where it shows all of what is stored, else a copy of the part."""
+        """The matrix itself if it shows everything stored, else a copy of the part."""
         if self._part == (0, 0, *self._stored.shape):
             return self
         copied = self._plain().redistribute(like=self)
@@ -384,13 +388,13 @@ class Matrix:
 
 
 def _allocated(stored, allocate):
-    """A matrix in new memory.  Collective: where one process has none, all raise."""
+    """A matrix in new memory. Collective: if one process lacks memory, all raise."""
     agree(stored.context, lambda: stored.hold(allocate(stored.local_shape, stored.dtype, order="F")) and None)
     return _view(stored)
 
 
 def _pick(array, rows, cols):
-    """array[rows, cols] for ascending indices; without a copy where they are ranges."""
+    """array[rows, cols] for ascending indices; without a copy if they are ranges."""
     if len(rows) and len(cols) and rows[-1] - rows[0] == len(rows) - 1 and cols[-1] - cols[0] == len(cols) - 1:
         return array[rows[0]:rows[-1] + 1, cols[0]:cols[-1] + 1]
     return array[np.ix_(rows, cols)]
@@ -408,7 +412,7 @@ def _view(stored, part=None, trans="N"):
 
 
 def _copy(source, target):
-    """The elements of one matrix into another of the same shape, whatever their layouts.  Collective."""
+    """Copies a matrix into another of the same shape, whatever their layouts. Collective."""
     where = source.context
     where.check(lib.hsumma_redistribute(where.handle, source._stored.code, *source.shape, source._stored.pointer or None,
                                         source._at, target._stored.pointer or None, target._at))

@@ -1,5 +1,5 @@
-"""Files of NumPy's (.npy).  Each process reads and writes one piece of the file, whole columns or whole rows; the way
-between that and the matrix's own layout is hsumma_redistribute's."""
+""".npy files. Each process reads or writes one piece of the file, whole columns or rows; hsumma_redistribute converts
+between those pieces and the matrix's layout."""
 import os
 
 import numpy as np
@@ -9,8 +9,9 @@ from ._context import agree
 
 
 def read_header(where, path):
-    """shape, dtype, whether it is stored by columns, and the bytes before the first element, as the first process sees
-    them.  Collective."""
+    """shape, dtype, whether it is stored by columns, and the offset of the first element, as the first process reads them.
+
+    Collective."""
 
     def look():
         if where.rank:
@@ -37,19 +38,19 @@ def read_header(where, path):
 
 
 def grid_of(where, by_columns):
-    """The grid on which one block per process is one piece of a file."""
+    """The grid on which one block per process is one piece of the file."""
     return where.grid(1, where.size, "R") if by_columns else where.grid(where.size, 1, "R")
 
 
 def _place(stored, by_columns, offset):
-    """Where this process's piece begins in the file, in bytes."""
+    """The offset of this process's piece in the file, in bytes."""
     axis = 1 if by_columns else 0
     place = stored.grid.col if by_columns else stored.grid.row
     return offset + min(place * stored.block[axis], stored.shape[axis]) * stored.shape[1 - axis] * stored.dtype.itemsize
 
 
 def read(stored, path, dtype, by_columns, offset):
-    """Fills this process's piece, stored on grid_of's grid.  Collective."""
+    """Fills this process's piece, on the grid of grid_of. Collective."""
 
     def fill():
         found = np.fromfile(path, dtype, stored.array.size, offset=_place(stored, by_columns, offset))
@@ -59,9 +60,9 @@ def read(stored, path, dtype, by_columns, offset):
 
 
 def write(stored, path, shape, fortran_order, by_columns):
-    """Writes the pieces, and before them a header that says shape and fortran_order.  Collective.
+    """Writes a header with shape and fortran_order, then the pieces. Collective.
 
-    The file appears, or replaces an older one, when it is complete."""
+    The file appears, or replaces an existing one, when it is complete."""
     where, path = stored.context, os.path.abspath(os.fspath(path))
     folder, name = os.path.split(path)
 

@@ -1,4 +1,4 @@
-"""Products: one call, as numpy.matmul, and plans."""
+"""Products: one call, like numpy.matmul, and plans."""
 import ctypes as ct
 import types
 
@@ -15,7 +15,7 @@ _TRANS = {"N": b"N", "T": b"T", "C": b"C"}
 
 
 def _number(code, value):
-    """A scalar in memory, of a type of the library's."""
+    """A scalar in memory, of one of the library's types."""
     if code < 2:
         return _REALS[code](value)
     value = complex(value)
@@ -38,7 +38,7 @@ def _scalar(code, value, name):
 
 
 def _oriented(A, B, out, alpha, beta):
-    """The product as the library takes it, which has no transposed C: C^T = A B is C = B^T A^T."""
+    """The product in the library's form, which has no transposed C: C^T = A B becomes C = B^T A^T."""
     for name, operand in ("A", A), ("B", B), ("out", out):
         if not isinstance(operand, Matrix):
             raise TypeError(f"{name} is a {type(operand).__name__}; expected an hsumma.Matrix")
@@ -63,8 +63,9 @@ def _oriented(A, B, out, alpha, beta):
 
 
 def result_of(A, B):
-    """Memory for A B: on A's grid, in the blocks of A's rows and of B's columns.  Raises nothing on one process alone:
-    without memory its pointer is None, which the library refuses on all of them."""
+    """Memory for A B: on A's grid, with the block sizes of A's rows and B's columns.
+
+    Never raises on one process alone: without memory the pointer is None, which the library refuses on all."""
     if not isinstance(A, Matrix) or not isinstance(B, Matrix):
         raise TypeError(f"operands are {type(A).__name__} and {type(B).__name__}; expected two of hsumma.Matrix")
     a, b = A._stored, B._stored
@@ -81,8 +82,10 @@ def result_of(A, B):
 
 
 def _run(where, operands, call, *arguments):
-    """Calls the library.  Device work comes behind that of the arrays' own library, on its stream; where that is not
-    known and the user has set none, it is complete on return.  Whether it still has to be waited for."""
+    """Calls the library; returns whether the caller must still synchronize.
+
+    Device work is ordered after that of the arrays' own library, on its stream. If that stream is unknown and the user has
+    set none, the work is complete on return."""
     a, b, c = operands
     wait = False
     if a.on_device or b.on_device or c.on_device:
@@ -98,12 +101,12 @@ def _run(where, operands, call, *arguments):
 
 
 def matmul(A, B, out=None, *, alpha=1, beta=0, options=None):
-    """out = alpha A B + beta out, and returns out.  Collective.
+    """out = alpha A B + beta out, and returns out. Collective.
 
-    A, B, out: matrices, views of them, or their transposes (A.T, A.H); out=None: a new one.  out must not overlap
-    A or B.  beta = 0 never reads out.
-    options: "name=value ..." for this product alone, which is then planned anew: keep an hsumma.Plan for many.
-    Without options the plan is kept in the context for the next call with the same arguments."""
+    A, B, out: matrices, views of them, or their transposes (A.T, A.H); out=None makes a new one. out must not overlap
+    A or B. beta = 0 never reads out.
+    options: "name=value ..." for this product alone, which is then planned anew; for many use an hsumma.Plan.
+    Without options the context keeps the plan for the next call with the same arguments."""
     if out is None:
         out, beta = result_of(A, B), 0
     if options is not None:
@@ -121,7 +124,7 @@ def matmul(A, B, out=None, *, alpha=1, beta=0, options=None):
 
 
 def _plain(value):
-    """A ctypes value as Python's."""
+    """Converts a ctypes value to Python's."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, ct.Structure):
@@ -134,8 +137,8 @@ def _plain(value):
 class Plan:
     """One product C = alpha A B + beta C, checked, chosen and sized, to be executed any number of times.
 
-    Plan(A, B, C, "lookahead=2 groups=auto"): collective; C=None makes a matrix for the result, plan.out.
-    A notebook shows a plan as a picture; print(plan.explain()) as text.
+    Plan(A, B, C, "lookahead=2 groups=auto") is collective; C=None makes a matrix for the result, plan.out.
+    A notebook shows a plan as a picture; print(plan.explain()) prints text.
     Freed by close(), a with statement, the garbage collector (at the context's next call), or the context."""
 
     def __init__(self, A, B, C=None, options=None):
@@ -152,7 +155,7 @@ class Plan:
                                            A.shape[1], A._at, B._at, C._at, options and options.encode(),
                                            ct.byref(handle)))
         self._handle = handle.value
-        self._busy = None  # what an execution that was started works on
+        self._busy = None  # operands of an execution in progress
         where._plans.add(self)
 
     @staticmethod
@@ -181,17 +184,18 @@ class Plan:
         return (self.handle, ct.byref(alpha), a.pointer, b.pointer, ct.byref(beta), c.pointer), (a, b, c, alpha, beta)
 
     def execute(self, alpha=1, beta=0, A=None, B=None, C=None):
-        """C = alpha A B + beta C, and returns C; with other matrices of the same layouts, if given.  Collective."""
+        """C = alpha A B + beta C, and returns C; on other matrices of the same layouts if given. Collective."""
         arguments, held = self._arguments(alpha, beta, A, B, C)
         where = self.context
-        where.handle  # frees what the garbage collector has left
+        where.handle  # reading the handle frees garbage-collected plans
         if _run(where, held[:3], lib.hsumma_plan_execute, *arguments):
             where.synchronize()
         return self.out if C is None else C
 
     def start(self, alpha=1, beta=0, A=None, B=None, C=None):
-        """Begins an execution and returns; test() or wait() end it.  Until then the matrices must not be touched, and
-        no other plan of the context runs."""
+        """Starts an execution; test() or wait() complete it. Collective.
+
+        Until then the matrices must not be touched, and no other plan of the context can run."""
         arguments, held = self._arguments(alpha, beta, A, B, C)
         where = self.context
         where.handle
@@ -201,7 +205,7 @@ class Plan:
         return self
 
     def test(self):
-        """Advances an execution that was started; whether it is complete."""
+        """Progresses an execution that was started; true once it is complete. Local."""
         if self._busy is None:
             return True
         done = ct.c_int()
@@ -209,7 +213,7 @@ class Plan:
         return self._busy is None
 
     def wait(self):
-        """Ends an execution that was started, and returns C."""
+        """Waits for an execution that was started, and returns C."""
         result = self._busy[1] if self._busy else self.out
         if self._busy:
             self._ended(lib.hsumma_plan_wait(self.handle), True)
@@ -226,7 +230,8 @@ class Plan:
 
     @property
     def info(self):
-        """hsumma_plan_info: what was chosen and why, predicted seconds and bytes, what the last execution took."""
+        """hsumma_plan_info: what was chosen and why, predicted seconds and bytes, times of the last execution.
+        Local."""
         info = PlanInfo()
         lib.hsumma_plan_query(self.handle, ct.byref(info))
         found = _plain(info)
@@ -234,14 +239,14 @@ class Plan:
         return found
 
     def explain(self):
-        """What will be done, why, and what it costs by the model, as text."""
+        """The plan as text: what it does, why, and the predicted cost. Local."""
         return _explain.as_text(self)
 
     def _repr_svg_(self):
         return _explain.as_svg(self)
 
     def close(self):
-        """Frees the plan; waits for an execution that was started."""
+        """Frees the plan; waits for an execution in progress."""
         if self._handle is not None:
             handle, self._handle = ct.c_void_p(self._handle), None
             self._busy = None

@@ -1,5 +1,6 @@
-"""Run by every process: mpiexec -n 4 python -m pytest python/tests.  A test asserts what all processes agree on, so that
-none goes on alone while the others wait."""
+"""Every process runs the tests: mpiexec -n 4 python -m pytest python/tests.
+
+Tests assert only what all processes agree on, so that none continues alone while others wait."""
 import os
 
 import numpy as np
@@ -22,7 +23,7 @@ def everywhere(comm):
 
 @pytest.fixture
 def refused(comm):
-    """refused(kind, words, call, *args): all processes raise this, and the message of one that knows more has the words."""
+    """refused(kind, words, call, *args): all processes raise kind, and the most specific message contains the words."""
 
     def check(kind, words, call, *args, **options):
         try:
@@ -38,12 +39,12 @@ def refused(comm):
 
 @pytest.fixture
 def folder(comm, tmp_path):
-    """One folder for all processes."""
+    """A folder that all processes share."""
     return comm.bcast(str(tmp_path))
 
 
 def random(shape, dtype=np.float64, seed=1):
-    """The same global array on all processes."""
+    """A random global array, the same on all processes."""
     rng = np.random.default_rng(seed)
     values = rng.standard_normal(shape)
     if np.dtype(dtype).kind == "c":

@@ -1,4 +1,4 @@
-"""Ways in which a program ends, or a communicator goes: mpiexec -n 2 python endings.py HOW.  Each prints "end"."""
+"""Ways in which a program ends or frees a communicator: mpiexec -n 2 python endings.py HOW. Each prints "end"."""
 import gc
 import sys
 import threading
@@ -14,16 +14,16 @@ ones = np.ones((20, 20))
 A = hsumma.Matrix(comm, ones)
 plan = hsumma.Plan(A, A)
 plan.execute()
-if how == "finalize":  # by the user, with all of it open
+if how == "finalize":  # called by the user, with objects still open
     MPI.Finalize()
     assert not _context._open
-elif how == "trace":  # whose file closing the context writes
+elif how == "trace":  # closing the context writes the file
     B = hsumma.Matrix(hsumma.Context(comm, f"trace={sys.argv[2]}"), ones)
     C = B @ B
 elif how == "started":
     plan.start()
     request = hsumma.iallreduce(comm, np.ones(3))
-elif how == "threads":  # the collector runs beside calls of the library
+elif how == "threads":  # the garbage collector runs beside calls of the library
     dropped = [hsumma.Plan(A, A) for _ in range(30)]
     thread = threading.Thread(target=lambda: (dropped.clear(), gc.collect()))
     thread.start()
@@ -32,7 +32,7 @@ elif how == "threads":  # the collector runs beside calls of the library
     thread.join()
     plan.execute()
     assert not A.context._dead
-elif how == "freed":  # communicators with matrices, plans and requests
+elif how == "freed":  # frees communicators that still have matrices, plans and requests
     for _ in range(3):
         other = comm.Dup()
         B = hsumma.Matrix(other, ones)

@@ -1,5 +1,6 @@
-"""Seconds of a call from Python, as "reference overhead" (tests/mpi/python/reference.c) prints them for C:
-mpiexec -n 2 python overhead.py M CALLS.  scripts/compare-python runs both."""
+"""Seconds of a call from Python, printed as "reference overhead" (tests/mpi/python/reference.c) does for C:
+
+mpiexec -n 2 python overhead.py M CALLS. scripts/compare-python runs both."""
 import sys
 from time import perf_counter
 

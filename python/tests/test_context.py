@@ -141,7 +141,7 @@ def test_a_wrong_array_on_one_process_where_all_is_checked(comm, everywhere):
 
 
 def test_the_gil_is_released(comm, everywhere):
-    """Process 0's main thread lets the others into the call that its other thread waits in."""
+    """Process 0's second thread waits in a call that the others join only after a message from its main thread."""
     if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
         pytest.skip("MPI without THREAD_MULTIPLE")
     if comm.size == 1:
@@ -170,7 +170,7 @@ def test_the_gil_is_released(comm, everywhere):
 
 
 class Device:
-    """An array in device memory, as CuPy shows it: in memory of hsumma_malloc in a context of the stand-in device."""
+    """An array in device memory as CuPy shows it, in memory of hsumma_malloc of a context with the stand-in device."""
 
     def __init__(self, where, values):
         self.owner = where._shared_array(values.shape, values.dtype)
@@ -212,7 +212,7 @@ def test_device_memory(comm, everywhere, refused):
 
 
 class Packed:
-    """An array that only has DLPack."""
+    """An array with only the DLPack interface."""
 
     def __init__(self, values):
         self.values = values
@@ -242,7 +242,7 @@ def test_dlpack(comm, everywhere):
 def test_messages_of_loading(comm, tmp_path):
     if comm.rank:
         return
-    # no MPI launcher's variables: the children are singletons
+    # without the MPI launcher's variables the children are singletons
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PMI", "HYD", "MPI_", "MPIR_", "OMPI"))}
 
     def run(**environment):

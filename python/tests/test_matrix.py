@@ -1,4 +1,4 @@
-"""Making, viewing, copying and gathering distributed matrices."""
+"""Distributed matrices: construction, views, copies, gathering."""
 import os
 
 import numpy as np

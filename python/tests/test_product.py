@@ -81,7 +81,7 @@ def element(row, col, seed):
 
 
 def known(comm, shape, dtype, block, seed):
-    """The elements of tests/mpi/python/reference.c."""
+    """The elements that tests/mpi/python/reference.c generates."""
     def values(i, j):
         found = element(i, j, seed)
         return found + 1j * element(i, j, seed + 7) if np.dtype(dtype).kind == "c" else found
@@ -90,7 +90,7 @@ def known(comm, shape, dtype, block, seed):
 
 @pytest.mark.parametrize("case", range(8))
 def test_the_bits_of_c(comm, everywhere, case):
-    """tests/programs/python.py has run the C program."""
+    """The C program's results come from tests/programs/python.py."""
     folder = os.environ.get("HSUMMA_TEST_REFERENCE")
     if not folder:
         pytest.skip("HSUMMA_TEST_REFERENCE: no results of the C program")
@@ -126,7 +126,7 @@ def test_errors_on_all_processes(comm, refused, everywhere):
     local.flags.writeable = comm.rank != 0
     fixed = hsumma.Matrix.from_local(comm, local, C.shape)
     refused(ValueError, ["read-only"], hsumma.matmul, A, B, out=fixed)
-    # a pointer that is lost on one process, as if its memory had run out
+    # a NULL pointer on one process, as after a failed allocation
     C._stored.pointer = None if comm.rank == comm.size - 1 else C._stored.pointer
     refused(hsumma.ArgumentError, ["NULL"], hsumma.matmul, A, B, out=C)
     assert everywhere((C.local == 3).all())
@@ -204,6 +204,6 @@ def test_a_plan_that_one_process_drops(comm, everywhere):
     busy.start()
     result = busy.out
     if comm.rank == 0:
-        del busy  # goes on: the context holds it
+        del busy  # continues: the context holds it
     where.close()
     assert everywhere(where.closed and close(result.local, A.__matmul__(A).local))

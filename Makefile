@@ -1,6 +1,6 @@
 # hsumma: distributed GEMM over MPI.  "make help" lists the targets and the variables.
 
-# Variables, for the command line or the environment.
+# Variables, set on the command line or in the environment.
 MPI      ?= mpich## mpich or openmpi
 BUILD    ?= $(if $(filter openmpi,$(MPI)),build/openmpi,build)## directory of everything that is built (build, or build/openmpi); one per set of flags, e.g. build/clang
 CFLAGS   ?= -O2 -g## optimisation and debugging
@@ -18,7 +18,7 @@ SEED     ?=## and its first case, to see one again; else a new one
 BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
 RANKS    ?= 2## and on how many ranks
 
-# Compiler and libraries; found here, unless the caller says otherwise.
+# Compiler and libraries, found here unless the caller sets them.
 $(if $(filter mpich openmpi,$(MPI)),,$(error MPI is "$(MPI)"; expected mpich or openmpi))
 ifeq ($(origin CC),default)
 CC := gcc
@@ -39,8 +39,8 @@ BLAS_LIBS      ?= $(or $(call module,--libs,$(BLAS)),-l$(BLAS))
 HWLOC_LIBS     ?= $(or $(call module,--libs,hwloc),$(if $(call found,hwloc),-lhwloc))
 JANSSON_LIBS   ?= $(or $(call module,--libs,jansson),-ljansson)
 SCALAPACK_LIBS ?= $(if $(call found,scalapack-$(MPI)),-lscalapack-$(MPI))## empty: without ScaLAPACK
-# CUDA: nvcc says where its headers and libraries are.  libcudart_static finds the driver, and the library finds cuBLAS,
-# when a device is opened: nothing that is built here needs them to start.
+# CUDA: nvcc gives the path of headers and libraries. libcudart_static finds the driver, and the library finds cuBLAS,
+# when a device is opened, so programs start without them.
 CUDA_HOME  ?=## directory of CUDA, else that of the first nvcc in PATH or /usr/local/cuda
 NVCC       ?= $(or $(wildcard $(CUDA_HOME:%=%/bin/nvcc)),$(shell command -v nvcc 2>&1),$(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_ARCHS ?= 80 90## compute capabilities that kernels are compiled for; the last one as PTX, too
@@ -58,14 +58,14 @@ export MPICH_CC = $(CC)
 export OMPI_CC = $(CC)
 MAKEFLAGS += --no-print-directory
 
-# The compile and the link command.
+# The commands for compiling and linking.
 flag = $(if $(2),-D$(1)=1,-D$(1)=0)
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
     $(if $(filter 1,$(WERROR)),-Werror)
 # gcc takes MPICH's MPI_STATUSES_IGNORE, a constant address, for an array that is too small.
 warnings += $(if $(findstring clang,$(CC)),,-Wno-stringop-overflow)
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-# Headers of the libraries: -isystem, whose warnings are not ours.
+# Headers of libraries by -isystem: no warnings from them.
 system := $(patsubst -I%,-isystem %,$(BLAS_CFLAGS) $(call module,--cflags,hwloc) $(call module,--cflags,jansson))
 compile := $(MPICC) -std=c11 -D_GNU_SOURCE $(call flag,HSUMMA_HAVE_SCALAPACK,$(SCALAPACK_LIBS)) \
     $(call flag,HSUMMA_HAVE_HWLOC,$(HWLOC_LIBS)) $(call flag,HSUMMA_HAVE_CUDA,$(NVCC)) -Iinclude -Isrc $(CPPFLAGS) $(system) $(warnings) $(CFLAGS) $(sanitize) \
@@ -73,10 +73,10 @@ compile := $(MPICC) -std=c11 -D_GNU_SOURCE $(call flag,HSUMMA_HAVE_SCALAPACK,$(S
 fortran = $(MPIFC) -std=f2008 -Wall -Wextra -Wno-c-binding-type $(if $(filter 1,$(WERROR)),-Werror) -O2 -g -fPIC -ffunction-sections -J$(BUILD)
 link := $(MPICC) $(CFLAGS) $(sanitize) $(LDFLAGS) -Wl,--as-needed
 lib_libs := $(HWLOC_LIBS) $(BLAS_LIBS) -lm -ldl $(CUDA_LIBS)
-# The preloaded library has no use for the GEMM, nor for a BLAS: what nobody calls is left out (not by sanitizers).
+# The preloaded library calls neither the GEMM nor a BLAS: the linker drops unused code (but not with sanitizers).
 pmpi_libs := $(if $(SANITIZE),$(lib_libs),$(HWLOC_LIBS) -lm -ldl -Wl,-z,defs)
 program_libs := $(SCALAPACK_LIBS) $(JANSSON_LIBS) $(lib_libs)
-# Kernels round as the host does: no product is fused with a sum.
+# Kernels round as the host does: no fused multiply-add.
 comma := ,
 nvcc := $(NVCC) -std=c++14 -fmad=false $(foreach arch,$(CUDA_ARCHS),-gencode arch=compute_$(arch)$(comma)code=sm_$(arch)) \
     -gencode arch=compute_$(lastword $(CUDA_ARCHS))$(comma)code=compute_$(lastword $(CUDA_ARCHS)) \
@@ -84,8 +84,8 @@ nvcc := $(NVCC) -std=c++14 -fmad=false $(foreach arch,$(CUDA_ARCHS),-gencode arc
     $(if $(filter 1,$(WERROR)),-Werror all-warnings) \
     -Xcompiler -Wall$(comma)-Wextra$(comma)-fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics -MMD -MP
 
-# What is built: every source that is there.
-# In the simulator (make sim) its own file takes the place of the one that says that there is none.
+# What is built: every source in the tree.
+# In the simulator (make sim) its own file replaces the stub of the normal build.
 SIM :=
 layers := base dist coll gpu summa hsumma api $(if $(SIM),sim)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -100,17 +100,18 @@ test_sources := $(sort $(wildcard tests/unit/*/*.c tests/mpi/*/*.c tests/device/
 programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples/*.c)))
 # Tests inside the simulator.
 sim_programs := $(patsubst %.c,$(BUILD)/%,$(if $(SIM),$(sort $(wildcard tests/sim/*.c))))
-# The same tests, with the device "cuda" over a fake in place of the stand-in.
+# The device tests again, with the device "cuda" over a fake CUDA in place of the stand-in.
 fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
-# All ranks in one process: messages here stand in for MPI's, so no other program may find them in an archive.
+# All ranks in one process. Their own messages replace MPI's, so they must not be in an archive that other programs
+# link.
 interleave_sources := $(sort $(wildcard src/summa/messages/*.c src/summa/node/*.c)) src/coll/run/agree.c
 interleave_objects := $(call objects,$(sort $(wildcard tests/interleave/*.c)) $(interleave_sources:%=tests/interleave/%))
-# The device "host", which tests load.
+# The device "host", a library that tests load.
 stand_in_objects := $(call objects,$(sort $(wildcard tests/device/stand_in/*.c)))
 stand_in := $(BUILD)/tests/libstand_in_device.so
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
 command := $(if $(main),$(BUILD)/hsumma)
-# Its older name, a link.
+# A link with the command's older name.
 alias := $(command:%=%_bench)
 test_archive := $(BUILD)/libtests.a
 archives := $(BUILD)/libbench.a $(BUILD)/libhsumma_pxgemm.a $(BUILD)/libhsumma.a
@@ -120,7 +121,7 @@ pmpi := $(if $(pmpi_objects),$(BUILD)/libhsumma_pmpi.so)
 pxgemm_objects := $(call objects,$(filter-out %/override.c,$(sort $(wildcard src/api/scalapack/*.c))))
 shim_objects := $(call objects,$(sort $(wildcard src/api/scalapack/*.c)))
 shims := $(addprefix $(BUILD)/libhsumma_,pxgemm.a pxgemm.so scalapack.so)
-# What programs are linked with: each has a version in its soname, and a link of that name.
+# Shared libraries: each has a version in its soname, and a link of that name.
 shared := $(BUILD)/libhsumma.so $(filter %.so,$(shims))
 
 version_part = $(shell sed -n 's/^.define HSUMMA_VERSION_$(1)  *\([0-9][0-9]*\).*/\1/p' include/hsumma.h 2>/dev/null)
@@ -133,8 +134,8 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-rest check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall dist format clean help FORCE
-# Targets that start another make (the packages that it needs may be installed just before) come one after another;
-# the makes that they start run in parallel all the same.
+# Targets that start another make run one at a time, because they may install packages first; the makes that they start
+# run in parallel.
 ifneq ($(filter bench check check-all check-rest check-sim fuzz check-scalapack asan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
@@ -143,14 +144,14 @@ all: $(BUILD)/libhsumma.a $(shared) $(shared:%=%.$(major)) $(module_source) $(pm
 sim: ## library and hsumma for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
 	@scripts/deps --sim
 	@$(sim_make) $(BUILD)/sim/hsumma
-sim-programs: # that, and the tests' own
+sim-programs: # that, and the tests of the simulator
 	@$(sim_make) sim-tests
 sim_make = $(MAKE) SIM=1 BUILD=$(BUILD)/sim MPICC=smpicc MPIEXEC=smpirun CUDA=0 SCALAPACK_LIBS= HWLOC_LIBS= \
     CPPFLAGS='$(CPPFLAGS) -DSMPI_NO_OVERRIDE_MALLOC'
 sim-tests: $(BUILD)/hsumma $(sim_programs)
 everything: all $(programs) $(fake_programs) $(stand_in) $(tools) ## all, tests and examples, without running them
 
-# A stamp holds the text of a variable and is rewritten when that changes: a rebuild follows new flags and removed files.
+# A stamp holds the text of a variable and is rewritten when that changes: new flags and removed files cause a rebuild.
 define stamp
 $(BUILD)/obj/$(1).stamp: FORCE
 	@mkdir -p $$(@D); printf '%s\n' '$$(subst ','\'',$(2))' | cmp -s - $$@ || printf '%s\n' '$$(subst ','\'',$(2))' >$$@
@@ -168,7 +169,7 @@ $(kernels): $(BUILD)/obj/%.o: %.cu $(BUILD)/obj/nvcc.stamp
 
 $(BUILD)/obj/src/gpu/cuda_%.o $(BUILD)/obj/tests/device/unit_kernels.o: private compile += $(CUDA_CFLAGS)
 
-# The kernels for the host, which runs them in a test; of what the wrapped compiler is for C++.
+# The CUDA kernels compiled for the host, where a test runs them; by the C++ compiler that belongs to CC.
 HOST_CXX ?= $(if $(findstring clang,$(CC)),clang++,g++)
 on_host := $(HOST_CXX) -x c++ -std=c++14 -O2 -g -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fPIC -Wall -Wextra \
     -Wno-unknown-pragmas $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized) $(sanitize) \
@@ -180,14 +181,14 @@ $(kernels_on_host): src/gpu/kernels.cu $(BUILD)/obj/nvcc.stamp
 	$(Q)$(on_host) -c -o $@ $<
 $(BUILD)/tests/device/unit_kernels: $(kernels_on_host)
 
-# The engines in random order, compiled so that ranks take turns at each word.
+# The product engines in random order, compiled so that ranks switch at every access to a counter.
 $(BUILD)/obj/tests/interleave/src/%.o: src/%.c $(BUILD)/obj/compile.stamp
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(compile) -include interleave/words.h -c -o $@ $<
 $(BUILD)/tests/unit/product/interleave $(BUILD)/tests/unit/product/cells: $(interleave_objects)
 
-# The code of the device "cuda" over a fake of CUDA's run-time library and of cuBLAS, in place of what the library has.
+# The code of the device "cuda", compiled over a fake of CUDA's run-time library and cuBLAS.
 fake_sources := $(if $(NVCC),$(sort $(wildcard src/gpu/cuda_*.c)))
 fake_cuda := $(patsubst src/gpu/%.c,$(BUILD)/obj/tests/device/fake_cuda/gpu/%.o,$(fake_sources)) \
     $(if $(NVCC),$(call objects,$(sort $(wildcard tests/device/fake_cuda/*.c))) $(stand_in_objects))
@@ -204,7 +205,7 @@ $(fake_programs): $(BUILD)/tests/device/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/te
 	$(link_program)
 $(BUILD)/tests/device/unit_cuda_fake $(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
 
-# smpirun loads programs, and looks for their main.
+# smpirun loads programs and looks up their main.
 $(if $(SIM),$(BUILD)/obj/benchmarks/main.o $(sim_programs:$(BUILD)/%=$(BUILD)/obj/%.o): private compile += -fvisibility=default)
 $(BUILD)/obj/benchmarks/%.o: private compile += -Ibenchmarks
 $(BUILD)/obj/tests/%.o: private compile += -Ibenchmarks -Itests
@@ -219,8 +220,7 @@ $(BUILD)/obj/src/api/scalapack/blacs_static.o: src/api/scalapack/blacs.c $(BUILD
 	$(call say,CC,$@)
 	$(Q)$(compile) -c -o $@ $<
 
-# The Fortran module, a part of the library: it calls nothing of the compiler's run-time library, so no program of C
-# needs that.
+# The Fortran module is part of the library. It calls no Fortran run-time library, so C programs need none.
 $(eval $(call stamp,fortran,$$(fortran)))
 $(module_source): fortran/expand.awk fortran/hsumma.F90.in
 	@mkdir -p $(@D)
@@ -245,12 +245,12 @@ $(BUILD)/libhsumma.so: $(lib_objects) $(BUILD)/obj/link.stamp
 $(shared:%=%.$(major)): %.$(major): %
 	$(Q)ln -sf $(<F) $@
 
-# To be preloaded into programs that do not know hsumma: all of it inside and hidden, and nothing that it does not need.
+# For preloading into unmodified programs: self-contained, its symbols hidden, without unused dependencies.
 $(BUILD)/libhsumma_pmpi.so: $(pmpi_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
 	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(pmpi_objects) $(BUILD)/libhsumma.a $(pmpi_libs)
 
-# p?gemm: BLACS and PB_Cabort are those of the program that loads it, be it MPICH's ScaLAPACK or another.
+# p?gemm: BLACS and PB_Cabort come from the program that loads it, with MPICH's ScaLAPACK or another.
 $(BUILD)/libhsumma_pxgemm.so: $(pxgemm_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
 	$(Q)$(link) -shared -Wl,-soname,$(@F).$(major) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
@@ -273,13 +273,13 @@ $(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(test_archive) $(archives) $(BUILD)/o
 $(sim_programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
 
-# Beside a program's own copy of the library: what it needs of it is inside and hidden.
+# Loaded beside a program's own copy of the library: its part of the library is linked in and hidden.
 $(stand_in): $(stand_in_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -shared -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
 
-# Preloaded by tests that run a foreign program: no sanitizer, no flags of ours.
+# Preloaded by tests into foreign programs: no sanitizer, none of our flags.
 $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
@@ -287,12 +287,12 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 
 -include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(programs) $(sim_programs)) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects) $(interleave_objects))
 
-# Running.  The packages come first, then a make that sees them.
+# Running. scripts/deps installs packages first; a new make then sees them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
 	@scripts/deps
 	@$(MAKE) bench-built
 
-# Open MPI wants to be told before it runs for root, or more ranks than there are cores; tests/run does it for the tests.
+# Open MPI needs settings to run as root, or with more ranks than cores; tests/run sets them for the tests.
 # Polling ranks that are not bound may share a core for long; Open MPI binds by itself.
 bind = $(if $(findstring mpiexec.mpich,$(MPIEXEC)),-bind-to core)
 bench-built: all
@@ -308,7 +308,7 @@ check-all: ## builds everything and runs all tests (those in the simulator where
 	@! command -v smpicc >/dev/null || ! command -v smpirun >/dev/null || $(MAKE) sim-programs
 	@$(MAKE) check-built
 
-check-rest: # what check leaves of check-all
+check-rest: # the runs of check-all that check leaves out
 	@! command -v smpicc >/dev/null || ! command -v smpirun >/dev/null || $(MAKE) sim-programs
 	@$(MAKE) check-built SHORT=--rest
 
@@ -318,8 +318,8 @@ check-sim: ## the tests inside SimGrid's simulator, in three minutes; skipped wi
 	@mkdir -p $(BUILD)
 	@tests/run --build $(BUILD) '^0 \d+ programs/sim(_platform)?\.py|programs/sim_clock\.py (36|128) '
 
-# MPICH loads hwloc, whose PCI component leaks in libpciaccess and is unloaded before the leak is reported, so that no
-# suppression can name it: under a sanitizer, hwloc goes without.
+# MPICH loads hwloc, whose PCI component leaks in libpciaccess and is unloaded before the leak is reported, so no
+# suppression can name it: under sanitizers that component is off.
 sanitizer_environment = HWLOC_COMPONENTS=-pci UBSAN_OPTIONS=print_stacktrace=1 \
     LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
 check-built: everything # SHORT: --short for the short suite, --rest for the others
@@ -360,8 +360,8 @@ headers := $(wildcard include/*.h include/*.hpp)
 module_mpich := mpich
 module_openmpi := ompi-c
 mpi_module = $(if $(findstring $(MPI),$(MPICC)),$(if $(call module,--modversion,$(module_$(MPI))),$(module_$(MPI))))
-# The files for pkg-config and CMake find the rest from where they are, so that an installed tree can move; pkg-config
-# omits the flags of system directories only where it can see that they are.
+# Files for pkg-config and CMake use paths relative to themselves, so that an installed tree can move; pkg-config omits
+# flags for system directories only if it can recognise them.
 templates = $(patsubst packaging/%.in,%,$(wildcard packaging/*.pc.in packaging/*.cmake.in))
 configs = $(foreach file,$(templates),$(if $(filter %.pc,$(file)),pkgconfig,cmake/hsumma)/$(file))
 way = $(shell realpath -ms --relative-to=$(1) $(2))

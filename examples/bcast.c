@@ -8,8 +8,7 @@
 /* Half of the vector goes around the ring in each direction, so each process receives one half from either side. */
 static void both_ways(hsumma_builder *builder, const hsumma_shape *shape, void *state)
 {
-    int rank = shape->rank,
-        size = shape->size; /* the root is rank 0: without HSUMMA_TRUE_ROOT the library rotates ranks */
+    int rank = shape->rank, size = shape->size; /* rank 0 is the root: ranks are rotated without HSUMMA_TRUE_ROOT */
     int64_t half = shape->bytes / shape->unit / 2 * shape->unit;
     const struct {
         hsumma_place place;

@@ -1,12 +1,13 @@
-"""What check-layers and check-names read in a C source: tags, enum constants, functions.  No preprocessor: both sides of
-an #if are read, macros are not expanded."""
+"""Reads tags, enum constants and functions from a C source, for check-layers and check-names.
+
+No preprocessor: both branches of an #if are read, and macros are not expanded."""
 import os
 import re
 from collections import namedtuple
 
 SOURCES = ('.c', '.h', '.inc', '.cu')
 
-# tags: (keyword, name) that have a body here; constants: of enums; defined, declared: functions that are not static.
+# tags: (keyword, name) with a body here; constants: of enums; defined, declared: functions that are not static.
 Source = namedtuple('Source', 'tags constants defined declared')
 
 NOISE = re.compile(r'''//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#(?:\\\n|/\*.*?\*/|[^\n])*''',
@@ -16,13 +17,13 @@ KEYWORDS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'defined', '__at
 
 
 def files(*folders, endings=SOURCES):
-    """The C sources, or other files, below the folders, as paths."""
+    """The paths of C sources, or of files with other endings, below the folders."""
     return sorted(os.path.join(folder, name) for top in folders for folder, _, names in os.walk(top)
                   for name in names if name.endswith(endings))
 
 
 def plain(text, strings=False):
-    """The text without comments, lines of the preprocessor and (unless asked for) what is in strings."""
+    """The text without comments, preprocessor lines and, unless requested, the contents of strings."""
     return NOISE.sub(lambda match: (match[0] if strings else '""') if match[0][0] == '"' else ' ', text)
 
 
@@ -34,8 +35,8 @@ def scan(text):
     tokens = TOKEN.findall(plain(text))
     found = Source(set(), set(), set(), set())
     braces = parens = 0
-    start = 0  # of the declaration at file scope
-    called = None  # the last name before a parenthesis in it
+    start = 0  # of the current declaration at file scope
+    called = None  # the last name before a parenthesis in that declaration
     i = 0
     while i < len(tokens):
         token = tokens[i]

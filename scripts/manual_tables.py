@@ -1,6 +1,7 @@
-"""Tables of the pages of doc/, read from the command and the sources; scripts/doc-pictures puts them in place.
+"""Tables for the pages of doc/, from the command and the sources; scripts/doc-pictures inserts them.
 
 BUILD: where the command hsumma is (default: build).
+
 """
 import json
 import os
@@ -9,7 +10,7 @@ import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
-# "  --name VALUES", and its help on the next line: the options of the library at the end of each command's help
+# "  --name VALUES" and its help on the next line: a library option at the end of each command's help
 OPTION = re.compile(r"^  --([a-z0-9-]+) (\S+)\n        (\S.*?)(?: \(default: (\S+)\))?$", re.MULTILINE)
 
 
@@ -19,7 +20,7 @@ def read(name):
 
 
 def help_of(*command):
-    """What "hsumma COMMAND --help" prints."""
+    """The output of "hsumma COMMAND --help"."""
     return subprocess.run([os.path.join(BUILD, "hsumma"), *command, "--help"], check=True, capture_output=True, text=True,
                           encoding="utf-8").stdout
 

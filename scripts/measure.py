@@ -1,4 +1,4 @@
-"""What the scripts that compare have in common: runs of a program, figures over rounds, Markdown, the command line."""
+"""What the comparison scripts share: runs of a program, figures over rounds, Markdown, the command line."""
 import argparse
 import json
 import os
@@ -9,13 +9,13 @@ import subprocess
 
 
 class Failed(Exception):
-    """A run went wrong; the text says how, in one line."""
+    """A run failed; the text is a one-line reason."""
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 def launch(command, ranks, preload=None, mpiexec="mpiexec.mpich", env=None, limit=None):
-    """What a program prints on so many ranks; its process group does not outlive its time."""
+    """Runs a program on `ranks` ranks and returns its output; its process group is killed at the time limit."""
     command = [*mpiexec.split(), "-n", str(ranks), *(["env", f"LD_PRELOAD={preload}"] if preload else []),
                *map(str, command)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
@@ -32,7 +32,7 @@ def launch(command, ranks, preload=None, mpiexec="mpiexec.mpich", env=None, limi
 
 
 def gemm(bench, ranks, *options, **how):
-    """The object that `hsumma gemm` prints, whose results are all right."""
+    """Runs `hsumma gemm` and returns its JSON object; fails if a result is wrong."""
     code, out, said = launch([bench, "gemm", "--format", "json", *options], ranks, **how)
     try:
         report = json.loads(out)
@@ -45,12 +45,12 @@ def gemm(bench, ranks, *options, **how):
 
 
 def is_crowded(ranks):
-    """Whether there are more ranks than cores: MPICH's blocking calls then cost slices of the scheduler."""
+    """Whether there are more ranks than cores, so that MPICH's blocking calls cost time slices."""
     return ranks > len(os.sched_getaffinity(0))
 
 
 def grid_of(ranks):
-    """As near to a square as it gets, no more rows than columns."""
+    """The most nearly square grid, with no more rows than columns."""
     rows = max(i for i in range(1, ranks + 1) if i * i <= ranks and ranks % i == 0)
     return rows, ranks // rows
 
@@ -75,7 +75,7 @@ def percent(part, whole):
 # --- Markdown --------------------------------------------------------------------------------------------------------
 
 def head(*columns, title=None):
-    """Begins a table."""
+    """Prints the head of a table."""
     print((f"\n{title}\n\n" if title else "\n") + f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
 
 
@@ -86,7 +86,7 @@ def line(*cells):
 # --- the command line ------------------------------------------------------------------------------------------------
 
 def parser(doc, mpiexec="mpiexec.mpich", **defaults):
-    """Options that all have, and those of the keywords, whose defaults also say their types."""
+    """Options that all scripts have, and those of the keywords, whose defaults also give their types."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--build", default="build", help="where hsumma is")
     made.add_argument("--mpiexec", default=mpiexec)
@@ -96,7 +96,7 @@ def parser(doc, mpiexec="mpiexec.mpich", **defaults):
 
 
 def choose(args, usual, quick):
-    """Fills in what was not said: by --quick, or as usual."""
+    """Fills in what was not given: the values of --quick, or the usual ones."""
     for key, value in (quick if args.quick else usual).items():
         if getattr(args, key) is None:
             setattr(args, key, value)
@@ -108,7 +108,7 @@ def check_names(made, option, given, known):
 
 
 def find(made, *paths):
-    """The absolute paths of what has to be built; one that is None stays out."""
+    """The absolute paths of files that must have been built; None stays None."""
     for path in paths:
         if path and not os.path.exists(path):
             made.error(f"there is no {path}; make everything")

@@ -1,4 +1,4 @@
-"""Times that no product undercuts on a simulated machine, by the bytes that its nodes must send or receive."""
+"""Lower bounds for the time of a product on a simulated machine, from the bytes that its nodes must send or receive."""
 import collections
 import math
 import re
@@ -8,7 +8,8 @@ Axis = collections.namedtuple("Axis", "side pieces common")
 
 def axis_of(layout, side, extent, processes):
     """One dimension of an operand on a side of the grid (0: its rows): pieces (begin, end, owner), in ascending order.
-    common: every process has all of it, which counts as owner 0."""
+
+    common: every process has all of it; it counts as owner 0's."""
     keys = ("nb", "inb", "csrc", "j") if side else ("mb", "imb", "rsrc", "i")
     block, first, source, at = (layout[key] for key in keys)
     if source < 0 or processes == 1:
@@ -36,7 +37,7 @@ def overlaps(one, other):
 
 
 def moved_elements(bench, order, where, stationary):
-    """{host: [elements of A and B that it needs and does not own, elements of C that it makes and does not own]}"""
+    """{host: [elements of A and B needed but not owned, elements of C computed but not owned]}"""
     sizes, grid = {name: bench[name] for name in "mnk"}, bench["grid"]
     dims = {"A": "mk" if bench["transa"] == "N" else "km", "B": "kn" if bench["transb"] == "N" else "nk", "C": "mn"}
     axes = {name: {dim: axis_of(bench["layout"][name.lower()], side, sizes[dim], grid[side])
@@ -53,7 +54,7 @@ def moved_elements(bench, order, where, stationary):
         for begin, end, owner in axes[stationary][dim].pieces:
             width[owner] += end - begin
 
-    def works(place):  # it has a part of what stays
+    def works(place):  # owns a part of the stationary operand
         return all(width[own(stationary, dim, place)] for dim, width in widths.items())
 
     moved = {host: [0, 0] for host in members}
@@ -76,7 +77,7 @@ def moved_elements(bench, order, where, stationary):
 
 
 def least_words(m, n, k, processes):
-    """Words that some process sends or receives at least, whatever its memory (Al Daas et al. 2022, theorem 1)."""
+    """The least words that some process sends or receives, whatever its memory (Al Daas et al. 2022, theorem 1)."""
     k, n, m = sorted((m, n, k))
     if processes * n <= m:
         touched = n * k + (m * n + m * k) / processes
@@ -88,7 +89,8 @@ def least_words(m, n, k, processes):
 
 
 def floors_of(bench, order, where, platform):
-    """What no algorithm (theory) and no plan with this operand at rest (node) undercuts; None: not known, as of layers."""
+    """Lower bounds for any algorithm (theory), and for plans with this stationary operand (node); None if unknown, as
+    with layers."""
     stationary = re.search(r"\bstationary=([ABC])\b", bench.get("plan", ""))
     if not (stationary and platform.bw and platform.ports) or "layers=" in bench["plan"]:
         return None
@@ -100,4 +102,4 @@ def floors_of(bench, order, where, platform):
     least = least_words(bench["m"], bench["n"], bench["k"], len(moved)) * word
     return {"node": platform.hosts[host], "node_bytes": max(moved[host]) * word, "node_links_bandwidth": rate,
             "node_s": max(moved[host]) * word / rate, "nodes": len(moved), "theory_bytes": least,
-            "theory_s": least / (2 * rate)}  # in and out at the same time
+            "theory_s": least / (2 * rate)}  # both directions at once

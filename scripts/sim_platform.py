@@ -1,4 +1,4 @@
-"""The machines that hsumma_sim simulates: SimGrid's platform file, where ranks are placed, the library's profile."""
+"""The machines that hsumma_sim simulates: SimGrid's platform file, the placement of ranks, the library's profile."""
 import collections
 import itertools
 import math
@@ -12,7 +12,7 @@ TIMES = {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 class Wrong(Exception):
-    """The input is wrong; the text says how, in one line."""
+    """The input is wrong; the text is a one-line reason."""
 
 
 def quantity(text, what, units):
@@ -30,7 +30,8 @@ def whole(text, what, least=1):
 
 
 class Platform:
-    """hosts: their names; ports: links into a host, each of bw; hops: latencies of a typical way between two hosts."""
+    """hosts: their names; ports: links into a host, each of bw; hops: latencies of a typical route between two
+    hosts."""
 
     def __init__(self, text, hosts, ppn, xml, **network):
         self.text, self.hosts, self.ppn, self.xml = text, hosts, ppn, xml
@@ -45,10 +46,10 @@ Topology = collections.namedtuple("Topology", "hosts ports hops shape", defaults
 def torus(parameters):
     shape = tuple(whole(size, "a size of the torus") for size in parameters.split(","))
     hosts = math.prod(shape)
-    if shape.count(1) > 1:  # SimGrid 3.32 would name two links alike
+    if shape.count(1) > 1:  # SimGrid 3.32 would give two links one name
         raise Wrong(f"the torus is \"{parameters}\"; expected no more than one dimension of size 1")
     ways = sum(sum(min(i, n - i) for i in range(n)) / n for n in shape)
-    # Both hosts of a dimension of size 2 have two links, and SimGrid's routing uses one.
+    # Both hosts in a dimension of size 2 have two links; SimGrid's routing uses one.
     return Topology(hosts, sum(min(n - 1, 2) for n in shape), ways * hosts / max(hosts - 1, 1), shape)
 
 
@@ -73,7 +74,7 @@ def dragonfly(parameters):
     groups, chassis, routers, nodes = fields_of(parameters, "dragonfly", form, 4)
     if [len(groups), len(chassis), len(routers), len(nodes)] != [2, 2, 2, 1]:
         raise Wrong(f"the dragonfly is \"{parameters}\"; expected {form}, in quotes")
-    if groups[0] > routers[0]:  # group g is reached through router g; else SimGrid 3.32 crashes
+    if groups[0] > routers[0]:  # group g is reached through router g; otherwise SimGrid 3.32 crashes
         raise Wrong(f"the dragonfly has {groups[0]} groups; expected no more than routers in a chassis, {routers[0]}")
     return Topology(groups[0] * chassis[0] * routers[0] * nodes[0], 1, 5)
 
@@ -95,15 +96,15 @@ COMMON = {"ppn": "1", "bw": None, "lat": None, "node_bw": "4GBps", "node_lat": "
 FLAT = {"nodes": None, **COMMON}
 PRESETS = {"hockney": FLAT, "cluster": {**FLAT, "backbone": "0Bps"}, "torus": COMMON, "fattree": COMMON,
            "dragonfly": COMMON, "graphene": {**FLAT, "nodes": "128", "bw": "125MBps", "lat": "100us"},
-           # 425 MB/s and about 100 ns per link: BlueGene/P's published figures; with the overhead, the 3 us that the
-           # paper on HSUMMA has for its latency.
+           # BlueGene/P's published figures: 425 MB/s and about 100 ns per link; with the overhead this is the latency
+           # of 3 us in the HSUMMA paper.
            "bgp": {**COMMON, "ppn": "4", "bw": "425MBps", "lat": "100ns", "overhead": "2.9us"}}
 
 
 def parameters_of(kind, text):
-    """The shape and {key: value} of a platform, with the preset's values."""
+    """The shape and {key: value} of a platform, including the preset's values."""
     words = [word for word in text.split(",") if word]
-    shape = list(itertools.takewhile(lambda word: "=" not in word, words))  # fat trees have commas of their own
+    shape = list(itertools.takewhile(lambda word: "=" not in word, words))  # fat trees use commas inside their shape
     given = dict(PRESETS[kind])
     for word in words[len(shape):]:
         key, _, value = word.partition("=")
@@ -117,7 +118,7 @@ def parameters_of(kind, text):
 
 
 def platform_of(text):
-    """What --platform says."""
+    """The platform for --platform."""
     kind, _, rest = text.partition(":")
     if kind not in PRESETS:
         if os.path.isfile(text):
@@ -158,7 +159,7 @@ def hosts_of_cluster(cluster, what):
 
 
 def platform_of_file(path):
-    """The hosts of SimGrid's XML; of a single cluster with full duplex links also the network."""
+    """The hosts of SimGrid's XML; for a single cluster with full duplex links also the network."""
     what = f"--platform {path}"
     try:
         with open(path, encoding="utf-8") as file:
@@ -184,7 +185,7 @@ def platform_of_file(path):
 
 
 def placement(word, platform, ranks):
-    """The number of the host of each rank."""
+    """The host number of each rank."""
     hosts, ppn, letters = len(platform.hosts), platform.ppn, "XYZ"[:len(platform.shape)]
     if word in ("block", "cyclic"):
         where = [rank // ppn if word == "block" else rank % hosts for rank in range(hosts * ppn)]
@@ -212,14 +213,14 @@ def placement(word, platform, ranks):
 
 
 def profile_of(platform, where, gemm):
-    """What the library is to know of the machine: its network, and what computing costs."""
+    """The library's profile of the machine: its network, and the cost of computing."""
     lines = {}
     if platform.bw and platform.lat is not None:
         lines["network.alpha_s"] = platform.overhead + platform.lat * (platform.hops or 1)
         lines["network.beta_s_per_byte"] = 1 / platform.bw
         shared = max(collections.Counter(where).values()) > 1
         lines["inject_s_per_byte"] = 1 / (platform.bw * max(platform.ports, 1)) if shared else 0
-        lines["overlap"] = 1  # the network moves messages by itself
+        lines["overlap"] = 1  # the network progresses messages by itself
     if platform.node_bw:
         lines["node.alpha_s"] = platform.overhead + (platform.node_lat or 0)
         lines["node.beta_s_per_byte"] = 1 / platform.node_bw

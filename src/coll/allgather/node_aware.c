@@ -1,12 +1,12 @@
 /*
  * Allgather, node-aware: the ranks of a node gather its parts, every node sends them to every other one in one message,
- * and what comes is passed on inside the node.  The ranks of a node deal the messages out among themselves.  Any
- * numbering of the ranks, nodes of any size, parts that differ or are empty.  Inside a node through shared memory if
- * the parts fit into it, else by messages: first Bruck's algorithm, then directly.
+ * and the received parts are distributed inside the node. The ranks of a node share the messages evenly. Works for any
+ * placement of ranks, nodes of any size, and parts that differ in length or are empty. Inside a node it uses shared
+ * memory if the parts fit, else messages: Bruck's algorithm for the gather, direct sends for the rest.
  *
  * Cost, n nodes of ppn ranks: ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta between nodes (if a node's ranks have a
  * link each, else ppn times the bytes), and m bytes copied inside: by messages (log2 ppn + ceil((n - 1)/ppn)(ppn - 1))
- * alpha_l.  Scratch: one vector unless the ranks of every node follow each other.
+ * alpha_l. Scratch: one vector unless every node's ranks are contiguous.
  */
 #include "coll/pattern/embed.h"
 #include "coll/pattern/node_map.h"
@@ -17,14 +17,14 @@ enum { GATHERED = 1, RECEIVED = 2 }; /* signals; of wave w: RECEIVED + w */
 struct node_gather {
     struct hs_builder *builder;
     struct hs_node_map map;
-    struct hs_ref packed; /* OUT if packed order is the vector's, else SCRATCH */
-    int own;              /* the parts of the own node are packed */
+    struct hs_ref packed; /* OUT if packed order is the vector's own, else SCRATCH */
+    int own;              /* step after which this node's parts are packed */
     int sent;
-    int shared;      /* inside the node through shared memory */
-    int64_t *filled; /* bytes so far in the SHARED of each place */
+    int shared;      /* use shared memory inside the node */
+    int64_t *filled; /* per place: bytes of its SHARED that hold data so far */
 };
 
-/* Fills `filled` with what the places have in their SHARED, the own part and what they receive, and takes it back. */
+/* Whether each place's SHARED has room for its own part and all that it receives. Initialises `filled`. */
 static int fits(struct node_gather *g)
 {
     int64_t most = 0;
@@ -78,14 +78,14 @@ static void own_by_messages(struct node_gather *g)
         g->own = hs_embed(g->builder, &hs_alg_allgather_bruck, &inner, &embedding, NULL);
 }
 
-/* A node's parts to their places in OUT, unless they have been received there. */
+/* Copies a node's parts to their places in OUT, unless they are already there. */
 static void unpack(struct node_gather *g, int node, struct hs_ref from, int after)
 {
     if (from.slot != HS_OUT)
         hs_copy_node(g->builder, &g->map, node, 0, hs_out(0), from, after);
 }
 
-/* The own message of a wave; returns its RECV. */
+/* Emits this rank's message of a wave; returns its RECV. */
 static int between_nodes(struct node_gather *g, int wave, struct hs_ref dst)
 {
     struct hs_node_step step = hs_node_step(&g->map, wave, g->map.me);

@@ -1,8 +1,8 @@
 /*
- * Allgather, recursive doubling: in round k the ranks at distance 2^k exchange all parts that they have, which follow
- * each other in OUT.  Powers of two only; parts may differ and may be empty.
+ * Allgather, recursive doubling: in round k the ranks at distance 2^k exchange all parts that they have, which are
+ * adjacent in OUT. Powers of two only; parts may differ in length and may be empty.
  *
- * Cost: log2 q alpha + (1 - 1/q) m beta for equal parts.  Thakur, Rabenseifner and Gropp, Optimization of Collective
+ * Cost: log2 q alpha + (1 - 1/q) m beta for equal parts. Thakur, Rabenseifner and Gropp, Optimization of Collective
  * Communication Operations in MPICH (2005).
  */
 #include "coll/schedule/rows.h"
@@ -17,7 +17,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         int64_t at = hs_part_at(shape, mine), to = hs_part_at(shape, other);
         int send = hs_emit_send(builder, rank ^ span, span == 1 ? hs_in(0) : hs_out(at),
                                 hs_part_at(shape, mine + span) - at, span > 1 ? copied : -1);
-        hs_after(builder, send, sent); /* and so for what was received in all rounds before */
+        hs_after(builder, send, sent); /* the last SEND, and thus all earlier rounds' receives */
         hs_after(builder, send, received);
         sent = send;
         received = hs_emit_recv(builder, rank ^ span, hs_out(to), hs_part_at(shape, other + span) - to, -1);

@@ -1,7 +1,8 @@
 /*
- * Allgather, ring: in q - 1 rounds every rank passes on to its right neighbour the part that came in the round before.
+ * Allgather, ring: in each of q - 1 rounds every rank forwards to its right neighbour the part received in the previous
+ * round.
  *
- * Cost: (q - 1)(alpha + m/q beta) for equal parts.  Parts may differ and may be empty.
+ * Cost: (q - 1)(alpha + m/q beta) for equal parts. Parts may differ in length and may be empty.
  */
 #include "coll/pattern/ring.h"
 #include "coll/schedule/rows.h"
@@ -9,7 +10,7 @@
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     hs_emit_ring(builder, shape, NULL, HS_IN, -1);
-    /* Last in the list, so that it does not delay the first messages; nothing waits for it. */
+    /* Last in the list, so that it does not delay the first messages; no step depends on it. */
     hs_emit_copy(builder, hs_out(hs_part_at(shape, shape->rank)), hs_in(0), hs_part_bytes(shape, shape->rank), -1);
 }
 

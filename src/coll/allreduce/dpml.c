@@ -1,27 +1,27 @@
 /*
- * Allreduce with data partitioning and multiple leaders, DPML.  The first l ranks of every node are its leaders; each
- * of them is responsible for one of l partitions of the vector:
+ * Allreduce with data partitioning and multiple leaders, DPML. The first l ranks of every node are its leaders; each is
+ * responsible for one of l partitions of the vector:
  *
  *     1. every rank copies its vector into its shared memory, in l pieces (a leader leaves out its own piece);
  *     2. every leader sums its partition over the node, reading the others' shared memory in place;
- *     3. the leaders of all nodes with the same number do an allreduce (any row: parameter outer) of the partition, cut
- *        into k pieces whose messages are under way at the same time;
- *     4. a leader puts the result into its shared memory, from where everybody copies the l partitions.
+ *     3. the leaders of all nodes with the same number do an allreduce of the partition (any row: parameter outer), cut
+ *        into k pieces whose messages are in flight at the same time;
+ *     4. a leader puts the result into its shared memory, and all ranks of the node copy the l partitions out.
  *
- * A vector that does not fit into the shared memory goes through it in chunks: while one chunk is reduced, the next one
- * is copied in.  Without shared memory, phases 1 and 2 are a reduce-scatter, and phase 4 is an allgather, by messages.
- * Inside a node sums are bracketed like a binary tree over its ranks, with and without shared memory.  "Node" may mean
- * socket (parameter level): then the leaders of all sockets take part in phase 3.
+ * A vector that does not fit into the shared memory passes through it in chunks: the next chunk is copied in while one
+ * is reduced. Without shared memory, phases 1 and 2 are a reduce-scatter and phase 4 an allgather, by messages. Inside
+ * a node sums are bracketed like a binary tree over its ranks, with and without shared memory. "Node" may mean socket
+ * (parameter level): then the leaders of all sockets participate in phase 3.
  *
- * Parameter inner: a row of reduce_scatter and allgather does phases 1 and 2, and phase 4, where it has both, they fit
- * the node, and the vector fits into the shared memory.
+ * Parameter inner: a row name of reduce_scatter and allgather that does phases 1 and 2, and phase 4. It is used if both
+ * collectives have it, both rows fit the node, and the vector fits into the shared memory.
  *
- * Elements are bracketed alike if the outer row brackets vectors of any length alike: all that keep order do, but for
- * rabenseifner_traff, which chooses its way by the length.
+ * All elements are bracketed alike if the outer row's bracketing does not depend on the length of the vector. That
+ * holds for all rows that keep order, except rabenseifner_traff, which chooses its method by length.
  *
- * Cost, h nodes of ppn ranks, ' for copies in shared memory: l (a' + b' m/l) + (ppn - 1) m/l c +
- * ceil(log2 h)(k a + (b + c) m/l) + l (a' + b' m/l).  Bayatpour et al., Scalable Reduction Collectives with Data
- * Partitioning-based Multi-Leader Design (SC17), Sections 4.1 to 4.3 and 5.
+ * Cost, h nodes of ppn ranks, ' for copies in shared memory: l (a' + b' m/l) + (ppn - 1) m/l c + ceil(log2 h)(k a + (b
+ * + c) m/l) + l (a' + b' m/l). Bayatpour et al., Scalable Reduction Collectives with Data Partitioning-based
+ * Multi-Leader Design (SC17), Sections 4.1 to 4.3 and 5.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/stages.h"
@@ -33,19 +33,23 @@ enum { DEFAULT_LEADERS = 4, MOST_CHUNKS = HS_STAGE_SIGNALS / 2 - 2 };
 struct dpml {
     struct hs_builder *builder;
     const struct hs_shape *shape;
-    struct hs_shape outer; /* the shape of phase 3: without shared memory */
-    const int *member;     /* of the own node */
-    int members, me;       /* me: place in it */
+    struct hs_shape outer; /* shape of phase 3, without shared memory */
+    const int *member;     /* ranks of this node */
+    int members, me;       /* me: this rank's place among them */
     int leaders, pieces;
-    int *peers; /* of a leader: those with its number, one per node */
+    int *peers; /* for a leader: the leaders with its number, one per node */
     int nodes, node;
-    int64_t outer_scratch; /* where the scratch of phase 3 begins */
-    int outer_done;        /* of the chunk before */
-    /* with shared memory */
+    int64_t outer_scratch; /* offset of phase 3's scratch */
+    int outer_done;        /* last step of phase 3 of the previous chunk */
+    /* The rest is used with shared memory only. */
     int64_t chunk;
-    struct hs_pipe pipe; /* a slot is a half of the shared memory */
-    int summed;          /* the sum of the chunk before */
-    int taken[2]; /* per half of the shared memory: all results have been copied out, so all contributions were read */
+    struct hs_pipe pipe; /* a slot is one half of the shared memory */
+    int summed;          /* step that summed the previous chunk */
+    /*
+     * Per half of the shared memory: the step after which this rank has copied out all results, so all its
+     * contributions have been read.
+     */
+    int taken[2];
 };
 
 static int leads(const struct dpml *d)
@@ -53,7 +57,7 @@ static int leads(const struct dpml *d)
     return d->me < d->leaders;
 }
 
-/* Signals of a chunk, ascending in list order: chunk t + 1 is put in before the result of chunk t. */
+/* Signal values of chunk t, ascending in list order: chunk t + 1 is put in before the result of chunk t is ready. */
 static int64_t contributed(int64_t t)
 {
     return 2 * t + 1;
@@ -63,7 +67,7 @@ static int64_t finished(int64_t t)
     return 2 * t + 4;
 }
 
-/* Phase 3.  The pieces take turns, so that one is summed while another is on its way. */
+/* Phase 3. The pieces are interleaved, so that one is summed while another is in transit. */
 static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, int64_t bytes, int after)
 {
     int64_t scratch = d->outer_scratch, unit = d->shape->unit;
@@ -87,7 +91,10 @@ static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, in
         end[q] = stage.bytes > 0 ? hs_emit_stage(d->builder, &d->outer, &stage, &scratch) : after;
     }
     begin[d->pieces] = d->builder->list.steps;
-    /* The longer pieces come first and may have other steps: ranks would not match if these took turns with those. */
+    /*
+     * Longer pieces come first and may have other steps than shorter ones: interleaved together, messages would not
+     * match.
+     */
     int longer = (int)(bytes / unit % d->pieces), done = after;
     hs_interleave(d->builder, begin + longer, d->pieces - longer, end + longer);
     hs_interleave(d->builder, begin, longer, end);
@@ -96,7 +103,7 @@ static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, in
     return d->outer_done = done;
 }
 
-/* One chunk of the vector, and the half of the shared memory that it goes through. */
+/* A chunk of the vector, and the half of the shared memory that it passes through. */
 struct vector_chunk {
     int64_t t, at, bytes;
     int half;
@@ -113,7 +120,7 @@ static int64_t partition_at(const struct dpml *d, const struct vector_chunk *chu
     return hs_part_equal(chunk->bytes, d->shape->unit, d->leaders, leader);
 }
 
-/* Where a partition of the chunk lies in SHARED: the same place in every chunk, whatever its length. */
+/* A partition of the chunk in SHARED: at the same place for every chunk, whatever its length. */
 static struct hs_ref shared_at(const struct dpml *d, const struct vector_chunk *chunk, int leader)
 {
     int64_t at = hs_part_equal(d->chunk, d->shape->unit, d->leaders, leader);
@@ -130,14 +137,14 @@ static void put_in(struct dpml *d, const struct vector_chunk *chunk)
             continue;
         int copy = hs_emit_copy(d->builder, shared_at(d, chunk, j), hs_in(chunk->at + at),
                                 partition_at(d, chunk, j + 1) - at, last);
-        hs_after(d->builder, copy, d->builder->signalled); /* which comes after what was in this half before */
+        hs_after(d->builder, copy, d->builder->signalled); /* the latest SIGNAL follows the previous use of this half */
         if (copy >= 0)
             last = copy;
     }
     hs_emit_signal_next(d->builder, contributed(chunk->t), last, -1);
 }
 
-/* Phases 2 and 3 of a leader.  OUT keeps the sum of the node until the result is there. */
+/* Phases 2 and 3 of a leader. OUT holds the node's sum until the result replaces it. */
 static void reduce(struct dpml *d, const struct vector_chunk *chunk)
 {
     int64_t at = partition_at(d, chunk, d->me), count = partition_at(d, chunk, d->me + 1) - at;
@@ -157,13 +164,13 @@ static void reduce(struct dpml *d, const struct vector_chunk *chunk)
     d->summed = sum.total;
     if (d->outer_scratch < hs_sum_end(&sum))
         d->outer_scratch = hs_sum_end(&sum); /* the first chunk is the longest */
-    /* The peers' contributions tell that they have copied the result out that was in this half before. */
+    /* The peers' signals imply that they have copied the previous result out of this half. */
     int free = hs_emit_both(d->builder, sum.total, d->taken[chunk->half]);
     int done = between_nodes(d, mine, shared_at(d, chunk, d->me), count, free);
     hs_emit_signal_next(d->builder, finished(chunk->t), done, -1);
 }
 
-/* Phase 4: from the own partition on, so that the ranks do not all read the same memory. */
+/* Phase 4. Starts with this rank's partition, so that not all ranks read the same memory at once. */
 static void take_out(struct dpml *d, const struct vector_chunk *chunk)
 {
     int last = -1;
@@ -230,7 +237,7 @@ static void by_messages(struct dpml *d)
     }
 }
 
-/* The phases inside the node as stages, by the row that the caller named.  Returns 0 if it does not serve. */
+/* The phases inside the node as stages that use the row named by the caller. Returns 0 if that row cannot serve. */
 static int by_stages(struct dpml *d)
 {
     struct vector_chunk all = {.bytes = d->shape->bytes};
@@ -266,7 +273,7 @@ static int by_stages(struct dpml *d)
     return 1;
 }
 
-/* Bytes that go through the shared memory at a time; 0: there is too little of it. */
+/* Bytes that pass through the shared memory at a time; 0: there is too little of it. */
 static int64_t chunk_bytes(const struct hs_shape *shape, int64_t shared_bytes)
 {
     if (shape->bytes <= shared_bytes)
@@ -301,7 +308,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         d.peers[i] = hs_division_ranks(division, i)[d.me];
     if (!d.peers)
         return;
-    int alone = d.nodes == shape->size; /* everybody: then nothing goes through shared memory */
+    int alone = d.nodes == shape->size; /* one rank per node: nothing passes through shared memory */
     d.chunk = topology->shared_bytes > 0 && !alone ? chunk_bytes(shape, topology->shared_bytes) : 0;
     if (d.members == 1 && d.chunk == 0)
         d.chunk = shape->bytes;

@@ -1,32 +1,33 @@
 /*
- * Allreduce, node-aware parallel (NAP): all processes of a node hold the sum of a group of nodes, and each exchanges it
- * with another group, so that one message between nodes and one allreduce inside them sum up to ppn groups.
+ * Allreduce, node-aware parallel (NAP): all processes of a node hold the sum of a group of nodes, and each of them
+ * exchanges it with another group. So one message between nodes and one allreduce inside them combine up to ppn groups.
  *
- * A group of n nodes consists of the fewest subgroups, g = ceil(n / ppn^(i-1)) in step i, of sizes q and q + 1, the
- * longer ones first.  At the node at position t of subgroup s, local rank j (not s, below g) exchanges with local rank
- * s of the node at position t of subgroup j; local rank s keeps its own sum and is idle.  The last node of a longer
- * subgroup has no counterpart in the shorter ones: it gets the sum of subgroup j from the idle process of the node at
- * position s of subgroup j.  There is one, and serves nobody else: there are at most g - 1 longer subgroups, and
- * q >= g - 1, since n > (g - 1) ppn^(i-1) and ppn^(i-1) >= g in every step but the first, where all sizes are 1.  So no
- * process sends more than once in a step, ceil(log_ppn n) times in all, for any number of nodes.  Then local ranks
- * 0 .. g-1 of every node do an allreduce, in the order of the subgroups, and pass the sum on to the other local ranks.
- * All nodes bracket alike, so all ranks end with the same bits.
+ * In step i a group of n nodes consists of the fewest subgroups of at most ppn^(i-1) nodes, g = ceil(n / ppn^(i-1)) of
+ * them, of sizes q and q + 1, the longer ones first. On the node at position t of subgroup s, local rank j (j != s, j <
+ * g) exchanges with local rank s of the node at position t of subgroup j; local rank s keeps its own sum and is idle.
+ * The last node of a longer subgroup has no counterpart in the shorter ones: it gets the sum of subgroup j from the
+ * idle process of the node at position s of subgroup j. That process exists and serves no other node: there are at most
+ * g - 1 longer subgroups, and q >= g - 1, since n > (g - 1) ppn^(i-1) and ppn^(i-1) >= g in every step but the first,
+ * where all sizes are 1. So no process sends more than once in a step, ceil(log_ppn n) times in all, for any number of
+ * nodes. Then local ranks 0 .. g-1 of every node do an allreduce, in the order of the subgroups, and pass the sum on to
+ * the other local ranks. All nodes bracket alike, so all ranks get the same bits.
  *
- * Cost, with L = ceil(log_ppn n): (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) +
- * (L + 1) log2(ppn) m gamma.  Scratch: three vectors and that of a stage.  Bienz, Olson and Gropp, Node-Aware
- * Improvements to Allreduce (2019), Section III.
+ * Cost, with L = ceil(log_ppn n): (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) + (L +
+ * 1) log2(ppn) m gamma. Scratch: three vectors and that of a stage. Bienz, Olson and Gropp, Node-Aware Improvements to
+ * Allreduce (2019), Section III.
  */
 #include "coll/pattern/stages.h"
 #include "coll/schedule/rows.h"
 
 enum { MOST_EXCHANGES = 31 };
 
-/* A group of nodes in a step, as the own node sees it. */
+/* A group of nodes in a step, as seen from this rank's node. */
 struct group {
-    int first, size;         /* its nodes */
-    int groups, long_groups; /* its subgroups, and how many of them have each + 1 nodes */
+    int first, size; /* its nodes */
+    /* Number of subgroups; the first long_groups of them have each + 1 nodes, the others `each`. */
+    int groups, long_groups;
     int each;
-    int own, position; /* the own subgroup, and the place of the node in it */
+    int own, position; /* this node's subgroup, and its position there */
 };
 
 static int group_size(const struct group *group, int i)
@@ -40,7 +41,7 @@ static int group_node(const struct group *group, int i, int position)
     return group->first + i * group->each + longer + position;
 }
 
-/* Divides [first, first + size) into subgroups of at most `most` nodes. */
+/* Divides nodes [first, first + size) into subgroups of at most `most` nodes; `node` is this rank's. */
 static struct group divide(int first, int size, int64_t most, int node)
 {
     struct group group = {.first = first, .size = size, .groups = (int)((size + most - 1) / most)};
@@ -52,7 +53,7 @@ static struct group divide(int first, int size, int64_t most, int node)
     return group;
 }
 
-/* Steps between nodes, and the group of every step: the last one holds all nodes. */
+/* Returns the number of steps between nodes, and this node's group in each step; the last group holds all nodes. */
 static int steps_of(const struct hs_two_levels *on, struct group *group)
 {
     int64_t reach[MOST_EXCHANGES + 1] = {1};
@@ -67,13 +68,13 @@ static int steps_of(const struct hs_two_levels *on, struct group *group)
     return steps;
 }
 
-/* The messages of a step: sends `sum`, receives into `theirs`.  Returns the step after which both are done. */
+/* The messages of a step: sends `sum`, receives into `theirs`. Returns the step after which both are complete. */
 static int exchange(struct hs_builder *builder, const struct hs_shape *shape, const struct group *group, int me,
                     struct hs_ref sum, struct hs_ref theirs, int after)
 {
     const struct hs_division *nodes = &shape->topology->division[shape->with.level];
     int own = group->own, lacking = me < group->groups && group->position >= group_size(group, me);
-    int to = -1, from = -1; /* node */
+    int to = -1, from = -1; /* nodes; -1: none */
     if (me < group->groups && me != own)
         from = lacking ? group_node(group, me, own) : group_node(group, me, group->position);
     if (me == own && own >= group->long_groups && group->position < group->long_groups)
@@ -90,7 +91,7 @@ static int exchange(struct hs_builder *builder, const struct hs_shape *shape, co
     return both < 0 ? after : both;
 }
 
-/* Inside the node: the sum of what local ranks 0 .. groups-1 have in `in`, to `out` of all. */
+/* Inside the node: sums what local ranks 0 .. groups-1 have in `in`, into `out` of all local ranks. */
 static int combine(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_two_levels *on, int groups,
                    struct hs_stage *stage)
 {

@@ -1,18 +1,19 @@
 /*
- * Allreduce, recursive doubling: in round i the ranks at distance 2^i exchange their sums.  When q is not a power of
- * two, the first q - 2^floor(log2 q) pairs of neighbours join beforehand, the lower rank acts for both, and sends the
- * result back at the end.  Only neighbouring ranges are joined and both partners compute left op right, so all ranks
- * end with the same bits.
+ * Allreduce, recursive doubling: in round i the ranks at distance 2^i exchange their sums. If q is not a power of two,
+ * the ranks of the first q - 2^floor(log2 q) pairs of neighbours are first combined: the lower rank acts for both, and
+ * sends the result back at the end. Only adjacent ranges are combined, and both partners compute left op right, so all
+ * ranks get the same bits.
  *
- * Cost: log2 q (alpha + m beta + m gamma) for powers of two, else two more messages and one more sum.  Scratch: one
- * vector.  Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section II.
+ * Cost: log2 q (alpha + m beta + m gamma) for powers of two, else two more messages and one more sum. Scratch: one
+ * vector. Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section II.
  */
 #include "coll/schedule/rows.h"
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t power = 1, bytes = shape->bytes;
-    int rank = shape->rank, left = 0; /* reductions still to do; the last one ends in OUT, the one before in scratch */
+    /* left: remaining reductions. The last one writes to OUT, the one before to scratch, and so on alternately. */
+    int rank = shape->rank, left = 0;
     for (; 2 * power <= shape->size; left++)
         power *= 2;
     int pairs = (int)(shape->size - power), folded = rank < 2 * pairs;
@@ -37,7 +38,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         struct hs_ref dst = left % 2 ? hs_out(0) : hs_scratch(0);
         int send = hs_emit_send(builder, peer, sum, bytes, reduced);
         int receive = hs_emit_recv(builder, peer, dst, bytes, reduced);
-        hs_after(builder, receive, sent); /* which has read dst, in the round before */
+        hs_after(builder, receive, sent); /* the previous round's SEND, which reads dst */
         reduced = other > me ? hs_emit_reduce(builder, dst, sum, dst, bytes, receive)
                              : hs_emit_reduce(builder, dst, dst, sum, bytes, receive);
         sent = send;

@@ -1,8 +1,8 @@
 /*
- * Allreduce, reduction to rank 0 and broadcast: any row of either (parameters inner and outer), by default binomial,
- * or "shared" on a node with shared memory.  Keeps what the reduction keeps of the order.
+ * Allreduce as a reduction to rank 0 and a broadcast, each by any row (parameters inner and outer): by default
+ * binomial, or "shared" on a node with shared memory. Keeps the order of sums as the reduction does.
  *
- * Cost: that of its two stages, 2 ceil(log2 q)(alpha + m beta) + ceil(log2 q) m gamma if they are binomial.
+ * Cost: that of its two stages, 2 ceil(log2 q)(alpha + m beta) + ceil(log2 q) m gamma if both are binomial.
  */
 #include "coll/pattern/stages.h"
 #include "coll/schedule/rows.h"
@@ -22,7 +22,10 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
                              .direct = 1,
                              .stages = 2,
                              .after = -1};
-    struct hs_shape second = *shape; /* both stages may know the topology, so both are stages inside the group */
+    /*
+     * Both stages are declared as inside a node, so that both may use the topology; with.inner is then the second row.
+     */
+    struct hs_shape second = *shape;
     int64_t scratch = 0;
 
     stage.after = hs_emit_stage(builder, shape, &stage, &scratch);

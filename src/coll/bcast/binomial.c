@@ -1,8 +1,8 @@
 /*
- * Broadcast, binomial tree: rank r receives from r without its lowest bit, then serves r + 2^j for the j below that
- * bit, the largest subtree first.
+ * Broadcast, binomial tree: rank r receives from r without its lowest set bit, then sends to r + 2^j for all 2^j below
+ * that bit, the largest subtree first.
  *
- * Cost: ceil(log2 q)(alpha + m beta).  Hierarchical Parallel Matrix Multiplication (ICPP 2013), Section IV.
+ * Cost: ceil(log2 q)(alpha + m beta). Hierarchical Parallel Matrix Multiplication (ICPP 2013), Section IV.
  */
 #include "coll/schedule/rows.h"
 

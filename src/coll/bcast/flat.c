@@ -1,8 +1,8 @@
 /*
- * Broadcast, flat: the root sends the whole vector to everybody.
+ * Broadcast, flat: the root sends the whole vector to every rank.
  *
- * Cost: (q - 1)(alpha + m beta).  The messages do not depend on each other; only the root's port serialises them.  Best
- * for very few ranks, and where latency within the network is all that counts.
+ * Cost: (q - 1)(alpha + m beta). The messages are independent; only the root's port serialises them. Best for very few
+ * ranks, and where only the network's latency counts.
  */
 #include "coll/schedule/rows.h"
 

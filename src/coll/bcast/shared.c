@@ -1,9 +1,9 @@
 /*
- * Broadcast on one node, over shared memory: the root puts segment after segment into a ring of slots in its SHARED,
- * the others copy them out.  A signal of the root tells that a segment is there; those of the others tell that it is
- * read, and are given only where the root is to use its slot again.
+ * Broadcast on one node, over shared memory: the root copies one segment after another into a ring of slots in its
+ * SHARED, and the others copy them out. The root signals that a segment is in place. The others signal that they have
+ * read it, but only if the root will reuse its slot.
  *
- * Direct, for long vectors where peers' OUT can be read: the others copy the root's OUT, without SHARED.
+ * Direct, for long vectors if peers' OUT can be read: the others copy from the root's OUT, without SHARED.
  *
  * Cost with s segments: s + 1 copies of m/s bytes one after the other, s signals of the root; direct: one copy of m
  * bytes, one signal of each rank.
@@ -14,11 +14,11 @@
 enum {
     SHARED_SEGMENT = 32 * 1024,
     RING_BYTES = 256 * 1024,   /* should stay in a core's cache */
-    LEAST_DIRECT = 32 * 1024,  /* from here on the root's OUT is read, if the topology can */
-    DIRECT_PIECE = 1024 * 1024 /* of one copy, so that no step takes long */
+    LEAST_DIRECT = 32 * 1024,  /* from this length on the root's OUT is read directly if the topology allows it */
+    DIRECT_PIECE = 1024 * 1024 /* longest copy, so that no step takes long */
 };
 
-/* Two slots at least, if there is more than one segment and memory for them; no segment if there is no memory. */
+/* At least two slots if there is more than one segment and enough memory; no segments if there is too little memory. */
 static struct hs_pipe pipeline_of(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_pipe pipe = {.builder = builder, .shape = shape, .places = 1};

@@ -1,14 +1,14 @@
 /*
- * Broadcast, van de Geijn: the root scatters the parts down a binomial tree, then a ring passes every part to those
- * that still lack it.  The root never receives; an inner rank of the tree keeps the parts that it has passed down.
+ * Broadcast, van de Geijn: the root scatters the parts down a binomial tree, then a ring passes every part to the ranks
+ * that lack it. The root never receives; an inner rank of the tree keeps the parts that it has forwarded.
  *
- * Cost: (log2 q + q - 1) alpha + 2 (1 - 1/q) m beta for powers of two and equal parts.  Hierarchical Parallel Matrix
- * Multiplication (ICPP 2013), Section IV; any size and partition here.
+ * Cost: (log2 q + q - 1) alpha + 2 (1 - 1/q) m beta for powers of two and equal parts. Hierarchical Parallel Matrix
+ * Multiplication (ICPP 2013), Section IV; here for any size and partition.
  */
 #include "coll/pattern/ring.h"
 #include "coll/schedule/rows.h"
 
-/* Parts from its own on that a rank has after the scatter: its subtree. */
+/* Number of consecutive parts, from its own on, that a rank has after the scatter: the size of its subtree. */
 static int subtree(int rank, int size)
 {
     int lowest_bit = rank & -rank;

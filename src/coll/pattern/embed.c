@@ -23,7 +23,7 @@ static struct hs_ref outer_ref(const struct embedding *e, struct hs_ref ref)
                                                  : hs_scratch(e->how->scratch);
     if (ref.of == 0)
         return hs_plus(base, ref.at);
-    if (base.of || base.slot == HS_SCRATCH) /* a peer's memory that we have no name for */
+    if (base.of || base.slot == HS_SCRATCH) /* a peer's memory that the outer list cannot name */
         hs_builder_fail(e->builder, HSUMMA_ERR_INTERNAL);
     return hs_of(outer_rank(e, ref.of - 1), hs_plus(base, ref.at));
 }
@@ -33,7 +33,7 @@ static int append(const struct embedding *e, const struct hs_step *step)
     unsigned touches = hs_step_touches(step->kind);
     int flag = step->kind == HS_SIGNAL || step->kind == HS_WAIT;
     if (step->kind == HS_MPI)
-        hs_builder_fail(e->builder, HSUMMA_ERR_UNSUPPORTED); /* MPI's collectives know no part of the group */
+        hs_builder_fail(e->builder, HSUMMA_ERR_UNSUPPORTED); /* an MPI collective cannot run on a part of the group */
     return hs_emit_step(e->builder, step->kind, step->peer < 0 ? -1 : outer_rank(e, step->peer),
                         touches & HS_TOUCHES_DST ? outer_ref(e, step->dst) : step->dst,
                         touches & HS_TOUCHES_LEFT ? outer_ref(e, step->left) : step->left,

@@ -7,7 +7,7 @@ static int64_t grain_of(int64_t unit)
     return HS_CACHE_LINE % unit ? HS_CACHE_LINE * unit : HS_CACHE_LINE;
 }
 
-/* Bytes of SHARED that a place for `bytes` bytes occupies: whole cache lines, and whole elements. */
+/* Bytes of SHARED for a place that holds `bytes` bytes: whole cache lines and whole elements. */
 static int64_t place_bytes(int64_t bytes, int64_t unit)
 {
     int64_t grain = grain_of(unit);
@@ -32,7 +32,7 @@ struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t 
         return cut;
     cut.segments = (bytes + most - 1) / most;
     if (needed && cut.segments == 1)
-        cut.slots = 1; /* no segment follows in the other one */
+        cut.slots = 1; /* no segment would follow in the second slot */
     cut.pitch = hs_least(place_bytes(most, unit), room / cut.slots / unit * unit);
     return cut;
 }

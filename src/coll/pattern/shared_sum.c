@@ -1,25 +1,26 @@
 /*
- * Sums in shared memory.  A short vector is summed as a whole by every rank that wants it: one round of signals.  A
- * longer one is cut into chunks, each of them into a part per rank, and goes through a pipeline; in round c a rank
+ * Sums in shared memory. Short vectors: every rank that needs the sum computes all of it after one round of signals.
+ * Longer vectors are cut into chunks, and each chunk into a part per rank, and pass through a pipeline. In round c a
+ * rank
  *
- *     copies its contribution to chunk c into its SHARED, all but its own part,
+ *     copies its contribution to chunk c, except its own part, into its SHARED,
  *     signals,
- *     once the others have signalled, sums its part of chunk c, and
- *     copies all parts of chunk c-1 to OUT, from where their ranks have put the sums: into the place of their own part.
+ *     sums its part of chunk c, once the others have signalled, in its own part's place in SHARED, and
+ *     copies all parts of the sum of chunk c-1 from their owners' SHARED to OUT.
  *
- * A chunk lies in one of three slots of SHARED.  The signal of round c tells that the chunk c is in, that the own part
- * of c-1 is summed, and that c-2 is read; so a slot can be used again after three rounds, without further signals.
+ * A chunk occupies one of three slots of SHARED. The signal of round c means that the rank has put chunk c in place,
+ * summed its part of c-1 and read c-2; so a slot is reused after three rounds without further signals.
  *
- * Direct: the contributions are read in the callers' IN, and SHARED holds the sums alone.
+ * Direct: contributions are read from the callers' IN, and SHARED holds only sums.
  *
- * Both ways sum in the order of the ranks, ((0 + 1) + 2) + ..., whatever the root, and every rank ends with the same
- * bits.  SHARED may still be read by peers when the list of its owner ends.
+ * Both sum in rank order, ((0 + 1) + 2) + ..., whatever the root, and every rank gets the same bits. Peers may still
+ * read a rank's SHARED when its list ends.
  *
- * Cost per rank with s chunks.  allreduce: up to b bytes one signal, m bytes copied and (p-1) m summed; else s + 1
- * signals, (2 - 1/p) m bytes copied (direct: m) and (1 - 1/p) m summed.  reduce: up to b one signal, m bytes copied by
- * each of the others and (p-1) m summed by the root; else s + 1 signals, (1 - 1/p) m copied and (1 - 1/p) m summed per
- * rank, (1 - 1/p) m more copied by the root.  The SHARED stage of Bayatpour et al., DPML (SC17), Section 4.1, with
- * every rank a leader.
+ * Cost per rank with s chunks. allreduce: up to b bytes one signal, m bytes copied and (p-1) m summed; beyond, s + 1
+ * signals, (2 - 1/p) m bytes copied (direct: m) and (1 - 1/p) m summed. reduce: up to b one signal, m bytes copied by
+ * each non-root and (p-1) m summed by the root; beyond, s + 1 signals, (1 - 1/p) m copied and (1 - 1/p) m summed per
+ * rank, (1 - 1/p) m more copied by the root. The SHARED stage of Bayatpour et al., DPML (SC17), Section 4.1, with every
+ * rank a leader.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/schedule/rows.h"
@@ -27,10 +28,10 @@
 #include <string.h>
 
 enum {
-    WHOLE_BYTES = 32 * 1024,   /* that a rank reads to sum a whole vector: it must be cheaper than a second round */
+    WHOLE_BYTES = 32 * 1024,   /* read by a rank that sums a whole vector: must be cheaper than a second round */
     CHUNK_BYTES = 64 * 1024,   /* three of them should stay in a core's cache */
-    DIRECT_BYTES = 512 * 1024, /* from here on contributions are read directly, if the topology can */
-    DIRECT_PART = 64 * 1024,   /* bytes of a direct read, which costs a system call */
+    DIRECT_BYTES = 512 * 1024, /* from this length on contributions are read directly if the topology allows it */
+    DIRECT_PART = 64 * 1024,   /* bytes of a direct read, amortising its system call */
     SUM_SLOTS = 3
 };
 
@@ -38,15 +39,17 @@ struct sum {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     struct hs_pipe pipe;
-    int contributors; /* the other, last ranks need no IN */
-    int taker;        /* -1: all ranks */
+    int contributors; /* only the first ranks contribute; the others need no IN */
+    int taker;        /* the rank that gets the sum; -1: all ranks */
     int direct;
     int64_t announced; /* value of the last signal */
-    int *ready;        /* per rank: 1 + the step after which it has announced as much; 0: there is none yet */
-    int *work, works;  /* steps that the next signal announces */
+    /* Per rank: 1 + the step after which it is known to have signalled `announced`; 0: no such step yet. */
+    int *ready;
+    /* Steps that the next signal must follow. */
+    int *work, works;
 };
 
-/* The vector is cut into chunks, a chunk into a part per rank. */
+/* Offset of a chunk in the vector. The vector is cut into chunks, a chunk into a part per rank. */
 static int64_t chunk_at(const struct sum *sum, int64_t chunk)
 {
     return hs_pipe_span(&sum->pipe, chunk).at;
@@ -68,13 +71,13 @@ static struct hs_ref slot_of(const struct sum *sum, int64_t chunk, int64_t at)
     return hs_plus(hs_pipe_place(&sum->pipe, chunk, 0), at);
 }
 
-/* Where `rank` puts the sum of its part for the others. */
+/* Where `rank` puts the sum of its part for the others to read. */
 static struct hs_ref result_of(const struct sum *sum, int64_t chunk, int rank)
 {
     return of(sum, rank, slot_of(sum, chunk, sum->direct ? 0 : part_at(sum, chunk, rank)));
 }
 
-/* What `rank` contributes, from byte `at` of a chunk on. */
+/* The contribution of `rank`, from byte `at` of a chunk on. */
 static struct hs_ref contribution(const struct sum *sum, int64_t chunk, int rank, int64_t at)
 {
     int in_place = sum->direct || rank == sum->shape->rank;
@@ -87,7 +90,7 @@ static void note(struct sum *sum, int step)
         sum->work[sum->works++] = step;
 }
 
-/* A signal for all that has been done since the one before. */
+/* Signals that all work since the previous signal is complete. */
 static void announce(struct sum *sum)
 {
     int signal = hs_emit_signal(sum->builder, ++sum->announced, -1);
@@ -99,7 +102,7 @@ static void announce(struct sum *sum)
     sum->ready[sum->shape->rank] = 1 + signal;
 }
 
-/* The step after which `rank` has given the same signal as we have. */
+/* The step after which `rank` is known to have given the same signal as this rank. */
 static int ready(struct sum *sum, int rank)
 {
     if (sum->ready[rank] == 0)
@@ -137,7 +140,7 @@ static void add_up(struct sum *sum, int64_t chunk, struct hs_ref dst, int64_t at
     note(sum, last);
 }
 
-/* Puts a range of the own contribution where the others read it. */
+/* Copies a range of this rank's contribution to where the others read it. */
 static void put(struct sum *sum, int64_t chunk, int64_t low, int64_t high, int after)
 {
     struct hs_ref source = hs_in(chunk_at(sum, chunk) + low);
@@ -149,7 +152,7 @@ static void put_chunk(struct sum *sum, int64_t chunk)
 {
     int rank = sum->shape->rank, free = -1;
     if (chunk >= SUM_SLOTS) {
-        free = all_ready(sum); /* as of the round before: the slot has been read */
+        free = all_ready(sum); /* their previous signals imply that the slot has been read */
         note(sum, free);
     }
     if (sum->direct || rank >= sum->contributors)
@@ -158,7 +161,7 @@ static void put_chunk(struct sum *sum, int64_t chunk)
     put(sum, chunk, part_at(sum, chunk, rank + 1), part_at(sum, chunk, sum->shape->size), free);
 }
 
-/* A rank that alone takes the sum puts its own part into OUT at once. */
+/* Sums this rank's part; if only this rank takes the sum, directly to OUT. */
 static void add_part(struct sum *sum, int64_t chunk)
 {
     int rank = sum->shape->rank;
@@ -167,7 +170,7 @@ static void add_part(struct sum *sum, int64_t chunk)
     add_up(sum, chunk, dst, at, part_at(sum, chunk, rank + 1) - at);
 }
 
-/* Copies the parts to OUT, beginning behind the own rank: not all at the same one. */
+/* Copies the parts to OUT, starting with the next rank's, so that not all ranks read the same one. */
 static void take_chunk(struct sum *sum, int64_t chunk)
 {
     int size = sum->shape->size;
@@ -205,10 +208,10 @@ static void sum_chunks(struct sum *sum)
             take_chunk(sum, chunk - 1);
     }
     if (sum->direct)
-        all_ready(sum); /* nobody reads IN any longer */
+        all_ready(sum); /* no rank reads IN any longer */
 }
 
-/* Chooses the chunks; 0 if there is no room. */
+/* Chooses the chunk length; 0 if there is too little shared memory. */
 static int cut(struct sum *sum)
 {
     const struct hs_shape *shape = sum->shape;

@@ -1,38 +1,38 @@
 /*
- * Sums in a tree through shared memory, which end in the memory of its owner.  On each level every child copies what it
- * has into a place of its own in its parent's SHARED and signals; the parent adds up its places and its own vector in
- * the order of the ranks, in one go.  If all ranks want the sum, the owner puts it into one more place and signals, and
- * the others copy it out.  A rank's own vector is read where it is.
+ * Sums in a tree through shared memory, which end in the memory of the tree's owner. On each level every child copies
+ * its sum into its own place in its parent's SHARED and signals; the parent adds up these places and its own vector, in
+ * rank order, in one pass. If all ranks need the total, the owner stores it in one more place and signals, and the
+ * others copy it out. A rank's own vector is read in place.
  *
- * Two shapes of tree, of Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014):
+ * Two shapes of tree, from Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014):
  *
- * "shared_buffer", Section 3.1: one level, all other ranks are the owner's children.  Meant for devices: the p vectors
- * are summed as one piece of work, but all copies go through one memory and one rank does all sums.  Cost: 2 (p-1)
+ * "shared_buffer", Section 3.1: one level, all other ranks are the owner's children. Meant for devices: the p vectors
+ * are summed in one piece of work, but all copies go through one memory and one rank does all sums. Cost: 2 (p-1)
  * copies of m bytes, p-1 at a time, and for the owner (p-1) m gamma and one more copy; 3 signals deep, s p signals in s
- * segments.  The reduction: p-1 copies, 1 signal deep.
+ * segments. The reduction: p-1 copies, 1 signal deep.
  *
- * "binomial", Section 3.2: the reduction is put off over k levels, so that a parent has 2^k - 1 children: a tree of
- * radix 2^k; k = 1 is the paper's.  A parent's range of ranks lies left of its children's, and only ranks at multiples
- * of 2^k need a buffer.  Cost with L = ceil(log2 q): ceil(L / k) rounds of one copy of m bytes, at 2^k - 1 ranks per
- * parent at a time, and (2^k - 1) m gamma; then one copy, and q-1 at a time: L + 1 signals deep for k = 1.
+ * "binomial", Section 3.2: a tree of radix 2^k, that is a binary tree with k levels merged into one, so that a parent
+ * has 2^k - 1 children; the paper's has k = 1. A parent's range of ranks lies left of its children's, and only ranks at
+ * multiples of 2^k need a buffer. Cost with L = ceil(log2 q): ceil(L / k) rounds of one copy of m bytes, by 2^k - 1
+ * children per parent at a time, and (2^k - 1) m gamma; then one copy, and q-1 at a time: L + 1 signals deep for k = 1.
  *
- * The signal s + 1 of a rank tells that its sum of segment s is at its parent's (the owner: that the sum of all is
- * there), so the places of its children are free again; and that it and its children have copied out the sum that lies
- * where that of segment s is to go.
+ * Signal s + 1 of a rank means two things. Its sum of segment s is in its parent's SHARED (the owner: the total is in
+ * place), so the places of its children are free again. And it and its children have copied out the previous total from
+ * the slot of segment s.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
 struct shared_tree {
-    struct hs_pipe pipe; /* places: as the owner needs them, one for each child, and one for the sum */
+    struct hs_pipe pipe; /* places of the owner: one per child, and one for the total */
     struct hs_builder *builder;
     int64_t size, me, radix;
-    int owner, everybody;                            /* everybody: all ranks want the sum */
-    int levels;                                      /* more than one, where there are ranks enough */
-    struct hs_ref *operand;                          /* of a sum: `radix` at most */
-    int passed[HS_PIPE_SLOTS], taken[HS_PIPE_SLOTS]; /* the last copies, of the own sum to the parent, of the
-                                                                sum of all to OUT */
+    int owner, everybody;   /* everybody: all ranks need the total */
+    int levels;             /* whether the tree has several levels, given enough ranks */
+    struct hs_ref *operand; /* operands of a sum: at most `radix` */
+    /* Latest copies by slot: of this rank's sum to its parent, and of the total to OUT. */
+    int passed[HS_PIPE_SLOTS], taken[HS_PIPE_SLOTS];
 };
 
 enum { BINOMIAL = 1 };
@@ -69,7 +69,7 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
     return hs_pipe_unfit(&tree.pipe, tree.levels ? 4 * tree.pipe.places : 2 * tree.size);
 }
 
-/* The lowest rank of those that a rank adds up, or is added up with, on the level of a stride. */
+/* The lowest of the ranks that are added up together with this rank on the level of a stride. */
 static int64_t lowest(const struct shared_tree *t, int64_t stride)
 {
     return t->me - t->me % (stride * t->radix);
@@ -80,13 +80,13 @@ static int64_t parent_of(const struct shared_tree *t, int64_t stride)
     return t->radix < t->size ? lowest(t, stride) : t->owner;
 }
 
-/* The owner's last place is that of the sum. */
+/* The total has the owner's last place. */
 static struct hs_ref sum_at(const struct shared_tree *t, int64_t segment)
 {
     return hs_pipe_place(&t->pipe, segment, t->pipe.places - 1);
 }
 
-/* Adds up the children of one level, whose ranks are `stride` apart, once `after` is done.  Returns the last step. */
+/* Adds up the children on one level, whose ranks are `stride` apart, after step `after`. Returns the last step. */
 static int add_children(struct shared_tree *t, int64_t segment, int64_t stride, int *place, int after)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
@@ -109,7 +109,7 @@ static int add_children(struct shared_tree *t, int64_t segment, int64_t stride, 
     return hs_emit_sum_chain(t->builder, dst, t->operand, operands, span.count, ready);
 }
 
-/* The owner's sum of all: known to the others, and in its OUT. */
+/* The owner signals that the total is in place, and copies it to its OUT. */
 static void publish(struct shared_tree *t, int64_t segment, int summed)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
@@ -121,7 +121,7 @@ static void publish(struct shared_tree *t, int64_t segment, int summed)
     *taken = hs_emit_copy(t->builder, hs_out(span.at), sum_at(t, segment), span.count, summed);
 }
 
-/* The sum of all, to OUT.  Returns the WAIT for it. */
+/* Copies the total to OUT. Returns the WAIT for it. */
 static int take(struct shared_tree *t, int64_t segment)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
@@ -133,7 +133,7 @@ static int take(struct shared_tree *t, int64_t segment)
     return there;
 }
 
-/* The own sum, to the parent; level: its number, stride: of the ranks on it. */
+/* Copies this rank's sum to its parent. level: number of the level; stride: distance of the ranks on it. */
 static void pass(struct shared_tree *t, int64_t segment, int64_t level, int64_t stride, int summed, int taken)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
@@ -146,7 +146,7 @@ static void pass(struct shared_tree *t, int64_t segment, int64_t level, int64_t 
     int copy = hs_emit_copy(t->builder, to, summed < 0 ? hs_in(span.at) : hs_out(span.at), span.count, summed);
     hs_after(t->builder, copy, free);
     hs_emit_signal_next(t->builder, segment + 1, copy, t->taken[slot]);
-    t->passed[slot] = t->levels ? copy : -1; /* which may have read OUT */
+    t->passed[slot] = t->levels ? copy : -1; /* the copy may read OUT, so OUT must not be overwritten before */
 }
 
 static void reduce(struct shared_tree *t, int64_t segment)

@@ -1,12 +1,12 @@
 /*
  * The rows "smp" of reduce and allreduce: the ranks of every node reduce to their leader, the leaders do the collective
- * among themselves, and in an allreduce every leader broadcasts inside its node.  The root of a reduction leads its own
- * node.  Only leaders send between nodes, so no node's link carries a vector twice; the other ranks idle.  On one node:
- * the collective inside it.  The order of the sums is that of the ranks if every node's ranks are contiguous, and the
- * bracketing is the same for every root.
+ * among themselves, and in an allreduce every leader broadcasts inside its node. The root of a reduction leads its
+ * node. Only leaders send between nodes, so no node's link carries a vector twice; the other ranks are idle meanwhile.
+ * On one node this is the collective inside it. Sums are in rank order if every node's ranks are contiguous, and
+ * bracketed alike for every root.
  *
  * Cost: log2(ppn) (alpha_l + beta_l m), allreduce twice that, + log2(n) (alpha + beta m) + log2(p) m gamma with the
- * default stages and powers of two.  Scratch: one vector and that of a stage.  Bienz, Olson and Gropp, Node-Aware
+ * default stages and powers of two. Scratch: one vector and that of a stage. Bienz, Olson and Gropp, Node-Aware
  * Improvements to Allreduce (2019), Section II-A; the reduction is its first half.
  */
 #include "coll/pattern/stages.h"
@@ -21,7 +21,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     struct hs_stage between = hs_stage_between(&on, shape, collective);
     int64_t scratch[3] = {shape->bytes, shape->bytes, shape->bytes};
 
-    /* A stage must not write where it reads, hence a place for the node's sum. */
+    /* A stage must not write where it reads, so the node's sum needs a place of its own. */
     between.in = on.members > 1 ? hs_scratch(0) : hs_in(0);
     between.out = hs_out(0);
     between.number = 1;

@@ -1,17 +1,17 @@
 /*
- * The rows "spread": inside one node every rank sums its part of the vector out of all ranks' IN, where they are, or
- * copies the other parts out of the OUT of their ranks, or both.  Ranks must be able to read each other's memory.
- * allreduce and reduce cut a rank's part into k segments, so that the sums of one overlap the copies of the one before.
+ * The rows "spread": inside one node every rank sums its part of the vector directly from all ranks' IN, copies the
+ * other parts directly from their owners' OUT, or both. Ranks must be able to read each other's memory. allreduce and
+ * reduce cut a rank's part into k segments, so that the sums of a segment overlap the copies of the previous one.
  *
  * Cost per rank, s segments, equal parts: (1 - 1/q) m read and summed in s REDUCEs of q vectors; (1 - 1/q) m copied in
- * s (q-1) copies; 2 signals, allreduce s + 2, reduce s + 1.  What Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce
- * (EuroMPI/ASIA 2014), let rank 0 do alone (Section 3.1), done by all.
+ * s (q-1) copies; 2 signals, allreduce s + 2, reduce s + 1. Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce
+ * (EuroMPI/ASIA 2014), have rank 0 do this alone (Section 3.1); here all ranks share the work.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
-/* Reductions cut the vector equally, whatever parts the shape has. */
+/* Reductions cut the vector into equal parts, whatever parts the shape has. */
 static struct hs_shape equal_parts(const struct hs_shape *shape)
 {
     struct hs_shape equal = *shape;
@@ -19,7 +19,7 @@ static struct hs_shape equal_parts(const struct hs_shape *shape)
     return equal;
 }
 
-/* Segments that a part is cut into: parameter k, or by the length of the longest, rank 0's. */
+/* Number of segments per part: parameter k, or chosen by the length of the longest part, rank 0's. */
 static int64_t segments_of(const struct hs_shape *shape)
 {
     enum { MOST_CHAIN_STEPS = 1 << 18, MOST_PIECES = 4, PIECE_BYTES = 256 * 1024 };
@@ -30,7 +30,7 @@ static int64_t segments_of(const struct hs_shape *shape)
     return segments > 1 ? segments : 1;
 }
 
-/* Of the reduction, whose sums go through SHARED: more segments if the shared memory asks for them. */
+/* The pipeline of the reduction, whose sums pass through SHARED: more segments if SHARED is small. */
 static struct hs_pipe through_shared(const struct hs_shape *shape)
 {
     struct hs_pipe pipe = {.shape = shape, .slots = HS_PIPE_SLOTS, .places = 1};
@@ -54,7 +54,7 @@ static const char *unfit_reduce(const struct hs_alg *alg, const struct hs_shape 
     return hs_pipe_unfit(&pipe, 4 * (int64_t)shape->size);
 }
 
-/* Lets the others read, once `after` is done.  Returns the step after which all may be read. */
+/* Exposes IN and OUT to the peers after step `after`. Returns the step after which all peers' may be read. */
 static int enter(struct hs_pipe *pipe, int after)
 {
     hs_expose(pipe->builder);
@@ -62,14 +62,14 @@ static int enter(struct hs_pipe *pipe, int after)
     return hs_emit_wait_all(pipe->builder, pipe->shape, 1, pipe->builder->signalled);
 }
 
-/* Waits until no rank reads IN or OUT any longer; `done`: this rank does not. */
+/* Waits until no rank reads IN or OUT any longer; `done`: the last step in which this rank reads peers' memory. */
 static void leave(struct hs_pipe *pipe, int64_t value, int done)
 {
     hs_emit_signal_next(pipe->builder, value, pipe->builder->signalled, done);
     hs_emit_wait_all(pipe->builder, pipe->shape, value, pipe->builder->signalled);
 }
 
-/* dst = the sum of a span of all ranks' IN. */
+/* dst = the sum of a range of all ranks' IN. */
 static int sum_span(struct hs_pipe *pipe, struct hs_ref dst, struct hs_span span, int after)
 {
     int size = pipe->shape->size;
@@ -79,15 +79,15 @@ static int sum_span(struct hs_pipe *pipe, struct hs_ref dst, struct hs_span span
     return operand ? hs_emit_sum_chain(pipe->builder, dst, operand, size, span.count, after) : -1;
 }
 
-/* The signal of a segment: it is summed; of the root of a reduction: it has copied it. */
+/* The signal that a segment is summed; from the root of a reduction, that it has copied the segment. */
 static int64_t signal_of(int64_t segment)
 {
     return segment + 2;
 }
 
 /*
- * Copies a segment of the other parts to OUT, beginning behind the own rank: not all at the same one.  The sums are in
- * SHARED, or where they belong in OUT.  Returns a JOIN after all copies and `after`.
+ * Copies a segment of the other parts to OUT, starting with the next rank's, so that not all ranks read the same one.
+ * The sums are in their owners' SHARED, or in place in their OUT. Returns a JOIN after all copies and `after`.
  */
 static int copy_segment(struct hs_pipe *pipe, int64_t segment, int in_shared, int after)
 {

@@ -1,9 +1,9 @@
-/* The list of one rank: its way through the levels, and steps that both phases use. */
+/* Builds the list of one rank: its way through the levels, and steps used in both phases. */
 #include "coll/rabenseifner_traff/rt.h"
 
 /*
- * b if the caller names none: alpha / (beta + gamma) of a present network (1 us, 0.12 and 0.2 ns per byte), rounded up
- * to a power of two.  With many rounds to come, a round more costs what halving the vector saves when m' is about that.
+ * Default b: alpha / (beta + gamma) of a present-day network (1 us, 0.12 and 0.2 ns per byte), rounded up to a power of
+ * two. If many rounds follow, an additional round costs what halving the vector saves when m' is about this long.
  */
 enum { DEFAULT_THRESHOLD = 4096 };
 
@@ -42,7 +42,7 @@ int rt_bruck(struct rt_state *state, const struct rt_visit *visit, struct hs_ref
     return rounds;
 }
 
-/* The levels that the rank takes part in. */
+/* Finds the levels in which the rank participates, and its piece in each. */
 static void find_way(struct rt_state *state)
 {
     const struct hs_shape *shape = state->shape;
@@ -71,7 +71,9 @@ static void find_way(struct rt_state *state)
     }
 }
 
-/* Bytes of an area: the operands of a level, and what Bruck's allgather moves in a ring of more than three. */
+/*
+ * Bytes of an area: room for a level's operands, and for the blocks of Bruck's allgather in rings of more than three.
+ */
 static int64_t area_bytes(const struct hs_shape *shape, const struct rt_visit *visit)
 {
     int64_t piece = visit->hi - visit->lo, ways = visit->step == RT_RING ? visit->size : 2;

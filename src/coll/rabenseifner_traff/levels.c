@@ -1,4 +1,4 @@
-/* Plans: which groups meet in which level, and who is who. */
+/* Plans: which groups form a cluster on each level, and which ranks are their members. */
 #include "coll/rabenseifner_traff/rt.h"
 
 void rt_exchange(struct rt_plan *plan, int ways)
@@ -53,7 +53,7 @@ int rt_first(const struct rt_level *level, int cluster)
 {
     if (level->kind == RT_EXCHANGE)
         return cluster * level->ways + (odd_one(level) && cluster > 0);
-    int before = cluster - level->skip; /* pairs before it, if it lies behind the groups that are skipped */
+    int before = cluster - level->skip; /* pairs before this cluster, if it is behind the skipped groups */
     return before <= 0 ? cluster : cluster + (before < level->pairs ? before : level->pairs);
 }
 

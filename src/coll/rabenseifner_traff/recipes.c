@@ -1,22 +1,31 @@
 /*
- * The rows of Rabenseifner and Traeff (2004): which levels each of them takes for p ranks.
+ * The rows of Rabenseifner and Traeff (2004): which levels each of them uses for p ranks.
  *
- * Costs of an allreduce, where b bytes is the length up to which a piece is exchanged whole, "halved" a vector whose
- * every round halves, and p = 2^n q with q odd:
- *   butterfly          q = 1.  m <= b: n (alpha + m beta + m gamma); halved: 2 n alpha + (1 - 1/p)(2 m beta + m gamma)
- *   elimination_21     p' = the largest power of two <= p.  m <= b: (log2 p' + 2)(alpha + m beta) + (log2 p' + 1) m
- * gamma; halved: 2 (log2 p' + 1) alpha + 2 (2 - 1/p') m beta + (2 - 1/p') m gamma.  The paper's baseline elimination_32
- * one round more than a butterfly, since nobody waits for the rank that comes late from a 3-2 step: m <= b: (1 +
- * ceil(log2 p))(alpha + m beta) + ceil(log2 p) m gamma; halved, p odd: 2 ceil(log2 p) alpha + (1.5 - 1/p')(2 m beta + m
- * gamma); else 1 + 1/2^(n+1) for 1.5 elimination_32_21  as elimination_32 small_ring         the butterfly, and for
- * each odd factor r of p, m' bytes being left: m' <= b: ceil(log2 r) alpha + (r - 1)(m' beta + m' gamma); else (r - 1 +
- * ceil(log2 r)) alpha + (1 - 1/r)(2 m' beta + m' gamma). Scratch: 2 r pieces at most; not for large prime factors
- *   rabenseifner_traff at most (1 + 1/2^(n+1))(2 m beta + m gamma) if halved, ceil(log2 p) + 1 rounds for m <= b
+ * Costs of an allreduce. Pieces of up to b bytes are exchanged whole; "halved" means that every round halves the
+ * vector; p = 2^n q with q odd; p' is the largest power of two <= p.
  *
- * The reduction costs as much as the allreduce, but in its routing phase pieces go only towards the root's group: the
- * root receives (1 - 1/p) m if halved, nothing for m <= b.  In that of the reduce-scatter equal parts, which lie in the
- * order of the reversed bits of the ranks that hold them, pass the levels again: log2 p more rounds of up to sqrt(p)
- * parts, about 3 m/sqrt(p) bytes in all.  Scratch of both: two vectors.
+ *   butterfly           q = 1.
+ *                       m <= b: n (alpha + m beta + m gamma)
+ *                       halved: 2 n alpha + (1 - 1/p)(2 m beta + m gamma)
+ *   elimination_21      The paper's baseline.
+ *                       m <= b: (log2 p' + 2)(alpha + m beta) + (log2 p' + 1) m gamma
+ *                       halved: 2 (log2 p' + 1) alpha + 2 (2 - 1/p') m beta + (2 - 1/p') m gamma
+ *   elimination_32      One round more than a butterfly, since no rank waits for the one delayed by a 3-2 step.
+ *                       m <= b: (1 + ceil(log2 p))(alpha + m beta) + ceil(log2 p) m gamma
+ *                       halved, p odd: 2 ceil(log2 p) alpha + (1.5 - 1/p')(2 m beta + m gamma)
+ *                       halved, p even: with 1 + 1/2^(n+1) in place of 1.5
+ *   elimination_32_21   As elimination_32.
+ *   small_ring          The butterfly, and for each odd factor r of p, with m' bytes left:
+ *                       m' <= b: ceil(log2 r) alpha + (r - 1)(m' beta + m' gamma)
+ *                       else: (r - 1 + ceil(log2 r)) alpha + (1 - 1/r)(2 m' beta + m' gamma)
+ *                       Scratch: at most 2 r pieces. Not for large prime factors.
+ *   rabenseifner_traff  m <= b: ceil(log2 p) + 1 rounds
+ *                       halved: at most (1 + 1/2^(n+1))(2 m beta + m gamma)
+ *
+ * The reduction costs as much as the allreduce, but its routing phase sends pieces only towards the root's group: the
+ * root receives (1 - 1/p) m if halved, nothing for m <= b. In the reduce-scatter equal parts are held in the order of
+ * the bit-reversed ranks and pass the levels again: log2 p more rounds of up to sqrt(p) parts, about 3 m/sqrt(p) bytes
+ * in all. Scratch of both: two vectors.
  */
 #include "coll/rabenseifner_traff/rt.h"
 #include "coll/schedule/rows.h"
@@ -37,14 +46,14 @@ static void elimination_21(struct rt_plan *plan, const struct hs_shape *shape)
     rt_halve(plan);
 }
 
-/* Wherever the number of groups is odd, the first three make a 3-2 step; powers of two: the butterfly. */
+/* Wherever the number of groups is odd, the first three do a 3-2 step; for powers of two this is the butterfly. */
 static void elimination_32(struct rt_plan *plan, const struct hs_shape *shape)
 {
     (void)shape;
     rt_halve(plan);
 }
 
-/* One level with a 3-2 step, then 2-1 steps among those that were in a pair and have had time for it. */
+/* One level with a 3-2 step, then 2-1 steps among groups that were in a pair and so have time for it. */
 static void elimination_32_21(struct rt_plan *plan, const struct hs_shape *shape)
 {
     (void)shape;
@@ -73,7 +82,7 @@ static void small_ring(struct rt_plan *plan, const struct hs_shape *shape)
 }
 
 /*
- * The machine that the choice assumes, in Hockney's model: seconds per message, per byte, per byte reduced.  Constants,
+ * The machine that the choice assumes, in Hockney's model: seconds per message, per byte, per byte reduced. Constants,
  * so that all ranks choose alike; the default b is alpha / (beta + gamma) of the same machine (build.c).
  */
 static const double per_message = 1e-6, per_byte = 1.2e-10, per_sum = 2e-10;
@@ -91,12 +100,13 @@ static double messages(double number, double bytes)
     return number * (per_message + bytes * per_byte);
 }
 
-/* What an allreduce by the plan costs, in seconds. */
+/* Cost in seconds of an allreduce by the plan. */
 static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape)
 {
     int64_t piece = shape->bytes;
     double cost = 0;
-    int late = 0; /* the time for an elimination has been paid: all later ones fit into it (Sections 3.2 and 3.3) */
+    /* Set when the time for an elimination has been counted: all later ones overlap with it (Sections 3.2 and 3.3). */
+    int late = 0;
 
     for (int z = 0; z < plan->levels; z++) {
         const struct rt_level *level = &plan->level[z];

@@ -1,6 +1,7 @@
 /*
- * The reduction phase: one level.  Operands are received into an area of scratch and joined into `work`; lower ranks
- * stand on the left.  What is read and written again (the sum while it is sent whole, an area) waits for the reader.
+ * One level of the reduction phase. Operands are received into an area of scratch and combined into `work`, lower ranks
+ * on the left. A step that overwrites data (a sum that is being sent whole, an area) depends on the last step that
+ * reads it.
  */
 #include "coll/rabenseifner_traff/rt.h"
 
@@ -9,7 +10,7 @@ static int receive(struct rt_state *state, int peer, struct hs_ref dst, int64_t 
     return hs_emit_recv(state->builder, peer, dst, count, state->area_free[turn]);
 }
 
-/* dst = left op right once `operand` is there and the SENDs that read dst are done. */
+/* dst = left op right, after steps `operand` and state->have, and after `sent`, the last SEND that reads dst. */
 static int reduce(struct rt_state *state, struct hs_ref dst, struct hs_ref left, struct hs_ref right, int64_t count,
                   int operand, int sent)
 {
@@ -19,16 +20,16 @@ static int reduce(struct rt_state *state, struct hs_ref dst, struct hs_ref left,
     return step;
 }
 
-/* What has to be done before the piece lo .. hi of work, which the own vector is sent from, may change. */
+/* The step after which the kept range of `work` may change: the last SEND that reads it, or -1. */
 static int readers(const struct rt_state *state, const struct rt_visit *visit)
 {
-    return visit->cut || state->sum.slot == HS_IN ? -1 : state->sent; /* cut: other bytes are sent than are kept */
+    return visit->cut || state->sum.slot == HS_IN ? -1 : state->sent; /* cut: the bytes sent are not those kept */
 }
 
 /*
- * Exchange among the members of a cluster, each with each at distance 1, 2, ...: the cut that the other keeps, or the
- * whole piece.  Cost: (r-1) alpha + (1 - 1/r) m' (beta + gamma), whole: (r-1)(alpha + m' beta + m' gamma).
- * The sums go from left to right; those before the own place are formed in the area, since work holds an operand.
+ * Exchange within a cluster, pairwise at distance 1, 2, ...: each member sends the others the cuts that they keep, or
+ * the whole piece. Cost: (r-1) alpha + (1 - 1/r) m' (beta + gamma), whole: (r-1)(alpha + m' beta + m' gamma). Sums are
+ * formed from left to right; those left of this rank's place are formed in the area, since work still holds an operand.
  */
 static void exchange(struct rt_state *state, const struct rt_visit *visit)
 {
@@ -60,7 +61,10 @@ static void exchange(struct rt_state *state, const struct rt_visit *visit)
     state->area_free[turn] = state->have;
 }
 
-/* The same with whole pieces in ceil(log2 r) rounds: all vectors are gathered, then everybody reduces all of them. */
+/*
+ * As exchange, with whole pieces in ceil(log2 r) rounds: all vectors are gathered, then each member reduces all of
+ * them.
+ */
 static void exchange_gathered(struct rt_state *state, const struct rt_visit *visit)
 {
     struct hs_builder *builder = state->builder;
@@ -88,7 +92,7 @@ static void exchange_gathered(struct rt_state *state, const struct rt_visit *vis
     state->area_free[turn] = state->have;
 }
 
-/* Receives lo .. hi from a rank further left or right and adds it, which ends in work. */
+/* Receives lo .. hi from a rank on the left or right and adds it, with the sum in work. */
 static void add(struct rt_state *state, int peer, int64_t lo, int64_t hi, int from_left, int sent)
 {
     int turn;
@@ -101,7 +105,7 @@ static void add(struct rt_state *state, int peer, int64_t lo, int64_t hi, int fr
     state->sum = state->work;
 }
 
-/* 3-2 elimination (Section 3.1) of a cut piece: m0 + (m1 + m2) in two rounds of m'/2. */
+/* 3-2 elimination (Section 3.1) of a piece that is cut: m0 + (m1 + m2) in two rounds of m'/2. */
 static void eliminate_32(struct rt_state *state, const struct rt_visit *visit)
 {
     int64_t lo = visit->lo, middle = rt_cut_at(state->shape, visit, 1), hi = visit->hi;
@@ -122,7 +126,7 @@ static void eliminate_32(struct rt_state *state, const struct rt_visit *visit)
     }
 }
 
-/* The same of a whole piece: the third sends to the second, then the first and the second exchange. */
+/* 3-2 elimination of a whole piece: the third sends to the second, then the first and the second exchange. */
 static void eliminate_32_whole(struct rt_state *state, const struct rt_visit *visit)
 {
     int first = rt_mate(state->plan, visit, 0), second = rt_mate(state->plan, visit, 1);

@@ -1,6 +1,6 @@
 /*
- * The routing phase: one level, from the piece after it to the piece before it.  A RECV writes where the reduction
- * phase of the level has sent from, so it waits for those SENDs.
+ * One level of the routing phase, from the piece after the level to the piece before it. A RECV overwrites what the
+ * level's SENDs of the reduction phase read, so it depends on them.
  */
 #include "coll/rabenseifner_traff/rt.h"
 
@@ -14,7 +14,7 @@ static void give(struct rt_state *state, int peer, int64_t lo, int64_t hi)
     rt_send(state, peer, hs_plus(state->work, lo), hi - lo, state->have);
 }
 
-/* The result is complete when what was there is, and the RECVs in state->got are done. */
+/* The result is complete once the previous one and the RECVs in state->got are. */
 static void meet(struct rt_state *state, int receives)
 {
     struct hs_builder *builder = state->builder;
@@ -34,7 +34,7 @@ static void meet(struct rt_state *state, int receives)
     state->have = met;
 }
 
-/* Allgather of the cuts; a ring of three, too, goes straight to its place. */
+/* Allgather of the cuts, received in place; for exchanges of two and rings of three. */
 static void gather_directly(struct rt_state *state, const struct rt_visit *visit)
 {
     const struct hs_shape *shape = state->shape;
@@ -48,12 +48,13 @@ static void gather_directly(struct rt_state *state, const struct rt_visit *visit
                                     rt_cut_at(shape, visit, from + 1));
     }
     if (size == 2)
-        state->have = state->got[0]; /* the SEND waits for what was there, and the next SEND for this one */
+        /* The RECV alone suffices: this SEND depends on the previous `have`, and the next SEND on this one. */
+        state->have = state->got[0];
     else
         meet(state, size - 1);
 }
 
-/* Larger rings: Bruck's allgather, blocks in ring order from the own one on, then two runs of them to their places. */
+/* Larger rings: Bruck's allgather, with blocks in ring order from this rank's own; two copies move them into place. */
 static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit)
 {
     struct hs_builder *builder = state->builder;
@@ -70,7 +71,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
         offset[i + 1] = offset[i] + rt_cut_at(shape, visit, block + 1) - rt_cut_at(shape, visit, block);
     }
     int own = hs_emit_copy(builder, area, hs_plus(state->work, begin), end - begin, state->have);
-    hs_after(builder, own, state->sent); /* which waits for what is not in `have`: see gather_directly */
+    hs_after(builder, own, state->sent); /* the last SEND covers steps that `have` does not: see gather_directly */
     hs_after(builder, own, state->area_free[turn]);
     int rounds = rt_bruck(state, visit, area, state->area_free[turn], offset, own);
     const int64_t to[] = {end, visit->lo}, from[] = {offset[1], offset[size - me]};
@@ -79,7 +80,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
         int copy = hs_emit_copy(builder, hs_plus(state->work, to[i]), hs_plus(area, from[i]), count[i], -1);
         for (int r = 0; r < rounds; r++)
             hs_after(builder, copy, state->got[r]);
-        hs_after(builder, copy, state->sent); /* the SENDs from work of the reduction phase are before it */
+        hs_after(builder, copy, state->sent); /* the last SEND covers the reduction phase's SENDs from work */
         hs_after(builder, copy, i == 1 ? state->have : -1);
         if (copy >= 0)
             state->have = copy;
@@ -87,7 +88,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
     state->area_free[turn] = state->have;
 }
 
-/* The reverse of a 3-2 elimination.  The third passes on what it gets from the first, for which that has no time. */
+/* Reverses a 3-2 elimination. The third forwards what it gets from the first, which has no time to do so. */
 static void return_32(struct rt_state *state, const struct rt_visit *visit)
 {
     int64_t lo = visit->lo, middle = rt_cut_at(state->shape, visit, 1), hi = visit->hi;
@@ -109,7 +110,7 @@ static void return_32(struct rt_state *state, const struct rt_visit *visit)
     }
 }
 
-/* To those that have left, whole: from the second of three, the first of two. */
+/* Sends whole pieces to the members that left: from the second of three, or the first of two. */
 static void return_whole(struct rt_state *state, const struct rt_visit *visit)
 {
     int last = visit->size - 1;
@@ -123,7 +124,7 @@ struct range {
     int64_t lo, hi;
 };
 
-/* What the ranks below group `place` of the cluster need of the result. */
+/* The bytes of the result that the ranks under group `place` of the cluster need. */
 static struct range need(const struct rt_state *state, const struct rt_visit *visit, int place)
 {
     const struct hs_shape *shape = state->shape;
@@ -135,7 +136,7 @@ static struct range need(const struct rt_state *state, const struct rt_visit *vi
     return (struct range){0, first <= shape->root && shape->root < end ? shape->bytes : 0};
 }
 
-/* What the member in place `from` has of what those of place `to` need and lack; lo >= hi: nothing. */
+/* The bytes that place `to` needs and lacks and that place `from` has; lo >= hi: none. */
 static struct range due(const struct rt_state *state, const struct rt_visit *visit, int from, int to)
 {
     struct range range = need(state, visit, to), none = {0, 0};
@@ -155,13 +156,13 @@ static struct range due(const struct rt_state *state, const struct rt_visit *vis
     return range.lo < range.hi ? range : none;
 }
 
-/* Everybody sends to the others of the cluster what their ranks need. */
+/* Each member sends the others of the cluster what their ranks need. */
 static void route_needs(struct rt_state *state, const struct rt_visit *visit)
 {
     int size = visit->size, me = visit->place;
 
     if (rt_leaves(visit))
-        state->have = -1; /* what it has is no result */
+        state->have = -1; /* this rank has left: what it holds is not a result */
     for (int d = 1; d < size; d++) {
         int to = (me + d) % size, from = (me + size - d) % size;
         struct range out = due(state, visit, me, to), in = due(state, visit, from, me);

@@ -1,14 +1,14 @@
 /*
- * Reduce-scatter, node-aware: the ranks of a node sum what each other node is to have of the vector, every node sends
- * that to every other one in one message, and each rank sums its part over the nodes.  The ranks of a node deal the
- * other nodes out among themselves.  Any numbering of the ranks, nodes of any size, parts that differ or are empty.
- * Inside a node through shared memory if it holds the vector and what is received, else by messages.  Sums are
- * bracketed like a binary tree over the ranks of a node, then over the nodes.
+ * Reduce-scatter, node-aware: for every other node, the ranks of a node sum the parts that this node needs; every node
+ * sends these sums to every other one in one message; and each rank sums its part over the nodes. The ranks of a node
+ * share the other nodes evenly. Works for any placement of ranks, nodes of any size, and parts that differ in length or
+ * are empty. Inside a node it uses shared memory if that has room for the vector and what is received, else messages.
+ * Sums are bracketed like a binary tree over the ranks of a node, then over the nodes.
  *
  * Cost, n nodes of ppn ranks: ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta between nodes (if a node's ranks have a
- * link each, else ppn times the bytes), (ppn - 1) m/ppn + (n - 1) m/(n ppn) bytes summed, and by messages as many
- * bytes inside the node and (1 + 2 ceil((n - 1)/ppn))(ppn - 1) alpha_l.  Scratch: about 1/ppn of the vector and some
- * parts of a node; one vector more unless the ranks of every node follow each other.
+ * link each, else ppn times the bytes), (ppn - 1) m/ppn + (n - 1) m/(n ppn) bytes summed, and by messages as many bytes
+ * inside the node and (1 + 2 ceil((n - 1)/ppn))(ppn - 1) alpha_l. Scratch: about 1/ppn of the vector and some parts of
+ * a node; one more vector unless every node's ranks are contiguous.
  */
 #include "coll/pattern/node_map.h"
 #include "coll/pattern/sum_tree.h"
@@ -19,18 +19,20 @@ enum { CONTRIBUTED = 1, SUMS_RECEIVED = 2 }; /* signals; of wave w: SUMS_RECEIVE
 struct node_scatter {
     struct hs_builder *builder;
     struct hs_node_map map;
-    struct hs_ref packed; /* the own vector in packed order */
-    int ready;            /* it is there */
-    int shared;           /* inside the node through shared memory */
+    struct hs_ref packed; /* this rank's vector in packed order */
+    int ready;            /* step after which `packed` is complete */
+    int shared;           /* use shared memory inside the node */
     int *contributed;     /* per place: the WAIT for its vector in shared memory */
     int sent;
-    struct hs_ref received;                  /* what comes from the other nodes, one wave behind the other */
-    int64_t own, node_sum, place_sum, local; /* own: bytes of the own part; where things lie in SCRATCH */
-    int after_local;                         /* the last user of what is behind `node_sum` */
-    struct hs_sum total;                     /* of the own part, over the nodes */
+    struct hs_ref received; /* buffer for data from other nodes, one wave after another */
+    /* own: bytes of this rank's part; the others: offsets in SCRATCH. */
+    int64_t own, node_sum, place_sum, local;
+    /* The last step that uses SCRATCH from `node_sum` on. */
+    int after_local;
+    struct hs_sum total; /* sum of this rank's part over the nodes */
 };
 
-/* Where the vector in packed order is, and where the things in SCRATCH are. */
+/* Chooses where the packed vector lies, and lays out SCRATCH. */
 static void lay_out(struct node_scatter *s)
 {
     const struct hs_node_map *map = &s->map;
@@ -64,7 +66,7 @@ static void put_in(struct node_scatter *s)
         s->contributed[i] = i == s->map.me ? s->ready : hs_emit_wait(s->builder, s->map.member[i], CONTRIBUTED);
 }
 
-/* `count` bytes from `at` on of the packed vector, which a place sums over the node. */
+/* The range of the packed vector that a place sums over the node. */
 struct share {
     int64_t at, count;
 };
@@ -80,7 +82,7 @@ static struct share share_of(const struct node_scatter *s, int wave, int place)
     return to < 0 ? (struct share){0, 0} : (struct share){hs_node_at(&s->map, to), hs_node_bytes(&s->map, to)};
 }
 
-/* Sums the own share over the node into `dst`: the parts of the own node (wave -1), or what goes to another one. */
+/* Sums this rank's share over the node into `dst`: its part (wave -1), or the parts of another node. */
 static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
 {
     const struct hs_node_map *map = &s->map;
@@ -105,7 +107,7 @@ static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
     return sum.total;
 }
 
-/* The own part over the own node. */
+/* Sums this rank's part over its node. */
 static void own_node(struct node_scatter *s)
 {
     struct hs_ref dst = s->map.nodes > 1 ? hs_scratch(s->place_sum) : hs_out(0);
@@ -118,7 +120,7 @@ static void own_node(struct node_scatter *s)
         hs_sum_add(&s->total, s->map.node, dst, summed);
 }
 
-/* Sends the sum of the own share to its node; returns the RECV of what another one has for the own node. */
+/* Sends this rank's share of sums to the node that needs it. Returns the RECV of another node's sums for this node. */
 static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
 {
     const struct hs_node_map *map = &s->map;
@@ -133,11 +135,11 @@ static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
         sum = hs_plus(s->packed, hs_node_at(map, step.to));
     int send = hs_emit_send_next(s->builder, step.to_rank, sum, hs_node_bytes(map, step.to), summed, &s->sent);
     if (send >= 0 && map->members > 1)
-        s->after_local = send; /* which reads the sum, and comes after it */
+        s->after_local = send; /* the SEND reads the sum, so it is the last user */
     return hs_emit_recv(s->builder, step.from_rank, dst, hs_node_bytes(map, map->node), -1);
 }
 
-/* One wave: what comes is cut into the parts of the ranks of the node. */
+/* One wave. The data received are divided into the parts of the node's ranks. */
 static void wave(struct node_scatter *s, int w)
 {
     const struct hs_node_map *map = &s->map;

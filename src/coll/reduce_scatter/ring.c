@@ -1,8 +1,8 @@
 /*
- * Reduce-scatter, ring: the sum of every part goes once around the ring and ends at its owner; every rank adds what it
- * has.  The sums of different parts begin at different ranks: for commutative operations only.
+ * Reduce-scatter, ring: the sum of every part travels once around the ring and ends at its owner; every rank adds its
+ * contribution. The sums of different parts start at different ranks: for commutative operations only.
  *
- * Cost: (q - 1)(alpha + m/q (beta + gamma)) for equal parts.  Scratch: three parts of the greatest length.
+ * Cost: (q - 1)(alpha + m/q (beta + gamma)) for equal parts. Scratch: three times the longest part.
  */
 #include "coll/pattern/ring.h"
 #include "coll/schedule/rows.h"

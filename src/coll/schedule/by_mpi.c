@@ -1,4 +1,7 @@
-/* Any collective by MPI itself, in pieces below the limit of its counts; MPI's order and bracketing. */
+/*
+ * Any collective done by MPI itself, in pieces below the limit of its int counts, with MPI's order and bracketing of
+ * sums.
+ */
 #include "coll/schedule/rows.h"
 
 enum { MOST_NATIVE_BYTES = 1 << 30 };
@@ -11,7 +14,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
                                                       : shape->unit;
     for (int64_t at = 0; at < shape->bytes; at += piece) {
         int64_t count = shape->bytes - at < piece ? shape->bytes - at : piece;
-        hs_emit_mpi(builder, shape->root, at, count); /* all are posted at once, in one order on all ranks */
+        hs_emit_mpi(builder, shape->root, at, count); /* all posted at once, in the same order on all ranks */
     }
 }
 

@@ -43,7 +43,7 @@ void hs_dump_list(FILE *file, const struct hs_list *list)
     }
 }
 
-/* One line: the SENDs in order[0 .. count). */
+/* Prints one line: the SENDs in order[0 .. count). */
 static void print_round(FILE *file, int number, const struct hs_lists *lists, const int *order, int count)
 {
     int differ = 0;
@@ -61,7 +61,7 @@ static void print_round(FILE *file, int number, const struct hs_lists *lists, co
     fputc('\n', file);
 }
 
-/* Sorts the SENDs by round and prints them; first[] has a place for every round and two more. */
+/* Sorts the SENDs by round and prints them; first[] is zeroed and has two more entries than there are rounds. */
 static void print_rounds(FILE *file, const struct hs_lists *lists, const int *round, int *first, int *order)
 {
     int last = 0;
@@ -75,7 +75,7 @@ static void print_rounds(FILE *file, const struct hs_lists *lists, const int *ro
     for (int g = 0; g < lists->steps; g++)
         if (hs_lists_step(lists, g)->kind == HS_SEND)
             order[first[round[g]]++] = g;
-    for (int i = 1; i <= last; i++) /* first[i] has moved on to the end of round i */
+    for (int i = 1; i <= last; i++) /* first[i] has advanced to the end of round i */
         print_round(file, i, lists, order + first[i - 1], first[i] - first[i - 1]);
 }
 
@@ -88,7 +88,7 @@ hsumma_status hs_dump_rounds(FILE *file, const struct hs_alg *alg, const struct 
         return status;
     size_t steps = (size_t)lists.steps;
     int *round = hs_get(memory, steps + 1, sizeof *round), *order = hs_get(memory, steps + 1, sizeof *order);
-    int *first = hs_get_zero(memory, steps + 2, sizeof *first); /* there are at most as many rounds as steps */
+    int *first = hs_get_zero(memory, steps + 2, sizeof *first); /* at most as many rounds as steps */
     status = round && order && first ? hs_lists_rounds(&lists, memory, round) : HSUMMA_ERR_MEMORY;
     if (!status)
         print_rounds(file, &lists, round, first, order);

@@ -1,12 +1,11 @@
 /*
- * Collectives of device memory in the host's: copy out, the collective in host memory, copy in.  The copies are the
- * executor's (HS_ON_HOST), and the list is that of the row that host memory would get: "shared" on one node with shared
- * memory, else the one that serves every shape.  In host memory it is just that row.  One builder for all collectives:
- * builder->alg says which.
+ * Collectives on device memory through host memory: copy out, do the collective there, copy in. The executor does the
+ * copies (HS_ON_HOST); the list is that of the collective's default row for host memory: "shared" on one node with
+ * shared memory, else the safe row. On host memory this row builds just that list.
  *
- * Cost: that of the row, and two copies of m bytes between the device and the host.  What MPI libraries do with device
- * memory, and what Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), compare with (Section 3);
- * with shared memory, their shared buffer in host memory (Section 3.3).
+ * Cost: that of the row, plus two copies of m bytes between device and host. This is what MPI libraries do with device
+ * memory, and the baseline in Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), Section 3; with
+ * shared memory it is their shared buffer in host memory (Section 3.3).
  */
 #include "coll/pattern/embed.h"
 #include "coll/schedule/rows.h"

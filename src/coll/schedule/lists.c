@@ -8,7 +8,7 @@ static void turn_ref(struct hs_ref *ref, int shift, int size)
         ref->of = 1 + (ref->of - 1 + shift) % size;
 }
 
-/* Rotated ranks become true ones. */
+/* Replaces rotated ranks by true ones. */
 static void turn(struct hs_step *step, int shift, int size)
 {
     if (step->peer >= 0 && step->peer < size)
@@ -99,7 +99,7 @@ void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory)
     *mail = (struct hs_mail){0};
 }
 
-/* Appends a step to a list that is linked through mate[]. */
+/* Appends a step to a queue linked through mate[]. */
 static void append(int *mate, int *first, int *last, int g)
 {
     mate[g] = -1;
@@ -114,7 +114,7 @@ void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate)
 {
     for (int kind = 0; kind < 2; kind++) {
         int next, g = mail->first[kind][rank];
-        /* The ranks below come one after the other, and `last` is free for all of them: nobody writes to them now. */
+        /* rank_of[g] has been visited and no longer needs last[], which here holds the tail of its open[] queue. */
         for (; g >= 0; g = next) {
             next = mate[g];
             append(mate, &mail->open[kind][rank_of[g]], &mail->last[kind][rank_of[g]], g);
@@ -152,7 +152,7 @@ void hs_mail_close(struct hs_mail *mail, int rank, int *mate)
     }
 }
 
-/* Linear in the steps. */
+/* Matches SENDs and RECVs; linear in the steps. */
 static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *memory)
 {
     struct hs_mail mail;
@@ -172,8 +172,10 @@ static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *me
     return HSUMMA_OK;
 }
 
-/* The SIGNAL that completes a WAIT: the peer's first, in signal[first .. last) by ascending values, of at least its
- * own. */
+/*
+ * The SIGNAL that completes a WAIT: the first with at least its value. signal[first .. last) are the peer's, in
+ * ascending order of values; returns an index, `last` if there is none.
+ */
 static int signal_of(const struct hs_lists *lists, int wait, const int *signal, int first, int last)
 {
     while (first < last) {
@@ -189,7 +191,8 @@ static int signal_of(const struct hs_lists *lists, int wait, const int *signal, 
 static hsumma_status find_signals(struct hs_lists *lists, const struct hs_allocator *memory)
 {
     int *signal = hs_get(memory, (size_t)lists->steps + 1, sizeof *signal);
-    int *first = hs_get(memory, (size_t)lists->size + 1, sizeof *first); /* of each rank in signal[] */
+    /* Rank r's SIGNALs in signal[]: first[r] .. first[r + 1]. */
+    int *first = hs_get(memory, (size_t)lists->size + 1, sizeof *first);
     int count = 0;
 
     for (int r = 0; signal && first && r <= lists->size; r++) {
@@ -237,7 +240,7 @@ static void find_users(struct hs_lists *lists)
     }
 }
 
-/* Counts steps and what they depend on, all of which must be in range. */
+/* Counts steps and dependencies, and checks that peers and dependencies are in range. */
 static hsumma_status measure(const struct hs_list *list, int size, int64_t *steps, int64_t *deps)
 {
     for (int r = 0; r < size; r++) {

@@ -1,5 +1,6 @@
 /*
- * The table of algorithms.  To add one: a file with its builder and its row (HS_ALG), and the row's name in rows.h.
+ * The table of algorithms. To add one: write a file with its builder and its row (HS_ALG), and add the row's name to
+ * rows.h.
  */
 #ifndef HS_COLL_SCHEDULE_REGISTRY_H
 #define HS_COLL_SCHEDULE_REGISTRY_H
@@ -10,15 +11,16 @@ enum hs_collective { HS_BCAST, HS_REDUCE_TO, HS_ALLREDUCE, HS_ALLGATHER, HS_REDU
 
 struct hs_alg;
 
-/* Parameters of a row, all optional: 0 or NULL stands for the row's default.  A row says in its flags which it uses. */
+/* Parameters of a row, all optional: 0 or NULL selects the row's default. The row's flags say which ones it uses. */
 struct hs_parameters {
-    int64_t threshold;           /* b: vectors of at most so many bytes are exchanged whole; 1: never */
+    int64_t threshold;           /* b: vectors of at most this many bytes are exchanged whole; 1: never */
     int leaders;                 /* l: leaders per node or socket */
-    int pieces;                  /* k: sub-partitions that a leader pipelines */
-    enum hs_division_kind level; /* what is meant by "node": nodes, or sockets */
-    const struct hs_alg *outer;  /* of the stage between nodes */
-    const struct hs_alg *inner;  /* of the stages inside a node */
-    int contributors; /* not a user's: allreduce "shared" as a stage, where only so many first ranks contribute */
+    int pieces;                  /* k: pieces that a leader pipelines */
+    enum hs_division_kind level; /* what counts as a node: nodes, or sockets */
+    const struct hs_alg *outer;  /* row for the stage between nodes */
+    const struct hs_alg *inner;  /* row for the stages inside a node */
+    /* Internal: allreduce "shared" used as a stage in which only the first `contributors` ranks contribute. */
+    int contributors;
 };
 
 static inline int hs_same_parameters(const struct hs_parameters *x, const struct hs_parameters *y)
@@ -27,68 +29,67 @@ static inline int hs_same_parameters(const struct hs_parameters *x, const struct
            x->outer == y->outer && x->inner == y->inner;
 }
 
-/* What a builder may know. */
+/* What a builder may depend on. */
 struct hs_shape {
     int rank, size;
-    int root;            /* 0 unless the row is HS_TRUE_ROOT: the others see ranks rotated so that the root is 0 */
+    int root;            /* true root for rows with HS_TRUE_ROOT; else 0, for ranks are rotated so that the root is 0 */
     int64_t bytes;       /* of the whole vector (allgather, reduce_scatter: of all parts together) */
-    int64_t unit;        /* bytes of one element: a cut lies at a multiple of it */
-    int64_t segment;     /* bytes; 0: the builder's default; rounded to elements, never below one */
+    int64_t unit;        /* bytes of an element: vectors are cut at multiples of it */
+    int64_t segment;     /* bytes; 0: the builder's default; rounded to elements, at least one */
     const int64_t *part; /* size + 1 ascending byte offsets, part[0] = 0, part[size] = bytes; NULL: hs_part_equal */
-    const struct hs_topology *topology; /* NULL: every rank on a node of its own, without shared memory */
+    const struct hs_topology *topology; /* NULL: every rank on its own node, no shared memory */
     struct hs_parameters with;
 };
 
 enum hs_alg_flags {
-    HS_TRUE_ROOT = 1, /* rotating the ranks is not valid (or would change the order of the sums): shape.root is real */
+    HS_TRUE_ROOT = 1, /* builder needs shape.root: rotating ranks is invalid or would change the order of sums */
     HS_USES_SEGMENT = 2,
-    HS_KEEPS_ORDER = 4,    /* sums only neighbouring ranges of ranks, lower ranks on the left */
-    HS_KEEPS_ORDER_IF = 8, /* the same if the ranks of every node (or socket: parameter level) are contiguous */
+    HS_KEEPS_ORDER = 4,    /* sums only adjacent ranges of ranks, lower ranks on the left */
+    HS_KEEPS_ORDER_IF = 8, /* keeps the order if the ranks of every node (or socket: parameter level) are contiguous */
     HS_UNIFORM = 16,       /* every element is bracketed in the same way */
     HS_USES_TOPOLOGY = 32, /* the list depends on shape.topology */
-    HS_USES_SHARED = 64,   /* SIGNAL, WAIT, SHARED or a peer's memory where the topology has room */
-    HS_BY_MPI = 128,       /* MPI's own: nothing to verify, no clock */
+    HS_USES_SHARED = 64,   /* uses SIGNAL, WAIT, SHARED or peers' memory if the topology has shared memory */
+    HS_BY_MPI = 128,       /* done by MPI: not verified, no cost model */
     HS_USES_THRESHOLD = 256,
     HS_USES_LEADERS = 512,
     HS_USES_PIECES = 1024,
     HS_USES_LEVEL = 2048,
     HS_USES_OUTER = 4096,
     HS_USES_INNER = 8192,
-    HS_BY_LENGTH = 32768, /* how a sum is bracketed depends on the length of the vector */
-    HS_ON_HOST = 65536,   /* of device memory, copies in the host's take part, and the host does the work */
-    /* The model does not consider it for host memory. */
+    HS_BY_LENGTH = 32768, /* the bracketing of a sum depends on the length of the vector */
+    HS_ON_HOST = 65536,   /* device memory is staged in host memory, where the host does the work */
+    /* the model considers it for device memory only */
     HS_FOR_DEVICES = 131072,
-    HS_NESTS =
-        16384, /* sums over levels of a hierarchy are bracketed like a sum over one (hs_factors_merge_for_sums) */
-    HS_LIKE_MPI = 524288, /* what MPI may well use: the cheaper of such rows is the price of MPI's own */
+    HS_NESTS = 16384,     /* sums over levels of a hierarchy bracket like one over all ranks (see dist/grid.h) */
+    HS_LIKE_MPI = 524288, /* an algorithm that MPI may well use: the cheapest one is the modelled price of row "mpi" */
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
     HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED
 };
 
 /*
- * Conventions per collective: bcast: OUT, bytes long, on all ranks.  reduce: IN on all, OUT on the root.  allreduce: IN
- * and OUT on all.  allgather: IN is the own part; OUT all parts at their offsets.  reduce_scatter: IN the whole vector,
- * OUT the own part of the sum.
+ * Buffers by collective. bcast: OUT on all ranks. reduce: IN on all, OUT on the root. allreduce: IN and OUT on all.
+ * allgather: IN holds the rank's part, OUT all parts at their offsets. reduce_scatter: IN holds the whole vector, OUT
+ * the rank's part of the sum.
  */
 struct hs_alg {
     enum hs_collective collective;
     const char *name;
     const char *doc; /* one line: what it does, cost, paper and section */
     unsigned flags;
-    /* Why the row cannot serve a shape of two ranks or more, NULL: it can; no function: always. */
+    /* Why the row cannot serve a shape of two or more ranks, or NULL if it can; no function: it serves all shapes. */
     const char *(*unfit)(const struct hs_alg *alg, const struct hs_shape *shape);
-    /* Shapes have two ranks and one byte at least: hs_build does the others (but for own rows and MPI's). */
+    /* Called with size > 1 and bytes > 0; hs_build handles other shapes, except for user-defined rows and row "mpi". */
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
-    const void *own;               /* of a row that is not built in: what its builder wants */
-    int variant;                   /* tells rows of one builder apart */
-    const struct hs_alg *fallback; /* serves where this row does not fit; NULL: the safe one */
+    const void *own;               /* data of a user-defined row's builder; NULL for built-in rows */
+    int variant;                   /* distinguishes rows that share a builder */
+    const struct hs_alg *fallback; /* used where this row does not fit; NULL: hs_alg_safe */
 };
 
 /* Defines a built-in row: HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "..."). */
 #define HS_ALG(of, symbol, text, ...) \
     const struct hs_alg hs_alg_##symbol = {.collective = of, .name = text, __VA_ARGS__}
 
-/* Rows beside the built in ones; each stays where it is. */
+/* User-defined rows; the address of a row never changes. */
 struct hs_registry {
     struct hs_alg **row;
     int count;
@@ -99,24 +100,24 @@ struct hs_registry {
 const struct hs_alg *hs_alg_at(int i);
 /* By name; NULL if there is none. */
 const struct hs_alg *hs_alg_find(enum hs_collective collective, const char *name);
-/* The same, built in ones first, then those of `own`, which may be NULL. */
+/* As hs_alg_at and hs_alg_find: built-in rows first, then those of `own`, which may be NULL. */
 const struct hs_alg *hs_alg_at_in(const struct hs_registry *own, int i);
 const struct hs_alg *hs_alg_find_in(const struct hs_registry *own, enum hs_collective collective, const char *name);
-/* "flat, binomial, ..." of a collective, cut where it does not fit. */
+/* "flat, binomial, ...": the names of a collective's rows, truncated after the last name that fits. */
 void hs_alg_names(const struct hs_registry *own, enum hs_collective collective, char *text, size_t size);
-/* The row of a collective that serves every shape and every operator, by messages. */
+/* The collective's row that serves every shape and operator over messages. */
 const struct hs_alg *hs_alg_safe(enum hs_collective collective);
-/* The default of ranks of one node that share memory, where it fits; NULL: the collective has none. */
+/* The collective's default for ranks of one node that share memory, where it fits; NULL if it has none. */
 const struct hs_alg *hs_alg_shared(enum hs_collective collective);
-/* Why the row cannot serve the shape, for people; NULL if it can. */
+/* A readable reason why the row cannot serve the shape, or NULL if it can. */
 const char *hs_alg_unfit(const struct hs_alg *alg, const struct hs_shape *shape);
-/* Ranks by which a row's lists are rotated: an algorithm without a root, or with a true one, sees true ranks. */
+/* By how many ranks a row's lists are rotated: by the root, or 0 for unrooted collectives and HS_TRUE_ROOT. */
 int hs_rotation(const struct hs_alg *alg, const struct hs_shape *shape);
 const char *hs_collective_name(enum hs_collective collective);
 
 /*
- * Builds the list of shape->rank; parameters that the row's flags do not name are ignored.  HSUMMA_ERR_MEMORY;
- * HSUMMA_ERR_UNSUPPORTED if the row does not fit the shape; HSUMMA_ERR_INTERNAL if the shape is no shape (rank, root,
+ * Builds the list of shape->rank; parameters that the row's flags do not name are ignored. Errors: HSUMMA_ERR_MEMORY;
+ * HSUMMA_ERR_UNSUPPORTED if the row does not fit the shape; HSUMMA_ERR_INTERNAL if the shape is invalid (rank, root,
  * unit or bytes out of range).
  */
 hsumma_status hs_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
@@ -127,18 +128,20 @@ static inline int64_t hs_least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Byte offset where part i of an equal split in elements begins, 0 <= i <= parts; the longer parts come first. */
+/* Byte offset of part i of an equal split by elements, 0 <= i <= parts; longer parts come first. */
 int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i);
-/* Equal parts that a pipeline cuts the vector into: of at most shape->segment bytes (default 64 KiB), at most 4096. */
+/*
+ * Number of equal segments for a pipeline: each at most shape->segment bytes (default 64 KiB), but no more than 4096.
+ */
 int64_t hs_segments(const struct hs_shape *shape);
-/* Byte offset where part i of the shape's vector begins, 0 <= i <= size; part = NULL: split equally. */
+/* Byte offset of part i of the shape's vector, 0 <= i <= size; split equally if shape->part is NULL. */
 int64_t hs_part_at(const struct hs_shape *shape, int i);
 static inline int64_t hs_part_bytes(const struct hs_shape *shape, int i)
 {
     return hs_part_at(shape, i + 1) - hs_part_at(shape, i);
 }
 int64_t hs_longest_part(const struct hs_shape *shape);
-/* Bytes that a true rank has in HS_IN or HS_OUT, by the conventions above. */
+/* Bytes that a true rank has in HS_IN or HS_OUT; see "Buffers by collective" above. */
 int64_t hs_buffer_bytes(enum hs_collective collective, const struct hs_shape *shape, int rank, enum hs_slot slot);
 
 #endif

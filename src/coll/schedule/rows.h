@@ -1,6 +1,6 @@
 /*
- * The built-in algorithms.  A row is defined by HS_ALG in the file of its builder; its line here registers it.  The
- * order is that of lists and of the model, which of equally fast rows takes the first.
+ * The built-in algorithms. A row is defined by HS_ALG in the file of its builder and registered by its line here.
+ * `hsumma coll --list` prints them in this order, and the model prefers the first of equally fast rows.
  */
 #ifndef HS_COLL_SCHEDULE_ROWS_H
 #define HS_COLL_SCHEDULE_ROWS_H
@@ -64,11 +64,11 @@
 #define HS_DECLARE_ALG(symbol) extern const struct hs_alg hs_alg_##symbol;
 HS_ALGS(HS_DECLARE_ALG)
 
-/* Reasons to refuse a shape that several rows share; NULL: it fits. */
+/* Reasons to refuse a shape that several rows share; NULL if it fits. */
 const char *hs_unfit_shared(const struct hs_alg *alg,
                             const struct hs_shape *shape); /* more than one node, or no shared memory */
 const char *hs_unfit_spread(const struct hs_alg *alg,
-                            const struct hs_shape *shape); /* or ranks cannot read each other's IN and OUT */
-const char *hs_unfit_power(const struct hs_alg *alg, const struct hs_shape *shape); /* size is no power of two */
+                            const struct hs_shape *shape); /* likewise, or ranks cannot read each other's IN and OUT */
+const char *hs_unfit_power(const struct hs_alg *alg, const struct hs_shape *shape); /* size is not a power of two */
 
 #endif

@@ -20,7 +20,7 @@ void hs_builder_fail(struct hs_builder *builder, hsumma_status status)
         builder->failed = (int)status;
 }
 
-/* The builder goes on after a failure, so that builders need not look at it. */
+/* Emitting continues to be safe after a failure, so builders need not check for one. */
 static int fail(struct hs_builder *builder, hsumma_status status)
 {
     hs_builder_fail(builder, status);
@@ -33,7 +33,7 @@ static void touch(struct hs_list *list, struct hs_ref ref, int64_t count)
         list->extent[ref.slot] = ref.at + count;
 }
 
-/* Written in place: a step on the stack would be written and read again, which takes longer than all the rest. */
+/* The step is filled in place: building it on the stack and copying it would take longer than everything else here. */
 int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
                  struct hs_ref right, int64_t count)
 {
@@ -76,7 +76,7 @@ int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct
 
 static const struct hs_ref nowhere = {HS_IN, 0, 0};
 
-/* A step that waits for another one. */
+/* A step that depends on `after`. */
 static int emit_after(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
                       struct hs_ref right, int64_t count, int after)
 {
@@ -121,7 +121,7 @@ int hs_emit_join(struct hs_builder *builder)
     return hs_emit_step(builder, HS_JOIN, -1, nowhere, nowhere, nowhere, 1);
 }
 
-/* `count` bytes of the vector from byte `at` on, by MPI: which places that means depends on the collective. */
+/* `count` bytes of the vector from byte `at` on, done by MPI; the collective determines which buffers that means. */
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count)
 {
     return hs_emit_step(builder, HS_MPI, root, hs_out(at), hs_in(at), nowhere, count);
@@ -138,7 +138,7 @@ void hs_expose_slot(struct hs_builder *builder, enum hs_slot slot)
     builder->list.exposed |= 1u << slot;
 }
 
-/* A block of hs_builder_get: the link to the one before stands in front of the memory. */
+/* Blocks form a linked list: each starts with a pointer to the previous one, and the caller's memory follows. */
 void *hs_builder_get(struct hs_builder *builder, size_t count, size_t size)
 {
     size_t head = HS_ALIGN, bytes = count * size;

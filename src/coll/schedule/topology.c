@@ -2,26 +2,26 @@
 
 #include <string.h>
 
-/* Five arrays in one block, of[] first. */
+/* Ints in the block of one division: five arrays, of[] first. */
 static size_t division_ints(int size)
 {
     return 5 * (size_t)size + 1;
 }
 
-/* Ranks are in one part if they are on one node and have one name. */
+/* Whether two ranks are in the same part: same node and same name. */
 static int together(const int *node, const int *name, int a, int b)
 {
     return node[a] == node[b] && name[a] == name[b];
 }
 
-/* Numbers the parts by their lowest rank.  O(size * parts), without memory of its own. */
+/* Numbers the parts by their lowest rank. O(size * parts), allocates nothing. */
 static void divide(struct hs_division *division, int *block, int size, const int *node, const int *name)
 {
     division->of = block;
     division->index = block + size;
     division->member = block + 2 * (size_t)size;
     division->first = block + 3 * (size_t)size;
-    int *last_of_name = block + 4 * (size_t)size + 1; /* a rank that has the same name as part i */
+    int *last_of_name = block + 4 * (size_t)size + 1; /* last_of_name[i]: the latest rank of part i */
     division->parts = 0;
     for (int r = 0; r < size; r++) {
         int part = r > 0 && together(node, name, r, r - 1) ? division->of[r - 1] : 0;

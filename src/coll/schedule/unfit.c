@@ -1,7 +1,7 @@
-/* Why rows refuse shapes: reasons that several rows share. */
+/* Reasons, shared by several rows, why a row does not fit a shape. */
 #include "coll/schedule/rows.h"
 
-/* Lists of longer vectors, which pass the shared memory in pieces, would take memory and time of their own. */
+/* Longer vectors would pass through shared memory in so many pieces that their lists take much memory and time. */
 static const int64_t longest_shared = (int64_t)1 << 30;
 
 static const char *on_one_node(const struct hs_shape *shape)

@@ -8,7 +8,7 @@ struct clock {
     struct hs_devices devices;
     const struct hs_topology *topology;
     const struct hs_machine *machine;
-    int *ready; /* steps with nothing pending whose turn has not come */
+    int *ready; /* steps with nothing pending that have not been processed */
     int readies, finished;
     double end;
 };
@@ -22,7 +22,7 @@ static void release(struct clock *clock, int g, double now)
         clock->ready[clock->readies++] = g;
 }
 
-/* A step ends now; its place in its queue was free from `free` on. */
+/* A step ends now; its place in its queue is free from `free` on. */
 static void finish(struct clock *clock, int g, double now, double free)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];
@@ -38,7 +38,7 @@ static void finish(struct clock *clock, int g, double now, double free)
     clock->finished++;
 }
 
-/* What is no message. */
+/* Finishes a step that is not a message. */
 static void finish_alone(struct clock *clock, int g)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];
@@ -51,8 +51,8 @@ static void finish_alone(struct clock *clock, int g)
 }
 
 /*
- * A message takes place when both its ends are ready, and ends for both at once, but for a gap.  The end that is taken
- * first from the pile passes its time to the other, which then begins it.  A rank outside of the sample is always
+ * A message takes place when both ends are ready, and ends for both at the same time, except for a gap. The end
+ * processed first passes its time to the other, which then starts the message. Ranks outside the sample are always
  * ready.
  */
 static hsumma_status message(struct clock *clock, int g)
@@ -86,10 +86,9 @@ static hsumma_status message(struct clock *clock, int g)
 }
 
 /*
- * Gives every step its time.  What is ready may be taken in any order: its time depends on nothing else.  Only
- * messages that share a node's bandwidth, and work on devices that ranks share, have to be taken in the order of their
- * times; when nothing else is ready, whatever comes later waits for one of those that are under way, so the first of
- * them is sure.
+ * Computes the time of every step. Ready steps may be processed in any order, since their times depend on nothing else.
+ * Only messages that share a node's bandwidth, and work on shared devices, must be processed in time order: when no
+ * other step is ready, all later events depend on one of those in progress, so the earliest of them is final.
  */
 static hsumma_status run(struct clock *clock)
 {
@@ -121,7 +120,7 @@ static hsumma_status run(struct clock *clock)
     return status || clock->finished == clock->steps.steps ? status : HSUMMA_ERR_INTERNAL;
 }
 
-/* Of the ranks of the sample; the others' messages come and go as soon as theirs may.  sample NULL: of all ranks. */
+/* Clocks the ranks of a sample, as hs_clock_sample; sample NULL: all ranks. */
 static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape *shape,
                                 const struct hs_machine *machine, const struct hs_allocator *memory,
                                 const unsigned char *sample, struct hs_clock_result *result,

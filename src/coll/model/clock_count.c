@@ -1,4 +1,4 @@
-/* What a collective sends, copies and reduces, counted in its lists. */
+/* Counts what a collective sends, copies and reduces in its lists. */
 #include "coll/model/clock_parts.h"
 
 static void add(struct hs_traffic *traffic, int64_t bytes)

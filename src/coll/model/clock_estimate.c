@@ -1,24 +1,24 @@
 /*
- * The clock of many ranks, by ranks that stand for all.  What a schedule takes has two parts.  The work of its busiest
- * ranks is the clock of a sample, whole nodes at the real number of ranks, whose peers are always ready.  What is
- * beyond that is waiting for others: none in exchanges and rings, a tree's depth, a chain's length.  The clock of all
- * ranks says it on fewer nodes, at three numbers that double, and it goes on as it grew there.
+ * The clock of many ranks, estimated from a sample. The time of a schedule has two parts. The work of its busiest ranks
+ * is the clock of a sample: whole nodes at the real number of ranks, whose peers are always ready. The rest is waiting
+ * for others: none in exchanges and rings, growing with the depth of a tree or the length of a chain. It is measured by
+ * the clock of all ranks on fewer nodes, at three numbers that double, and extrapolated.
  */
 #include "coll/model/clock_parts.h"
 
 #include <math.h>
 
 enum {
-    WHOLE_RANKS = 64,          /* up to here all ranks are priced */
-    MOST_WHOLE_RANKS = 512,    /* up to here where lists are short: */
-    WHOLE_STEPS = 48 * 1024,   /* steps of all */
-    SAMPLE_STEPS = 512 * 1024, /* of all lists of a sample, about */
-    LEAST_RANKS = 8,           /* of a sample: where lists are long, ranks are alike */
-    LEAST_PARTS = 4,           /* nodes, or ranks of one node, that are left at least */
+    WHOLE_RANKS = 64,          /* up to this size all ranks are priced */
+    MOST_WHOLE_RANKS = 512,    /* also up to this size, if all lists together have ... */
+    WHOLE_STEPS = 48 * 1024,   /* ... at most this many steps */
+    SAMPLE_STEPS = 512 * 1024, /* about the most steps in all lists of a sample */
+    LEAST_RANKS = 8,           /* ranks of a sample; with long lists few suffice, since ranks are alike */
+    LEAST_PARTS = 4,           /* fewest nodes, or ranks of a node, to thin out to */
     WAITS = 3
 };
 
-/* A schedule on 1 / 2^halvings of the nodes; or of each node's ranks, where these are more. */
+/* A schedule on 1 / 2^halvings of the nodes, or of each node's ranks if a node has more ranks than there are nodes. */
 struct thinned {
     struct hs_shape shape;
     struct hs_topology topology;
@@ -38,7 +38,7 @@ static int halves_nodes(const struct hs_shape *shape)
     return !node || node->parts >= hs_division_largest(node);
 }
 
-/* What is halved: nodes, or ranks of the largest node. */
+/* The number of parts that can be halved: nodes, or ranks of the largest node. */
 static int parts_of(const struct hs_shape *shape)
 {
     const struct hs_division *node = shape->topology ? &shape->topology->division[HS_NODE] : NULL;
@@ -50,7 +50,7 @@ static void thinned_free(struct thinned *thin, const struct hs_allocator *memory
     hs_topology_free(&thin->topology, memory);
 }
 
-/* Keeps every 2^halvings-th node or rank of a node, the first one with the root among them. */
+/* Keeps every 2^halvings-th node, or rank of a node, including the first one with the root. */
 static hsumma_status thin_out(const struct hs_shape *shape, int halvings, const struct hs_allocator *memory,
                               struct thinned *thin)
 {
@@ -87,7 +87,10 @@ static int in_sample(const struct hs_shape *shape, int rank)
     return node == 0 || node == parts / 2 || node == parts - 1;
 }
 
-/* The clock of a sample: of the first and a middle rank, or of the first, a middle and the last node. */
+/*
+ * The clock of a sample of at most `most` ranks: the first and a middle rank, then those of the first, middle and last
+ * node.
+ */
 static hsumma_status clock_sample(const struct estimator *e, const struct hs_shape *shape, int most,
                                   struct hs_clock_result *result, int *lists)
 {
@@ -113,14 +116,14 @@ static hsumma_status clock_whole(const struct estimator *e, const struct hs_shap
     return hs_clock_seconds(e->alg, shape, e->machine, e->memory, seconds, NULL);
 }
 
-/* Number of ranks in a sample; `steps` is the length of two lists.  Fewer where lists are long, or take long. */
+/* Number of ranks in a sample: fewer if lists are long or slow to build. `steps`: length of two lists. */
 static int sample_ranks(int steps, int size)
 {
     int ranks = SAMPLE_STEPS / (steps > size ? steps : size);
     return ranks > LEAST_RANKS ? ranks : LEAST_RANKS;
 }
 
-/* The work of the busiest ranks, and what all lists have of steps, about. */
+/* The work of the busiest ranks, and about how many steps all lists have. */
 static hsumma_status look_at_sample(const struct estimator *e, const struct hs_shape *shape, double enough,
                                     double *seconds, double *steps)
 {
@@ -134,7 +137,9 @@ static hsumma_status look_at_sample(const struct estimator *e, const struct hs_s
     return status;
 }
 
-/* So many doublings on, each adds as much as the last one, half of it, or twice: it ends, grows as a tree, or a chain.
+/*
+ * Extrapolates by doublings: each adds half the last increment (it converges), as much (a tree) or twice as much (a
+ * chain).
  */
 static double go_on(const double value[WAITS], int doublings)
 {
@@ -145,7 +150,7 @@ static double go_on(const double value[WAITS], int doublings)
     return sum > 0 ? sum : 0;
 }
 
-/* The waiting at three numbers of nodes, and at the real one. */
+/* The waiting time at the real number of nodes, extrapolated from three smaller ones. */
 static hsumma_status waiting(const struct estimator *e, int halvings, double *seconds)
 {
     double waits[WAITS];
@@ -166,7 +171,7 @@ static hsumma_status waiting(const struct estimator *e, int halvings, double *se
     return HSUMMA_OK;
 }
 
-/* How often the nodes are halved until their lists can all be priced; 0: they can be, or there are too few nodes. */
+/* How often to halve the nodes until all their lists can be priced; 0: they can be, or there are too few nodes. */
 static hsumma_status halvings_for(const struct estimator *e, double steps, int *halvings)
 {
     int most = 0, parts = parts_of(e->shape);

@@ -1,4 +1,4 @@
-/* Messages that share the bandwidth of their node: a fluid, followed from event to event. */
+/* Messages that share the bandwidth of their node: a fluid model, advanced from event to event. */
 #include "coll/model/clock_parts.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void move_down(struct hs_flow *flow, int node)
     put_at(flow, i, node);
 }
 
-/* Puts a message into a list that ascends by key, behind its equals. */
+/* Inserts a message into a list in ascending order of keys, after equal ones. */
 static void insert(struct hs_flow *flow, int *first, int message)
 {
     while (*first >= 0 && flow->message[*first].key <= flow->message[message].key)
@@ -63,14 +63,14 @@ static void insert(struct hs_flow *flow, int *first, int message)
     *first = message;
 }
 
-/* Seconds per byte for each short, each long message that is leaving the node. */
+/* Seconds per byte of each short or long message that is leaving the node. */
 static double pace(const struct hs_flow *flow, const struct hs_flow_port *node, int is_long)
 {
     double shared = node->leaving * flow->inject;
     return shared > flow->beta[is_long] ? shared : flow->beta[is_long];
 }
 
-/* When the node's first message of the kind will have left if no other comes. */
+/* When the node's next message of this kind leaves if no other arrives. */
 static double departure(const struct hs_flow *flow, const struct hs_flow_port *node, int is_long)
 {
     int first = node->first[is_long];
@@ -80,7 +80,7 @@ static double departure(const struct hs_flow *flow, const struct hs_flow_port *n
     return left > 0 ? node->since + left * pace(flow, node, is_long) : node->since; /* rounding may have overshot */
 }
 
-/* Those that are leaving have got on until now. */
+/* Advances the messages that are leaving to time `now`. */
 static void get_on(const struct hs_flow *flow, struct hs_flow_port *node, double now)
 {
     for (int kind = 0; kind < 2; kind++)
@@ -104,7 +104,7 @@ void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, doub
     }
 }
 
-/* The next message to come is there: the others have got on so far, and from now on it shares with them. */
+/* The next message arrives: the others advance to its time, and it shares the bandwidth from then on. */
 static void join(struct hs_flow *flow, struct hs_flow_port *node)
 {
     struct hs_flow_message *message = &flow->message[node->to_come];
@@ -116,7 +116,7 @@ static void join(struct hs_flow *flow, struct hs_flow_port *node)
     node->leaving++;
 }
 
-/* The first message that is leaving has left. */
+/* Ends the next departure of the node and returns its message. */
 static int leave(struct hs_flow *flow, struct hs_flow_port *node)
 {
     int is_long = departure(flow, node, 1) < departure(flow, node, 0), left = node->first[is_long];

@@ -1,9 +1,11 @@
-/* What the clock keeps of the lists of all ranks: each list is built, read and given back before the next one. */
+/* What the clock keeps of the lists of all ranks: each list is built, read and freed before the next one. */
 #include "coll/model/clock_parts.h"
 
 #include <limits.h>
 
-/* Memory that the next list takes again: blocks by powers of two, those that nobody uses linked through their heads. */
+/*
+ * Memory reused from list to list: blocks whose sizes are powers of two; free blocks are linked through their headers.
+ */
 enum { POOL_ORDERS = 64 };
 
 struct list_pool {
@@ -39,7 +41,7 @@ static void pool_put(void *state, void *memory)
     pool->unused[block->order] = block;
 }
 
-/* All blocks are unused by now. */
+/* All blocks must be free. */
 static void pool_end(struct list_pool *pool)
 {
     for (int i = 0; i < POOL_ORDERS; i++)
@@ -49,23 +51,23 @@ static void pool_end(struct list_pool *pool)
         }
 }
 
-/* A rank's ports and its arithmetic are served in list order: three queues.  The other steps wait in none. */
+/* A rank's ports and its arithmetic serve steps in list order: three queues. Steps of other kinds do not queue. */
 enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 
-/* What all ranks share while their lists are read. */
+/* State while the lists of all ranks are read. */
 struct reader {
-    double *busy;   /* of each rank, seconds of each queue */
-    double *way;    /* between nodes: of each node, seconds out and in */
-    double *device; /* of each device, seconds; NULL: ranks have processors of their own */
+    double *busy;   /* per rank: seconds of work in each queue */
+    double *way;    /* between nodes: per node, seconds out and in */
+    double *device; /* per device: seconds; NULL: ranks compute on their own processors */
     struct hs_clock_steps *steps;
     const struct hs_machine *machine;
     const struct hs_topology *topology;
     const struct hs_allocator *memory;
     struct hs_mail mail;
     int size, signals, waits;
-    int *signal;                 /* the SIGNALs, rank by rank */
-    int *first;                  /* of each rank in signal[]; one more, the end */
-    const unsigned char *sample; /* whose lists are read; NULL: all */
+    int *signal;                 /* SIGNALs, ordered by rank */
+    int *first;                  /* rank r's in signal[]: first[r] .. first[r + 1] */
+    const unsigned char *sample; /* ranks whose lists are read; NULL: all */
     size_t signal_capacity;
 };
 
@@ -77,7 +79,7 @@ static enum queue queue_of(int kind)
     return (enum queue)queue[kind];
 }
 
-/* Where step g of a rank waits besides its dependencies: returns how many steps it waits for. */
+/* Appends step g to its queue. Returns 1 if it waits for the place of an earlier step there, else 0. */
 static int enqueue(const struct reader *reader, int g, int *served, int *before)
 {
     struct hs_clock_step *step = reader->steps->step;
@@ -98,7 +100,7 @@ static int enqueue(const struct reader *reader, int g, int *served, int *before)
     return 1;
 }
 
-/* What a step takes that is no message. */
+/* Seconds of a step that is not a message. */
 static double work(const struct hs_machine *machine, const struct hs_step *step)
 {
     int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
@@ -124,7 +126,7 @@ static int is_outside(const struct reader *reader, int rank)
     return reader->sample && !reader->sample[rank];
 }
 
-/* Keeps step g of a rank. */
+/* Stores step g of a rank in the clock's form, with its price and its mate. */
 static hsumma_status keep(struct reader *reader, int rank, const struct hs_step *from, int g)
 {
     struct hs_clock_steps *steps = reader->steps;
@@ -153,7 +155,7 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_step 
         return HSUMMA_OK;
     case HS_WAIT:
         if (!is_outside(reader, from->peer)) {
-            steps->mate[g] = from->peer; /* until all signals are known */
+            steps->mate[g] = from->peer; /* the peer's rank, for find_signals */
             reader->waits++;
         }
         return HSUMMA_OK;
@@ -167,7 +169,7 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_step 
     return HSUMMA_ERR_UNSUPPORTED;
 }
 
-/* Room for so many steps, uses and signals of all ranks. */
+/* Grows the arrays for these totals of steps, uses and signals. */
 static hsumma_status make_room(struct reader *reader, size_t steps, size_t uses, size_t signals)
 {
     struct hs_clock_steps *all = reader->steps;
@@ -187,7 +189,7 @@ static hsumma_status make_room(struct reader *reader, size_t steps, size_t uses,
     return failed ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
 }
 
-/* For a list of a rank, and when there has to be more room, for as many like it as there are ranks. */
+/* Makes room for a rank's list and, if arrays must grow, for similar lists of all remaining ranks. */
 static hsumma_status make_room_for(struct reader *reader, int rank, const struct hs_list *list)
 {
     const struct hs_clock_steps *all = reader->steps;
@@ -197,7 +199,8 @@ static hsumma_status make_room_for(struct reader *reader, int rank, const struct
         signals += list->step[i].kind == HS_SIGNAL;
     }
     if (rank > 0 && !reader->sample &&
-        (size_t)all->steps + steps > all->step_capacity) /* rank 0, often the root, is like no other */
+        /* Rank 0, often the root, is not typical. */
+        (size_t)all->steps + steps > all->step_capacity)
         times = (size_t)(reader->size - rank);
     hsumma_status status = make_room(reader, (size_t)all->steps + times * steps, (size_t)all->uses + times * uses,
                                      (size_t)reader->signals + times * signals);
@@ -206,7 +209,7 @@ static hsumma_status make_room_for(struct reader *reader, int rank, const struct
                                : status;
 }
 
-/* What a step keeps its port or processor busy. */
+/* Seconds for which a step occupies its port or processor. */
 static double own_seconds(const struct hs_clock_steps *steps, int g)
 {
     const struct hs_clock_step *step = &steps->step[g];
@@ -255,7 +258,7 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     return status;
 }
 
-/* A WAIT ends by the peer's first SIGNAL of at least its own value. */
+/* Links every WAIT to the peer's first SIGNAL of at least its value. */
 static hsumma_status find_signals(struct reader *reader)
 {
     struct hs_clock_steps *steps = reader->steps;
@@ -302,7 +305,10 @@ static void raise_to(double *most, double value)
     *most = value > *most ? value : *most;
 }
 
-/* A rank's seconds, or those of the way that it shares: with the ranks before it as roots it does what they do. */
+/*
+ * Raises load->most[k] to a rank's mean work over k + 1 consecutive roots: with root k it does what rank - k does with
+ * root 0. of[] is per rank, or per node with by_node.
+ */
 static void weigh_rank(struct hs_clock_load *load, const double *of, const struct hs_topology *by_node, int stride,
                        int rank, int size)
 {
@@ -314,7 +320,7 @@ static void weigh_rank(struct hs_clock_load *load, const double *of, const struc
     }
 }
 
-/* Ports, arithmetic, the ways out of and into nodes, and devices. */
+/* Computes the load of ports, arithmetic, ways out of and into nodes, and devices. */
 static void weigh(const struct reader *reader, int size)
 {
     struct hs_clock_load *load = &reader->steps->load;

@@ -12,7 +12,7 @@ struct proof {
     const struct hs_allocator *memory;
     struct hs_prove_row *row;
     uint64_t seed; /* of the row */
-    int visited;   /* whether the row has served the point of the range that is at hand */
+    int visited;   /* whether the row has served the current point of the range */
 };
 
 static int is_rooted(const struct hs_alg *alg)
@@ -20,7 +20,7 @@ static int is_rooted(const struct hs_alg *alg)
     return alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
 }
 
-/* FNV-1a: the seed follows from the row's name, not from its place in the table. */
+/* FNV-1a of the row's name, so the seed does not depend on its place in the table. */
 static uint64_t seed_of(const struct hs_alg *alg, uint64_t seed)
 {
     uint64_t hash = 0xcbf29ce484222325u + seed + (uint64_t)alg->collective;
@@ -29,7 +29,10 @@ static uint64_t seed_of(const struct hs_alg *alg, uint64_t seed)
     return hash;
 }
 
-/* Verifies what has been drawn.  Only want of memory is an error here; the row keeps the others. */
+/*
+ * Verifies a drawn configuration. Only a lack of memory is returned as an error; other failures are recorded in the
+ * row.
+ */
 static hsumma_status judge(struct proof *proof, const struct hs_draw *draw)
 {
     struct hs_prove_row *row = proof->row;
@@ -51,7 +54,7 @@ static hsumma_status judge(struct proof *proof, const struct hs_draw *draw)
     return HSUMMA_OK;
 }
 
-/* Draws and verifies one configuration; nodes: 0 for the placement HS_ALONE. */
+/* Draws and verifies one configuration; nodes is 0 for HS_ALONE. */
 static hsumma_status one(struct proof *proof, int size, int root, int trial, enum hs_placement placement, int nodes,
                          int shared)
 {
@@ -69,8 +72,8 @@ static hsumma_status one(struct proof *proof, int size, int root, int trial, enu
 }
 
 /*
- * Begins a point of the range; ends it: a row that has refused everything that was drawn there gets nodes of equal
- * sizes, with shared memory, until it takes one.
+ * enter begins a point of the range, leave ends it. leave offers a row that has refused everything drawn there nodes of
+ * equal size with shared memory, until it accepts one.
  */
 static void enter(struct proof *proof)
 {
@@ -88,7 +91,7 @@ static hsumma_status leave(struct proof *proof, int size, int root, int trial, i
     return status;
 }
 
-/* One root of a group: how many trials it gets depends on how many roots and ranks there are. */
+/* One root of a group. Small groups and, in groups of up to 64, root 0 get more trials. */
 static hsumma_status one_root(struct proof *proof, int size, int root)
 {
     unsigned flags = proof->row->alg->flags;
@@ -122,8 +125,8 @@ static hsumma_status one_size(struct proof *proof, int size, int every_root)
 }
 
 /*
- * Nodes of equal sizes: without and with shared memory; every other time scattered or uneven as well.  Of large grids
- * only one of those, mostly with shared memory.
+ * Nodes of equal size without and with shared memory; for every second grid also a scattered or uneven placement. Large
+ * grids get only one of these, mostly with shared memory.
  */
 static hsumma_status one_grid(struct proof *proof, int nodes, int per_node)
 {
@@ -146,7 +149,7 @@ static hsumma_status one_grid(struct proof *proof, int nodes, int per_node)
 static hsumma_status prove_row(struct proof *proof)
 {
     const struct hs_prove_range *range = proof->range;
-    int lent = (proof->row->alg->flags & HS_ON_HOST) != 0; /* the list is another row's, which has a proof of its own */
+    int lent = (proof->row->alg->flags & HS_ON_HOST) != 0; /* the list is another row's, which is proved on its own */
     int nodes = lent && range->nodes > 8 ? 8 : range->nodes;
     hsumma_status status = HSUMMA_OK;
     proof->seed = seed_of(proof->row->alg, range->seed);

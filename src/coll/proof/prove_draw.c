@@ -1,4 +1,4 @@
-/* prove: one configuration, drawn by a generator. */
+/* prove: draws one configuration. */
 #include "coll/proof/prove_parts.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory)
     hs_put(memory, draw->part);
 }
 
-/* Cuts the vector: equal parts, all at one rank, dealt out at random among all ranks or among three. */
+/* Cuts the vector: equal parts, all at one rank, or distributed at random among all or three ranks. */
 static const int64_t *cut(struct hs_draw *draw, int64_t elements)
 {
     int p = draw->shape.size, kind = (int)pick(draw, 5);
@@ -41,7 +41,7 @@ static const int64_t *cut(struct hs_draw *draw, int64_t elements)
     return draw->part;
 }
 
-/* Few elements: parts of one or two, or some empty ones; never more than a run of many ranks has time for. */
+/* Few elements: parts of one or two, some perhaps empty; few enough for runs with many ranks to be fast. */
 static int64_t pick_elements(struct hs_draw *draw, const struct hs_alg *alg)
 {
     int64_t p = draw->shape.size;
@@ -57,7 +57,7 @@ static int64_t pick_elements(struct hs_draw *draw, const struct hs_alg *alg)
     return small[pick(draw, LENGTH(small))];
 }
 
-/* The length of the vector, its element, and the options of verify. */
+/* Draws the length of the vector, its element size, and the options of verify. */
 static void draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
 {
     static const int windows[] = {0, 0, 4, 7, 64};
@@ -66,7 +66,7 @@ static void draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
     struct hs_verify_options *options = &draw->options;
     int64_t elements = pick_elements(draw, alg);
 
-    /* Elements may be large: what a builder does above some size needs few of them then. */
+    /* Large elements reach a builder's thresholds for long vectors with few of them. */
     int seldom = alg->flags & HS_USES_TOPOLOGY && shape->size > 16;
     shape->unit = pick(draw, many ? 32 : seldom ? 12 : 4) ? (int64_t)4 << pick(draw, 3) : 65536;
     shape->bytes = elements * shape->unit;
@@ -81,18 +81,18 @@ static void draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
     options->ld = options->run + (int64_t)pick(draw, 4);
 }
 
-/* Node and socket of every rank. */
+/* Draws the node and socket of every rank. */
 static void place(struct hs_draw *draw)
 {
     int p = draw->shape.size, nodes = draw->nodes, *node = draw->number, *socket = node + p;
     int each = (p + nodes - 1) / nodes, scattered = draw->placement == HS_ROUND_ROBIN;
     for (int r = 0; r < p; r++) {
-        int at = draw->placement == HS_UNEVEN ? (int)pick(draw, (uint64_t)p) : r; /* crowded and bare nodes */
+        int at = draw->placement == HS_UNEVEN ? (int)pick(draw, (uint64_t)p) : r; /* some nodes crowded, some empty */
         int index = scattered ? r / nodes : r % each;
         node[r] = scattered ? r % nodes : at / each;
         socket[r] = node[r] * draw->sockets + index * draw->sockets / each;
     }
-    if (draw->placement == HS_UNEVEN && pick(draw, 2)) /* in ascending order, so that nodes are contiguous */
+    if (draw->placement == HS_UNEVEN && pick(draw, 2)) /* sorted, so that nodes are contiguous */
         for (int r = 1; r < p; r++)
             for (int i = r; i > 0 && socket[i - 1] > socket[i]; i--) {
                 int swap = socket[i - 1];
@@ -119,7 +119,7 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
     if (status)
         return status;
     draw->topology.shared_bytes = draw->shared ? shared_sizes[pick(draw, LENGTH(shared_sizes))] : 0;
-    /* Many ranks take too long in many rounds. */
+    /* Many ranks would take too long with many rounds. */
     int many = shape->size > 300 || (shape->size > 96 && pick(draw, 16));
     int64_t few_rounds = shape->size <= 16 ? 0 : many ? 3 * bytes : bytes / 4;
     if (draw->shared && draw->topology.shared_bytes < few_rounds + 3 * unit)
@@ -129,7 +129,7 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
     return HSUMMA_OK;
 }
 
-/* A row for a stage; NULL (its default) mostly, and where the row's promises would not be kept. */
+/* A row for a stage; NULL (the default) in most cases, and if the row's promises would not be kept. */
 static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg, enum hs_collective collective)
 {
     unsigned promises = alg->flags & (HS_KEEPS_ORDER | HS_KEEPS_ORDER_IF) ? HS_KEEPS_ORDER : 0;
@@ -139,7 +139,7 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
         rows++;
     const struct hs_alg *stage = hs_alg_at((int)pick(draw, (uint64_t)rows));
     if (alg->flags & HS_USES_LEADERS &&
-        stage->flags & HS_BY_LENGTH) /* parts of unlike lengths would be bracketed unlike */
+        stage->flags & HS_BY_LENGTH) /* parts of different lengths would be bracketed differently */
         return NULL;
     int sums = collective != HS_BCAST && collective != HS_ALLGATHER;
     if (stage->collective != collective || stage->flags & (HS_BY_MPI | HS_USES_OUTER | HS_USES_INNER) ||
@@ -155,7 +155,7 @@ static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
     int64_t bytes = shape->bytes, unit = shape->unit;
     const int64_t segments[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
     const int64_t thresholds[] = {0, 1, unit, bytes / 2, bytes > 0 ? bytes - 1 : 1, bytes, bytes + unit};
-    /* The stages of allreduce "reduce_bcast" are of other collectives than itself. */
+    /* An allreduce row that ignores the topology has a reduction and a broadcast as stages. */
     int split = alg->collective == HS_ALLREDUCE && !(alg->flags & HS_USES_TOPOLOGY);
 
     if (alg->flags & HS_USES_SEGMENT)

@@ -1,19 +1,19 @@
-/* What the parts of prove share: prove.c (the loops) and prove_draw.c (one configuration). */
+/* Shared by prove.c (the loops) and prove_draw.c (one configuration). */
 #ifndef HS_COLL_PROOF_PROVE_PARTS_H
 #define HS_COLL_PROOF_PROVE_PARTS_H
 
 #include "coll/proof/prove.h"
 
-/* How the ranks lie on the nodes. */
+/* How the ranks are placed on nodes. */
 enum hs_placement { HS_ALONE, HS_BLOCKS, HS_ROUND_ROBIN, HS_UNEVEN, HS_PLACEMENTS };
 
-/* A configuration.  The caller says the seed, the trial, the nodes, and the size and the root of the shape. */
+/* A configuration. The caller sets mix, trial, placement, nodes, shared, and the size and root of the shape. */
 struct hs_draw {
-    uint64_t mix; /* the seed, from which all random choices follow */
+    uint64_t mix; /* seed from which all random choices follow */
     int trial;
     enum hs_placement placement;
-    int nodes, shared; /* unless they are alone: how many; with shared memory */
-    int *number;       /* 2 * size: nodes and sockets of the ranks */
+    int nodes, shared; /* unless HS_ALONE: number of nodes; whether they have shared memory */
+    int *number;       /* 2 * size: node, then socket of each rank */
     int64_t *part;     /* size + 1 */
     int sockets;
     struct hs_topology topology;
@@ -21,10 +21,10 @@ struct hs_draw {
     struct hs_verify_options options;
 };
 
-/* Draws the rest of it: the vector, the options of verify, the topology, the parameters that the row uses. */
+/* Draws the rest: the vector, the options of verify, the topology, the parameters that the row uses. */
 hsumma_status hs_draw(struct hs_draw *draw, const struct hs_alg *alg, const struct hs_allocator *memory);
 void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory);
-/* Everything that has been drawn, in words. */
+/* Describes everything drawn, for a message. */
 void hs_draw_describe(const struct hs_draw *draw, const struct hs_alg *alg, char *text, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* verify: what the lists cost. */
+/* verify: counts messages, bytes, signals and rounds. */
 #include "coll/proof/verify_parts.h"
 
 static int node_of(const struct hs_shape *shape, int rank)
@@ -35,7 +35,9 @@ static void count_rank(const struct hs_proof *proof, int rank)
     raise_to(&report->inter_node_messages_rank_max, between);
 }
 
-/* Messages from the node of ranks[0 .. ranks) to each other node; to[] is zero before and after. */
+/*
+ * Counts messages from one node, whose ranks are rank[0 .. ranks), to each other node; to[] is zero before and after.
+ */
 static void count_pairs(const struct hs_proof *proof, const int *rank, int ranks, int64_t *to)
 {
     for (int pass = 0; pass < 2; pass++)

@@ -1,4 +1,4 @@
-/* verify: the symbolic data that the buffers hold at the start, and what they must hold at the end. */
+/* verify: the symbolic data in the buffers at the start, and the expected data at the end. */
 #include "coll/proof/verify_parts.h"
 
 static uint64_t scramble(uint64_t x)
@@ -8,14 +8,14 @@ static uint64_t scramble(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The element that rank contributes at a position of the vector. */
+/* The element that a rank contributes at a position of the vector. */
 static struct hs_cell leaf(int instance, int rank, int64_t position)
 {
     uint64_t owner = scramble(((uint64_t)instance << 32) + (uint64_t)rank + 1);
     return (struct hs_cell){scramble((uint64_t)position + owner), scramble((uint64_t)rank + 1), rank, rank + 1};
 }
 
-/* Cells of a buffer: whole lines of the view, so that the last gap is there as well. */
+/* Number of cells of a buffer: whole lines of the view, so that the last gap is included. */
 static int64_t cells_of(const struct hs_proof *proof, int rank, enum hs_slot slot)
 {
     int64_t elements = hs_slot_bytes(proof, rank, slot) / proof->shape->unit, run = proof->options.run;
@@ -48,7 +48,7 @@ hsumma_status hs_verify_fill(struct hs_proof *proof)
     return HSUMMA_OK;
 }
 
-/* What OUT must hold at a position that belongs to the part of `owner`; the form of a sum is left open. */
+/* Expected value in OUT at a position in the part of `owner`; the form of a sum is left open. */
 static struct hs_cell expected(const struct hs_proof *proof, int instance, int64_t position, int owner)
 {
     const struct hs_shape *shape = proof->shape;
@@ -60,7 +60,7 @@ static struct hs_cell expected(const struct hs_proof *proof, int instance, int64
     return sum;
 }
 
-/* Compares element i of a rank's OUT with what it must be. */
+/* Compares element i of a rank's OUT with the expected value. */
 static hsumma_status judge_cell(struct hs_proof *proof, const struct hs_cell *have, const struct hs_cell *want,
                                 int rank, int64_t i)
 {
@@ -73,7 +73,7 @@ static hsumma_status judge_cell(struct hs_proof *proof, const struct hs_cell *ha
     return HSUMMA_OK;
 }
 
-/* Compares position i of the vector, in the part of `owner`, on the ranks that have it in OUT. */
+/* Checks position i of the vector, in the part of `owner`, on all ranks that have it in OUT. */
 static hsumma_status judge_position(struct hs_proof *proof, int instance, int64_t i, int owner)
 {
     const struct hs_shape *shape = proof->shape;
@@ -104,7 +104,7 @@ static hsumma_status judge_position(struct hs_proof *proof, int instance, int64_
     return HSUMMA_OK;
 }
 
-/* The elements between the lines of the views belong to somebody else. */
+/* The elements between the lines of a view are not part of the buffer and must stay unwritten. */
 static hsumma_status judge_gaps(struct hs_proof *proof)
 {
     int64_t run = proof->options.run, buffers = (int64_t)proof->options.instances * proof->shape->size * HS_SLOTS;

@@ -1,6 +1,6 @@
 /*
- * verify: two steps of one rank that touch the same bytes, one of which writes, must not run at once: the later waits
- * for the earlier one.
+ * verify: two steps of one rank that touch the same bytes, one of them writing, must not run concurrently: the later
+ * one must depend on the earlier one.
  */
 #include "coll/proof/verify_parts.h"
 
@@ -8,10 +8,10 @@ struct hazards {
     struct hs_proof *proof;
     const struct hs_list *list;
     int rank;
-    int *seen, *pile, number; /* seen[]: per step, the last search to meet it */
-    int *found;               /* per step: the last step that was found to wait for it, plus 1 */
+    int *seen, *pile, number; /* seen[]: per step, the last search that reached it; number: of the current search */
+    int *found;               /* per step: 1 + the last step found to depend on it */
     struct hs_accessed accessed;
-    int64_t first[HS_SLOTS]; /* element of each slot */
+    int64_t first[HS_SLOTS]; /* number of each slot's first element */
 };
 
 static int waits_for(struct hazards *h, int later, int earlier)
@@ -29,7 +29,7 @@ static int waits_for(struct hazards *h, int later, int earlier)
             int on = list->dep[step->first_dep + d];
             if (on == earlier)
                 return 1;
-            if (on > earlier && h->seen[on] != h->number) { /* a step waits for earlier ones only */
+            if (on > earlier && h->seen[on] != h->number) { /* a step depends only on earlier ones */
                 h->seen[on] = h->number;
                 h->pile[height++] = on;
             }
@@ -47,7 +47,7 @@ static hsumma_status check_order(void *state, int later, int earlier)
                     earlier, hs_kind_name(h->list->step[earlier].kind), later, hs_kind_name(h->list->step[later].kind));
 }
 
-/* Own places that are written at all. */
+/* Accesses of a step to its rank's own slots, without slots that are never written. */
 static int own_accesses(const struct hs_proof *proof, int rank, int i, struct hs_access *access)
 {
     int n = hs_accesses_of(&proof->list[rank].step[i], i, access), kept = 0;
@@ -95,7 +95,7 @@ static hsumma_status check_rank(struct hazards *h, int rank)
 hsumma_status hs_verify_hazards(struct hs_proof *proof)
 {
     const struct hs_allocator *memory = proof->memory;
-    int64_t steps = 0, elements = 0; /* the most that any rank has */
+    int64_t steps = 0, elements = 0; /* maxima over all ranks */
     for (int r = 0; r < proof->shape->size; r++) {
         const struct hs_list *list = &proof->list[r];
         int64_t all = 0;

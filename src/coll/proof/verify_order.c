@@ -1,6 +1,6 @@
 /*
- * verify: which accesses to the same elements must be in order.  An access comes after the last write before it, and a
- * write also after the reads since: the other pairs follow from these.
+ * verify: which accesses to the same elements must be ordered. Every access must come after the preceding write, and a
+ * write also after the reads since then; the order of all other pairs follows.
  */
 #include "coll/proof/verify_parts.h"
 

@@ -1,23 +1,26 @@
-/* verify, second part: executes the lists of all ranks, event by event, in the order of a schedule. */
+/* verify: executes the lists of all ranks, event by event, in the order given by a schedule. */
 #include "coll/proof/verify_parts.h"
 
 #include <stdio.h>
 
-/* Events that may happen now.  At most two per step and instance ever enter it, so it is an array that never wraps. */
+/*
+ * Events that may happen now. A step enters the queue at most twice per instance, so an array without wrap-around
+ * suffices.
+ */
 struct event_queue {
-    int64_t *event; /* 2 * (instance * steps + global step) + (1: a message is transferred, 0: the step begins) */
+    int64_t *event; /* 2 * (instance * steps + global step) + (1: the message is transferred, 0: the step begins) */
     int64_t head, tail;
 };
 
 struct proof_run {
     struct hs_proof *proof;
     const struct hs_lists *lists;
-    int *pending; /* per instance and step: what it still waits for before it may begin */
+    int *pending; /* per instance and step: number of conditions it still waits for */
     unsigned char *begun, *done;
-    int *successor;        /* per step: the next SEND to the same peer (or RECV from it), -1: none */
-    int *first_open;       /* per instance and rank: its first step that is not done */
-    int64_t *staged;       /* per step: where the data of a SEND lies in stage */
-    struct hs_cell *eager; /* eager messages under way, per instance */
+    int *successor;        /* per step: the next SEND to (or RECV from) the same peer, -1: none */
+    int *first_open;       /* per instance and rank: its first incomplete step */
+    int64_t *staged;       /* per step: offset of a SEND's data in `eager` */
+    struct hs_cell *eager; /* data of eager messages in transit, per instance */
     int64_t eager_cells;
     struct event_queue pool, starved;
     int starved_rank;
@@ -40,7 +43,7 @@ static void push(struct proof_run *run, int instance, int g, int transfer)
     pool->event[pool->tail++] = 2 * ((int64_t)instance * lists->steps + g) + transfer;
 }
 
-/* The next event of the schedule; the caller knows that there is one. */
+/* Removes the next event of the schedule; there must be one. */
 static int64_t pop(struct proof_run *run)
 {
     struct event_queue *pool = run->pool.head < run->pool.tail ? &run->pool : &run->starved;
@@ -74,7 +77,7 @@ static void complete(struct proof_run *run, int instance, int g)
             release(run, instance, base + *open + window);
 }
 
-/* Cells of consecutive elements. */
+/* A range of consecutive elements of a buffer. */
 struct cell_range {
     struct hs_cell *buffer;
     int64_t element;
@@ -138,7 +141,7 @@ static hsumma_status reduce(struct proof_run *run, int instance, int g)
     return HSUMMA_OK;
 }
 
-/* Copies what step `reader` reads, from `from` to `to`. */
+/* Copies the data that step `reader` reads. */
 static hsumma_status copy(struct proof_run *run, int reader, struct cell_range from, struct cell_range to)
 {
     const struct hs_step *step = hs_lists_step(run->lists, reader);
@@ -151,7 +154,7 @@ static hsumma_status copy(struct proof_run *run, int reader, struct cell_range f
     return HSUMMA_OK;
 }
 
-/* COPY, REDUCE and the steps that move nothing. */
+/* Executes COPY, REDUCE and the steps that move no data. */
 static hsumma_status compute(struct proof_run *run, int instance, int g)
 {
     const struct hs_step *step = hs_lists_step(run->lists, g);
@@ -164,7 +167,7 @@ static hsumma_status compute(struct proof_run *run, int instance, int g)
     return status;
 }
 
-/* Where an eager message lies between its SEND and its RECV. */
+/* Where an eager message is stored between its SEND and its RECV. */
 static struct cell_range eager_of(const struct proof_run *run, int instance, int send)
 {
     return (struct cell_range){run->eager + instance * run->eager_cells + run->staged[send], 0, HS_SCRATCH};
@@ -205,7 +208,7 @@ static hsumma_status transfer(struct proof_run *run, int instance, int send)
     return status;
 }
 
-/* What step g, which is not done, is waiting for. */
+/* What incomplete step g waits for. */
 static int blocker(const struct proof_run *run, int instance, int g)
 {
     const struct hs_lists *lists = run->lists;
@@ -225,17 +228,17 @@ static int blocker(const struct proof_run *run, int instance, int g)
     for (int before = base; before < g; before++)
         if (run->successor[before] == g && !run->begun[first + before])
             return before;
-    return base + run->first_open[(int64_t)instance * lists->size + rank]; /* the window */
+    return base + run->first_open[(int64_t)instance * lists->size + rank]; /* blocked by the window */
 }
 
-/* Tells who waits for whom, going round the circle once (as far as the text reaches). */
+/* Reports which step waits for which, once around the cycle (as far as the text reaches). */
 static hsumma_status report_deadlock(struct proof_run *run, int instance, int g)
 {
     const struct hs_lists *lists = run->lists;
     char text[sizeof run->proof->report->text] = "";
     size_t used = 0;
 
-    for (int i = 0; i < lists->steps; i++) /* into the circle */
+    for (int i = 0; i < lists->steps; i++) /* walk until within the cycle */
         g = blocker(run, instance, g);
     for (int i = 0, at = g; i == 0 || (at != g && i < 4); i++, at = blocker(run, instance, at)) {
         const struct hs_step *step = hs_lists_step(lists, at);
@@ -252,7 +255,7 @@ static hsumma_status report_deadlock(struct proof_run *run, int instance, int g)
     return hs_wrong(run->proof, "deadlock: %.200s waits for ...", text);
 }
 
-/* Fills pending and successor; pushes what may begin at once. */
+/* Initialises pending and successor, and pushes the steps that may begin. */
 static void start(struct proof_run *run, int *last_send, int *last_receive)
 {
     const struct hs_lists *lists = run->lists;
@@ -267,7 +270,7 @@ static void start(struct proof_run *run, int *last_send, int *last_receive)
         run->pending[g] = step->deps + (step->kind == HS_WAIT) + (window > 0 && in_list >= window);
         if (step->kind == HS_SEND || step->kind == HS_RECV) {
             int *last = step->kind == HS_SEND ? &last_send[step->peer] : &last_receive[step->peer];
-            if (*last >= lists->base[lists->rank[g]]) { /* of this rank, not of one before it */
+            if (*last >= lists->base[lists->rank[g]]) { /* of this rank, not of a previous one */
                 run->successor[*last] = g;
                 run->pending[g]++;
             }

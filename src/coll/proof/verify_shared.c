@@ -1,41 +1,43 @@
 /*
- * verify: accesses to memory that ranks share.  Two of them to the same bytes of a slot, one of which writes, are in
- * order if there is a path between them over dependencies, from SENDs to their RECVs and from SIGNALs to their WAITs.
- * Each owner's slots are gone through by ascending level; a step's level is the length of the longest path to it, so no
- * path leads through a lower one.  Pairs of the owner's own are left to verify_hazard.c.  Paths are searched backward
- * from the later of the two, level by level.
+ * verify: accesses to memory shared by ranks. Two accesses to the same bytes of a slot, one of them writing, are
+ * ordered if a path connects them over dependencies, from SENDs to their RECVs and from SIGNALs to their WAITs. The
+ * accesses to each owner's slots are processed in ascending depth (the length of the longest path to a step), since no
+ * path leads to a step of lower depth. Pairs in which both steps are the owner's are left to verify_hazard.c. Paths are
+ * searched backward from the later access.
  */
 #include "coll/proof/verify_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An access to a slot of which a peer reads or writes something, by its global step. */
+/* An access to a slot that peers read or write; step is its global number. */
 struct use {
     int step, depth, owner, writes;
     enum hs_slot slot;
     int64_t at, end;
 };
 
-enum { SET_WORDS = 4 }; /* of a set of ranks, at most */
+enum { SET_WORDS = 4 }; /* most words in a set of ranks */
 
 struct search {
     struct hs_proof *proof;
     const struct hs_lists *lists;
-    int *depth, *order, *seen, *queue, number; /* order: the steps by causes; seen: the last search to meet each */
-    int *first_cause, *cause; /* cause[first_cause[g] .. first_cause[g + 1]): the steps that g comes after */
-    unsigned char *touched;   /* what peers do to a rank's slots: READ, WRITTEN */
-    struct use *use;          /* by owner, then by level */
+    /* order: the steps in topological order; seen: per step, the number of the last search that reached it. */
+    int *depth, *order, *seen, *queue, number;
+    int *first_cause, *cause; /* cause[first_cause[g] .. first_cause[g + 1]): the steps that g directly follows */
+    unsigned char *touched;   /* per rank: whether peers READ or have WRITTEN its slots */
+    struct use *use;          /* sorted by owner, then by depth */
     int uses;
-    int *found;                  /* per step: the last one that was found to come after it, plus 1 */
-    struct hs_accessed accessed; /* by uses, to the owner's OUT and SHARED */
-    uint64_t *ranks; /* per step, `words` words: those of some ranks that have a step before it, or after it */
+    int *found;                  /* per step: 1 + the last step found to come after it */
+    struct hs_accessed accessed; /* by index in use[]: accesses to the owner's OUT and SHARED */
+    /* Per step: a set, in `words` words, of the ranks that have a step before it, or after it. */
+    uint64_t *ranks;
     int words;
 };
 
 enum { READ = 1, WRITTEN = 2 };
 
-/* Lists what every step comes after: its dependencies, a RECV's SEND, a WAIT's SIGNAL. */
+/* Lists what every step directly follows: its dependencies, a RECV's SEND, a WAIT's SIGNAL. */
 static void find_causes(struct search *s)
 {
     const struct hs_lists *lists = s->lists;
@@ -53,15 +55,15 @@ static void find_causes(struct search *s)
     s->first_cause[lists->steps] = count;
 }
 
-/* Whether a step is of a rank, or a WAIT for it. */
+/* Whether a step belongs to a rank, or is a WAIT for it. */
 static int concerns(const struct hs_lists *lists, int g, int rank)
 {
     return lists->rank[g] == rank || (lists->signal[g] >= 0 && lists->rank[lists->signal[g]] == rank);
 }
 
 /*
- * Whether a path leads from one step to another.  Steps that concern the rank where it begins are looked at first: they
- * grow downward from the end of the queue.
+ * Whether a path leads from step `from` to step `to`. Steps that concern the rank of `from` are searched first; they
+ * are stored downward from the end of the queue.
  */
 static int comes_after(struct search *s, int to, int from)
 {
@@ -93,7 +95,7 @@ static const char *kind_of(const struct search *s, int g)
     return hs_kind_name(hs_lists_step(s->lists, g)->kind);
 }
 
-/* Place of a global step in its list. */
+/* Index of a global step in its list. */
 static int index_of(const struct search *s, int g)
 {
     return g - s->lists->base[s->lists->rank[g]];
@@ -114,13 +116,13 @@ static hsumma_status check_order(void *state, int later_use, int earlier_use)
                     rank[write->step]);
 }
 
-/* Elements of the owner's OUT, which stand in front of those of its SHARED. */
+/* Number of elements in a slot; those of the owner's OUT are numbered before those of its SHARED. */
 static int64_t elements_of(const struct search *s, int owner, enum hs_slot slot)
 {
     return hs_slot_bytes(s->proof, owner, slot) / s->proof->shape->unit;
 }
 
-/* The uses of one owner's slots: use[first .. end). */
+/* Checks the uses of one owner's slots: use[first .. end). */
 static hsumma_status check_owner(struct search *s, int first, int end)
 {
     int owner = s->use[first].owner;
@@ -151,7 +153,10 @@ static void add_rank(const struct search *s, int to, int from, int low)
         s->ranks[(size_t)to * (size_t)s->words + (size_t)(at / 64)] |= (uint64_t)1 << at % 64;
 }
 
-/* Peers read IN or OUT, by use[first .. end) of the owners from low on: these have entered, and wait at their end. */
+/*
+ * Where peers read IN or OUT, checks that the owner has entered before, and at its end waits for the readers. use[first
+ * .. end) are the uses of owners from `low` on.
+ */
 static hsumma_status check_presence(struct search *s, int low, int first, int end)
 {
     const struct hs_lists *lists = s->lists;
@@ -175,7 +180,10 @@ static hsumma_status check_presence(struct search *s, int low, int first, int en
     return HSUMMA_OK;
 }
 
-/* Whether an access of a rank counts: peers use the slot, and if they only read, the owner's own reads do not. */
+/*
+ * Whether an access matters: to a peer's slot always; to an own slot if peers write it, or if peers read and this
+ * writes.
+ */
 static int counts(const struct search *s, int rank, const struct hs_access *access)
 {
     if (access->ref.of)
@@ -191,7 +199,7 @@ static int compare_uses(const void *a, const void *b)
     return difference ? difference : x->writes - y->writes;
 }
 
-/* Finds out who uses the slots of peers; 0: nobody. */
+/* Finds which ranks' slots are accessed by peers; returns 0 if none are. */
 static int find_touched(struct search *s)
 {
     int any = 0;
@@ -206,7 +214,7 @@ static int find_touched(struct search *s)
     return any;
 }
 
-/* All uses, by owner; counts only if s->use is NULL. */
+/* Collects all uses, sorted by owner and depth; only counts them if s->use is NULL. */
 static void collect_uses(struct search *s)
 {
     s->uses = 0;
@@ -276,7 +284,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     s.seen = hs_get_zero(memory, steps, sizeof *s.seen);
     s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
     s.found = hs_get_zero(memory, steps, sizeof *s.found);
-    /* Every dependency and SIGNAL has its user; the SENDs come on top. */
+    /* first_user covers dependencies and SIGNALs; the SENDs of RECVs are at most one more per step. */
     s.cause = hs_get(memory, (size_t)proof->lists.first_user[steps] + steps + 1, sizeof *s.cause);
     s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
     s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
@@ -285,7 +293,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     hsumma_status status = hs_accessed_begin(&s.accessed, most, memory);
     if (!s.depth || !s.order || !s.seen || !s.queue || !s.found || !s.cause || !s.first_cause || !s.use || !s.ranks)
         status = HSUMMA_ERR_MEMORY;
-    /* Steps that wait in a circle are left to the run, which will name them. */
+    /* Dependency cycles are left to the run, which will name their steps. */
     if (!status && hs_lists_levels(s.lists, 0, s.depth, s.order, s.queue)) {
         find_causes(&s);
         collect_uses(&s);

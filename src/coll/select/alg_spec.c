@@ -1,4 +1,4 @@
-/* Words for algorithms. */
+/* The text of specs: parsing and writing. */
 #include "coll/select/select.h"
 
 #include "base/options.h"
@@ -12,7 +12,7 @@ struct spec_reading {
     const struct hs_registry *own;
     enum hs_collective collective;
     const char *sayer;
-    int names; /* look them up */
+    int names; /* look up names */
     struct hs_message *message;
 };
 
@@ -22,7 +22,7 @@ static hsumma_status bad(const struct spec_reading *reading, const char *text, s
                    (int)(length < 80 ? length : 80), text, expected);
 }
 
-/* Copies `length` letters of a name; -1 if they are none. */
+/* Copies a name of `length` characters; -1 if it is not a name. */
 static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -33,7 +33,7 @@ static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
     return 0;
 }
 
-/* Of this collective, or of any: a stage of a composition may be another collective. */
+/* Finds a row of this collective or, with `any`, of another one: a stage may be a different collective. */
 static hsumma_status find_name(const struct spec_reading *reading, const char *name, int any, const struct hs_alg **alg)
 {
     *alg = hs_alg_find_in(reading->own, reading->collective, name);
@@ -51,7 +51,7 @@ enum key { KEY_LEADERS, KEY_PIECES, KEY_THRESHOLD, KEY_LEVEL, KEY_OUTER, KEY_INN
 static const struct {
     const char *name;
     unsigned flag;
-    int64_t most; /* of numbers; 0: bytes */
+    int64_t most; /* of numbers: the largest; 0: a number of bytes */
     const char *expected;
 } keys[KEYS] = {
     [KEY_LEADERS] = {"l", HS_USES_LEADERS, INT32_MAX, "l=N with N at least 1"},
@@ -73,7 +73,7 @@ const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size)
     return text;
 }
 
-/* A parameter's value, `text` up to its end. */
+/* Sets a parameter; `text` is its value. */
 static hsumma_status set(const struct spec_reading *reading, enum key key, const char *text, struct hs_alg_spec *spec)
 {
     int64_t number = 0;
@@ -100,7 +100,7 @@ static hsumma_status set(const struct spec_reading *reading, enum key key, const
     return HSUMMA_OK;
 }
 
-/* KEY=VALUE of `length` letters. */
+/* Parses KEY=VALUE of `length` characters. */
 static hsumma_status parameter(const struct spec_reading *reading, const char *text, size_t length,
                                struct hs_alg_spec *spec, const char *name)
 {

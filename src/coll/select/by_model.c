@@ -1,25 +1,27 @@
-/* The model's choice: the clock over the rows that fit. */
+/* The model's choice: the fastest of the rows that fit, by the clock. */
 #include "coll/select/select.h"
 
 #include <math.h>
 
-/* The order of the rows does not change any more beyond a number of bytes, and pipelines get long. */
+/* Vectors are priced up to these lengths: beyond, the ranking of rows no longer changes, and pipelines get long. */
 enum { MANY_RANKS = 16, MOST_BYTES_OF_FEW = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
 
-/* Parameters that are tried: leaders by powers of two up to this number, and all ranks; pieces of a leader's part;
- * bytes of a segment. */
+/*
+ * Parameters that are tried: numbers of leaders in powers of two up to this one, and all ranks; pieces of a leader's
+ * part; bytes of a segment.
+ */
 enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8, LEAST_SEGMENT = 16 << 10, MOST_SEGMENT = 256 << 10 };
-/* Rows of stages are tried up to this number of ranks, where all lists are short. */
+/* Rows for stages are tried up to this number of ranks, where all lists are short. */
 enum { MOST_RANKS_FOR_STAGES = 64 };
 
-/* Rows for devices have been tried and priced there alone. */
+/* Rows with HS_FOR_DEVICES have been tested and priced on devices only. */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
 {
     unsigned others = HS_BY_MPI | HS_ON_HOST | (question->on_device ? 0u : HS_FOR_DEVICES);
     return alg->collective == question->collective && !(alg->flags & others);
 }
 
-/* The question's size, rounded up to a power of two of bytes, in whole elements. */
+/* The question's length, rounded up to a power of two and to whole elements. */
 static int64_t size_class(const struct hs_question *question)
 {
     const struct hs_shape *shape = question->shape;
@@ -42,7 +44,7 @@ static const struct hs_price *find(const struct hs_selector *selector, const str
     return NULL;
 }
 
-/* A word that is priced, and its seconds; alg NULL: none yet. */
+/* A spec and its modelled seconds; alg NULL: none yet. */
 struct entrant {
     struct hs_alg_spec spec;
     double seconds;
@@ -58,7 +60,7 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
     return spec->alg ? seconds : HUGE_VAL;
 }
 
-/* Prices one word, which replaces the best of its row if it is faster; what the clock cannot read is no candidate. */
+/* Prices a spec, which replaces the best of its row if it is faster. Specs that the clock cannot price are skipped. */
 static hsumma_status try_spec(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_alg_spec *spec, const struct hs_price *price, struct entrant *best)
 {
@@ -77,7 +79,7 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* Other segments, unless the caller has said one. */
+/* Tries the row's default segment and others, unless the caller has given one. */
 static hsumma_status try_segments(struct hs_selector *selector, const struct hs_question *question,
                                   struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
@@ -91,13 +93,15 @@ static hsumma_status try_segments(struct hs_selector *selector, const struct hs_
     return status;
 }
 
-/* Whether some node has several ranks: else a row with a stage between nodes is what stands in that stage. */
+/*
+ * Whether some node has several ranks. If none has, a row with a stage between nodes is equivalent to that stage's row.
+ */
 static int has_stages(const struct hs_shape *shape)
 {
     return shape->topology && hs_division_largest(&shape->topology->division[HS_NODE]) > 1;
 }
 
-/* Other rows for the stage between nodes. */
+/* Tries other rows for the stage between nodes. */
 static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
@@ -115,8 +119,8 @@ static hsumma_status try_outer(struct hs_selector *selector, const struct hs_que
 }
 
 /*
- * A row inside nodes or sockets: other numbers of leaders, with the best of them other numbers of pieces, and with the
- * best of these other rows between nodes.
+ * Tries a row at the level of nodes or sockets: first numbers of leaders, with the best of them numbers of pieces, and
+ * with the best of these other rows between nodes.
  */
 static hsumma_status try_level(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
@@ -148,7 +152,7 @@ static hsumma_status try_level(struct hs_selector *selector, const struct hs_que
     return status;
 }
 
-/* A row with what is worth trying of its parameters; the best and the next are of different rows. */
+/* Tries a row with the parameters worth trying; `best` and `next` are of different rows. */
 static hsumma_status try_row(struct hs_selector *selector, const struct hs_question *question, const struct hs_alg *alg,
                              struct hs_price *price)
 {
@@ -174,7 +178,7 @@ static hsumma_status try_row(struct hs_selector *selector, const struct hs_quest
     return HSUMMA_OK;
 }
 
-/* The row that may be fastest, of those that have not been tried; -1: none is left. */
+/* The untried row that may be fastest; -1: none is left. */
 static int most_promising(const struct entrant *row, int rows)
 {
     int first = -1;
@@ -184,7 +188,7 @@ static int most_promising(const struct entrant *row, int rows)
     return first;
 }
 
-/* Tries all rows, promising ones first, so that the others are soon known to be slower. */
+/* Tries all rows, the most promising first, so that the others are soon known to be slower. */
 static hsumma_status try_rows(struct hs_selector *selector, const struct hs_question *question, struct entrant *row,
                               struct hs_price *price)
 {
@@ -206,7 +210,7 @@ static hsumma_status try_rows(struct hs_selector *selector, const struct hs_ques
     while (!status && (i = most_promising(row, rows)) >= 0) {
         alg = row[i].spec.alg;
         row[i].spec.alg = NULL;
-        /* other parameters may take less */
+        /* other parameters may be faster */
         if (alg->flags & (HS_USES_LEVEL | HS_USES_SEGMENT) ||
             row[i].seconds < least_seconds(&price->next, price->next_seconds))
             status = try_row(selector, question, alg, price);

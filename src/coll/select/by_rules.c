@@ -1,4 +1,4 @@
-/* Rules: words by collective and size, from the option "coll" or a tuned file. */
+/* Rules: specs by collective and size, from the option "coll" or a tuned file. */
 #include "base/options.h"
 #include "coll/select/select.h"
 
@@ -60,7 +60,7 @@ static hsumma_status set_spec(struct hs_rule *rule, const char *text, size_t len
     return HSUMMA_OK;
 }
 
-/* Letters up to a comma outside of brackets. */
+/* Number of characters up to a comma outside of parentheses. */
 static size_t to_comma(const char *text, size_t length)
 {
     int depth = 0;
@@ -138,7 +138,7 @@ static int count_text(const char *text, size_t length, int *count)
     return 0;
 }
 
-/* A rule of a tuned file. */
+/* Appends a rule of a tuned file. */
 static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_fields *line, int number,
                                 const struct hs_allocator *memory, struct hs_message *message)
 {

@@ -1,13 +1,15 @@
 /*
- * Which algorithm serves a collective call: the call's word, else the option "coll", else a tuned file, else the model,
- * else a safe default.  A choice is a function of global arguments, so that all ranks choose alike without talking.
+ * Which algorithm serves a collective call, in order of precedence: the call's own spec, the option "coll", a tuned
+ * file, the model, a safe default. The choice is a function of global arguments, so all ranks choose alike without
+ * communication.
  *
- *   word   NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: choose
+ *   WORD   the text of a spec: NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: choose
  *   rules  COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD
- *   range  0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; none: all sizes
+ *   RANGE  0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; none: all sizes
  *   tuned  a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE WORD" with * for any number or all
- *          sizes; # begins a comment; lines that begin with "gemm" are for hsumma/tuned/tuned.h.  Version 1 had none of
- * those The first rule that fits wins.
+ *          sizes. # begins a comment; lines that begin with "gemm" or "network" are left to other readers.
+ *
+ * The first rule that fits wins.
  */
 #ifndef HS_COLL_SELECT_SELECT_H
 #define HS_COLL_SELECT_SELECT_H
@@ -20,15 +22,15 @@ enum { HS_ALG_SPEC_TEXT = 160 };
 struct hs_alg_spec {
     const struct hs_alg *alg; /* NULL: auto */
     struct hs_parameters with;
-    int64_t segment; /* bytes; 0: nothing said */
+    int64_t segment; /* bytes; 0: not given */
 };
 
-/* Reads a word of `length` letters; HSUMMA_ERR_OPTION and a message that begins with `sayer`. */
+/* Parses a spec of `length` characters. HSUMMA_ERR_OPTION with a message that begins with `sayer`. */
 hsumma_status hs_alg_spec_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
                                size_t length, const char *sayer, struct hs_alg_spec *spec, struct hs_message *message);
-/* The same without a look at the names: only whether it is a word. */
+/* As hs_alg_spec_read, without looking up names: checks the syntax only. */
 hsumma_status hs_alg_spec_check(const char *text, size_t length, const char *sayer, struct hs_message *message);
-/* The word that is read as this again. */
+/* Writes the text that hs_alg_spec_read reads back as this spec. */
 void hs_alg_spec_write(const struct hs_alg_spec *spec, char *text, size_t size);
 /* Names of the parameters of a row: "l, k, level". */
 const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size);
@@ -45,34 +47,37 @@ struct hs_rules {
     size_t capacity;
 };
 
-/* Both append; HSUMMA_ERR_OPTION or _MEMORY.  Names of algorithms are not looked up: they may be registered later. */
+/*
+ * Both append rules; HSUMMA_ERR_OPTION or _MEMORY. Algorithm names are not looked up, since they may be registered
+ * later.
+ */
 hsumma_status hs_rules_read(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                             struct hs_message *message);
 hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                                   struct hs_message *message);
-/* A number of bytes such as 64k, or "inf"; 0, or -1 if the text is neither. */
+/* Parses a number of bytes such as 64k, or "inf". Returns 0, or -1 if the text is neither. */
 int hs_bytes_text(const char *text, size_t length, int64_t *bytes);
 
-/* What all readers of tuned files share.  HSUMMA_ERR_OPTION: the first line does not say this version. */
+/* Shared by all readers of tuned files. HSUMMA_ERR_OPTION: the first line does not name this version. */
 enum { HS_TUNED_VERSION = 2, HS_TUNED_FIELDS = 5 };
-extern const char hs_tuned_gemm[], hs_tuned_network[]; /* the first words of lines that are not of collectives */
+extern const char hs_tuned_gemm[], hs_tuned_network[]; /* first fields of lines that are not rules of collectives */
 hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message);
-/* A line in words: none in comments and empty lines; of further ones than HS_TUNED_FIELDS only the number is kept. */
+/* A line split into fields; comments and empty lines have none. Beyond HS_TUNED_FIELDS only their number is kept. */
 struct hs_tuned_fields {
     const char *text[HS_TUNED_FIELDS];
     size_t size[HS_TUNED_FIELDS];
     int count;
-    const char *end;  /* of what is said: of the last word */
+    const char *end;  /* end of the last field */
     const char *next; /* the next line, or the end of the text */
 };
 void hs_tuned_split(const char *line, struct hs_tuned_fields *fields);
-/* Whether a line is a rule of a collective, and not of what other readers know. */
+/* Whether a line is a rule of a collective rather than a line for other readers. */
 int hs_tuned_is_rule(const struct hs_tuned_fields *fields);
-/* Whether word i of a line is this one. */
+/* Whether field i of a line equals the text. */
 int hs_tuned_is(const struct hs_tuned_fields *fields, int i, const char *text, size_t size);
 
 void hs_rules_free(struct hs_rules *rules, const struct hs_allocator *memory);
-/* The word for a call, NULL: no rule. */
+/* The spec for a call; NULL: no rule fits. */
 const char *hs_rules_find(const struct hs_rules *rules, enum hs_collective collective, int ranks, int nodes,
                           int64_t bytes);
 
@@ -86,23 +91,23 @@ enum hs_chosen_by {
 
 struct hs_question {
     enum hs_collective collective;
-    const struct hs_shape *shape; /* rank does not matter, root is the true one */
+    const struct hs_shape *shape; /* rank is ignored, root is the true one */
     int ordered;                  /* the operator does not commute */
-    int on_device;                /* its memory is a device's, which does the work */
-    const char *no_mpi;           /* why MPI cannot do it; NULL: it can */
-    const char *spec;             /* the call's; NULL: none */
+    int on_device;                /* its buffers are in device memory, and the device does the work */
+    const char *no_mpi;           /* why MPI cannot serve it; NULL: it can */
+    const char *spec;             /* the call's own; NULL: none */
 };
 
 struct hs_answer {
     struct hs_alg_spec spec;
     enum hs_chosen_by by;
-    struct hs_alg_spec asked; /* rerouted: what was to be used, and why it cannot; else alg NULL */
+    struct hs_alg_spec asked; /* if rerouted: the spec requested, and in why_not why it cannot serve; else alg NULL */
     const char *why_not;
-    struct hs_alg_spec next; /* the model's second, of another row; alg NULL: there is none */
+    struct hs_alg_spec next; /* the model's second best, of another row; alg NULL: none */
     double seconds, next_seconds;
 };
 
-/* What the model has answered before; sizes are rounded up to powers of two. */
+/* A memoised answer of the model; sizes are rounded up to powers of two. */
 struct hs_price {
     enum hs_collective collective;
     int ordered, on_device;
@@ -114,12 +119,12 @@ struct hs_price {
 struct hs_selector {
     const struct hs_allocator *memory;
     const struct hs_registry *own;
-    const struct hs_machine *machine, *device_machine; /* the latter for work in device memory; NULL: as the former */
+    const struct hs_machine *machine, *device_machine; /* device_machine: for work in device memory; NULL: as machine */
     struct hs_rules coll, tuned;
     struct hs_price *price;
     int prices;
     size_t price_capacity;
-    int64_t lists; /* of ranks that the model has looked at so far */
+    int64_t lists; /* number of lists that the model has examined so far */
 };
 
 void hs_selector_free(struct hs_selector *selector);
@@ -129,9 +134,9 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
 /* "allreduce of 64 KiB on 8 processes (2 nodes): dpml(l=2), by the model: 34 us; recursive_doubling 51 us" */
 void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size);
 
-/* Why a word cannot serve the question, NULL: it can. */
+/* Why a spec cannot serve the question; NULL: it can. */
 const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question);
-/* The model's answer; *price is NULL without a machine, or where no row fits. */
+/* The model's answer; *price is NULL without a machine, or if no row fits. */
 hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_price **price);
 

@@ -1,4 +1,4 @@
-/* The text of a tuned file: its first line with the version, and lines split into words. */
+/* The text of a tuned file: its first line with the version, and lines split into fields. */
 #include "coll/select/select.h"
 
 #include <string.h>

@@ -34,7 +34,8 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
         bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0, NULL);
         if (MPI_Allgather(&mine, 1, MPI_INT, bells->rank, 1, MPI_INT, machine) != MPI_SUCCESS)
             status = HSUMMA_ERR_MPI;
-        else if (!bells->sleeper) /* then the ranks of this machine share no flags */
+        /* no shared memory, hence no flags on this machine */
+        else if (!bells->sleeper)
             bells->members = 1, bells->me = 0;
     }
     status = hs_agreed(comm, status);
@@ -49,7 +50,7 @@ int hs_bells_listen(struct hs_bells *bells)
     if (bells->request == MPI_REQUEST_NULL)
         code = MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, bell_tag(), bells->comm, &bells->request);
     atomic_store(&bells->sleeper[bells->me].asleep, 1);
-    atomic_thread_fence(memory_order_seq_cst); /* before the last look at flags */
+    atomic_thread_fence(memory_order_seq_cst); /* orders `asleep` before the last check of flags */
     bells->listening = 1;
     return code;
 }
@@ -62,8 +63,10 @@ void hs_bells_awake(struct hs_bells *bells, int heard)
     bells->listening = 0;
 }
 
-/* Whether a bell for member m can go; in a simulator not while the last one is on its way, which wakes m all the same
- * (SMPI 3.32 loses track of several, and of requests that are freed early). */
+/*
+ * Whether a bell can be sent to member m. In a simulator not while the last one is in transit, which wakes m anyway:
+ * SMPI 3.32 loses track of several, and of requests that are freed early.
+ */
 static int can_ring(struct hs_bells *bells, int m)
 {
     int done = 1;
@@ -75,8 +78,8 @@ static int can_ring(struct hs_bells *bells, int m)
 }
 
 /*
- * The flag has been raised before.  Fences here and in hs_bells_listen: a rank that looks at the flag too early is seen
- * asleep.
+ * The caller has raised the flag. The fences here and in hs_bells_listen ensure that a rank that checked the flag too
+ * early is seen asleep.
  */
 void hs_bells_ring(struct hs_bells *bells)
 {
@@ -93,8 +96,8 @@ void hs_bells_ring(struct hs_bells *bells)
 }
 
 /*
- * Bells on their way are received: nothing may be left in the communicator.  What this rank still listens for it rings
- * itself.
+ * Receives the bells in transit, so that no message is left in the communicator, and completes a pending receive by a
+ * bell from this rank to itself.
  */
 static void silence(struct hs_bells *bells)
 {

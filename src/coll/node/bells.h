@@ -1,6 +1,7 @@
 /*
- * How ranks that block in MPI (option wait=block) learn of flags in shared memory: a rank that is about to block says
- * so in memory that its machine shares, and a rank that raises a flag then sends it an empty message, a bell.
+ * Wakes ranks that block in MPI (option wait=block) when a flag in shared memory is raised: a rank that is about to
+ * block sets `asleep` in memory shared by its machine, and a rank that raises a flag then sends it an empty message, a
+ * bell.
  */
 #ifndef HS_COLL_NODE_BELLS_H
 #define HS_COLL_NODE_BELLS_H
@@ -12,30 +13,32 @@
 #include <stdatomic.h>
 
 struct hs_sleeper {
-    _Alignas(128) _Atomic int asleep; /* this rank blocks, or will unless it finds something to do */
+    _Alignas(128) _Atomic int asleep; /* this rank blocks, or will unless it finds work */
 };
 
 struct hs_bells {
     MPI_Comm comm;
-    int members, me;   /* ranks of the communicator on this machine; 1: no rank rings */
-    int *rank;         /* of each in the communicator */
-    MPI_Request *sent; /* to each of them: the last bell */
+    int members, me;   /* ranks of the communicator on this machine; 1: no bells */
+    int *rank;         /* their ranks in the communicator */
+    MPI_Request *sent; /* the last bell sent to each of them */
     struct hs_sleeper *sleeper;
-    MPI_Request request; /* the bell that this rank listens for */
+    MPI_Request request; /* this rank's receive for a bell */
     int listening;       /* between hs_bells_listen and hs_bells_awake */
-    int owed;            /* bells that have been rung for it and not been received */
+    int owed;            /* bells sent to this rank and not received yet */
 };
 
-/* Collective over comm; `machine`: its ranks that share memory.  The same status on all. */
+/* Collective over comm; `machine`: the ranks of comm that share memory. Same status on all ranks. */
 hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_allocator *memory);
 /* mpi: whether MPI may still be called. */
 void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *memory);
 
-/* Says that this rank will block, and listens: flags that are raised from now on ring.  An MPI code. */
+/*
+ * Announces that this rank will block, and posts the receive: flags raised from now on ring. Returns an MPI error code.
+ */
 int hs_bells_listen(struct hs_bells *bells);
-/* It does not block any more; heard: MPI has completed `request`. */
+/* Ends the announcement; heard: MPI has completed `request`. */
 void hs_bells_awake(struct hs_bells *bells, int heard);
-/* After raising a flag.  NULL is ignored. */
+/* Wakes blocked ranks; call it after raising a flag. NULL is ignored. */
 void hs_bells_ring(struct hs_bells *bells);
 
 #endif

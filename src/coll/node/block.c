@@ -4,7 +4,7 @@
 #include "base/wait.h"
 #include "coll/node/agree_mpi.h"
 
-/* Requests that one wait looks at.  With more under way a rank polls; in a simulator it looks at the oldest. */
+/* Requests handled by one wait. With more in flight a rank polls; in a simulator it waits for the oldest. */
 enum { CAPACITY = 512 };
 
 hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struct hs_allocator *memory)
@@ -78,7 +78,7 @@ static void put(struct hs_block *block, int *count, MPI_Request request, struct 
     block->index[(*count)++] = index;
 }
 
-/* All that may wake this rank. */
+/* Collects all requests that may wake this rank; returns their number. */
 static int gather(struct hs_block *block)
 {
     int count = 0;
@@ -92,7 +92,7 @@ static int gather(struct hs_block *block)
     return count;
 }
 
-/* Takes note of a request that MPI has completed; 1: it was the bell. */
+/* Records that MPI has completed a request; returns 1 if it was the bell. */
 static int note(struct hs_block *block, int at)
 {
     struct hs_in_flight *messages = block->of[at];
@@ -116,7 +116,8 @@ int hs_block_may_test(const struct hs_block *block)
 hsumma_status hs_block_idle(void *state, int times)
 {
     struct hs_block *block = state;
-    if (block->bells.members > 1 && (times == 1 || !block->bells.listening)) { /* and looks once more */
+    /* Returns before blocking, so that the caller checks everything once more. */
+    if (block->bells.members > 1 && (times == 1 || !block->bells.listening)) {
         hs_bells_awake(&block->bells, 0);
         return hs_bells_listen(&block->bells) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
     }

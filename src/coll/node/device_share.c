@@ -5,13 +5,13 @@
 #include <limits.h>
 #include <string.h>
 
-/* What a rank tells the others: its memory, if it has any, then its events. */
+/* What a rank exports to the others: its memory, if any, then its events. */
 struct shared_export {
-    int64_t bytes; /* of the memory; of an event: 1, if it can be waited for */
+    int64_t bytes; /* bytes of the memory; for an event: 1 if it can be waited for */
     struct hs_exported exported;
 };
 
-/* Makes and exports what is this rank's. */
+/* Allocates and exports this rank's memory and events. */
 static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct shared_export *mine)
 {
     struct hs_device *device = share->device;
@@ -31,8 +31,8 @@ static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct s
     for (int i = 0; i < share->events && !status; i++) {
         struct hs_event **event = &share->event[share->me * share->events + i];
         status = kind->make_event(device, 1, event);
-        if (!status) /* once, for who waits for it first: of an event never recorded CUDA says nothing between processes
-                      */
+        /* Record it once: CUDA does not define waiting for another process's event that was never recorded. */
+        if (!status)
             status = kind->record(device, stream, *event);
         if (!status)
             mine[1 + i].bytes =
@@ -45,7 +45,7 @@ static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct s
     return status;
 }
 
-/* Maps what the others have told; their events if that can be. */
+/* Imports what the others have exported; their events only if possible. */
 static hsumma_status take(struct hs_device_share *share, const struct shared_export *all)
 {
     struct hs_device *device = share->device;
@@ -67,7 +67,7 @@ static hsumma_status take(struct hs_device_share *share, const struct shared_exp
     return status;
 }
 
-/* The status of all, and what this rank can say of it. */
+/* Agrees on a status; the message says what this rank knows about an error. */
 static hsumma_status agreed(MPI_Comm mates, hsumma_status mine, const struct hs_device *device,
                             struct hs_message *message)
 {

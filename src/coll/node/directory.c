@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * Polls in vain before a rank yields, and before it sleeps.  A poll takes some 0.1 us; waking a sleeper some 5 us, most
- * of it on the processor that wakes.  With more ranks than processors whom one waits for may have none.
+ * Unsuccessful polls before a rank yields, and before it sleeps. A poll takes some 0.1 us, waking a sleeper some 5 us,
+ * mostly on the processor that wakes it. With more ranks than processors the awaited rank may not be running.
  */
 enum {
     SPINS = 300,
@@ -22,8 +22,8 @@ enum {
 };
 
 /*
- * Sequentially consistent throughout: who goes to sleep counts itself, then looks at the words once more; who signals
- * sets the word, then looks at the count.  So one of them sees the other.
+ * Sequentially consistent throughout: a rank going to sleep counts itself, then checks the counters once more; a rank
+ * that signals sets the counter, then checks the count. So at least one of them sees the other.
  */
 void hs_signal(struct hs_directory *directory, int counter, uint64_t value)
 {
@@ -82,7 +82,7 @@ static int still_missing(const struct hs_directory *directory)
     return 1;
 }
 
-/* Sleeps for a moment at most: others may wait for MPI's progress here, and more may be awaited than is known. */
+/* Sleeps only briefly: others may need MPI progress here, and not all awaited conditions may be recorded. */
 static void nap(struct hs_directory *directory, int naps)
 {
     struct hs_directory_entry *mine = &directory->entry[directory->me];
@@ -98,7 +98,7 @@ static void nap(struct hs_directory *directory, int naps)
         atomic_fetch_sub(&directory->entry[directory->awaited[i].rank].sleepers, 1);
 }
 
-/* Polls in vain after which a rank sleeps. */
+/* Unsuccessful polls after which a rank sleeps. */
 static int patience(const struct hs_directory *directory)
 {
     return directory->crowded ? SPINS_CROWDED + YIELDS_CROWDED : SPINS + YIELDS;

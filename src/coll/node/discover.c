@@ -11,8 +11,10 @@
 #endif
 
 #if HSUMMA_HAVE_HWLOC
-/* Sockets of the ranks of a node, by the processors that they may use: one process looks, for loading takes long, and
- * only if they are bound at all.  A rank that may run on several sockets counts for the first. */
+/*
+ * Finds the sockets of a node's ranks by the processors that they may use. Only one process does it, since loading is
+ * slow, and only if ranks are bound. A rank that may run on several sockets is assigned to the first.
+ */
 static void find_sockets(const cpu_set_t *may_use, int ranks, int *socket)
 {
     hwloc_topology_t topology;
@@ -44,7 +46,7 @@ static void find_sockets(const cpu_set_t *may_use, int ranks, int *socket)
 }
 #endif
 
-/* *mine: number of this rank's socket in its node. */
+/* *mine: index of this rank's socket on its node. */
 static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *memory, int *mine)
 {
     int rank = 0, ranks = 1;
@@ -72,8 +74,8 @@ static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *me
 }
 
 /*
- * Where everybody is: names that are equal where ranks share a node, name[0 .. size), or a socket, behind them.
- * machine: the ranks that MPI says share memory with this one.
+ * Finds the places of all ranks: name[0 .. size) is equal for ranks that share a node, the next `size` names for ranks
+ * that share a socket. machine: the ranks that share memory with this one according to MPI.
  */
 static hsumma_status find_places(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory, int *name)
 {
@@ -90,7 +92,7 @@ static hsumma_status find_places(struct hs_comm *comm, MPI_Comm machine, const s
     return status;
 }
 
-/* The topology that the user has given, or the real one. */
+/* The topology given by the user, or the real one. */
 static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm machine,
                                    const struct hs_allocator *memory)
 {
@@ -106,7 +108,7 @@ static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discove
     return status;
 }
 
-/* Of each rank its number among the mates. */
+/* Sets the index of each rank among the mates. */
 static hsumma_status list_mates(struct hs_comm *comm, const struct hs_allocator *memory)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
@@ -131,8 +133,8 @@ hsumma_status hs_comm_on_one_node(struct hs_comm *comm, const struct hs_allocato
 }
 
 /*
- * A communicator of the mates, who are all on `machine` unless nodes are virtual.  Where there need not be a new one
- * there is none: MPI has not many.  HSUMMA_ERR_UNSUPPORTED: the ranks of some node are on several machines.
+ * Creates a communicator of the mates, which are all on `machine` unless nodes are virtual. An existing one is used
+ * where possible, since MPI has few. HSUMMA_ERR_UNSUPPORTED: some node spans several machines.
  */
 static hsumma_status connect_mates(struct hs_comm *comm, MPI_Comm machine)
 {
@@ -154,7 +156,7 @@ static hsumma_status connect_mates(struct hs_comm *comm, MPI_Comm machine)
     return status;
 }
 
-/* The mates; that virtual nodes are not on one machine each is no error. */
+/* Finds the mates. Virtual nodes that span several machines are not an error. */
 static hsumma_status find_mates(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory)
 {
     hsumma_status status = hs_agreed(comm->comm, list_mates(comm, memory));
@@ -164,8 +166,8 @@ static hsumma_status find_mates(struct hs_comm *comm, MPI_Comm machine, const st
 }
 
 /*
- * The memory that a node shares.  It can be had only if the ranks of the (perhaps virtual) node really share a machine,
- * and it is there for all nodes or for none, so that all ranks build the same lists.  Not having it is no error.
+ * Creates the shared memory of each node. That requires that the ranks of a (perhaps virtual) node really share a
+ * machine. Either all nodes have it or none, so that all ranks build the same lists. Not having it is not an error.
  */
 static hsumma_status share(struct hs_comm *comm, const struct hs_discover_options *options,
                            const struct hs_allocator *memory)

@@ -11,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the maker tells: process, descriptor, and which file it is, for processes may have other numbers elsewhere. */
+/*
+ * How other processes find the file: the creator's pid and descriptor. Device and inode verify it, since a pid may mean
+ * another process in another container.
+ */
 struct mapped_file {
     int64_t process, descriptor, device, inode;
 };
@@ -19,7 +22,8 @@ struct mapped_file {
 static int make_file(size_t bytes, int reserve, struct mapped_file *shared_file)
 {
     struct stat is;
-    struct rlimit limit; /* beyond it ftruncate does not fail, but ends the program */
+    /* Beyond this limit ftruncate does not fail but kills the process. */
+    struct rlimit limit;
     int file = memfd_create("hsumma", MFD_CLOEXEC);
     int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
                (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) && ftruncate(file, (off_t)bytes) == 0 &&
@@ -31,7 +35,7 @@ static int make_file(size_t bytes, int reserve, struct mapped_file *shared_file)
     return file;
 }
 
-/* The others open it through the maker's descriptor. */
+/* Opens the file through the creator's descriptor. */
 static int open_file(const struct mapped_file *shared_file)
 {
     char path[64];
@@ -47,7 +51,7 @@ static int open_file(const struct mapped_file *shared_file)
     return file;
 }
 
-/* The processes of a simulator are one: they share plain memory, behind the number of those that have it. */
+/* In a simulator all ranks are one process and share plain memory, preceded by a reference count. */
 static void *make_plain(MPI_Comm mates, size_t bytes, enum hs_mapping_fault *fault)
 {
     int64_t base = 0;
@@ -84,7 +88,7 @@ const char *hs_mapping_fault_text(enum hs_mapping_fault fault)
     return text[fault];
 }
 
-/* This process's mapping of the file that the first of the mates makes; MAP_FAILED: there is a fault. */
+/* Maps the file that the first of the mates creates; MAP_FAILED: *fault says why. */
 static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, int *file, enum hs_mapping_fault *fault)
 {
     struct mapped_file shared_file = {.descriptor = -1};
@@ -118,7 +122,7 @@ static void *map_together(MPI_Comm mates, size_t bytes, int reserve, enum hs_map
     int me, file;
     MPI_Comm_rank(mates, &me);
     void *base = map_file(mates, me, bytes, reserve, &file, &own);
-    /* all have opened it, or never will */
+    /* All have opened the file by now, or never will. */
     struct hs_verdict verdict =
         hs_agree_by_mpi(mates, (struct hs_vote){.status = own ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK, .about = (int)own});
     *fault = verdict.status == HSUMMA_ERR_MPI ? HS_NOT_MADE : (enum hs_mapping_fault)verdict.about;
@@ -138,7 +142,7 @@ void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping
     void *base = hs_simulator()         ? make_plain(mates, bytes, fault)
                  : ranks > 1 || reserve ? map_together(mates, bytes, reserve, fault)
                                         : map_alone(bytes, fault);
-    if (base && !reserve && !hs_simulator()) /* mostly holes: not for core dumps */
+    if (base && !reserve && !hs_simulator()) /* mostly untouched pages: exclude them from core dumps */
         madvise(base, bytes, MADV_DONTDUMP);
     return base;
 }

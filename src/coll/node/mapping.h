@@ -1,19 +1,19 @@
-/* Memory that processes of one node share: without a name, so that nothing is left behind whatever happens. */
+/* Memory shared by processes of one node; it has no name, so nothing is left behind whatever happens. */
 #ifndef HS_COLL_NODE_MAPPING_H
 #define HS_COLL_NODE_MAPPING_H
 
 #include <mpi.h>
 #include <stddef.h>
 
-/* Why there is no mapping; where processes have met several the last of these counts. */
+/* Why a mapping failed; if processes failed for different reasons, the last of these is reported. */
 enum hs_mapping_fault { HS_MAPPED, HS_NOT_MAPPED, HS_NOT_OPENED, HS_NOT_MADE };
 const char *hs_mapping_fault_text(enum hs_mapping_fault fault);
 
 /*
- * Maps `bytes` of zeros in all processes of `mates`, each at an address of its own.  reserve: every page is taken now,
- * so that a shortage shows here; else pages come as they are touched, and bytes may be more than the machine has.
- * Collective over mates, and the same answer on all: NULL where it cannot be had (no /proc, other users, no memory),
- * and then *fault, unless it is NULL, is why.
+ * Maps `bytes` of zeros in all processes of `mates`, at an address of its own in each. reserve: every page is allocated
+ * now, so a shortage shows here; otherwise pages are allocated when touched, and bytes may exceed the machine's memory.
+ * Collective over mates with the same result on all: NULL if impossible (no /proc, different users, no memory); then
+ * *fault, unless fault is NULL, is the reason.
  */
 void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault);
 void hs_mapping_free(void *base, size_t bytes); /* NULL is ignored */

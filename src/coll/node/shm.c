@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* The slot of instance i was used by instance i - HS_RING before; numbers in `finished` are one more, 0 is none. */
+/* Instance i reuses the slot of instance i - HS_RING. Values of `finished` are 1 + the instance; 0 is none. */
 int hs_shm_free(const struct hs_shm *shm, int64_t instance)
 {
     if (instance < HS_RING)
@@ -33,7 +33,7 @@ void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value)
 
 void hs_shm_finish(struct hs_shm *shm, int64_t instance)
 {
-    /* A flag is never older than the ring is long, also of a rank that gives no signals: epochs wrap. */
+    /* Epochs wrap, so no flag may lag by more than the ring length, even if a rank signals nothing. */
     raise_flag(shm, instance, HS_SIGNAL_MAX);
     atomic_store_explicit(&hs_shm_post(shm, instance, shm->me)->finished, (uint64_t)instance + 1, memory_order_release);
     hs_bells_ring(shm->bells);

@@ -1,6 +1,7 @@
 /*
- * Votes and verdicts: each member of a group votes, and all get one verdict, so that no member waits for one that has
- * failed.  Before our own collectives can be used MPI counts the votes (agree_mpi.h), afterwards coll/run/agree.h does.
+ * Votes and verdicts: each member of a group votes, and all get the same verdict, so no member waits for one that has
+ * failed. MPI combines the votes until the library's own collectives can be used (agree_mpi.h), coll/run/agree.h
+ * afterwards.
  */
 #ifndef HS_COLL_NODE_VERDICT_H
 #define HS_COLL_NODE_VERDICT_H
@@ -9,24 +10,24 @@
 
 #include <stdint.h>
 
-/* Zero is a vote for going on, with nothing to say. */
+/* All zero is a vote to proceed. */
 struct hs_vote {
     hsumma_status status;
-    int about;     /* of an error: what it is about, the caller's code, 0..255 */
-    int64_t value; /* all get the largest */
-    int64_t hash;  /* of what must be alike on all */
+    int about;     /* for an error: what it concerns, a code of the caller's, 0..255 */
+    int64_t value; /* the verdict has the largest */
+    int64_t hash;  /* of data that must be equal on all members */
 };
 
 /* The worst status, then the highest `about`, then the lowest rank wins. */
 struct hs_verdict {
     hsumma_status status;
     int about;
-    int rank;      /* in the communicator: one that has voted so */
+    int rank;      /* rank in the communicator of one that voted for this status */
     int64_t value; /* the largest */
-    int alike;     /* all have voted with the same hash */
+    int alike;     /* whether all voted with the same hash */
 };
 
-/* Votes in words, of which the larger one wins, each by itself. */
+/* A vote encoded in words; ballots are combined by the maximum of each word. */
 enum { HS_BALLOT_WORDS = 4 };
 struct hs_ballot {
     int64_t word[HS_BALLOT_WORDS];
@@ -55,7 +56,7 @@ static inline struct hs_verdict hs_ballot_verdict(const struct hs_ballot *ballot
                                .alike = word[2] == -word[3]};
 }
 
-/* The verdict where only this rank votes. */
+/* The verdict if only this rank votes. */
 static inline struct hs_verdict hs_verdict_alone(struct hs_vote vote, int rank)
 {
     struct hs_ballot ballot = hs_ballot_of(vote, rank);

@@ -7,7 +7,7 @@
 
 enum { POLLS_BETWEEN_LOOKS = 64 };
 
-/* The unit of the list is a ballot. */
+/* The list's unit is a ballot. */
 static void join(void *dst, const void *left, const void *right, int64_t bytes, void *state)
 {
     struct hs_ballot ballot, other;
@@ -19,8 +19,8 @@ static void join(void *dst, const void *left, const void *right, int64_t bytes, 
 }
 
 /*
- * Finds the leaders of the group's nodes and its members on this one: who sends messages, and whose ballots this rank
- * reads in the directory.
+ * Finds the leaders of the group's nodes and the group's members on this node. They determine which ranks send
+ * messages, and whose ballots this rank reads in the directory.
  */
 static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {
@@ -51,16 +51,16 @@ static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allo
     int leads = leaders > 1 && mate[0] == agreement->directory->me;
     *group = (struct hs_group){
         .table = group->table, .stride = 1, .size = leads ? leaders : 0, .me = group->me, .at = leader};
-    if (leads) { /* its own ballot it has */
+    if (leads) { /* a leader has its own ballot */
         agreement->mate++;
         agreement->mates--;
-    } else if (leaders > 1) { /* its leader's is the verdict */
+    } else if (leaders > 1) { /* the leader's ballot is the verdict */
         agreement->mates = 1;
     }
     return HSUMMA_OK;
 }
 
-/* The allreduce. */
+/* Prepares the allreduce. */
 static hsumma_status connect(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {
     const struct hs_group *group = &agreement->group;
@@ -112,7 +112,7 @@ int hs_agreement_awaits_mates(const struct hs_agreement *agreement)
     return agreement->met < agreement->mates;
 }
 
-/* Begins the allreduce, of what has been joined so far. */
+/* Starts the allreduce of the votes combined so far. */
 static hsumma_status send(struct hs_agreement *agreement)
 {
     struct hs_binding binding = {
@@ -125,7 +125,7 @@ static hsumma_status send(struct hs_agreement *agreement)
     return hs_start(&agreement->instance, agreement->comm, &binding);
 }
 
-/* Mates that wait for this rank's ballot give up, where nothing else tells them. */
+/* Makes mates that wait for this rank's ballot give up, unless a notice tells them anyway. */
 static hsumma_status fail(struct hs_agreement *agreement, hsumma_status status)
 {
     if (agreement->directory && status != HSUMMA_ERR_DEVICE)
@@ -152,7 +152,7 @@ struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
     return hs_ballot_verdict(&agreement->result);
 }
 
-/* Joins the ballots of those that have arrived since the last look. */
+/* Combines the ballots that have arrived since the last look. */
 static void meet(struct hs_agreement *agreement, int *worked)
 {
     struct hs_ballot ballot;
@@ -166,9 +166,10 @@ static void meet(struct hs_agreement *agreement, int *worked)
 }
 
 /*
- * A leader arrives last, and its ballot is the verdict.  Nothing is written too early: what a rank reads of agreement n
- * it has read before it starts n + 1.  So when a leader leaves verdict n + 1, after all its mates have arrived there,
- * they have read verdict n; when a mate leaves vote n + 1, after it has read verdict n, its leader has read vote n.
+ * Completes a leader's allreduce. A leader arrives last, and its ballot is the verdict. No ballot is overwritten too
+ * early, since a rank finishes reading agreement n before it starts n + 1: when a leader stores verdict n + 1, all its
+ * mates have arrived there, hence have read verdict n; when a mate stores vote n + 1, it has read verdict n, so its
+ * leader has read vote n.
  */
 static hsumma_status lead(struct hs_agreement *agreement, int *worked, int *done)
 {
@@ -179,7 +180,7 @@ static hsumma_status lead(struct hs_agreement *agreement, int *worked, int *done
     return status;
 }
 
-/* Whether others have failed. */
+/* Whether another rank has failed. */
 static hsumma_status look_around(const struct hs_agreement *agreement)
 {
     if (hs_notice_has_come(agreement->comm))
@@ -201,7 +202,7 @@ hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
     *done = met;
     if (!status && met && sends(agreement))
         status = lead(agreement, worked, done);
-    /* a rank that blocks is woken rarely */
+    /* a blocking rank is woken rarely, so it looks every time */
     if (!status && !*done && (++agreement->polls % POLLS_BETWEEN_LOOKS == 0 || agreement->comm->block))
         status = look_around(agreement);
     return status ? fail(agreement, status) : HSUMMA_OK;

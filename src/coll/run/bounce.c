@@ -28,8 +28,10 @@ void hs_bounce_free(struct hs_bounce_buffers *bounce, struct hs_device *device, 
     device->kind->put_pinned(device, bounce->memory);
 }
 
-/* Whether others may be waiting for this step: it is the oldest instance's, and near its first unfinished one.  Lists
- * come to an end when ranks look no further than that (steps.h), so such a step always gets a piece. */
+/*
+ * Whether others may be waiting for this step: it is near the first unfinished step of the oldest instance. Lists
+ * complete even if ranks look no further than that (steps.h), so a step there must always get a piece.
+ */
 static int is_urgent(const struct hs_device_comm *on, const struct hs_instance *instance, int step)
 {
     return on->first == instance && step < instance->head + HS_BOUNCE_URGENT;
@@ -67,7 +69,7 @@ static hsumma_status post(struct hs_bounce_piece *piece, int way)
     return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
-/* The piece's way between buffer and device, and an event behind it. */
+/* Enqueues the copy between buffer and device, and an event after it. */
 static hsumma_status enqueue(struct hs_device_comm *on, struct hs_bounce_piece *piece, int way)
 {
     hsumma_status status = HSUMMA_OK;
@@ -121,7 +123,7 @@ static void release(struct hs_device_comm *on, struct hs_bounce_piece *piece)
     on->bounce.in_use--;
 }
 
-/* A piece has come through: its step is done if it was the last one. */
+/* Finishes a piece's step if it was the last piece. */
 static void arrived(struct hs_device_comm *on, const struct hs_bounce_piece *piece, int way)
 {
     struct hs_instance *instance = piece->instance;
@@ -136,7 +138,7 @@ static void arrived(struct hs_device_comm *on, const struct hs_bounce_piece *pie
     hs_step_finish(instance, piece->step);
 }
 
-/* MPI gets the pieces in the order in which they were begun. */
+/* Posts the pieces that are ready to MPI, in the order in which they were begun. */
 static hsumma_status post_ready(struct hs_device_comm *on, int way, int *worked)
 {
     for (;;) {

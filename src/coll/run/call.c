@@ -40,7 +40,7 @@ static hsumma_status read_operator(const hsumma_operator *op, int64_t *unit, str
     return HSUMMA_OK;
 }
 
-/* Elements of all parts; -1 if there are too many bytes of them, -2 if one is negative. */
+/* Total number of elements; -1 if their bytes overflow, -2 if a count is negative. */
 static int64_t sum_counts(const int64_t *counts, int64_t count, int size, int64_t most)
 {
     int64_t sum = 0;
@@ -94,7 +94,7 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     if ((unsigned)from->collective > HSUMMA_REDUCE_SCATTER)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
                        HSUMMA_REDUCE_SCATTER);
-    call->collective = (enum hs_collective)from->collective; /* in the same order */
+    call->collective = (enum hs_collective)from->collective; /* same order in both enums */
     call->reduces = call->collective != HS_BCAST && call->collective != HS_ALLGATHER;
     int rooted = call->collective == HS_BCAST || call->collective == HS_REDUCE_TO;
     *about = HS_CALL_ROOT;

@@ -6,7 +6,7 @@
 
 enum { DEVICE_SHARED_BYTES = 4 << 20 };
 
-/* Flags in memory of the host, SHARED and events of devices.  Collective over the node's ranks. */
+/* Creates flags in host memory, SHARED and events on devices. Collective over the node's ranks. */
 static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, int64_t shared_bytes,
                               struct hs_message *why)
 {
@@ -31,7 +31,7 @@ static void leave_shm(struct hs_device_comm *on)
     on->shm = NULL;
 }
 
-/* For all nodes or for none, as memory of the host. */
+/* Shares device memory on all nodes or on none, as hs_comm_discover does with host memory. */
 static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, const struct hs_device_options *options)
 {
     int64_t shared_bytes = options->shared_bytes < 0 ? DEVICE_SHARED_BYTES : hs_in_pages(options->shared_bytes);

@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <string.h>
 
-/* The six arrays of an instance, laid out one after the other; with memory = NULL only measures. */
+/* Lays out the six arrays of an instance consecutively; with memory = NULL only computes their size. */
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
     size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW, at = 0;
@@ -15,7 +15,7 @@ static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
         {(void **)&instance->moved, all, sizeof *instance->moved},
         {(void **)&instance->traced, open, sizeof *instance->traced},
         {(void **)&instance->open.request, open,
-         sizeof *instance->open.request}, /* what is in flight lies inside the window */
+         sizeof *instance->open.request}, /* messages in flight belong to steps of one window */
         {(void **)&instance->request_step, open, sizeof *instance->request_step},
         {(void **)&instance->completed, open, sizeof *instance->completed},
         {(void **)&instance->state, all, sizeof *instance->state},
@@ -41,7 +41,7 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
     instance->capacity = steps;
 }
 
-/* Where a reference lies in this process; NULL: only hs_shm_read gets at it. */
+/* Local address of a reference; NULL: only hs_shm_read can access it. */
 static char *address(const struct hs_instance *instance, struct hs_ref ref)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -59,7 +59,7 @@ static hsumma_status read_peer(const struct hs_instance *instance, struct hs_ref
                        ref.slot == HS_OUT, ref.at + at, to, bytes);
 }
 
-/* What a peer's memory contributes to a sum passes through a buffer that stays in the cache, one half per operand. */
+/* Copies a peer's operands into a buffer that stays in the cache, one half per operand, piece by piece. */
 static hsumma_status reduce_pieces(const struct hs_instance *instance, const struct hs_step *step)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -83,7 +83,7 @@ static hsumma_status reduce_pieces(const struct hs_instance *instance, const str
     return HSUMMA_OK;
 }
 
-/* What a COPY or REDUCE is to a processor (coll/model/clock.h). */
+/* The kind of work that a COPY or REDUCE is (coll/model/clock.h). */
 static enum hs_work work_of(const struct hs_step *step)
 {
     if (step->kind == HS_REDUCE)
@@ -91,7 +91,7 @@ static enum hs_work work_of(const struct hs_step *step)
     return hs_copies_shared(step) ? HS_WORK_SHARED_COPY : HS_WORK_COPY;
 }
 
-/* COPY and REDUCE. */
+/* Executes a COPY or REDUCE. */
 static hsumma_status copy_or_add(const struct hs_instance *instance, const struct hs_step *step)
 {
     if (!hs_compute_bytes(instance->bound.compute, work_of(step), step->count))
@@ -126,7 +126,7 @@ static hsumma_status compute(const struct hs_instance *instance, const struct hs
     return status;
 }
 
-/* A message on its way, in the timeline. */
+/* Adds a message to the timeline. */
 static int64_t trace_message(const struct hs_instance *instance, const struct hs_step *step, int rank, int64_t bytes)
 {
     struct hs_trace *trace = instance->comm->trace;
@@ -142,7 +142,7 @@ static int64_t trace_message(const struct hs_instance *instance, const struct hs
                                                        .operand = -1});
 }
 
-/* Posts the next piece of a SEND or RECV, or a collective of MPI's. */
+/* Posts the next piece of a SEND or RECV, or an MPI collective. */
 static hsumma_status post(struct hs_instance *instance, int index)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
@@ -171,7 +171,7 @@ static hsumma_status post(struct hs_instance *instance, int index)
     return HSUMMA_OK;
 }
 
-/* Collects what MPI has completed; a step with pieces left posts the next one. */
+/* Collects messages that MPI has completed; steps with pieces left post the next one. */
 static hsumma_status collect(struct hs_instance *instance, int *worked)
 {
     if (instance->open.count == 0)
@@ -188,7 +188,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
         return HSUMMA_OK;
     *worked = 1;
     int kept = 0, before = instance->open.count;
-    int again[HS_STEP_WINDOW], agains = 0; /* what is in flight lies inside one window */
+    int again[HS_STEP_WINDOW], agains = 0; /* messages in flight belong to steps of one window */
     for (int i = 0; i < before; i++) {
         int step = instance->request_step[i];
         if (instance->open.request[i] != MPI_REQUEST_NULL) {
@@ -212,7 +212,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
     return HSUMMA_OK;
 }
 
-/* Per direction and peer, messages are posted in list order: who must wait for an earlier step of the list. */
+/* Messages are posted in list order per direction and peer. Holds the peers whose later messages must wait. */
 struct held {
     int peer[HS_STEP_WINDOW], count;
 };
@@ -225,7 +225,7 @@ static int is_held(const struct held *held, int peer)
     return 0;
 }
 
-/* Begins a step in memory of the host; local steps are done at once. */
+/* Begins a step in host memory; local steps complete immediately. */
 static hsumma_status host_step(struct hs_instance *instance, int index, int *worked)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
@@ -246,7 +246,7 @@ static hsumma_status host_step(struct hs_instance *instance, int index, int *wor
     return status;
 }
 
-/* Begins a step if it may begin; on a device also goes on with it. */
+/* Begins a step if it may begin; on a device also continues one that has begun. */
 static hsumma_status try_step(struct hs_instance *instance, int index, struct held *held, int *worked)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
@@ -284,7 +284,7 @@ static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
     return HSUMMA_OK;
 }
 
-/* Enters once the instance may use its slot of the shared memory. */
+/* Enters the instance once its slot of the shared memory is free. */
 static hsumma_status enter(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;

@@ -35,7 +35,7 @@ void hs_device_begin(struct hs_instance *instance)
     instance->signals = instance->ended = 0;
 }
 
-/* Tells where peers find what they may read. */
+/* Publishes where peers find this rank's exposed IN and OUT. */
 static void publish(const struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -51,7 +51,7 @@ static void publish(const struct hs_instance *instance)
     }
 }
 
-/* The pool goes from one instance to the next in the order of their start, which is alike on all ranks. */
+/* The pool passes from one instance to the next in the order of their start, which is the same on all ranks. */
 static int has_pool(const struct hs_instance *instance)
 {
     if (!instance->bound.io || !instance->bound.io->pool)
@@ -85,7 +85,7 @@ static int apart(struct hs_ref a, struct hs_ref b, int64_t bytes)
     return a.slot != b.slot || a.of != b.of || a.at + bytes <= b.at || b.at + bytes <= a.at;
 }
 
-/* Whether a step goes on with the sum that ends in `sum`, all of it in the places where it may begin now. */
+/* Whether a step adds one more operand to the result of `sum`, in place, and may begin now. */
 static int goes_on(const struct hs_instance *instance, const struct hs_step *sum, int index)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
@@ -94,7 +94,7 @@ static int goes_on(const struct hs_instance *instance, const struct hs_step *sum
            apart(step->right, sum->dst, sum->count) && hs_deps_done(instance, step);
 }
 
-/* One pass for a REDUCE and those that add to its result and may begin as soon as it is done. */
+/* Executes in one pass a REDUCE and all others that add to its result and may begin after it. */
 static hsumma_status reduce(struct hs_instance *instance, int index)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -130,7 +130,7 @@ static hsumma_status copy(struct hs_instance *instance, int index)
     return way.to && way.from ? hs_device_enqueue_copy(instance->bound.device, way) : HSUMMA_ERR_INTERNAL;
 }
 
-/* Records one of the slot's events for a value of the flag; *over: others may be told. */
+/* Records event i of the slot for a value of the flag; *complete: whether the flag may be raised. */
 static hsumma_status record(const struct hs_instance *instance, int i, int64_t value, int *complete)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -165,7 +165,7 @@ static hsumma_status give_signal(struct hs_instance *instance, int index, int *w
     return HSUMMA_OK;
 }
 
-/* The event that tells least beyond the value.  It may be recorded again meanwhile: then it tells more. */
+/* The event recorded for the lowest value that is not below `value`. If re-recorded meanwhile, it covers more. */
 static struct hs_event *event_of(const struct hs_instance *instance, int member, int64_t value)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -224,7 +224,7 @@ hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worke
     return HSUMMA_ERR_INTERNAL;
 }
 
-/* What comes behind the list: results to where the caller wants them, and the event that frees the slot. */
+/* Enqueues what follows the list: copies of results to the caller's memory, and the event that frees the slot. */
 static hsumma_status put_end(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;

@@ -1,10 +1,10 @@
-/* Whole collectives by MPI itself, for the rows "mpi". */
+/* Whole collectives done by MPI itself, for the rows "mpi". */
 #include "coll/run/executor.h"
 #include "coll/schedule/registry.h"
 
 #include <limits.h>
 
-/* Bytes of the vector that a step stands for, as a number of elements. */
+/* Converts the bytes of the vector that a step stands for into a number of elements. */
 static int elements(const struct hs_native *native, int64_t bytes, int *count)
 {
     int size = 0;

@@ -1,4 +1,4 @@
-/* What the executors share: how far a step is, and who its peer is.  Nobody else includes it. */
+/* Shared by the executors: states of steps and the ranks of peers. Not for other files. */
 #ifndef HS_COLL_RUN_EXECUTOR_PARTS_H
 #define HS_COLL_RUN_EXECUTOR_PARTS_H
 
@@ -7,7 +7,7 @@
 enum { HS_STEP_WAITING, HS_STEP_UNDER_WAY, HS_STEP_DONE };
 enum { HS_STEP_WINDOW = 64 }; /* steps looked at beyond the first unfinished one */
 
-/* Of a rank of the list in the communicator. */
+/* The rank in the communicator of a rank of the list. */
 static inline int hs_rank_of(const struct hs_instance *instance, int peer)
 {
     const struct hs_group *group = &instance->bound.group;

@@ -1,6 +1,6 @@
 /*
- * Notices: a rank on which a device fails tells all others, unasked, by message; whoever waits for it gives up.  MPI is
- * well then.  Where MPI has failed nobody can be told.
+ * Notices: a rank whose device fails informs all others by an unsolicited message, and ranks that wait for it give up.
+ * MPI still works in this case; if MPI itself has failed, no notice can be sent.
  */
 #ifndef HS_COLL_RUN_NOTICE_H
 #define HS_COLL_RUN_NOTICE_H
@@ -14,12 +14,12 @@ struct hs_notice {
     struct hs_message text;
 };
 
-/* Sends it to the other members of the group; without memory for it nobody is told. */
+/* Sends a notice to the other members of the group; does nothing if memory is exhausted. */
 void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, struct hs_notice notice,
                     const struct hs_allocator *memory);
-/* Whether one has come, in a communicator with a device; it is left for hs_notice_receive. */
+/* Whether a notice has arrived, in a communicator with a device; it is left for hs_notice_receive. */
 int hs_notice_has_come(const struct hs_comm *comm);
-/* Takes one if there is any, and lets MPI move other messages: where memory is shared nothing else may. */
+/* Receives a notice if there is one. Also gives MPI a chance to progress, which nothing else does in shared memory. */
 int hs_notice_receive(const struct hs_comm *comm, struct hs_notice *notice);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { APART = HS_INSTANCES / 2 }; /* calls that share a tag are further apart than any under way */
+enum { APART = HS_INSTANCES / 2 }; /* calls in progress are less than this apart, calls that share a tag more */
 enum { VAIN = 64 };
 
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
@@ -43,7 +43,7 @@ static void end(struct hs_team *team, hsumma_status status)
     team->status = status;
     for (struct hs_operation *operation = team->first; operation; operation = operation->next)
         *operation->ticket = (struct hs_ticket){.done = 1, .status = status};
-    team->first = team->last = NULL; /* their memory is left to the end of the process: MPI may write to it */
+    team->first = team->last = NULL; /* never freed, since MPI may still write to it */
 }
 
 void hs_team_fail(struct hs_team *team, hsumma_status status)
@@ -73,7 +73,7 @@ static int is_active(const struct hs_operation *operation)
     return operation->signature->device ? hs_device_call_is_active(operation) : operation->instance.active;
 }
 
-/* Moves everything that is under way. */
+/* Advances all calls in progress. */
 static void progress(struct hs_team *team, int *worked)
 {
     struct hs_operation **link = &team->first, *before = NULL;
@@ -106,7 +106,7 @@ void hs_team_poll(struct hs_team *team, int *worked)
     int moved = 0;
     progress(team, &moved);
     team->idle = moved ? 0 : team->idle + 1;
-    if (team->idle > (team->comm->block ? 0 : VAIN)) { /* who is about to block looks at everything first */
+    if (team->idle > (team->comm->block ? 0 : VAIN)) { /* a rank about to block checks everything first */
         hs_team_listen(team);
         if (team->drive)
             team->drive(team->driven, &moved);
@@ -130,7 +130,7 @@ static int passed(const struct hs_team_waiting *waiting)
     return (!team->first || team->first->number > waiting->number) && !(waiting->native && pieces_under_way(team));
 }
 
-/* Nothing has moved: the oldest call waits. */
+/* Records in the timeline that the oldest call waits. */
 static void trace_wait(const struct hs_team *team)
 {
     int receives, peer = hs_instance_awaits(&team->first->instance, &receives);
@@ -183,7 +183,7 @@ hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
     return status;
 }
 
-/* Memory for one more of a kind; where there is none, waits until one before it is over. */
+/* Memory for one more operation of a kind. If there is none, waits until an earlier one completes. */
 static struct hs_operation *take(struct hs_team *team, struct hs_signature *signature)
 {
     struct hs_team_waiting waiting = {.team = team, .reserve = signature};
@@ -266,8 +266,8 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
 }
 
 /*
- * Memory beside the caller's.  Where there is none, what is under way gives some back when it is over.  On devices
- * other ranks may have theirs and begin: they have to be told.
+ * Allocates staged copies. If memory is exhausted, calls in progress may release some on completion. On devices other
+ * ranks may have theirs and start, so they must be informed of a failure.
  */
 static hsumma_status need_staging(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                   struct hs_message *message)

@@ -5,7 +5,7 @@
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
 
-enum { SIGNATURES = 128, CACHE_BYTES = 64 << 20 }; /* kept; the most recently used one always */
+enum { SIGNATURES = 128, CACHE_BYTES = 64 << 20 }; /* limits of the cache, which always keeps the most recent one */
 
 static const struct hs_topology *places(const struct hs_team *team)
 {
@@ -23,12 +23,12 @@ struct hs_signature_maker hs_team_maker(struct hs_team *team)
                                        .segment = team->segment};
 }
 
-/* Of what all ranks must have been told, and have chosen, alike. */
+/* Hash of all that must be equal on all ranks: the call, and the chosen algorithm. */
 static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature)
 {
     char algorithm[HS_ALG_SPEC_TEXT];
     hs_alg_spec_write(&signature->chosen, algorithm, sizeof algorithm);
-    int user = call->op.op == HSUMMA_USER; /* then there is no element; else nothing is said about order */
+    int user = call->op.op == HSUMMA_USER; /* user operators have no `element`, others no `commutative` */
     const int64_t field[] = {call->collective,     call->root,
                              call->unit,           call->bytes,
                              call->op.op,          user ? 0 : call->op.element,
@@ -44,7 +44,7 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
     return (int64_t)(hash >> 1);
 }
 
-/* Calls that are under way go on meanwhile: other ranks may come here only after them. */
+/* Advances the agreement together with the calls in progress: other ranks may get here only after these. */
 static hsumma_status advance_agreement(void *state, int *worked, int *done)
 {
     struct hs_team *team = state;
@@ -59,7 +59,7 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
     if (!status)
         status = hs_comm_wait(team->comm, advance_agreement, team);
     if (status) {
-        hs_team_listen(team); /* what another has sent says more than that it has */
+        hs_team_listen(team); /* the notice says more than that one has arrived */
         hs_team_fail(team, status);
         return hs_fail(message, team->status, "%s when a collective began",
                        team->failure.text[0] ? team->failure.text : "MPI failed");
@@ -70,7 +70,7 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
     return verdict->status;
 }
 
-/* What has not been told alike.  The kind of memory decides on algorithms, so that is looked at first. */
+/* Says what differs between ranks. The kind of memory affects the algorithm, so it is compared first. */
 static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, struct hs_message *message)
 {
     struct hs_verdict verdict = {.alike = 1};
@@ -85,7 +85,7 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, st
                                    "host; expected one kind on all of them");
 }
 
-/* MPI's own collectives have a communicator for themselves. */
+/* Creates the communicator for MPI's own collectives. */
 static hsumma_status need_native(struct hs_team *team, struct hs_message *message)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -97,7 +97,7 @@ static hsumma_status need_native(struct hs_team *team, struct hs_message *messag
     return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_idup failed");
 }
 
-/* Moves a signature to the front, or finds none. */
+/* Finds the signature that serves a call and moves it to the front; NULL: there is none. */
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call)
 {
     for (struct hs_signature **link = &team->signature; *link; link = &(*link)->next) {
@@ -130,7 +130,7 @@ static void keep(struct hs_team *team, struct hs_signature *signature, int64_t c
     }
 }
 
-/* What a call in place needs besides. */
+/* Allocates the copy that a call in place needs, or a device call's staged copies. */
 hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                 struct hs_message *message)
 {
@@ -148,8 +148,8 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
 }
 
 /*
- * What peers read of calls on devices must lie where they have it mapped: the pool is as large as the largest kind of
- * call may need, on all ranks, so that later calls find it there.  *refused: there is no memory for that.
+ * Enlarges the pool to what this kind of call may need on any rank, so that later calls find it there: on devices peers
+ * must have mapped what they read. *refused: there is not enough memory for that.
  */
 static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
                                int *refused, struct hs_message *message)
@@ -165,7 +165,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
         return status;
     bytes = verdict.value;
     status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
-    if (!status) /* all of them are so far: what follows does not hear of failures */
+    if (!status) /* all ranks learn of a failure here: the next step would not notice one */
         status = agree(team, (struct hs_vote){0}, &verdict, message);
     if (status)
         return status;
@@ -175,7 +175,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
     return status;
 }
 
-/* A new kind of call, or an old one again. */
+/* Prepares a new kind of call, or checks a known one again. */
 static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                              hsumma_status mine, int about, int *refused, struct hs_message *message)
 {
@@ -211,7 +211,7 @@ hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, 
 {
     int refused = 0;
     hsumma_status status = prepare(team, call, signature, mine, about, &refused, message);
-    if (refused && team->comm->device->topology.direct) { /* then through SHARED, from now on */
+    if (refused && team->comm->device->topology.direct) { /* use SHARED from now on */
         team->comm->device->topology.direct = refused = 0;
         status = prepare(team, call, signature, HSUMMA_OK, about, &refused, message);
     }

@@ -1,4 +1,4 @@
-/* bits.c by way of hsumma.hpp. */
+/* bits.c through hsumma.hpp. */
 #include <hsumma.hpp>
 
 #include <cstdio>
@@ -66,7 +66,8 @@ void print(char type, const std::string &what, std::uint64_t hash)
     std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks));
     MPI_Gather(&hash, 8, MPI_BYTE, all.data(), 8, MPI_BYTE, 0, MPI_COMM_WORLD);
     for (int r = 0; r < ranks && rank == 0; r++)
-        std::printf("%c %s %d %016llX\n", type, what.c_str(), r, static_cast<unsigned long long>(all[static_cast<std::size_t>(r)]));
+        std::printf("%c %s %d %016llX\n", type, what.c_str(), r,
+                    static_cast<unsigned long long>(all[static_cast<std::size_t>(r)]));
 }
 
 template <class T>
@@ -108,7 +109,7 @@ template <class T> void all(const hsumma::context &ctx, const hsumma::grid &grid
     sum<T>(ctx, type);
 }
 
-/* What hsumma.hpp refuses: on all processes, when only the last one is wrong. */
+/* Errors that hsumma.hpp must report on all processes although only the last one is wrong. */
 void refuse(const hsumma::context &ctx, const hsumma::grid &grid)
 {
     hsumma_desc desc = grid.desc(m, m, 5, 5);

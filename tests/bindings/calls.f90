@@ -1,4 +1,4 @@
-! TAP of rank 0: what bits.f90 leaves out, by way of module mpi.
+! TAP from rank 0: calls that bits.f90 leaves out, through module mpi.
 program calls
     use, intrinsic :: iso_c_binding
     use mpi
@@ -125,7 +125,7 @@ contains
         call hsumma_desc_init(c, grid, m, n, block, block)
     end subroutine
 
-    ! The element of A and B.
+    ! An element of A and B.
     pure elemental function value(i, j) result(x)
         integer(c_int64_t), intent(in) :: i, j
         real(c_double) :: x
@@ -159,7 +159,7 @@ contains
         end do
     end function
 
-    ! Local arrays of each form, and sections.
+    ! Local arrays of each rank, and sections.
     subroutine test_forms
         real(c_double), target :: pa(m, k), pb(k, n), pc(m, n)
         real(c_double), allocatable :: flat_a(:), flat_b(:), flat_c(:), wide(:,:)
@@ -197,7 +197,7 @@ contains
         call hsumma_desc_init(c, grid, m, n, block, block)
     end subroutine
 
-    ! As old programs hand on their arrays.
+    ! Passes arrays as old programs do, with assumed size.
     subroutine assumed(pa, pb, pc, ld)
         integer, intent(in) :: ld
         real(c_double), intent(in) :: pa(m, *), pb(k, *)
@@ -209,7 +209,7 @@ contains
         call expect(status == HSUMMA_OK .and. is_product(pc(:, :cols)), 'assumed size')
     end subroutine
 
-    ! One process is wrong, all return the error, the wrong one says why, and nothing has been changed.
+    ! If one process is wrong, all return the error, the wrong one has a message, and nothing has changed.
     subroutine refused(name, words, c_is)
         character(*), intent(in) :: name, words
         real(c_double), intent(in) :: c_is(:,:)

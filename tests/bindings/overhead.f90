@@ -1,5 +1,5 @@
-! What the module adds to the calls of C, in nanoseconds: n x n products on one process, by the module with arrays of rank
-! 2 and by C, in turns; medians of each.  Not a test: it needs an idle machine.
+! The overhead of the module over C calls, in nanoseconds: n x n products on one process, through the module with arrays
+! of rank 2 and through C, in turns; medians of each. Not a test: it needs an idle machine.
 !     mpifort -O2 overhead.f90 -lhsumma && mpiexec -n 1 ./a.out
 program overhead
     use, intrinsic :: iso_c_binding

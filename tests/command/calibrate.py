@@ -1,7 +1,7 @@
-"""TAP: "hsumma calibrate": a profile of the running job, in ranges that physics allows, which contexts read; where
-it is written, and that it is written whole or not at all; errors.
+"""TAP: "hsumma calibrate": the profile of the running job has physically possible values, and contexts read it; the file
+is written to the right place, as a whole or not at all; errors.
 
-Environment: that of launch.py. Times are looked at for their ranges only.
+Environment: that of launch.py. Only ranges of times are checked.
 """
 import math
 import os
@@ -17,7 +17,7 @@ from tap import ok, run
 
 FORM = "calibrate --quick --seconds 2"
 
-# What a figure may be on any machine that this century has built, also under load and a sanitizer.
+# Values possible on any machine of this century, also under load and with sanitizers.
 RANGES = {"alpha_s": (0, 1), "beta_s_per_byte": (0, 1e-4), "rendezvous_alpha_s": (0, 1),
           "rendezvous_beta_s_per_byte": (0, 1e-4), "inject_s_per_byte": (0, 1e-4), "signal_s": (1e-9, 1),
           "copy_s_per_byte": (1e-13, 1e-6), "gamma_s_per_byte": (1e-13, 1e-6), "overlap": (0, 1),
@@ -26,7 +26,7 @@ RANGES = {"alpha_s": (0, 1), "beta_s_per_byte": (0, 1e-4), "rendezvous_alpha_s":
 
 
 def values_of(text):
-    """The profile's numbers by name, and the measured lines."""
+    """The profile's numbers by name, and the lines of measurements."""
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     plain = {words[0]: float(words[1]) for words in lines
              if len(words) == 2 and words[0] != "end" and not words[0].startswith("measured.")}
@@ -43,13 +43,13 @@ def out_of_range(values):
 
 
 def taken(path, settings=None):
-    """Whether a program that finds the file plans by it; and the program's process."""
+    """Whether a program that finds the file uses it for plans; and the program's process."""
     process = bench(0, "gemm -m 64 --reps 1", settings=settings or [f"HSUMMA_PROFILE={path}"])
     return process.returncode == 0 and f"; profile: {path}, " in process.stdout, process
 
 
 def calibrated(scratch, ranks, nodes):
-    """One job: the file, the report about it."""
+    """Runs one job; returns the file's values and the report."""
     path = os.path.join(scratch, f"profile {ranks}.{nodes}")
     report = report_of(ranks, f"{FORM} --topology nodes:{nodes}", "-o", path)
     text = read(path)
@@ -82,7 +82,7 @@ def calibrated(scratch, ranks, nodes):
 
 
 def test_runs(scratch):
-    """What could not be measured stays as it is built in: a file that says nothing is the built-in profile."""
+    """Figures that were not measured keep their built-in values: an empty profile equals the built-in one."""
     alone, two, apart = (calibrated(scratch, ranks, nodes) for ranks, nodes in ((1, 1), (2, 1), (4, 2)))
     ok(all(alone[name] == two[name] for name in alone if name.startswith("network."))
        and alone["node.alpha_s"] != two["node.alpha_s"] and apart["network.alpha_s"] != two["network.alpha_s"],
@@ -113,7 +113,7 @@ def test_places(scratch):
 
 
 def test_killed(scratch):
-    """Nothing of a run that did not come to its end, and what was there stays."""
+    """A killed run leaves nothing, and does not change an existing file."""
     folder = os.path.join(scratch, "killed")
     os.mkdir(folder)
     old = write("something\n", folder, "old")
@@ -129,7 +129,7 @@ def test_killed(scratch):
 
 
 def test_errors(scratch):
-    """One line on stderr, nothing on stdout, exit code 2, and at once."""
+    """Errors: one line on stderr, nothing on stdout, exit status 2, without delay."""
     folder = os.path.join(scratch, "folder")
     os.mkdir(folder)
     for args, word in (("-o /no/such/directory/profile", "/no/such/directory"), (f"-o {folder}", "directory"),

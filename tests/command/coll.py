@@ -1,7 +1,7 @@
-"""TAP: "hsumma coll": the list, the schedules against the papers' counts, the proof, the measurement in its three
-forms, errors.
+"""TAP: "hsumma coll": the list, the schedules against the papers' counts, the proof, the measurement in all three formats,
+errors.
 
-Environment: that of launch.py. Times are looked at for their form only.
+Environment: that of launch.py. Only the format of times is checked.
 """
 import math
 import re
@@ -36,7 +36,7 @@ def dump(line):
 
 
 def test_dump():
-    """Counts that follow from the papers' formulas."""
+    """The counts follow the papers' formulas."""
     for p in (2, 8, 16):
         rounds = int(math.log2(p))
         text = dump(f"--op allreduce --alg recursive_doubling --ranks {p} --bytes 1k")
@@ -116,7 +116,7 @@ def test_plot():
 
 
 def test_errors():
-    """One line on stderr, nothing on stdout, exit code 2."""
+    """Errors: one line on stderr, nothing on stdout, exit status 2."""
     for args in ("--op scan", "--alg no_such", "--alg dpml(l=0)", "--alg dpml(x=1)", "--bytes 9..8", "--bytes x",
                  "--bytes 8G", "--factor 1", "--element half", "--root 7", "--root -1", "--repetitions 0", "--format xml",
                  "--list --dump", "--list --format csv", "--dump", "--dump --alg mpi", "--dump --alg auto",

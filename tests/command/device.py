@@ -1,6 +1,7 @@
-"""TAP: "hsumma gemm" and "hsumma coll" on the stand-in for a GPU: where matrices and vectors lie, what is compared, bits, csv that is read again, errors.
+"""TAP: "hsumma gemm" and "hsumma coll" on the stand-in for a GPU: places of matrices and vectors, comparisons, bits, CSV
+that is read back, errors.
 
-Environment: that of launch.py. Times are looked at for their form only.
+Environment: that of launch.py. Only the format of times is checked.
 """
 import math
 import os
@@ -20,7 +21,7 @@ def gemm(ranks, line="", code=0):
 
 
 def test_memory():
-    """Right wherever A, B and C lie: the check looks at every row of C as it comes back."""
+    """C is right wherever A, B and C lie; the check covers every row of C."""
     places = {"device": ["device"] * 3, "host": ["host"] * 3, "mixed": ["device", "host", "device"]}
     for i, (memory, where) in enumerate(places.items()):
         for ranks in (1, 2, 4):
@@ -97,7 +98,7 @@ def test_coll():
     found = coll(2, "--memory host --alg auto --bytes 64")
     ok(found["device"]["memory"] == "host" and found["sizes"][0]["algorithms"][0]["right"]
        and "bytes_per_s" not in found["sizes"][0]["mpi"], "vectors on the host, in a context with a device", found)
-    for op, vectors in (("allreduce", 6), ("bcast", 3)):  # read and written: 3 each way; one, and those of two others
+    for op, vectors in (("allreduce", 6), ("bcast", 3)):  # read and written: allreduce 3 each way; bcast one, and the two others'
         point = coll(3, f"--op {op} --alg auto --bytes 24k")["sizes"][0]
         traffic = point["mpi"]["bytes_per_s"] * point["mpi"]["median_s"]
         ok(math.isclose(traffic, point["bytes"] * vectors, rel_tol=1e-6),
@@ -105,7 +106,7 @@ def test_coll():
 
 
 def test_bits():
-    """Bits tell orders of sums apart, and are a function of the algorithm, not of the run or of the memory."""
+    """Bits depend on the order of sums, and are determined by the algorithm, not by the run or the memory."""
     def bits(line=""):
         found = report_of(4, "coll --repetitions 1 --bytes 512..4k --factor 8 --verify-bits --alg ring,recursive_doubling "
                           + line)
@@ -164,7 +165,8 @@ def test_again():
 
 
 def test_calibrate():
-    """What a device adds to a profile, in ranges of physics; without one it keeps what is built in."""
+    """The device's figures in a profile have physically possible values; without a device they are the built-in
+    ones."""
     with tempfile.TemporaryDirectory() as scratch:
         profiles = {}
         for name, ranks, device in (("with", 2, "--device host"), ("alone", 1, "--device host"), ("without", 2, "")):
@@ -197,7 +199,7 @@ def test_calibrate():
 
 
 def test_stand_in():
-    """Where its library is not named, or cannot be had, device=host says what it is and what is missing."""
+    """If the stand-in's library is not named or cannot be loaded, device=host reports what is missing."""
     how = 'build it with "make everything" and set HSUMMA_HOST_DEVICE_LIBRARY=BUILD/tests/libstand_in_device.so'
     for file, word in (("", how), ("/no/such.so", "No such file"), (__file__, "libstand_in_device.so"),
                        ("libm.so.6", "hs_stand_in_device")):

@@ -1,7 +1,7 @@
-"""TAP: "hsumma doctor": it finds each fault that is planted, and nothing else, and is silent where there is none.
+"""TAP: "hsumma doctor" finds each planted fault and nothing else, and is silent without faults.
 
-The machine is a directory with files of /proc, /sys and /dev (--root), so that a finding does not depend on the one that
-runs the test; what cannot be a file (affinity, launchers, libraries, permissions) is planted for real.
+The machine is a directory with files of /proc, /sys and /dev (--root), so that findings do not depend on the test's
+machine; faults that are not files (affinity, launchers, libraries, permissions) are planted for real.
 Environment: that of launch.py.
 """
 import os
@@ -25,7 +25,7 @@ planted = set()
 
 
 def machine(scratch, name, **files):
-    """A directory with the files of a good machine, and with these."""
+    """A directory with the files of a faultless machine, replaced or extended by these."""
     root = os.path.join(scratch, name)
     os.makedirs(os.path.join(root, "dev", "shm"))
     good = {"sys/devices/system/cpu/online": ",".join(map(str, CPUS)), "proc/cpuinfo": "flags\t\t: fpu sse2\n"}
@@ -36,7 +36,7 @@ def machine(scratch, name, **files):
 
 
 def doctor(root, *args, ranks=0, bind=True, settings=(), preload=(), head=()):
-    """The finished process and its report; root None: the real machine."""
+    """Runs doctor; returns the process and the report. root None: the real machine."""
     place = ["--root", root] if root else []
     launch = []
     if ranks:
@@ -50,7 +50,7 @@ def doctor(root, *args, ranks=0, bind=True, settings=(), preload=(), head=()):
 
 
 def finds(expected, costly, root, name, *args, words=(), noisy=False, **how):
-    """A test: exactly these findings, in texts with these words, and the exit status that follows from their cost."""
+    """A test: exactly these findings, with texts that contain the words, and the right exit status for their cost."""
     process, report = doctor(root, *args, **how)
     found = {row["name"] for row in report["findings"]} if report else None
     texts = " ".join(row["what"] + row["do"] for row in report["findings"]) if report else ""
@@ -191,7 +191,7 @@ def test_mpi(scratch):
         ok(process.returncode and [row["name"] for row in rows] == ["mixed-mpi"] and "2 processes" in rows[0]["what"],
            "fault: the launcher of another MPI; it is said once", *said(process))
     library = os.path.join(scratch, {"mpich": "libmpi.so.40", "openmpi": "libmpich.so.12"}[MPI])
-    shutil.copy(os.path.join(TOOLS, "mpich_yield.so"), library)  # any library of that name
+    shutil.copy(os.path.join(TOOLS, "mpich_yield.so"), library)  # any library under that name
     finds(["mixed-mpi"], True, root, "libraries of two MPIs in one process", preload=[library])
 
 
@@ -263,7 +263,7 @@ def test_forms(scratch):
 
 
 def test_documentation(_):
-    """After all others: the page has the code's table, and every check has been seen to find something."""
+    """Runs last: the page has the code's table, and every check has found something."""
     checks = object_of(bench(2, "doctor --list --format json"))["checks"]
     page = read(SOURCE, "doc", "doctor.md")
     for row in checks:

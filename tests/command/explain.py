@@ -1,4 +1,4 @@
-"""TAP: "hsumma explain" against computations of its own: messages, who gets which panel, the papers' formulas,
+"""TAP: "hsumma explain" against independent computations: messages, the receivers of each panel, the papers' formulas,
 the counts of a real run, errors; and the pictures of doc/algorithms.md.
 
 Environment: that of launch.py.
@@ -14,27 +14,28 @@ from launch import BUILD
 from tap import ok, run
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-# without what the user's own files say
+# excludes the user's own files
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
 ENVIRONMENT["HSUMMA_PROFILE"] = "builtin"
 ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(os.devnull, "none")
 
 
 def table(line="", *args):
-    """The process of explain."""
+    """Runs explain; returns the process."""
     return bench(0, "explain " + line, *args, env=ENVIRONMENT)
 
 
 def explain(line="", *args):
-    """The object that explain prints."""
+    """The JSON object of explain."""
     return report_of(0, "explain " + line, *args, env=ENVIRONMENT)
 
 
 # --- trees, made independently of the library's builders --------------------------------------------------------------
 
 def binomial(size):
-    """(round, from, to) of a binomial broadcast from 0: at distance d = ..., 4, 2, 1 every multiple of 2d that has the
-    vector sends; a process sends one message at a time."""
+    """(round, from, to) of a binomial broadcast from 0; a process sends one message at a time.
+
+    At distance d = ..., 4, 2, 1 every multiple of 2d that has the vector sends."""
     busy, messages, distance = {0: 0}, [], 1
     while distance < size:
         distance *= 2
@@ -53,8 +54,9 @@ def flat(size):
 
 
 def hsumma_messages(tree, grid, groups, line_axis, owner):
-    """{level: [(round, from, to)]} of the broadcast of one panel along the lines of a grid, HSUMMA with two levels
-    (Section III): first between the groups, among the processes with the owner's place in theirs, then in each."""
+    """{level: [(round, from, to)]} of the broadcast of one panel along the lines of a grid, HSUMMA with two levels.
+
+    Section III: first between the groups, among the processes with the owner's place in their groups, then inside each."""
     size, outer = grid[line_axis], groups[line_axis]
     inner = size // outer
     found = {1: [], 2: []}
@@ -104,12 +106,12 @@ DIMS = {"A": "mk", "B": "kn", "C": "mn"}
 
 
 def owned(extent, nb, processes):
-    """The process of each index of a block-cyclic dimension."""
+    """The owner of each index of a block-cyclic dimension."""
     return [i // nb % processes for i in range(extent)]
 
 
 class Case:
-    """Where everything lies, by brute force over the indices."""
+    """The placement of all elements, by brute force over the indices."""
 
     def __init__(self, sizes, grid, nb, stationary, ops):
         self.sizes, self.grid, self.nb, self.stationary = sizes, grid, nb, stationary
@@ -130,13 +132,14 @@ class Case:
         return self.axis(operand, dim), self.axis(self.stationary, dim)
 
     def held(self, operand, axis, process):
-        """The indices of the operand's pinned dimension that a process has, were it spread along this axis."""
+        """The indices of the operand's pinned dimension that a process would have on this axis."""
         owners = owned(self.sizes[self.pinned(operand)], self.nb, self.grid[axis])
         return {i for i, owner in enumerate(owners) if owner == process[axis]}
 
 
 def complaints(case, picture):
-    """What is wrong with one picture: each process gets the panel (C: gives its sum) once, on the level of the map."""
+    """What is wrong with one picture: each process must get the panel (C: give its sum) once, on the level of the
+    map."""
     operand, width, bad = picture["operand"], picture["width"], []
     own_axis, want_axis = case.places(operand)
     outward = operand == "C"
@@ -164,7 +167,8 @@ def complaints(case, picture):
 
 
 def exchange_complaints(case, picture, own_axis, want_axis):
-    """The panel transpose: from each holder to the root of each line what both layouts give them, as one message."""
+    """Checks the panel transpose: one message from each holder to the root of each line, with what both layouts
+    share."""
     stages = [stage for stage in picture["stages"] if stage["level"] == 0]
     if not stages:
         return []
@@ -211,7 +215,7 @@ def test_coverage():
 # --- moves ------------------------------------------------------------------------------------------------------------
 
 def test_moves():
-    """What is said to happen to each operand is what the messages show."""
+    """The movement reported for each operand agrees with the messages."""
     for grid, stationary, args, want in [
             ("2x2", "C", "--layout-a mb=7,i=3", ["exchanged and broadcast", "broadcast", "stays"]),
             ("2x2", "B", "--layout-a mb=7,i=3", ["exchanged and broadcast", "stays", "reduced"]),
@@ -246,13 +250,13 @@ def test_moves():
 # --- the machine --------------------------------------------------------------------------------------------------------
 
 def profile_text(**values):
-    """A profile of a machine that is nowhere; names with __ for the point."""
+    """A profile of an imaginary machine; __ in names stands for the point."""
     lines = [f"{name.replace('__', '.')} {value!r}" for name, value in values.items()]
     return "\n".join(["hsumma profile 1", "host a machine that is nowhere", *lines, "end", ""])
 
 
 def with_profile(call, text, line=""):
-    """What explain, or table, says with a profile of this text."""
+    """The result of explain, or table, with a profile of this text."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix="-elsewhere") as file:
         file.write(text)
         file.flush()
@@ -266,8 +270,10 @@ def geijn(p, b, n, alpha, beta):
 
 
 def test_profile():
-    """The profile of another machine is taken, and so are its numbers, in the paper's sum for SUMMA with van de Geijn
-    broadcasts on 8 x 8 processes: (log2 q + q - 1) alpha and 2 (1 - 1/q) m beta on each axis, for each of 64 panels."""
+    """The profile of another machine is accepted, and its numbers enter the paper's formula.
+
+    SUMMA with van de Geijn broadcasts on 8 x 8 processes: (log2 q + q - 1) alpha and 2 (1 - 1/q) m beta on each axis, for
+    each of 64 panels."""
     for alpha, beta in [(1e-4, 8e-9), (3e-6, 1e-9)]:
         text = profile_text(network__alpha_s=alpha, network__beta_s_per_byte=beta, node__alpha_s=alpha / 8,
                             node__beta_s_per_byte=beta / 3)
@@ -286,7 +292,7 @@ def test_profile():
 
 
 def test_condition():
-    """The paper's condition: its numbers by hand, its verdict by the model's own communication times."""
+    """The paper's condition: its figures computed here, its verdict from the model's own communication times."""
     graphene = profile_text(network__alpha_s=1e-4, network__beta_s_per_byte=8e-9)
     line = "--grid 8x16 -m 8192 --nb checkerboard --block 64 --nodes 128 --panels 0"
     found = with_profile(explain, graphene, line)["condition"]
@@ -315,8 +321,9 @@ def test_condition():
 # --- what was chosen ----------------------------------------------------------------------------------------------------
 
 def lower_bound(m, n, k, p):
-    """Elements that some process must receive: Al Daas, Ballard, Grigori, Kumar, Rouse (SPAA 2022), their Theorem on
-    three regimes, for matrices that lie evenly spread."""
+    """Elements that some process must receive, for evenly distributed matrices.
+
+    Al Daas, Ballard, Grigori, Kumar, Rouse (SPAA 2022), theorem on three regimes."""
     long, middle, short = sorted((m, n, k), reverse=True)
     held = (long * middle + middle * short + long * short) / p
     if p <= long / middle:
@@ -329,7 +336,7 @@ def lower_bound(m, n, k, p):
 
 
 def test_bound():
-    """All three regimes, and what is sent beside it."""
+    """All three regimes of the bound, compared with what is sent."""
     for m, n, k, grid in [(512, 512, 131072, "1x16"), (65536, 256, 256, "16x1"), (4096, 4096, 256, "4x4"),
                           (4096, 4096, 256, "8x8"), (2048, 2048, 2048, "4x4"), (2048, 2048, 2048, "16x16"),
                           (4096, 1024, 2048, "4x8"), (256, 256, 256, "1x1")]:
@@ -340,7 +347,7 @@ def test_bound():
             ok(math.isclose(report["lower_bound_bytes"], want, rel_tol=1e-9, abs_tol=1e-6) and
                math.isclose(report["process_theory_bytes"], want, rel_tol=1e-9, abs_tol=1e-6),
                f"the lower bound: {m} x {n} x {k} on {grid}, {kind}", report["lower_bound_bytes"], want)
-            # stationary C: of a row of A, and a column of B, each process receives what it does not own
+            # stationary C: each process receives what it does not own of a row of A and a column of B
             rows, cols = map(int, grid.split("x"))
             if " stationary=C " in " " + report["plan"] and not (m % rows or n % cols or k % rows or k % cols):
                 layout = (m // rows * (k - k // cols) + n // cols * (k - k // rows)) * size
@@ -354,7 +361,7 @@ def test_bound():
 
 
 def test_memory_bound():
-    """What the plan uses as memory: A, B and C evenly, and workspace.  On nodes, the theorem with nodes as processes."""
+    """The memory of the bound: shares of A, B and C, and workspace. For nodes, the theorem with nodes as processes."""
     decides = set()
     for m, grid, nodes, words in [(2048, "32x32", 1, "--lookahead 0 --block 8"), (2048, "4x4", 4, ""), (900, "6x6", 3, "")]:
         p = math.prod(map(int, grid.split("x")))
@@ -371,7 +378,7 @@ def test_memory_bound():
 
 
 def test_limit():
-    """What limits is the longest part, by numbers of the profile."""
+    """The limit is the longest part by the profile's figures."""
     slow = {"node__alpha_s": 0, "node__beta_s_per_byte": 0, "inject_s_per_byte": 0}
     found = {}
     for name, alpha, beta in (("bytes", 1e-9, 1e-6), ("messages", 1e-1, 1e-12), ("cores", 1e-12, 1e-15)):
@@ -390,8 +397,9 @@ def parts(n, count):
 
 
 def received(m, n, k, p, q, layers):
-    """Elements that the busiest process of p x q x layers receives, all cuts as even as can be; C is cut along rows or
-    columns, whichever is less."""
+    """Elements that the busiest process of p x q x layers receives, with cuts as even as possible.
+
+    C is cut along rows or columns, whichever costs less."""
     most = [0, 0]
     for i, rows in enumerate(parts(m, p)):
         for j, cols in enumerate(parts(n, q)):
@@ -403,7 +411,7 @@ def received(m, n, k, p, q, layers):
 
 
 def test_free():
-    """--free against all grids, tried one after the other."""
+    """--free against a search over all grids."""
     shapes, counts = [(60, 60, 60), (31, 17, 500), (500, 8, 8), (100, 90, 5)], (7, 12, 32, 33)
     line = "--free " + ",".join(map(str, counts)) + " --shapes " + ",".join("x".join(map(str, s)) for s in shapes)
     report = explain(line)
@@ -439,7 +447,7 @@ def test_free():
 
 
 def test_entering():
-    """What must enter the nodes."""
+    """The bytes that must enter the nodes."""
     for args, most, every in [("--grid 4x4 --nodes 4", 24 << 20, 96 << 20), ("--grid 2x8 --nodes 2", 16 << 20, 32 << 20),
                               ("--grid 4x4 --nodes 1", 0, 0), ("--grid 1x16 --nodes 4", 24 << 20, 96 << 20)]:
         report = explain(f"-m 2048 --nb checkerboard --stationary C --panels 0 {args}")
@@ -454,7 +462,7 @@ def test_entering():
 
 
 def test_orders():
-    """What another order of the grid would save, and which node has which place."""
+    """The savings of other orders of the grid, and the placement of nodes."""
     for args, nodes in [("--grid 4x4 --nodes 4", 4), ("--grid 3x4 --map 2,0,1,0,2,1,1,0,2,2,1,0", 3),
                         ("--grid 2x6 --nodes 5 --stationary A", 5), ("--grid 4x4 --nodes 4 --transb T --stationary B", 4)]:
         line = f"-m 480 --nb 20 --panels 0 {args}"
@@ -475,7 +483,7 @@ def test_orders():
     tiles = [{report["node_of_place"][i + a][j + b] for a in (0, 1) for b in (0, 1)} for i in (0, 2) for j in (0, 2)]
     ok(all(len(tile) == 1 for tile in tiles), "tiles of 2 x 2", report["node_of_place"])
     report = explain("-m 512 --grid 4x4 --nodes 4 --nb checkerboard --stationary C --block 16 --lookahead 0 --panels 0")
-    when, eighth = report["enters_bytes_of_spans"], 512 * 512 * 8 // 8  # a node has a row of the grid: B alone enters, row by row
+    when, eighth = report["enters_bytes_of_spans"], 512 * 512 * 8 // 8  # a node has a row of the grid: only B enters, row by row
     ok(len(when) == 8 and all(when[s][node] == (0 if node == s // 2 else eighth) for s in range(8) for node in range(4)) and
        [sum(into) for into in zip(*when)] == report["enters_bytes"], "what enters when", when, report["enters_bytes"])
     process = table("-m 480 --grid 4x4 --map 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3 --show map")
@@ -487,7 +495,7 @@ def test_orders():
 
 
 def test_cells():
-    """Nodes share panels: nothing is sent inside them, each gets a panel once, and its processes read it."""
+    """Nodes share panels: no messages inside nodes, each node gets a panel once, and all its processes read it."""
     for args, nodes in [("--grid 4x4", 4), ("--grid 2x8", 4), ("--grid 8x2", 4), ("--grid 3x4", 5), ("--grid 6x6", 7),
                         ("--grid 2x8 --groups 2x2", 4), ("--grid 8x4 --levels 2x1,2x1", 8)]:
         for bcast in ("binomial", "chain"):
@@ -505,7 +513,7 @@ def test_cells():
             ok(" node=shared " in report["plan"] and not inside, f"{name}: no message inside a node", report["plan"], inside)
             ok(report["bytes"] == report["must_enter_bytes"], "  and no more between them than must enter",
                report["bytes"], report["must_enter_bytes"])
-            marks = {}  # of each operand, line and node
+            marks = {}  # by operand, line and node
             for picture in report["pictures"]:
                 for i, row in enumerate(picture["map"]):
                     for j, mark in enumerate(row):
@@ -532,7 +540,7 @@ def test_cells():
 
 
 def test_rivals():
-    """The next best: in order, none better than the choice, and each as dear as it is when it is asked for."""
+    """The rivals are in order, none is better than the choice, and each has the price that it has when requested."""
     for args in ("-m 1000 --grid 4x4", "-m 400 -k 40000 --grid 2x4 --nodes 2",
                  "-m 3000 -n 500 --grid 8x8 --nb checkerboard --nodes 4 --transb T"):
         report = explain(args, "--panels", 0)
@@ -558,7 +566,7 @@ def test_phases():
 
 
 def test_ranks():
-    """The grid chosen is as good as the best of all that could have been asked for."""
+    """The chosen grid is as good as the best of all possible ones."""
     for args, p in [("-m 1000", 12), ("-m 200 -k 20000 --nb 32", 8), ("-m 3000 -n 100 --nb checkerboard", 6),
                     ("-m 8", 16)]:
         report = explain(f"{args} --ranks {p} --panels 0")
@@ -602,7 +610,7 @@ def test_all():
 
 
 def test_run():
-    """What a real run sends, and the memory that it takes, is what was said."""
+    """A real run sends and allocates what explain predicts."""
     for nodes, args in ((1, "--grid 2x2 -m 70 --nb 8 --groups 1x2 --block 8 --outer 16"),
                         (1, "--grid 2x2 -m 64 -k 90 --nb 5 --stationary A --transb T --block 16"),
                         (1, "--grid 1x4 -m 96 -n 40 --nb checkerboard --stationary B --levels 1x2 --block 12 --transa T"),
@@ -620,7 +628,7 @@ def test_run():
         ok(all(said_so == is_so for said_so, is_so in pairs) and expected["plan"].split(" slice=")[0] in real["plan"],
            f"as in a run: {args}, {nodes} nodes", *pairs, expected["plan"], real["plan"])
         keys = [key for key in real if key.startswith(("process_", "node_t", "node_l", "node_received", "limit", "must_enter", "memory_el"))]
-        seconds = ("limited_by", "limit_cores_s")  # a run has the processors of this machine
+        seconds = ("limited_by", "limit_cores_s")  # a run uses this machine's processors
         ok(len(keys) == 18 and all(real[key] == expected[key] or math.isclose(real[key], expected[key], rel_tol=1e-8)
                                    for key in keys if key not in seconds), "  and the bounds",
            {key: (expected[key], real[key]) for key in keys})
@@ -653,7 +661,8 @@ def test_collective():
 
 
 def test_layers():
-    """Layers over k on processes that share nothing: what passes between layouts costs its bytes and messages, twice copied."""
+    """Layers over k on processes that share nothing: redistributions cost their bytes and messages, and are copied
+    twice."""
     beta, copy, alpha, m, k, p = 1e-8, 1e-10, 1e-6, 64, 65536, 16
     lines = f"hsumma profile 1\nnetwork.alpha_s {alpha}\nnetwork.beta_s_per_byte {beta}\ninject_s_per_byte 0\ncopy_s_per_byte {copy}\nend\n"
     with tempfile.TemporaryDirectory() as folder:
@@ -663,8 +672,8 @@ def test_layers():
         line = f"-m {m} -n {m} -k {k} --grid 4x4 --nb checkerboard --panels 0 --profile {profile}"
         rows = {row["layers"]: row for row in explain(line + " --nodes 16")["layers"]}
         ok(sorted(rows) == [2, 4, 8, 16], "layers that divide the processes", sorted(rows))
-        # one process a layer: its k / 16 of A lie on the 4 processes of a quarter of k, a sixteenth of m x k on each;
-        # of C each process gets its own 16 x 16 from all, of which it has one
+        # one process per layer: its k / 16 of A lies on the 4 processes of a quarter of k, a sixteenth of m x k on
+        # each; of C each process gets its own 16 x 16 from all others and has one itself
         part, piece = m * k // p * 8, m * m // p * 8
         want = {"a_s": part * beta + 4 * alpha, "b_s": part * beta + 4 * alpha, "c_s": (p - 1) * piece * beta + (p - 1) * alpha}
         for key, seconds in want.items():

@@ -1,6 +1,6 @@
 """TAP: "hsumma gemm" and "hsumma sweep": options, the three formats, the checks, the contender, errors.
 
-Environment: that of launch.py. Times are looked at for their form only.
+Environment: that of launch.py. Only the format of times is checked.
 """
 import math
 import os
@@ -30,7 +30,7 @@ PHASES = {"comm": "comm_s", "gemm": "gemm_s", "copy": "copy_s", "all": "median_s
 
 
 def phase_complaints(report):
-    """Predicted beside measured: the measured numbers are those that stand elsewhere, too, and the ratio is theirs."""
+    """Checks the phases: measured figures equal those elsewhere in the report, and the ratio is theirs."""
     bad = []
     for name, key in PHASES.items():
         phase = report["phases"][name]
@@ -50,7 +50,7 @@ def phase_complaints(report):
 
 
 def complaints(report):
-    """What the keys of a report lack."""
+    """The keys that a report lacks or that have wrong types."""
     bad = [key for key in REALS if not number(report.get(key))]
     bad += [key for key in OURS if not (number(report.get(key)) and isinstance(report[key], int))]
     bad += [key for key in ("plan", "why") if not isinstance(report.get(key), str)]
@@ -73,7 +73,7 @@ def test_help():
 
 
 def test_products():
-    """Four types, three operations, ranks, layouts: every one passes the strict check."""
+    """Four types, three operations, ranks, layouts: all pass the strict check."""
     for ranks in (1, 2, 3, 4):
         for i, kind in enumerate("sdcz"):
             m, n, k = FORMS[(i + ranks) % len(FORMS)]

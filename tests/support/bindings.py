@@ -1,6 +1,6 @@
-"""Compiling programs of the tests of bindings against the library in BUILD, and running them.
+"""Compiles programs that test the language bindings against the library in BUILD, and runs them.
 
-Environment: that of launch.py, and SANITIZE (sanitizers that the library has been built with).
+Environment: that of launch.py, and SANITIZE (the sanitizers of the library's build).
 """
 import os
 import shutil
@@ -24,12 +24,13 @@ def source(*parts):
 
 
 def wrapper(name):
-    """mpicc, mpicxx or mpifort of this MPI, or None."""
+    """The path of this MPI's mpicc, mpicxx or mpifort, or None."""
     return shutil.which(f"{name}.{MPI}") or shutil.which(name)
 
 
 def compiled(what, command, *settings, flags=("-Wall", "-Wextra", "-Wpedantic")):
-    """A test: it compiles without a warning.  command: compiler, source, flags of its own; the program is SCRATCH/what."""
+    """A test: the program compiles without warnings. command: compiler, source, extra flags; the program is
+    SCRATCH/what."""
     sanitize = [f"-fsanitize={SANITIZE}"] * bool(SANITIZE)
     line = [*command, *flags, *sanitize, "-I", source("include"), "-I", BUILD, "-o", scratch(what), "-L", BUILD,
             "-lhsumma", f"-Wl,-rpath,{BUILD}"]
@@ -39,7 +40,7 @@ def compiled(what, command, *settings, flags=("-Wall", "-Wextra", "-Wpedantic"))
 
 
 def expanded(name):
-    """The file that fortran/expand.awk makes of tests/bindings/NAME.in."""
+    """Expands tests/bindings/NAME.in with fortran/expand.awk; returns the path of the file."""
     with open(scratch(name), "w", encoding="utf-8") as file:
         subprocess.run(["awk", "-f", source("fortran", "expand.awk"), source("tests", "bindings", name + ".in")],
                        stdout=file, check=True)
@@ -52,7 +53,7 @@ def launched(ranks, what, *args, settings=()):
 
 
 def test_same_bits(what, numbers=(1, 2, 4)):
-    """What bits.c prints, `what` prints as well."""
+    """A test: `what` prints the same lines as bits.c."""
     for ranks in numbers:
         right, mine = launched(ranks, "bits_c"), launched(ranks, what)
         ok(right.returncode == 0 and mine.returncode == 0 and len(right.stdout.splitlines()) == 60 * ranks

@@ -1,4 +1,4 @@
-"""The command hsumma for the Python tests: a run, what it has printed, arguments that it refuses.
+"""The command hsumma for the Python tests: runs it, reads its output, checks refused arguments.
 
 Environment: that of launch.py.
 """
@@ -18,8 +18,9 @@ BENCH = os.path.join(BUILD, "hsumma")
 
 
 def bench(ranks, line, *args, settings=(), path=None, env=None):
-    """The finished process of "hsumma LINE ARGS"; the line's words have no blanks.  ranks = 0: without mpiexec.
-    settings: NAME=VALUE for it; path: its PATH."""
+    """Runs "hsumma LINE ARGS" and returns the finished process; LINE is split at blanks. ranks = 0: without mpiexec.
+
+    settings: NAME=VALUE of its environment; path: its PATH."""
     launch = mpiexec(ranks, *settings) if ranks else ["/usr/bin/env", *settings]
     if path is not None:
         launch += [f"PATH={path}"]
@@ -32,12 +33,13 @@ def said(process):
 
 
 def prints(process, name, good=True, *remarks):
-    """A test: a run that succeeds without a word on stderr, and what else is to hold."""
+    """A test: the run succeeds with an empty stderr, and `good` holds."""
     return ok(process.returncode == 0 and not process.stderr and good, name, *remarks, *said(process))
 
 
 def report_of(ranks, line, *args, code=0, env=None):
-    """The object that a run prints with --format json.  The test ends here if it prints none or exits otherwise."""
+    """The JSON object that a run prints with --format json. Without one, or with another exit status, the test ends
+    here."""
     process = bench(ranks, line, *args, "--format", "json", env=env)
     found = object_of(process)
     must(process.returncode == code and found is not None and not process.stderr,
@@ -52,17 +54,17 @@ def helps(ranks, command, *words):
 
 
 def words_of(plan):
-    """What the line of a plan says: {option: word}."""
+    """The options of a plan's line: {option: value}."""
     return dict(word.split("=", 1) for word in plan.split() if "=" in word)
 
 
 def options_of(plan):
-    """The same as arguments of a command."""
+    """A plan's line as arguments of a command."""
     return " ".join(f"--{option.replace('_', '-')} {word}" for option, word in words_of(plan).items())
 
 
 def object_of(process):
-    """The JSON object that it has printed, or None."""
+    """The JSON object that a process printed, or None."""
     try:
         return json.loads(process.stdout)
     except ValueError:
@@ -70,7 +72,7 @@ def object_of(process):
 
 
 def csv_rows(process):
-    """The rows of the CSV that it has printed."""
+    """The rows of the CSV that a process printed."""
     return list(csv.DictReader(io.StringIO(process.stdout)))
 
 
@@ -83,14 +85,14 @@ def positive(value):
 
 
 def refuses(process, name, *words, head="hsumma: ", lines=1):
-    """A test: one line on stderr that has these words, or so many lines, nothing on stdout, exit code 2."""
+    """A test: exit status 2, nothing on stdout, and `lines` lines on stderr that contain the words."""
     said_so = process.stderr.splitlines()
     ok(process.returncode == 2 and len(said_so) == lines and all(line.startswith(head) for line in said_so)
        and not process.stdout and all(word in process.stderr for word in words), f"refused: {name}", *said(process))
 
 
 def draws(line, words):
-    """Tests: a run on four ranks draws with --plot what has these words; without gnuplot in the PATH it is refused."""
+    """Tests: --plot on four ranks draws these words; without gnuplot in the PATH it is refused."""
     with tempfile.TemporaryDirectory() as scratch:
         drawing = os.path.join(scratch, "it's a plot.svg")
         if shutil.which("gnuplot"):
@@ -107,14 +109,14 @@ def draws(line, words):
 
 
 def write(text, *path):
-    """The path of a new file that holds this."""
+    """Writes the text to a new file; returns its path."""
     with open(os.path.join(*path), "w", encoding="utf-8") as file:
         file.write(text)
     return file.name
 
 
 def read(*path):
-    """What a file holds; None: it is not there."""
+    """The contents of a file; None if it does not exist."""
     try:
         with open(os.path.join(*path), encoding="utf-8") as file:
             return file.read()

@@ -1,11 +1,11 @@
-/* Memory that fails at one call, or from it on, and knows how many blocks are out. */
+/* An allocator that fails at one call, or from it on, and counts the blocks in use. */
 #ifndef HS_TESTS_SUPPORT_FAILING_MEMORY_H
 #define HS_TESTS_SUPPORT_FAILING_MEMORY_H
 
 #include "base/memory.h"
 
 struct failing_memory {
-    int64_t calls, fail_at, out; /* fail_at: the number of a call, from 0 on; negative: none */
+    int64_t calls, fail_at, out; /* fail_at: the number of a call, from 0 on; negative: never; out: blocks in use */
     int for_good;
 };
 

@@ -1,4 +1,4 @@
-"""Starting MPI programs from the Python tests: with MPICH's launcher or Open MPI's.
+"""Starts MPI programs for the Python tests, with MPICH's launcher or Open MPI's.
 
 Environment: BUILD, MPI (mpich or openmpi), MPIEXEC; tests/run sets them.
 """
@@ -12,9 +12,10 @@ _YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
 
 
 def mpiexec(ranks, *settings, preload=()):
-    """The head of a command line: so many ranks, with these libraries before all others and these NAME=VALUE.  Both are
-    for the ranks alone, whatever the launcher passes on.  More ranks than processors are the rule here: MPICH's calls
-    are made to yield, Open MPI's do so themselves."""
+    """The first words of a command line that starts `ranks` ranks, with preloaded libraries and NAME=VALUE settings.
+
+    Both apply to the ranks only, whatever the launcher passes on. Tests often have more ranks than processors: MPICH's
+    calls are made to yield by a preloaded library, Open MPI's yield themselves."""
     libraries = [*preload] + [_YIELD] * (MPI == "mpich" and os.path.exists(_YIELD))
     preloaded = [f"LD_PRELOAD={':'.join(libraries)}",
                  f"ASAN_OPTIONS={os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"] * bool(libraries)
@@ -22,5 +23,5 @@ def mpiexec(ranks, *settings, preload=()):
 
 
 def scalapack_testers():
-    """The directory with the testers of Debian's scalapack-mpi-test for this MPI, or None."""
+    """The directory of Debian's scalapack-mpi-test programs for this MPI, or None."""
     return next(iter(glob.glob(f"/usr/lib/*/scalapack/{MPI}-tests") + glob.glob(f"/usr/lib/scalapack/{MPI}-tests")), None)

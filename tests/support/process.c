@@ -47,7 +47,7 @@ int process_segment_files(void)
     return count;
 }
 
-/* The first or second number of this process's memory, in bytes. */
+/* One of the first two numbers of /proc/self/statm, in bytes. */
 static int64_t memory_of(int which)
 {
     int64_t pages[2] = {0, 0};

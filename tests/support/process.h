@@ -1,19 +1,19 @@
-/* What this process holds of its machine: memory, mappings, descriptors; for tests that nothing is left behind. */
+/* Resources that this process holds: memory, mappings, descriptors; for tests that nothing leaks. */
 #ifndef HS_TESTS_SUPPORT_PROCESS_H
 #define HS_TESTS_SUPPORT_PROCESS_H
 
 #include <stdint.h>
 
-/* Entries of a directory whose names speak of `word`. */
+/* The number of entries of a directory whose names contain `word`. */
 int process_entries(const char *path, const char *word);
 
-/* Mappings of segments of the library. */
+/* The number of mapped segments of the library. */
 int process_segments(void);
 
-/* Descriptors of such segments. */
+/* The number of open descriptors of such segments. */
 int process_segment_files(void);
 
-/* Bytes of address space, and those of it that are in memory. */
+/* Bytes of mapped address space, and of resident memory. */
 int64_t process_mapped(void);
 int64_t process_resident(void);
 

@@ -1,5 +1,5 @@
-"""A Python environment in the build directory for the tests of python/: mpi4py for the MPI of libhsumma, pytest, and the
-package, installed as a user does.  What cannot be had is a reason to skip.
+"""A Python environment in the build directory for the tests of python/: mpi4py for libhsumma's MPI, pytest, and the
+package, installed as a user would. If something is unavailable, the tests are skipped.
 
 Environment: that of launch.py.
 """
@@ -19,11 +19,11 @@ LIBRARY = os.path.join(BUILD, "libhsumma.so")
 
 
 class Missing(Exception):
-    """Why there is no such environment."""
+    """The reason why the environment cannot be made."""
 
 
 def _run(*command, **environment):
-    """The finished process of a command that needs the network, or Missing."""
+    """Runs a command that needs the network; returns the finished process or raises Missing."""
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
     if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
@@ -32,8 +32,9 @@ def _run(*command, **environment):
 
 
 def settings():
-    """NAME=VALUE for processes that import mpi4py of PyPI, which looks for MPICH's library by the name that MPICH itself
-    gives it, and takes Open MPI's where there is one; Debian calls MPICH's libmpich.so."""
+    """NAME=VALUE for processes that import PyPI's mpi4py.
+
+    It looks for MPICH's library under MPICH's own name, and uses Open MPI's if there is one; Debian's name is libmpich.so."""
     said = subprocess.run(["ldd", LIBRARY], capture_output=True, text=True).stdout
     found = re.search(r"libmpich\.so\.12 => (\S+)", said)
     if not found:
@@ -47,7 +48,7 @@ def settings():
 
 
 def make():
-    """The environment; made once, by one of the tests that want it."""
+    """Makes the environment, once for all tests that need it."""
     done = os.path.join(HOME, "complete")
     with open(HOME + ".lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -62,7 +63,7 @@ def make():
 
 
 def wheel(folder, carries=False):
-    """The path of the package's wheel, built from a copy of python/; with the library inside, if it is to carry it."""
+    """The path of the package's wheel, built from a copy of python/; carries: includes the library."""
     source = os.path.join(folder, "python")
     shutil.copytree(os.path.join(ROOT, "python"), source,
                     ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "libhsumma*"))

@@ -1,4 +1,4 @@
-"""What the tests share that preload libhsumma_scalapack.so into programs of others.
+"""Shared by tests that preload libhsumma_scalapack.so into other people's programs.
 
 Environment: that of launch.py, SANITIZE.
 """
@@ -14,11 +14,11 @@ SANITIZE = os.environ.get("SANITIZE")
 SHIM = os.path.join(BUILD, "libhsumma_scalapack.so")
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 
-Run = collections.namedtuple("Run", "code out err calls")  # code: None if it ran out of time; calls: the shim's log
+Run = collections.namedtuple("Run", "code out err calls")  # code: None after a timeout; calls: the shim's log
 
 
 def run(ranks, limit, folder, program, *args, preload, settings=()):
-    """A run in a folder, with these NAME=VALUE."""
+    """Runs a program in a folder, with these NAME=VALUE."""
     log = os.path.join(folder, "calls.log")
     settings = ["OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "HSUMMA_SCALAPACK=on", f"HSUMMA_LOG={log}", *settings]
     command = [*mpiexec(ranks, *settings, preload=[SHIM] * preload), program, *args]
@@ -34,7 +34,7 @@ def run(ranks, limit, folder, program, *args, preload, settings=()):
 
 
 def with_and_without(ranks, limit, fill, program, *args, settings=()):
-    """The runs without and with the shim, each in a folder of its own, which fill(folder) has filled."""
+    """Runs a program without and with the shim, each in its own folder prepared by fill(folder)."""
     runs = []
     for preload in (False, True):
         with tempfile.TemporaryDirectory() as folder:
@@ -44,12 +44,12 @@ def with_and_without(ranks, limit, fill, program, *args, settings=()):
 
 
 def ended(process, limit):
-    """What is wrong with the end of a run: a list of lines."""
+    """The errors in the end of a run, as a list of lines."""
     if process.code is None:
         return [f"no end within {limit} s"]
     return [f"exit code {process.code}"] * (process.code != 0)
 
 
 def complaints(process):
-    """The shim's messages but those of HSUMMA_EXPLAIN: it has left a call to ScaLAPACK, or worse."""
+    """The shim's messages except those of HSUMMA_EXPLAIN: a call was left to ScaLAPACK, or an error occurred."""
     return [line for line in process.err.splitlines() if re.match(r"hsumma\b(?!: P[SDCZ]GEMM m=)", line)][:5]

@@ -14,13 +14,13 @@ BENCH = os.path.join(BUILD, "sim", "hsumma")
 
 
 def simulate(line, *args, timeout=200, **env):
-    """The finished process of "hsumma_sim LINE ARGS", which ends a simulation that takes too long."""
+    """Runs "hsumma_sim LINE ARGS", with a time limit, and returns the finished process."""
     return subprocess.run([SCRIPT, "--timeout", str(timeout), *line.split(), *args], capture_output=True, text=True,
                           env={**os.environ, "HSUMMA_SIM_BENCH": "", **env})
 
 
 def lacks(program=BENCH):
-    """Why a program for the simulator cannot run; None: it can."""
+    """The reason why a program cannot run in the simulator; None: it can."""
     if not shutil.which("smpirun"):
         return "no SimGrid"
     return None if os.access(program, os.X_OK) else "nothing built for the simulator (make sim)"

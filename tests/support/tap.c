@@ -11,7 +11,8 @@ void tap_begin(int prints)
     tap_state.silent = !prints;
 }
 
-/* Prints `head`, then the text with newlines as spaces and # escaped (it would start a directive), ends the line. */
+/* Prints `head` and the text on one line; newlines become spaces, and # is escaped because it would start a
+ * directive. */
 static void tap_line(const char *head, const char *fmt, va_list args)
 {
     char text[512];
@@ -24,7 +25,7 @@ static void tap_line(const char *head, const char *fmt, va_list args)
         putchar(*c == '\n' ? ' ' : *c);
     }
     putchar('\n');
-    fflush(stdout); /* a crash loses nothing */
+    fflush(stdout); /* keeps the output if the program crashes */
 }
 
 int tap_ok(int cond, const char *fmt, ...)

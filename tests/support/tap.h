@@ -8,7 +8,7 @@
  *     }
  *
  * In an MPI program every rank calls the same functions with a verdict that the ranks have agreed on, and one rank
- * prints: tap_begin(rank == 0) after MPI_Init, and tap_done()'s value is returned after MPI_Finalize. */
+ * prints: call tap_begin(rank == 0) after MPI_Init, and return tap_done()'s value after MPI_Finalize. */
 #ifndef HS_TESTS_SUPPORT_TAP_H
 #define HS_TESTS_SUPPORT_TAP_H
 
@@ -17,16 +17,16 @@
 
 void tap_begin(int prints);
 
-/* One test. Returns whether it passed, so that the caller can add a tap_diag. */
+/* Reports one test. Returns whether it passed, so that the caller can add a tap_diag. */
 __attribute__((format(printf, 2, 3))) int tap_ok(int cond, const char *fmt, ...);
 
-/* n tests that cannot run here, and why. */
+/* Reports n tests that cannot run here, with the reason. */
 void tap_skip(int n, const char *reason);
 
-/* A remark; the runner shows it when the program fails. */
+/* Prints a remark; the runner shows it if the program fails. */
 __attribute__((format(printf, 1, 2))) void tap_diag(const char *fmt, ...);
 
-/* Prints the plan; the value for main to return. */
+/* Prints the plan; returns the value for main. */
 int tap_done(void);
 
 #endif

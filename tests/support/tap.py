@@ -6,7 +6,7 @@ _state = {"count": 0, "failed": 0}
 
 
 def ok(good, name, *remarks):
-    """One test; remarks are printed if it fails."""
+    """Reports one test; remarks are printed if it fails."""
     _state["count"] += 1
     _state["failed"] += not good
     print(f"{'ok' if good else 'not ok'} {_state['count']} - {name.replace('#', '')}")
@@ -23,18 +23,19 @@ def skip(name, reason):
 
 
 class Ended(Exception):
-    """A test that cannot go on: what it needs has failed."""
+    """Ends a test whose preconditions have failed."""
 
 
 def must(good, name, *remarks):
-    """One test which those after it in the same function need: if it fails, they are left out."""
+    """Reports a test that the rest of its function needs: if it fails, the rest is skipped."""
     if not ok(good, name, *remarks):
         raise Ended
 
 
 def run(*tests, args=(), names=()):
-    """Calls the tests with args and returns the exit code.  A test that raises an exception has failed; the next one
-    follows.  names: only the tests test_NAME are called, or, with a leading "-", all but those."""
+    """Calls the tests with args and returns the exit status. A test that raises an exception has failed.
+
+    names: call only the tests test_NAME, or, with a leading "-", all except those."""
     listed = {"test_" + name.lstrip("-") for name in names}
     without = any(name.startswith("-") for name in names)
     unknown = listed - {test.__name__ for test in tests}
@@ -47,12 +48,12 @@ def run(*tests, args=(), names=()):
             test(*args)
         except Ended:
             pass
-        except Exception:  # whatever a damaged report leads to
+        except Exception:  # for example from a damaged report
             ok(False, test.__name__, traceback.format_exc())
     return done()
 
 
 def done():
-    """The plan, and the exit code."""
+    """Prints the plan; returns the exit status."""
     print(f"1..{_state['count']}")
     return 1 if _state["failed"] else 0

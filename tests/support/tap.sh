@@ -1,11 +1,11 @@
-# The Test Anything Protocol for the shell tests, which begin with it: $root is the tree (two folders up, unless it is set),
-# $scratch an empty folder that goes at the end.
+# The Test Anything Protocol for shell tests, which source this file first. $root is the tree (two folders up, unless it
+# is set); $scratch is an empty folder that is removed at the end.
 root=$(cd "${root:-$(dirname "$0")/../..}" && pwd)
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 count=0
 
-# report NAME: the status of the last command becomes the result of a test; if it failed, the end of $scratch/out is shown
+# report NAME: reports a test by the status of the last command; after a failure shows the end of $scratch/out
 report() {
     if [ $? -eq 0 ]; then echo "ok $((count += 1)) - $1"; return; fi
     echo "not ok $((count += 1)) - $1"
@@ -17,7 +17,7 @@ skip() {
     echo "ok $((count += 1)) - $1 # SKIP $2"
 }
 
-# plant FILE TEXT: a line of a source, in a tree that has nothing else
+# plant FILE TEXT: appends a line to a source file in the otherwise empty tree $scratch
 plant() {
     mkdir -p "$scratch/${1%/*}"
     echo "$2" >>"$scratch/$1"

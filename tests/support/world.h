@@ -1,6 +1,6 @@
 /*
- * The ranks of an MPI test: which one this is, and values that all agree on.  MPICH's blocking calls never yield the
- * processor, and tests have more ranks than cores; these calls yield.
+ * The ranks of an MPI test: this rank, and collective values. These calls yield; MPICH's blocking calls never do, and
+ * tests have more ranks than cores.
  */
 #ifndef HS_TESTS_SUPPORT_WORLD_H
 #define HS_TESTS_SUPPORT_WORLD_H
@@ -10,15 +10,15 @@
 
 extern int rank, size;
 
-/* MPI_Init, rank and size; rank 0 prints the tests.  Options of the library are only those among the arguments
- * ("node=messages"), which go to the environment. */
+/* Calls MPI_Init; rank 0 prints the tests. Options of the library come only from arguments ("node=messages"), which are
+ * put into the environment. */
 void world_begin(int *argc, char ***argv);
 int64_t world_reduce(int64_t value, MPI_Op op);
 
-/* The largest magnitude, with the sign of the most negative value if there is one. */
+/* The smallest value of all ranks if it is negative, else the largest. */
 int64_t world_worst(int64_t value);
 
-/* Whether it holds on all ranks. */
+/* Whether the condition holds on all ranks. */
 int everywhere(int good);
 
 #endif

@@ -32,7 +32,7 @@ const struct coll_kind coll_kinds[COLL_KINDS] = {
     {"max of int64", HSUMMA_MAX, HSUMMA_INT64, 8},
 };
 
-/* Small whole numbers, so that sums are exact in any order. */
+/* Makes an element from small integers, so that sums are exact in any order. */
 static void coll_element(const struct coll_kind *kind, int from, int64_t i, void *to)
 {
     int64_t v = (from * 7 + i * 5 + from * i) % 13 - 6;
@@ -86,7 +86,7 @@ static void coll_fill(const struct coll_kind *kind, int from, int64_t first, int
         coll_element(kind, from, first + i, (char *)to + (size_t)i * kind->size);
 }
 
-/* Elements of the reduction over all ranks. */
+/* Computes elements of the reduction over all ranks. */
 static void coll_result(const struct coll_kind *kind, int64_t first, int64_t count, void *to)
 {
     _Alignas(16) char value[COLL_ELEMENT];
@@ -158,7 +158,7 @@ void matrix_case_tell(const struct matrix_case *test, const char *where, const c
            test->irregular ? ", irregular" : "", where, what);
 }
 
-/* Prepares what goes in and what has to come out. */
+/* Prepares the input and the right result. */
 static void prepare(struct matrix_case *test)
 {
     const struct coll_kind *kind = test->kind;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a fault is planted in. */
+/* The schedule in which a fault is planted. */
 struct patient {
     struct hs_shape shape;
     struct hs_topology topology;
@@ -15,7 +15,7 @@ struct patient {
     struct hs_list *list;
 };
 
-/* Takes a dependency out of a step; later ones move down. */
+/* Removes a dependency from a step; later ones move down. */
 static void forget(struct hs_list *list, struct hs_step *step, int dep)
 {
     int *deps = list->dep + step->first_dep, kept = 0;
@@ -113,7 +113,7 @@ static void edit(struct patient *patient, const struct planted_fault *fault)
         edit_step(list, fault);
 }
 
-/* Plants one; returns its last row. */
+/* Plants one fault; returns its last row. */
 static const struct planted_fault *plant(const struct planted_fault *fault, int64_t room)
 {
     struct patient patient = {.topology = topology_blocks(fault->size, 1, 1, room, 1)};

@@ -1,8 +1,8 @@
-/* What Rabenseifner and Traeff (2004) say that their algorithms cost: the formulas of the paper, nothing measured. */
+/* The costs of Rabenseifner and Traeff's algorithms (2004) by the formulas of the paper; nothing is measured. */
 #ifndef HS_TESTS_SUPPORT_COLL_RABENSEIFNER_TRAFF_H
 #define HS_TESTS_SUPPORT_COLL_RABENSEIFNER_TRAFF_H
 
-/* A vector as a fraction of alpha, and whether all rounds cut. */
+/* Costs of a vector relative to alpha, and whether all rounds cut the vector. */
 struct paper_setting {
     int p, cut;
     double beta_m, gamma_m; /* in alphas */
@@ -27,8 +27,8 @@ double paper_elimination_21(const struct paper_setting *s);
 /* Section 3.4: the butterfly, then a ring for each odd prime factor; cuts add up to 1 - 1/p. */
 double paper_small_ring(const struct paper_setting *s);
 
-/* Table 1: seconds in alphas; 0: not legible in our copy.  Columns: ring and elimination, each latency-optimal (0, 1)
- * and bandwidth-optimal (2, 3). */
+/* Table 1: times in units of alpha; 0: not legible in our copy. Columns: ring and elimination, each latency-optimal (0,
+ * 1) and bandwidth-optimal (2, 3). */
 enum { PAPER_COLUMNS = 4 };
 
 struct paper_printed {
@@ -42,10 +42,10 @@ enum { PAPER_PRINTED = 23 };
 extern const struct paper_printed paper_printed_table[PAPER_PRINTED];
 struct paper_setting paper_setting_of(const struct paper_printed *line, int column);
 
-/* The printed figures add up rounded terms: one unit of the last of three digits. */
+/* Equal up to one unit of the third digit: the printed figures are sums of rounded terms. */
 int paper_near(double printed, double value);
 
-/* Latency-optimal elimination of 63: printed as if it took 6 alpha-beta terms; ceil(log2 63) + 1 = 7. */
+/* Latency-optimal elimination for 63 ranks is printed with 6 alpha-beta terms; ceil(log2 63) + 1 = 7. */
 int paper_misprint(const struct paper_printed *line, int column);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * Tests of whatever a device does: its memory and copies, its combinations, updates and products, its streams and
- * events. late: work waits until it is asked for (the stand-in, lazy), so that what nothing has waited for can be
- * shown not to have happened.
+ * Tests of a device kind: memory and copies, combinations, updates and products, streams and events. late: the device
+ * delays work until it is asked for (the stand-in's lazy mode), which shows whether something waited for it.
  */
 #ifndef HS_TESTS_SUPPORT_DEVICE_CASES_H
 #define HS_TESTS_SUPPORT_DEVICE_CASES_H
@@ -12,7 +11,7 @@ void device_test_memory(struct device_fixture *fixture);
 void device_test_work(struct device_fixture *fixture);
 void device_test_order(struct device_fixture *fixture, int late);
 
-/* All of them, and closes it. */
+/* Runs all of them, and closes the device. */
 void device_test_all(struct device_fixture *fixture, int late);
 
 #endif

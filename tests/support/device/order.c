@@ -1,11 +1,11 @@
-/* Tests of a device's streams and events; all tests of a device. */
+/* Tests of a device's streams and events; runs all tests of a device. */
 #include "support/device/cases.h"
 
 #include <sched.h>
 
 enum { ORDER_BYTES = 4096 };
 
-/* Contents, memory that has the old ones, streams. */
+/* Contents, memory with old contents, streams. */
 struct scene {
     unsigned char first[ORDER_BYTES], second[ORDER_BYTES], old[ORDER_BYTES];
     unsigned char *from, *to, *other, *pinned;
@@ -52,7 +52,7 @@ static hsumma_status put_copy(struct device_fixture *fixture, struct hs_stream *
     return fixture->kind->copy(fixture->device, stream, dst, src, ORDER_BYTES);
 }
 
-/* One stream writes, another one reads what it has waited for, or what was there before. */
+/* One stream writes; another reads the new contents if it waited, else the old ones. */
 static void test_wait(struct device_fixture *fixture, int late, int waits)
 {
     const struct hs_device_kind *kind = fixture->kind;
@@ -73,7 +73,7 @@ static void test_wait(struct device_fixture *fixture, int late, int waits)
     scene_free(fixture, &scene);
 }
 
-/* An event is waited for as it was last recorded, whatever is recorded later. */
+/* A wait is for the latest recording before it, whatever is recorded later. */
 static void test_generations(struct device_fixture *fixture, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
@@ -93,8 +93,7 @@ static void test_generations(struct device_fixture *fixture, int late)
     scene_free(fixture, &scene);
 }
 
-/* What two streams record on one event: he who has waited for the first waits for the first, he who comes later for
- * the second alone. */
+/* Two streams record one event: a wait between them waits for the first, a wait after both for the second alone. */
 static void test_two_recorders(struct device_fixture *fixture, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
@@ -121,7 +120,7 @@ static void test_two_recorders(struct device_fixture *fixture, int late)
     scene_free(fixture, &scene);
 }
 
-/* Polls until an event is over; 0 after too long. */
+/* Polls until an event completes; 0 after a time limit. */
 static int poll_event(struct device_fixture *fixture, struct hs_event *event, int *wrong)
 {
     int is = 0;
@@ -150,7 +149,7 @@ static void test_over(struct device_fixture *fixture, int late)
     scene_free(fixture, &scene);
 }
 
-/* A stream that is freed finishes what it has; memory that is put waits for it. */
+/* A freed stream completes its work; freed memory waits for it. */
 static void test_freed(struct device_fixture *fixture)
 {
     const struct hs_device_kind *kind = fixture->kind;

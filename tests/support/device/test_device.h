@@ -1,5 +1,5 @@
-/* On which device a test runs: the stand-in ("host"), or the one that HSUMMA_TEST_DEVICE names, as
- * scripts/run-gpu-checks does. */
+/* The device on which a test runs: the stand-in ("host"), or the one in HSUMMA_TEST_DEVICE, which
+ * scripts/run-gpu-checks sets. */
 #ifndef HS_TESTS_SUPPORT_DEVICE_TEST_DEVICE_H
 #define HS_TESTS_SUPPORT_DEVICE_TEST_DEVICE_H
 
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Failures, what is refused, and an MPI that takes any memory are the stand-in's. */
+/* Whether it is the stand-in; only that has planted failures, refusals, and an MPI that takes any memory. */
 int test_device_is_host(void);
 
-/* "device=host threads=1": the device's word before other options; returns text. */
+/* Puts the device's option before other options: "device=host threads=1". Returns text. */
 const char *on_test_device(char *text, size_t room, const char *options);
 
 #endif

@@ -1,6 +1,6 @@
 #include "support/product/gemm_case.h"
 
-/* Rows and columns of an operand as it is stored. */
+/* Rows and columns of an operand, as stored. */
 static void gemm_stored_shape(const struct gemm_case *call, int x, int64_t *rows, int64_t *cols)
 {
     int64_t extent[3][2] = {{call->m, call->k}, {call->k, call->n}, {call->m, call->n}};
@@ -88,8 +88,8 @@ int gemm_inside(const struct gemm_case *call, int x, const struct gemm_part *loc
     return *i >= 0 && *j >= 0 && *i < rows && *j < cols;
 }
 
-/* What a local element holds at first: what must not be read (A and B for alpha = 0, C for beta = 0) NaN, what is not
- * of the operand a guard. */
+/* The initial value of a local element: NaN if it must not be read (A and B for alpha = 0, C for beta = 0), a guard
+ * outside the operand. */
 static double complex initial(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c)
 {
     int64_t i, j;
@@ -104,7 +104,7 @@ void gemm_make(const struct gemm_case *call, struct gemm_part local[3])
         const hsumma_desc *desc = &call->desc[x];
         int64_t rows = hsumma_local_rows(desc), cols = hsumma_local_cols(desc);
         struct gemm_part *l = &local[x];
-        *l = (struct gemm_part){.rows = rows, .cols = cols}; /* NULL is allowed where nothing is owned */
+        *l = (struct gemm_part){.rows = rows, .cols = cols}; /* NULL is valid if nothing is owned */
         if (rows * cols == 0)
             continue;
         l->bytes = (size_t)(desc->ld * (cols + 1)) * gemm_element_size(call->type);
@@ -135,14 +135,14 @@ void gemm_drop(struct gemm_part local[3])
         free(local[x].data);
 }
 
-/* How far an entry of C may be from the triple loop's: not at all, but for fractions, which are rounded. */
+/* The distance that an entry of C may have from the triple loop's: 0 except for fractions, which are rounded. */
 static double tolerance(const struct gemm_case *call)
 {
     int single = call->type == HSUMMA_S || call->type == HSUMMA_C;
     return !call->fractions ? 0 : (double)(call->k + 1) * (single ? 1e-6 : 2e-14);
 }
 
-/* An entry of C as it has to be. */
+/* The right entry of C. */
 static double complex product_entry(const struct gemm_case *call, int64_t i, int64_t j)
 {
     double complex sum = 0;

@@ -134,7 +134,7 @@ struct plan_question plan_question_draw(int most)
     for (int x = 0; x < 3; x++) {
         q.product.op[x] = x == HS_C || draw(3) ? 'N' : draw(2) ? 'T' : 'C';
         q.product.src[x] = draw(3) ? 0 : draw(most);
-        int64_t block = draw(2) ? 0 : draw_size(100, 1000); /* few enough to be counted quickly */
+        int64_t block = draw(2) ? 0 : draw_size(100, 1000); /* few blocks, which are counted quickly */
         for (int a = 0; a < 2; a++)
             q.product.block[x][a] = block;
     }

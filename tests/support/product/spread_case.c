@@ -109,7 +109,7 @@ hsumma_desc spread_desc(const struct spread_matrix *matrix, const hsumma_grid *g
                          .ld = matrix->ld};
 }
 
-/* As the type rounds it. */
+/* Rounds to the type's precision. */
 static double complex rounded(hsumma_type type, double complex value)
 {
     if (type == HSUMMA_S || type == HSUMMA_C)

@@ -1,8 +1,8 @@
 /*
- * A random case of p?gemm, from its seed and the number of processes alone.
+ * A random case of p?gemm, determined by its seed and the number of processes.
  *
- * ScaLAPACK 2.2 itself takes all of it: sources of -1 (every process row or column has all rows or columns) on either
- * side of A, B and C; first blocks larger than the others; a null pointer where a process has no entries.
+ * ScaLAPACK 2.2 itself accepts everything: sources of -1 (every process row or column has all rows or columns) on
+ * either side of A, B and C; first blocks larger than the others; a null pointer on a process without entries.
  */
 #ifndef HS_TESTS_SUPPORT_SCALAPACK_FUZZ_CASE_H
 #define HS_TESTS_SUPPORT_SCALAPACK_FUZZ_CASE_H
@@ -13,11 +13,11 @@
 
 enum { FUZZ_A, FUZZ_B, FUZZ_C, FUZZ_MOST_PROCESSES = 8 };
 
-/* Where the matrices are: each in memory of its own; A and B the same one; all three disjoint parts of one matrix, as
- * in a step of the LU factorisation: B above C, A to the left of C. */
+/* How the matrices are stored: separately; A and B the same; or all three disjoint parts of one matrix, as in a step of
+ * the LU factorisation: B above C, A to the left of C. */
 enum fuzz_store { FUZZ_APART, FUZZ_TWINS, FUZZ_PARTS };
 
-/* Rows or columns of a matrix; sub(X) has `length` of them, after `offset` others and before `extra` others. */
+/* Rows or columns of a matrix; sub(X) has `length` of them, preceded by `offset` and followed by `extra` others. */
 struct fuzz_side {
     int length, offset, extra;
     int first, block, source; /* IMB, MB, RSRC or INB, NB, CSRC */
@@ -26,7 +26,7 @@ struct fuzz_side {
 struct fuzz_matrix {
     struct fuzz_side side[2];
     int dtype; /* 1 or 2 */
-    int pad;   /* LLD beyond the local rows */
+    int pad;   /* LLD minus the local rows */
 };
 
 struct fuzz_case {
@@ -34,13 +34,13 @@ struct fuzz_case {
     char type, trans[2];
     int extent[3]; /* m, n, k */
     double alpha[2], beta[2];
-    int exact;   /* entries are small integers: nothing is rounded, in whatever order it is added */
+    int exact;   /* entries are small integers, so sums are exact in any order */
     int grid[2]; /* P, Q */
-    char order;  /* of the processes in the grid: by row, by column, X: the last ones, backwards */
+    char order;  /* of the processes in the grid: by row; by column; X: the last ones, backwards */
     enum fuzz_store store;
-    int null;                /* pointers to no entries are null */
-    int twice;               /* called again, with new copies of the same data */
-    int fresh;               /* in a context made for this case and left after it */
+    int null;                /* pointers are null if there are no entries */
+    int twice;               /* call again with new copies of the same data */
+    int fresh;               /* use a context that is made for this case and freed after it */
     struct fuzz_matrix x[3]; /* A, B, C */
 };
 

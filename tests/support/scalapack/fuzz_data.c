@@ -11,7 +11,7 @@ static double fuzz_entry(const struct fuzz_case *c, int x, int i, int j, int ima
         return 0;
     if (c->exact)
         return (int)(h % 17) - 8;
-    return (h & 1 ? 0.5 : -0.5) * (1 + (double)(h >> 44) / (1 << 20)); /* 21 bits, of modulus 1/2 to 1 */
+    return (h & 1 ? 0.5 : -0.5) * (1 + (double)(h >> 44) / (1 << 20)); /* 21 bits, modulus 1/2 to 1 */
 }
 
 static hsumma_type fuzz_type(const struct fuzz_case *c)
@@ -23,7 +23,7 @@ void fuzz_put(const struct fuzz_case *c, void *at, double re, double im)
 {
     double complex entry;
     gemm_store(fuzz_type(c), &entry, 0, CMPLX(re, im));
-    memcpy(at, &entry, gemm_element_size(fuzz_type(c))); /* which need not be aligned */
+    memcpy(at, &entry, gemm_element_size(fuzz_type(c))); /* `at` need not be aligned */
 }
 
 void fuzz_get(const struct fuzz_case *c, const void *at, double value[2])
@@ -33,7 +33,7 @@ void fuzz_get(const struct fuzz_case *c, const void *at, double value[2])
     value[1] = cimag(entry);
 }
 
-/* A quiet NaN for each place. */
+/* Fills with a distinct quiet NaN for each place. */
 static void fuzz_fill_guard(const struct fuzz_case *c, char *memory, size_t size, int x)
 {
     for (size_t i = 0; i < size / (fuzz_single(c) ? 4 : 8); i++) {

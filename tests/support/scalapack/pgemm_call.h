@@ -1,6 +1,6 @@
 /*
- * Calls of p?gemm for the tests of the shim: ScaLAPACK's routines and ours on the same matrices.  PBLAS's error exit is
- * recorded instead of ending the program.
+ * Calls of p?gemm for tests of the shim: ScaLAPACK's routines and ours on the same matrices. PBLAS's error exit is
+ * recorded and does not end the program.
  */
 #ifndef HS_TESTS_SUPPORT_SCALAPACK_PGEMM_CALL_H
 #define HS_TESTS_SUPPORT_SCALAPACK_PGEMM_CALL_H
@@ -29,12 +29,12 @@ enum { PGEMM_LD = 64, PGEMM_WORDS = PGEMM_LD * PGEMM_LD * 2, PGEMM_DESC = 11 };
 
 enum { DTYPE, CTXT, ROWS, COLS, IMB, INB, MB, NB, RSRC, CSRC, LLD };
 
-/* Calls of PBLAS's error exit, and what the last one said. */
+/* Calls of PBLAS's error exit, and the arguments of the last one. */
 extern struct pgemm_aborted {
     int count, context, info;
     char routine[8];
 } pgemm_aborted;
-extern int pgemm_theirs_count; /* calls of ScaLAPACK's routines */
+extern int pgemm_theirs_count; /* number of calls of ScaLAPACK's routines */
 extern hsumma_pgemm *const pgemm_theirs[4];
 extern hsumma_pgemm *const pgemm_ours[4];
 int blacs_context_of(int nprow, int npcol, const char *order);
@@ -45,25 +45,24 @@ struct pgemm_call {
     double alpha[2], beta[2];
 };
 
-/* All operands whole, in blocks of nb, DTYPE 2. */
+/* A call on whole operands, in blocks of nb, DTYPE 2. */
 struct pgemm_call pgemm_call_of(int context, char ta, char tb, int m, int n, int k, int nb);
 
-/* DTYPE 2 to DTYPE 1, which has no IMB and INB. */
+/* Converts DTYPE 2 to DTYPE 1, which has no IMB and INB. */
 void pgemm_shorten(int desc[PGEMM_DESC]);
 
-/* 1 if no argument has changed but the matrices. */
+/* 1 if no argument but the matrices has changed. */
 int pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, const void *a, const void *b, void *c);
 
-/* A, B and C for calls whose entries do not matter. */
+/* A, B and C for calls whose entries are irrelevant. */
 extern double pgemm_matrix[3][PGEMM_WORDS];
 
-/* ScaLAPACK's routine and another one on the same matrices: 1 if C and what is beside it are the same.  The other one
- * meets NaN in what it must not read. */
+/* Runs ScaLAPACK's routine and another one on the same matrices; 1 if C and the memory around it are equal. For the
+ * other one everything that it must not read is NaN. */
 int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other);
 int pgemm_multiplies(int context, int m, int n, int k, int nb);
 
-/* MPI and the environment as all these tests want them.  An argument node=WORD says how processes of a node share
- * (HSUMMA_NODE). */
+/* Sets up MPI and the environment for these tests. An argument node=WORD sets HSUMMA_NODE. */
 void pgemm_begin(int *argc, char ***argv);
 
 #endif

@@ -85,25 +85,25 @@ def test_products():
     report = gemm(2, "-m 40 --type z --alpha (0.5,-2) --beta (0,1) --check")
     ok(report["alpha"] == [0.5, -2] and report["passed"], "  complex scalars", report)
     gemm(4, "-m 50 --order C --grid 2x2 --seed 7 --check --layout mb=8,nb=8,i=8,j=8,pad=3")
-    gemm(3, "-m 30 --grid 1x2 --check")  # a rank is left over
+    gemm(3, "-m 30 --grid 1x2 --check")  # leaves out one rank
     gemm(2, "-m 0 -n 10 -k 5 --check")
     gemm(2, "-m 10 -k 0 --beta 2 --check")
 
 
 def test_planted():
-    """1e-9 in one entry of C is found, wherever it is; with k = 1000 the residual alone does not see it."""
+    """An error of 1e-9 in one entry of C is found wherever it is; with k = 1000 the residual alone misses it."""
     for ranks, n, kind, places in [(1, 100, "d", ["0,0", "99,99"]), (2, 300, "d", ["299,0", "17,150"]),
                                    (4, 200, "z", ["0,199", "101,99"]), (2, 1000, "d", ["0,0", "999,999", "512,77"])]:
         for place in places:
             report = gemm(ranks, f"-m {n} --type {kind} --check --plant-error 1e-9@{place}", code=1)
             is_found(report, place, f"at {place} (residual {report['residual']:.2g})")
-    gemm(2, "-m 1000 --check")  # and without it the same product passes
+    gemm(2, "-m 1000 --check")  # without the error the same product passes
     report = gemm(2, "-m 100 --plant-error 1@5,5", code=1)
     ok(report["residual"] >= 16, "  a gross error is seen without --check", report)
 
 
 def is_found(report, place, where):
-    """The wrong entry that was planted."""
+    """Checks that the planted wrong entry is reported."""
     check = report["check"]
     ok(report["passed"] is False and [check.get("row"), check.get("col")] == [int(x) for x in place.split(",")],
        f"  a wrong entry is found {where}", check)
@@ -114,7 +114,7 @@ def has_scalapack():
 
 
 def test_replicated():
-    """Rows or columns that every process has: each copy of C is checked, and a wrong entry in one of them is found."""
+    """With rows or columns on every process each copy of C is checked, and a wrong entry in one of them is found."""
     apis = ["plan", "call"] + (["pdgemm", "scalapack"] if has_scalapack() else [])
     for i, layout in enumerate(["--layout-c rsrc=-1", "--layout-c csrc=-1", "--layout rsrc=-1,csrc=-1",
                                 "--layout-a rsrc=-1,i=3 --layout-b csrc=-1,pad=2 --layout-c csrc=-1"]):
@@ -130,7 +130,7 @@ def test_replicated():
 
 
 def test_calls():
-    """Several calls in a row: C after them is that of one; the times are of one."""
+    """Several consecutive calls: C is the result of one call, and times are per call."""
     for api, beta, plant in [("plan", 0, 0), ("plan", -1, 0), ("call", 0.5, 0), ("plan", 0, 1), ("call", 1, 1)]:
         report = gemm(2, f"-m 48 -k 30 --nb 8 --api {api} --beta {beta} --calls 4 --check " +
                       plant * "--plant-error 1e-9@7,7", code=plant)
@@ -161,7 +161,7 @@ def test_api():
 
 
 def test_replay():
-    """A call that the drop-in routine has recorded runs again from its line, with the same arguments."""
+    """A call recorded by the drop-in routine runs again from its line, with the same arguments."""
     if not has_scalapack():
         skip("a recorded call runs again", "no ScaLAPACK")
         return
@@ -180,7 +180,7 @@ def test_replay():
         again = gemm(int(words[2]), "--check", *words[5:])
         keys = ["m", "n", "k", "type", "transa", "transb", "alpha", "beta", "grid", "layout"]
         different = [(key, first[key], again[key]) for key in keys if first[key] != again[key]]
-        if first["type"] == "s":  # 0.1 was rounded to single precision
+        if first["type"] == "s":  # 0.1 is rounded to single precision
             different = [d for d in different if d[0] not in ("alpha", "beta") or not math.isclose(d[1], d[2],
                                                                                                    rel_tol=1e-7)]
         ok(not different, "  the same product", different)
@@ -197,7 +197,7 @@ def test_formats():
 
 
 def test_phases():
-    """After a run: predicted beside measured."""
+    """After a run the report has predicted and measured phases."""
     for ranks, line in [(1, ""), (2, "--node messages --lookahead 0"), (2, "--lookahead 2"), (2, ""),
                         (4, "--stationary A --node messages")]:
         report = gemm(ranks, "-m 200 --nb 16 " + line)
@@ -213,10 +213,10 @@ def test_phases():
 
 
 def test_link():
-    """--link: bytes that must enter the nodes, and times over that of the link and the GEMM alone."""
+    """--link: the bytes that must enter the nodes, and times relative to the link plus the GEMM alone."""
     line = "-m 64 -n 48 -k 32 --nb 8 --grid 2x2 --stationary C --link 100kbit --topology nodes:"
     for nodes, args, bytes_of_nodes in [
-            (2, "", [2 * 24 * 16 * 8] * 2),  # half of B, for a row of the grid is a node
+            (2, "", [2 * 24 * 16 * 8] * 2),  # half of B, because a node has a row of the grid
             (2, "--order C --type z", [2 * 32 * 16 * 16] * 2),  # half of A
             (4, "--api call", [(24 + 32) * 16 * 8] * 4), (1, "", [0])]:
         report = gemm(4, line + str(nodes), *args.split(), "--compare", "plan")
@@ -228,7 +228,7 @@ def test_link():
             ratios = [time / least for time, least in zip(one["times_s"], link["link_and_gemm_s"])]
             ok(math.isclose(one["of_link"], sum(ratios) / 2, rel_tol=1e-6) and math.isclose(
                 one["of_link_min"], min(ratios), rel_tol=1e-6), "  times over it", one["of_link"], ratios)
-    report = gemm(3, "-m 3 --nb 1 --grid 2x1 --link 1mbit")  # a rank is left over
+    report = gemm(3, "-m 3 --nb 1 --grid 2x1 --link 1mbit")  # leaves out one rank
     ok(number(report["of_link"]), "  of a part of the ranks", report["link"])
     report = gemm(2, "-m 40")
     ok("link" not in report and "of_link" not in report, "  only if asked", report)
@@ -239,7 +239,7 @@ def test_link():
 
 
 def test_plan():
-    """The plan's line gives the same plan again."""
+    """The plan's line as options gives the same plan."""
     report = gemm(4, "-m 96 --nb 8 --groups 1x2 --block 8 --outer 16 --lookahead 0")
     again = gemm(4, "-m 96 --nb 8 " + options_of(report["plan"]))
     ok(again["plan"] == report["plan"], "  the same plan", report["plan"], again["plan"])
@@ -263,7 +263,7 @@ def test_scalapack():
 
 
 def test_compare():
-    """Several contenders in one run, the rounds of each, where the time goes, and the GEMM rate that was asked for."""
+    """Several contenders in one run: the rounds of each, the shares of time, and the requested GEMM rate."""
     names = ["plan", "call", "shared"] + (["pdgemm", "scalapack"] if has_scalapack() else [])
     for ranks, line in [(1, ""), (2, "--type c --calls 3"), (4, "--beta 0.5 --calls 2"), (3, "--grid 2x1 --api call")]:
         report = gemm(ranks, f"-m 61 -n 43 -k 57 --nb 8 --check --compare {','.join(names)} --gemm-threads 3 {line}")
@@ -291,7 +291,7 @@ def compare_node(build, mpiexec, *args):
 
 
 def test_compare_node():
-    """The benchmark of one node: its tables; its exit code when a result is wrong, and when a run fails."""
+    """scripts/compare-node: its tables; its exit status if a result is wrong, and if a run fails."""
     if has_scalapack():
         process = compare_node(BUILD, " ".join(MPIEXEC), "--ranks", "2", "--rows", "256", "--reps", "1", "--quick",
                             "--parts", "table,types,small,memory")
@@ -310,7 +310,7 @@ def test_compare_node():
 
 
 def test_errors():
-    """One line on stderr, nothing on stdout, exit code 2."""
+    """Errors: one line on stderr, nothing on stdout, exit status 2."""
     for args in ("--grid 2x2", "--grid 0x2", "--nb 0", "--nb -3", "--bcast no-such-algorithm", "--groups 1x3", "--groups 3",
                  "--block 0", "--stationary D", "--no-such-option", "--type", "--type q", "--transa X", "--reps 0",
                  "--api fast", "--calls 0", "--calls 2 --beta 1.5", "--layout-c rsrc=-2", "--layout-a i=-1", "-m -1",
@@ -327,7 +327,7 @@ def groupings(rows, cols):
 
 
 def chosen_groups(plan):
-    """The groups that the line of a plan, or of a candidate, says; "1x1": SUMMA."""
+    """The groups in the line of a plan or candidate; "1x1": SUMMA."""
     words = words_of(plan["plan"])
     return words.get("levels", words.get("groups", "1x1"))
 
@@ -345,14 +345,14 @@ def test_sweep():
         good = good and [chosen_groups(c) for c in every if c["chosen"]] == [chosen_groups(report["automatic"])]
         ok(good and found == groupings(*grid),
            "sweep of a %d x %d grid: every grouping once, the best of each G marked" % grid, found, report)
-    with tempfile.TemporaryDirectory() as scratch:  # where a message is dear: van de Geijn in two steps of two is best
+    with tempfile.TemporaryDirectory() as scratch:  # messages are expensive: van de Geijn in two steps of two is best
         profile = write("hsumma profile 1\nnode.alpha_s 1e-3\nnetwork.alpha_s 1e-3\nend\n", scratch, "profile")
         report = report_of(4, "sweep -m 64 --nb 8 --reps 1 --grid 1x4 --bcast van_de_geijn --block 8 --outer 8 "
                            "--lookahead 0 --stationary C", "--profile", profile)
     every = [report["summa"], *report["hsumma"]]
     times = {chosen_groups(c): c["predicted_comm_s"] for c in every}
     found = [c.get("groups") for c in every if c["chosen"]]
-    # log2(q) + q - 1 messages for each of 8 panels; what they hold takes no time worth the name
+    # log2(q) + q - 1 messages for each of 8 panels; the time for their bytes is negligible
     ok(found == ["1x2"] and all(math.isclose(times[groups], 8 * messages * 1e-3, rel_tol=1e-3)
                                 for groups, messages in (("1x1", 5), ("1x2", 4))),
        "the row of the automatic choice is marked", found, times, report)

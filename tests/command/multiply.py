@@ -1,7 +1,7 @@
-"""TAP: "hsumma multiply" against NumPy, which writes the files, reads them back, and multiplies itself.
+"""TAP: "hsumma multiply" against NumPy, which writes the files, reads them back, and multiplies.
 
-Environment: that of launch.py. The product counts as right if it differs from NumPy's, computed in double precision, by
-no more than the rounding of sums of k products explains.
+Environment: that of launch.py. The product is right if it differs from NumPy's, computed in double precision, by no more
+than the rounding of sums of k products.
 """
 import itertools
 import os
@@ -30,7 +30,7 @@ rng = np.random.default_rng(20)
 
 
 def multiply(ranks, *args, preload=()):
-    """The finished process on so many ranks with these arguments."""
+    """Runs multiply on `ranks` ranks with these arguments; returns the finished process."""
     leaks = ["LSAN_OPTIONS=detect_leaks=0"] * bool(preload)  # MPICH's MPI-IO leaks a little after an error
     return subprocess.run([*mpiexec(ranks, *leaks, preload=preload), BENCH, "multiply", *map(str, args)],
                           capture_output=True, text=True, timeout=120)
@@ -44,7 +44,7 @@ def matrix(rows, cols, dtype):
 
 
 def save(path, values, order="C", version=(1, 0)):
-    """As NumPy writes it, but a matrix of one row or column is stored as `order` says, too."""
+    """Saves as NumPy does, but stores a matrix of one row or column in the given order too."""
     with open(path, "wb") as file:
         if values.flags.c_contiguous and values.flags.f_contiguous and order == "F":
             header = {"descr": values.dtype.str, "fortran_order": True, "shape": values.shape}
@@ -68,7 +68,7 @@ def left_over(directory):
 
 
 def check_product(name, result, out, expected, scale, k, dtype, by_columns):
-    """The result file is NumPy's matrix, stored and typed as it should be, and nothing is left beside it."""
+    """The result file equals NumPy's matrix, has the right order and type, and no other file is left beside it."""
     if result.returncode or not os.path.exists(out):
         return ok(False, name, f"exit status {result.returncode}", result.stderr, result.stdout)
     found = np.load(out)
@@ -89,7 +89,7 @@ def check_product(name, result, out, expected, scale, k, dtype, by_columns):
 
 def round_trip(directory, ranks, shape, dtype, orders="CC", trans="NN", versions=((1, 0), (1, 0)), alpha=None, beta=None,
                c0=None, order=None, options=""):
-    """Files to a file; orders are those of A and B, c0 that of C0 if there is to be one."""
+    """One product from files to a file; orders: of A and B; c0: order of C0, if there is one."""
     m, n, k = shape
     a = matrix(*((m, k) if trans[0] == "N" else (k, m)), dtype)
     b = matrix(*((k, n) if trans[1] == "N" else (n, k)), dtype)
@@ -117,7 +117,7 @@ def round_trip(directory, ranks, shape, dtype, orders="CC", trans="NN", versions
 
 
 def number(text, default):
-    """What --alpha and --beta mean."""
+    """The value of --alpha or --beta."""
     if text is None:
         return default
     if text.startswith("("):
@@ -127,7 +127,7 @@ def number(text, default):
 
 
 def test_round_trips(directory):
-    """Every pairing of ops and orders for a type, the rest drawn from what is interesting."""
+    """Every combination of ops and orders for a type, with other parameters drawn at random."""
     draw = random.Random(13)
     layouts = [(1, ""), (2, "--nb 3"), (3, "--nb checkerboard"), (4, "--grid 2x2 --nb 16"), (4, "--grid 4x1"),
                (6, "--grid 2x3 --nb 3"), (6, "--grid 3x2"), (6, "--grid 3x2 --topology nodes:2"), (2, "--grid 1x1")]
@@ -148,7 +148,7 @@ def test_round_trips(directory):
 
 
 def test_conjugates(directory):
-    """Both ops C in each order of the files and of the output: some are done by the library, some while reading."""
+    """Both ops C, in each order of files and output: the library conjugates some, reading the others."""
     for a, b, c in itertools.product("CF", "CF", "CF"):
         round_trip(directory, 2, (11, 6, 9), np.complex128, a + b, "CC", order=c, options="--nb 4")
 
@@ -162,7 +162,7 @@ def test_odd_shapes(directory):
     round_trip(directory, 2, (5, 6, 0), np.complex128, "CF", beta="2i", c0="F", order="C")
     round_trip(directory, 4, (0, 6, 5), np.float64, "FC", options="--nb 3")
     round_trip(directory, 2, (4, 0, 3), np.float32, "CC")
-    # collective calls that move a few elements each, and C0 turned around in such pieces
+    # pieces of a few elements, also for C0 in the other order
     round_trip(directory, 4, (23, 19, 17), np.complex64, "CF", c0="C", order="F", options="--nb 3 --piece 80")
 
 
@@ -176,7 +176,7 @@ def with_header(path, text, data=b"", version=1):
 
 
 def bad_files(d):
-    """Files that are wrong in one way each: name, and what the message must say."""
+    """Files with one error each: name, and expected words of the message."""
     good = matrix(8, 8, np.float64)
     save(f"{d}/good.npy", good)
     with open(f"{d}/good.npy", "rb") as file:
@@ -203,7 +203,7 @@ def bad_files(d):
 
 
 def refused(name, result, out, pattern, lines=1, keep=None):
-    """Exit status 2, so many lines, and the output is as it was: not there or `keep`."""
+    """Exit status 2, `lines` lines on stderr, and an unchanged output: missing, or `keep`."""
     there = open(out, "rb").read() if os.path.isfile(out) else None
     said = result.stderr.splitlines()
     directory = os.path.dirname(out)
@@ -255,7 +255,7 @@ def test_output_names(d):
 
 
 def test_full_disk(d):
-    """A file system of a few pages; once the space is reserved beforehand, once the writing itself fails."""
+    """A file system of a few pages: reserving space fails, or the writing itself fails."""
     names = ["refused: a full disk", "refused: a full disk that is found by writing"]
     disk = f"{d}/disk"
     os.mkdir(disk)
@@ -273,7 +273,7 @@ def test_full_disk(d):
         if shim:
             result = multiply(*args, preload=[shim])
             ours = [line for line in result.stderr.splitlines() if line.startswith("hsumma: ")]
-            if MPI == "openmpi":  # whose MPI-IO has a line of its own, and no error: each rank finds out
+            if MPI == "openmpi":  # Open MPI's MPI-IO prints a line of its own and returns no error: each rank finds out by itself
                 result.stderr = "\n".join(ours)
             refused("a full disk that is found by writing", result, f"{disk}/C.npy", "(?i)no space left",
                     lines=len(ours) if MPI == "openmpi" else 1)
@@ -285,7 +285,7 @@ def test_full_disk(d):
 
 
 def no_fallocate(d):
-    """A library that stands for a file system which cannot reserve space; None without a compiler."""
+    """A library that imitates a file system which cannot reserve space; None without a compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     write("#include <errno.h>\n#include <sys/types.h>\n"
           "int fallocate(int f, int m, off_t o, off_t n) { errno = EOPNOTSUPP; return f + m + o + n ? -1 : -1; }\n"
@@ -295,11 +295,11 @@ def no_fallocate(d):
 
 
 def test_interrupt(d):
-    """One rank without mpiexec, reading in tiny pieces: a signal finds it at work and takes the unfinished file away."""
+    """One rank without mpiexec reads in tiny pieces; a signal during that removes the unfinished file."""
     save(f"{d}/slow.npy", matrix(700, 700, np.float64))
     process = subprocess.Popen([BENCH, "multiply", f"{d}/slow.npy", f"{d}/slow.npy", "-o", f"{d}/stopped.npy", "--piece", "8"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               # a shell's background job inherits SIGINT as ignored, and the command keeps it so
+                               # a shell's background job inherits an ignored SIGINT, which the command leaves ignored
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     deadline = time.monotonic() + 30
     while not left_over(d) and process.poll() is None and time.monotonic() < deadline:

@@ -1,5 +1,5 @@
-"""TAP: progress of the commands on standard error, under the launcher, where it is no terminal: a line comes by itself
-from whatever lasts; none with -q; standard output is the same.
+"""TAP: progress of the commands on stderr, which under the launcher is no terminal: a long step prints lines without
+being asked, -q prints none, and stdout does not change.
 
 Environment: that of launch.py.
 """
@@ -28,7 +28,7 @@ def started(scratch, line):
 
 
 def test_lines(scratch):
-    """Each runs until its line has come."""
+    """Each command runs until it has printed its line."""
     for line in COMMANDS:
         process = started(scratch, line)
         watch = threading.Timer(120, process.terminate)
@@ -43,7 +43,7 @@ def test_lines(scratch):
 def test_quiet(scratch):
     process = started(scratch, f"gemm -m 64 -q {LONG}")
     try:
-        process.wait(6)  # longer than others take to their first line; a slow machine only makes it easier
+        process.wait(6)  # longer than the others need for their first line; a slow machine makes the test easier
     except subprocess.TimeoutExpired:
         process.terminate()
     text = process.communicate()[1]

@@ -1,4 +1,4 @@
-"""hsumma redistribute: its figures against each other, its forms, what it refuses."""
+"""hsumma redistribute: consistency of its figures, its formats, its errors."""
 import json
 import sys
 

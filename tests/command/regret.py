@@ -1,4 +1,4 @@
-"""hsumma regret: its set of candidates, its figures against each other, its file of cases."""
+"""hsumma regret: its candidates, consistency of its figures, its file of cases."""
 import json
 import os
 import sys
@@ -16,7 +16,7 @@ TEXTS = ["-m 96 --nb 16", "-m 64 -n 48 -k 200 --nb 16 --type z --transa C --layo
 
 
 def objects(line, *args):
-    """What the lines of a run hold."""
+    """The JSON objects on the lines of a run."""
     process = bench(2, "regret --format json " + line, *args)
     must(prints(process, "prints objects", process.stdout), "  to be looked at")
     return [json.loads(text) for text in process.stdout.splitlines()]
@@ -26,20 +26,20 @@ MARKS = {"la": "lookahead", "b": "block"}
 
 
 def forced(candidate):
-    """Whether a candidate's plan is what its name says."""
+    """Whether a candidate's plan agrees with its name."""
     found, parts = words_of(candidate["plan"]), candidate["name"].split("/")
     good = found["stationary"] == parts[0] and candidate["node"] == parts[1]
     for mark, option in MARKS.items():
         for part in parts[2:]:
             value = part[len(mark):]
             if part.startswith(mark) and value.isdigit() and option in found:
-                good &= int(found[option]) <= int(value)  # no wider than asked for
+                good &= int(found[option]) <= int(value)  # at most the requested width
                 good &= option != "lookahead" or found[option] == value
     return good
 
 
 def check_case(found, reps, measure):
-    """One object: the set, the final, the verdicts."""
+    """Checks one object: candidates, finalists, verdicts."""
     lines = [candidate["plan"] for candidate in found["candidates"]]
     names = [candidate["name"] for candidate in found["candidates"]]
     ok(0 < len(lines) <= 40 and len(set(lines)) == len(lines) and len(set(names)) == len(names),
@@ -52,7 +52,7 @@ def check_case(found, reps, measure):
     automatic = final["automatic"]
     ok(1 < len(final) <= 4 + measure and all(x["min_s"] <= x["median_s"] <= x["max_s"] for x in final.values())
        and automatic["in_set"] == (automatic["plan"] in lines), "  the final", final)
-    if not measure:  # the three others with the shortest turns, measured before the final, are in it
+    if not measure:  # the three others with the shortest turns before the final are finalists
         best = sorted((x for x in found["candidates"] if x["plan"] != automatic["plan"]), key=lambda x: x["shortest_s"])
         ok(set(final) == {"automatic", *(x["name"] for x in best[:3])}, "  has the best three", final, best[:3])
     for which in ["estimate"] + ["measure"] * measure:

@@ -1,6 +1,6 @@
-"""TAP: the option --trace of commands, and what its file holds; "hsumma trace" on such files.
+"""TAP: the option --trace of commands, and the contents of its file; "hsumma trace" on such files.
 
-Environment: that of launch.py. Times are looked at for their form only.
+Environment: that of launch.py. Only the format of times is checked.
 """
 import collections
 import json
@@ -16,7 +16,7 @@ from tap import ok, run, skip
 
 
 def load(path):
-    """The file's object, {} if it is none."""
+    """The file's JSON object, {} if it has none."""
     try:
         return json.loads(read(path) or "")
     except ValueError:
@@ -28,7 +28,7 @@ def slices(trace):
 
 
 def nests(events):
-    """Whether of any two events of a thread one lies in the other, or they do not meet; times are given to 1 ns."""
+    """Whether any two events of a thread are nested or disjoint; times have a resolution of 1 ns."""
     open_until = []
     for event in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
         end = event["ts"] + event["dur"]
@@ -98,7 +98,7 @@ def test_errors(scratch):
 
 
 def test_full_disk(scratch):
-    """A file system of a few pages that has room for nothing more; the product is made all the same."""
+    """A full file system of a few pages: the product is still made."""
     disk = os.path.join(scratch, "disk")
     os.mkdir(disk)
     if os.geteuid() != 0 or not shutil.which("mount") or subprocess.run(
@@ -115,13 +115,13 @@ def test_full_disk(scratch):
 
 
 def seconds_of(events, rank, category, begin, end):
-    """What a rank's events of a category have of a time, in seconds."""
+    """Seconds between begin and end covered by a rank's events of a category."""
     return sum(max(0, min(event["ts"] + event["dur"], end) - max(event["ts"], begin)) for event in events
                if event["tid"] == rank and event["cat"] == category) * 1e-6
 
 
 def test_tables(scratch):
-    """The sums of "hsumma trace" against those of the file's events."""
+    """The sums of "hsumma trace" against sums over the file's events."""
     path, drawing = os.path.join(scratch, "gemm.json"), os.path.join(scratch, "drawing.svg")
     gemm = report_of(4, "gemm -m 96 -n 80 -k 128 --nb 16 --reps 3 --topology nodes:2", "--trace", path)
     events = slices(load(path))

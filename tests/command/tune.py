@@ -1,6 +1,6 @@
-"""TAP: "hsumma tune": products and collectives that are measured ahead, the file, and who uses it afterwards.
+"""TAP: "hsumma tune": measures products and collectives, writes the file, and later runs use it.
 
-Environment: that of launch.py. Times are looked at for their form only.
+Environment: that of launch.py. Only the format of times is checked.
 """
 import os
 import re
@@ -38,7 +38,7 @@ def test_product(scratch):
     process = bench(2, f"gemm {shape} --reps 1", "--tuned", path)
     ok(process.returncode == 0 and chosen[3] in process.stdout and "stationary: tuned file" in process.stdout,
        "gemm --tuned takes it", *said(process))
-    for words in ("--tune off", "--lookahead 0"):  # the latter is a word on how
+    for words in ("--tune off", "--lookahead 0"):  # the latter fixes how to multiply
         process = bench(2, f"gemm {shape} --reps 1 {words}", "--tuned", path)
         ok(process.returncode == 0 and "tuned file" not in process.stdout, f"  not with {words}", *said(process))
 
@@ -48,7 +48,7 @@ def test_product(scratch):
 
 
 def test_places(scratch):
-    """Where the file is, if nobody says."""
+    """The usual place of the file."""
     for setting, place in (("XDG_CONFIG_HOME", "config/hsumma/tuned"), ("HSUMMA_TUNED", "named")):
         path = os.path.join(scratch, place)
         process = bench(2, "tune -m 64 --nb 16", settings=[f"{setting}={path.removesuffix('/hsumma/tuned')}"])
@@ -71,7 +71,7 @@ def test_cases(scratch):
 
 
 def overlap(rules):
-    """Sizes that two rules of a collective claim, or that none between the first and the last does."""
+    """Sizes for which two rules of a collective apply, or, between the first and the last rule, none."""
     factor = {"k": 1024, "M": 1 << 20}
     at, bad = None, []
     for rule in rules:
@@ -124,12 +124,12 @@ def test_collectives(scratch):
 
 
 def test_products_by_rules(scratch):
-    """Plans by messages take words for their lines of processes from the same file."""
+    """Plans by messages use rules of the same file for their lines of processes."""
     path = os.path.join(scratch, "rules")
     process = bench(2, "tune --coll bcast reduce --sizes 64-64k --seconds 2 --shared 0", "-o", path)
     rules = [line for line in lines_of(path) if line.startswith(("bcast 2 ", "reduce 2 "))]
     ok(process.returncode == 0 and len(rules) >= 2, "tune --coll without shared memory", *said(process), lines_of(path))
-    for word in ("flat", "binary_tree"):  # whichever was the fastest above
+    for word in ("flat", "binary_tree"):  # independent of which was the fastest above
         write(f"hsumma tuned 2\nbcast 2 1 * {word}\n", path)
         process = bench(2, "gemm -m 64 --nb 32 --node messages --stationary C --reps 1", "--tuned", path)
         found = re.search(r" bcast=(\S+)", process.stdout)

@@ -1,5 +1,5 @@
-"""TAP: scripts/bundle, and what it makes: its size, that it needs nothing of this machine but the C library, and that
-run-gpu-checks says what passes and what fails, with the device of the host.
+"""TAP: scripts/bundle and the bundle: its size, that it needs only the C library of this machine, and that run-gpu-checks
+reports what passes and fails, with the stand-in as the device.
 
 Environment: BUILD (with the command and the tests), MPI.
 """
@@ -26,7 +26,7 @@ def run(*command, cwd="/", env=None, seconds=300):
 
 
 def why_not():
-    """Why there can be no bundle here; None: there can."""
+    """The reason why there can be no bundle here; None: there can."""
     if os.environ.get("MPI", "mpich") != "mpich":
         return "a bundle is of MPICH"
     for tool in ("mpiexec.hydra", "hydra_pmi_proxy", "ldd", "strip", "gzip"):
@@ -36,7 +36,7 @@ def why_not():
 
 
 def test_foreign_libraries(bundle):
-    """With the bundle's directory first, nothing but the C library and gcc's own comes from elsewhere."""
+    """With the bundle's directory first, only the C library and gcc's own libraries come from elsewhere."""
     programs = [os.path.join(bundle, where, name) for where in ("bin", "tests")
                 for name in os.listdir(os.path.join(bundle, where))]
     foreign = set()
@@ -58,7 +58,7 @@ def test_help_and_errors(bundle):
 
 
 def hidden(command):
-    """The command where this machine's own MPICH and OpenBLAS cannot be read, if that can be had; else as it is."""
+    """The command with this machine's MPICH and OpenBLAS made unreadable, if possible; else unchanged."""
     places = [os.path.join(where, name) for where in {os.path.realpath(path) for path in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64")}
               if os.path.isdir(where) for name in sorted(os.listdir(where))
               if re.match(r"lib(mpich|openblas|ucp|uct|ucs|jansson|hwloc|scalapack-mpich)\.so\.", name)]
@@ -70,7 +70,7 @@ def hidden(command):
 
 
 def test_checks(bundle, scratch):
-    with open(os.path.join(bundle, "suite"), "w") as file:  # the others run in their own lines of the suite
+    with open(os.path.join(bundle, "suite"), "w") as file:  # the other tests have their own lines in the suite
         file.write("0 120 device_unit_device\n")
     out = os.path.join(scratch, "with space", "out")
     command, alone = hidden([os.path.join(bundle, "run-gpu-checks"), "--device", "host", "--only",
@@ -94,7 +94,7 @@ def test_checks(bundle, scratch):
 
 
 def test_failures(bundle, scratch):
-    """A test that fails or does not end is told, and what follows runs all the same."""
+    """A test that fails or does not end is reported, and the following steps still run."""
     copy = os.path.join(scratch, "copy")
     shutil.copytree(bundle, copy, symlinks=True)
     for name, text in (("device_unit_device", "echo '1..2'; echo 'ok 1'; echo 'not ok 2 - it is wrong'; exit 1"),

@@ -1,5 +1,5 @@
-"""TAP: what the build makes of CUDA: kernels for every GPU that it was asked for; binaries that start without CUDA and
-show nothing of it; the preloaded library without it.
+"""TAP: the build with CUDA: kernels for every requested GPU; binaries that start without CUDA and export none of it; the
+preloaded library without it.
 
 Environment: that of launch.py.
 """
@@ -24,7 +24,7 @@ def tool(*command):
 
 
 def code_in(path):
-    """What the fat binaries of a file hold: {"sm_80", "compute_90"...}."""
+    """The kinds of code in the fat binaries of a file: {"sm_80", "compute_90"...}."""
     data, found, at = open(path, "rb").read(), set(), 0
     while (at := data.find(FATBIN, at)) >= 0:
         _, header, size = struct.unpack_from("<HHQ", data, at + 4)
@@ -75,7 +75,7 @@ def main():
     test_code()
     test_starts_anywhere()
     test_shows_nothing()
-    if not os.environ.get("SANITIZE"):  # which keeps what nobody calls
+    if not os.environ.get("SANITIZE"):  # sanitizers keep unused code
         test_preloaded()
     return done()
 

@@ -1,12 +1,11 @@
 /*
- * Collective calls on device memory: every row, all kinds of elements and operators, counts from none to more than
- * there is room for, roots, in place, irregular parts, memory that peers have mapped and memory that they have not,
- * real and virtual nodes.  Results are compared with ones computed without the library, and with the same call on host
- * memory.
+ * Collective calls on device memory: every row, all elements and operators, counts from zero to more than fits the
+ * buffers, several roots, in place, irregular parts, memory that peers have or have not mapped, real and virtual nodes.
+ * Results are compared with ones computed without the library, and with the same call on host memory.
  */
 #include "support/device/coll_device.h"
 
-/* A buffer with guards somewhere in an arena; what is in it comes and goes by the context's stream. */
+/* A buffer with guards inside an arena; the context's stream copies its contents in and out. */
 struct buffer {
     char *at;
     size_t bytes, all;
@@ -26,7 +25,7 @@ static struct buffer take(enum where where, int which, size_t bytes, size_t unit
     return buffer;
 }
 
-/* 1 if `wanted` bytes are there and the guards are whole. */
+/* 1 if the buffer contains `wanted` and the guards are intact. */
 static int check(const struct buffer *buffer, size_t unit, const void *wanted, size_t bytes)
 {
     unsigned char *image = malloc(buffer->all);
@@ -39,7 +38,7 @@ static int check(const struct buffer *buffer, size_t unit, const void *wanted, s
     return right;
 }
 
-/* Where the buffers of a case lie: in each kind of memory in turn, and not in the same one on all ranks. */
+/* Chooses where the buffers of a case lie: each kind of memory in turn, different ones on different ranks. */
 static void place(const struct matrix_case *test, enum where *in, enum where *out)
 {
     int number = test->number;
@@ -62,7 +61,7 @@ static int run(const struct matrix_case *test)
         take(out_lies, 1, test->out_bytes, unit, given->data, test->prefilled ? given->bytes : 0, test->place);
     hsumma_coll call = matrix_case_call(test, in.at, out.at);
     hsumma_status status = hsumma_coll_run(ctx, &call);
-    if (in_lies == IN_HOST && !test->in_out) { /* the caller may write to it again */
+    if (in_lies == IN_HOST && !test->in_out) { /* after return the caller may write to it */
         memset(in.at, 0, given->bytes);
         memcpy(in.at, given->data, given->bytes);
     }
@@ -77,7 +76,7 @@ static int run(const struct matrix_case *test)
     return right;
 }
 
-/* Sums of numbers that are not exact have the bits of the same call on host memory. */
+/* The bits of inexact sums equal those of the same call on host memory. */
 static int same_bits(hsumma_collective collective, const char *algorithm, int64_t count)
 {
     int64_t ins = collective == HSUMMA_REDUCE_SCATTER ? count * size : count;

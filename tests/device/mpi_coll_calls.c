@@ -1,12 +1,12 @@
 /*
- * Collective calls on device memory: many at once, long vectors, devices that are late, memory of different kinds or
- * that cannot be shared, devices that fail.
+ * Collective calls on device memory: many at once, long vectors, slow devices, memory of different kinds or that cannot
+ * be shared, devices that fail.
  */
 #include "support/device/coll_device.h"
 
 #include <unistd.h>
 
-/* The work of one call among many, whose results are looked at when all have been started. */
+/* One call of many; the results are checked after all have been started. */
 struct one_of_many {
     hsumma_coll call;
     hsumma_request *request;
@@ -43,7 +43,7 @@ static hsumma_coll sum(const void *in, void *out, int64_t count, const char *alg
                          .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
 }
 
-/* How many of a sum's elements are wrong. */
+/* The number of wrong elements in a sum. */
 static int wrong_sums(const double *out, int number, int64_t count)
 {
     const struct one_of_many one = {.call = {.collective = HSUMMA_ALLREDUCE}, .number = number, .elements = count};
@@ -54,8 +54,8 @@ static int wrong_sums(const double *out, int number, int64_t count)
 }
 
 /*
- * Calls one upon another, from the same memory: what one reads is overwritten behind it, by work on the stream, and its
- * result is copied away behind it.  Nobody waits in between.
+ * Many calls on the same memory without waits: work on the stream overwrites each call's input after it has been read,
+ * and copies its result away.
  */
 static int many_calls(int started)
 {
@@ -117,7 +117,7 @@ static int many_calls(int started)
     return !status && !wrong;
 }
 
-/* A root that waits for nobody, and others whose devices are late: each slot of the ring is used several times. */
+/* A root that never waits, and other ranks with slow devices: each slot of the ring is reused several times. */
 static int late_readers(void)
 {
     enum { CALLS = 4 * HS_RING, EACH = 500 };
@@ -146,7 +146,7 @@ static int late_readers(void)
     return !status && !wrong;
 }
 
-/* Long sums under way together, of memory that peers have not mapped: one stand-in after the other. */
+/* Several long sums at once, in memory that peers have not mapped: they use staged copies one after another. */
 static int long_together(void)
 {
     enum { CALLS = 4, EACH = 80000 };
@@ -178,7 +178,7 @@ static int long_together(void)
     return !status && !wrong;
 }
 
-/* Short sums, to which processes come at different times. */
+/* Short sums at which processes arrive at different times. */
 static int short_sums(void)
 {
     enum { CALLS = 60, EACH = 64 };
@@ -256,7 +256,7 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
     hsumma_free(&ctx);
 }
 
-/* What is wrong with the memory of one process is told to all, and nothing has happened. */
+/* An error in one process's memory is reported on all, and nothing has happened. */
 static void test_mixed(void)
 {
     if (!coll_device_open(""))
@@ -275,7 +275,7 @@ static void test_mixed(void)
     coll_device_close();
 }
 
-/* Whether the description of a call has these words in it (1), or has not (0). */
+/* Whether the description of a call contains these words (1) or does not (0). */
 static int says(const hsumma_coll *call, const char *words, int wanted)
 {
     char text[1000] = "";
@@ -319,7 +319,7 @@ static void test_no_ipc(void)
     coll_device_policy("", "");
 }
 
-/* The device of one process fails at its n-th piece of work: all processes get to know, and can let go. */
+/* The device of one process fails at its n-th piece of work: all processes report it, and can free everything. */
 static void test_failure(const char *options, const char *algorithm, hsumma_collective collective, int piece)
 {
     char fail[40], text[40];

@@ -1,9 +1,7 @@
 /*
- * Devices of several processes: memory and events that they share, contexts with a device, and what may be refused on
- * one process or on all.
- *   mpi_device         the stand-in, under several policies
- *   mpi_device cuda    GPUs, if every process has one
- * mpi_device_cuda is the same program over the fake of CUDA (tests/fake_cuda), which goes by the name of "host".
+ * Devices of several processes: shared memory and events, contexts with a device, and refusals on one process or on
+ * all. mpi_device         the stand-in, under several policies mpi_device cuda    GPUs, if every process has one
+ * mpi_device_cuda is the same program over the fake CUDA (tests/device/fake_cuda), under the name "host".
  */
 #include "gpu/devices.h"
 
@@ -18,31 +16,31 @@
 #include <string.h>
 
 enum { WORDS = 1000, BYTES = WORDS * 8 };
-static const char LATE[] = "lazy,hold=3600000000"; /* nothing is done before somebody asks */
+static const char LATE[] = "lazy,hold=3600000000"; /* no work until somebody asks for it */
 static const struct hs_device_kind *kind;
 static const char *option = "device=host";
-static int is_host; /* the stand-in itself: its words are in the messages */
+static int is_host; /* the stand-in itself, with its own words in messages */
 
-/* Files and mappings of the library that this process has. */
+/* The number of the library's files and mappings in this process. */
 static int held(void)
 {
-    hs_device_kind_find("host", NULL); /* the fake gives back what it has */
+    hs_device_kind_find("host", NULL); /* makes the fake release what it holds */
     return process_segments() + process_segment_files();
 }
 
-/* In the tests' lines; who: a process, or -1 for all of them. */
+/* For the tests' lines; who: a process, or -1 for all. */
 static const char *whom(int who)
 {
     return who < 0 ? "all processes" : "one process";
 }
 
-/* Whether this process is among those. */
+/* Whether `who` includes this process. */
 static int is_mine(int who)
 {
     return who < 0 || who == rank;
 }
 
-/* A device of each process with its memory and events shared by all. */
+/* A device per process, with memory and events shared by all. */
 struct party {
     struct hs_device *device;
     struct hs_stream *stream;
@@ -53,19 +51,19 @@ struct party {
     int64_t *mine;
 };
 
-/* Memory of each process, the last of several without any. */
+/* The size of a process's memory; the last of more than two has none. */
 static size_t bytes_of(int who)
 {
     return who == size - 1 && size > 2 ? 0 : (size_t)(BYTES + who * 8);
 }
 
-/* policy: of this process; fail_at: which of its allocations fails, -1: none. */
+/* policy: of this process's device; fail_at: the allocation that fails, -1: none. */
 static hsumma_status party_begin(struct party *party, const char *policy, int64_t fail_at)
 {
     *party = (struct party){.scarce = {.fail_at = fail_at}};
     party->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &party->scarce};
     setenv("HSUMMA_HOST_DEVICE", policy, 1);
-    kind = hs_device_kind_find(kind->name, NULL); /* the fake takes a new policy then */
+    kind = hs_device_kind_find(kind->name, NULL); /* makes the fake read its policy again */
     hsumma_status status = kind->open(-1, rank, &party->memory, &party->device, &party->message);
     if (!status)
         status = kind->make_stream(party->device, &party->stream);
@@ -77,7 +75,7 @@ static hsumma_status party_begin(struct party *party, const char *policy, int64_
     return status;
 }
 
-/* Returns whether all of its memory has come back. */
+/* Returns whether all of its memory has been freed. */
 static int party_end(struct party *party)
 {
     if (party->stream)
@@ -104,7 +102,8 @@ static void fill(int64_t *words, int who, int round)
         words[i] = word(who, round, i);
 }
 
-/* Each writes its own memory and says so by an event; each reads the others' on its stream, waiting or not. */
+/* Each process writes its own memory and records an event; each reads the others' memory on its stream, with or without
+ * waiting for the event. */
 static int exchange(struct party *party, int round, int waits, int64_t (*seen)[WORDS])
 {
     static int64_t words[WORDS];
@@ -113,7 +112,7 @@ static int exchange(struct party *party, int round, int waits, int64_t (*seen)[W
     if (party->mine)
         wrong += kind->copy(party->device, party->stream, party->mine, words, BYTES) != HSUMMA_OK;
     wrong += kind->record(party->device, party->stream, hs_device_share_event(&party->share, rank, 0)) != HSUMMA_OK;
-    everywhere(1); /* recorded, not over */
+    everywhere(1); /* recorded, not complete */
     struct hs_stream *reader = NULL;
     wrong += kind->make_stream(party->device, &reader) != HSUMMA_OK;
     for (int r = 0; r < size; r++) {
@@ -123,7 +122,7 @@ static int exchange(struct party *party, int round, int waits, int64_t (*seen)[W
             wrong += kind->wait(party->device, reader, hs_device_share_event(&party->share, r, 0)) != HSUMMA_OK;
         wrong += kind->copy(party->device, reader, seen[r], party->share.memory[r], BYTES) != HSUMMA_OK;
     }
-    if (!waits) /* its own work waits until all have read */
+    if (!waits) /* own work waits until all have read */
         wrong += kind->synchronize(party->device, reader) != HSUMMA_OK;
     if (!waits)
         everywhere(1);
@@ -165,8 +164,8 @@ static void test_exchange(const char *policy)
     tap_ok(everywhere(party_end(&party)), "%s: nothing is left", policy);
 }
 
-/* A number goes round, each adding one to it in its own memory: work waits for work of other processes, no process for
- * work, and ends in a meeting that drives nothing. */
+/* A number goes round; each process increments it in its own memory. Work waits for work of other processes, no process
+ * waits for work, and the test ends at a barrier that drives nothing. */
 static void test_round(const char *policy, int rounds)
 {
     struct party party;
@@ -191,7 +190,7 @@ static void test_round(const char *policy, int rounds)
         if ((round < rounds - 1 || rank < members - 1) && members > 1)
             MPI_Send(&word, 1, MPI_CHAR, give, 0, MPI_COMM_WORLD);
     }
-    if (rank == members - 1) /* the others meet, and drive nothing */
+    if (rank == members - 1) /* the others are at the barrier and drive nothing */
         good &= !kind->copy(party.device, party.stream, &got, party.mine, 8) &&
                 !kind->synchronize(party.device, party.stream) && got == (int64_t)rounds * members;
     if (rank == members - 1 && !good)
@@ -203,7 +202,7 @@ static void test_round(const char *policy, int rounds)
     tap_ok(everywhere(party_end(&party)), "%s: and nothing is left", policy);
 }
 
-/* What is refused to one process or to all of them: one status, a message everywhere, nothing left. */
+/* A refusal on one process or on all: the same status and a message everywhere, nothing left. */
 static void test_refused(const char *what, const char *policy, int who, hsumma_status wanted, const char *text)
 {
     struct party party;
@@ -233,7 +232,7 @@ static void test_no_events(int who)
            who < 0 ? "the processes" : "one process");
 }
 
-/* Who frees what another process has mapped is told. */
+/* Freeing memory that another process has mapped is an error. */
 static void test_freed_early(void)
 {
     struct party party;
@@ -248,7 +247,7 @@ static void test_freed_early(void)
     tap_ok(everywhere(party_end(&party)), "and nothing is left");
 }
 
-/* Every allocation of one process fails in its turn. */
+/* Every allocation of one process fails in turn. */
 static void test_scarce(void)
 {
     int before = held(), good = 1, who = size - 1;
@@ -265,7 +264,7 @@ static void test_scarce(void)
            (int)failed - 1);
 }
 
-/* Processes that are not meant have a device that works as it likes. */
+/* Creates a context; processes other than `who` get a device with the default policy. */
 static hsumma_status create(const char *policy, int who, hsumma_context **ctx, char *message, size_t bytes)
 {
     *ctx = NULL;
@@ -273,7 +272,7 @@ static hsumma_status create(const char *policy, int who, hsumma_context **ctx, c
     return hsumma_create(MPI_COMM_WORLD, option, ctx, message, bytes);
 }
 
-/* A context with a device, or NULL and a failed test. */
+/* A context with a device; NULL and a failed test on error. */
 static hsumma_context *context_of(const char *policy, int who)
 {
     hsumma_context *ctx;
@@ -285,7 +284,7 @@ static hsumma_context *context_of(const char *policy, int who)
     return NULL;
 }
 
-/* What this process has copied to `memory`, and what comes back from there. */
+/* Whether words copied to `memory` come back unchanged. */
 static int copies_back(hsumma_context *ctx, const void *memory, const int64_t *words)
 {
     static int64_t back[WORDS];
@@ -326,7 +325,7 @@ static void test_context(const char *policy)
     tap_ok(everywhere(held() == before), "%s: what is left goes with the context", policy);
 }
 
-/* What is put on one stream is done before what comes later on the next. */
+/* Work on one stream completes before later work on the next stream. */
 static void test_streams(int is_real)
 {
     static int64_t words[WORDS];
@@ -346,7 +345,7 @@ static void test_streams(int is_real)
            hsumma_stream(ctx) != kind->show_stream(ctx->device, own) && copies_back(ctx, memory, words) &&
            !hsumma_synchronize(ctx);
     tap_ok(everywhere(good), "and the context's own after the caller's: %s", hsumma_message(ctx));
-    if (!is_real) { /* CUDA does not forgive that */
+    if (!is_real) { /* CUDA does not survive that */
         good = hsumma_set_stream(ctx, words) == HSUMMA_ERR_DEVICE && strstr(hsumma_message(ctx), "tream") &&
                hsumma_stream(ctx) && copies_back(ctx, memory, words);
         tap_ok(everywhere(good), "what is no stream is refused, and the old one stays: %s", hsumma_message(ctx));
@@ -357,7 +356,7 @@ static void test_streams(int is_real)
     hsumma_free(&ctx);
 }
 
-/* A word that cannot be read, on one process or on all. */
+/* An invalid option value, on one process or on all. */
 static void test_bad_word(int who)
 {
     hsumma_context *ctx;
@@ -384,7 +383,7 @@ static void test_short(int who)
     hsumma_free(&ctx);
 }
 
-/* Where memory cannot be shared each process has its own. */
+/* If memory cannot be shared, each process has its own. */
 static void test_alone(int who)
 {
     static int64_t words[WORDS];
@@ -438,7 +437,7 @@ static void test_none(void)
     hsumma_free(&ctx);
 }
 
-/* Refusals, of all and of the last process. */
+/* Refusals on all processes, and on the last one. */
 static void test_all_refusals(void)
 {
     for (int who = -1; who<size; who += size> 1 ? size : 2) {
@@ -469,7 +468,7 @@ static void test_all(const char *const *policies, int count)
     test_context(policies[count - 1]);
 }
 
-/* Whether every process has a device of this kind; else why not. */
+/* Whether every process has a device of this kind; else prints why not. */
 static int opens(const char *name)
 {
     struct hs_device *device = NULL;

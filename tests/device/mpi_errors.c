@@ -1,12 +1,12 @@
 /*
- * Products in contexts with a device, where something does not go well: words and machines that keep them on the host,
- * work that fails, events and memory that cannot be had.  Every process returns the same status, nothing is left
- * behind, and nobody waits for ever.
+ * Errors of products in contexts with a device: options and machines that keep them on the host, failing work, events
+ * and memory that cannot be allocated. Every process returns the same status, nothing is left behind, and no process
+ * waits forever.
  */
 #include "support/device/gemm_device.h"
 #include "support/failing_memory.h"
 
-/* A context of which only the first process has been given the words. */
+/* A context whose device has the policy `words` on process 0 only. */
 static hsumma_context *uneven(const char *words)
 {
     return gemm_device_context(rank == 0 ? words : "random:3");
@@ -20,7 +20,7 @@ static hsumma_grid *grid_on(hsumma_context *ctx)
     return ctx && !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid) ? grid : NULL;
 }
 
-/* C does not move, A or B do, from layouts that are not aligned. */
+/* Stationary C, moving A or B, unaligned layouts. */
 static struct gemm_case a_call(const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 33, 29, 70, 5);
@@ -29,7 +29,7 @@ static struct gemm_case a_call(const hsumma_grid *grid)
     return c;
 }
 
-/* A plan, where it runs, what it says of that, and the result. */
+/* Tests a plan: where it runs, its explanation, and the result. */
 static void runs(hsumma_context *ctx, const hsumma_grid *grid, const char *options, const char *node, const char *why,
                  const char *name)
 {
@@ -94,8 +94,8 @@ static void test_words(void)
 }
 
 /*
- * Grids with tiles on devices, made and freed: tiles go when the next grid is made after all have freed theirs; a
- * process that frees its grid late keeps them.
+ * Makes and frees grids with tiles on devices. Tiles are freed when the next grid is made after all processes have
+ * freed theirs; a process that frees its grid late keeps them.
  */
 static void test_grids(void)
 {
@@ -128,7 +128,7 @@ static void test_grids(void)
     hsumma_free(&ctx);
 }
 
-/* Matrices from hsumma_malloc, in one call, with another stream in between, on a grid that leaves processes out. */
+/* Matrices from hsumma_malloc, a one-call routine, another stream in between, a grid that leaves processes out. */
 static void test_calls(void)
 {
     hsumma_context *ctx = gemm_device_context("lazy");
@@ -158,7 +158,7 @@ static void test_calls(void)
     hsumma_free(&ctx);
 }
 
-/* What a whole life of a context comes to, with the words on the first process. */
+/* The status of a context's whole life, with the policy `words` on process 0. */
 static hsumma_status live(const char *words, int on_device, int64_t *right)
 {
     hsumma_context *ctx = uneven(words);
@@ -181,7 +181,8 @@ static hsumma_status live(const char *words, int on_device, int64_t *right)
     return status;
 }
 
-/* Fails once at each place in turn; a failure may show after the call whose it is, so that its result may be wrong. */
+/* Plants one failure at each place in turn. It may show only after the call it belongs to, whose result may then be
+ * wrong. */
 static void test_failures(const char *word, int64_t from, int64_t to, int64_t by, int results)
 {
     int apart = 0, failed = 0, wrongs = 0, lives = 0;
@@ -199,7 +200,7 @@ static void test_failures(const char *word, int64_t from, int64_t to, int64_t by
            word, (long long)from, (long long)to, lives, failed, apart);
 }
 
-/* Memory of this process's that cannot be had at one call of a plan's and its execution's. */
+/* Lets one allocation fail on this process, during plan creation and execution. */
 static hsumma_status with_scarce(int64_t at, int64_t *left, int64_t *calls)
 {
     struct failing_memory scarce = {0, -1, 0, 0};
@@ -239,7 +240,8 @@ static void test_memory(void)
         hsumma_status each = with_scarce(at, &left, &calls);
         int alike = world_reduce(each, MPI_MIN) == world_reduce(each, MPI_MAX);
         int64_t most = world_reduce(left - kept, MPI_MAX), ignored;
-        for (int again = 0; again < 3 && most != 0; again++) { /* the device's thread may free late: leaks stay */
+        for (int again = 0; again < 3 && most != 0;
+             again++) { /* the device's thread may free late; leaks would remain */
             with_scarce(at, &left, &ignored);
             most = world_reduce(left - kept, MPI_MAX);
         }

@@ -1,7 +1,7 @@
 /*
- * Matrices of the host in contexts with a device: their products are made there, tile by tile (summa/local/local.h),
- * whatever brings the panels; the bits do not depend on when the device does its work; and where it fails on one
- * process the BLAS ends the product, on that process alone, which says so.
+ * Host matrices in contexts with a device: their products run on it tile by tile (summa/local/local.h), however panels
+ * arrive. The bits do not depend on the device's timing. If it fails on one process, the BLAS completes the product
+ * there, and only that process reports it.
  */
 #include "support/product/gemm_case.h"
 
@@ -10,14 +10,14 @@
 static const char *const ways[] = {"node=shared", "node=messages", "node=messages lookahead=0"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* A context with the stand-in, which does its work as `policy` says, and so much memory of it for tiles. */
+/* A context with a stand-in of this policy, and `memory` bytes of it for tiles. */
 static int open_context(const char *policy, const char *options, hsumma_context **ctx, hsumma_grid **grid)
 {
     setenv("HSUMMA_HOST_DEVICE", policy, 1);
     return gemm_open(options, 0, 0, ctx, grid);
 }
 
-/* Whether a way can be gone here. */
+/* Whether this way of multiplying is possible here. */
 static int is_possible(const hsumma_grid *grid, const char *way)
 {
     return grid->shared.directory.entry != NULL || strncmp(way, "node=messages", 13) == 0;
@@ -58,7 +58,7 @@ static void test_products(const char *policy, const char *options)
     gemm_close(&ctx, &grid);
 }
 
-/* The bits of this process's part of a product, each way, by a device that works by `policy`. */
+/* Hashes the bits of this process's part of a product, for each way, on a device with this policy. */
 static void bits_of(const char *policy, int64_t bits[WAYS])
 {
     hsumma_context *ctx;
@@ -88,7 +88,7 @@ static void test_bits(void)
     }
 }
 
-/* The device of one process fails in the middle: C is right all the same, and that process says who did it. */
+/* The device of one process fails during the product: C is still right, and that process reports it. */
 static void test_failure(const char *way, int fail)
 {
     hsumma_context *ctx;
@@ -104,7 +104,8 @@ static void test_failure(const char *way, int fail)
         return;
     }
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 110, 120, 130, 0);
-    c.options = size > 1 ? way : "node=messages"; /* a word for the host, where one process could do without */
+    c.options =
+        size > 1 ? way : "node=messages"; /* otherwise one process alone would multiply without the device's path */
     hsumma_plan *plan = NULL;
     int good = !gemm_plan_create(ctx, &c, &plan) && gemm_executes(plan, &c);
     int told = (strstr(hsumma_message(ctx), "from now on the BLAS does") != NULL) == (rank == victim);

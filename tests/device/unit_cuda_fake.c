@@ -1,6 +1,6 @@
 /*
- * The device "cuda" without a GPU: its code over a fake of CUDA's run-time library (fake_cuda).  All cases of
- * unit_device; errors at opening; every call of CUDA failing in its turn; the caller's own context; nothing left.
+ * The device "cuda" without a GPU: its code over a fake of CUDA's run-time library (fake_cuda). All cases of
+ * unit_device; errors at opening; every CUDA call failing in turn; the caller's own context; no leaks.
  */
 #include "support/tap.h"
 
@@ -14,7 +14,7 @@
 
 static struct device_neighbour neighbour;
 
-/* What is out after everything has been given back, and calls that CUDA would not forgive; ends the stand-in. */
+/* Counts what is still allocated after everything has been freed, and invalid CUDA calls; ends the stand-in. */
 static int nothing_left(const char *label)
 {
     int64_t out = fake_cuda_out();
@@ -41,7 +41,7 @@ static void test_cases(const char *policy, int late, const char *no_symbol)
     tap_ok(nothing_left(policy), "%s: nothing is left, nothing was called wrongly", policy);
 }
 
-/* Which GPU a process gets; they are told apart by their places. */
+/* Which GPU a process gets; locations distinguish them. */
 static void test_choice(void)
 {
     char place[5][64];
@@ -64,7 +64,7 @@ static void test_choice(void)
            "a number too large: %s", message.text);
 }
 
-/* What a caller has on the device, and on another one. */
+/* Objects that the caller owns on the device, and on another one. */
 static void test_theirs(void)
 {
     struct device_fixture opened, *fixture = &opened;
@@ -113,7 +113,7 @@ static void test_theirs(void)
     tap_ok(nothing_left("theirs"), "and nothing else is left");
 }
 
-/* Every function of the table once, up to the first that fails. */
+/* Calls every function of the table once, up to the first failure. */
 struct tour {
     struct device_fixture fixture;
     struct failing_memory scarce;
@@ -122,7 +122,7 @@ struct tour {
     struct hs_stream *second, *adopted;
     struct hs_event *event, *shared, *their_event;
     struct hs_message message;
-    int strayed; /* calls that have left another context than they found */
+    int strayed; /* calls that changed the current context */
 };
 
 #define STEP(call)                                                            \
@@ -194,7 +194,7 @@ static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
     STEP(kind->import_memory(device, &neighbour.memory, &tour->theirs));
     if (!status)
         kind->unmap(device, tour->same);
-    STEP(kind->import_memory(device, &neighbour.memory, &tour->same)); /* twice */
+    STEP(kind->import_memory(device, &neighbour.memory, &tour->same)); /* a second time */
     STEP(kind->import_event(device, &neighbour.event, &tour->their_event));
     kind->classify(device, &left);
     return status ? status : tour_work(tour);
@@ -222,7 +222,7 @@ static void tour_end(struct tour *tour)
     tour->strayed += fake_cuda_current() != found;
 }
 
-/* Errors of these are not told: they give back, or only ask. */
+/* Calls whose errors are not reported, because they free something or only query. */
 static int is_silent(const char *call)
 {
     static const char *const silent[] = {
@@ -234,7 +234,7 @@ static int is_silent(const char *call)
     return is;
 }
 
-/* What a message must say of a call that has failed. */
+/* Whether the message describes the failed call. */
 static int says(const char *text, const char *call)
 {
     char name[64];
@@ -245,7 +245,7 @@ static int says(const char *text, const char *call)
     return strstr(text, name) && strstr(text, strncmp(call, "cublas", 6) == 0 ? "CUBLAS_STATUS_" : "cudaError");
 }
 
-/* Every call of CUDA fails in its turn; the caller has the context of another GPU, or none. */
+/* Every CUDA call fails in turn, while the caller has another GPU's context current, or none. */
 static void test_failures(int theirs)
 {
     int64_t calls = 0;
@@ -261,7 +261,7 @@ static void test_failures(int theirs)
         hsumma_status status = tour_begin(&tour, -1);
         tour_end(&tour);
         const char *failed = fake_cuda.failed;
-        /* the contexts themselves fail: nothing can be given back, nor the caller's be put back */
+        /* if the context calls fail, nothing can be freed, nor the caller's context restored */
         int contexts = failed && strncmp(failed, "cuCtx", 5) == 0;
         int good = status ? failed && says(tour.message.text, failed) : !failed || contexts || is_silent(failed);
         good &= (contexts || (tour.strayed == 0 && fake_cuda_current() == theirs)) && tour.scarce.out == 0;
@@ -281,7 +281,7 @@ static void test_failures(int theirs)
            (long long)calls, theirs < 0 ? "no context" : "the context of another GPU", told, wrong);
 }
 
-/* Every allocation of the host's memory fails in its turn. */
+/* Every allocation of host memory fails in turn. */
 static void test_scarce(void)
 {
     int64_t calls = 0;
@@ -299,7 +299,7 @@ static void test_scarce(void)
            (long long)calls - 1, wrong);
 }
 
-/* Whether all parts of a text are in another; parts are between semicolons. */
+/* Whether a text contains all parts, which are separated by semicolons. */
 static int has_parts(const char *text, const char *parts)
 {
     char part[64];
@@ -312,13 +312,13 @@ static int has_parts(const char *text, const char *parts)
     return 1;
 }
 
-/* What is refused, with errors as they are met with.  opens: the device itself can be opened. */
+/* Refusals, by the errors that cause them. opens: the device itself can be opened. */
 static const struct refusal {
     const char *what;
-    const char *fail; /* a call that returns the error */
+    const char *fail; /* the call that returns the error */
     int error, driver, opens;
-    const char *without; /* "libcublas", or a symbol of it or of the driver */
-    const char *text;    /* parts of the message */
+    const char *without; /* "libcublas", or a missing symbol of it or of the driver */
+    const char *text;    /* expected parts of the message */
 } refusals[] = {
     {"no device", "cudaGetDeviceCount", cudaErrorNoDevice, 13000, 0, NULL, "cudaGetDeviceCount;NoDevice"},
     {"no driver", "cudaGetDeviceCount", cudaErrorInsufficientDriver, 0, 0, NULL,
@@ -388,7 +388,7 @@ static void test_events_of_its_own(void)
     tap_ok(!wrong && !shares && nothing_left("events"), "a device whose events cannot be shared has others");
 }
 
-/* A cuBLAS without sizes of 64 bits. */
+/* A cuBLAS without 64-bit sizes. */
 static void test_narrow(void)
 {
     struct device_fixture opened, *fixture = &opened;

@@ -1,10 +1,10 @@
 /*
- * The table of devices: every function against what is computed another way.  The stand-in under each policy, and
- * CUDA where a device opens.
+ * The table of device functions, each against an independent computation. The stand-in under each policy, and CUDA if a
+ * device opens.
  */
 #include "support/device/cases.h"
 
-/* "hold": so long that nothing is done before somebody asks. */
+/* "hold": so long that no work is done before somebody asks. */
 static const struct policy {
     const char *text;
     int late;
@@ -39,7 +39,7 @@ static void test_cuda(void)
     }
 }
 
-/* Words that the policy knows, and others. */
+/* Valid words of the policy, and invalid ones. */
 static void test_words(void)
 {
     static const char *const bad[] = {"lazily", "lazy:1", "random:", "random:x", "random=1",   "hold",     "hold=-1",
@@ -103,7 +103,7 @@ static void test_refusals(void)
     fixture_close(fixture);
 }
 
-/* Work on memory of the host, or beyond an end, or that has gone. */
+/* Work on host memory, beyond the end of memory, or on freed memory. */
 static void test_addresses(void)
 {
     struct device_fixture opened, *fixture = &opened;
@@ -133,7 +133,7 @@ static void test_addresses(void)
     fixture_close(fixture);
 }
 
-/* The third piece of work fails: whoever comes later hears of it, and everything can be given back. */
+/* The third piece of work fails: later calls report it, and everything can be freed. */
 static void test_failure(const char *text)
 {
     struct device_fixture opened, *fixture = &opened;
@@ -163,7 +163,7 @@ static void test_failure(const char *text)
     fixture_close(fixture);
 }
 
-/* Memory that is not pinned is read late; a stream whose maker has freed it takes nothing more. */
+/* Unpinned memory is read late; a stream freed by its creator accepts no more work. */
 static void test_late(void)
 {
     struct device_fixture opened, *fixture = &opened;
@@ -187,7 +187,7 @@ static void test_late(void)
     fixture_close(fixture);
 }
 
-/* Whoever waits for a process that has ended before its work was done hears of it; what he has mapped stays. */
+/* Waiting for a process that ended before its work was done is an error; its mapped memory remains. */
 static void test_ended(void)
 {
     struct device_fixture opened, *fixture = &opened;

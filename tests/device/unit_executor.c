@@ -1,6 +1,6 @@
 /*
- * The executor for device memory, one rank alone: which REDUCEs it does in one pass, and that whatever it puts on the
- * stream has the bits that the executor for host memory leaves.
+ * The executor for device memory, on a single rank: which REDUCEs it merges into one pass, and that the stream's work
+ * leaves the same bits as the executor for host memory.
  */
 #include "base/operators.h"
 #include "coll/run/device_comm.h"
@@ -80,7 +80,7 @@ static int run(const struct hs_list *list, struct hs_binding *binding)
     return right;
 }
 
-/* The same list in both kinds of memory; 1 if OUT and SCRATCH have the same bits then. */
+/* Runs a list in both kinds of memory; 1 if OUT and SCRATCH have equal bits afterwards. */
 static int alike(const struct hs_list *list)
 {
     static float here[3][CELLS * CELL], back[CELLS * CELL];
@@ -121,7 +121,7 @@ static int add(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left
     return step;
 }
 
-/* dst = IN 0 + IN 1, then so many more. */
+/* Emits dst = IN 0 + IN 1, then `more` further sums. */
 static int chain(struct hs_builder *builder, struct hs_ref dst, int more)
 {
     int last = add(builder, dst, cell(HS_IN, 0), cell(HS_IN, 1), -1);
@@ -176,7 +176,7 @@ static void test_passes(void)
     expect(&builder, "the sum on the right", 2, (int[]){2, 2});
 }
 
-/* Whether two steps may not change places: they touch the same cell, and one writes it. */
+/* Whether two steps must keep their order: they touch the same cell, and one writes it. */
 static int conflict(const struct hs_step *a, const struct hs_step *b)
 {
     const struct hs_ref read[2][2] = {{a->left, a->kind == HS_REDUCE ? a->right : a->left},
@@ -189,7 +189,7 @@ static int conflict(const struct hs_step *a, const struct hs_step *b)
     return found;
 }
 
-/* Lists of COPYs and REDUCEs on few cells, with no more dependencies than they need. */
+/* Random lists of COPYs and REDUCEs on few cells, with only the necessary dependencies. */
 static void test_random(int lists)
 {
     const int64_t bytes = CELL * (int64_t)sizeof(float);

@@ -1,6 +1,6 @@
 /*
  * The kernels' own code (src/gpu/kernels.cu), run by the host thread by thread, against base/operators.c and
- * base/scalar.inc: the same bits for every element and operator, any count, alignment and number of operands.
+ * base/scalar.inc: equal bits for every element, operator, count, alignment and number of operands.
  */
 #include "support/random.h"
 #include "support/tap.h"
@@ -17,11 +17,11 @@
 
 enum { GUARD = 64, LONGEST = 5000, MOST = HS_KERNEL_MOST };
 
-/* tests/on_host */
+/* defined in tests/device/on_host */
 extern int on_host_dry;
 extern unsigned on_host_grid[2];
 
-/* Numbers of all sizes, and those that are special. */
+/* Draws numbers of all magnitudes, and special values. */
 static double number(void)
 {
     static const double special[] = {0.0,     -0.0,     INFINITY,  -INFINITY, NAN,
@@ -43,7 +43,7 @@ static const struct element {
     {HSUMMA_INT64, HS_KERNEL_INT64, 8, 1},
 };
 
-/* Bytes of elements that are not aligned, so written one by one. */
+/* Fills unaligned elements, which are therefore copied one by one. */
 static void fill(char *to, int64_t count, const struct element *is)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -64,7 +64,7 @@ static int is_nan(const char *x, const struct element *is)
     return !is->whole && (is->size == 8 ? isnan(d) : isnan(f));
 }
 
-/* Elements whose bits differ; sums may give any NaN for a NaN. */
+/* Counts elements whose bits differ; in sums any NaN equals any other. */
 static int64_t differ(const char *x, const char *y, int64_t count, const struct element *is, int any_nan)
 {
     int64_t wrong = 0;
@@ -73,14 +73,14 @@ static int64_t differ(const char *x, const char *y, int64_t count, const struct 
     return wrong;
 }
 
-/* Operands, each with memory of its own of just the length that it needs, so that a sanitizer sees what goes beyond. */
+/* Operands in separate memory of exact length, so that a sanitizer detects accesses beyond it. */
 struct question {
-    char *base[MOST + 1], *operand[MOST + 1]; /* the last one: dst, where it is not an operand */
+    char *base[MOST + 1], *operand[MOST + 1]; /* the last one is dst if that is not an operand */
     int64_t count;
     int operands, dst;
 };
 
-/* how: 0: all on 16 bytes, 1: all alike, 2: each on any element, 3: on any byte. */
+/* how: 0: all aligned to 16 bytes; 1: all with one offset; 2: each on any element; 3: on any byte. */
 static void ask(struct question *q, const struct element *is, int how)
 {
     size_t alike = draw(16 / is->size) * is->size;
@@ -96,7 +96,7 @@ static void ask(struct question *q, const struct element *is, int how)
     }
 }
 
-/* Through the host's operators, one operand at a time. */
+/* Computes the result by the host's operators, one operand at a time. */
 static char *answer(const struct question *q, const struct element *is, hsumma_op op)
 {
     int64_t bytes = q->count * (int64_t)is->size;
@@ -157,7 +157,7 @@ static const struct {
     [HSUMMA_Z] = {HS_KERNEL_Z, {HSUMMA_DOUBLE, HS_KERNEL_DOUBLE, 8, 0}},
 };
 
-/* One value of a type, of two reals. */
+/* Makes a value of a type from two reals. */
 static void value_of(hsumma_type type, double x, double y, union hs_value *value)
 {
     const double d[2] = {x, y};
@@ -176,7 +176,7 @@ static void test_update(hsumma_type type)
     int64_t wrong = 0, failed = 0;
     for (unsigned b = 0; b < sizeof betas / sizeof *betas; b++)
         for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
-            for (int how = 0; how < 8; how++) { /* longer columns of C, of S; no S */
+            for (int how = 0; how < 8; how++) { /* bits: padded columns of C; padded columns of S; no S */
                 int64_t rows = shapes[i][0], cols = shapes[i][1], ldc = rows + (how & 1) * 3, lds = rows + (how & 2);
                 size_t c_bytes = (size_t)(ldc * (cols - 1) + rows) * size,
                        s_bytes = (size_t)(lds * (cols - 1) + rows) * size;
@@ -197,7 +197,7 @@ static void test_update(hsumma_type type)
            wrong, failed);
 }
 
-/* What no memory has: the grids only. */
+/* Sizes beyond any memory: checks the grids only. */
 static void test_large(void)
 {
     const struct hs_kernels kernels = {.combine_blocks = 132 * 8, .update_blocks = 132 * 8};

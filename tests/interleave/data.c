@@ -1,11 +1,11 @@
-/* The data of a job: matrices as a whole, what each process has of them, and the product. */
+/* The data of a job: whole matrices, each process's parts, and the product. */
 #include "interleave/job.h"
 #include "interleave/pool.h"
 #include "support/random.h"
 
-enum { OUTSIDE = 1000 }; /* elements around the operands are larger than any inside */
+enum { OUTSIDE = 1000 }; /* larger than elements inside the operands */
 
-/* An operand as a whole: rows x columns of op(X). */
+/* A whole operand: rows x columns of op(X). */
 struct whole {
     int64_t rows, cols;
     double *at;
@@ -24,7 +24,7 @@ static int whole_make(struct whole *whole, int64_t rows, int64_t cols, uint64_t 
     return whole->at != NULL;
 }
 
-/* What comes out: alpha op(A) op(B) + beta C. */
+/* Computes the result alpha op(A) op(B) + beta C. */
 static void whole_multiply(const struct job *job, const struct whole in[3], struct whole *out)
 {
     for (int64_t i = 0; i < out->rows; i++)
@@ -36,7 +36,7 @@ static void whole_multiply(const struct job *job, const struct whole in[3], stru
         }
 }
 
-/* A process's part of an operand, from the whole. */
+/* Copies a process's part of an operand from the whole. */
 static void scatter(const struct hs_problem *problem, int x, const struct whole *whole, const struct local_part *part,
                     double *to)
 {

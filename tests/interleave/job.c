@@ -18,7 +18,7 @@ static double no_seconds(const void *profile, size_t size, int complex_type, int
     return 0;
 }
 
-/* Others may run in the middle of it: they must not write what it reads. */
+/* Multiplies. Other ranks may run in the middle of it; they must not write its inputs. */
 static void multiply(char transa, char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
                      int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc)
 {
@@ -64,7 +64,7 @@ static int stored_axis(const struct job *job, int x, int logical)
     return job->op[x] == 'N' ? logical : 1 - logical;
 }
 
-/* Mostly alike in all operands that have the dimension on one axis of the grid: then nothing is exchanged. */
+/* Draws layouts; mostly equal for all operands with the dimension on one axis of the grid, which avoids exchanges. */
 static void draw_spreads(struct job *job, uint64_t *random)
 {
     struct spread_dimension usual[3][2];
@@ -80,7 +80,7 @@ static void draw_spreads(struct job *job, uint64_t *random)
         }
 }
 
-/* A row that may serve lines of all levels of a size, or of fewer cells; an allreduce serves as a reduction, too. */
+/* A row that fits lines of all levels with these sizes, or with fewer cells; an allreduce may serve as a reduction. */
 static const struct hs_alg *draw_row(enum hs_collective collective, const int size[2], uint64_t *random)
 {
     const struct hs_alg *row, *fitting[32];
@@ -98,7 +98,7 @@ static const struct hs_alg *draw_row(enum hs_collective collective, const int si
     return fitting[draw_of(random, count)];
 }
 
-/* Levels, algorithms and what is in flight, for panels of a width.  turn: the number of panels in one. */
+/* Draws levels, algorithms and window, for panels of a width. turn: panels per turn. */
 static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, int turn, uint64_t *random)
 {
     int outer[2][HS_LEVELS_MAX], left[2] = {job->extent[0], job->extent[1]}, levels = draw_of(random, 3);
@@ -130,7 +130,7 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, in
     spec->segment = 32 * (1 + draw_of(random, 20));
 }
 
-/* One level; what is handed over in chunks is A or B, moving, and not where its readers have it. */
+/* Draws one level with chunks; the chunked operand is A or B, moving, and not where its readers have it. */
 static void draw_chunks(struct job *job, const struct hs_variant *variant, uint64_t *random)
 {
     struct hs_spec *spec = &job->spec[0];
@@ -173,7 +173,7 @@ int job_draw(struct job *job, const int extent[2], const int *rank, int one_node
 {
     static const double scalars[] = {1, 1, 1, -1, 2, 0};
     int part = draw_of(random, 6) == 0, least = draw_of(random, 4) ? 4 : 1;
-    for (int axis = 0; axis < 2; axis++) /* processes that own nothing are left out of a product (dist/cover.h) */
+    for (int axis = 0; axis < 2; axis++) /* processes that own nothing do not participate in a product (dist/cover.h) */
         job->extent[axis] = part ? 1 + draw_of(random, extent[axis]) : extent[axis];
     for (int i = 0; i < job->extent[0] * job->extent[1]; i++)
         job->rank[i] = rank[i / job->extent[1] * extent[1] + i % job->extent[1]];

@@ -9,17 +9,17 @@
 
 enum { OPEN_MOST = 1 << 14, POISON = 0xff, RANKS_HERE = 64 };
 
-/* A message or a receive: MPI's request for it is its number. */
+/* A message or a receive; its MPI request is its number. */
 struct transfer {
-    int sends; /* a message; else a receive */
+    int sends; /* a message, not a receive */
     int rank, peer, tag;
     char *at; /* the caller's buffer */
     size_t bytes;
-    int mate;    /* the receive of a message and the other way round; -1: not matched yet */
+    int mate;    /* the matching message or receive; -1: none yet */
     int arrived; /* data have been copied */
     int eager;
-    int returned; /* the caller knows that it is complete */
-    char *image;  /* what the buffer has to hold while MPI may use it */
+    int returned; /* the caller has learned of its completion */
+    char *image;  /* the buffer's required contents while MPI may use it */
     size_t room;
 };
 
@@ -28,12 +28,12 @@ static struct {
     uint64_t *random;
     int rank, hurried;
     struct transfer transfer[OPEN_MOST];
-    int used; /* transfers that have ever been used */
+    int used; /* number of transfers ever used */
     int unused[OPEN_MOST], unused_count;
-    int waiting[OPEN_MOST], waiting_count; /* not matched, in the order of their start */
-    int under_way[OPEN_MOST], way_count;   /* matched messages that have not arrived, in the order of their match */
+    int waiting[OPEN_MOST], waiting_count; /* unmatched, in the order of their start */
+    int under_way[OPEN_MOST], way_count;   /* matched messages that have not arrived, in the order of matching */
     int withheld[RANKS_HERE];
-    int calls_left, failed; /* until MPI fails on a rank, and on which it has */
+    int calls_left, failed; /* calls until MPI fails on a rank; the rank on which it has failed */
     char fault[200];
 } net;
 
@@ -67,7 +67,7 @@ int network_failed(void)
     return net.failed;
 }
 
-/* Whether a call of the rank fails. */
+/* Whether this rank's call fails. */
 static int call_fails(void)
 {
     schedule_look();
@@ -107,7 +107,7 @@ static void drop(int *list, int *count, int place)
     memmove(list + place, list + place + 1, (size_t)(*count - place) * sizeof *list);
 }
 
-/* The first of the other kind, in the order of their start, that matches. */
+/* Matches a transfer with the earliest fitting one of the other kind. */
 static void match(int number)
 {
     struct transfer *mine = &net.transfer[number];
@@ -165,7 +165,7 @@ static int begin(int sends, void *buffer, int count, int peer, int tag, MPI_Requ
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
     (void)type, (void)comm;
-    return begin(1, (void *)buffer, count, to, tag, request); /* only read */
+    return begin(1, (void *)buffer, count, to, tag, request); /* never written */
 }
 
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
@@ -211,7 +211,7 @@ static int complete(const struct transfer *transfer)
            lie == (transfer->sends ? NETWORK_SENDS_EARLY : NETWORK_RECEIVES_EARLY);
 }
 
-/* The caller learns that one of its requests is complete: from now on the buffer is its own. */
+/* Tells the caller that a request is complete: the buffer is the caller's again. */
 static void give_back(struct transfer *transfer)
 {
     if (memcmp(transfer->at, transfer->image, transfer->bytes) != 0)

@@ -3,9 +3,9 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-enum { POOL_ALIGN = 128 }; /* which entries of a directory have */
+enum { POOL_ALIGN = 128 }; /* the alignment of directory entries */
 
-/* In front of each piece. */
+/* Precedes each piece. */
 struct piece {
     alignas(POOL_ALIGN) struct piece *before, *after;
 };

@@ -1,4 +1,4 @@
-/* Memory of a case: what has not been given back goes with the case. */
+/* Memory of a case: memory that is not freed is released with the case. */
 #ifndef HS_TESTS_INTERLEAVE_POOL_H
 #define HS_TESTS_INTERLEAVE_POOL_H
 

@@ -1,6 +1,6 @@
 /*
- * A case: some jobs on grids that overlap, which all ranks execute in turns, each rank an object of this process.  A
- * rank begins its next execution as soon as it is done with the one before, so ranks may be several executions apart.
+ * A case: jobs on overlapping grids, which all ranks execute in turns; each rank is an object of this process. A rank
+ * starts its next execution when it is done with the last, so ranks may be several executions apart.
  */
 #ifndef HS_TESTS_INTERLEAVE_SCENE_H
 #define HS_TESTS_INTERLEAVE_SCENE_H
@@ -13,13 +13,13 @@
 
 enum { GRIDS_MOST = 2, JOBS_MOST = 3, TURNS_MOST = 5, SCENE_TEXT = 2000 };
 
-/* A word of the directory that is raised a step before its time: whoever should wait for it does not. */
+/* A counter of the directory that is raised one step early, so that a rank which should wait for it does not. */
 struct scene_lie {
     int lies;
     int counter;
 };
 
-/* A process of a job's grid: its engines, one for each spec. */
+/* A process of a job's grid: its engines, one per spec. */
 struct seat {
     struct hs_problem problem;
     struct hs_loop loop[2];
@@ -31,7 +31,7 @@ struct scene_grid {
     int votes_in_memory; /* agreements use the directories of nodes */
 };
 
-/* Where a rank is in a turn. */
+/* The phase of a rank in a turn. */
 enum rank_phase { RANK_BEFORE, RANK_AGREES, RANK_AGREED, RANK_MULTIPLIES };
 
 struct rank_state {
@@ -40,12 +40,12 @@ struct rank_state {
     struct hs_agreement agreement[GRIDS_MOST];
     int mate[PROCESSES_MOST];
     struct hs_region region, *regions;
-    double *matrix[3]; /* of the execution under way, in the region */
+    double *matrix[3]; /* of the current execution, in the region */
     char *buffers;
     int turn;
     enum rank_phase phase;
     int span;      /* of an execution in two spans */
-    uint64_t told; /* the last value of the word that is lied about */
+    uint64_t told; /* last value of the falsified counter */
 };
 
 /* What a rank waits for in a directory. */
@@ -65,31 +65,32 @@ struct scene {
     struct seat *seat[JOBS_MOST];
     struct {
         int job, set, spans;
-        int agrees;                         /* an agreement comes first, ... */
-        int refuses, differs;               /* ... in which a rank votes against it, or has another hash; -1: none */
+        int agrees;                         /* starts with an agreement */
+        int refuses, differs;               /* the rank that votes against it, or has a different hash; -1: none */
         unsigned in_region[PROCESSES_MOST]; /* operands that others may read in place */
     } turn[TURNS_MOST];
     struct rank_state rank[PROCESSES_MOST];
-    char *part[PROCESSES_MOST]; /* of each rank, node by node: its matrices */
+    char *part[PROCESSES_MOST]; /* by rank, node by node: its matrices */
     struct scene_lie lie;
     char fault[200]; /* "": none */
 };
 
-/* Draws and makes a case with its memory; with `cells` nobody only sends messages.  0: there is no memory. */
+/* Draws and makes a case with its memory; `cells`: no job is done by messages only. 0 without memory. */
 int scene_make(struct scene *scene, int cells, uint64_t *random);
 void scene_free(struct scene *scene);
-/* The agreements of a grid; one at the start of a turn, until it is done (*done). */
+/* The agreements of a grid; scene_agree progresses the one at the start of a turn until *done. */
 int scene_agreements_make(struct scene *scene, int grid);
 hsumma_status scene_agree(struct scene *scene, int rank, int *worked, int *done);
-/* Before an interleaving: all ranks at their first turn. */
+/* Resets all ranks to their first turn, before an interleaving. */
 void scene_rewind(struct scene *scene);
-/* Moves a rank forward; *done: it has had all its turns. */
+/* Advances a rank; *done: it has completed all turns. */
 hsumma_status scene_step(struct scene *scene, int rank, int *worked, int *done);
-/* Whether a rank that finds nothing to do would sleep until words change, and which; and whether one of them has. */
+/* scene_sleeps: whether an idle rank would sleep until counters change, and which. scene_has_come: whether one of them
+ * has. */
 int scene_sleeps(const struct scene *scene, int rank, struct scene_awaited *until);
 int scene_has_come(const struct scene_awaited *awaited);
 void scene_describe_awaited(const struct scene_awaited *awaited, char *text, size_t room);
-/* The case, and what a rank is at and waits for. */
+/* Describe the case, and what a rank does and waits for. */
 void scene_describe(const struct scene *scene, char *text, size_t room);
 void scene_describe_rank(const struct scene *scene, int rank, char *text, size_t room);
 

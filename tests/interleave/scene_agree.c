@@ -1,4 +1,4 @@
-/* The agreements at the start of turns: all ranks of the grid vote, and all get the verdict that the votes make. */
+/* The agreements at the start of turns: all ranks of the grid vote, and all get the verdict of these votes. */
 #include "interleave/scene.h"
 #include "support/random.h"
 
@@ -15,7 +15,7 @@ static struct hs_vote vote_of(const struct scene *scene, int r, int turn)
                             .hash = scene->turn[turn].differs == r};
 }
 
-/* What all votes make, by looking at them all. */
+/* Whether the verdict follows from all votes. */
 static int is_verdict(const struct scene *scene, int turn, const struct hs_verdict *verdict)
 {
     const struct scene_grid *grid = &scene->grid[scene->grid_of[scene->turn[turn].job]];

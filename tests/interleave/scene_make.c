@@ -1,4 +1,4 @@
-/* Draws a case, and what it needs. */
+/* Draws a case, and allocates what it needs. */
 #include "base/options.h"
 #include "interleave/scene.h"
 #include "support/random.h"
@@ -7,7 +7,7 @@
 
 enum { POISON = 0xff };
 
-/* Any order of some ranks, mostly all. */
+/* Draws a grid of some ranks, mostly all, in any order. */
 static void draw_grid(struct scene *scene, struct scene_grid *grid, uint64_t *random)
 {
     int ranks[PROCESSES_MOST];
@@ -25,7 +25,7 @@ static void draw_grid(struct scene *scene, struct scene_grid *grid, uint64_t *ra
     grid->votes_in_memory = draw_of(random, 4) > 0;
 }
 
-/* One node, each rank on its own, blocks of ranks, in turns, or, mostly, anywhere: then nodes are unequal. */
+/* Draws nodes: one node, each rank on its own, blocks of ranks, in turns, or mostly at random, with unequal nodes. */
 static int draw_nodes(struct scene *scene, uint64_t *random)
 {
     enum { ANYWHERE, OWN, BLOCKS, TURNS } kind = (int)draw_of(random, 12);
@@ -69,7 +69,7 @@ static int make_seats(struct scene *scene, int number)
     return seats && good;
 }
 
-/* Bytes that all jobs together need at a place. */
+/* The most bytes that a job needs at a place. */
 static size_t most(const struct scene *scene, size_t (*need)(const struct scene *, int job, int rank), int rank)
 {
     size_t bytes = 64;
@@ -113,7 +113,7 @@ static size_t matrix_bytes(const struct scene *scene, int job, int rank)
     return elements * sizeof(double);
 }
 
-/* What a rank has for itself, but for the directory and tiles of its node. */
+/* Makes a rank's private data, without its node's directory and tiles. */
 static int make_rank(struct scene *scene, int r)
 {
     struct rank_state *rank = &scene->rank[r];
@@ -132,7 +132,7 @@ static int make_rank(struct scene *scene, int r)
     return 1;
 }
 
-/* What the ranks of a node share for a grid. */
+/* Makes what the ranks of a node share for a grid. */
 static int make_node(struct scene *scene, int node, int grid)
 {
     const struct hs_division *division = &scene->topology.division[HS_NODE];

@@ -13,14 +13,14 @@ static struct {
     int ranks, left; /* ranks; actor number `ranks` is the network */
     int done[PROCESSES_MOST], inside[PROCESSES_MOST];
     uint64_t changes;
-    int stirred[PROCESSES_MOST]; /* something that it can see has changed since it looked last */
-    int strict;                  /* the first actor of `order` that can go on does; else by weight */
+    int stirred[PROCESSES_MOST]; /* something visible to it has changed since it last looked */
+    int strict;                  /* the first actor of `order` that can continue does; otherwise chosen by weight */
     int order[PROCESSES_MOST + 1], weight[PROCESSES_MOST + 1];
-    int redraw; /* the order or the weights change once in so many picks */
-    int nested; /* of NESTED_OF places where a rank is at work or looks at a word, others go on there */
+    int redraw; /* order or weights change once in this many picks */
+    int nested; /* at this many of NESTED_OF places where a rank works or reads a counter, others run */
     int depth;
     int64_t steps, all_steps;
-    int asleep[PROCESSES_MOST]; /* until one of these words comes */
+    int asleep[PROCESSES_MOST]; /* until one of the awaited counters arrives */
     struct scene_awaited awaited[PROCESSES_MOST];
     char fault[400];
 } plan;
@@ -43,7 +43,7 @@ static int can_go_on(int actor)
     return !plan.done[actor] && !plan.inside[actor] && plan.stirred[actor];
 }
 
-/* An actor that can go on, -1: none. */
+/* An actor that can continue; -1: none. */
 static int pick(void)
 {
     int sum = 0, among[PROCESSES_MOST + 1], count = 0;
@@ -66,7 +66,7 @@ static int pick(void)
     return among[i];
 }
 
-/* A rank has gone on that would have slept if none of what it waited for had come. */
+/* Reports a rank that continued although it would have slept, because nothing it waited for had come. */
 static void check_sleep(int actor)
 {
     char text[300];
@@ -81,7 +81,7 @@ void schedule_stir(int rank)
     plan.stirred[rank] = 1;
 }
 
-/* The words of a rank are seen on its node. */
+/* Counters of a rank are visible on its node. */
 static void stir_node(int rank)
 {
     for (int r = 0; r < plan.ranks; r++)
@@ -133,11 +133,13 @@ void schedule_look(void)
     schedule_yield(0);
 }
 
-/* Nobody could go on: everybody once more, and messages are complete as soon as they can be.  0: really nobody. */
+/* Tries every rank once more when none could continue, with messages complete as soon as possible. 0: still none
+ * can. */
 static int sweep(void)
 {
     uint64_t before = plan.changes;
-    int left = plan.left, sweeps = network_failed() < 0 ? SWEEPS : LOOKS; /* now and then they look for failures */
+    int left = plan.left,
+        sweeps = network_failed() < 0 ? SWEEPS : LOOKS; /* ranks check for failures only at intervals */
     network_hurry(1);
     for (int i = 0; i < sweeps && plan.changes == before && plan.left == left; i++)
         for (int r = 0; r < plan.ranks; r++)
@@ -147,7 +149,7 @@ static int sweep(void)
     return plan.changes != before || plan.left != left;
 }
 
-/* Nobody can go on: after a failure that is right for ranks of other nodes, which wait for messages. */
+/* Ends when no rank can continue; after a failure that is right for ranks of other nodes, which wait for messages. */
 static void end_blocked(void)
 {
     int failed = network_failed();

@@ -1,7 +1,7 @@
 /*
- * The random scheduler: which rank goes on next, and when messages arrive, is drawn.  A rank that is at work or
- * looks at a word may be interrupted there by others, so steps of two ranks overlap as they do on two processors.  One
- * that could only sleep until a word changes must not be able to go on before.
+ * The random scheduler: which rank continues next, and when messages arrive, is random. Other ranks may interrupt a
+ * rank where it works or reads a counter, so steps of two ranks overlap as on two processors. A rank that could only
+ * sleep until a counter changes must not be able to continue earlier.
  */
 #ifndef HS_TESTS_INTERLEAVE_SCHEDULE_H
 #define HS_TESTS_INTERLEAVE_SCHEDULE_H
@@ -9,15 +9,15 @@
 #include "interleave/network.h"
 #include "interleave/scene.h"
 
-/* One interleaving: all turns of all ranks.  NULL: all is well; else what is wrong. */
+/* Runs one interleaving: all turns of all ranks. NULL, or what is wrong. */
 const char *schedule_run(struct scene *scene, uint64_t seed, enum network_lie lie);
-/* What every rank waited for at the end of the last one. */
+/* Describes what every rank waited for at the end of the last interleaving. */
 void schedule_describe(void (*line)(const char *text));
-/* Of all interleavings so far. */
+/* Steps of all interleavings so far. */
 int64_t schedule_steps(void);
-/* A message of a rank has arrived: it can go on. */
+/* Notes that a message has arrived, so that the rank can continue. */
 void schedule_stir(int rank);
-/* Wherever a rank is at work, for job_begin, or looks at a word (words.h). */
+/* Called where a rank works (for job_begin) or reads a counter (words.h). */
 void schedule_yield(double seconds);
 void schedule_look(void);
 

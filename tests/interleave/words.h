@@ -1,6 +1,6 @@
 /*
- * Included first into the library's code that uses words of directories, compiled for tests/interleave once more:
- * others may go on wherever a rank looks at a word, and before and after it raises one.
+ * Included first into library code that uses counters of directories, compiled again for tests/interleave: other ranks
+ * may run wherever a rank reads a counter, and before and after it raises one.
  */
 #ifndef HS_TESTS_INTERLEAVE_WORDS_H
 #define HS_TESTS_INTERLEAVE_WORDS_H

@@ -1,5 +1,4 @@
-/* A program of ScaLAPACK outside the tree: C := A B by PDGEMM, a macro that names the routine, against sums of its own.
- */
+/* A ScaLAPACK program outside the tree: C := A B by PDGEMM, a macro for the routine's name, checked by direct sums. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

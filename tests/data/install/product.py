@@ -1,4 +1,4 @@
-"""A program outside the tree: a product by hsumma against NumPy's."""
+"""A program outside the tree: hsumma's product against NumPy's."""
 from mpi4py import MPI
 import numpy as np
 import hsumma

@@ -1,6 +1,6 @@
 /*
- * Stands for hsumma in the tests of hsumma_sim, where SimGrid is installed (tests/programs/sim_platform.py).
- * Its command, the first argument, is always one of hsumma's; the second says what it does.
+ * Stands in for hsumma in tests of hsumma_sim that need SimGrid (tests/programs/sim_platform.py). Its first argument is
+ * always one of hsumma's commands; the second selects what it does.
  */
 #include <mpi.h>
 #include <simgrid/host.h>
@@ -12,7 +12,7 @@
 
 enum { LONG = 1000000 };
 
-/* Seconds of a message from rank 0, as the receiver sees it. */
+/* Seconds of a message from rank 0, at the receiver. */
 static double message(int rank, int to, int bytes)
 {
     char *data = calloc(LONG, 1);
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     else if (rank == 0 && !strcmp(what, "use"))
         use((size_t)1 << 30);
     else if (rank == 0 && !strcmp(what, "spin"))
-        while (clock() < 60 * CLOCKS_PER_SEC) /* SMPI's sleep takes no time */
+        while (clock() < 60 * CLOCKS_PER_SEC) /* in SMPI sleep takes no real time */
             continue;
     else if (!strcmp(what, "fail")) {
         code = atoi(argv[3]);

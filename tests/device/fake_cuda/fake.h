@@ -1,7 +1,7 @@
 /*
- * A fake of CUDA's run-time library, its driver and cuBLAS, as far as src/gpu/cuda_*.c call them, over the stand-in
- * (device/stand_in), whose streams do their work late (HSUMMA_HOST_DEVICE).  A test orders errors, counts what has been
- * allocated and not freed, and sees what was called wrongly.
+ * A fake of the parts of CUDA's run-time library, driver and cuBLAS that src/gpu/cuda_*.c call, over the stand-in
+ * (device/stand_in), whose streams delay their work (HSUMMA_HOST_DEVICE). A test orders errors, counts objects that are
+ * not freed, and detects invalid calls.
  */
 #ifndef HS_TESTS_DEVICE_FAKE_CUDA_FAKE_H
 #define HS_TESTS_DEVICE_FAKE_CUDA_FAKE_H
@@ -13,46 +13,48 @@
 enum { FAKE_DEVICES = 4 };
 
 struct fake_cuda {
-    int devices, driver, shares_events, peers; /* GPUs, the driver's version, whether events and memory can be shared */
-    const char *no_symbol;                     /* what cuBLAS or the driver has not */
+    int devices, driver, shares_events,
+        peers;             /* number of GPUs, driver version, whether events and memory can be shared */
+    const char *no_symbol; /* a symbol that cuBLAS or the driver lacks */
     int no_cublas;
 
-    /* The which-th call of `fail` from the order on returns an error; 0: each of them.  fail: a name, or "*". */
+    /* The which-th call of `fail` after the order returns an error; 0: every call. fail: a name, or "*". */
     const char *fail;
     int64_t which;
     int error;
-    const char *failed; /* the call that has returned it; NULL: none yet */
-    int fatal;          /* a fault ends the program */
+    const char *failed; /* the call that returned it; NULL: none yet */
+    int fatal;          /* an invalid call ends the program */
 
     int64_t calls;                                                             /* so far */
-    int64_t memory, pinned, mapped, events, streams, handles, libraries, last; /* that are out */
-    int64_t faults;                                                            /* calls that CUDA would not forgive */
-    char fault[200];                                                           /* the first of them */
+    int64_t memory, pinned, mapped, events, streams, handles, libraries, last; /* numbers of live objects */
+    int64_t faults;                                                            /* number of invalid calls */
+    char fault[200];                                                           /* description of the first */
 };
 extern struct fake_cuda fake_cuda;
 
-/* As new: one GPU, no orders. */
+/* Resets to one GPU without orders. */
 void fake_cuda_reset(void);
-/* What is out, all together; the error that nobody has fetched counts, too. */
+/* The number of live objects; an error that has not been fetched counts too. */
 int64_t fake_cuda_out(void);
-/* Closes the stand-in; whatever is made later is on a new one, with another policy.  Nothing may be out. */
+/* Closes the stand-in; later objects are made on a new one, with another policy. No objects may be live. */
 void fake_cuda_end(void);
-/* The same, and forgets what is out. */
+/* fake_cuda_end, but forgets live objects. */
 void fake_cuda_abandon(void);
-/* The GPU whose context is current, -1: none; and how to choose it, as a caller with a device of his own does. */
+/* fake_cuda_current: the GPU whose context is current, or -1. fake_cuda_choose sets it, as a caller with its own device
+ * would. */
 int fake_cuda_current(void);
 void fake_cuda_choose(int device);
 
-/* Among the files of the fake.  Every function begins with hit: what is ordered of it, else 0. */
+/* Between the files of the fake. Every function starts with fake_hit: the error ordered for it, else 0. */
 int fake_hit(const char *name, int error);
 void fake_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct hs_device *fake_host(void);
 struct hs_stream *fake_stream(cudaStream_t stream);
-/* The same error, kept until somebody fetches it. */
+/* Keeps an error until it is fetched; returns it. */
 cudaError_t fake_error(cudaError_t error);
 int fake_driver_symbol(const char *name, void **function);
 
-/* dlfcn.h of the code that is tested. */
+/* dlfcn.h for the code under test. */
 void *fake_dlopen(const char *name, int flags);
 void *fake_dlsym(void *library, const char *name);
 int fake_dlclose(void *library);

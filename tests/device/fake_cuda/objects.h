@@ -1,4 +1,4 @@
-/* What the fake has given out, in lists, so that it knows what is not its own. */
+/* Lists of the fake's objects, to detect foreign ones. */
 #ifndef HS_TESTS_DEVICE_FAKE_CUDA_OBJECTS_H
 #define HS_TESTS_DEVICE_FAKE_CUDA_OBJECTS_H
 
@@ -10,27 +10,27 @@ struct fake_object {
     enum fake_kind kind;
     int device;
     unsigned flags;
-    void *is; /* the stand-in's: address, event, stream */
+    void *is; /* the stand-in's address, event or stream */
     size_t bytes;
     int uses; /* of a mapping */
 };
 
-/* The object at an address that was given to the caller: is, or the object itself for events and streams. */
+/* The object at an address that the caller has: `is`, or the object itself for events and streams. */
 struct fake_object *fake_find(enum fake_kind kind, const void *given);
-/* The memory of any kind that an address lies in. */
+/* The memory, of any kind, that contains an address. */
 struct fake_object *fake_memory_at(const void *address);
 struct fake_object *fake_add(enum fake_kind kind, void *is, size_t bytes, unsigned flags);
 void fake_remove(struct fake_object *object);
 
 void fake_cublas_abandon(void);
 
-/* A call begins: what is ordered of it.  begin: one that needs a context, or cudaErrorDeviceUninitialized where none is
- * current. */
+/* Start a call: return the error ordered for it. fake_begin, for calls that need a context, also returns
+ * cudaErrorDeviceUninitialized if none is current. */
 cudaError_t fake_ask(const char *name, cudaError_t error);
 cudaError_t fake_begin(const char *name);
-/* A call that gives an object back.  Its error is one of earlier work: it has been done. */
+/* Starts a call that frees an object. Its error belongs to earlier work; the object is freed. */
 cudaError_t fake_take_back(const char *name, enum fake_kind kind, void *given);
-/* What the stand-in has answered, as an error. */
+/* Converts the stand-in's status to a CUDA error. */
 cudaError_t fake_said(hsumma_status status, cudaError_t otherwise);
 
 #endif

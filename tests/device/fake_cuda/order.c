@@ -77,7 +77,7 @@ struct hs_device *fake_host(void)
     return host;
 }
 
-/* The driver.  A context is the address of its number of users. */
+/* The driver. A context is the address of its use count. */
 static int device_get(int *device, int number)
 {
     int error = fake_hit("cuDeviceGet", cudaErrorUnknown);

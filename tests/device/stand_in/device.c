@@ -1,4 +1,4 @@
-/* The stand-in as a device: its table, how it is opened and closed, what every call begins and ends with. */
+/* The stand-in as a device: its table, opening and closing, the start and end of every call. */
 #include "device/stand_in/parts.h"
 
 #include <stdio.h>

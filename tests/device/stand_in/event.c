@@ -3,7 +3,7 @@
 
 enum { SLOTS_BYTES = 1 << 16, HOST_SLOTS = SLOTS_BYTES / sizeof(struct host_slot) };
 
-/* A slot of these that no event has. */
+/* An unused slot among these. */
 static struct host_slot *free_slot(const struct host_device *own, const struct host_block *slots)
 {
     unsigned char taken[HOST_SLOTS] = {0};
@@ -17,7 +17,7 @@ static struct host_slot *free_slot(const struct host_device *own, const struct h
     return NULL;
 }
 
-/* A slot of own memory that no event has. */
+/* An unused slot in own memory. */
 static hsumma_status take_slot(struct host_device *own, struct host_block **slots, struct host_slot **slot)
 {
     *slot = NULL;
@@ -55,7 +55,7 @@ hsumma_status host_make_event(struct hs_device *device, int shared, struct hs_ev
                          (long long)own->policy.refuse_event);
     if (!status)
         status = take_slot(own, &slots, &slot);
-    /* others may still look at the slot's last event: it counts on */
+    /* others may still read the slot's last event: generations continue */
     if (!status)
         status = add(
             own,
@@ -124,7 +124,7 @@ int host_event_reached(const struct hs_event *event, uint64_t generation)
     return generation == event->first || atomic_load(&event->slot->done[generation % HOST_DONE]) >= generation;
 }
 
-/* Puts a piece that speaks of an event on a stream: of its latest generation, or of the next one. */
+/* Enqueues a piece for an event: its latest generation, or the next one. */
 static hsumma_status put_event(struct hs_device *device, struct hs_stream *stream, enum host_kind kind,
                                struct hs_event *event)
 {

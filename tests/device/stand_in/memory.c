@@ -1,4 +1,4 @@
-/* Memory of the stand-in: files without a name, which processes of the node map by way of /proc. */
+/* Memory of the stand-in: unnamed files, which the node's processes map through /proc. */
 #include "device/stand_in/parts.h"
 
 #include <fcntl.h>
@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is told of a block: as much as fits into CUDA's handles. */
+/* The handle of a block, small enough for CUDA's handles. */
 struct host_export {
     int64_t process, drive, inode, bytes, offset, file;
 };
 _Static_assert(sizeof(struct host_export) <= 64 && sizeof(struct host_export) <= sizeof(struct hs_exported), "fits");
 
-/* Adds a block whose memory is known; NULL if there is no memory for its description. */
+/* Adds a block for known memory; NULL without memory for its description. */
 static struct host_block *add(struct host_device *own, const struct host_block *is)
 {
     struct host_block *block = hs_get(own->device.memory, 1, sizeof *block);
@@ -28,7 +28,8 @@ static struct host_block *add(struct host_device *own, const struct host_block *
     return block;
 }
 
-/* A file of `bytes` that are really there; -1: none.  More than the machine has would end processes, not fail. */
+/* A file of `bytes` bytes that are really available; -1 on failure. Exceeding the machine's memory would kill processes
+ * instead. */
 static int make_file(size_t bytes)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -42,8 +43,8 @@ static int make_file(size_t bytes)
     return file;
 }
 
-/* The block of a file, which is mapped; NULL and the file is closed if that cannot be.  Whoever maps another's holds a
- * lock on it. */
+/* Maps a file as a block; on failure returns NULL and closes the file. A process that maps another's file holds a lock
+ * on it. */
 static struct host_block *add_file(struct host_device *own, int file, size_t bytes, enum hs_memory_kind kind,
                                    int of_events)
 {
@@ -81,7 +82,7 @@ hsumma_status host_block_get(struct host_device *own, size_t bytes, int of_event
     if (!*block)
         return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "%zu bytes of shared memory cannot be had", bytes);
     if (!of_events) {
-        memset((*block)->base, 0xff, bytes); /* not a number, for whoever takes new memory for zeros */
+        memset((*block)->base, 0xff, bytes); /* NaN, to detect reads of uninitialised memory */
         own->used += (int64_t)bytes;
     }
     return HSUMMA_OK;
@@ -111,7 +112,7 @@ hsumma_status host_get_pinned(struct hs_device *device, size_t bytes, void **mem
     return host_leave(own, status);
 }
 
-/* Nobody may free what another has mapped. */
+/* Reports an error if another process still maps the block. */
 static void check_free(struct host_device *own, const struct host_block *block)
 {
     if (block->kind == HS_MEMORY_DEVICE && !block->of_events && !own->wrong && flock(block->file, LOCK_EX | LOCK_NB))
@@ -147,7 +148,7 @@ static struct host_block *block_of(const struct host_device *own, const void *ad
     return NULL;
 }
 
-/* The block whose address was given to the caller. */
+/* The block that starts at an address. */
 static struct host_block *block_at(const struct host_device *own, const void *base)
 {
     struct host_block *block = block_of(own, base);
@@ -166,7 +167,7 @@ void host_put(struct hs_device *device, void *memory)
     host_leave(own, HSUMMA_OK);
 }
 
-/* Does not wait: work that still speaks of it fails. */
+/* Does not wait: work that still refers to it fails. */
 void host_unmap(struct hs_device *device, void *imported)
 {
     if (!imported)
@@ -235,7 +236,7 @@ hsumma_status host_export_memory(struct hs_device *device, void *memory, struct 
     return host_leave(own, status);
 }
 
-/* The file of another process's memory; -1 if it is not there any more. */
+/* Opens the file of another process's memory; -1 if it no longer exists. */
 static int open_file(const struct host_export *exported_as)
 {
     struct stat is;
@@ -250,7 +251,7 @@ static int open_file(const struct host_export *exported_as)
     return -1;
 }
 
-/* The block that is that file's, be it mapped or own. */
+/* The block of that file, mapped or own. */
 static struct host_block *known(struct host_device *own, const struct host_export *exported_as)
 {
     int is_own = exported_as->process == getpid();

@@ -1,12 +1,11 @@
 /*
- * The stand-in for a GPU, the kind of device "host", in a library that tests load (HSUMMA_HOST_DEVICE_LIBRARY): memory
- * that processes of a node map, and streams whose work is done late, so that a caller that does not wait as it would
- * have to for a GPU gets wrong results.
+ * The stand-in for a GPU: the device kind "host", in a library that tests load (HSUMMA_HOST_DEVICE_LIBRARY). Its memory
+ * can be mapped by the processes of a node. Its streams delay their work, so that a caller gets wrong results if it
+ * does not wait where it must for a GPU.
  *
- * Work is queued.  It is done by calls that ask whether something is complete, and by a thread of the device (hands)
- * when nobody has asked for a moment: as on a GPU, work goes on whatever the process does.  One lock for all of a
- * device: functions of the table, which get an hs_device, take it; those that get a host_device are called with it
- * held.
+ * Work is queued. It is done by calls that ask whether something is complete, and by a thread of the device (hands) if
+ * nobody has asked for a moment: as on a GPU, work continues whatever the process does. A device has one lock:
+ * functions of the table, which get an hs_device, take it; functions that get a host_device are called with it held.
  */
 #ifndef HS_TESTS_DEVICE_STAND_IN_PARTS_H
 #define HS_TESTS_DEVICE_STAND_IN_PARTS_H
@@ -17,25 +16,25 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The one symbol of the library that is built of these files: src/gpu/devices.c looks for it. */
+/* The library's only symbol, which src/gpu/devices.c looks up. */
 extern const struct hs_device_kind hs_stand_in_device __attribute__((visibility("default")));
 
 /* When work is done, and what the device refuses: HSUMMA_HOST_DEVICE, read when the device is opened. */
 enum host_order {
-    HOST_EAGER, /* at once, if it need not wait */
-    HOST_LAZY,  /* as late as can be: piece by piece, when somebody asks; of several streams the last one first */
-    HOST_RANDOM /* now and then, on any stream */
+    HOST_EAGER, /* immediately, unless it must wait */
+    HOST_LAZY,  /* as late as possible: one piece when somebody asks, of several streams the last one first */
+    HOST_RANDOM /* at random times, on random streams */
 };
 struct host_policy {
     enum host_order order;
-    uint64_t draw;        /* state of the random numbers */
-    int64_t hold;         /* microseconds without a question after which the hands go to work */
-    int no_ipc;           /* memory of others cannot be mapped */
-    int no_events;        /* nor their events waited for */
-    int64_t devices;      /* processes are spread over so many */
-    int64_t memory;       /* bytes that there are */
-    int64_t fail;         /* which piece of work fails; 0: none */
-    int64_t refuse_event; /* which event cannot be made; 0: none */
+    uint64_t draw;        /* random state */
+    int64_t hold;         /* microseconds without a query before the hands work */
+    int no_ipc;           /* memory of other processes cannot be mapped */
+    int no_events;        /* events of other processes cannot be waited for */
+    int64_t devices;      /* number of devices that processes are spread over */
+    int64_t memory;       /* bytes of device memory */
+    int64_t fail;         /* number of the piece of work that fails; 0: none */
+    int64_t refuse_event; /* number of the event that cannot be made; 0: none */
 };
 hsumma_status host_policy_read(const char *text, int number, int local_rank, struct host_policy *policy,
                                struct hs_message *message);
@@ -46,28 +45,27 @@ struct host_block {
     char *base;
     size_t bytes;
     enum hs_memory_kind kind; /* DEVICE: own; OTHER: mapped; PINNED */
-    int file;                 /* of the memory; pinned: -1 */
-    int uses;                 /* mapped: how often */
-    int64_t drive, inode;     /* of the file */
-    int of_events;            /* holds slots of events; nobody's to free, nor to name */
+    int file;                 /* file behind the memory; -1 for pinned */
+    int uses;                 /* mapped: number of mappings */
+    int64_t drive, inode;     /* identify the file */
+    int of_events;            /* holds slots of events; neither freed nor named by callers */
 };
 
-/* An event in memory that others map.  Its generations are counted as they are recorded; done: the latest that is over
- * of those with the same remainder, so that one may be over before an earlier one that was recorded on another stream.
- */
+/* An event in memory that others map. Generations are numbered as they are recorded. done holds the latest complete one
+ * for each remainder, because one may complete before an earlier one that was recorded on another stream. */
 enum { HOST_DONE = 15 };
 struct host_slot {
     _Atomic uint64_t recorded, done[HOST_DONE];
 };
 struct hs_event {
     struct hs_event *next;
-    struct host_block *slots; /* where it is */
+    struct host_block *slots; /* the block with its slot */
     struct host_slot *slot;
-    uint64_t first;  /* the generation that the slot had: it has never been recorded */
-    int64_t process; /* whose it is, if another's; else 0 */
+    uint64_t first;  /* the slot's generation when the event was made, that is, before its first recording */
+    int64_t process; /* owner, if another process; else 0 */
     int shared;
-    int held; /* the caller has it */
-    int uses; /* pieces of work that speak of it */
+    int held; /* the caller has not freed it */
+    int uses; /* pieces of work that refer to it */
 };
 
 enum host_kind { HOST_COPY, HOST_COMBINE, HOST_UPDATE, HOST_GEMM, HOST_RECORD, HOST_WAIT };
@@ -109,12 +107,12 @@ struct host_piece {
     };
 };
 
-/* A stream proper, and what a caller holds of it: a stream that has been adopted has several handles. */
+/* A stream's queue, and handles of it: an adopted stream has several handles. */
 struct host_queue {
     struct host_queue *next;
     struct host_piece *first, **last;
     int handles;
-    int freed; /* by the one who made it: it finishes what it has, and takes nothing more */
+    int freed; /* by its creator: completes its work, accepts no more */
 };
 struct hs_stream {
     struct hs_stream *next;
@@ -126,15 +124,15 @@ struct host_device {
     struct hs_device device;
     struct host_policy policy;
     struct host_block *block;
-    int64_t used; /* bytes of own blocks, without slots */
+    int64_t used; /* bytes of own blocks, without those for slots */
     struct host_queue *queue;
     struct hs_stream *stream;
     struct hs_event *event;
-    struct host_piece *spare; /* pieces to be used again; only callers take memory and give it back, never the hands */
-    int pending;              /* pieces that are queued */
-    int64_t worked, events;   /* pieces of work done, events made */
-    uint64_t asked;           /* grows when somebody drives */
-    hsumma_status wrong;      /* work has failed; nothing more is done */
+    struct host_piece *spare; /* reusable pieces; only callers allocate and free memory, never the hands */
+    int pending;              /* queued pieces */
+    int64_t worked, events;   /* pieces done, events made */
+    uint64_t asked;           /* incremented when somebody drives */
+    hsumma_status wrong;      /* work has failed; no more work is done */
     struct hs_message why;
     pthread_mutex_t lock;
     pthread_cond_t news;
@@ -142,8 +140,8 @@ struct host_device {
     int has_hands, closing;
 };
 
-/* device.c: every function of the table is between these two.  enter: own->wrong is the status of work that has failed,
- * which the message tells. */
+/* device.c: every function of the table runs between these two. enter: own->wrong is the status of failed work; the
+ * message describes it. */
 struct host_device *host_enter(struct hs_device *device);
 hsumma_status host_leave(struct host_device *own, hsumma_status status);
 
@@ -161,13 +159,14 @@ hsumma_status host_block_get(struct host_device *own, size_t bytes, int of_event
 void host_block_put(struct host_device *own, struct host_block *block);
 hsumma_status host_block_export(struct host_device *own, const struct host_block *block, int64_t offset,
                                 struct hs_exported *exported);
-/* The same memory mapped again is the same block; of this process, the one that it has.  *process: 0 for its own. */
+/* Mapping the same memory again gives the same block; memory of this process gives its own block. *process: 0 for own
+ * memory. */
 hsumma_status host_block_import(struct host_device *own, const struct hs_exported *exported, int of_events,
                                 struct host_block **block, int64_t *offset, int64_t *process);
-/* Whether work can touch all of it.  `what` goes into the message. */
+/* Whether work may touch all of it. `what` is for the message. */
 hsumma_status host_reaches(const struct host_device *own, const char *what, const void *address, int64_t bytes,
                            struct hs_message *message);
-/* Whether a copy may: it must not leave the block in which it begins. */
+/* Whether a copy may touch it: it must stay inside the block in which it starts. */
 hsumma_status host_copies(const struct host_device *own, const char *what, const void *address, int64_t bytes,
                           struct hs_message *message);
 
@@ -181,7 +180,7 @@ hsumma_status host_wait(struct hs_device *device, struct hs_stream *stream, stru
 hsumma_status host_complete(struct hs_device *device, struct hs_event *event, int *is);
 
 int host_event_reached(const struct hs_event *event, uint64_t generation);
-/* Forgets the events that nobody holds and no work speaks of. */
+/* Frees events that no caller holds and no work refers to. */
 void host_events_reap(struct host_device *own);
 
 /* stream.c */
@@ -191,13 +190,13 @@ void *host_show_stream(struct hs_device *device, struct hs_stream *stream);
 void host_free_stream(struct hs_device *device, struct hs_stream *stream);
 hsumma_status host_synchronize(struct hs_device *device, struct hs_stream *stream);
 
-/* A piece to be filled and put on a stream; waits while too many are queued.  *piece is NULL after an error. */
+/* A piece to fill in and enqueue; waits while too many are queued. *piece is NULL after an error. */
 hsumma_status host_piece(struct host_device *own, struct hs_stream *stream, enum host_kind kind,
                          struct host_piece **piece);
 void host_enqueue(struct host_device *own, struct hs_stream *stream, struct host_piece *piece);
-/* Some pieces, as the policy wants. */
+/* Does some pieces, as the policy says. */
 void host_drive(struct host_device *own);
-/* Waits until the queue is empty; NULL: all. */
+/* Waits until the queue is empty; NULL: all queues. */
 void host_finish(struct host_device *own, struct host_queue *queue);
 void host_queues_reap(struct host_device *own);
 void *host_hands(void *device);

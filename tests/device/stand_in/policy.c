@@ -1,4 +1,4 @@
-/* HSUMMA_HOST_DEVICE: words with commas between them. */
+/* Parses HSUMMA_HOST_DEVICE: words separated by commas. */
 #include "device/stand_in/parts.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static const struct word {
 };
 enum { ORDERS = 3, FLAGS = 8, POLICY_WORDS = sizeof words / sizeof *words };
 
-/* NAME, NAME=NUMBER, or for an order NAME:NUMBER; 0 if it fits. */
+/* Parses NAME, NAME=NUMBER, or for an order NAME:NUMBER; 0 if it matches. */
 static int take(const char *text, size_t length, const struct word *word, int i, struct host_policy *policy)
 {
     size_t name = strlen(word->name);
@@ -68,7 +68,7 @@ hsumma_status host_policy_read(const char *text, int number, int local_rank, str
                            text, (int)length, at);
         at += length;
     }
-    /* each its own numbers; never 0, which would stay 0 */
+    /* different numbers per device; never 0, which would remain 0 */
     policy->draw = (policy->draw + 1) * 0x9e3779b97f4a7c15u + (uint64_t)(number < 0 ? local_rank : number) * 2 + 1;
     return HSUMMA_OK;
 }

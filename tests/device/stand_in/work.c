@@ -1,4 +1,4 @@
-/* What the stand-in does when a piece of work has its turn. */
+/* The pieces of work of the stand-in. */
 #include "base/operators.h"
 #include "device/stand_in/parts.h"
 
@@ -65,7 +65,7 @@ static void do_copy(const struct host_piece *piece)
                 piece->copy.bytes);
 }
 
-/* In parts that go through a buffer: dst may be any of the operands. */
+/* Combines in parts through a buffer, because dst may be any of the operands. */
 static void do_combine(const struct host_piece *piece)
 {
     _Alignas(HS_ALIGN) char part[4096];
@@ -101,7 +101,7 @@ static const struct {
             [HOST_UPDATE] = {"update", check_update, do_update},
             [HOST_GEMM] = {"gemm", check_gemm, do_gemm}};
 
-/* Memory may have gone since the work was put on its stream: looked at again. */
+/* Does the work; checks its memory again, which may have been freed since it was enqueued. */
 static void do_work(struct host_device *own, const struct host_piece *piece)
 {
     if (own->wrong)
@@ -116,7 +116,7 @@ static void do_work(struct host_device *own, const struct host_piece *piece)
         work[piece->kind].act(piece);
 }
 
-/* A generation may be over after a later one, which was recorded on another stream; it must not take its place. */
+/* Completes a generation. A later one, recorded on another stream, may already be complete and must stay. */
 static void do_record(const struct host_piece *piece)
 {
     uint64_t generation = piece->event.generation;
@@ -136,7 +136,7 @@ void host_do(struct host_device *own, struct host_piece *piece)
         piece->event.event->uses--;
 }
 
-/* Puts work on a stream if its memory is the device's. */
+/* Enqueues work if its memory is the device's. */
 static hsumma_status put_work(struct hs_device *device, struct hs_stream *stream, const struct host_piece *is)
 {
     struct host_device *own = host_enter(device);

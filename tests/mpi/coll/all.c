@@ -1,6 +1,6 @@
 /*
- * Every algorithm of the registry on every collective: all kinds of elements and operators, counts from none to several
- * segments, roots, in place, irregular parts, real and virtual nodes; against results computed without the library.
+ * Every algorithm of the registry: all elements and operators, counts from zero to several segments, several roots, in
+ * place, irregular parts, real and virtual nodes; compared with results computed without the library.
  *   mpi_coll          the matrix
  *   mpi_coll large    broadcasts of more than 2^31 bytes
  */
@@ -29,7 +29,7 @@ static int run(const struct matrix_case *test)
     return right;
 }
 
-/* The sum of numbers that are not exact: all ranks must have the same bits. */
+/* The sum of inexact numbers has the same bits on all ranks. */
 static int same_bits(const hsumma_algorithm_info *info, int *cases)
 {
     enum { COUNT = 3001 };
@@ -86,7 +86,7 @@ static int64_t available_bytes(void)
     return (int64_t)kib * 1024;
 }
 
-/* More than 2^31 bytes, in words that say where they are. */
+/* More than 2^31 bytes, in words that hold their index. */
 static void test_large(const char *algorithm)
 {
     const int64_t words = ((int64_t)1 << 28) + 12345, bytes = 8 * words + 3;

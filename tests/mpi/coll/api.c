@@ -1,4 +1,4 @@
-/* Collective calls: what is refused and what the messages say, who chooses, and algorithms of the user's own. */
+/* Collective calls: errors and their messages, the choice of an algorithm and its origin, user-defined algorithms. */
 #include "support/coll/data.h"
 #include "support/tap.h"
 #include "support/world.h"
@@ -17,7 +17,7 @@ static hsumma_coll sum(int64_t count)
                          .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
 }
 
-/* All ranks get the status; the message of those that are wrong themselves says `text`. */
+/* All ranks return the status; ranks with an error of their own have `text` in the message. */
 static void refused(const hsumma_coll *call, hsumma_status expected, int speaks, const char *text, const char *what)
 {
     hsumma_status status = hsumma_coll_run(ctx, call);
@@ -97,7 +97,7 @@ static void test_always(void)
     hsumma_free(&ctx);
 }
 
-/* What describe says of a word. */
+/* Checks the description of an algorithm. */
 static void described(const char *word, int64_t count, int ordered, const char *text)
 {
     char line[400] = "";
@@ -125,7 +125,7 @@ static void test_choice(void)
         described("butterfly", 64, 0, "butterfly, by the call");
 }
 
-/* A context must be made, or refused with these words. */
+/* Creates a context, or checks that it is refused with these words. */
 static int context(const char *options, const char *words)
 {
     char text[400] = "";
@@ -147,7 +147,7 @@ static void test_sources(void)
         described("auto", 129, 0, "rabenseifner_traff, by the option coll");
         hsumma_free(&ctx);
     }
-    if (context("coll=allreduce:nonsense", NULL)) { /* it might be registered yet */
+    if (context("coll=allreduce:nonsense", NULL)) { /* it could still be registered */
         hsumma_coll call = sum(3);
         refused(&call, HSUMMA_ERR_OPTION, 1, "coll: there is no allreduce algorithm \"nonsense\"",
                 "a name that nobody has");
@@ -176,7 +176,7 @@ static void test_sources(void)
         described(NULL, 64, 0, "ring, by the option coll");
         hsumma_free(&ctx);
     }
-    world_reduce(0, MPI_SUM); /* everybody has read it */
+    world_reduce(0, MPI_SUM); /* everyone has read it */
     to = rank == 0 ? fopen(name, "w") : NULL;
     if (to) {
         fprintf(to, "hsumma tuned 2\nallreduce 2 ring\n");
@@ -188,7 +188,7 @@ static void test_sources(void)
         unlink(name);
 }
 
-/* The root sends to all; state: what to do wrong. */
+/* The root sends to all; state: the error to make. */
 enum wrong { RIGHT, SENDS_TOO_LITTLE, FORGETS_ONE, NO_SUCH_PEER, BEYOND, FAILS };
 
 static void build_star(hsumma_builder *builder, const hsumma_shape *shape, void *state)
@@ -240,7 +240,7 @@ static void test_proofs(void)
            "prove, shapes that are none, and the smallest: %s", text);
 }
 
-/* A broadcast by a row of the user's; `words` are in its description. */
+/* Broadcasts by a user-defined row; its description contains `words`. */
 static void broadcasts(const char *algorithm, const char *words, const char *what)
 {
     hsumma_coll call = {
@@ -295,7 +295,7 @@ static void test_own(void)
     works("after it");
 }
 
-/* In a multiplication, by its name. */
+/* A user-defined row in a multiplication. */
 static void test_in_a_plan(void)
 {
     enum wrong right = RIGHT;
@@ -317,7 +317,7 @@ static void test_in_a_plan(void)
     hsumma_grid_free(&grid);
 }
 
-/* As a stage of another one: the stage between nodes is pluggable. */
+/* A user-defined row as a stage of another: the stage between nodes can be replaced. */
 static void test_as_a_stage(void)
 {
     enum wrong right = RIGHT;

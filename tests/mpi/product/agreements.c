@@ -1,7 +1,7 @@
 /*
- * Agreements of a grid over one node and over several: every member gets the same verdict, whichever votes are there
- * and whoever comes late; no ballot of one turn is taken for another's; messages pass between leaders alone; and a rank
- * that has failed keeps none of its node waiting.
+ * Agreements of a grid on one node and on several: every member gets the same verdict, whatever the votes and whoever
+ * arrives late; ballots of different turns are not confused; only leaders exchange messages; and a rank that has failed
+ * does not keep its node waiting.
  *
  *     agreements [topology=nodes:N]
  */
@@ -11,7 +11,7 @@
 
 enum { TURNS = 400 };
 
-/* What rank r votes in a turn; all can tell. */
+/* Rank r's vote in a turn, known to all. */
 static struct hs_vote vote_of(int r, int turn)
 {
     uint64_t bits = scrambled((uint64_t)turn * 1000 + (uint64_t)r);
@@ -38,7 +38,7 @@ static int is_verdict(struct hs_verdict is, struct hs_verdict wanted)
            is.value == wanted.value && is.alike == wanted.alike;
 }
 
-/* Agrees once by tests alone, now and then late; a wrong verdict or an error is 1. */
+/* Agrees once by tests only, sometimes late; 1 on a wrong verdict or an error. */
 static int turn_is_wrong(struct hs_agreement *agreement, const hsumma_grid *grid, int turn)
 {
     int done = 0, worked = 0;
@@ -54,7 +54,7 @@ static int turn_is_wrong(struct hs_agreement *agreement, const hsumma_grid *grid
     return !is_verdict(hs_agreement_verdict(agreement), verdict_of(grid, turn));
 }
 
-/* The first rank of the grid on each node: the messages of all others are none. */
+/* Whether this is the grid's first rank on its node; other ranks send no messages. */
 static int is_leader(const hsumma_context *ctx, const hsumma_grid *grid)
 {
     const struct hs_topology *topology = &ctx->comm.topology;
@@ -84,7 +84,7 @@ static void test_turns(hsumma_context *ctx, hsumma_grid *grid, const char *what)
     tap_ok(everywhere(!directory || quiet || (in_grid && is_leader(ctx, grid))), "messages between leaders alone");
 }
 
-/* Ranks in another order, and without the last one. */
+/* Ranks in another order, without the last one. */
 static void test_grids(hsumma_context *ctx, int ranks, const char *what)
 {
     hsumma_grid *grid = NULL;

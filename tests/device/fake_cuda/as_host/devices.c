@@ -1,13 +1,13 @@
 /*
- * In place of src/gpu/devices.c, for tests that use the stand-in: what they take for it is the device "cuda" over the
- * fake. So the library and that device are tested together, without a word about it in those tests.
+ * Replaces src/gpu/devices.c for tests that use the stand-in: the kind "host" is then the device "cuda" over the fake.
+ * So library and device are tested together, without changes to those tests.
  */
 #include "device/fake_cuda/fake.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of the stand-in's policy that the device "cuda" learns from CUDA. */
+/* Passes words of the stand-in's policy on to the fake, for what the device "cuda" learns from CUDA. */
 static void take_policy(void)
 {
     const char *policy = getenv("HSUMMA_HOST_DEVICE"), *devices = policy ? strstr(policy, "devices=") : NULL;
@@ -18,7 +18,7 @@ static void take_policy(void)
     fake_cuda.devices = count < FAKE_DEVICES ? count : FAKE_DEVICES;
 }
 
-/* What comes next has a policy of its own, if nothing of what was before is left. */
+/* A new policy takes effect here if no earlier object is live. */
 const struct hs_device_kind *hs_device_kind_find(const char *name, struct hs_message *why)
 {
     if (strcmp(name, "host") != 0 && strcmp(name, "cuda") != 0) {

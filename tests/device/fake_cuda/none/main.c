@@ -1,4 +1,4 @@
-/* Where CUDA's headers are missing: the tests that need its fake. */
+/* Skips the tests that need the fake, if CUDA's headers are missing. */
 #include "support/tap.h"
 
 #include <mpi.h>

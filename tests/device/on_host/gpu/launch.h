@@ -1,5 +1,5 @@
 /*
- * In place of src/gpu/launch.h: the kernels' own code, run by the host, one thread after the other.  For kernels whose
+ * Replaces src/gpu/launch.h: the kernels' own code, run by the host one thread after another; only for kernels whose
  * threads do not wait for each other.
  */
 #ifndef HS_ON_HOST_LAUNCH_H
@@ -10,7 +10,7 @@
 
 #define __launch_bounds__(...)
 
-/* What a test may ask for, and learn: no thread is run; the last grid. */
+/* on_host_dry: run no thread; on_host_grid: the last grid. */
 extern "C" {
 int on_host_dry;
 unsigned on_host_grid[2];

@@ -1,6 +1,7 @@
 /*
- * Work of the processor in a simulated run: it advances the simulated clock by what a profile says that it costs, and
- * is done as well where data are real.  NULL, everywhere, is a real machine: the work is done and takes its own time.
+ * The cost of local work in a simulated run.  Each function advances the simulated clock by the profile's cost of the
+ * work, and tells the caller whether to do it as well (it does where data are real).  A NULL hs_compute means a real
+ * machine: the work is done and takes its own time.
  */
 #ifndef HS_BASE_COMPUTE_H
 #define HS_BASE_COMPUTE_H
@@ -11,18 +12,18 @@
 enum hs_work { HS_WORK_COPY, HS_WORK_SHARED_COPY, HS_WORK_SUM, HS_WORKS };
 
 struct hs_compute {
-    int real; /* the work is done, too */
+    int real; /* do the work too, beside charging its time */
     struct {
-        double start, byte; /* seconds */
+        double start, byte; /* seconds to start, seconds per byte */
     } price[HS_WORKS];
     const void *profile;
-    /* Seconds of one call of the local GEMM (hs_gemm_seconds). */
+    /* Seconds of one local GEMM call (hs_gemm_seconds). */
     double (*gemm_seconds)(const void *profile, size_t scalar_size, int complex_type, int threads, double m, double n,
                            double k);
-    void (*advance)(double seconds); /* the clock of this process */
+    void (*advance)(double seconds); /* advances this process's clock */
 };
 
-/* Each returns 1 if the caller is to do the work. */
+/* Each returns 1 if the caller must do the work. */
 static inline int hs_compute_bytes(const struct hs_compute *compute, enum hs_work work, int64_t bytes)
 {
     if (!compute)

@@ -1,4 +1,4 @@
-/* A hash of numbers, one after the other: good enough to tell arguments apart, no more. */
+/* A hash of a sequence of numbers: good enough to tell arguments apart, and no more. */
 #ifndef HS_BASE_HASH_H
 #define HS_BASE_HASH_H
 

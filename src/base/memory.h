@@ -1,4 +1,5 @@
-/* Memory goes through an allocator that the context carries, so that a caller, a test or a simulator can supply one. */
+/* Memory allocation: through an allocator that the context carries, so that a caller, a test or a simulator can supply
+ * its own. */
 #ifndef HS_BASE_MEMORY_H
 #define HS_BASE_MEMORY_H
 
@@ -6,7 +7,7 @@
 #include <stdint.h>
 
 struct hs_allocator {
-    void *(*get)(void *state, size_t bytes); /* NULL when there is none; aligned to HS_ALIGN */
+    void *(*get)(void *state, size_t bytes); /* aligned to HS_ALIGN; NULL on failure */
     void (*put)(void *state, void *memory);
     void *state;
 };
@@ -16,17 +17,18 @@ enum { HS_ALIGN = 64, HS_CACHE_LINE = 64, HS_PAGE = 4096 };
 /* The C library's memory. */
 extern const struct hs_allocator hs_heap;
 
-/* count * size bytes, or NULL when there is none or the product overflows; 0 bytes give NULL as well. */
+/* count * size bytes; NULL on failure, on overflow of the product, and for 0 bytes. */
 void *hs_get(const struct hs_allocator *from, size_t count, size_t size);
-/* The same, filled with zeros. */
+/* Like hs_get, filled with zeros. */
 void *hs_get_zero(const struct hs_allocator *from, size_t count, size_t size);
-/* Grows an array to hold at least `need` elements: doubles *capacity.  Returns 0, or -1 and leaves the array as it is.
- */
+/* Grows an array to at least `need` elements, at least doubling *capacity.  Returns 0; or -1, with the array
+ * unchanged. */
 int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *capacity, size_t need);
 /* NULL is ignored. */
 void hs_put(const struct hs_allocator *to, void *memory);
 
-/* a * b * c bytes, none of them negative; what is more than any machine has is 2^58, of which a few may be added up. */
+/* a * b * c bytes, none of them negative.  Saturates at 2^58, more than any machine has; a few such sums do not
+ * overflow. */
 static inline int64_t hs_bytes_of(int64_t a, int64_t b, int64_t c)
 {
     const int64_t most = (int64_t)1 << 58;
@@ -36,12 +38,12 @@ static inline int64_t hs_bytes_of(int64_t a, int64_t b, int64_t c)
     return bytes;
 }
 
-/* Rounds up to a multiple of the alignment. */
+/* Rounds up to a multiple of HS_ALIGN. */
 static inline size_t hs_aligned(size_t bytes)
 {
     return (bytes + HS_ALIGN - 1) / HS_ALIGN * HS_ALIGN;
 }
-/* Rounded up to whole pages. */
+/* Rounds up to whole pages. */
 static inline int64_t hs_in_pages(int64_t bytes)
 {
     return (bytes + HS_PAGE - 1) / HS_PAGE * HS_PAGE;

@@ -1,4 +1,4 @@
-/* In the library for real machines; "make sim" has src/sim/simgrid.c in its place. */
+/* The simulator of the library for real machines: none.  "make sim" links src/sim/simgrid.c instead. */
 #include "base/simulator.h"
 
 const struct hs_simulator *hs_simulator(void)

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /*
- * Blocks of a fixed length go through arrays of their own: so the compiler sees that nothing overlaps, though dst may
- * be left or right, and makes vectors of them at -O2.  The largest of a NaN and a number is the right one of the two,
- * as of any two that do not compare: left > right ? left : right.
+ * Blocks of fixed length go through local arrays.  So the compiler knows that nothing overlaps, though dst may be left
+ * or right, and vectorizes at -O2.  The maximum is left > right ? left : right: of a NaN and a number it is the right
+ * operand, like the minimum.
  */
 enum { UNROLLED = 16 };
 #define PLUS(l, r) ((l) + (r))
@@ -37,14 +37,14 @@ OPERATOR(static, min_float, float, SMALLER)
 OPERATOR(, hs_sum_double, double, PLUS)
 OPERATOR(static, max_double, double, LARGER)
 OPERATOR(static, min_double, double, SMALLER)
-OPERATOR(static, sum_uint32, uint32_t, PLUS) /* as signed ones, but an overflow is defined: it wraps */
+OPERATOR(static, sum_uint32, uint32_t, PLUS) /* equals the signed sum, and wraps on overflow */
 OPERATOR(static, max_int32, int32_t, LARGER)
 OPERATOR(static, min_int32, int32_t, SMALLER)
 OPERATOR(static, sum_uint64, uint64_t, PLUS)
 OPERATOR(static, max_int64, int64_t, LARGER)
 OPERATOR(static, min_int64, int64_t, SMALLER)
 
-/* Complex numbers are two reals to a sum. */
+/* A complex sum is a sum of pairs of reals. */
 static const struct element_row {
     const char *name;
     size_t size;

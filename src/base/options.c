@@ -1,4 +1,4 @@
-/* Options: types of values, the table, and who wins. */
+/* Options: the types of values, the table, and precedence. */
 #include "base/options.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ struct option_row {
     const char *name, *values, *initial, *help, *environment, *expected;
     enum option_owner of;
     const struct option_type *type;
-    size_t field, width; /* in struct hs_settings, but for texts */
+    size_t field, width; /* in struct hs_settings; in struct hs_texts for texts */
     struct {
         const char *text;
         int64_t value;
@@ -23,14 +23,14 @@ struct option_row {
     int64_t least, most;
 };
 
-/* `at` is the value's field.  read takes a whole text and returns 0, or -1: it is no value, and the field may have
+/* `at` is the value's field.  read parses a whole text and returns 0, or -1 if it is invalid; the field may then have
  * changed. */
 struct option_type {
     int (*read)(const struct option_row *row, const char *text, void *at);
     void (*write)(const struct option_row *row, const void *at, char *text, size_t size);
-    /* of lists: reads one element from *text on, adds it, and leaves *text behind it */
+    /* Of a list: parses the element at *text, appends it, and moves *text past it. */
     int (*read_element)(const struct option_row *row, const char **text, void *at);
-    int has_factors; /* numbers: of bytes or flops, 64k */
+    int has_factors; /* numbers of bytes or flops: accept factors such as 64k */
     int stays_text;  /* read only checks it; the field is in struct hs_texts */
 };
 
@@ -53,7 +53,7 @@ static const char factors[] = {0, 'k', 'M', 'G', 0};
 
 int hs_size_text(const char *text, int64_t least, int64_t *value)
 {
-    if (whole_number(&text, 0, INT64_MAX - 1, value)) /* strtoll's INT64_MAX may stand for more */
+    if (whole_number(&text, 0, INT64_MAX - 1, value)) /* strtoll returns INT64_MAX for larger numbers too */
         return -1;
     const char *factor = *text ? strchr(factors + 1, *text == 'K' ? 'k' : *text) : NULL;
     int shift = factor ? 10 * (int)(factor - factors) : 0;
@@ -79,7 +79,7 @@ static void put_number(const struct option_row *row, void *at, int64_t value)
         *(int64_t *)at = value;
 }
 
-/* The number of the row's word that a text is; -1: none. */
+/* The index of the row's keyword that equals a text; -1: none. */
 static int find_word(const struct option_row *row, const char *text, size_t length)
 {
     for (int i = 0; i < OPTION_WORDS && row->words[i].text; i++)
@@ -96,7 +96,7 @@ static int read_word(const struct option_row *row, const char *text, void *at)
     return i < 0 ? -1 : 0;
 }
 
-/* A word, or a number; sizes may have a factor. */
+/* A keyword or a number; a size may have a factor. */
 static int read_number(const struct option_row *row, const char *text, void *at)
 {
     int64_t value;
@@ -131,7 +131,7 @@ static const struct option_type word_type = {.read = read_word, .write = write_n
 static const struct option_type number_type = {.read = read_number, .write = write_number};
 static const struct option_type size_type = {.read = read_number, .write = write_number, .has_factors = 1};
 
-/* A percentage up to the row's .most, or bytes. */
+/* A percentage up to the row's .most, or a number of bytes. */
 static int read_part(const struct option_row *row, const char *text, void *at)
 {
     struct hs_part *part = at;
@@ -158,7 +158,7 @@ static const struct option_type part_type = {.read = read_part, .write = write_p
 
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
-/* The row's word, which is an empty list, or elements with commas between. */
+/* The row's keyword, which stands for the empty list, or elements separated by commas. */
 static int read_list(const struct option_row *row, const char *text, void *at)
 {
     memset(at, 0, row->width);
@@ -172,7 +172,7 @@ static int read_list(const struct option_row *row, const char *text, void *at)
     }
 }
 
-/* IxJ, up to the row's .most. */
+/* IxJ; at most .most of them. */
 static int read_grid(const struct option_row *row, const char **text, void *at)
 {
     struct hs_group_grids *grids = at;
@@ -194,7 +194,7 @@ static int read_width(const struct option_row *row, const char **text, void *at)
     return 0;
 }
 
-/* Letters up to a comma that is not in brackets, or to the end. */
+/* The length of a name: up to a comma outside parentheses, or to the end. */
 static size_t name_length(const char *text)
 {
     size_t length = strcspn(text, ",(");
@@ -203,7 +203,7 @@ static size_t name_length(const char *text)
     return text[length] == ')' ? length + 1 : length;
 }
 
-/* NAME, with or without parameters; or outer=NAME and then inner=NAME. */
+/* NAME, with or without parameters; or outer=NAME followed by inner=NAME. */
 static int read_name(const struct option_row *row, const char **text, void *at)
 {
     static const char *const prefix[] = {"outer=", "inner="};
@@ -230,7 +230,7 @@ static const struct option_type names_type = {.read = read_list, .read_element =
 
 /* --- texts and others --------------------------------------------------------------------------------------------- */
 
-/* Rules are read by coll/select, which knows the algorithms; here only their letters are checked. */
+/* coll/select parses rules, since it knows the algorithms; only the characters are checked here. */
 static int check_rules(const struct option_row *row, const char *text, void *at)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:,;=().";
@@ -264,7 +264,7 @@ static int read_topology(const struct option_row *row, const char *text, void *a
 
 static const struct option_type topology_type = {.read = read_topology};
 
-/* One of the row's words; a number may follow where the word's value says so. */
+/* A keyword of the row, followed by a number if the keyword's value allows one. */
 static int read_device(const struct option_row *row, const char *text, void *at)
 {
     struct hs_device_name *device = at;
@@ -339,7 +339,7 @@ int hs_option_taken(enum hs_option option, enum hs_said_by by)
     return by == HS_BY_PLAN ? of != OF_CONTEXT : by == HS_BY_TUNED ? of >= OF_PRODUCT : 1;
 }
 
-/* Of groups and levels the one that was given later says the hierarchy, and levels where both are given together. */
+/* Derives the hierarchy from groups and levels: the one given later wins, and levels if both were given together. */
 static void settle_hierarchy(struct hs_options *options, enum hs_option given)
 {
     struct hs_settings *settings = &options->settings;
@@ -353,7 +353,7 @@ static void settle_hierarchy(struct hs_options *options, enum hs_option given)
     memcpy(settings->factor, said->grid, sizeof settings->factor);
 }
 
-/* Reads one value of `length` letters, without the quotation marks around it. */
+/* Parses one value of `length` characters, and removes its quotation marks. */
 static hsumma_status set(struct hs_options *options, enum hs_option option, const char *said, size_t length,
                          enum hs_said_by by, struct hs_message *message)
 {
@@ -403,7 +403,7 @@ static hsumma_status apply_one(struct hs_options *options, const char *word, siz
                    (int)(length < 80 ? length : 80), word);
 }
 
-/* A word ends at a blank, but for a value in quotation marks. */
+/* An option ends at a blank outside quotation marks. */
 static size_t word_length(const char *text)
 {
     size_t length = strcspn(text, " \t\n");

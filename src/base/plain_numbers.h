@@ -1,11 +1,12 @@
-/* Numbers in files have a point, whatever the user's language is: between begin and end, in this thread alone. */
+/* Numbers in files have a decimal point in any locale: hs_plain_numbers_begin and _end bracket reading and writing, and
+ * affect the calling thread only. */
 #ifndef HS_BASE_PLAIN_NUMBERS_H
 #define HS_BASE_PLAIN_NUMBERS_H
 
 #include <locale.h>
 
 struct hs_plain_numbers {
-    locale_t plain, before; /* plain (locale_t)0: nothing has been changed */
+    locale_t plain, before; /* plain (locale_t)0: newlocale failed, the locale is unchanged */
 };
 
 static inline struct hs_plain_numbers hs_plain_numbers_begin(void)

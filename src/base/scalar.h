@@ -1,4 +1,4 @@
-/* What depends on the element type, in one table row per type; everything else in the library moves bytes. */
+/* All that depends on the element type, one table row per type; the rest of the library moves bytes. */
 #ifndef HS_BASE_SCALAR_H
 #define HS_BASE_SCALAR_H
 
@@ -27,20 +27,20 @@ struct hs_scalar {
     int complex_type;
     double epsilon; /* unit roundoff: 2^-24 or 2^-53 */
 
-    hs_combine *add; /* without state */
-    /* C = alpha op(A) op(B) + beta C on the calling process; beta = 0 never reads C.  Sizes are below 2^31. */
+    hs_combine *add; /* its state argument is unused */
+    /* C = alpha op(A) op(B) + beta C, local to the process; beta = 0 never reads C.  Sizes are below 2^31. */
     void (*gemm)(char transa, char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
                  int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
     /* C = beta C + S for rows x cols; S = NULL stands for zero; beta = 0 never reads C. */
     void (*update)(int64_t rows, int64_t cols, const void *beta, void *c, int64_t ldc, const void *s, int64_t lds);
     int (*is_zero)(const void *value);
     const void *zero, *one;
-    const struct hs_compute *compute; /* of a simulated run (compute.h); NULL: a real one */
+    const struct hs_compute *compute; /* costs in a simulated run (compute.h); NULL on a real machine */
 };
 
 extern const struct hs_scalar hs_scalars[4];
 
-/* scalar->update, or what it costs. */
+/* Calls scalar->update, in a simulated run after charging its cost. */
 static inline void hs_update(const struct hs_scalar *scalar, int64_t rows, int64_t cols, const void *beta, void *c,
                              int64_t ldc, const void *s, int64_t lds)
 {
@@ -48,7 +48,7 @@ static inline void hs_update(const struct hs_scalar *scalar, int64_t rows, int64
         scalar->update(rows, cols, beta, c, ldc, s, lds);
 }
 
-/* Copies rows x cols elements of `size` bytes between two column-major places. */
+/* Copies rows x cols elements of `size` bytes between two column-major arrays. */
 void hs_copy_block(size_t size, int64_t rows, int64_t cols, void *dst, int64_t ldd, const void *src, int64_t lds);
 
 #endif

@@ -4,19 +4,20 @@
 
 #include "base/memory.h"
 
-/* What links have carried. */
+/* Traffic of the simulated network links. */
 struct hs_simulated_links {
-    int64_t bytes; /* of all together */
-    char name[64]; /* of the one that was busy longest; "": nothing is known */
+    int64_t bytes; /* over all links */
+    char name[64]; /* the link that was busy longest; "": unknown */
     double busiest_bytes, busiest_bandwidth;
 };
 
 struct hs_simulator {
     const char *name;
-    void (*advance)(double seconds); /* the calling process computes so long */
-    /* Memory whose content does not matter: all of it lies in the same few pages, and messages copy none of it. */
+    void (*advance)(double seconds); /* the calling process computes for this long */
+    /* Allocator for data whose contents do not matter: all blocks alias the same few pages, and messages copy none of
+     * it. */
     struct hs_allocator folded;
-    void (*watch_links)(void); /* from now on */
+    void (*watch_links)(void); /* starts counting */
     void (*read_links)(struct hs_simulated_links *links);
 };
 

@@ -5,10 +5,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* All weak: any CBLAS may be linked, and another build of it, or none, may be there when the program runs. */
+/* Weak references: the program may run with another CBLAS than the one it was linked with, or with none. */
 #define WEAK __attribute__((weak))
-void cblas_ddot(
-    void) WEAK; /* only its place counts: the GEMM's, which a link without any BLAS must not find named here */
+/* Only its address is used, to find the library that has the GEMM; a link without any BLAS must not find the GEMM named
+ * here. */
+void cblas_ddot(void) WEAK;
 int openblas_get_parallel(void) WEAK;
 int openblas_get_num_threads(void) WEAK;
 void openblas_set_num_threads(int n) WEAK;
@@ -18,13 +19,14 @@ int bli_info_get_enable_threading(void) WEAK;
 int64_t bli_thread_get_jc_nt(void) WEAK;
 int64_t bli_thread_get_num_threads(void) WEAK;
 void bli_thread_set_num_threads(int64_t n) WEAK;
-int MKL_Get_Max_Threads(void) WEAK; /* in lower case these are Fortran's, which take pointers */
+int MKL_Get_Max_Threads(void) WEAK; /* the lower-case names are Fortran's, which take pointers */
 int MKL_Set_Num_Threads_Local(int n) WEAK;
 
 /*
- * A state is what a library is told to get so many threads, and what puts it back: 0 or more.  For most it is the
- * number itself.  OpenBLAS built with OpenMP has two: its own and OpenMP's, which its GEMM obeys, which setting its
- * own sets, too, and which belongs to the rest of the program as well.  Both are kept, OpenMP's in the upper half.
+ * A state (0 or more) is the number that swap sets and returns.  For most libraries it is the number of threads.  For
+ * OpenBLAS built with OpenMP it holds two numbers: OpenBLAS's in the lower half and OpenMP's in the upper.  Its GEMM
+ * obeys OpenMP's, which the rest of the program also uses, and setting OpenBLAS's number changes OpenMP's as well: so
+ * both are restored.
  */
 enum { HALF = 1 << 15, SERIAL = 0, OPENMP = 2 };
 
@@ -63,8 +65,7 @@ static int openblas_swap(int state)
     return before;
 }
 
-/* BLIS with a number of ways for each of its loops, which the user has given, does not look at the number of threads.
- */
+/* BLIS ignores the number of threads if the user has set the number of ways of each of its loops. */
 static int blis_serial(void)
 {
     return (bli_info_get_enable_threading && !bli_info_get_enable_threading()) ||
@@ -77,7 +78,7 @@ static int blis_get(void)
     return n > 0 ? (int)n : 1;
 }
 
-/* A number that was never set is -1 (and means one thread): state 0. */
+/* BLIS returns -1 (one thread) for a number that was never set: state 0. */
 static int blis_swap(int state)
 {
     int64_t before = bli_thread_get_num_threads();
@@ -85,7 +86,7 @@ static int blis_swap(int state)
     return before > 0 ? (int)before : 0;
 }
 
-/* A number for the calling thread, which wins over the one for all unless it is 0. */
+/* MKL's number for the calling thread: it overrides the global number unless it is 0. */
 static int mkl_get(void)
 {
     return MKL_Get_Max_Threads();
@@ -99,19 +100,19 @@ static int mkl_swap(int state)
 typedef void function(void);
 
 /*
- * Each weak function is called somewhere above, too: one that only a table names is null for good in a program that is
- * linked with the archive, whatever library is there when it runs.
+ * Each weak function must be called somewhere in this file.  One that only a table names stays null in a program linked
+ * with the static archive, whatever library is loaded at run time.
  */
 static const struct library {
     const char *name;
-    function *first, *second;  /* of the library: it is there if they are */
-    int (*is_there)(void);     /* and if this says so; may be NULL */
-    int (*serial)(void);       /* 1: there is nothing to set; may be NULL */
-    int (*get)(void);          /* the state that the threads in use amount to */
-    int (*swap)(int state);    /* sets the state, returns the former one */
-    int one;                   /* the state of one thread; that of n threads is n times this */
-    const char *chosen[8];     /* variables of the environment that it obeys */
-    const char *overlooked[3]; /* and that its other builds obey: who sets them means this one, too */
+    function *first, *second;  /* of the library: it is present if both are */
+    int (*is_there)(void);     /* and if this returns 1; may be NULL */
+    int (*serial)(void);       /* 1: its threads cannot be set; may be NULL */
+    int (*get)(void);          /* the state for the threads now in use */
+    int (*swap)(int state);    /* sets the state and returns the previous one */
+    int one;                   /* the state of one thread; n threads have n times this state */
+    const char *chosen[8];     /* environment variables that it obeys */
+    const char *overlooked[3]; /* variables that only its other builds obey: a user who sets one means this build too */
 } libraries[] = {
     {.name = "OpenBLAS",
      .first = (function *)openblas_get_num_threads,
@@ -148,10 +149,10 @@ static const struct library {
      .chosen = {"MKL_NUM_THREADS", "MKL_DOMAIN_NUM_THREADS", "OMP_NUM_THREADS"}},
 };
 
-/* Whether two functions lie in one shared object. */
+/* Whether two functions are in the same shared object. */
 static int together(function *f, function *g)
 {
-#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc from 2.35 on; dladdr takes microseconds, this does not */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* since glibc 2.35; dladdr takes microseconds, this does not */
     struct dl_find_object of_f, of_g;
     return _dl_find_object((void *)(uintptr_t)f, &of_f) == 0 && _dl_find_object((void *)(uintptr_t)g, &of_g) == 0 &&
            of_f.dlfo_link_map == of_g.dlfo_link_map;
@@ -160,7 +161,7 @@ static int together(function *f, function *g)
 #endif
 }
 
-/* The library at hand: if several are in the process (ScaLAPACK may bring its own), the one that has the GEMM. */
+/* The BLAS in use.  If the process has several (ScaLAPACK may bring its own), the one that has the GEMM. */
 static const struct library *library(void)
 {
     const struct library *found = NULL;
@@ -174,7 +175,7 @@ static const struct library *library(void)
     return found;
 }
 
-/* The same, if its threads can be set. */
+/* The BLAS in use; NULL if its threads cannot be set. */
 static const struct library *threaded(void)
 {
     const struct library *found = library();
@@ -203,7 +204,7 @@ int hs_threads_now(void)
     return state < HALF ? state : state / HALF;
 }
 
-/* The value of the first variable that has one, or NULL. */
+/* The value of the first variable that is set and not empty, or NULL. */
 static const char *value_of(const char *const *variables)
 {
     for (; *variables; variables++) {

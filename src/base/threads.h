@@ -1,25 +1,24 @@
 /*
- * Threads of the local BLAS.  They are state of the whole process: only this file touches them, around the library's
- * own work, and puts back what it found.
+ * Threads of the local BLAS.  Their number is state of the whole process: only this file changes it, around the
+ * library's own calls, and restores it afterwards.
  */
 #ifndef HS_BASE_THREADS_H
 #define HS_BASE_THREADS_H
 
-/* Sets the BLAS to n threads (n <= 0: leaves it alone); returns what to give to hs_threads_restore, whatever that is.
- */
+/* Sets the BLAS to n threads (n <= 0: no change).  Pass the result to hs_threads_restore; it has no other meaning. */
 int hs_threads_set(int n);
 void hs_threads_restore(int before);
 
-/* Threads that the BLAS would use now; 0 if it offers no way to set them. */
+/* Threads that the BLAS would use now; 0 if their number cannot be set. */
 int hs_threads_now(void);
 
-/* 1 if the user has chosen a number of BLAS threads through the environment, and the BLAS obeys. */
+/* 1 if the user has set a number of BLAS threads in the environment, in a variable that the BLAS obeys. */
 int hs_threads_user_chose(void);
 
-/* The number that the user has chosen by a variable which this build of the BLAS does not read; 0: none. */
+/* The number of threads that the user has set in a variable that this build of the BLAS ignores; 0: none. */
 int hs_threads_overlooked(void);
 
-/* The BLAS at hand, for people. */
+/* The name of the BLAS in use. */
 const char *hs_threads_library(void);
 
 #endif

@@ -8,7 +8,8 @@ hsumma_status hs_trace_make(struct hs_trace **result, int mates, const struct hs
     *result = trace;
     if (!trace)
         return HSUMMA_ERR_MEMORY;
-    trace->ring = hs_get_zero(memory, HS_TRACE_ENTRIES, sizeof *trace->ring); /* its pages are there from now on */
+    /* Zeroed, so that its pages are allocated now. */
+    trace->ring = hs_get_zero(memory, HS_TRACE_ENTRIES, sizeof *trace->ring);
     trace->rank_of_mate = hs_get_zero(memory, (size_t)mates + 1, sizeof *trace->rank_of_mate);
     trace->made = hs_now();
     if (trace->ring && trace->rank_of_mate)
@@ -70,7 +71,7 @@ void hs_trace_put_wait(struct hs_trace *trace, const void *waiter, const struct 
 void hs_trace_end_wait(struct hs_trace *trace, double end)
 {
     trace->waiter = NULL;
-    if (end <= trace->wait.begin) /* a moment in which something else came */
+    if (end <= trace->wait.begin) /* a wait of no length */
         return;
     trace->wait.end = end;
     hs_trace_put(trace, &trace->wait);

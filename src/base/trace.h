@@ -1,10 +1,10 @@
 /*
- * The timeline of a process (option trace): what it does and what it waits for, in a ring of bounded memory, in which
- * the oldest entries make room for new ones.  Every function takes NULL, which records nothing.
+ * The timeline of a process (option trace): its work, waits and messages, in a ring of fixed size whose newest entries
+ * overwrite the oldest.  Every inline function accepts a NULL trace and then records nothing.
  *
- * Work (copies, sums, the local GEMM) is recorded when it ends.  A wait is open from the moment at which nothing could
- * be done until work begins, or another thing is awaited.  Messages and collective calls lie beside both: they are
- * opened and closed by number.
+ * Work (copies, sums, the local GEMM) is recorded when it ends.  A wait begins when nothing can be done, and ends when
+ * work begins or the process waits for something else.  Messages and collective calls overlap both: they are opened and
+ * closed by number.
  */
 #ifndef HS_BASE_TRACE_H
 #define HS_BASE_TRACE_H
@@ -21,32 +21,32 @@ enum hs_trace_kind {
     HS_TRACE_WAIT,
     HS_TRACE_SEND,
     HS_TRACE_RECEIVE,
-    HS_TRACE_MPI /* a collective of MPI's */
+    HS_TRACE_MPI /* a collective of MPI */
 };
 
 /* What a wait is for. */
 enum hs_trace_cause {
     HS_CAUSE_START, /* all processes of the grid have begun the product */
     HS_CAUSE_DATA,  /* a panel of A or B, or a sum of C, from the peer */
-    HS_CAUSE_ROOM,  /* the peer is through with a buffer */
+    HS_CAUSE_ROOM,  /* the peer no longer needs a buffer */
     HS_CAUSE_SENT,  /* a message to the peer is complete */
     HS_CAUSE_CALL   /* the peer's part of a collective call */
 };
 
 struct hs_trace_entry {
     double begin, end; /* hs_now; end 0: still open */
-    int64_t amount;    /* bytes; of products and GEMMs flops */
+    int64_t amount;    /* bytes; flops for products and GEMMs */
     union {
         struct {
             int32_t peer;  /* rank in the context; -1: none */
             int32_t tag;   /* of a message */
             int32_t panel; /* -1: none */
         };
-        float predicted[3]; /* of products: seconds in all, of the GEMM, of copies */
+        float predicted[3]; /* of a product: total seconds, seconds of the GEMM, of copies */
     };
-    uint32_t order; /* entries of one time follow each other so */
+    uint32_t order; /* breaks ties between entries of equal time */
     int8_t kind, cause;
-    int8_t operand; /* 0, 1, 2 for A, B, C; -1: none; of calls the collective */
+    int8_t operand; /* 0, 1, 2 for A, B, C; -1: none; for calls the collective */
     int8_t unused[5];
 };
 
@@ -54,21 +54,21 @@ enum { HS_TRACE_ENTRIES = 1 << 15, HS_TRACE_CLOSED = -1, HS_TRACE_NO_TAG = -1 };
 
 struct hs_trace {
     struct hs_trace_entry *ring; /* HS_TRACE_ENTRIES of them */
-    uint64_t count;              /* entries so far: the next one goes to count % HS_TRACE_ENTRIES */
-    uint64_t lost;               /* before the ring was last put in order */
-    uint64_t written;            /* entries, with lost ones, when the file was last written */
+    uint64_t count;              /* entries so far; the next is stored at count % HS_TRACE_ENTRIES */
+    uint64_t lost;               /* entries overwritten before the ring was last sorted */
+    uint64_t written;            /* entries, including overwritten ones, when the file was last written */
     uint32_t order;
-    const void *waiter; /* what has opened the wait; NULL: none is open */
+    const void *waiter; /* opened the current wait; NULL: none is open */
     struct hs_trace_entry wait;
-    int *rank_of_mate; /* ranks of this node, by their numbers among its mates */
+    int *rank_of_mate; /* rank in the context of each mate */
     double made;
 };
 
-/* HSUMMA_ERR_MEMORY has left nothing behind. */
+/* On HSUMMA_ERR_MEMORY nothing stays allocated. */
 hsumma_status hs_trace_make(struct hs_trace **trace, int mates, const struct hs_allocator *memory);
 void hs_trace_free(struct hs_trace *trace, const struct hs_allocator *memory);
 
-/* hs_trace_add, _begin and so on for a trace that is there. */
+/* The functions behind the inline ones below; trace is not NULL. */
 int64_t hs_trace_put(struct hs_trace *trace, const struct hs_trace_entry *entry);
 void hs_trace_put_work(struct hs_trace *trace, const struct hs_trace_entry *entry);
 void hs_trace_put_wait(struct hs_trace *trace, const void *waiter, const struct hs_trace_entry *entry);
@@ -79,7 +79,7 @@ static inline double hs_trace_now(const struct hs_trace *trace)
     return trace ? hs_now() : 0;
 }
 
-/* Something that has ended, or (end 0) goes on: the number by which it is closed. */
+/* Adds an entry, complete or (end 0) open; returns the number by which to close it. */
 static inline int64_t hs_trace_add(struct hs_trace *trace, struct hs_trace_entry entry)
 {
     return trace ? hs_trace_put(trace, &entry) : HS_TRACE_CLOSED;
@@ -90,21 +90,21 @@ static inline void hs_trace_close(struct hs_trace *trace, int64_t number)
         trace->ring[number % HS_TRACE_ENTRIES].end = hs_now();
 }
 
-/* Work, from entry.begin to entry.end: a wait ends with it.  Alike entries without a gap become one. */
+/* Records work from entry.begin to entry.end and ends an open wait.  Adjacent entries of the same kind are merged. */
 static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry entry)
 {
     if (trace)
         hs_trace_put_work(trace, &entry);
 }
 
-/* The waiter cannot go on until the entry's cause is gone; it calls this at each poll.  One waiter is recorded at a
- * time. */
+/* The waiter cannot proceed until the entry's cause has gone; it calls this at each poll.  Only one waiter is recorded
+ * at a time. */
 static inline void hs_trace_await(struct hs_trace *trace, const void *waiter, struct hs_trace_entry entry)
 {
     if (trace)
         hs_trace_put_wait(trace, waiter, &entry);
 }
-/* The caller gets control back, or what was awaited is there. */
+/* Ends the wait: the caller regains control, or what it waited for has arrived. */
 static inline void hs_trace_resume(struct hs_trace *trace)
 {
     if (trace && trace->waiter)

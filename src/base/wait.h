@@ -1,30 +1,30 @@
-/* The one wait loop of the library, and how an idle process gives its processor away. */
+/* The library's only wait loop, and how an idle process yields its processor. */
 #ifndef HS_BASE_WAIT_H
 #define HS_BASE_WAIT_H
 
 #include "base/status.h"
 
-/* Moves work forward.  *worked: something happened; *done: nothing is left.  An error ends the wait. */
+/* Moves work forward.  *worked: some progress was made; *done: nothing is left.  An error ends the wait. */
 typedef hsumma_status hs_advance(void *state, int *worked, int *done);
 
-/* What an idle process does; times: polls that have found nothing so far.  An error ends the wait. */
+/* Called after a poll that found nothing; times: the number of such polls in a row.  An error ends the wait. */
 typedef hsumma_status hs_idle(void *state, int times);
 
 /*
- * The one policy: spin for a moment, then yield after every further poll, and (only with a directory of a node, whose
- * processes wake each other) sleep in the end.  MPICH's own waits never yield, so that with more ranks than cores each
- * would cost a scheduler slice (about 8 ms).  A poll of MPI takes longer than one of shared memory: so fewer of them
- * than of a directory's counters (SPINS in coll/node/directory.c).
+ * The waiting policy: spin briefly, then yield after every further poll, and finally sleep where a node's directory
+ * lets processes wake each other.  MPICH's own waits never yield: with more ranks than cores each would cost a
+ * scheduler slice (about 8 ms).  Polling MPI takes longer than polling shared memory, so it spins for fewer polls than
+ * on a directory's counters (SPINS in coll/node/directory.c).
  */
 enum { HS_POLLS_BEFORE_YIELD = 64 };
 void hs_idle_awake(int spins, int times);
-hs_idle hs_idle_yield; /* after HS_POLLS_BEFORE_YIELD; state is not used */
+hs_idle hs_idle_yield; /* yields after HS_POLLS_BEFORE_YIELD polls; state is unused */
 
 /* Calls advance until it is done. */
-hsumma_status hs_wait(hs_advance *advance, void *state); /* idle: hs_idle_yield */
+hsumma_status hs_wait(hs_advance *advance, void *state); /* idles with hs_idle_yield */
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state);
 
-/* Seconds on a clock that never goes back. */
+/* Seconds on a monotonic clock. */
 double hs_now(void);
 
 #endif
